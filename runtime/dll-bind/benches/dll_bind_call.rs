@@ -1,6 +1,6 @@
-//! Measures a call of a C function by the two mechanisms of this crate, by a function pointer, and by `libffi` with prepared
-//! arguments. For comparison, also measures a call from Python. Other measurements are the change of the working directory, and
-//! passing a string of 64 characters to C and back.
+//! Measures calls of a C function by the two mechanisms of this crate, by a function pointer, and by `libffi` with prepared arguments. For
+//! comparison, also measures a call from Python. Further benchmarks change the working directory, and pass a string of 64 characters to C
+//! and back.
 #![expect(unsafe_code, reason = "calls the C functions that it has compiled")]
 
 use std::fs;
@@ -25,11 +25,11 @@ void upper(uint16_t* s) { for (; *s; s++) if (*s >= 'a' && *s <= 'z') *s -= 32; 
 ";
 
 unsafe extern "C" {
-    /// Function of the standard C library that does as little work as `add`.
+    /// Function of the standard C library that does as little work as the `add` function of this benchmark.
     safe fn isalpha(letter: i32) -> i32;
 }
 
-/// Python program that reads counts of rounds. For each count, the program prints the time of this number of calls in nanoseconds.
+/// Python program that reads numbers of calls. For each number, the program makes this many calls and prints their time in nanoseconds.
 const PYTHON: &str = "
 import sys, time
 way, path = sys.argv[1:]
@@ -88,7 +88,7 @@ fn calls(criterion: &mut Criterion) {
     let ran = command.args(["-shared", "-fPIC", "-o"]).arg(folder.path().join("libbench.so")).arg(&source).status();
     assert!(ran.is_ok_and(|status| status.success()), "a C compiler");
 
-    // SAFETY: the functions of the library match its source, which is stated above.
+    // SAFETY: the functions of the library have the signatures of the C source above.
     let (code, library) = unsafe { (UserCode::at(folder.path()), UserLibrary::open(folder.path(), "bench")) };
     let address = library.as_ref().expect("it was compiled").symbol("add").expect("it is there");
     // SAFETY: the C source above has this signature.

@@ -1,7 +1,7 @@
-//! Violations of a declaration by a C function. The results of a call that violates its declaration are discarded.
+//! Violations of a declaration by a call of a C function. The results of such a call are discarded.
 
-/// Error of a call: the arguments or the C function violated the declaration. The checks cannot detect all damage to the memory of the
-/// host.
+/// Error of a call: the arguments or the C function violated the declaration. A C function can also damage host memory in ways that no
+/// check detects.
 ///
 /// # Examples
 /// ```
@@ -77,7 +77,7 @@ pub enum Breach {
         /// Number of UTF-16 units that were scanned.
         units: usize,
     },
-    /// The string is not valid UTF-16.
+    /// A string from C is not valid UTF-16.
     #[error("is not UTF-16: unit {at} is an unpaired surrogate, {unit:#06x}")]
     NoText {
         /// Index of the invalid UTF-16 unit.
@@ -85,7 +85,7 @@ pub enum Breach {
         /// Value of the invalid unit.
         unit: u16,
     },
-    /// The declaration does not state the width of a `bool` result. The returned machine word is false as one byte and true as four bytes.
+    /// The declaration does not state the width of a `bool` result, and the returned value is false as one byte but true as four bytes.
     #[error(
         "is {word:#010x}: as a `bool` of one byte (C++ `bool`) it is false, as one of four (`uint32_t`) it is true; \
          declare the width as `bool8` or `bool32`"
@@ -94,7 +94,7 @@ pub enum Breach {
         /// The four bytes of the result.
         word: u32,
     },
-    /// A field is `float` in C, and its value exceeds the range of `float`.
+    /// The value of a field exceeds the range of `float`, which is the declared C type of the field.
     #[error("is {value}, and the field is a `float` in C, which ends at {max:e}", max = f32::MAX)]
     NotAFloat {
         /// The value as a decimal number.
@@ -134,7 +134,7 @@ pub enum Breach {
         /// Declared type.
         expected: String,
     },
-    /// The function must run in the folder of its library, but the thread for this folder did not start.
+    /// The function must run in the folder of its library, but the thread that runs calls in this folder did not start.
     #[error(
         "cannot be called: the thread in the folder of the library was not started ({message}); declare it `no_cwd`"
     )]
@@ -142,13 +142,13 @@ pub enum Breach {
         /// Error message of the operating system.
         message: String,
     },
-    /// Fences are enabled, but the fenced memory could not be allocated.
+    /// Fences are enabled, but the memory between inaccessible pages could not be allocated.
     #[error("cannot be called: fences for its buffers could not be allocated ({message})")]
     NoFence {
         /// Error message of the operating system.
         message: String,
     },
-    /// The Rust types of a typed call differ from the declared types.
+    /// The Rust types of a typed call differ from the types in the declaration.
     #[error("is declared as ({declared}), and called as ({called})")]
     Signature {
         /// Declared types.

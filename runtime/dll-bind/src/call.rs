@@ -20,9 +20,9 @@ pub(crate) struct Stub {
     has_trampoline: bool,
 }
 
-// SAFETY: the data that `libffi` prepared is constant after its creation, and the address of a function is a number.
+// SAFETY: the data that `libffi` prepared never changes after its creation, and the address of a function is only a number.
 unsafe impl Send for Stub {}
-// SAFETY: the data that `libffi` prepared is constant after its creation, and the address of a function is a number.
+// SAFETY: the data that `libffi` prepared never changes after its creation, and the address of a function is only a number.
 unsafe impl Sync for Stub {}
 
 /// Number of registers for integer and address arguments (`INTEGERS`), and for float arguments (`FLOATS`). Equal on all platforms with
@@ -83,7 +83,7 @@ impl Stub {
     pub(crate) unsafe fn call(&self, arguments: &[u64]) -> u64 {
         assert_eq!(arguments.len(), self.params.len(), "a call has the arguments that are declared");
         match self.has_trampoline {
-            // SAFETY: our caller vouches for the function; the trampoline was chosen by its parameters.
+            // SAFETY: our caller vouches for the function. The trampoline was selected by the parameter types of the function.
             true => unsafe { self.call_by_trampoline(arguments) },
             // SAFETY: our caller vouches for the function.
             false => unsafe { self.call_by_libffi(arguments) },
@@ -99,7 +99,7 @@ impl Stub {
         } else {
             words
         };
-        // SAFETY: our caller vouches for the function; each argument is unchanged.
+        // SAFETY: our caller vouches for the function. Each argument is passed on unchanged.
         unsafe { self.call_in_memory(words) }
     }
 
@@ -137,9 +137,9 @@ impl Stub {
         self.result.map_or(0, |of| from_first_bytes(result, of))
     }
 
-    /// Calls through a trampoline. Fills all integer registers, and all float registers if a parameter is a float. Integers and addresses
-    /// use one sequence of registers. Floats use a separate sequence. The order of integer and float parameters is therefore irrelevant.
-    /// The function ignores registers without a parameter.
+    /// Calls through a trampoline, which fills all integer registers, and also all float registers if a parameter is a float. Integers and
+    /// addresses use one sequence of registers and floats use a separate sequence, so the order of integer parameters among float
+    /// parameters is irrelevant. The C function ignores registers without a parameter.
     unsafe fn call_by_trampoline(&self, arguments: &[u64]) -> u64 {
         let (mut i, mut f) = ([0_u64; INTEGERS], [0_f64; FLOATS]);
         let (mut integers, mut floats) = (0, 0);
@@ -198,7 +198,7 @@ fn fits_trampoline(params: &[Register]) -> bool {
     is_supported && floats <= FLOATS && params.len() - floats <= INTEGERS
 }
 
-/// Shifts the bytes of the number to the start of the machine word in memory. Has an effect only on big-endian platforms.
+/// Shifts the number to the bytes that come first in memory. Has an effect only on big-endian platforms.
 fn first_bytes(word: u64, of: Register) -> u64 {
     if cfg!(target_endian = "big") { word << (64 - of.size() * 8) } else { word }
 }

@@ -54,7 +54,7 @@ pub struct Import {
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum BoolWidth {
-    /// The declaration does not state the width. A call fails if the low byte and the four bytes of the result have different truth values.
+    /// The declaration does not state the width. A call fails if the low byte of the result is zero but its four bytes are not.
     #[default]
     Unstated,
     /// A single byte: `bool` of C++ and `_Bool` of C.
@@ -71,7 +71,7 @@ struct Declared {
     len: Option<usize>,
 }
 
-/// Bound function. Keeps its library open. Game thread only.
+/// C function that was bound to its declaration. Keeps the library of the function open. Game thread only.
 ///
 /// # Examples
 /// ```
@@ -89,7 +89,7 @@ pub struct Imported {
     params: Vec<Param>,
     result: Option<(PropertyType, Returned)>,
     no_cwd: bool,
-    /// `None` if the library does not export the function.
+    /// Code of the function. `None` if the library does not export the function.
     stub: Option<Arc<Stub>>,
     /// Buffers of the last call, reused by the next call. The cell is empty during a call.
     spare: Cell<Option<Box<Scratch>>>,
@@ -160,12 +160,12 @@ pub enum Route {
     Trampoline,
     /// The call uses `libffi`.
     Libffi,
-    /// No call is executed, because the function does not exist.
+    /// The function does not exist, so its calls have no effect.
     Nothing,
 }
 
 impl Import {
-    /// Creates the declaration of the function with this symbol, without parameters or result.
+    /// Creates the declaration of the function with the symbol `name`, without parameters and without a result.
     #[must_use]
     pub fn new(name: &str) -> Self {
         Self { name: name.to_owned(), ..Self::default() }
@@ -229,8 +229,8 @@ impl Import {
         Self { result: Some((PropertyType::Bool, width)), ..self }
     }
 
-    /// States if a script declares the function. In a script declaration, each struct of another module with `f64` fields requires an entry
-    /// in [`Layouts`].
+    /// Sets whether a script declares the function. In a script declaration, each struct of another module with `f64` fields requires an
+    /// entry in [`Layouts`].
     ///
     /// [`Layouts`]: crate::Layouts
     #[must_use]
@@ -238,7 +238,7 @@ impl Import {
         Self { of_script, ..self }
     }
 
-    /// Declares that the function does not depend on the working directory. The function then runs on the calling thread.
+    /// Declares that the function does not depend on the working directory. Calls then run on the calling thread.
     #[must_use]
     pub fn no_cwd(self) -> Self {
         Self { no_cwd: true, ..self }
@@ -319,8 +319,8 @@ impl Imported {
         }
     }
 
-    /// Calls the function with an argument for each parameter. The argument of an out parameter specifies the capacity of the
-    /// parameter. If the function does not exist, the result is the zero value, and out parameters are unchanged.
+    /// Calls the function with an argument for each parameter. The argument of an out parameter specifies how many values or characters C
+    /// may write. If the function does not exist, the result is the zero value, and out parameters are unchanged.
     ///
     /// # Errors
     /// [`Broken`] if the arguments do not match the declaration, or if the function violated its declaration. In both cases, the call has
@@ -330,7 +330,7 @@ impl Imported {
             let breach = Breach::Len { found: arguments.len(), expected: self.params.len() };
             return Err(self.broken("its row of arguments".to_owned(), breach));
         }
-        // During a nested call of this function, the cell is empty. The nested call then allocates its own buffers.
+        // A nested call of this function finds the cell empty and allocates its own buffers.
         let mut scratch = self.spare.take().unwrap_or_default();
         let outcome = self.call_with(arguments, &mut scratch);
         self.spare.set(Some(scratch));
@@ -365,7 +365,7 @@ impl Imported {
         for (fence, Range { start: at, end }) in fences.iter_mut().zip(plan.ranges()) {
             fence.bytes().copy_from_slice(&memory[start + at - RED_ZONE..start + end]);
         }
-        // C code accesses the memory through these addresses. No other code accesses the memory until the call returns.
+        // C code accesses the buffers through these addresses. No other code accesses the buffers until the call returns.
         memory.as_mut_ptr().expose_provenance();
         words.clear();
         words.extend(slots.iter().map(|slot| match slot {
@@ -390,7 +390,7 @@ impl Imported {
         Ok(Outcome { result, out_parameters })
     }
 
-    /// Allocates a fenced buffer for each buffer of the plan. Each fenced buffer starts with a red zone.
+    /// Allocates fenced memory for each buffer of the plan. The fenced memory starts with a red zone, which precedes the buffer.
     fn fences(&self, plan: &mut Plan) -> Result<Vec<Fenced>, Broken> {
         let sizes: Vec<_> = plan.ranges().map(|range| range.len()).collect();
         let fence = |(block, size): (usize, usize)| {
@@ -431,12 +431,12 @@ impl Imported {
         width.read(word).map_err(|breach| self.broken("the result".to_owned(), breach))
     }
 
-    /// Calls a function of plain numbers. `words` has a widened number for each parameter. Returns zero if the function does not exist.
+    /// Calls a function of plain numbers. `words` contains one widened number per parameter. Returns zero if the function does not exist.
     pub(crate) fn call_plain(&self, words: &[u64]) -> Result<u64, Broken> {
         self.stub.as_ref().map_or(Ok(0), |stub| self.run(stub, words))
     }
 
-    /// Returns the address of the function if direct calls are allowed.
+    /// Returns the address of the function if it may be called directly: without a change of the working directory and without `libffi`.
     pub(crate) fn direct(&self) -> Option<*const ()> {
         let is_direct = self.no_cwd && self.library.0.folder.has_trampolines();
         self.stub.as_ref().filter(|_| is_direct).map(|stub| stub.code())
@@ -444,15 +444,15 @@ impl Imported {
 
     fn run(&self, stub: &Arc<Stub>, words: &[u64]) -> Result<u64, Broken> {
         if self.no_cwd {
-            // SAFETY: the creator of the folder vouches for its functions. The buffers belong to this call and do not move until it
-            // returns.
+            // SAFETY: the creator of the folder vouches for the functions of its libraries. The buffers belong to this call and do not move
+            // until it returns.
             return Ok(unsafe { stub.call(words) });
         }
         let failed = |message: String| self.broken("the function".to_owned(), Breach::NoThread { message });
         let (stub, words) = (Arc::clone(stub), words.to_vec());
         let thread = self.library.0.folder.thread().map_err(failed)?;
-        // SAFETY: the creator of the folder vouches for its functions. The buffers do not move until the function returns, because
-        // this thread waits for the call.
+        // SAFETY: the creator of the folder vouches for the functions of its libraries. The buffers do not move until the function returns,
+        // because this thread waits for the call.
         let returned = thread.run(move || unsafe { stub.call(&words) });
         returned.map_err(|error| failed(error.to_string()))
     }
@@ -533,7 +533,7 @@ impl Returned {
     }
 }
 
-/// Reads the string at an address that a library returned. Reads through the kernel: an invalid address causes an error instead of a fault.
+/// Reads the string at an address that a library returned, through the kernel: an invalid address causes an error, not a fault.
 fn text_at(address: usize) -> Result<String, Breach> {
     let mut units = Vec::new();
     while units.len() < LONGEST_RESULT {

@@ -1,10 +1,10 @@
-//! Calls C libraries by declaration. A class is bound to a library. The functions of the library are resolved at run time. Each call is
-//! checked after its return.
+//! Calls C functions from their declarations. A class is bound to a library, and its functions are looked up by name at run time. After
+//! each call, the memory of the arguments is checked for writes that the declaration does not allow.
 //!
-//! [`UserCode`] is the folder of the libraries, and [`Library`] is a library in this folder. [`Import`] declares a function, and
-//! [`Imported`] is a bound function. [`Shape`] describes the C layout of reflected types. A plan contains the arguments and buffers of a
-//! call. The modules of shapes and plans consist of safe code. Like `alcedo-reflect`, this crate is independent of objects and modules.
-//! Game thread only.
+//! [`UserCode`] is a folder of libraries, and [`Library`] is one library in this folder. [`Import`] declares a function, and [`Imported`]
+//! is a bound function. [`Shape`] describes the C layout of a reflected type. A plan holds the arguments and buffers of one call. The
+//! modules `shape` and `plan` contain no unsafe code. Like `alcedo-reflect`, this crate does not use objects or plugin modules. Game thread
+//! only.
 
 mod breach;
 mod call;

@@ -32,7 +32,7 @@ struct Folder {
     path: PathBuf,
     calls: Calls,
     layouts: Layouts,
-    /// Thread for functions that run in the folder. The first call of such a function starts the thread.
+    /// Thread that runs calls with the folder as working directory. The first such call starts the thread.
     thread: OnceCell<Result<OwnFolder, io::Error>>,
 }
 
@@ -42,8 +42,8 @@ struct Calls {
     has_fences: bool,
 }
 
-/// Library in the folder. Clones share the library. Each imported function keeps the library open. Dropping the last clone or function
-/// closes the library. Game thread only.
+/// Library in the folder. Clones share the open library. Each [`Imported`](crate::Imported) function also keeps the library open. Dropping
+/// the last clone or function closes the library. Game thread only.
 ///
 /// # Examples
 /// ```
@@ -66,18 +66,18 @@ pub(crate) struct Opened {
 }
 
 impl UserCode {
-    /// Returns the folder of libraries at this path. Does not create the folder. The folder may be created later.
+    /// Returns the folder of libraries at this path. The folder is not created here and need not exist yet.
     ///
     /// # Safety
-    /// Every library in the folder fulfills these conditions, now and later. The functions of a library match the declarations of their
-    /// imports. The initializers and finalizers of a library are correct. No thread or handler of the library remains after the library is
-    /// closed. Each call detects many, but not all, accesses beyond the buffers of the function.
+    /// Every library that is ever in the folder fulfills these conditions. The functions of the library match the declarations of their
+    /// imports. Its initializers and finalizers are sound. No thread or handler of the library remains after the library is closed. The
+    /// checks after each call detect many, but not all, accesses beyond the buffers that the function received.
     #[must_use]
     pub unsafe fn at(folder: &Path) -> Self {
         Self::new(folder, Calls { has_trampolines: true, has_fences: false }, Layouts::default())
     }
 
-    /// Returns a value for this folder that executes all calls with `libffi`.
+    /// Returns a value for this folder whose libraries execute all calls with `libffi`.
     #[must_use]
     pub fn by_libffi(&self) -> Self {
         self.called(Calls { has_trampolines: false, ..self.0.calls })
@@ -91,7 +91,7 @@ impl UserCode {
         self.called(Calls { has_fences: true, ..self.0.calls })
     }
 
-    /// Returns a value for this folder with additional C layouts of structs. The layouts apply to all libraries that this value opens.
+    /// Returns a value for this folder with additional C layouts of structs, which apply to all libraries that the new value opens.
     #[must_use]
     pub fn layouts(&self, layouts: Layouts) -> Self {
         Self::new(&self.0.path, self.0.calls, self.0.layouts.clone().and(layouts))
@@ -170,7 +170,7 @@ impl Library {
         self.0.library.is_some()
     }
 
-    /// Stores a value until the library is closed. The value is dropped directly after the finalizers of the library.
+    /// Stores a value until the library is closed, and drops the value directly after the finalizers of the library have run.
     pub fn keep(&self, value: impl Any) {
         self.0.retained.borrow_mut().push(Box::new(value));
     }

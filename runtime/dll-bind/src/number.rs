@@ -13,7 +13,7 @@ pub trait CNumber: Copy + sealed::Sealed + 'static {
     /// Widens the number to eight bytes. Signed numbers are sign-extended. Floats keep their bits.
     fn word(self) -> u64;
 
-    /// Narrows a machine word. Ignores the bits above the size of the number.
+    /// Narrows a machine word to the number. Ignores the bits above the size of the number.
     fn of_word(word: u64) -> Self;
 }
 
@@ -21,7 +21,7 @@ pub(crate) mod sealed {
     pub trait Sealed {}
 }
 
-/// Declares number types: Rust type, name in reflection and in [`Number`], and the conversions to and from a machine word.
+/// Declares number types. A line has the Rust type, its name in [`Number`], and the conversions to and from a machine word.
 macro_rules! numbers {
     ($($ty:ident $name:ident: $value:ident => $to_word:expr, $word:ident => $of_word:expr;)*) => {
         /// C number type. Named after the corresponding Rust type.
@@ -64,12 +64,12 @@ macro_rules! numbers {
                 match self { $(Self::$name => Value::$name(CNumber::of_word(bits)),)* }
             }
 
-            /// Takes the next argument of a call, widened to eight bytes.
+            /// Takes the next argument of a reflected call and widens it to eight bytes.
             pub(crate) fn take(self, frame: &mut Frame<'_>) -> Result<u64, CallError> {
                 match self { $(Self::$name => frame.take::<$ty>().map(CNumber::word),)* }
             }
 
-            /// Narrows a machine word and sets the result of a call to the number.
+            /// Narrows a machine word to a number and sets the number as the result of a reflected call.
             pub(crate) fn set_result(self, frame: &mut Frame<'_>, word: u64) -> Result<(), CallError> {
                 match self { $(Self::$name => frame.set_result(<$ty>::of_word(word)),)* }
             }

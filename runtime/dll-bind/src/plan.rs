@@ -1,5 +1,5 @@
 //! Memory layout of a call: the arguments as bytes, with red zones around each buffer and a record of each pointer. After the call, a check
-//! compares the memory with the expected red zones and pointers. This module dereferences no address.
+//! compares the red zones and pointers in memory with their values before the call. This module dereferences no address.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ pub(crate) const ALIGN: usize = 16;
 
 #[derive(Debug, Default)]
 pub(crate) struct Plan {
-    /// Red zones and buffers. Each call copies these bytes to memory that is aligned to [`ALIGN`].
+    /// All red zones and buffers. Each call copies these bytes to memory that is aligned to [`ALIGN`].
     bytes: Vec<u8>,
     blocks: Vec<Block>,
     /// Headers of strings and arrays. [`Plan::finish`] sorts the headers by offset.
@@ -37,13 +37,13 @@ struct Block {
 #[derive(Debug)]
 struct Header {
     at: usize,
-    /// Buffer with the data. `None` for an empty string or array.
+    /// Index of the buffer with the data. `None` for an empty string or array.
     block: Option<usize>,
     max: i32,
     step: usize,
 }
 
-/// Step of the path to a value: a parameter, or a field or element of the previous step's value.
+/// Step of the path to a value: a parameter, or a field or element of the value that the previous step names.
 #[derive(Debug)]
 struct Step {
     of: Option<usize>,
@@ -73,7 +73,7 @@ pub(crate) struct Violation {
 }
 
 impl Plan {
-    /// Removes all buffers, and keeps the memory for reuse.
+    /// Removes all buffers, but keeps their memory allocated for the next call.
     pub(crate) fn clear(&mut self) {
         self.bytes.clear();
         self.blocks.clear();
@@ -135,13 +135,13 @@ impl Plan {
         self.blocks[block].address
     }
 
-    /// Returns the offset and the bytes of each pointer. Each buffer must have its address.
+    /// Returns the offset of each header with data, and the bytes of its data pointer. The address of each buffer must be set before.
     pub(crate) fn pointers(&self) -> impl Iterator<Item = (usize, [u8; 8])> {
         let with_data = self.headers.iter().filter_map(|header| Some((header.at, header.block?)));
         with_data.map(move |(at, block)| (at, self.blocks[block].address.to_ne_bytes()))
     }
 
-    /// After the call, checks that red zones and pointers are unchanged.
+    /// Checks after the call that red zones and pointers are unchanged.
     pub(crate) fn check(&self, memory: &[u8]) -> Result<(), Violation> {
         for block in &self.blocks {
             zones::check(memory, block.start, block.size).map_err(|breach| self.violation(block.step, breach))?;
@@ -206,8 +206,8 @@ impl Plan {
         (0..len).map(|index| self.get(memory, at + index * of.size(), of)).collect()
     }
 
-    /// Returns the start and the length of the data of the header at `at`. Also returns the path step of the header. Returns `None` if the
-    /// data is empty. The caller must have checked the header.
+    /// Returns the start and the length of the data that belongs to the header at `at`, with the path step of the header. Returns `None` if
+    /// the data is empty. The caller must have checked the header.
     fn content(&self, memory: &[u8], at: usize) -> Option<(usize, usize, usize)> {
         let header = &self.headers[self.headers.binary_search_by_key(&at, |header| header.at).ok()?];
         let num = usize::try_from(int(memory, at + 8)).ok().filter(|num| *num != 0)?;
@@ -360,7 +360,7 @@ fn int(memory: &[u8], at: usize) -> i32 {
     i32::from_ne_bytes(bytes)
 }
 
-/// Reads a value that has no separate memory. `bytes` is the memory that the library returned.
+/// Reads a value that contains no strings or dynamic arrays. `bytes` is the memory that the library returned.
 pub(crate) fn plain_value(bytes: &[u8], shape: &Shape) -> Result<Value, Breach> {
     Plan::default().get(bytes, 0, shape).map_err(|(_, breach)| breach)
 }

@@ -1,4 +1,4 @@
-//! C layout of reflected types. Maps declared types to C types and rejects types without a C representation. This module uses no
+//! C layout of reflected types. Maps declared types to C types and rejects types without a C representation. This module handles no
 //! addresses.
 
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use alcedo_reflect::structs::StructType;
 
 use crate::number::Number;
 
-/// Maximum alignment of struct members in bytes, as `#pragma pack(4)` sets it.
+/// Maximum alignment of struct members in bytes. C code sets the same alignment with `#pragma pack(4)`.
 const PACK: usize = 4;
 
 /// Size of `{ T* data; int32_t num; int32_t max; }` in bytes.
@@ -22,7 +22,7 @@ pub(crate) const HEADER: usize = 16;
 pub enum Shape {
     /// A number.
     Number(Number),
-    /// UTF-16 string with a terminating zero. In structs, the string is a header with length and capacity in UTF-16 units.
+    /// UTF-16 string with a terminating zero. A struct contains a header for the string, with length and capacity in UTF-16 units.
     Text,
     /// A struct, packed at 4 bytes.
     Struct(Rc<Struct>),
@@ -30,7 +30,7 @@ pub enum Shape {
     Fixed(Rc<Shape>, usize),
     /// Dynamic array with length and capacity. Occurs only in structs.
     List(Rc<Shape>),
-    /// `float` in C, `f64` in reflection. Occurs only in the structs that [`Layouts::floats`] names.
+    /// `float` in C, `f64` in reflection. Occurs only in structs that were passed to [`Layouts::floats`].
     Single,
 }
 
@@ -56,7 +56,7 @@ pub struct Field {
     pub offset: usize,
 }
 
-/// C layouts of structs: the lengths of arrays, and the widths of `f64` fields. Reflection does not contain these facts. Without an entry,
+/// C layouts of structs: the lengths of arrays, and the widths of `f64` fields, which reflection does not contain. Without an entry here,
 /// an array field is a dynamic array, and an `f64` field is a `double`.
 ///
 /// # Examples
@@ -100,10 +100,10 @@ pub enum BindError {
         location: String,
         /// The type, formatted for the message.
         found: String,
-        /// Help: alternatives to the type.
+        /// Types that the author can declare instead.
         help: &'static str,
     },
-    /// A script passes a struct of the host or of a plugin. In C, the `f64` fields of this struct may be `float` or `double`.
+    /// A script passes a struct that the host or a plugin declares. In C, the `f64` fields of this struct may be `float` or `double`.
     #[error(
         "`{function}` cannot be bound: the C layout of {found} is not stated: {location} may be a `float` or a `double`; the host \
          states it by `UserCode::layouts` with `Layouts::floats(\"{found}\")` or `Layouts::doubles(\"{found}\")`"
@@ -139,14 +139,14 @@ pub enum BindError {
     },
 }
 
-/// Maximum size of one parameter in bytes, excluding the data of strings and dynamic arrays in structs.
+/// Maximum size of one parameter in bytes. The data of strings and dynamic arrays in structs is not included.
 const LARGEST: usize = 1 << 24;
 
 pub(crate) struct Site<'a> {
     pub(crate) function: &'a str,
     pub(crate) layouts: &'a Layouts,
-    /// `true` if a script declares the function. A script does not specify if an `f64` field of another module's struct is `float` or
-    /// `double` in C.
+    /// `true` if a script declares the function. For an `f64` field in a struct of another module, a script does not specify if the C type
+    /// is `float` or `double`.
     pub(crate) of_script: bool,
 }
 
@@ -187,7 +187,7 @@ impl Layouts {
 }
 
 impl Shape {
-    /// Returns the size in bytes of a field of this type. A string field is a header.
+    /// Returns the size in bytes of a struct field of this type. For a string field, this is the size of its header.
     #[must_use]
     pub fn size(&self) -> usize {
         match self {
@@ -210,7 +210,7 @@ impl Shape {
         }
     }
 
-    /// Returns `true` if the type is or contains a string or dynamic array. Values of such a type have separate memory.
+    /// Returns `true` if the type is or contains a string or dynamic array. Such values store their data in separate memory.
     #[must_use]
     pub fn owns_memory(&self) -> bool {
         match self {
@@ -221,7 +221,7 @@ impl Shape {
         }
     }
 
-    /// Returns the layout of a parameter. An array has the declared length.
+    /// Returns the layout of a parameter. `len` is the declared length of an array parameter.
     pub(crate) fn of_param(
         site: &Site<'_>,
         name: &str,
@@ -326,7 +326,7 @@ impl Site<'_> {
             (end, align) = (offset + shape.size(), align.max(shape.packed_align()));
             fields.push(Field { name: Arc::from(&*field.text), shape, offset });
         }
-        // An empty struct has size zero in C and size one in C++. One unused byte is correct for C and for C++.
+        // An empty struct has size zero in C and size one in C++. A buffer of one byte works for both languages.
         Ok(Struct { fields, size: end.next_multiple_of(align).max(1), align })
     }
 }

@@ -1,5 +1,5 @@
-//! Reflected functions whose bodies are C functions. The parameter types of a function are resolved after the declaration of its class.
-//! Each body is therefore bound after the class exists.
+//! Reflected functions whose bodies are C functions. The parameter types of a reflected function are resolved only after its class was
+//! declared. Each body is therefore bound after the class exists.
 
 use std::cell::OnceCell;
 use std::fmt;
@@ -21,14 +21,14 @@ use crate::shape::{BindError, Layouts};
 /// Body of a reflected function: a C function of the library, bound by name. Game thread only.
 pub struct Body {
     library: Library,
-    /// `true` if a script declares the function. A script does not specify if an `f64` field of another module's struct is `float` or
-    /// `double` in C.
+    /// `true` if a script declares the function. For an `f64` field in a struct of another module, a script does not specify if the C type
+    /// is `float` or `double`.
     of_script: bool,
     bound: OnceCell<Imported>,
 }
 
 impl Body {
-    /// Makes an unbound body.
+    /// Creates a body that is not bound yet.
     #[must_use]
     pub fn new(library: &Library, of_script: bool) -> Rc<Self> {
         Rc::new(Self { library: library.clone(), of_script, bound: OnceCell::new() })
@@ -40,7 +40,7 @@ impl Body {
     /// Fails if C has no representation for a type.
     pub fn bind(&self, function: &Function) -> Result<(), BindError> {
         let imported = import(function, self.of_script).bind(&self.library)?;
-        // Keeps the first binding. A later binding would be equal.
+        // Keeps an existing binding, because a second binding of the function would be equal.
         _ = self.bound.set(imported);
         Ok(())
     }
@@ -67,7 +67,7 @@ impl Body {
     }
 }
 
-/// Executes a call of a function with only plain numbers as parameters and result. The call needs no buffers.
+/// Calls a function whose parameters and result are plain numbers. The call needs no buffers.
 fn call_plain(imported: &Imported, frame: &mut Frame<'_>) -> Result<(), CallError> {
     let mut words = [0; MOST_WORDS];
     let mut count = 0;
@@ -95,7 +95,7 @@ impl fmt::Debug for Body {
     }
 }
 
-/// Checks that C can represent the types of a script function. The check needs no library.
+/// Checks that C can represent the types of a script function. The library need not exist.
 ///
 /// # Errors
 /// Fails if C has no representation for a type.

@@ -1,5 +1,5 @@
-//! Typed calls of C functions whose parameters and results are plain numbers. The types are checked once, before the first call. A function
-//! that is declared `no_cwd` is then called directly by its address.
+//! Typed calls of C functions whose parameters and results are plain numbers. The types are compared once, before the first call. After
+//! this comparison, a function that is declared `no_cwd` is called directly by its address.
 #![expect(unsafe_code, reason = "calls what was bound, by the types that were compared")]
 
 use std::marker::PhantomData;
@@ -13,7 +13,7 @@ pub trait CNumbers: sealed::Sealed {
     /// Types of the parameters.
     const NUMBERS: &'static [Number];
 
-    /// Calls a function.
+    /// Calls the function at `code`.
     ///
     /// # Safety
     /// `code` is the address of a function with these parameters and this result. The function follows the C calling convention of
@@ -33,11 +33,11 @@ pub trait CResult: sealed::Sealed + 'static {
     fn of_word(word: u64) -> Self;
 }
 
-/// Function of plain numbers. Its types are already checked. Game thread only.
+/// Function of plain numbers whose declaration was compared with the Rust types `A` and `R`. Game thread only.
 #[derive(Clone, Copy, Debug)]
 pub struct TypedCall<'a, A, R> {
     imported: &'a Imported,
-    /// Address of the function if direct calls are allowed.
+    /// Address of the function if it may be called directly.
     code: Option<*const ()>,
     types: PhantomData<fn(A) -> R>,
 }
@@ -97,11 +97,11 @@ tuples! {
 }
 
 impl Imported {
-    /// Returns the function with the requested Rust types: `typed::<(i32, f32), u8>()`. A C `bool` is a `u32`, or a `u8` if its
-    /// declared width is one byte.
+    /// Returns the function for calls with the requested Rust types, as in `typed::<(i32, f32), u8>()`. The Rust type of a C `bool` is
+    /// `u32`, or `u8` if the declared width is one byte.
     ///
     /// # Errors
-    /// [`Breach::Signature`] if the declared types differ or the declaration has buffers.
+    /// [`Breach::Signature`] if the declared types differ from the requested types, or if a declared type needs a buffer.
     ///
     /// # Examples
     /// ```
@@ -146,8 +146,8 @@ impl<A: CNumbers, R: CResult> TypedCall<'_, A, R> {
     #[inline]
     pub fn call(&self, arguments: A) -> Result<R, Broken> {
         match self.code {
-            // SAFETY: the creator of the folder vouches for its functions. The declaration was checked against these types, and
-            // `imported` keeps the library open.
+            // SAFETY: the creator of the folder vouches for the functions of its libraries. The declaration was compared with these types,
+            // and `imported` keeps the library open.
             Some(code) => Ok(unsafe { arguments.call(code) }),
             None => arguments.with_words(|words| self.imported.call_plain(words)).map(R::of_word),
         }

@@ -1,5 +1,5 @@
-//! Red zones around buffers that a C function may write to. The zones contain known bytes. A check after the call therefore finds
-//! out-of-bounds writes to the zones.
+//! Red zones around buffers that a C function may write to. The zones are filled with a known pattern. A check after the call finds
+//! out-of-bounds writes that changed the pattern.
 
 use crate::breach::Breach;
 

@@ -82,7 +82,7 @@ fn functions_of_a_library_are_functions_of_a_class() {
     );
     let message = call("CallDLL3", &[text("ok"), ints(&[7]), Value::F32(0.5), vector(1.0, 2.0, 3.0)]);
     assert!(message.expect_err("a short array").to_string().contains("`i`"));
-    // Calls by name, as a plugin does.
+    // Calls the function by its name, as a plugin does.
     let by_name =
         runtime.calls().call("uf:/Script/Game.TestDLL:add", &[Value::Object(object), Value::I32(40), Value::I32(2)]);
     assert_eq!(by_name.expect("a call"), Some(Value::I32(42)));
@@ -107,7 +107,7 @@ fn the_builder_refuses_types_that_c_cannot_read() {
         (DllImport::new("f").returns((PropertyKind::ARRAY, "i32")), "the result is Array(i32)"),
         (DllImport::new("f").param("p", (PropertyKind::ARRAY, "i32")), "give it a fixed length"),
     ] {
-        // The import is refused even if the library is missing.
+        // The host rejects the import even if the library is missing.
         let class = NativeClass::new("Game", "C", "/Script/Core.Object").dll_bind(&fixture.code.open("None"));
         let refused = Runtime::builder().natives(natives(class.import(import))).build();
         let message = refused.err().map(|error| (matches!(error, Error::Bind(_)), error.to_string()));
@@ -130,7 +130,7 @@ fn the_library_closes_with_its_class_and_new_hosts_load_rebuilds() {
              }}\n"
         )
     };
-    // SAFETY: the source is above.
+    // SAFETY: the functions match the source above.
     let code = unsafe { UserCode::at(fixture.folder.path()) };
     for number in [1, 2] {
         compile(fixture.folder.path(), "Test", &source(number));

@@ -1,5 +1,5 @@
-//! Tests fences: an overrun of any size faults at the access, and the crash report names the function and the parameter of
-//! the buffer.
+//! Tests fences around the buffers of a call. An out-of-bounds access faults immediately, and the crash report names the function and the
+//! parameter of the buffer.
 
 use std::fs;
 use std::process::Command;

@@ -1,4 +1,4 @@
-//! Tests that a call runs with the folder of the library as its working directory. Other threads are not affected.
+//! Tests that a call runs with the folder of the library as its working directory, while other threads keep that of the host.
 
 use std::fs;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -59,7 +59,7 @@ fn other_threads_resolve_relative_paths_correctly_during_calls() {
         let reader = scope.spawn(|| {
             let mut wrong = 0;
             while !is_over.load(Ordering::Relaxed) {
-                // Tests run in the folder of their crate. This folder contains `Cargo.toml`.
+                // Tests start in the folder of this crate, which contains `Cargo.toml`.
                 wrong += usize::from(fs::metadata("in_user_code").is_ok() || fs::metadata("Cargo.toml").is_err());
                 checked.fetch_add(1, Ordering::Relaxed);
             }
@@ -81,7 +81,7 @@ fn a_call_without_its_folder_is_an_error() {
     let inner = folder.path().join("inner");
     fs::create_dir(&inner).expect("made");
     compile(&inner, "Test", SOURCE);
-    // SAFETY: the source is above.
+    // SAFETY: the functions match the source above.
     let code = unsafe { UserCode::at(&inner) };
     let here = Import::new("here").returns(plain("i32")).bind(&code.open("Test")).expect("bound");
     fs::remove_dir_all(&inner).expect("removed");

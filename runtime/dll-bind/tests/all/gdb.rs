@@ -1,5 +1,5 @@
-//! Debugs a host that calls a library with debug information. A breakpoint in the library stops the host and shows the C source. The host
-//! is this test binary. gdb starts the binary with one test.
+//! Debugs a host that calls a library with debug information. A breakpoint in the library stops the host, and gdb shows the C source. The
+//! host is this test binary, which gdb starts with one test.
 
 use std::fs;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use alcedo_reflect::value::Value;
 
 use crate::support::{compile, plain};
 
-/// Environment variable with the folder of the library that the host under gdb calls.
+/// Environment variable with the folder of the library that the debugged host calls.
 const FOLDER: &str = "ALCEDO_TEST_GDB_USER_CODE";
 
 const SOURCE: &str = "
@@ -53,7 +53,7 @@ fn a_breakpoint_in_a_library_shows_its_source() {
 #[ignore = "it is the host that the other test runs under gdb"]
 fn the_host_under_gdb() {
     let Some(folder) = std::env::var_os(FOLDER).map(PathBuf::from) else { return };
-    // SAFETY: the source is above.
+    // SAFETY: the functions match the source above.
     let library = unsafe { UserCode::at(&folder) }.open("Debugged");
     let import = || Import::new("twice_in_c").param("number", plain("i32")).returns(plain("i32"));
     for (import, number) in [(import().no_cwd(), 21), (import(), 4)] {

@@ -1,4 +1,4 @@
-//! Tests a library with one function for each violation of a declaration. The host detects each violation and continues.
+//! Tests a library in which each function violates its declaration differently. The host detects each violation and continues.
 
 use alcedo_dll_bind::{Import, RED_ZONE};
 use alcedo_reflect::property::PropertyType;
@@ -58,7 +58,7 @@ fn each_guard_names_the_function_and_the_parameter() {
             message.contains("`Test`") && message.contains(location) && message.contains(expected),
             "{message}\n{location} {expected}"
         );
-        // The host still works after the violation.
+        // Calls of other functions still work after the violation.
         let fine = Import::new("fine").param("x", plain("i32")).returns(plain("i32"));
         assert_eq!(fixture.call(&fine, &[Value::I32(41)]).0, Some(Value::I32(42)));
     };

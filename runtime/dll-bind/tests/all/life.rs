@@ -25,7 +25,7 @@ fn missing_functions_do_nothing_and_return_zero_values() {
         let outcome = function.call(&arguments).expect("a call that does nothing");
         assert_eq!(outcome.result, Some(text("")));
         assert_eq!(outcome.out_parameters, [text("stays"), Value::F32(2.0)]);
-        // A call with wrong arguments is an error even without the library.
+        // A call with wrong arguments fails even if the library is missing.
         assert!(function.call(&[]).is_err());
     }
     let number = Import::new("missing").returns(plain("bool"));
@@ -99,12 +99,12 @@ fn a_hundred_thousand_calls_leave_nothing_behind() {
 }
 
 thread_local! {
-    /// Library function that the callback calls, and the results of these calls.
+    /// Library function that the callback calls, and the results of the callback's calls.
     static BACK: RefCell<Option<Imported>> = const { RefCell::new(None) };
     static RESULTS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Callback that calls the running function again, with a longer string.
+/// Callback that calls the running C function again, with a longer string.
 extern "C" fn once_more(depth: i32) -> i32 {
     let string = "x".repeat(depth as usize * 100);
     BACK.with_borrow(|back| {
@@ -129,7 +129,7 @@ fn recursive_calls_have_separate_buffers() {
         assert_eq!(once_more(4), 4);
         assert_eq!(RESULTS.take(), ["1 true", "2 true", "3 true", "4 true"]);
     }
-    // A callback on the thread of the folder has no access to the host.
+    // A callback that runs on the thread of the folder cannot use the host.
     let import = Import::new("back").param("f", plain("u64")).param("depth", plain("i32")).out("s", plain("String"));
     let [function, _] = fixture.bind(&import);
     let address = once_more as extern "C" fn(i32) -> i32 as usize as u64;

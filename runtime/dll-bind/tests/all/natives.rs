@@ -44,7 +44,7 @@ impl Bound {
     #[dll_import(no_cwd)]
     fn add(&self, a: i32, b: i32) -> i32;
 
-    /// Calls all functions of the library. The C code makes no callbacks.
+    /// Calls all functions of the library once.
     #[ufunction]
     fn tour(&mut self, this: This<Self>) -> String {
         self.calls += 1;

@@ -1,5 +1,5 @@
-//! Runs the code fences of `runtime/docs/dll-bind.md`, with the lines that the page omits. `tools/tests/pages.rs` finds the
-//! fences in this file.
+//! Runs the code fences of `runtime/docs/dll-bind.md`, together with lines that the page omits. The test `tools/tests/pages.rs` searches
+//! this file for the fences.
 #![allow(dead_code, reason = "lines of a page, as they are there; `classes.rs` runs their like")]
 
 use std::error::Error;
@@ -14,7 +14,7 @@ const I32: NativeType = (PropertyKind::I32, "");
 
 #[rustfmt::skip]
 fn fences() -> Result<(), Box<dyn Error>> {
-    // SAFETY: we wrote the libraries in this folder.
+    // SAFETY: this example assumes that its author wrote the libraries in the folder.
     let code = unsafe { UserCode::at(Path::new("user-code")) };
     let library = code.open("TestDLL");
     let reverse = Import::new("CallDLL1").out("s", PropertyType::Text).bind(&library)?;

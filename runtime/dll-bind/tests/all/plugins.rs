@@ -1,5 +1,5 @@
-//! Tests classes of plugins whose functions a C library implements: their declarations, calls and results, and the lifetime of libraries. A
-//! library is opened and closed with its classes.
+//! Tests classes of plugins whose functions a C library implements: their declarations, calls and results, and the lifetime of the library,
+//! which is opened and closed with its classes.
 
 use std::cell::RefCell;
 use std::fs;
@@ -22,7 +22,7 @@ fn example_folder() -> PathBuf {
 
 fn host(code: Option<&Path>, library: &Path) -> Runtime {
     let builder = Runtime::builder().package("Game").canary(Canary::Off);
-    // SAFETY: the functions match their sources, which are in the example and below.
+    // SAFETY: the functions match the C sources of the example and of this file.
     let builder = code.map(|code| unsafe { UserCode::at(code) }).iter().fold(builder, |it, code| it.user_code(code));
     let runtime = builder.build().unwrap_or_else(|error| panic!("{error}"));
     runtime.create_master(&[library]).unwrap_or_else(|error| panic!("{error}"));
@@ -62,7 +62,7 @@ fn a_plugin_calls_its_own_libraries_and_those_of_others() {
     let object = runtime.objects().spawn("/Script/Game.Database").expect("an object");
     let wrong = runtime.objects().call(object, "evaluate", &[text("select nothing from nowhere")]);
     assert!(wrong.expect_err("no such table").to_string().contains("SQLite error 1"));
-    // Calls by reflection.
+    // Calls the functions by reflection.
     assert_eq!(call(&runtime, "TestDll", "call_dll1", &[text("drawrof")]), (None, vec![text("forward")]));
     let player = |name: &str, password: &str, health: f32, score: f32| {
         structure([
@@ -74,7 +74,7 @@ fn a_plugin_calls_its_own_libraries_and_those_of_others() {
     };
     let logged_in = call(&runtime, "StringDll", "login", &[player("Alcedo", "atthis", 7.0, 1.0)]);
     assert_eq!(logged_in, (None, vec![player("Alc", "******", 100.0, 4.0)]));
-    // The host grows the array between two calls.
+    // C cannot grow an array, so the host passes a longer array in the second call.
     let primes = |found: &[i32]| structure([("found", ints(found))]);
     let outcome = call(&runtime, "ArrayDll", "primes_below", &[primes(&[0, 0]), Value::I32(20)]);
     assert_eq!(outcome, (Some(Value::I32(8)), vec![primes(&[2, 3])]));
@@ -128,7 +128,7 @@ fn reloading_the_class_opens_the_rebuilt_library_and_closes_the_old() {
     let version = || runtime.objects().call(object, "calls", &[]).expect("a call");
     let turned = || runtime.objects().call_with_out_parameters(object, "call_dll1", &[text("x.")]).expect("a call").1;
     assert_eq!((version(), turned()), (Some(Value::I32(1)), vec![text("1.")]));
-    // Building the library has no effect until a reload.
+    // A rebuilt library is used only after a reload.
     compile_numbered(folder.path(), 2);
     assert_eq!((version(), ended().as_str()), (Some(Value::I32(1)), ""));
     let mut expected = String::new();
@@ -142,7 +142,7 @@ fn reloading_the_class_opens_the_rebuilt_library_and_closes_the_old() {
             runtime.unloads().leases().into_iter().filter(|it| it.blocker.owner == "TestDLL of Game.TestDll").count();
         assert_eq!(lease_count, 1, "{:?}", runtime.unloads().leases());
     }
-    // A reload that fails opens the new library and closes it again. The old library stays in use.
+    // A failed reload opens the new library and closes it again, so the old library stays in use.
     compile_numbered(folder.path(), 5);
     let armed = faults::arm(Fault { step: ReloadStep::Enroll, nth: 0, kind: FaultKind::Error });
     assert!(runtime.reload(&[&builds[0]]).expect("a Master").into_result().is_err());
@@ -176,7 +176,7 @@ fn a_reload_inside_a_callback_keeps_the_library_until_c_returns() {
     let folder = tempfile::tempdir().expect("a folder");
     let log = folder.path().join("log");
     let ended = || fs::read_to_string(&log).unwrap_or_default();
-    // The address of the callback is passed in two halves.
+    // The declaration passes the address of the callback in two halves.
     let source = |number: i32| {
         format!(
             "#include <stdio.h>\nstatic int32_t (*hook)(void);\n\
@@ -198,7 +198,7 @@ fn a_reload_inside_a_callback_keeps_the_library_until_c_returns() {
     compile(folder.path(), "TestDLL", &source(2));
     CALLED_BACK.set(Some((Rc::clone(&runtime), builds[1].clone())));
     let version = || runtime.objects().call(object, "calls", &[]).expect("a call");
-    // The old library finishes its call and is closed afterwards.
+    // The running call finishes in the old library, which is closed afterwards.
     let first = version();
     assert_eq!(first, Some(Value::I32(11)), "{:?}", LEASES.take());
     let seen_leases = LEASES.take();

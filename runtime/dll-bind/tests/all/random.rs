@@ -1,5 +1,5 @@
 //! Tests random signatures. Each signature is written as a C function, compiled, bound, and called by both mechanisms. The C function
-//! returns its arguments with changes. The changes reveal a value at a wrong location.
+//! modifies each argument and returns it, so a value at a wrong location is detected.
 
 use std::fmt::Write as _;
 
@@ -34,13 +34,13 @@ fn number(dice: &mut Dice, name: &str) -> Value {
         "i32" => Value::I32(bits as i32),
         "u64" => Value::U64(bits),
         "i64" => Value::I64(bits as i64),
-        // Creates floats from numbers instead of random bits: older processors change a signaling NaN in a register.
+        // Computes floats from integers instead of random bits, because older processors change a signaling NaN in a register.
         "f32" => Value::F32(bits as i32 as f32 / 7.0),
         _ => Value::F64(bits as i64 as f64 / 7.0),
     }
 }
 
-/// Returns the result of the C function for this number.
+/// Returns the modified value that the C function is expected to return for `value`.
 fn next(value: &Value) -> Value {
     match value {
         Value::U8(x) => Value::U8(x.wrapping_add(1)),
@@ -72,7 +72,7 @@ struct Case {
     out_parameters: Vec<Value>,
 }
 
-/// A C type with its declaration, the C code that modifies a value of the type, and a value.
+/// A C type: its declaration, C code that modifies a value of the type, and a sample value.
 struct Lying {
     ty: PropertyType,
     declared: String,
@@ -190,7 +190,7 @@ fn case(dice: &mut Dice, at: usize) -> Case {
             continue;
         }
         let Lying { ty, declared, next: code, value, len, types: own } = lying(dice, at, param, &mut extents);
-        // A number that is passed by reference is always an out parameter.
+        // A number that is passed by reference is always declared as an out parameter.
         let is_out = dice.roll(2) == 0 || !matches!(value, Value::Array(_) | Value::Text(_) | Value::Struct(_));
         import = match (is_out, len) {
             (true, None) => import.out(&name, ty),
@@ -209,7 +209,7 @@ fn case(dice: &mut Dice, at: usize) -> Case {
     if dice.roll(2) == 0 {
         import = import.no_cwd();
     }
-    // The result is a modified number parameter.
+    // The C function returns one of its number parameters after modifying it.
     let returned = (!by_value.is_empty() && dice.roll(4) > 0).then(|| by_value.swap_remove(dice.roll(by_value.len())));
     let (returns, result) = match returned {
         Some((type_name, c, name, value)) => {

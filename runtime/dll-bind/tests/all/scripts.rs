@@ -1,5 +1,5 @@
-//! Tests script classes that are bound to a C library. One of the classes is copied unchanged from the documentation page that this feature
-//! follows. The sample engine runs this class, with a script that calls the class. The vector of the sample engine has doubles.
+//! Tests script classes that are bound to a C library. One class is copied unchanged from the Unreal documentation page on `DLLBind`. A
+//! script in the sample engine calls this class. The vector of the sample engine has `double` fields.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,7 @@ use alcedo_runtime::{Canary, LeaseKind, ObjectHandle, Runtime};
 
 use crate::support::{compile, compile_cpp, ints, structure, text};
 
-/// Class of the documentation page, unchanged.
+/// Class of the documentation page.
 const PAGE: &str = "class TestDLLPlayerController extends PlayerController
    DLLBind(TestDLL);
 
@@ -55,7 +55,7 @@ function string All(string S)
 }
 "#;
 
-/// The library of the example plugin.
+/// Returns the source of the library in the example plugin.
 fn library() -> String {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../example-plugins/c-library/c/TestDLL.c");
     fs::read_to_string(source).expect("the example is there")
@@ -83,7 +83,7 @@ fn scene_with(files: &[(&str, &str)], compile: impl FnOnce(&Path)) -> Scene {
     for (name, source) in files {
         fs::write(package.join(name), source).expect("written");
     }
-    // SAFETY: the library is compiled from the source of the example, with the vector of the engine.
+    // SAFETY: the library is compiled from the source of the example, with the vector type of the sample engine.
     let code = unsafe { UserCode::at(&code) };
     let builder = Runtime::builder().natives(alcedo_engine::natives()).canary(Canary::Off).scripts(&[&package]);
     let runtime = builder.user_code(&code).build().unwrap_or_else(|error| panic!("{error}"));
@@ -275,7 +275,7 @@ fn bool_results_have_the_stated_width_or_refuse_ambiguous_values() {
     }
 }
 
-/// Imports that C cannot implement, each with the line and the reason that the host and `alcedo check` report.
+/// Imports that C cannot implement, each with the line and the reason in the reports of the host and of `alcedo check`.
 const UNREADABLE: &str = "class Wrong extends Actor DLLBind(Wrong);\n\
     dllimport final function Turn(rotator r);\n\
     dllimport final function Names(name n);\n\

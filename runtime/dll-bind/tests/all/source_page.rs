@@ -1,4 +1,4 @@
-//! Makes the three calls of the documentation page that this feature follows, unchanged except for the message boxes.
+//! Makes the three calls of the Unreal documentation page on `DLLBind`. The calls are unchanged, except that no message boxes are shown.
 
 use alcedo_dll_bind::Import;
 use alcedo_reflect::value::Value;

@@ -1,4 +1,4 @@
-//! Provides a folder of libraries that the tests compile from C, and types that are parsed from specifiers.
+//! Provides a folder of C libraries that the tests compile, and types that are parsed from specifiers.
 
 use std::fs;
 use std::path::Path;
@@ -12,7 +12,7 @@ use alcedo_reflect::property::PropertyType;
 use alcedo_reflect::value::Value;
 use tempfile::TempDir;
 
-/// Start of every C source.
+/// First lines of every C source.
 pub(crate) const PRELUDE: &str = "
 #include <stdint.h>
 #include <stddef.h>
@@ -58,7 +58,7 @@ impl Fixture {
     pub(crate) fn new(source: &str) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         compile(folder.path(), "Test", source);
-        // SAFETY: the sources in these tests match their declarations, or break rules that the tests check.
+        // SAFETY: the C sources in these tests match their declarations, or violate them only in ways that the tests check.
         let code = unsafe { UserCode::at(folder.path()) };
         Self { folder, code }
     }
@@ -78,7 +78,7 @@ impl Fixture {
         (one.result, one.out_parameters)
     }
 
-    /// Returns the error of a call, and checks that trampolines and `libffi` return the same error.
+    /// Returns the error of a call, and checks that calls by trampolines and by `libffi` return the same error.
     pub(crate) fn broken(&self, import: &Import, arguments: &[Value]) -> String {
         let [one, two] =
             self.bind(import).map(|function| function.call(arguments).expect_err("a broken rule").to_string());
@@ -88,7 +88,7 @@ impl Fixture {
     }
 }
 
-/// Returns the type of a specifier. The specifier may name declared structs as `/Script/Test.Name`. A struct may name earlier structs.
+/// Returns the type of a specifier. A specifier may name a struct of `structs` as `/Script/Test.Name`. A struct may name earlier structs.
 pub(crate) fn ty(structs: &[(&str, &[(&str, &str)])], type_name: &str) -> PropertyType {
     let world = World::new();
     world.types.declare_package("Test");

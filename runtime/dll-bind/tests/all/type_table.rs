@@ -1,11 +1,11 @@
-//! Tests every line of the type table as parameter and as result, with values at the limits of their range.
+//! Tests every type of the type table as parameter and as result, with the smallest and largest values of the type.
 
 use alcedo_dll_bind::{Import, Layouts, Route};
 use alcedo_reflect::value::Value;
 
 use crate::support::{Fixture, ints, plain, structure, text, ty};
 
-/// Returns four C functions for a number type: they return the argument, write an out parameter, sum an array, and double an
+/// Returns four C functions for a number type. The functions return the argument, write an out parameter, sum an array, and double an
 /// array.
 fn numbers(c: &str, name: &str) -> String {
     format!(
@@ -48,7 +48,7 @@ fn numbers_pass_by_value_by_reference_and_in_arrays() {
             assert_eq!(fixture.call(&sum, &[of([1, 2, 3])]), (Some(Value::$variant(6 as _)), vec![]));
             let twice = Import::new(concat!("twice_", $name)).out_array("x", row(), 3);
             assert_eq!(fixture.call(&twice, &[of([1, 2, 60])]), (None, vec![of([2, 4, 120])]));
-            // An array parameter without `out` is passed as a copy.
+            // An array parameter without `out` is passed as a copy, so changes by C have no effect.
             let twice = Import::new(concat!("twice_", $name)).array("x", row(), 3);
             assert_eq!(fixture.call(&twice, &[of([1, 2, 60])]), (None, vec![]));
         )*};
@@ -203,7 +203,7 @@ fn strings_and_arrays_in_structs_have_length_and_capacity() {
     assert_eq!(fixture.call(&change, &[player("", &[], &[])]).1, [player("", &[], &[])]);
     let clear = Import::new("clear").out("p", ty());
     assert_eq!(fixture.call(&clear, &[player("Anna", &[1, 2], &["ab"])]).1, [player("", &[], &[])]);
-    // To reserve capacity, the host passes a longer array.
+    // The host reserves capacity by passing a longer array.
     assert_eq!(fixture.call(&change, &[player("", &[0; 100], &[])]).1, [player("", &[42], &[])]);
 }
 

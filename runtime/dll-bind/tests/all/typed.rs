@@ -1,4 +1,4 @@
-//! Tests that typed calls of plain numbers return the results of calls with values. Other types are refused.
+//! Tests that typed calls of plain numbers return the same results as calls with values, and that other types are rejected.
 
 use alcedo_dll_bind::Import;
 use alcedo_reflect::value::Value;
