@@ -1,4 +1,4 @@
-//! Records the version of the compiler for the manifest, for information only: hosts accept modules of every compiler. Also detects if
+//! Records the version of the compiler for the manifest, for information only: hosts accept modules from every compiler. Also determines if
 //! hooks of C functions exist for the platform.
 
 use std::process::Command;
@@ -15,8 +15,8 @@ fn main() {
     println!("cargo::rustc-env=ALCEDO_COMPILER={}", text.as_deref().map_or("unknown", str::trim));
 }
 
-/// Returns `true` if `src/hooks` supports the platform. On all other platforms, the host cannot track the module's resources. The host
-/// therefore parks the module instead of unmapping it.
+/// Returns `true` if `src/hooks` supports the platform. Without hooks, the host cannot track the resources of the module, and parks the
+/// module instead of unmapping it.
 fn is_hooked() -> bool {
     let target = |fact: &str| std::env::var(format!("CARGO_CFG_TARGET_{fact}")).unwrap_or_default();
     target("OS") == "linux" && target("ENV") == "gnu" && ["x86_64", "aarch64"].contains(&&*target("ARCH"))

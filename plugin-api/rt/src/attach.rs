@@ -1,4 +1,4 @@
-//! Attaches a module to its host, and detaches the module. After `detach`, calls to the host fail, and log records are dropped.
+//! Attaches a module to its host, and detaches it. After `detach`, calls of host functions fail, and log records are dropped.
 
 use std::io::Write as _;
 
@@ -9,15 +9,15 @@ use crate::error::CallError;
 use crate::panic_guard::{self, catch_panics};
 use crate::{attached, loggers, panic_hook};
 
-/// Attaches the module to its host: enables logging and the recording of panics. The host calls this function once, before all
-/// other functions. If `own_logger` is true, the module's main sets the loggers.
+/// Attaches the module to its host: enables logging and the recording of panics. The host calls this function once, before all other
+/// functions of the module. If `own_logger` is true, the module's main sets the loggers.
 pub fn attach(context: &ModuleContext, own_logger: bool, failure: &mut Failure) -> Status {
     catch_panics(failure, || {
         if !attached::begin(context) {
             return Err(CallError::new(FailureKind::OTHER, "the module is already attached: load a new copy"));
         }
-        // Allocates the output buffer now, because `detach` flushes the buffer. An allocation in `detach` may crash: at that time, the
-        // thread-locals of an author's allocator, such as mimalloc, may already be destroyed.
+        // Allocates the output buffer now, because `detach` flushes it and must not allocate. The allocator of a plugin author, such as
+        // mimalloc, may have thread-locals that are already destroyed when `detach` runs.
         let _made = std::io::stdout();
         panic_guard::install_hook();
         loggers::install(context.level, own_logger);
@@ -27,8 +27,8 @@ pub fn attach(context: &ModuleContext, own_logger: bool, failure: &mut Failure) 
 
 /// Detaches the module. Later calls to the host fail, and log records are dropped. The host calls this function last.
 pub fn detach() {
-    // Flushes an unfinished line. Without the flush, the line would be lost with the image. The flush fails if the stream has no reader.
-    // Without a reader, the line is not needed, and the error is ignored.
+    // Flushes an unfinished line, which would otherwise be lost with the image. The flush fails if the stream has no reader. The error is
+    // ignored, because in this case the line is not needed.
     let _flushed = std::io::stdout().flush();
     attached::end();
     panic_hook::remove();

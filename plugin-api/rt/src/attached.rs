@@ -1,4 +1,4 @@
-//! The attachment of a module to its host, with the host's functions. The attachment is written once, when the module is attached.
+//! The attachment of a module to its host, with the functions of the host. Written once, when the host attaches the module.
 
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -14,7 +14,7 @@ static ATTACHMENT: Attachment = Attachment::alone();
 /// the game thread.
 static OWNER: AtomicUsize = AtomicUsize::new(0);
 
-/// True if the module has no objects and is therefore not bound to a thread.
+/// True if the module has no objects, and the host may therefore call it on any thread.
 static IS_FREE: AtomicBool = AtomicBool::new(false);
 
 /// Stores the context of the host and the number of this thread. Returns false if a host was attached before.
@@ -39,8 +39,8 @@ pub fn context() -> Option<&'static ModuleContext> {
     ATTACHMENT.context()
 }
 
-/// Returns the host's counter of borrowed slices, with the number of this module. Returns `None` if no host is attached, or if the host has
-/// no counter.
+/// Returns the host's counter of borrowed slices, and the number that identifies this module. Returns `None` if no host is attached, or if
+/// the host has no counter.
 #[must_use]
 pub fn slices() -> Option<(&'static Slices, u64)> {
     ATTACHMENT.slices()
@@ -54,21 +54,21 @@ pub fn is_game_thread() -> bool {
     OWNER.load(Ordering::Relaxed) == this_thread()
 }
 
-/// Returns true if the module has no objects and is therefore not bound to a thread.
+/// Returns true if the module has no objects, so that the host may call it on any thread.
 pub(crate) fn is_free() -> bool {
     IS_FREE.load(Ordering::Relaxed)
 }
 
-/// Returns true if this thread may use direct calls of the host: the game thread, or any thread of a module without objects.
+/// Returns true if this thread may call host functions directly: the game thread, or any thread of a module without objects.
 #[inline]
 #[must_use]
 pub fn may_call_directly() -> bool {
     is_game_thread() || is_free()
 }
 
-/// Checks that the current stack is the stack of the game thread. Scopes of objects begin only on this stack. A coroutine with a separate
-/// stack could suspend inside a scope. The scope would then outlive the surrounding call. Callable on the game thread only. Succeeds
-/// without a host.
+/// Checks that the current stack is the stack of the game thread. A scope of objects may begin only on this stack, because a coroutine with
+/// a separate stack could suspend inside the scope, which would then outlive the surrounding call. Callable on the game thread only.
+/// Succeeds without a host.
 ///
 /// # Errors
 /// Fails with `WRONG_STACK` if the current stack is not the stack of the game thread.
@@ -80,25 +80,24 @@ pub fn may_open_scope(action: &str) -> Result<(), CallError> {
     }
 }
 
-/// Returns the mode of the host, a constant of [`alcedo_abi::host::mode`]. Without a host, returns a number that equals none of these
-/// constants. Costs two reads of rarely written memory. Callable on the game thread only: after the host detaches the module, the host
-/// frees the mode word on this thread.
+/// Returns the mode of the host, a constant of [`alcedo_abi::host::mode`]. Without a host, returns a number that differs from all these
+/// constants. Costs two reads of rarely written memory. Callable on the game thread only, because the host frees the mode word on this
+/// thread after it has detached the module.
 #[inline]
 #[must_use]
 pub fn mode() -> u32 {
     ATTACHMENT.mode()
 }
 
-/// Closes direct calls if `closed` is true, for example while a slice of host memory is borrowed. If `closed` is false, opens direct calls
-/// again. While direct calls are forbidden, [`direct_version`] returns `CLOSED`. Callable on the game thread only.
+/// If `closed` is true, closes direct calls, for example while a slice of host memory is borrowed. If `closed` is false, opens direct calls
+/// again. While direct calls are closed, [`direct_version`] returns `CLOSED`. Callable on the game thread only.
 pub fn close_direct_calls(closed: bool) {
     ATTACHMENT.close_direct(closed);
 }
 
 /// Returns the version of direct calls, or [`CLOSED`](alcedo_abi::host_direct::CLOSED). Costs two reads, like [`mode`]. Callable only on
-/// threads for which [`may_call_directly`] returns true. The host detaches the module, and then frees the version word on the game thread.
-/// During a read on a different thread, the word could therefore be freed. For a module without objects, the host keeps the word while the
-/// module is mapped.
+/// threads for which [`may_call_directly`] returns true. After the host has detached the module, it frees the version word on the game
+/// thread, so another thread could read freed memory. For a module without objects, the host keeps the word while the module is mapped.
 #[inline]
 #[must_use]
 pub fn direct_version() -> u64 {

@@ -1,5 +1,5 @@
-//! Error type of plugin code for calls across the ABI boundary. An error stores the ABI failure. Plugin code can therefore return an error
-//! of a host call to the host without changes.
+//! Error type of plugin code for calls across the ABI boundary. An error stores the ABI failure unchanged, so plugin code can return an
+//! error of a host call to the host.
 
 use alcedo_abi::call::{Failure, FailureKind};
 use alcedo_abi::handles::ObjectHandle;
@@ -25,7 +25,7 @@ pub struct SourcePlace {
     pub column: u32,
 }
 
-/// Error of a call. Host and plugin remain consistent after an error. The caller may continue, or return the error.
+/// Error of a call. Host and plugin remain consistent after the error, so the caller may continue or return the error.
 ///
 /// # Examples
 /// ```
@@ -83,7 +83,7 @@ impl CallError {
         Self::new(FailureKind::OTHER, message)
     }
 
-    /// Creates the error of an `action` that needs a host, for a plugin without a host.
+    /// Creates the error of an `action` that needs a host, for a plugin that is not attached to a host.
     ///
     /// # Examples
     /// ```
@@ -168,7 +168,7 @@ impl CallError {
         self.failure.kind
     }
 
-    /// Returns true if the called function completed and returned an error of its author. Returns false if the call itself failed.
+    /// Returns true if the called function completed and returned its author's error. Returns false if the call itself failed.
     ///
     /// # Examples
     /// ```
@@ -184,7 +184,7 @@ impl CallError {
         self.kind() == FailureKind::RETURNED
     }
 
-    /// Returns the message without details: the message of a panic, or the author's message of a returned error.
+    /// Returns only the message: the message of a panic, or the author's message of a returned error.
     ///
     /// # Examples
     /// ```

@@ -1,9 +1,9 @@
 //! C names of the hooks. A macro defines the names in the plugin's crate, because the linker always links the object files of that crate.
-//! The linker could omit object files of this crate, or could resolve the names to the platform's functions before it reaches these files.
+//! From this crate, the linker might omit object files, or might first resolve the names to the platform's functions.
 
-/// Defines the C functions of [`hooks`](crate::hooks) as hidden symbols of the calling library, except for the listed names. The library
-/// itself defines the functions with the listed names. For these names, `dlsym` in the library still returns the hooks. Also defines the
-/// initializer that looks up the platform's functions.
+/// Defines the C functions of [`hooks`](crate::hooks) as hidden symbols of the calling library, except for the listed names, whose
+/// functions the library itself defines. For the listed names, `dlsym` in the library still returns the hooks. Also defines the initializer
+/// that looks up the platform's functions.
 #[doc(hidden)]
 #[macro_export]
 #[cfg(hooked)]
@@ -83,7 +83,7 @@ macro_rules! __alcedo_hooks {
             "openlog" openlog,
             "initstate" initstate,
             "setstate" setstate,
-            // Functions that a module may not call while it is being closed.
+            // Functions that a module must not call while it is being closed.
             "putenv" putenv,
             // Functions that raise signals, jump out of handlers, or start processes.
             "sigaltstack" sigaltstack,
@@ -129,8 +129,8 @@ macro_rules! __alcedo_hooks {
         $crate::__alcedo_hooks_of_memory!($unhooked);
 
         const _: () = {
-            // Runs before all other initializers, because the linker sorts initializers by this number. Initializers without a
-            // number run last.
+            // Runs before all other initializers, because the linker sorts initializers by the number in the section name. Initializers
+            // without a number run last.
             #[used]
             #[unsafe(link_section = ".init_array.00000")]
             static ALCEDO_RESOLVE: extern "C" fn() = $crate::hooks::resolve;
@@ -139,7 +139,7 @@ macro_rules! __alcedo_hooks {
     };
 }
 
-/// Defines no functions, because this platform has no hooks. Images on this platform are parked.
+/// Defines no functions, because this platform has no hooks. The host parks images on this platform.
 #[doc(hidden)]
 #[macro_export]
 #[cfg(not(hooked))]
@@ -147,8 +147,8 @@ macro_rules! __alcedo_hooks {
     ($unhooked:tt) => {};
 }
 
-/// Adds a name to the section that the host reads from the file. Linking fails if no hook has the name, or if the library has no function
-/// with the name. The macro makes the function hidden. The loader would bind calls of a visible function to the platform's function.
+/// Adds a name to a section that the host reads from the file. Linking fails if no hook or no function of the library has the name. The
+/// macro hides the function, because the loader would bind calls of a visible function to the platform's function.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_unhooked {
@@ -158,7 +158,7 @@ macro_rules! __alcedo_unhooked {
     ("free") => {
         $crate::__alcedo_unhooked!(@ "free");
         const _: () = {
-            // Runs before all other initializers, like the initializer that looks up the platform's functions.
+            // Runs before all other initializers, in the same way as the initializer that looks up the platform's functions.
             #[used]
             #[unsafe(link_section = ".init_array.00000")]
             static ALCEDO_OWN_HEAP: extern "C" fn() = $crate::hooks::has_own_heap;
@@ -180,7 +180,7 @@ macro_rules! __alcedo_unhooked {
     };
 }
 
-/// Defines no hooks of memory functions, because a sanitizer must intercept each call.
+/// Defines no hooks of memory functions, because a sanitizer must intercept each call of these functions.
 #[doc(hidden)]
 #[macro_export]
 #[cfg(feature = "pass-through")]
@@ -231,7 +231,7 @@ macro_rules! __alcedo_hooks_of_memory {
     };
 }
 
-/// Defines hidden C names that jump to functions of [`hooks`](crate::hooks). Rust would export a C name that is defined in Rust.
+/// Defines hidden C names that jump to functions of [`hooks`](crate::hooks). A C name that Rust code defines would be exported.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_name {
@@ -243,8 +243,8 @@ macro_rules! __alcedo_name {
     };
 }
 
-/// Defines C names of functions that look up symbols. Each function receives the bounds of the table of all names as additional
-/// arguments after the first three arguments.
+/// Defines C names of the functions that look up symbols. Each name passes the bounds of the table of all hooked names after the first
+/// three arguments of the C function.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_lookup {
@@ -278,9 +278,9 @@ macro_rules! __alcedo_lookup {
     };
 }
 
-/// Defines hidden C names, each with the same code, and adds the names to the table of `HookedName`s. For an unhooked name, defines the
-/// replacement symbol instead. The linker defines the bounds of the table. A macro of the assembler repeats the code. An expansion of the
-/// names in Rust would take a tenth of a plugin's compile time.
+/// Defines hidden C names with identical code, and adds the names to the table of `HookedName`s, whose bounds the linker defines. For an
+/// unhooked name, defines the replacement symbol instead. An assembler macro repeats the code, because an expansion of all names in Rust
+/// would take a tenth of a plugin's compile time.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_symbols {
@@ -300,7 +300,7 @@ macro_rules! __alcedo_symbols {
             ".Lalcedo_name_of_\\name:",
             ".asciz \"\\name\"",
             ".popsection",
-            // Code references only the bounds of the section. The flag `R` makes the linker retain the section.
+            // The code refers only to the bounds of the section. The flag `R` prevents the linker from removing the section.
             ".pushsection alcedo_hooked,\"aR\",@progbits",
             ".p2align 2",
             ".long .Lalcedo_name_of_\\name - .",

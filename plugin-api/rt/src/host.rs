@@ -1,5 +1,5 @@
-//! Methods that call the host's functions, generated from the lists in [`alcedo_abi::list`]. A method adds the context of this
-//! module, and converts the status and failure of the call into a [`CallError`].
+//! Methods that call the host's functions, generated from the lists in [`alcedo_abi::list`]. Each method passes the context of this module,
+//! and converts the status and failure of the call into a [`CallError`].
 #![expect(unsafe_code, reason = "calls the host's functions")]
 
 use core::mem::ManuallyDrop;
@@ -11,8 +11,8 @@ use alcedo_abi::list::prelude::*;
 use crate::attached::context;
 use crate::error::CallError;
 
-/// The host to which this module is attached, and the current action for error messages. Usable on any thread; each host
-/// function checks the calling thread.
+/// The host to which this module is attached, with the current action for error messages. Usable on any thread, because each host function
+/// checks the calling thread.
 #[derive(Clone, Copy)]
 pub struct Host<'a> {
     context: &'static ModuleContext,
@@ -23,8 +23,8 @@ impl<'a> Host<'a> {
     /// Returns the host while the module is attached. `what` describes the current action in error messages.
     ///
     /// # Safety
-    /// While a slice of host memory is borrowed on this thread, the caller calls only functions that leave all values unchanged and in
-    /// place, and that run no code outside this module.
+    /// While a slice of host memory is borrowed on this thread, the caller calls only host functions that neither change nor move values,
+    /// and that run no code outside this module.
     #[inline]
     #[must_use]
     pub unsafe fn attached(what: &'a str) -> Option<Self> {
@@ -32,9 +32,9 @@ impl<'a> Host<'a> {
     }
 }
 
-/// Returns the host for the functions below. The functions below are allowed while a slice of host memory is borrowed on this thread.
+/// Returns the host for the logging functions below, which are allowed while a slice of host memory is borrowed on this thread.
 fn for_records() -> Option<Host<'static>> {
-    // SAFETY: only the functions below are called. These functions change no value, and the host refuses changes by its own
+    // SAFETY: the result is used only for the functions below, which change no value. The host rejects changes by its own subscribers.
     // subscribers.
     unsafe { Host::attached("logging") }
 }
@@ -52,7 +52,7 @@ pub(crate) fn panicked(message: &str, file: &str, line: u32, column: u32) {
     }
 }
 
-/// Returns true while the host calls a module that is not bound to a thread, on this thread.
+/// Returns true while a call of the host into a module without objects is running on this thread.
 pub(crate) fn calls_are_open() -> bool {
     for_records().is_some_and(|host| host.calls_are_open() != 0)
 }
@@ -75,12 +75,12 @@ impl core::fmt::Debug for Host<'_> {
     }
 }
 
-/// Parameter type of a host function. Also specifies the type that a caller passes.
+/// Parameter type of a host function in the ABI, with the corresponding type that a caller passes.
 pub trait Param: Sized {
-    /// Type that a caller passes.
+    /// Type of the argument that a caller passes.
     type Argument<'a>;
 
-    /// Converts an argument into the ABI type, for one call.
+    /// Converts an argument into its ABI type, for one call.
     fn crossing(argument: Self::Argument<'_>) -> Self;
 }
 
@@ -126,13 +126,13 @@ as_they_are! {
     [] ZCallHandle,
 }
 
-/// Return type of a host function. Also specifies the type that a caller receives.
+/// Return type of a host function in the ABI, with the corresponding type that a caller receives.
 pub trait Returned: Sized {
-    /// Type that a caller receives if the host function also returns a `T`.
+    /// Type that a caller receives if the host function also writes a value of type `T`.
     type Of<T>;
 
-    /// Converts the result of a call. `made` is the value that the host has written. For a failed call, `failure` is called and returns the
-    /// failure. `what` describes the caller's action, and `action` is the function's action in the list of functions.
+    /// Converts the result of a call. `made` is the value that the host has written. If the call failed, `failure` returns the failure.
+    /// `what` describes the caller's action, and `action` is the action that the list of host functions states.
     fn judged<T>(self, made: T, failure: impl FnOnce() -> Option<Failure>, what: &str, action: &str) -> Self::Of<T>;
 }
 
@@ -298,12 +298,12 @@ macro_rules! methods {
                     let call = context.$field.$name();
                     $($(let mut $out: $out_ty = $before;)+)?
                     $(let mut $sink = String::new();)?
-                    // The host writes the failure only if the call fails. After a successful call, the failure is not dropped, because the
-                    // drop of an empty failure costs four calls.
+                    // The host writes the failure only if the call fails. After a successful call, the empty failure is not dropped,
+                    // because its drop costs four calls.
                     $(let mut $failure = ManuallyDrop::new(Failure::none());)?
-                    // SAFETY: host pointer and module number are those of this module's context; references and strings are live
-                    // during the call. If the function has further requirements, the method is `unsafe`, and its caller promises
-                    // these requirements.
+                    // SAFETY: host pointer and module number are from this module's context. References and strings are live during the
+                    // call. If the host function has further requirements, the method is `unsafe`, and its caller promises to fulfill these
+                    // requirements.
                     let result = unsafe {
                         call(
                             $(context.$host, $(context.$module,)?)? $(<$ty as Param>::crossing($param),)*

@@ -1,5 +1,5 @@
-//! Forwards records of the `log` crate to the host's subscriber. The plugin needs the bridge, because the plugin has its own copy of `log`
-//! with separate statics.
+//! Forwards records of the `log` crate to the host's subscriber. The bridge is required, because the plugin has its own copy of `log` with
+//! separate statics.
 
 use alcedo_abi::log::LogLevel;
 use log::{LevelFilter, Log, Metadata, Record};
@@ -12,7 +12,7 @@ struct Bridge;
 pub(crate) fn install(level: LogLevel) -> bool {
     let is_set = log::set_logger(&Bridge).is_ok();
     if is_set {
-        // `log` and the ABI assign equal numbers to the levels.
+        // `log` and the ABI use the same numbers for levels.
         log::set_max_level(LevelFilter::iter().nth(usize::from(level.0)).unwrap_or(LevelFilter::Trace));
     }
     is_set

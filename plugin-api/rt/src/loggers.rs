@@ -1,5 +1,5 @@
-//! Installs the bridges to the host as loggers of the module. To lose no record, the bridges are installed when the module is attached. If
-//! main may set a logger, the bridges are installed after main instead, because a logger can be set only once.
+//! Installs the bridges to the host as loggers of the module. The bridges are installed when the module is attached, so that no record is
+//! lost. If main may set a logger, the bridges are installed after main instead, because a logger can be set only once.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -12,8 +12,8 @@ use crate::{log_bridge, records, trace_bridge};
 /// Loggers to install after main, as bits [`SETS_LOG`] and [`SETS_TRACING`].
 static BEHIND_MAIN: AtomicU32 = AtomicU32::new(0);
 
-/// Installs the loggers of an attached module. `own_logger` is true if the author has declared that main sets loggers. If `own_logger` is
-/// false, the host's scan of the file determines whether main may set loggers.
+/// Installs the loggers of an attached module. `own_logger` is true if the author has declared that main sets loggers. Otherwise, the host
+/// has determined from the file of the module whether main may set loggers.
 pub(crate) fn install(level: LogLevel, own_logger: bool) {
     let behind_main = if own_logger { SETS_LOG | SETS_TRACING } else { may_set() };
     BEHIND_MAIN.store(behind_main, Ordering::Relaxed);
@@ -25,7 +25,7 @@ pub(crate) fn install(level: LogLevel, own_logger: bool) {
     }
 }
 
-/// Runs the main of the module. Main may set loggers. Until main returns, the host receives the `tracing` records of this thread. Records
+/// Runs the main of the module, which may set loggers. Until main returns, the host receives the `tracing` records of this thread. Records
 /// of `log` are dropped until main sets a logger.
 pub fn with_loggers(main: impl FnOnce()) {
     let behind_main = BEHIND_MAIN.swap(0, Ordering::Relaxed);
@@ -40,7 +40,7 @@ pub fn with_loggers(main: impl FnOnce()) {
     }
 }
 
-/// Logs a message if the module has set its own logger for `of`.
+/// Logs a message if the module has set its own logger for the crate `of`.
 fn report(of: &str, is_of_host: bool) {
     if !is_of_host {
         let message = format!("the module has set its own logger: its records of `{of}` do not reach the host");

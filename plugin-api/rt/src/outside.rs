@@ -1,4 +1,4 @@
-//! Data from outside of Rust: the addresses that a host writes for the module, and the register that identifies threads. Only this
+//! Data that Rust code does not create: addresses that a host writes for the module, and the register that identifies threads. Only this
 //! file dereferences these addresses.
 #![expect(
     unsafe_code,
@@ -16,8 +16,8 @@ use alcedo_abi::hooks::{HookContext, HookSlot};
 use alcedo_abi::host::{ModuleContext, Slices};
 use alcedo_abi::host_direct::CLOSED;
 
-/// Slot for the context. The host writes the context into the slot of its private copy of the file, before the copy is mapped. The module
-/// never writes the slot. The linker retains the section, because code that reads the context references the static.
+/// Slot for the context. The host writes the context into the slot in its private copy of the file, before it maps the copy. The module
+/// never writes the slot. The linker keeps the section, because code refers to the static.
 #[used]
 #[unsafe(link_section = alcedo_abi::__alcedo_section!(hooks))]
 static SLOT: HookSlot = HookSlot::new();
@@ -51,7 +51,7 @@ pub(crate) fn sleep_on(word: &AtomicU32, limit: Duration) {
     let _woken = unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), operation, 0, &raw const limit) };
 }
 
-/// Sleeps for `limit`. Does not wake if the word changes.
+/// Sleeps for `limit`, even if the word changes.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn sleep_on(_word: &AtomicU32, limit: Duration) {
     std::thread::sleep(limit);
@@ -65,8 +65,8 @@ const ATTACHED: u8 = 2;
 /// State after the module was detached; the context is still written.
 const DETACHED: u8 = 3;
 
-/// Mode word for a module without a host. This number is not a valid mode. With an invalid mode, code that writes a property calls the
-/// host. The call returns an error.
+/// Mode word for a module without a host. The number is not a valid mode, so code that writes a property calls the host, and this call
+/// returns an error.
 static NO_MODE: AtomicU32 = AtomicU32::new(u32::MAX);
 
 /// Version word for a module without a host: direct calls are closed.
@@ -76,15 +76,15 @@ static NO_DIRECT: AtomicU64 = AtomicU64::new(CLOSED);
 pub(crate) struct Attachment {
     state: AtomicU8,
     context: UnsafeCell<MaybeUninit<ModuleContext>>,
-    /// Address of the host's mode word while the module is attached. Without a host, the address of `NO_MODE`. The address is always valid,
-    /// because each write of a property reads the mode word without a check.
+    /// Address of the host's mode word while the module is attached, otherwise of `NO_MODE`. The address is always valid, because each
+    /// write of a property reads the mode word without a check.
     mode: AtomicPtr<AtomicU32>,
-    /// Address of the host's version word for direct calls. Without a host, the address of `NO_DIRECT`.
+    /// Address of the host's version word for direct calls while the module is attached, otherwise of `NO_DIRECT`.
     direct: AtomicPtr<AtomicU64>,
 }
 
-// SAFETY: only the thread that changed the state from ALONE to ATTACHING writes the context, once, before it stores ATTACHED with
-// release ordering. Other threads read the context only after loading ATTACHED with acquire ordering.
+// SAFETY: only the thread that changed the state from ALONE to ATTACHING writes the context, once, before it stores ATTACHED with release
+// ordering. Other threads read the context only after they have loaded ATTACHED with acquire ordering.
 unsafe impl Sync for Attachment {}
 
 impl Attachment {
@@ -118,8 +118,8 @@ impl Attachment {
         self.state.store(DETACHED, Ordering::Release);
     }
 
-    /// If `closed` is true, closes direct calls regardless of the host's version word. If `closed` is false, restores the host's version
-    /// word.
+    /// If `closed` is true, closes direct calls regardless of the host's version word. If `closed` is false, uses the host's version word
+    /// again.
     pub(crate) fn close_direct(&self, closed: bool) {
         let word = match self.context() {
             Some(context) if !closed => context.direct,
@@ -128,7 +128,7 @@ impl Attachment {
         self.direct.store(word.cast_mut(), Ordering::Release);
     }
 
-    /// Replaces the addresses of the host's mode word and version word. The host may free the words afterwards.
+    /// Replaces the addresses of the host's mode word and version word by those of `NO_MODE` and `NO_DIRECT`.
     pub(crate) fn forget_words(&self) {
         self.direct.store((&raw const NO_DIRECT).cast_mut(), Ordering::Release);
         self.mode.store((&raw const NO_MODE).cast_mut(), Ordering::Release);
@@ -144,8 +144,8 @@ impl Attachment {
         Some(unsafe { (*self.context.get()).assume_init_ref() })
     }
 
-    /// Returns the host's counter of borrowed slices, with the number of this module. Returns `None` if no host is attached, or if the host
-    /// has no counter.
+    /// Returns the host's counter of borrowed slices, and the number that identifies this module. Returns `None` if no host is attached, or
+    /// if the host has no counter.
     pub(crate) fn slices(&self) -> Option<(&Slices, u64)> {
         let context = self.context()?;
         // SAFETY: the pointer is null, or refers to a counter that the host promises to keep while the module is attached. The module is

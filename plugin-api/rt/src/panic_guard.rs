@@ -1,11 +1,11 @@
-//! Panic guard at the ABI boundary. The guard prevents unwinding out of the module. The guard converts a panic into a failure with the
-//! message and location of the panic. If `fail` has thrown a typed error, the guard returns the failure of this error. The guard drops the
-//! panic payload inside the module.
+//! Panic guard at the ABI boundary. The guard prevents unwinding out of the module, and converts a panic into a failure with the message
+//! and location of the panic. If `fail` has thrown a typed error, the failure is that of the typed error. The guard drops the panic payload
+//! inside the module.
 //!
-//! The module's own panic hook prints nothing. The hook captures no backtrace, because the symbol cache of a backtrace would outlive the
-//! image. The hook first reports message and location to the host. During this report, the stack is intact: the host can record the call
-//! stack, and resolve the stack's symbols outside the module. The hook then stores message and location for the panic guard of this thread.
-//! An author's hook runs after the module's hook (`panic_hook.rs`).
+//! The module's own panic hook prints nothing and captures no backtrace, because the symbol cache of a backtrace would outlive the image.
+//! The hook first reports message and location to the host. At this time, the stack is still intact, so the host can record the call stack
+//! and resolve its symbols outside the module. The hook then stores message and location for the panic guard of this thread. An author's
+//! hook runs after the module's hook (`panic_hook.rs`).
 
 use std::any::{Any, TypeId};
 use std::cell::Cell;
@@ -30,30 +30,30 @@ struct Note {
     column: u32,
 }
 
-/// Panic payload for a typed error.
+/// Panic payload that carries a typed error.
 struct Thrown(CallError);
 
 thread_local! {
-    // The thread-local contains a leaked box, because an owned box would register a destructor for the thread.
+    // The thread-local contains a leaked box, because an owned box would register a thread-local destructor.
     static NOTE: Cell<Option<&'static Cell<Option<Note>>>> = const { Cell::new(None) };
     static OPEN_GUARDS: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Runs `code`, and writes an error or a panic into `failure`. Always inlined in an optimized build. Without this inlining, several
-/// trampolines would share one guard function that calls `code` by its address.
+/// Runs `code`, and writes an error or a panic into `failure`. Always inlined in an optimized build. Otherwise, several trampolines would
+/// share one guard function that calls `code` indirectly.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub fn catch_panics(failure: &mut Failure, code: impl FnOnce() -> Result<(), CallError>) -> Status {
     // Each access of a thread-local in a library is a function call. If both accesses are inlined into one function, the compiler merges
-    // their calls. A closure around this code would prevent the inlining.
+    // the two calls into one. A closure around this code would prevent the inlining.
     OPEN_GUARDS.set(OPEN_GUARDS.get() + 1);
     let status = catch_panics_uncounted(failure, code);
     OPEN_GUARDS.set(OPEN_GUARDS.get() - 1);
     status
 }
 
-/// Variant of [`catch_panics`] for frequent calls on the game thread. Does not increment the counter of open panic guards, because the
-/// access to this thread-local is expensive. On the game thread, all calls enter the module through panic guards. All panics are therefore
-/// caught.
+/// Variant of [`catch_panics`] for frequent calls on the game thread. Does not increment the counter of open panic guards, because access
+/// to this thread-local is expensive. The counter is not needed on the game thread: all calls enter the module through panic guards, so all
+/// panics are caught.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub fn catch_panics_uncounted(failure: &mut Failure, code: impl FnOnce() -> Result<(), CallError>) -> Status {
     // Unwind safety: the plugin author owns the data that `code` was changing. Unwinding drops this data, or releases the borrow of the
@@ -65,8 +65,8 @@ pub fn catch_panics_uncounted(failure: &mut Failure, code: impl FnOnce() -> Resu
     }
 }
 
-/// Runs the `code` of a call that returns a word. Does not increment the counter of open panic guards, like [`catch_panics_uncounted`].
-/// Outside the game thread, the host counts the calls.
+/// Runs the `code` of a direct call that returns a word. Does not increment the counter of open panic guards, like
+/// [`catch_panics_uncounted`]. On other threads than the game thread, the host counts direct calls.
 ///
 /// Writes `failure` if and only if the status is `FAILED`, and does not drop the previous value.
 #[inline]
@@ -102,8 +102,8 @@ pub fn format_value(value: impl Display) -> Result<String, CallError> {
 }
 
 impl CallError {
-    /// Returns an error with the message of `error` and the source location of the caller. A function that returns a `Result` with a
-    /// `CallError` can report the line of a failure with such an error.
+    /// Returns an error with the message of `error` and the source location of the caller. With such an error, a function that returns
+    /// `Result<_, CallError>` reports the line of the failure.
     ///
     /// # Examples
     /// ```
@@ -124,8 +124,8 @@ impl CallError {
         Self::returned_at(error, &location)
     }
 
-    /// Creates an error like [`CallError::returned`], with the location `location`. If `Display` or `Drop` of `error` panics, returns an
-    /// error for this panic instead.
+    /// Creates an error as [`CallError::returned`] does, but with the given `location`. If `Display` or `Drop` of `error` panics, returns
+    /// an error for this panic instead.
     #[must_use]
     pub fn returned_at(error: impl Display, location: &SourcePlace) -> Self {
         let SourcePlace { file, line, column } = location;
@@ -156,7 +156,7 @@ fn failure_of(payload: Box<dyn Any + Send>) -> Failure {
         Err(payload) => payload,
     };
     let (message, payload_type) = (message_of(&*payload), (*payload).type_id());
-    // If code has resumed an older panic, the note may describe a different panic. The message or the payload type of such a note differs.
+    // If code has resumed an older panic, the note may be that of a different panic, and then differs in the message or the payload type.
     let is_of_it = |note: &Note| match &message {
         Some(message) => note.message == *message,
         None => note.payload == payload_type,
@@ -178,7 +178,7 @@ fn failure_of(payload: Box<dyn Any + Send>) -> Failure {
     }
 }
 
-/// Drops a payload. If the drop panics, catches the panic and leaks the payload of this second panic.
+/// Drops a payload. If this drop panics, catches the second panic and leaks its payload.
 fn discard(payload: Box<dyn Any + Send>) {
     if let Err(second) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
         drop(take_note());
@@ -212,18 +212,18 @@ pub(crate) fn install_hook() {
     panic_hook::install(hook);
 }
 
-/// Reinstalls the hook of the module if the author's code has replaced this hook. Called after main.
+/// Reinstalls the hook of the module after main, if the author's code has replaced it.
 pub fn keep_hook() {
     panic_hook::ensure(hook);
 }
 
-/// Messages of the standard library before it aborts because a panic must not unwind further. The panic is in a function that C code has
-/// called, or in a destructor that runs because of an earlier panic.
+/// Messages of the standard library before it aborts because a panic must not unwind further. The panic occurred in a function that C code
+/// has called, or in a destructor that runs because of an earlier panic.
 const ABORT_MESSAGES: [&str; 2] = ["panic in a function that cannot unwind", "panic in a destructor during cleanup"];
 
-/// Returns true if a panic outside of all counted panic guards on this thread occurred in a direct call. For a module that is not bound to
-/// a thread, the host counts the calls. The module cannot compare thread numbers, because a new thread may reuse the number of an ended
-/// thread.
+/// Returns true if this panic occurred in a direct call, for a panic outside of all counted panic guards on this thread. For a module
+/// without objects, the host counts the calls. The module cannot compare thread numbers itself, because a new thread may reuse the number
+/// of an ended thread.
 fn is_direct_call() -> bool {
     if is_free() { records::calls_are_open() } else { is_game_thread() }
 }
@@ -235,7 +235,7 @@ fn hook(info: &PanicHookInfo<'_>) {
         location.map_or(("", 0, 0), |location| (location.file(), location.line(), location.column()));
     records::panicked(&message, file, line, column);
     if ABORT_MESSAGES.contains(&&*message) {
-        // The program aborts before a panic guard is reached. This code therefore logs the original panic and this message.
+        // The program aborts before a panic guard is reached. Therefore both the original panic and this message are logged here.
         if let Some(Note { message, file, line, .. }) = take_note() {
             records::event(LogLevel::ERROR, "alcedo::panic", &message, &file, line);
         }
@@ -244,7 +244,7 @@ fn hook(info: &PanicHookInfo<'_>) {
     }
     // `OPEN_GUARDS` does not count the panic guards of direct calls and red constructors.
     if OPEN_GUARDS.get() == 0 && !is_direct_call() {
-        // The panic is on a thread of the module. This code logs the panic, because no caller receives the failure.
+        // The panic is on a thread that the module started. It is logged here, because no caller receives the failure.
         records::event(LogLevel::ERROR, "alcedo::panic", &message, file, line);
         return;
     }

@@ -1,18 +1,17 @@
-//! Ensures that the panic hook of the module remains first in the chain, even if the author's code sets or takes hooks.
+//! Ensures that the panic hook of the module runs first, even if the author's code sets or takes hooks.
 //!
-//! The module has its own copy of the standard library. The author's code can replace the module's hook with `set_hook`, for example
-//! through color-eyre or human-panic. Locations of panics would then be lost. However, `set_hook` releases the lock of std and then drops
-//! the replaced hook. The destructor of the module's hook therefore takes the new hook, and sets a link: a hook that records the panic and
-//! calls the new hook. Calls without panics have no additional cost. The hook records the location of every panic, including the first
-//! panic.
+//! The module has its own copy of the standard library. With `set_hook`, the author's code can replace the module's hook, for example
+//! through color-eyre or human-panic, and the locations of panics would be lost. However, `set_hook` drops the replaced hook after it has
+//! released the lock of std. The destructor of the module's hook therefore takes the new hook, and sets a link: a hook that records the
+//! panic and calls the new hook. Calls without panics have no additional cost, and the location of every panic is recorded, including the
+//! first.
 //!
-//! A hook that code takes with `take_hook` and stores is not dropped. The author's next hook usually calls the stored hook. If the next
-//! hook does not call the stored hook, [`ensure`] detects the missing link: after the main of the module, and after a panic without a
-//! location.
+//! A hook that the author's code takes with `take_hook` and stores is not dropped. The next hook that the author sets usually calls the
+//! stored hook. If not, [`ensure`] detects the missing link, after the main of the module and after a panic without a location.
 //!
-//! `take_hook` and the following `set_hook` are not atomic. If a second thread panics between these calls, std prints the panic, and the
-//! host does not receive the location. If a second thread sets a hook between the calls, this hook is lost. Both cases are rare, and the
-//! module accepts them: [`ensure`] almost always runs inside of a `set_hook` call. The order of concurrent calls is undefined in any case.
+//! A `take_hook` and the following `set_hook` are not atomic. If a second thread panics between these calls, std prints the panic, and the
+//! host does not receive its location. If a second thread sets a hook between the calls, this hook is lost. Both cases are rare and
+//! accepted, because [`ensure`] almost always runs inside of a `set_hook` call, and the order of concurrent calls is undefined in any case.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind, set_hook, take_hook};
@@ -26,21 +25,21 @@ static FIRST: AtomicU64 = AtomicU64::new(0);
 
 static LAST_NUMBER: AtomicU64 = AtomicU64::new(0);
 
-/// Address and number of each existing link. A hook that `take_hook` returns is a link if this list contains the hook's address.
+/// Address and number of each existing link. The result of `take_hook` is a link if this list contains its address.
 static LINKS: Mutex<Vec<(usize, u64)>> = Mutex::new(Vec::new());
 
-/// True while a thread checks the hook. A thread that requests a check during a running check does not wait. The checking thread repeats
-/// the check instead.
+/// True while a thread checks the hook. A second thread that requests a check at this time does not wait, because the checking thread then
+/// repeats the check.
 static IS_CHECKING: AtomicBool = AtomicBool::new(false);
 
-/// True while a check is requested that no thread has begun.
+/// True if a check was requested and no thread has begun it.
 static IS_REQUESTED: AtomicBool = AtomicBool::new(false);
 
 /// True if a link was dropped on a panicking thread. The link cannot be restored there, because `set_hook` panics on a panicking thread.
 static WAS_LOST: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
-    // Links can be nested, because an author's hook may call the hook that it replaced.
+    // True after a link has recorded the current panic. Links can be nested, because an author's hook may call the hook that it replaced.
     static IS_NOTED: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -80,32 +79,32 @@ impl Drop for Link {
             *links = Vec::new();
         }
         drop(links);
-        // If `FIRST` has a different number, an author's hook contains this link, and the current hook is unchanged.
+        // If `FIRST` has a different number, this link was called by an author's hook, and the current hook of the process is unchanged.
         if FIRST.load(Ordering::Acquire) == self.number {
             ensure(self.note);
         }
     }
 }
 
-/// Installs `note`. The module calls `note` for each of its panics, before hooks of initializers or of the author.
+/// Installs `note`, which is called for each panic of the module, before hooks that initializers or the author have set.
 pub(crate) fn install(note: fn(&PanicHookInfo<'_>)) {
     let (found, default) = (take_hook(), take_hook());
-    // The default hook of std prints, and its backtrace allocates a permanent cache. The link therefore calls the found hook only if the
-    // author has set this hook.
+    // The default hook of std prints, and its backtrace allocates a permanent cache. The link therefore calls the previous hook only if it
+    // is not the default hook.
     let is_default = std::ptr::eq(&raw const *found, &raw const *default);
     put(note, (!is_default).then_some(found));
 }
 
-/// Restores the default hook of std. The process then calls no link.
+/// Restores the default hook of std, so that no link is called any more.
 pub(crate) fn remove() {
     FIRST.store(0, Ordering::Release);
-    // This code also drops the author's hook. The destructor of the author's hook may panic.
+    // Also drops the author's hook, whose destructor may panic.
     if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(take_hook()))) {
         std::mem::forget(payload);
     }
 }
 
-/// Returns true if a link was dropped on a panicking thread. On such a thread, the link cannot be restored.
+/// Returns true if a link was dropped on a panicking thread, where it could not be restored.
 pub(crate) fn was_lost() -> bool {
     WAS_LOST.load(Ordering::Relaxed)
 }
@@ -121,8 +120,8 @@ pub(crate) fn ensure(note: fn(&PanicHookInfo<'_>)) {
         WAS_LOST.store(true, Ordering::Relaxed);
         return;
     }
-    // A check may set a new link, and the new link replaces and drops an older link. The destructor of the older link requests a new check.
-    // The loop then repeats the check.
+    // A check may set a new link, which replaces and drops an older link. The destructor of the older link requests another check, and the
+    // loop repeats the check.
     IS_REQUESTED.store(true, Ordering::SeqCst);
     while IS_REQUESTED.load(Ordering::SeqCst) && !IS_CHECKING.swap(true, Ordering::SeqCst) {
         while IS_REQUESTED.swap(false, Ordering::SeqCst) {
@@ -154,7 +153,7 @@ fn put(note: fn(&PanicHookInfo<'_>), next: Option<Hook>) {
     set_hook(hook);
 }
 
-/// Returns the address of a hook. A link has a unique address, because it is not zero-sized. The address of a zero-sized hook is dangling.
+/// Returns the address of a hook. The address of a link is unique, because a link is not zero-sized.
 fn address_of(hook: &Hook) -> usize {
     (&raw const **hook).cast::<()>().addr()
 }

@@ -1,4 +1,4 @@
-//! Sends log records across the ABI boundary, from any thread. Without a host, records are dropped.
+//! Sends log records to the host, from any thread. Without a host, records are dropped.
 
 use alcedo_abi::abi_stable::std_types::{RSlice, RStr};
 use alcedo_abi::log::{LogField, LogLevel, LogRecord};

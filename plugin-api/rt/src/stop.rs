@@ -1,4 +1,4 @@
-//! Stops a module's threads: the host requests the stop, and each thread regularly checks for the request.
+//! Stops the threads of a module: the host requests the stop, and each thread regularly checks for the request.
 
 use core::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -10,8 +10,8 @@ const SLICE: Duration = Duration::from_millis(100);
 
 /// Returns true if the host requests that this module's threads stop. Returns false without a host. Callable on any thread at any time.
 ///
-/// A module cannot be unmapped while one of its threads runs. The host requests the stop before it calls the module's exit hook. The exit
-/// hook may therefore join the threads. If a thread does not stop, the whole module remains mapped, and the host's report names the thread.
+/// A module cannot be unmapped while one of its threads runs. The host requests the stop before it calls the module's exit hook, so the
+/// exit hook can join the threads. If a thread does not stop, the whole module remains mapped, and the host's report names the thread.
 ///
 /// # Examples
 /// ```

@@ -1,5 +1,5 @@
-//! Forwards `tracing` events and spans of the plugin to the host's subscriber. The plugin's copy of `tracing` has its own statics. This
-//! Rust module defines a subscriber for these statics. The subscriber stores only the number of handles of each span.
+//! Forwards `tracing` events and spans of the plugin to the host's subscriber. The plugin's copy of `tracing` has its own statics, for
+//! which this file defines a subscriber. The subscriber stores only the number of handles to each span.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -14,7 +14,7 @@ use tracing_core::{Dispatch, Event, Interest, Level, LevelFilter, Metadata, Subs
 
 use crate::records;
 
-/// Number of a span that the host does not record. The host assigns ascending numbers. The ascending numbers never reach this constant.
+/// Number for spans that the host does not record. The host assigns ascending numbers, which never reach this number.
 const UNHEARD: u64 = u64::MAX;
 
 /// Number of handles to each open span in the plugin.
@@ -73,7 +73,7 @@ impl Subscriber for Bridge {
         Id::from_u64(number)
     }
 
-    // This function ignores values that code records after the creation of a span, because the fields of the host's span cannot change.
+    // Ignores values that are recorded after the creation of a span, because the fields of the host's span cannot change.
     fn record(&self, _span: &Id, _values: &Record<'_>) {}
 
     fn record_follows_from(&self, _span: &Id, _follows: &Id) {}
@@ -175,7 +175,7 @@ impl Visit for Fields {
 
     fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {
         let mut text = String::new();
-        // A write into a `String` fails only if the value's `Debug` fails. The bridge still sends the partial output.
+        // The write fails only if the `Debug` of the value fails. The bridge then sends the partial output.
         let _cut_short = write!(text, "{value:?}");
         self.put(field, text);
     }

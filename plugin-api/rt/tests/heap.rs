@@ -1,4 +1,4 @@
-//! Tests of the module heap under load. Blocks are aligned and disjoint, and retain their content until they are freed, on any thread. At
+//! Tests of the module heap under load. Blocks are aligned, do not overlap, and retain their content on any thread until they are freed. At
 //! the end, the byte count is correct.
 #![cfg(all(target_os = "linux", target_env = "gnu", not(feature = "pass-through")))]
 #![expect(unsafe_code, reason = "calls an allocator directly")]
@@ -10,7 +10,7 @@ use std::sync::{Arc, Barrier, Mutex, MutexGuard, PoisonError};
 
 use alcedo_rt::{ModuleHeap, live_bytes};
 
-/// Lock for the global byte count. Tests that read the count run one after another.
+/// Lock for the global byte count, so that tests that read the count run one after another.
 static ALONE: Mutex<()> = Mutex::new(());
 
 fn alone() -> MutexGuard<'static, ()> {
@@ -101,7 +101,7 @@ impl Block {
     }
 }
 
-/// Allocates, resizes and frees at random. Sends some blocks to the next thread, and frees the remaining blocks at the end.
+/// Allocates, resizes and frees blocks at random. Sends some blocks to the next thread, and frees all other blocks at the end.
 fn play(seed: u64, steps: u32, elsewhere: Option<(&Sender<Block>, &Receiver<Block>)>) {
     let mut dice = Dice(seed);
     let mut blocks = Vec::new();
@@ -192,7 +192,7 @@ fn more_threads_than_there_are_shards_still_find_memory() {
             for at in 0..100 {
                 let together = &together;
                 scope.spawn(move || {
-                    // All threads are alive at the same time. The thread pointers of these threads therefore differ.
+                    // All threads of a round are alive at the same time, so their thread pointers differ.
                     together.wait();
                     play(1000 * round + at, 500, None);
                     together.wait();

@@ -1,4 +1,4 @@
-//! Size classes of allocations. A class depends only on the layout. Allocation and deallocation therefore compute the same class.
+//! Size classes of allocations. A class depends only on the layout, so allocation and deallocation compute the same class.
 
 use core::alloc::Layout;
 
@@ -11,8 +11,7 @@ pub(super) const HEAD: usize = 128;
 /// Maximum alignment of blocks in slabs.
 const MOST_ALIGN: usize = 4096;
 
-/// Block sizes in slabs: steps of 16 bytes, then four sizes per doubling, and finally sizes that waste little of a
-/// slab.
+/// Block sizes in slabs: steps of 16 bytes, then four sizes per doubling, and finally sizes that leave little of a slab unused.
 pub(super) const SIZES: [usize; 38] = [
     16, 32, 48, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384, 448, 512, 640, 768, 896, 1024, 1280, 1536, 1792,
     2048, 2560, 3072, 3584, 4096, 5120, 6144, 7168, 8192, 10240, 12288, 14336, 16384, 20480, 30720,
@@ -63,7 +62,7 @@ fn uncommon_placement(size: usize, align: usize) -> Placement {
     {
         return Placement::Slab(class);
     }
-    // The word before the block stores the address of the block's pages. A large alignment therefore needs one additional slab.
+    // The word before the block stores the start of the block's pages. A large alignment therefore needs one additional slab for this word.
     let (extra, kind): (usize, fn(usize) -> Placement) =
         if align <= SLAB { (0, Placement::Pages) } else { (align + SLAB, Placement::Offset) };
     size.checked_add(extra).and_then(|len| len.checked_next_multiple_of(SLAB)).map_or(Placement::Nowhere, kind)

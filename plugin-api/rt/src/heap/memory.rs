@@ -1,8 +1,7 @@
-//! Memory of the heap and its ownership: pages, slabs and blocks. A value of [`Pages`] or [`Free`] owns its memory. Memory therefore cannot
-//! be freed twice, and cannot have two owners.
-//!
-//! A slab is 64 KiB long and contains a header and blocks of one size. Freed blocks are linked through their first words. The list excludes
-//! blocks that were never used. Fresh pages therefore remain untouched until an allocation needs them.
+//! Memory of the heap and its ownership: pages, slabs and blocks. Each value of [`Pages`] or [`Free`] owns its memory, so memory cannot be
+//! freed twice and cannot have two owners.
+//! A slab is 64 KiB long and contains a header and blocks of one size. Freed blocks are linked through their first words. Blocks that were
+//! never used are not linked, so their pages remain untouched until an allocation needs them.
 #![expect(unsafe_code, reason = "maps memory, finds heads by address, and keeps lists inside freed blocks")]
 
 use core::cell::{Cell, UnsafeCell};
@@ -43,8 +42,8 @@ impl Pages {
     /// Returns the pages to the host or the platform.
     pub(super) fn shrink(self) {
         let memory = self.memory.as_ptr().cast::<c_void>();
-        // SAFETY: the image pointer is from the same context. `self` owns the pages, which `grow` allocated from the host, or from the
-        // platform without a host. `munmap` fails only if kernel memory is exhausted. The pages then stay mapped, which is harmless.
+        // SAFETY: the image pointer is from the same context. `self` owns the pages, which `grow` allocated in the same way. `munmap` fails
+        // only if kernel memory is exhausted. The pages then stay mapped, which is harmless.
         unsafe {
             match hook_context() {
                 Some(context) => (context.table.heap_shrink)(context.image, memory, self.len),
@@ -70,7 +69,7 @@ impl Pages {
         self.memory
     }
 
-    /// Restores ownership that [`Pages::into_memory`] has passed to the caller.
+    /// Restores a value whose ownership [`Pages::into_memory`] has passed to the caller.
     ///
     /// # Safety
     /// [`Pages::into_memory`] returned `memory` for pages of length `len`, and no code uses the memory any more.
@@ -79,13 +78,13 @@ impl Pages {
     }
 }
 
-/// Maps pages aligned to [`SLAB`]. The platform aligns only to its page size. This function therefore maps one additional slab, and unmaps
-/// the excess.
+/// Maps pages aligned to [`SLAB`]. The platform aligns only to its page size, so this function maps one additional slab and unmaps the
+/// excess.
 fn map_aligned(len: usize) -> *mut u8 {
     let Some(more) = len.checked_add(SLAB) else { return null_mut() };
     let (protection, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
-    // SAFETY: a new mapping at an address of the platform's choice does not affect used memory, and no code uses the excess. `munmap`
-    // fails only if kernel memory is exhausted; the excess then stays mapped, which is harmless.
+    // SAFETY: a new mapping at an address that the platform selects does not affect used memory, and no code uses the excess. `munmap`
+    // fails only if kernel memory is exhausted. The excess then stays mapped, which is harmless.
     unsafe {
         let mapped = platform::mmap(null_mut(), more, protection, flags, -1, 0);
         if mapped == libc::MAP_FAILED {
@@ -115,7 +114,7 @@ pub(super) struct Free<K>(NonNull<u8>, PhantomData<K>);
 unsafe impl<K> Send for Free<K> {}
 
 impl<K> Free<K> {
-    /// Stores the address of the next list element in the first word.
+    /// Stores the address of the next list element in the first word of this memory.
     #[inline]
     fn link(&self, next: *mut u8) {
         // SAFETY: `self` is the only owner of the memory, and a block or a slab has at least 16 bytes and is aligned to at least 16
@@ -131,7 +130,7 @@ impl Free<Block> {
         self.0
     }
 
-    /// Restores ownership that [`Free::into_memory`] has passed to the caller.
+    /// Restores a value whose ownership [`Free::into_memory`] has passed to the caller.
     ///
     /// # Safety
     /// [`Free::into_memory`] returned `memory`, and no code uses the memory any more.
@@ -141,7 +140,7 @@ impl Free<Block> {
     }
 }
 
-/// List of free memory of one kind, linked through the first words.
+/// List of free memory of one kind. The first word of each element stores the address of the next element.
 pub(super) struct FreeList<K>(Cell<*mut u8>, PhantomData<K>);
 
 // SAFETY: the list owns the memory of its elements.
@@ -161,13 +160,13 @@ impl<K> FreeList<K> {
     #[inline]
     pub(super) fn pop(&self) -> Option<Free<K>> {
         let piece = NonNull::new(self.0.get())?;
-        // SAFETY: `push` linked the piece and took ownership, so no code has used the piece since then.
+        // SAFETY: `push` linked the piece and took ownership of it, so no code has used the piece since then.
         self.0.set(unsafe { piece.cast::<*mut u8>().read() });
         Some(Free(piece, PhantomData))
     }
 }
 
-/// Blocks that other threads have freed. The owner of the shard collects these blocks.
+/// Blocks of a shard that other threads have freed. The owner of the shard collects these blocks.
 pub(super) struct Returned(AtomicPtr<u8>);
 
 impl Returned {
@@ -256,7 +255,7 @@ impl Slab {
     /// Returns the slab of a block.
     ///
     /// # Safety
-    /// The caller does not use the result after [`Slab::retire`]. `retire` requires that the block was put back.
+    /// The caller does not use the result after [`Slab::retire`]. `retire` requires that all blocks of the slab were put back.
     #[inline]
     pub(super) unsafe fn of(block: &Free<Block>) -> &'static Self {
         let slab = with_exposed_provenance::<Self>(block.0.as_ptr().addr() & !(SLAB - 1));
@@ -282,7 +281,7 @@ impl Slab {
             return None;
         }
         self.unused.set(at + size);
-        // Only this function returns blocks that were never used.
+        // Only this function returns blocks that were never used, so no other code uses this block.
         Some(Free(self.memory().map_addr(|address| address.saturating_add(at)), PhantomData))
     }
 

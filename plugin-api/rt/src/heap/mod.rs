@@ -1,7 +1,7 @@
-//! The module's heap. The host frees the pages of this heap with the image. The end of the image therefore also frees memory that the
-//! module leaked. No block belongs to the host's heap.
+//! The module's heap. The host frees the pages of this heap when it unmaps the image, including memory that the module leaked. The module
+//! allocates no blocks from the heap of the host.
 //!
-//! The heap needs no initialization. Initializers may therefore allocate while the module is being mapped, and the last finalizer of the
+//! The heap needs no initialization. Therefore initializers may allocate while the module is being mapped, and the last finalizer of the
 //! library may also allocate. Blocks have no headers, because the caller of `dealloc` passes the layout.
 #![expect(unsafe_code, reason = "an allocator")]
 
@@ -20,7 +20,7 @@ use memory::{Free, Pages};
 #[derive(Clone, Copy, Default, Debug)]
 pub struct ModuleHeap;
 
-/// Returns the number of bytes that the module has allocated and not freed. The number is approximate while other threads allocate.
+/// Returns the number of bytes that the module has allocated but not freed. The number is approximate while other threads allocate.
 #[must_use]
 pub fn live_bytes() -> u64 {
     shard::live_bytes()
@@ -85,7 +85,7 @@ unsafe impl GlobalAlloc for ModuleHeap {
     }
 }
 
-/// Allocates separate pages for a block. Returns the block, and true if the pages contain only zeros.
+/// Allocates separate pages for a block. Returns the block, and `true` if the pages contain only zeros.
 #[cold]
 fn pages_for(placement: Placement, layout: Layout) -> Option<(NonNull<u8>, bool)> {
     let taken = match placement {

@@ -20,8 +20,8 @@ struct Stock {
     kept_bytes: usize,
 }
 
-/// Global stock. No thread holds the lock while the plugin author's code runs. The host's `heap_grow` may run under
-/// this lock, but does not call the module.
+/// Global stock. No thread holds the lock while code of the plugin author runs. The host's `heap_grow` may run under this lock, because it
+/// does not call the module.
 static STOCK: Mutex<Stock> =
     Mutex::new(Stock { slabs: FreeList::new(), chunk: None, kept: [const { None }; KEPT], kept_bytes: 0 });
 
@@ -49,7 +49,7 @@ pub(super) fn give_slab(memory: Free<Whole>) {
     stock().slabs.push(memory);
 }
 
-/// Returns pages of length `len`, with true if the pages are fresh and therefore contain only zeros.
+/// Returns pages of length `len`, and `true` if the pages are fresh and therefore contain only zeros.
 pub(super) fn take_pages(len: usize) -> Option<(Pages, bool)> {
     let mut stock = stock();
     let fits = |pages: &Option<Pages>| pages.as_ref().is_some_and(|pages| pages.len() == len);

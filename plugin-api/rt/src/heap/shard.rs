@@ -1,9 +1,9 @@
-//! Shards: slabs that one thread owns. Allocations of this thread take no lock. A block that a different thread frees is put into a list.
-//! The owner of the shard collects the list when the shard has no free blocks.
+//! Shards: slabs that one thread owns, so that allocations of this thread take no lock. A block that a different thread frees is put into a
+//! list. The owner of the shard collects the blocks of this list when the shard has no free blocks.
 //!
-//! The thread pointer identifies a thread. The pointer needs neither a thread-local nor a destructor. A destructor would pin the image for
-//! every thread that ever allocated. A later thread with an equal pointer becomes the shard's owner. If a thread finds no free shard, it
-//! uses a shared shard under a lock.
+//! A thread is identified by its thread pointer, without a thread-local that needs a destructor. Such a destructor would pin the image for
+//! every thread that ever allocated. If a later thread has an equal pointer, it becomes the owner of the shard. A thread that finds no free
+//! shard uses a shared shard under a lock.
 #![expect(unsafe_code, reason = "frees blocks")]
 
 use core::cell::Cell;
@@ -27,8 +27,7 @@ const SHARED: usize = 4;
 /// Slabs of one owner.
 #[repr(align(128))]
 pub(super) struct Shard {
-    /// Thread pointer of the owner; zero without an owner. Also zero for a shared shard. A shared shard belongs to the thread that holds
-    /// the lock.
+    /// Thread pointer of the owner; zero without an owner. Also zero for a shared shard, which belongs to the thread that holds its lock.
     owner: AtomicUsize,
     /// Number of bytes allocated through this shard, minus the number of bytes freed through this shard; may be negative.
     live: AtomicI64,
@@ -56,8 +55,8 @@ enum Access {
     Locked(&'static Shard, MutexGuard<'static, ()>),
 }
 
-/// Hashes the thread pointer. The low bits of the pointer contain little information, because thread control blocks are at or near page
-/// boundaries.
+/// Returns the first shard to try, a hash of the thread pointer. Thread control blocks are near page boundaries, so the low bits alone
+/// would cause collisions.
 #[inline]
 fn first_choice(thread: usize) -> usize {
     (thread as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) as usize >> (usize::BITS - OWNED.ilog2())
@@ -160,7 +159,7 @@ impl Shard {
         }
     }
 
-    /// Adds `bytes` to the byte count. No atomic read-modify-write instruction is needed, because only the owner writes the count.
+    /// Adds `bytes` to the byte count. A plain store suffices, because only the owner writes the count.
     #[inline]
     fn count(&self, bytes: i64) {
         self.live.store(self.live.load(Ordering::Relaxed).wrapping_add(bytes), Ordering::Relaxed);
@@ -195,7 +194,7 @@ impl Shard {
         }
     }
 
-    /// Puts a block into its slab. If all blocks of the slab are free, and the list contains a second slab, the slab is returned to the
+    /// Puts a block into its slab. If all blocks of the slab are then free, and the list contains other slabs, returns the slab to the
     /// stock.
     ///
     /// # Safety

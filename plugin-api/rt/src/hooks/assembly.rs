@@ -12,8 +12,8 @@ use super::blocks::{__vasprintf_chk, vasprintf};
 #[cfg(target_arch = "x86_64")]
 use super::signals::{child, refused};
 
-/// Defines variadic C functions. Each function stores its variadic arguments in a `va_list`, in the layout of the platform's
-/// calling convention, and calls the function that accepts a `va_list`.
+/// Defines variadic C functions. Each function stores its variadic arguments in a `va_list`, in the layout of the platform's calling
+/// convention, and passes this `va_list` to a hook.
 #[cfg(target_arch = "x86_64")]
 macro_rules! with_list {
     ($($name:ident($($arg:ident: $ty:ty),*) as $function:ident, $fixed:literal, $list:literal;)*) => {$(
@@ -25,7 +25,7 @@ macro_rules! with_list {
         pub unsafe extern "C" fn $name($($arg: $ty),*) -> c_int {
             naked_asm!(
                 "sub rsp, 0xd8",
-                // Register save area; the first 24 bytes contain the `va_list` itself.
+                // Fills the register save area at `rsp + 0x20`. The `va_list` occupies the first 24 bytes of the frame.
                 "mov [rsp + 0x30], rdx",
                 "mov [rsp + 0x38], rcx",
                 "mov [rsp + 0x40], r8",
@@ -63,7 +63,7 @@ with_list! {
     __asprintf_chk(text: *mut *mut c_char, flag: c_int, format: *const c_char) as __vasprintf_chk, "24", "rcx";
 }
 
-/// Hook of `vfork`. The child uses the stack of the waiting parent. The return address is therefore stored in a register. The parent
+/// Hook of `vfork`. The child overwrites the stack of the waiting parent, so the return address is stored in a register. The parent
 /// notifies the host after the child has exited or executed a program.
 ///
 /// # Safety
@@ -96,8 +96,8 @@ pub unsafe extern "C" fn vfork() -> c_int {
     )
 }
 
-/// Defines functions that jump to the platform's `dlsym` and `dlvsym`. In this module, the hooks have the unversioned names. The defined
-/// functions therefore refer to the first symbol version. Every C library of the platform defines this version.
+/// Defines functions that jump to the platform's `dlsym` and `dlvsym`. The unversioned names are the hooks of this module. The jumps
+/// therefore use the first symbol version, which every C library of the platform defines.
 macro_rules! versioned {
     ($($name:ident($($arg:ident: $ty:ty),*) is $symbol:literal, $x86_64:literal, $aarch64:literal;)*) => {$(
         /// Jumps to the platform's function.

@@ -1,5 +1,5 @@
-//! Hooks of C functions that allocate heap blocks for the caller to free. The platform allocates the block, and the hook
-//! notifies the host. The host then counts and frees the block like a block of `malloc`.
+//! Hooks of C functions that allocate a heap block that the caller must free. The platform allocates the block, and the hook notifies the
+//! host, which then counts and frees the block like a block of `malloc`.
 
 #![expect(unsafe_code, reason = "moves blocks from one heap to another")]
 
@@ -29,7 +29,7 @@ readers! {
     getdelim(line: *mut *mut c_char, room: *mut usize, end: c_int, stream: *mut c_void; line room);
 }
 
-/// True if the module defines `free` itself. The module's `free` accepts only blocks of the module's own heap.
+/// True if the module defines `free` itself. The module's `free` accepts only blocks from the module's own heap.
 static HAS_OWN_HEAP: AtomicBool = AtomicBool::new(false);
 
 /// Records that the module defines `free` itself. Runs before other initializers.
@@ -42,8 +42,8 @@ pub(super) fn are_copied() -> bool {
     HAS_OWN_HEAP.load(Ordering::Relaxed)
 }
 
-/// Converts a block that the platform has allocated into a block for the module. With an own heap of the module, returns a copy in this
-/// heap. Otherwise returns the block itself, and reports the block to the host. Returns null if memory is exhausted.
+/// Converts a block that the platform has allocated into a block that the module can free. If the module has its own heap, returns a copy
+/// in this heap. Otherwise returns the block itself, and reports the block to the host. Returns null if memory is exhausted.
 ///
 /// # Safety
 /// The platform has just allocated the block for the module to free, or the block is null.
@@ -65,8 +65,8 @@ pub(super) unsafe fn handed_over(block: *mut c_void) -> *mut c_void {
     }
 }
 
-/// Converts a block of the module into a block that the platform may move or free. With an own heap of the module, returns a copy in the
-/// platform's heap, otherwise the block itself. Returns null if the block is null or memory is exhausted.
+/// Converts a block of the module into a block that the platform may move or free. If the module has its own heap, returns a copy in the
+/// platform's heap. Otherwise returns the block itself. Returns null if the block is null or memory is exhausted.
 ///
 /// # Safety
 /// The block is a block of the module's heap with at least `len` bytes, or null. The module uses the result instead of the

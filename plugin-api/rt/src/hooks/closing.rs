@@ -1,5 +1,5 @@
-//! Restrictions while a module is being closed. A finalizer of the library (`.fini_array`) runs after the host has removed all remaining
-//! resources. The finalizer must therefore not pass addresses of the module to the platform. The host reports this state to the hooks.
+//! Restrictions while a module is being closed. A finalizer of the library (`.fini_array`) runs after the host has freed the resources of
+//! the module, so it must not pass addresses of the module to the platform. The hooks query the host for this state.
 
 use core::ffi::CStr;
 use std::ffi::CString;
@@ -15,8 +15,8 @@ pub(super) fn is_refused(function: &CStr) -> bool {
     is_refused
 }
 
-/// Splits a string of the form `NAME=value` into name and value. For a string without an equals sign, the value is `None`. For an invalid
-/// string, the result is `None`.
+/// Splits a string of the form `NAME=value` into name and value. Without an equals sign, the value is `None`. If the name or the value
+/// contains a zero byte, the result is `None`.
 pub(super) fn variable(text: &[u8]) -> Option<(CString, Option<CString>)> {
     let mut parts = text.splitn(2, |byte| *byte == b'=');
     let name = CString::new(parts.next()?).ok()?;

@@ -1,4 +1,4 @@
-//! Hooks of functions that create and close file descriptors: the platform performs the call, and the host is notified.
+//! Hooks of functions that create and close file descriptors. The platform executes the call, and the hook notifies the host.
 
 use core::ffi::{c_char, c_int, c_uint, c_ulong, c_void};
 
@@ -8,8 +8,7 @@ const F_SETOWN: c_int = 8;
 const F_SETSIG: c_int = 10;
 const F_SETOWN_EX: c_int = 15;
 
-// `mq_open` also returns a descriptor. If a caller omits variadic arguments, the hook passes undefined values. The platform ignores these
-// values.
+// `mq_open` also returns a descriptor. If a caller omits variadic arguments, the hook passes undefined values, which the platform ignores.
 openers! {
     open(path: *const c_char, flags: c_int, mode: c_uint);
     openat(folder: c_int, path: *const c_char, flags: c_int, mode: c_uint);
@@ -46,7 +45,7 @@ streams! {
 }
 
 around! {
-    /// Notifies the host before the call. After the call, a second thread may already have opened a descriptor with this number.
+    /// Notifies the host before the call. After the call, another thread may already have opened a descriptor with this number.
     close(fd: c_int) -> c_int, |call| {
         closed(fd);
         call()
@@ -56,7 +55,7 @@ around! {
         closed(queue);
         call()
     };
-    /// Notifies the host after the three requests of `ioctl` that control signals.
+    /// Notifies the host after each of the three `ioctl` requests that control signals.
     ioctl(fd: c_int, request: c_ulong, argument: usize) -> c_int, |call| {
         let result = call();
         if uses_signals(request) {
@@ -83,7 +82,7 @@ pub(super) fn effect_of_fcntl(command: c_int, argument: usize) -> FcntlEffect {
     }
 }
 
-/// Matches `FIOASYNC`, `FIOSETOWN`, `SIOCSPGRP`. Some callers sign-extend the request.
+/// Matches the requests `FIOASYNC`, `FIOSETOWN` and `SIOCSPGRP`. Ignores the high bits, because some callers sign-extend the request.
 fn uses_signals(request: c_ulong) -> bool {
     matches!(request & 0xffff_ffff, 0x5452 | 0x8901 | 0x8902)
 }

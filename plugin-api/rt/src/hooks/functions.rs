@@ -1,4 +1,4 @@
-//! Hooks that the host implements. If a host is present, a hook calls the host's function instead of the platform's function.
+//! Hooks that the host implements. While a host is present, a hook calls the host's function instead of the platform's function.
 
 use core::ffi::{c_int, c_uint, c_void};
 

@@ -1,9 +1,9 @@
-//! Hooks of `dlsym` and `dlvsym`. Many libraries look up functions of the C library at run time. Run-time lookups would bypass the hooks of
-//! the module. If a lookup of a hooked name finds the platform's function, the hook returns the module's function instead. All other
-//! results are unchanged, for example a function of an unrelated library with an equal name.
+//! Hooks of `dlsym` and `dlvsym`. Many libraries look up functions of the C library at run time, which would bypass the hooks of the
+//! module. If a lookup of a hooked name finds the platform's function, the hook returns the module's hook instead. Other results are
+//! unchanged, for example a function with this name from an unrelated library.
 //!
-//! The results for `RTLD_NEXT` and `RTLD_DEFAULT` depend on the library that calls the loader. Code of the module calls the platform's
-//! lookup function, with and without hooks. For the loader, the calling library is therefore always the module.
+//! The results for `RTLD_NEXT` and `RTLD_DEFAULT` depend on the library that calls the loader. The hook is code of the module, so the
+//! loader finds the module as the caller with and without the hook.
 
 use core::ffi::{CStr, c_void};
 
@@ -24,8 +24,8 @@ pub(super) fn own<'a>(
     }
 }
 
-/// Returns true if `found` is the function that the module would find without hooks. If the process overrides this function, also returns
-/// true for the function of the C library.
+/// Returns true if `found` is the function that the module would find without hooks. If the process overrides this function, the function
+/// of the C library also counts.
 fn is_platforms(found: *mut c_void, name: &CStr) -> bool {
     let default = find(Scope::Default, name);
     if found == default {
@@ -33,7 +33,7 @@ fn is_platforms(found: *mut c_void, name: &CStr) -> bool {
     }
     let next = find(Scope::Next, name);
     if default.is_null() || next.is_null() {
-        // The module's lookup has succeeded. A later `dlerror` of the module must therefore return no error.
+        // The lookup by the module has succeeded, so its next call of `dlerror` must return no error.
         forget_error();
     }
     found == next && is_of_c_library(found)

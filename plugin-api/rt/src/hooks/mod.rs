@@ -1,11 +1,11 @@
-//! The module's own definitions of C functions with lasting side effects: thread-locals, threads, exit handlers, signals, memory and file
-//! descriptors. The linker binds all code of the module to these hidden definitions instead of the platform's functions. Code outside the
-//! module cannot bind to hidden definitions.
+//! The module's own definitions of C functions that leave state in the process: thread-locals, threads, exit handlers, signals, memory and
+//! file descriptors. The linker binds all code of the module to these hidden definitions instead of the platform's functions. Code outside
+//! the module cannot bind to them.
 //!
-//! With a host, each hook calls the host's function in [`HookTable`](alcedo_abi::hooks::HookTable). Without a host, for example in a
-//! foreign loader, each hook calls the platform's function. Only a library with `module!` has hooks: this macro expands to
-//! [`__alcedo_hooks`](crate::__alcedo_hooks), and `__alcedo_hooks` defines the C names. Tests and programs that only link this crate use
-//! the platform's functions.
+//! While a host is present, each hook calls the host's function in [`HookTable`](alcedo_abi::hooks::HookTable). Without a host, for example
+//! in a foreign loader, the hook calls the platform's function. Only a library with `module!` has hooks, because this macro expands to
+//! [`__alcedo_hooks`](crate::__alcedo_hooks), which defines the C names. Tests and programs that only link this crate use the platform's
+//! functions.
 
 #[macro_use]
 mod trampolines;

@@ -1,4 +1,4 @@
-//! Functions by which the hooks of a module report events to the host. Without a host, the functions do nothing.
+//! Functions with which the hooks of a module report events to the host. Without a host, these functions do nothing.
 #![expect(unsafe_code, reason = "calls functions of the host's table")]
 
 use core::ffi::{CStr, c_int, c_void};
@@ -9,7 +9,7 @@ use alcedo_abi::hooks::Deregister;
 use crate::outside::hook_context;
 
 /// Defines functions that call a function of the host's table. Without a host, or if the condition is false, the defined function returns a
-/// default. A safe function accepts every number and every address, because the host looks up these arguments in its own records.
+/// default. The defined functions are safe if they accept every number and address, which the host looks up in its own records.
 macro_rules! notes {
     ($(
         $(#[doc = $doc:tt])*
@@ -29,15 +29,15 @@ macro_rules! notes {
 }
 
 notes! {
-    /// Reports that the module no longer owns the descriptor, or that the descriptor now belongs to a stream.
+    /// Reports that the module no longer owns the descriptor, because it is closed or now belongs to a stream.
     fn closed(fd: c_int) => fd_closed(fd);
-    /// Reports that the signals of a descriptor have changed, unless the result is an error.
+    /// Reports that the signals of a descriptor have changed, unless `result` is an error.
     fn signals_changed(fd: c_int, result: c_int), if result >= 0 => fd_signals(fd);
     /// Reports the full name of this thread.
     fn thread_named(name: &[u8]) => thread_named(name.as_ptr(), name.len());
     /// Reports an address that `dlsym` has found for the module.
     fn looked_up(found: *const c_void) => looked_up(found);
-    /// Returns a nonzero value if the module is being closed and may not call this function.
+    /// Returns a nonzero value if the module is being closed and therefore must not call this function.
     fn refuses(function: &CStr) -> c_int => refuses(function.as_ptr()), or 0;
     /// Reports that the platform is about to move or free a block. Returns a nonzero value if the host has recorded the block for a
     /// module.
@@ -50,13 +50,13 @@ notes! {
     /// Reports a new child process. Does nothing in the child, or if no process was started.
     fn child_started(pid: c_int), if pid > 0 => child_started(pid);
 
-    /// Reports a new descriptor. Does nothing if the number is an error.
+    /// Reports a new descriptor. Does nothing if `fd` is an error.
     ///
     /// # Safety
     /// The platform has just created the descriptor for the module.
     [unsafe] fn opened(fd: c_int), if fd >= 0 => fd_opened(fd);
-    /// Reports a new block of the C library, unless the block is null. Does nothing in a build with a sanitizer, because such a build does
-    /// not notify the host of freed blocks.
+    /// Reports a new block of the C heap, unless the block is null. Does nothing in a build with a sanitizer, because such a build does not
+    /// report freed blocks to the host.
     ///
     /// # Safety
     /// The block was just allocated for the module to free.
@@ -72,7 +72,7 @@ notes! {
     /// [`alcedo_abi::hooks::HookTable::stream_bound`] lists the values of `made_by`.
     ///
     /// # Safety
-    /// The function that `made_by` specifies has just created the stream with this location, and the module closes the stream.
+    /// The function that `made_by` specifies has just created the stream with this `location`, and the module closes the stream.
     [unsafe] fn stream_bound(stream: *mut c_void, made_by: c_int, location: *const *mut c_void), if !stream.is_null()
         => stream_bound(stream, made_by, location);
     /// Reports that the unwinder has registered the table at `begin`.

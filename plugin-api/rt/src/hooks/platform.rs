@@ -1,8 +1,8 @@
-//! The platform's functions, looked up by name at run time. Direct references would bind to the module's own hooks.
+//! The platform's functions, looked up by name at run time, because direct references would bind to the module's own hooks.
 //!
-//! The code of this file does not allocate in the module. A lookup takes the loader's lock. All lookups therefore happen while the module
-//! is being mapped. While a module is being mapped, the mapping thread already holds the lock. Later calls of platform functions therefore
-//! never wait for a thread that is mapping a library.
+//! The code of this file allocates no memory in the module. A lookup takes the lock of the loader, so all lookups happen while the module
+//! is being mapped, when the mapping thread already holds this lock. Later calls of platform functions therefore never wait for a thread
+//! that is mapping a library.
 #![expect(unsafe_code, reason = "calls C functions at addresses from the loader")]
 
 use core::ffi::{CStr, c_char, c_int, c_long, c_uint, c_ulong, c_void};
@@ -16,8 +16,8 @@ pub(super) use super::assembly::{dlsym, dlvsym};
 use super::tables::StreamFunctions;
 use crate::outside::hook_context;
 
-/// Handler that runs before or after a `fork`. If a library was passed at registration, the C library removes the handler when this library
-/// is unmapped.
+/// Handler that runs before or after a `fork`. If the handler was registered for a library, the C library removes the handler when this
+/// library is unmapped.
 pub type AtFork = Option<unsafe extern "C" fn()>;
 
 struct Address {
@@ -95,7 +95,7 @@ fn missing() -> c_int {
 /// Search scope for a lookup by the loader.
 #[derive(Clone, Copy)]
 pub(super) enum Scope {
-    /// Libraries in which the loader resolves references of a library.
+    /// Libraries in which the loader resolves the references of this library.
     Default,
     /// Libraries that follow this library in the search order of the loader.
     Next,
@@ -129,7 +129,7 @@ pub(super) fn library_at(address: usize) -> Option<usize> {
     info.map(|info| info.dli_fbase.addr())
 }
 
-/// Looks up the addresses of all platform functions that this module needs. The module's first initializer calls this function.
+/// Looks up the addresses of all platform functions that this module needs. Called by the first initializer of the module.
 pub extern "C" fn resolve() {
     resolve_reported();
     if hook_context().is_none() {
@@ -137,7 +137,7 @@ pub extern "C" fn resolve() {
     }
 }
 
-// Functions for which the hooks call functions of the host.
+// Functions that are replaced: with a host, the hooks call functions of the host.
 platform! {
     resolve_replaced, Replaced, REPLACED;
 
@@ -184,7 +184,7 @@ platform! {
     fn getaddrinfo_a(mode: c_int, list: *const *mut c_void, count: c_int, event: *const c_void) -> c_int, without: libc::EAI_SYSTEM;
 }
 
-// Functions that the hooks call on the platform, and report to the host.
+// Functions that are reported: the hooks call the platform's function and notify the host.
 platform! {
     resolve_reported, Reported, REPORTED;
 
@@ -238,7 +238,7 @@ platform! {
     fn posix_spawn(pid: *mut c_int, program: *const c_char, actions: *const c_void, attributes: *const c_void, arguments: *const *mut c_char, environment: *const *mut c_char) -> c_int, without: libc::ENOSYS;
     fn posix_spawnp(pid: *mut c_int, program: *const c_char, actions: *const c_void, attributes: *const c_void, arguments: *const *mut c_char, environment: *const *mut c_char) -> c_int, without: libc::ENOSYS;
 
-    // Functions that a module may not call while it is being closed.
+    // Functions that a module must not call while it is being closed.
     fn putenv(text: *mut c_char) -> c_int, without: missing();
 
     // Functions that open and close streams with descriptors.
@@ -249,7 +249,7 @@ platform! {
     fn opendir(path: *const c_char) -> *mut c_void, without: null_mut();
     fn closedir(folder: *mut c_void) -> c_int, without: missing();
 
-    // Functions that allocate blocks of the C heap for the caller to free.
+    // Functions that allocate blocks of the C heap, which the caller must free.
     fn malloc_usable_size(block: *mut c_void) -> usize, without: 0;
     fn strdup(text: *const c_char) -> *mut c_char, without: null_mut();
     fn strndup(text: *const c_char, most: usize) -> *mut c_char, without: null_mut();
@@ -266,7 +266,7 @@ platform! {
     fn __register_atfork(prepare: AtFork, parent: AtFork, child: AtFork, dso: *mut c_void) -> c_int, without: libc::ENOSYS;
 }
 
-/// Returns the unwinder's function that deregisters tables; `None` if the process does not have this function.
+/// Returns the unwinder's function that deregisters tables. Returns `None` if the process does not have this function.
 pub(crate) fn deregister() -> Option<Deregister> {
     let address = REPORTED.__deregister_frame.get();
     // SAFETY: the loader returned the address of `__deregister_frame`, which has this signature.

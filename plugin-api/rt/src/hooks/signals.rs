@@ -16,7 +16,7 @@ hooks! {
     getaddrinfo_a, getaddrinfo_a(mode: c_int, list: *const *mut c_void, count: c_int, event: *const c_void) -> c_int => names_begin;
     aio_read, aio_read(block: *mut c_void) -> c_int => io_begin(0, block);
     aio_write, aio_write(block: *mut c_void) -> c_int => io_begin(1, block);
-    // For an invalid operation, the condition is false, and the platform's function returns an error.
+    // For an invalid `how`, the condition is false, so the hook calls the platform's function, which returns an error.
     aio_fsync, aio_fsync(how: c_int, block: *mut c_void) -> c_int, if (0..=c_int::MAX - 2).contains(&how) => io_begin(how + 2, block);
 }
 

@@ -1,6 +1,6 @@
 //! Hooks of functions that store an address of the module in a table or a variable of a different library. Examples are unwind tables,
-//! streams and their buffers, the identifier of the system log, and the state of `random`. The hooks of this file also report streams with
-//! a descriptor.
+//! streams and their buffers, the identifier of the system log, and the state of `random`. This file also contains the hooks of functions
+//! that create a stream with a descriptor.
 
 use core::ffi::{c_char, c_int, c_uint, c_void};
 use core::ptr::null;

@@ -1,6 +1,6 @@
-//! Trampolines: the functions behind the module's C names. This file defines a macro for each common form of a trampoline. Trampolines of
-//! rare forms are written here in full. The other files pass their lists of functions to these macros. A trampoline only calls the platform
-//! or the host. Functions of the remaining files contain the conditions.
+//! Trampolines: the functions behind the module's C names. This file defines a macro for each common form of a trampoline, and contains the
+//! trampolines of rare forms. The other files pass lists of functions to these macros. A trampoline only calls the platform or the host.
+//! Conditions are in functions of the other files.
 //!
 //! In a list, the trampoline and the platform's function share one name, because both have one contract.
 #![expect(unsafe_code, reason = "C functions, handed over to the host or the platform")]
@@ -33,8 +33,8 @@ macro_rules! trampoline {
     };
 }
 
-/// Defines hooks that the host implements. With a host, the hook calls the host's function instead of the platform's function. The hook
-/// passes its own arguments to the host's function, unless the line of the list specifies the arguments.
+/// Defines hooks that the host implements. While a host is present, the hook calls the host's function instead of the platform's function.
+/// The hook passes on its own arguments, unless the line of the list specifies other arguments.
 macro_rules! hooks {
     ($(
         $platform:ident, $name:ident($($arg:ident: $ty:ty),*) $(-> $ret:ty)? $(, if $condition:expr)?
@@ -58,8 +58,8 @@ macro_rules! hooks {
     };
 }
 
-/// Defines hooks that run additional code around the platform's function. The additional code receives the platform's call as a closure,
-/// and may call the closure once.
+/// Defines hooks that run additional code around the platform's function. This code receives the call of the platform's function as a
+/// closure, which it may call at most once.
 macro_rules! around {
     ($(
         $(#[doc = $doc:tt])*
@@ -104,7 +104,7 @@ macro_rules! pair_openers {
     }})*};
 }
 
-/// Defines hooks of functions that allocate a block of the C heap, always or under a condition.
+/// Defines hooks of functions that allocate a block of the C heap, either always or if the condition is true.
 macro_rules! makers {
     ($($name:ident($($arg:ident: $ty:ty),*) $(if $condition:expr)?;)*) => {$(trampoline! { $name: $name($($arg: $ty),*) -> *mut c_char {
         let is_made = true $(&& $condition)?;
@@ -134,13 +134,13 @@ macro_rules! printers {
     }})*};
 }
 
-/// Defines hooks of functions that read into the block at `$line` or into a new block. The C library may move the block at `$line`.
+/// Defines hooks of functions that read into the block at `$line` or into a new block. The C library may move the existing block.
 macro_rules! readers {
     ($($name:ident($($arg:ident: $ty:ty),*; $line:ident $room:ident);)*) => {$(trampoline! { $name: $name($($arg: $ty),*) -> isize {
         // SAFETY: the caller fulfills the C function's contract: `$line` points to the address of a block or to null, and the
         // function overwrites this address. The platform rejects a null `$line`.
         unsafe {
-            // A block of a different module still belongs to that module after the platform has moved the block.
+            // A block from a different module still belongs to that module after the platform has moved the block.
             if let (Some(line), Some(room)) = ($line.as_mut(), $room.as_ref()) {
                 *line = $crate::hooks::blocks::borrowed(line.cast(), *room).cast();
             }
@@ -157,8 +157,8 @@ macro_rules! readers {
     }})*};
 }
 
-/// Defines hooks of functions that create a stream or a directory stream with a descriptor. The descriptor is an argument, or a C
-/// function returns it.
+/// Defines hooks of functions that create a stream or a directory stream with a descriptor, which is either an argument or the result of a
+/// C function.
 macro_rules! streams {
     ($(
         $(#[doc = $doc:tt])*
@@ -176,7 +176,7 @@ macro_rules! streams {
     }})*};
 }
 
-/// Defines hooks of functions that create a stream over memory of the module. A hook fails while the module is being closed, because
+/// Defines hooks of functions that create a stream over memory of the module. These hooks fail while the module is being closed, because
 /// the stream would outlive the module.
 macro_rules! memory_streams {
     ($(
@@ -198,7 +198,7 @@ macro_rules! memory_streams {
     }})*};
 }
 
-/// Defines hooks of functions that jump to the location in a buffer.
+/// Defines hooks of functions that jump to the location stored in a buffer.
 macro_rules! jumps {
     ($($name:ident;)*) => {$(trampoline! {
         $name:
@@ -262,7 +262,7 @@ pub unsafe extern "C" fn register_frame(begin: *const c_void) {
 /// The caller fulfills the contract of the C function.
 pub unsafe extern "C" fn fclose(stream: *mut c_void) -> c_int {
     let buffer = notes::stream_closed(stream);
-    // SAFETY: the caller fulfills the C function's contract. `buffer` is null, or the location at which closing the stream stores the
+    // SAFETY: the caller fulfills the C function's contract. `buffer` is null, or the location to which closing the stream writes the
     // address of a block. The creator of the stream keeps this location valid until the stream is closed.
     unsafe {
         let result = platform::fclose(stream);
@@ -271,8 +271,8 @@ pub unsafe extern "C" fn fclose(stream: *mut c_void) -> c_int {
     }
 }
 
-/// Hook of `setvbuf`. A stream may outlive the module, and the C library accesses the stream's buffer when the process exits. With a host,
-/// the stream therefore uses a buffer of the C library. For a buffer of the C library, `len` is only a hint.
+/// Hook of `setvbuf`. A stream may outlive the module, and the C library accesses the buffer of the stream when the process exits. If a
+/// host is present, the C library therefore allocates the buffer, for which `len` is only a hint.
 ///
 /// # Safety
 /// The caller fulfills the contract of the C function.
@@ -282,7 +282,7 @@ pub unsafe extern "C" fn setvbuf(stream: *mut c_void, buffer: *mut c_char, mode:
     unsafe { platform::setvbuf(stream, buffer, mode, len) }
 }
 
-/// Hook of `setbuffer`. Replaces the buffer like [`setvbuf`].
+/// Hook of `setbuffer`. Replaces the caller's buffer as [`setvbuf`] does.
 ///
 /// # Safety
 /// The caller fulfills the contract of the C function.
@@ -298,7 +298,7 @@ pub unsafe extern "C" fn setbuffer(stream: *mut c_void, buffer: *mut c_char, len
     }
 }
 
-/// Hook of `setbuf`. Replaces the buffer like [`setvbuf`].
+/// Hook of `setbuf`. Replaces the caller's buffer as [`setvbuf`] does.
 ///
 /// # Safety
 /// The caller fulfills the contract of the C function.
@@ -340,7 +340,7 @@ pub unsafe extern "C" fn fcntl(fd: c_int, command: c_int, argument: usize) -> c_
     }
 }
 
-/// Hook of `putenv`. The C function makes the string itself part of the environment. While the module is being closed, the hook uses
+/// Hook of `putenv`. The C function stores the address of the string in the environment. While the module is being closed, the hook stores
 /// a copy instead. A string without an equals sign removes the variable, as in the C function.
 ///
 /// # Safety
@@ -365,7 +365,7 @@ unsafe extern "C" {
     static __dso_handle: u8;
 }
 
-/// Hook of `__register_atfork`. With a host, registers this library as the owner, regardless of `dso`.
+/// Hook of `__register_atfork`. If a host is present, registers the handlers for this library, regardless of `dso`.
 ///
 /// # Safety
 /// The caller fulfills the contract of the C function.
@@ -394,8 +394,8 @@ pub unsafe extern "C" fn pthread_setname_np(thread: usize, name: *const c_char) 
 }
 
 /// Hook of `syscall`. All six arguments are passed, as in the variadic C function. System calls that map memory use the hooks. The host
-/// therefore also records this memory.
-///
+/// Hook of `syscall`. Passes on all six arguments that the variadic C function can have. System calls that map memory are passed to the
+/// hooks of the corresponding C functions, so that the host also records this memory.
 /// # Safety
 /// The caller fulfills the contract of the C function.
 pub unsafe extern "C" fn syscall(
@@ -439,19 +439,19 @@ pub unsafe extern "C" fn syscall(
     }
 }
 
-/// Hooked name in the section `alcedo_hooked`, written by [`__alcedo_name`](crate::__alcedo_name). Each field stores the offset from the
-/// field itself to its target. The loader therefore applies no relocations.
+/// Hooked name in the section `alcedo_hooked`, written by [`__alcedo_name`](crate::__alcedo_name). Each field stores the offset from its
+/// own address to its target, so the loader applies no relocations.
 #[repr(C)]
 #[derive(Debug)]
 pub struct HookedName {
-    /// Offset of the name. The name is a C string.
+    /// Offset of the name, a C string.
     name: i32,
-    /// Offset of the module's function.
+    /// Offset of the hook.
     hook: i32,
 }
 
 impl HookedName {
-    /// Returns the name and the module's function.
+    /// Returns the name and the address of the module's hook.
     fn parts(&'static self) -> (&'static CStr, *mut c_void) {
         // SAFETY: the assembler creates all values of this type, and stores the offset of the name, which is a C string.
         let name = unsafe { CStr::from_ptr(behind(&self.name).cast()) };
@@ -465,7 +465,7 @@ fn behind(distance: &'static i32) -> *const c_void {
     core::ptr::from_ref(distance).cast::<c_void>().wrapping_byte_offset(*distance as isize)
 }
 
-/// Defines hooks of functions that look up symbols. The assembly code of the C names passes the bounds of the hook table after the
+/// Defines hooks of functions that look up symbols. The assembly code behind the C names passes the bounds of the hook table after the
 /// arguments of the C function.
 macro_rules! lookups {
     ($($name:ident($($arg:ident: $ty:ty),*; $($unused:ident: $unused_ty:ty)?) of $text:ident;)*) => {$(
