@@ -1,8 +1,8 @@
-//! Writes crash reports of this process. The handler of a fatal signal writes the report. The signal then terminates this process as usual.
-//! The report is read by another process. The handler writes only the signal, the registers, the stack and the memory map. The process
-//! writes the remaining data of the report before a crash.
+//! Writes crash reports of this process. The handler of a fatal signal writes the signal, the registers, the stack and the memory map. The
+//! signal then terminates this process as usual, and another process reads the report. All other data of a report is written during normal
+//! operation, before a crash.
 //!
-//! Reports are written to files instead of a pipe. A full pipe would block the crashing process. A file needs no reader during the crash.
+//! A report is written to files instead of a pipe, because a full pipe would block the crashing process. Files need no reader at that time.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -20,8 +20,8 @@ pub const STACK: &str = "stack";
 pub const MAPS: &str = "maps";
 
 /// Starts crash reports of this process: a fatal signal is recorded in the existing `folder` before the signal takes effect. Signal
-/// handlers that are already installed remain effective. The calling thread receives an alternate signal stack. An overflow of its stack is
-/// therefore also reported. Callable once per process, on any thread.
+/// handlers that are already installed remain effective. The calling thread receives an alternate signal stack, so that an overflow of its
+/// stack is also reported. Callable once per process, on any thread.
 ///
 /// # Errors
 ///
@@ -30,13 +30,13 @@ pub fn report_into(folder: &Path) -> io::Result<()> {
     let create = |name: &str| OpenOptions::new().create(true).append(true).open(folder.join(name));
     let file = create(NOTES)?;
     imp::report_crashes([create(CRASH)?, create(STACK)?, create(MAPS)?])?;
-    // Only the first caller reaches this line. The previous line fails for later callers.
+    // Only the first call in a process reaches this line, because `report_crashes` fails in later calls.
     notes::begin(std::path::absolute(folder)?, file)
 }
 
-/// Keeps the library copies of a host after the host exits, until the returned file is dropped. `folder` is the folder of the host's crash
-/// reports. Without this call, the next host removes the copies. The process that reads the crash reports must call this function before it
-/// starts the host.
+/// Locks the folder of a host's crash reports. Until the returned file is dropped, the library copies of the host are kept even after the
+/// host has exited. Without this lock, the next host removes the copies. The process that reads the crash reports must call this function
+/// before it starts the host.
 ///
 /// # Errors
 ///

@@ -1,11 +1,11 @@
 //! Checks that a file is a complete shared library for this host. Uses only the bytes of the file.
 //!
-//! The C library does not validate a file that it maps. A wrong number in the file can crash `dlopen`. Therefore this module first checks
-//! all data that the loader uses. Every address that the loader reads, writes or jumps to must be valid for its purpose. Every walk of the
-//! loader through a table must terminate. Each kind of table is checked in its own source file. Linkers store most data twice: segments
-//! serve the loader, sections serve tools, and the dynamic table serves both. In a truncated or corrupted file, these copies are therefore
-//! inconsistent. This module only compares data. The module performs no I/O and maps no memory. The running time is linear in the size of
-//! the file.
+//! The loader of the C library does not validate the files that it maps, so a wrong number in a file can crash `dlopen`. This module
+//! therefore checks all data that the loader uses. Every address that the loader reads, writes or jumps to must be valid for its purpose,
+//! and every walk of the loader through a table must terminate. Each kind of table is checked in its own source file. Linkers store most
+//! facts twice: in segments for the loader, and in sections for tools. The dynamic table refers to both. In a truncated or corrupted file,
+//! these duplicates contradict each other. This module performs no I/O and maps no memory. Its running time is linear in the size of the
+//! file.
 
 mod constants;
 mod dynamic;
@@ -51,10 +51,10 @@ const HOST: Machine = if cfg!(any(windows, target_vendor = "apple")) {
     EM_NONE
 };
 
-/// Reason why a file is not a complete library. The caller adds the path.
+/// Reason why a file is not a complete library. The caller adds the path of the file.
 #[derive(Debug)]
 pub(crate) enum ElfError {
-    /// The file ends inside the part `what`. The part requires a file of `need` bytes.
+    /// The file ends inside the part `what`, which requires a file of at least `need` bytes.
     Truncated { what: String, need: u64 },
     /// The file is for a different platform. The file itself may be valid.
     Foreign { found: String },
@@ -79,7 +79,7 @@ pub(crate) struct Pinning {
     pub(crate) is_marked: bool,
     /// Defined symbols that are unique per process (`STB_GNU_UNIQUE`). The loader never unmaps a library that provided such a symbol.
     pub(crate) unique: Vec<String>,
-    /// Library that provides each import. `None` if the symbol version of the import does not specify a library.
+    /// Library that provides each import, in the order of `imports`. `None` if the symbol version of the import does not name a library.
     pub(crate) libraries: Vec<Option<String>>,
 }
 
@@ -118,7 +118,7 @@ struct Section<'a> {
     align: u64,
 }
 
-/// File to be checked, with its parsed headers.
+/// File to check, with its parsed headers.
 #[derive(Debug)]
 struct Elf<'a> {
     bytes: &'a [u8],
@@ -126,7 +126,7 @@ struct Elf<'a> {
     sections: Vec<Section<'a>>,
 }
 
-/// Checks the whole file and returns its [`Facts`]. The error contains the first defect.
+/// Checks the whole file and returns its [`Facts`]. The error describes the first defect.
 pub(crate) fn survey(bytes: &[u8]) -> Result<Facts, ElfError> {
     let elf = headers::read(bytes)?;
     program::refuse(&elf)?;
@@ -193,7 +193,7 @@ impl Section<'_> {
         self.has(SHF_ALLOC.0) && self.size > 0
     }
 
-    /// Checks if the section is `.tbss`. The section `.tbss` has an address, but uses no memory of the image.
+    /// Checks if the section is `.tbss`, which has an address but occupies no memory of the image.
     fn is_thread_zeroes(&self) -> bool {
         self.kind == SHT_NOBITS && self.has(SHF_TLS.0)
     }
@@ -264,7 +264,7 @@ impl Code {
         Self(pieces)
     }
 
-    /// Checks if the address is in a code section. One lookup suffices, because sections do not overlap.
+    /// Checks if the address is in a code section. One lookup suffices, because code sections do not overlap.
     fn holds(&self, addr: u64) -> bool {
         let behind = self.0.partition_point(|piece| piece.start <= addr);
         behind.checked_sub(1).is_some_and(|at| self.0[at].contains(&addr))

@@ -1,6 +1,6 @@
-//! Ends an image step by step. First, the destructors of the image run, and the ending waits for the threads of the image. The image is
-//! closed when no code can enter the image and no reference to its memory remains. Then a check verifies that the image is unmapped.
-//! Finally, the remaining resources of the image are freed.
+//! Ends an image step by step. First, the destructors of the image run, and the ending waits for the threads of the image. When no code can
+//! enter the image and no reference to its memory remains, the image is closed and verified to be unmapped. Finally, the resources that the
+//! image left in the process are freed.
 //!
 //! An ending is polled repeatedly. Each poll returns quickly. The host runs between the polls.
 #![expect(unsafe_code, reason = "closes images and calls a function of theirs")]
@@ -21,11 +21,11 @@ use crate::ledger::repair::Gone;
 use crate::ledger::{Holder, HolderKind, Ledger};
 use crate::stage::StagedFile;
 
-/// Maximum number of steps per poll. A destructor may register further destructors endlessly. After this number of steps, the destructors
-/// count as holders of the image.
+/// Maximum number of steps per poll. A destructor may register further destructors endlessly. After this number of steps, the poll reports
+/// the pending destructors as holders of the image.
 const MOST_STEPS: u32 = 64;
 
-/// Minimum and maximum time between two memory searches.
+/// Minimum and maximum time between two memory searches for references to an image.
 const SEARCH_INTERVAL: Duration = Duration::from_millis(20);
 const LONGEST_SEARCH_INTERVAL: Duration = Duration::from_secs(1);
 
@@ -67,7 +67,7 @@ pub enum EndState {
     },
 }
 
-/// Reference to a ledger. Dropping this value leaks the reference. Code that stays mapped may use the ledger's address at any time.
+/// Reference to a ledger. Dropping this value leaks the reference, because code that stays mapped may use the ledger's address at any time.
 #[derive(Debug)]
 pub(crate) struct LedgerShare(Option<ManuallyDrop<Arc<Ledger>>>);
 
@@ -114,7 +114,7 @@ impl Ending {
         &self.path
     }
 
-    /// Returns the ledger of the image, if it has one.
+    /// Returns the ledger that the image was mapped with, if any.
     pub fn ledger(&self) -> Option<&Arc<Ledger>> {
         self.share.ledger()
     }
@@ -137,7 +137,7 @@ impl Ending {
         }
     }
 
-    /// Leaves the image and its resources mapped permanently. The reason in the result names the holders of the image.
+    /// Leaves the image and its resources in the process permanently. The reason in the result names the holders of the image.
     pub fn park(mut self) -> EndState {
         if self.over.is_none() {
             let holders = self.holders();
@@ -160,8 +160,8 @@ impl Ending {
         holders
     }
 
-    /// Executes steps until the ending is over. The error contains the holders of the image. The ending can continue after these holders
-    /// release the image.
+    /// Executes steps until the ending is over. The error contains the holders that prevent the next step. The ending can continue after
+    /// these holders have released the image.
     fn advance(&mut self) -> Result<(), Vec<Holder>> {
         let mut may_evict = self.policy.evict.is_some_and(|after| self.begun.elapsed() >= after);
         for _ in 0..MOST_STEPS {
@@ -186,8 +186,8 @@ impl Ending {
         Err(self.holders())
     }
 
-    /// Redirects all references to the image that can be redirected. Then checks if references remain. If references remain, schedules the
-    /// next search. The interval before this search grows with the cost of a search.
+    /// Redirects all references to the image that the repairs can redirect, and then searches for remaining references. If any remain,
+    /// schedules the next search. The interval before it grows with the duration of the search.
     fn is_referenced(&mut self, ledger: &Ledger) -> bool {
         ledger.redirect_references(&mut self.report);
         if self.next_search.is_some_and(|next| Instant::now() < next) {
@@ -224,13 +224,13 @@ impl Ending {
         if let Some(ledger) = &ledger {
             ledger.before_close();
         }
-        // SAFETY: the caller that began this ending promised that the host does not use the image, and the ledger has just reported
-        // that nothing else enters the image or refers to its memory.
+        // SAFETY: the caller that began this ending promised that the host does not use the image. The ledger has just reported that no
+        // other code enters the image or refers to its memory.
         match unsafe { mapping.close(staged.path()) } {
             Ok(is_unmapped) => {
                 crash::gone(staged.path());
                 if let Some(ledger) = &ledger {
-                    // SAFETY: the image was verified to be unmapped; the policy is that of the caller that began this ending.
+                    // SAFETY: the image was verified to be unmapped. The caller that began this ending vouches for the policy.
                     let gone = unsafe { Gone::new(ledger, &self.policy, &self.blocks_in_use) };
                     ledger.free(&gone, &mut self.report);
                     finish(ledger, &mut self.report);
@@ -264,7 +264,7 @@ impl Ending {
     }
 }
 
-/// Ends the checkpoints of the ledger, and reports its counts of threads and thread-locals.
+/// Stops checkpoints from running destructors of this ledger, and reports its counts of threads and thread-locals.
 fn finish(ledger: &Ledger, report: &mut EndReport) {
     ledger.finish_ending();
     let counts = ledger.counts();

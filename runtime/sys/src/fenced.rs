@@ -1,5 +1,5 @@
-//! Memory between inaccessible pages. An access beyond the end of the memory faults immediately. The crash report of a supervised host then
-//! contains the label of the buffer.
+//! Memory between inaccessible pages, where an access beyond the end of the memory faults immediately. The crash report of a supervised
+//! host then contains the label of the memory.
 
 use std::io;
 
@@ -46,7 +46,7 @@ mod tests {
             assert!(!is_there((start & !4095).saturating_sub(FENCE)));
             drop(fenced);
         }
-        // Allocates more fences than crash reports can contain.
+        // Allocates more fenced buffers than a crash report can list.
         let many: Vec<_> = (0..200).map(|_| Fenced::new(8, &"long ".repeat(1000)).expect("memory")).collect();
         assert_eq!(many.len(), 200);
     }

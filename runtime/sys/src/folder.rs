@@ -1,6 +1,6 @@
 //! Creates temporary folders, for private copies of libraries and for sessions of tools. Only the current user can access a folder,
-//! regardless of the umask. A lock that ends with the process marks the folder as in use. The next process that creates a folder of the
-//! same kind removes the folders of killed processes.
+//! regardless of the umask. A lock that ends with the process marks the folder as in use. When a process creates a folder, it first removes
+//! unlocked folders of the same kind, which killed processes left.
 
 use std::fs;
 use std::io;
@@ -14,7 +14,7 @@ pub(crate) use imp::{create_private, for_mapping, open_private};
 /// Name prefix of the folders for copies of libraries.
 pub(crate) const COPIES: &str = "alcedo-stage-";
 
-/// File that a running process keeps locked. A folder without this file belongs to a process that is creating the folder.
+/// File that a running process keeps locked. If a folder has no such file, a process is just creating the folder.
 const LOCK: &str = "lock";
 
 const UNLOCKED: &str = "lock.new";
@@ -27,8 +27,8 @@ const MOST_FOLDERS: usize = 64;
 pub struct PrivateFolder {
     path: PathBuf,
     _dir: TempDir,
-    /// Lock of the folder, dropped after the folder is removed. `None` if files cannot be locked. The sweep never removes a folder without
-    /// a lock.
+    /// Lock of the folder, dropped after the folder is removed. `None` if files cannot be locked. A sweep never removes a folder without a
+    /// lock file.
     lock: Mutex<Option<fs::File>>,
 }
 
@@ -63,8 +63,8 @@ impl PrivateFolder {
         Ok(())
     }
 
-    /// Returns the path of the folder without symbolic links. The system reports mapped files by real path. The loader must therefore
-    /// receive real paths.
+    /// Returns the path of the folder without symbolic links. The loader must receive such paths, because the system reports mapped files
+    /// by their real paths.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -114,8 +114,8 @@ mod imp {
     /// Maximum number of directory entries that one sweep examines.
     const MOST_NAMES: usize = 20_000;
 
-    /// User id that the system reports for a file of an owner outside of this user namespace. In a container, system folders usually have
-    /// this owner.
+    /// User id that the system reports for files whose owner does not exist in this user namespace. In a container, system folders usually
+    /// have this owner.
     const UNMAPPED: u32 = 65_534;
 
     const FOLDER: u32 = 0o700;
@@ -125,7 +125,7 @@ mod imp {
     /// Flags to open an entry without waiting. A link is not followed.
     const NO_LINKS: OFlags = OFlags::NOFOLLOW.union(OFlags::CLOEXEC).union(OFlags::NONBLOCK);
 
-    /// Prefix of a line in the lock file. The line contains the folder of a supervisor.
+    /// Prefix of the line in the lock file that contains the folder of the host's supervisor.
     const SUPERVISOR: &str = "supervisor ";
 
     /// Checks that only this user and the administrator can replace a folder below `base`. Members of a folder's group are trusted,
@@ -156,7 +156,7 @@ mod imp {
     pub(super) fn create(base: &Path, prefix: &str) -> io::Result<TempDir> {
         let private = Permissions::from_mode(FOLDER);
         let dir = tempfile::Builder::new().prefix(prefix).permissions(private.clone()).tempdir_in(base)?;
-        // The umask may have removed permissions of the owner.
+        // The umask may have removed permissions of the owner, so the mode is set again.
         fs::set_permissions(dir.path(), private)?;
         check(dir.path())?;
         Ok(dir)
@@ -260,7 +260,7 @@ mod imp {
         }
     }
 
-    /// Removes the folder if its process has ended. Opens all entries relative to open folders, and follows no links.
+    /// Removes the folder if its process has ended. Opens all entries relative to already opened folders, and follows no links.
     fn sweep_one(base: &File, name: &[u8]) -> io::Result<bool> {
         let dir = File::from(openat(base, name, NO_LINKS | OFlags::DIRECTORY, Mode::empty())?);
         if !is_private(&dir.metadata()?) {
@@ -275,7 +275,7 @@ mod imp {
         if content.strip_prefix(SUPERVISOR.as_bytes()).is_some_and(is_held) {
             return Ok(false);
         }
-        // Removes the lock last. If this sweep is interrupted, the next sweep repeats the removal.
+        // Removes the lock file last, so that the next sweep repeats an interrupted removal.
         clear(&dir, Some(LOCK))?;
         unlinkat(&dir, LOCK, AtFlags::empty())?;
         unlinkat(base, name, AtFlags::REMOVEDIR)?;
@@ -301,7 +301,7 @@ mod imp {
         Ok(())
     }
 
-    /// Checks if a supervisor still uses the files of its host.
+    /// Checks if a supervisor still reads the files of its host. Such a supervisor has locked its folder at `path`.
     fn is_held(path: &[u8]) -> bool {
         let path = PathBuf::from(std::ffi::OsStr::from_bytes(path));
         open_dir(&path).is_ok_and(|dir| dir.try_lock_shared().is_err())

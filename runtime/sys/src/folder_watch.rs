@@ -1,5 +1,5 @@
-//! Watches folders by path. The system watches a folder itself, not the path of the folder. The watch ends if the folder is deleted, moved
-//! or replaced. This module then renews the watch.
+//! Watches folders by path. The system watches the folder itself instead of its path. If the folder is deleted, moved or replaced, the
+//! watch of the system ends, and this module creates a new watch for the path.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, Metadata};
@@ -50,12 +50,12 @@ pub struct FolderWatch {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Watched {
     mode: RecursiveMode,
-    /// A watched inode is not reused before its removal is reported.
+    /// Identity of the watched folder. The system does not reuse the inode of a watched folder before it reports the removal.
     identity: FileId,
 }
 
 impl FolderWatch {
-    /// Interval of [`poll`](Self::poll). Polls are required: distant parents are not watched, and events of nearer parents can be lost.
+    /// Interval for [`poll`](Self::poll): distant parents are not watched, and events of nearer parents can be lost.
     pub const INTERVAL: Duration = Duration::from_secs(1);
 
     /// Creates a watch without folders. `handler` receives the events on another thread.
@@ -77,7 +77,7 @@ impl FolderWatch {
     /// must not contain each other.
     ///
     /// # Errors
-    /// The folder is absent or cannot be watched. Each later refresh tries to watch the folder again.
+    /// The folder is absent or cannot be watched. Each later refresh tries again to watch the folder.
     pub fn add(&mut self, folder: &Path, mode: RecursiveMode) -> notify::Result<()> {
         self.roots.insert(folder.to_owned(), mode);
         let identity = identity(folder).ok_or_else(notify::Error::path_not_found)?;
@@ -86,7 +86,7 @@ impl FolderWatch {
         Ok(())
     }
 
-    /// Updates the watches after an event. Returns the folders that are watched again. All files in the returned folders may have changed.
+    /// Updates the watches after an event. Returns the folders that have a new watch. All files in these folders may have changed.
     pub fn follow(&mut self, event: &Event) -> BTreeSet<PathBuf> {
         let is_create = matches!(event.kind, EventKind::Create(_));
         let is_loss = matches!(event.kind, EventKind::Remove(_) | EventKind::Modify(ModifyKind::Name(_)));
@@ -95,7 +95,7 @@ impl FolderWatch {
             return BTreeSet::new();
         }
         if !is_create {
-            // Discards these watches: the watcher removes the watch of a deleted folder, even if the folder has been watched again.
+            // Discards these watches. The watcher removes the watch of a deleted folder, even if a new folder is already watched.
             let watcher = &mut self.watcher;
             self.watched.retain(|folder, _| {
                 let is_lost = concerns(folder);
@@ -113,15 +113,15 @@ impl FolderWatch {
         if self.checked.elapsed() < Self::INTERVAL { BTreeSet::new() } else { self.refresh() }
     }
 
-    /// Compares the watches with the file system and corrects them. Returns the folders that are watched again.
+    /// Compares the watches with the file system and corrects them. Returns the folders that have a new watch.
     pub fn refresh(&mut self) -> BTreeSet<PathBuf> {
-        // Checks again after each new watch. A folder may appear before its parent is watched.
+        // Repeats the correction after each new watch, because a folder may appear before the watch on its parent exists.
         while self.correct() {}
         self.checked = Instant::now();
         mem::take(&mut self.arrived)
     }
 
-    /// Corrects the watches once. Returns `true` if a folder was newly watched.
+    /// Corrects the watches once. Returns `true` if a watch was added.
     fn correct(&mut self) -> bool {
         let wanted = self.wanted();
         let watcher = &mut self.watcher;

@@ -1,7 +1,7 @@
-//! Inspection of a library file without mapping it as code.
+//! Inspects a library file without mapping it as code.
 //!
-//! Mapping runs initializers and trusts the headers of the file. Therefore all headers are checked before mapping. The file is read only
-//! once. The checked, hashed and staged bytes are identical, even if a build changes the file concurrently.
+//! Mapping runs initializers and trusts the headers of the file, so all headers are checked before. The file is read only once: the
+//! checked, hashed and staged bytes are identical, even if a build changes the file concurrently.
 
 mod staging;
 
@@ -34,11 +34,11 @@ pub struct ImageFile {
     digest: Digest,
     is_sealed: bool,
     signed: Option<Signed>,
-    /// Path of the file, or the name that replaces the path.
+    /// Path of the file, or the name that replaces the path for bytes in memory.
     name: PathBuf,
 }
 
-/// 128-bit digest of a file's content, displayed as 32 hex digits.
+/// 128-bit digest of the content of a file, displayed as 32 hex digits.
 ///
 /// Distinguishes builds. Not resistant to deliberate collisions.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -74,12 +74,10 @@ impl ImageFile {
         Self::of_copy(path, Bytes::read(bytes), &copied, &demands)
     }
 
-    /// Makes a private copy of the file in `dir` and checks the copy against the [`Demands`] of `dir`. Use this function for a file that
-    /// will be mapped later: one pass reads and copies the file.
+    /// Makes a private copy of the file in `dir` and checks the copy against the [`Demands`] of `dir`. Suitable for a file that will be
+    /// mapped later, because one pass both reads and copies the file.
     ///
-    /// # Errors
-    ///
-    /// Returns the errors of [`ImageFile::read`], or an error if the copy cannot be written. An error removes the copy.
+    /// Returns the errors of [`ImageFile::read`], or an error if the copy cannot be written. After an error, the copy is removed.
     pub fn read_copy(path: &Path, dir: &StageDir) -> Result<Self, ImageError> {
         let source = Source::open(path, dir.demands().largest)?;
         let (bytes, copied) = Bytes::copy(source, path, dir).map_err(not_copied(path, dir))?;
@@ -102,7 +100,7 @@ impl ImageFile {
 
     fn of_copy(path: &Path, bytes: Bytes, copied: &Copied<'_>, demands: &Demands) -> Result<Self, ImageError> {
         match Self::survey(path, bytes, demands) {
-            // A valid seal covers all bytes. The copy needs no further check.
+            // A valid seal covers all bytes, so the copy is known to be consistent.
             Ok(image) if image.is_sealed => Ok(image),
             Ok(image) => copied.is_of_one_moment(Some(image.digest.0)).map(|()| image),
             Err(error) => Err(copied.is_of_one_moment(None).err().unwrap_or(error)),
@@ -127,7 +125,7 @@ impl ImageFile {
         Self::from_bytes_for(name, bytes, &Demands::default())
     }
 
-    /// Checks bytes in memory as [`ImageFile::from_bytes`] does, under the demands of a host.
+    /// Checks bytes in memory as [`ImageFile::from_bytes`] does, but under the demands of a host.
     ///
     /// # Errors
     ///
@@ -137,12 +135,12 @@ impl ImageFile {
         Self::survey(name, Bytes::read(bytes), demands)
     }
 
-    /// Checks the signature and then parses the file. A file without a trusted signature is not parsed.
+    /// Checks the signature before parsing the file, so that a file without a trusted signature is never parsed.
     fn survey(name: &Path, mut bytes: Bytes, demands: &Demands) -> Result<Self, ImageError> {
         if bytes.is_empty() {
             return Err(ImageError::Empty { path: name.to_owned() });
         }
-        // Reuses the digest of a sealed file. The check of the seal has computed this digest.
+        // For a sealed file, reuses the digest that the check of the seal has computed.
         let (len, sealed, signed) = match split(&bytes) {
             Seal::None(all) => (all.len(), None, None),
             Seal::Fits(Sealed { content, digest, signed }) => (content.len(), Some(digest), signed),
@@ -163,7 +161,7 @@ impl ImageFile {
         &self.name
     }
 
-    /// Checks that the file meets these demands. Used if the library was read under different demands.
+    /// Checks that the file meets these demands, for a library that was read under different demands.
     ///
     /// # Errors
     ///
@@ -173,7 +171,7 @@ impl ImageFile {
         check_signature(&self.name, &self.bytes, self.signed.as_ref(), demands)
     }
 
-    /// Returns the contents of the file, without the seal at its end.
+    /// Returns the content of the file, without a seal and a signature at its end.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
@@ -201,8 +199,8 @@ impl ImageFile {
         &self.facts.imports
     }
 
-    /// Returns the [imports](ImageFile::imports) that have no hook. Through each of these imports, an image may leave untraceable
-    /// references to itself in the process. An image with such an import must stay mapped permanently.
+    /// Returns the [imports](ImageFile::imports) that have no hook and through which an image may leave untraceable references to itself in
+    /// the process. An image with such an import must stay mapped permanently.
     ///
     /// Excludes imports that can only leak resources, such as `malloc`, `mmap` and functions that open descriptors.
     pub fn bypassed_hooks(&self) -> Vec<&str> {
@@ -219,8 +217,8 @@ impl ImageFile {
         self.facts.pinning.is_marked
     }
 
-    /// Returns the defined symbols that are unique per process (`STB_GNU_UNIQUE`). The GNU compiler emits such symbols for C++ inline and
-    /// template statics. The loader never unmaps a library that provided such a symbol. In a cdylib, the linker hides these symbols.
+    /// Returns the defined symbols that are unique per process (`STB_GNU_UNIQUE`), such as static variables in C++ inline functions. The
+    /// loader never unmaps a library that provided such a symbol. In a cdylib, the linker hides these symbols.
     pub fn unique_symbols(&self) -> &[String] {
         &self.facts.pinning.unique
     }
@@ -237,8 +235,8 @@ impl ImageFile {
         self.facts_of(name).map(|section| section.range.clone())
     }
 
-    /// Returns `true` if the loader writes to the first section of that name during mapping. The bytes that code reads then differ from the
-    /// bytes in the file.
+    /// Returns `true` if the loader writes to the first section called `name` during mapping. The mapped bytes then differ from the bytes
+    /// in the file.
     pub fn is_relocated(&self, name: &str) -> bool {
         self.facts_of(name).is_some_and(|section| section.is_relocated)
     }
@@ -289,7 +287,7 @@ impl fmt::Debug for Digest {
     }
 }
 
-/// Functions that register addresses of a library's code or data with the process, in alphabetical order. After such a registration, the
+/// Functions with which a library registers addresses of its code or data with the process, in alphabetical order. After such a call, the
 /// process may call or access the address, a thread may run at the address, or the loader may refuse to unmap the library.
 const LEAVE_CODE_BEHIND: [&str; 145] = [
     "CRYPTO_get_ex_new_index",
@@ -439,24 +437,24 @@ const LEAVE_CODE_BEHIND: [&str; 145] = [
     "tss_set",
 ];
 
-/// Prefix of the symbols by which C++ starts threads inside its own shared library.
+/// Prefix of the symbols with which C++ starts a thread inside its own shared library.
 const CPP_THREAD: &str = "_ZNSt6thread15_M_start_thread";
 
-/// Functions of the C++ runtime library that register stream callbacks and actions at thread exit. The host cannot read the addresses that
-/// these functions store. Excludes functions that register handlers, because the host can restore the previous handlers.
+/// Functions of the C++ runtime library that register stream callbacks and actions at thread exit, and store addresses that the host cannot
+/// read. Excludes functions that register handlers, because the host can restore the previous handlers.
 const CPP_KEEPS: [&str; 3] = [
     "_ZNSt8ios_base17register_callbackEPFvNS_5eventERS_iEi",
     "_ZNSt13__future_base13_State_baseV211_Make_ready6_M_setEv",
     "_ZSt25notify_all_at_thread_exitRSt18condition_variableSt11unique_lockISt5mutexE",
 ];
 
-/// Function that installs a facet in a locale. The function matters only if the image can also set the global locale or the locale of a
+/// Function that installs a facet in a locale. An import of it matters only if the image can also set the global locale or the locale of a
 /// stream.
 const CPP_FACET: &str = "_ZNSt6locale5_Impl16_M_install_facet";
 
 const CPP_GLOBAL_LOCALE: &str = "_ZNSt6locale6globalERKS_";
 
-/// Functions that set the locale of a stream. These functions matter only if the image also imports one of the streams below.
+/// Functions that set the locale of a stream. Imports of them matter only if the image also imports one of the streams below.
 const CPP_IMBUE: [&str; 3] = [
     "_ZNSt8ios_base5imbueERKSt6locale",
     "_ZNSt9basic_iosIcSt11char_traitsIcEE5imbueERKSt6locale",

@@ -1,4 +1,4 @@
-//! Errors of files that cannot be mapped. The code that reads, checks and parses files shares these errors.
+//! Errors of files that cannot be mapped, shared by the code that reads, checks and parses files.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -67,7 +67,7 @@ pub enum ImageError {
         /// System error.
         source: io::Error,
     },
-    /// The file has no seal and was modified while it was read. A watcher retries when the writer has finished.
+    /// The file has no seal and was modified while it was read. A watcher retries after the writer has finished.
     #[error(
         "{} is still being written: {how}; load it when the build is done, or build it with `alcedo build`, whose seal marks a complete file",
         path.display()
@@ -75,10 +75,10 @@ pub enum ImageError {
     StillWritten {
         /// Path of the file.
         path: PathBuf,
-        /// Evidence of the modification.
+        /// Observation that shows the modification.
         how: String,
     },
-    /// The host trusts only some keys. No trusted key has signed the file.
+    /// The host trusts only certain keys, and none of these keys has signed the file.
     #[error(
         "{} {found}, and this host accepts only libraries signed with a key passed to `Builder::trust`: build it with `alcedo build --sign` and such a key",
         path.display()
@@ -95,7 +95,7 @@ pub enum ImageError {
         /// Path of the file.
         path: PathBuf,
     },
-    /// The file ends before the end of a part that its headers announce.
+    /// The file ends before the end of a part that its headers describe.
     #[error("{} is cut short: {need} bytes are required for {what}, the file has {have}; build it again", path.display())]
     Truncated {
         /// Path of the file.

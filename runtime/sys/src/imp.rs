@@ -1,12 +1,12 @@
-//! Platform-specific code behind a common interface. This file selects the platform. All other `cfg` attributes only exclude features that
-//! a platform lacks.
+//! Platform-specific code behind a common interface. This file selects the platform. All `cfg` attributes outside of this module only
+//! exclude features that a platform lacks.
 
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod linux;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 use linux as chosen;
 
-// Every test build compiles this module, to check that it builds on every platform.
+// Every test build compiles the portable module, to check that it builds on every platform.
 #[cfg(any(test, not(all(target_os = "linux", target_env = "gnu"))))]
 #[cfg_attr(
     all(target_os = "linux", target_env = "gnu"),
@@ -35,7 +35,7 @@ pub const FENCE: usize = 64 * 1024;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Writers {
-    /// No process had write access.
+    /// No process has the file open for writing.
     None,
     /// A process has opened the file for writing, or is opening the file for writing.
     Some,
@@ -43,8 +43,8 @@ pub(crate) enum Writers {
     Unknown,
 }
 
-/// Formats a thread for reports: `"worker-3" (4711)`, or the known part of this form. For a thread without `name`, uses the name that a
-/// module has reported for the thread, if any.
+/// Formats a thread for reports as `"worker-3" (4711)`, or as one part of this form if the other is unknown. If `name` is `None`, uses the
+/// name that a module has reported for the thread.
 #[must_use]
 pub fn describe_thread(name: Option<&str>, number: Option<i32>) -> String {
     let reported = if name.is_none() { number.and_then(chosen::reported_name) } else { None };

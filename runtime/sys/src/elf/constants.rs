@@ -1,5 +1,5 @@
-//! Reads constants of a library from its file, and applies the relocations that write addresses of the library itself. The library is not
-//! mapped. Its code does not run.
+//! Reads constants of a library from its file, without mapping the library or running its code. For this, applies the relocations that
+//! store addresses of the library itself.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use object::elf::{Rela64, SHT_RELA, SHT_RELR};
 use super::relocations::{WORD, each_packed, is_own};
 use super::{Elf, headers, records};
 
-/// Constants of one library. Addresses are relative to the start of the library.
+/// Constants of one library. Addresses are relative to the start of the mapped library.
 #[derive(Debug)]
 pub(crate) struct Constants<'a> {
     elf: Elf<'a>,
@@ -18,7 +18,7 @@ pub(crate) struct Constants<'a> {
 }
 
 impl<'a> Constants<'a> {
-    /// Parses the headers and relocations of a valid file. Returns `None` if these cannot be parsed.
+    /// Parses the headers and relocations of a valid file. Returns `None` if parsing fails.
     pub(crate) fn of(bytes: &'a [u8]) -> Option<Self> {
         let elf = headers::read(bytes).ok()?;
         let mut addresses = HashMap::new();
@@ -29,7 +29,7 @@ impl<'a> Constants<'a> {
         }
         for table in elf.sections.iter().filter(|section| section.kind == SHT_RELR && section.is_loaded()) {
             let words = records(bytes.get(table.file_range())?, table.name).ok()?;
-            // A packed relocation has no addend: the relocated word in the file contains the address.
+            // A packed relocation has no addend. The location in the file already contains the address.
             let word = |at: u64| elf.mapped(at, WORD)?.try_into().ok().map(u64::from_le_bytes);
             let visited = each_packed(words, |at| {
                 addresses.extend(word(at).map(|address| (at, address)));

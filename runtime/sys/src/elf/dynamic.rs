@@ -1,4 +1,4 @@
-//! Checks the dynamic table that the loader reads. Compares each entry with its section, and checks the content of the section.
+//! Checks the dynamic table that the loader reads: compares each entry with its section, and checks the section's content.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -76,14 +76,14 @@ const LONGEST_PATH: usize = 4095;
 
 const MOST_NEEDED: usize = 1024;
 
-/// Parsed dynamic table with one value per tag. Only the tag `DT_NEEDED` may occur several times: `needed` contains all its values.
+/// Parsed dynamic table with one value per tag. Only the tag `DT_NEEDED` may occur several times: `needed` contains all values of this tag.
 struct Dynamic<'e, 'a> {
     elf: &'e Elf<'a>,
     values: BTreeMap<i64, u64>,
     needed: Vec<u64>,
 }
 
-/// Results of the check: external names, and the sections to which the loader writes.
+/// Results of the check: names that other libraries must provide, and sections to which the loader writes.
 pub(super) struct Requirements {
     /// Names of the needed libraries, in the order in which the loader searches them.
     pub(super) needed: Vec<String>,
@@ -117,13 +117,13 @@ impl<'e, 'a> Dynamic<'e, 'a> {
         let entries: &[Dyn64<LE>] = records(raw, "the entries of the dynamic table")?;
         let end = entries.iter().position(|entry| entry.d_tag.get(LE) == DT_NULL);
         let end = end.ok_or_else(|| malformed("the dynamic table has no end"))?;
-        // Checks only the tags. Some tools remove an entry by clearing its tag. The value of the entry then remains.
+        // Checks only the tags of these entries, because some tools remove an entry by clearing its tag without clearing its value.
         let clean = entries[end..].iter().all(|entry| entry.d_tag.get(LE) == DT_NULL);
         ensure(clean, || "the dynamic table continues after its end".to_owned())?;
         let mut dynamic = Self { elf, values: BTreeMap::new(), needed: Vec::new() };
         for entry in &entries[..end] {
             let (tag, value) = (entry.d_tag.get(LE), entry.d_val.get(LE));
-            // Accepts tags that the machine defines, for example those for branch protection on AArch64.
+            // Accepts tags that only this machine defines, for example for branch protection on AArch64.
             let own = HOST != EM_X86_64 && (0x7000_0000..0x7000_0010).contains(&tag.0);
             ensure(KNOWN.contains(&tag) || own, || format!("dynamic tag {:#x} is unknown", tag.0))?;
             if tag == DT_NEEDED {
@@ -144,7 +144,7 @@ impl<'e, 'a> Dynamic<'e, 'a> {
         self.values.contains_key(&tag.0)
     }
 
-    /// Checks that the tag and the section of this kind have equal addresses, or that both are missing.
+    /// Checks that the tag and the section of this kind have the same address, or that both are missing.
     fn agree(&self, tag: DynamicTag, kind: SectionType) -> Result<Option<&'e Section<'a>>, ElfError> {
         let elf = self.elf;
         let section = elf.sections.iter().find(|s| s.kind == kind && s.flags & SHF_ALLOC.0 != 0 && s.size > 0);
@@ -155,14 +155,14 @@ impl<'e, 'a> Dynamic<'e, 'a> {
         Ok(section)
     }
 
-    /// Returns the bytes of a table whose tag and section agree.
+    /// Returns the bytes of the table whose tag and section have the same address.
     fn table(&self, tag: DynamicTag, kind: SectionType) -> Result<Option<&'a [u8]>, ElfError> {
         let Some(section) = self.agree(tag, kind)? else { return Ok(None) };
         let raw = self.elf.mapped(section.addr, section.size);
         raw.map(Some).ok_or_else(|| malformed(format!("section {} is not mapped", section.name)))
     }
 
-    /// Checks that either all or none of the tags exist. The loader assumes that these tags occur together.
+    /// Checks that the file has either all or none of the tags. The loader assumes that these tags occur together.
     fn all_or_none(&self, tags: &[DynamicTag]) -> Result<bool, ElfError> {
         let there = tags.iter().filter(|tag| self.has(**tag)).count();
         ensure(there == 0 || there == tags.len(), || {
@@ -172,7 +172,7 @@ impl<'e, 'a> Dynamic<'e, 'a> {
         Ok(there > 0)
     }
 
-    /// Returns the pinning properties of a file that was already checked. `versions` maps the number of each needed version to its library.
+    /// Returns the properties that keep a checked file mapped. `versions` maps the number of each needed version to its library.
     fn pinning(&self, symbols: &Symbols<'_>, strings: &[u8], versions: &BTreeMap<u16, &str>) -> Pinning {
         let numbers = self.table(DT_VERSYM, SHT_GNU_VERSYM).ok().flatten().unwrap_or_default();
         Pinning {
@@ -192,7 +192,7 @@ impl<'e, 'a> Dynamic<'e, 'a> {
         Ok(())
     }
 
-    /// Checks the symbols. Returns the symbols, and the string table that contains all names.
+    /// Checks the symbols. Returns the symbols, and the string table with their names.
     fn check_symbols(&self) -> Result<(Symbols<'a>, &'a [u8]), ElfError> {
         let elf = self.elf;
         let section = self.agree(DT_SYMTAB, SHT_DYNSYM)?.ok_or_else(|| malformed("the dynamic symbols are missing"))?;
@@ -208,14 +208,14 @@ impl<'e, 'a> Dynamic<'e, 'a> {
         Ok((Symbols::read(elf, raw, strings, locals)?, strings))
     }
 
-    /// Checks the names of needed libraries. Rejects paths, because the loader would map any file at a path.
+    /// Checks the names of needed libraries. Rejects paths, because the loader would map the file at any path.
     fn check_names(&self, strings: &'a [u8]) -> Result<Vec<&'a str>, ElfError> {
         for (tag, most) in [(DT_SONAME, LONGEST_NAME), (DT_RPATH, LONGEST_PATH), (DT_RUNPATH, LONGEST_PATH)] {
             let valid = self.get(tag).is_none_or(|at| string_at(strings, at, most).is_some());
             ensure(valid, || format!("dynamic tag {:#x} names nothing", tag.0))?;
         }
-        // The loader uses this library for every request of its soname. The host requests copies by their paths. A soname that contains a
-        // path could collide with the path of a copy.
+        // The loader uses this library for every later request that names its soname. The host requests copies by their paths. A soname
+        // that contains a path could therefore equal the path of a copy.
         let own = self.get(DT_SONAME).and_then(|at| string_at(strings, at, LONGEST_NAME)).unwrap_or_default();
         ensure(!own.contains('/'), || {
             format!("it calls itself {own}, which is a path: give it a name without folders")
@@ -277,14 +277,14 @@ impl<'e, 'a> Dynamic<'e, 'a> {
             [(DT_INIT_ARRAY, DT_INIT_ARRAYSZ, SHT_INIT_ARRAY), (DT_FINI_ARRAY, DT_FINI_ARRAYSZ, SHT_FINI_ARRAY)];
         for (tag, size, kind) in arrays {
             self.all_or_none(&[tag, size])?;
-            // An empty array has no section.
+            // An array of size zero has no section.
             let section = if self.get(size) == Some(0) { None } else { self.agree(tag, kind)? };
             let size = self.get(size).unwrap_or(0);
             ensure(section.map_or(0, |section| section.size) == size && size.is_multiple_of(8), || {
                 format!("dynamic tag {:#x} has a wrong size", tag.0)
             })?;
         }
-        // Checks the start of these tables. A loader with lazy binding writes to this start.
+        // Checks that the first entry of each table is writable, because a loader with lazy binding writes to it.
         for (tag, size) in [(DT_PLTGOT, 8), (DT_TLSDESC_GOT, 8)] {
             let writable = self.get(tag).is_none_or(|at| self.elf.is_writable(at, size));
             ensure(writable, || format!("dynamic tag {:#x} points to memory that is not writable", tag.0))?;
@@ -311,7 +311,7 @@ impl<'e, 'a> Dynamic<'e, 'a> {
             |s: &Section<'_>| [&data, &calls].iter().any(|range| range.start <= s.addr && s.end() <= range.end);
         let loaded = || self.elf.sections.iter().filter(|s| s.kind == SHT_RELA && s.is_loaded());
         loaded().try_for_each(|s| ensure(covered(s), || format!("section {} is not announced", s.name)))?;
-        // The loader writes its own entry to the start of this table.
+        // The loader writes its own entry to the start of this table, so the start must be at the start of a section.
         let tables = || [".got.plt", ".got"].into_iter().filter_map(|name| self.elf.section_named(name));
         let is_valid = self.get(DT_PLTGOT).is_none_or(|at| tables().any(|table| table.addr == at));
         ensure(is_valid, || "the call table is not where its section is".to_owned())?;
@@ -331,7 +331,7 @@ impl<'e, 'a> Dynamic<'e, 'a> {
         walk.finish()
     }
 
-    /// Returns the range of a relocation table. Checks that the table consists of whole relocation sections.
+    /// Returns the range of a relocation table, after checking that the table consists of complete relocation sections.
     fn relocation_table(&self, tag: DynamicTag, size: DynamicTag) -> Result<Range<u64>, ElfError> {
         let (at, size) = (self.get(tag).unwrap_or(0), self.get(size).unwrap_or(0));
         ensure(size == 0 || self.elf.mapped(at, size).is_some(), || {

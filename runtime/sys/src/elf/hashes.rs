@@ -1,4 +1,4 @@
-//! Checks the hash tables for symbol lookup. The loader walks from a bucket along a chain without checking lengths.
+//! Checks the hash tables for symbol lookup. The loader follows a chain of symbols from a bucket without checking the length of the table.
 
 use object::LittleEndian as LE;
 use object::U32;
@@ -25,9 +25,9 @@ pub(super) fn check_gnu(raw: &[u8], symbols: usize) -> Result<(), ElfError> {
         ensure(right, || format!("bucket {index} of the symbol hash table points to symbol {bucket} of {symbols}"))?;
     }
     if buckets.iter().all(|bucket| bucket.get(LE) == 0) {
-        return Ok(()); // without buckets, no chain is used, and linkers write no chains
+        return Ok(()); // without buckets, no lookup uses a chain, and linkers write no chains
     }
-    // The subtraction cannot underflow, because a nonzero bucket is in `first..symbols`.
+    // The subtraction cannot underflow, because every nonzero bucket is a symbol in `first..symbols`.
     let chains = chains.get(..symbols - first).ok_or_else(short)?;
     let mut length = 0;
     for (index, link) in chains.iter().enumerate() {
@@ -48,7 +48,7 @@ pub(super) fn check_sysv(raw: &[u8], symbols: usize) -> Result<(), ElfError> {
     })?;
     let (buckets, chains) = words[2..].split_at_checked(buckets).ok_or_else(short)?;
     let chains = chains.get(..symbols).ok_or_else(short)?;
-    // Every symbol is in at most one chain. A repeated symbol therefore proves a cycle.
+    // Every symbol is in at most one chain. A symbol that is reached twice therefore proves a cycle.
     let mut met = vec![false; symbols];
     for (index, bucket) in buckets.iter().enumerate() {
         let mut at = bucket.get(LE) as usize;

@@ -20,8 +20,8 @@ pub(crate) const LONGEST_END: u64 = 128;
 /// Number of bytes that [`glance`] needs.
 pub(crate) const HEAD: usize = size_of::<FileHeader64<LE>>();
 
-/// Checks the ELF header and the required file size of a possible library for this host. `head` contains the first bytes of a file of `len`
-/// bytes. A trailer of [`crate::seal`] may follow the library.
+/// Checks the ELF header and the file size that it requires, for a file of `len` bytes that may be a library for this host. `head` contains
+/// the first bytes of the file. A trailer of [`crate::seal`] may follow the library.
 pub(crate) fn glance(head: &[u8], len: u64) -> Result<(), ElfError> {
     let header = header(head)?;
     let tables = [
@@ -77,7 +77,7 @@ fn header(bytes: &[u8]) -> Result<&FileHeader64<LE>, ElfError> {
     }
     ensure(ident.version.0 == 1 && header.e_version.get(LE) == 1, || "the ELF version is not 1".to_owned())?;
     ensure(ident.abi_version == 0 && ident.padding == [0; 7], || "the ELF identification is not clean".to_owned())?;
-    // Only RISC-V and older machines use these flags.
+    // Only RISC-V and older machines define flags.
     ensure(HOST == EM_RISCV || header.e_flags.get(LE).0 == 0, || "the ELF header has unknown flags".to_owned())?;
     ensure(usize::from(header.e_ehsize.get(LE)) == size_of::<FileHeader64<LE>>(), || {
         "the ELF header states a wrong size of itself".to_owned()
@@ -125,7 +125,7 @@ fn sections<'a>(bytes: &'a [u8], header: &FileHeader64<LE>) -> Result<Vec<Sectio
     ensure(u64::from(header.e_shentsize.get(LE)) == each, || "section headers have a wrong size".to_owned())?;
     ensure(at != 0 && count > 0, || "the section headers are missing".to_owned())?;
     let table: &[SectionHeader64<LE>] = table(bytes, "the section headers", at, count * each)?;
-    // Linkers write this table last. Bytes after the table are the rest of an older, longer file.
+    // Linkers write the section headers last. Further bytes would belong to an older, longer file that was not completely overwritten.
     ensure(at + count * each == bytes.len() as u64, || "the file does not end with the section headers".to_owned())?;
     let names = usize::from(header.e_shstrndx.get(LE).0);
     let names = table.get(names).filter(|raw| raw.sh_type.get(LE) == SHT_STRTAB);
@@ -162,14 +162,14 @@ fn check_section(section: &Section<'_>, table_at: u64, count: usize) -> Result<(
     ensure(*align == 0 || align.is_power_of_two(), || format!("section {name} has alignment {align}"))?;
     ensure(*align == 0 || addr % align == 0, || format!("section {name} is not aligned"))?;
     ensure(addr.checked_add(section.size).is_some(), || format!("section {name} wraps around memory"))?;
-    // A build note is not loaded. Its address is the address of the code that the note describes.
+    // A build note is not loaded, but its address is that of the code that the note describes.
     let is_valid = section.has(SHF_ALLOC.0) || *addr == 0 || section.kind == SHT_NOTE;
     ensure(is_valid, || format!("section {name} has an address but is not loaded"))?;
     ensure(section.link < count, || format!("section {name} links to a section that does not exist"))
 }
 
-/// Checks that the gap after the program headers contains only zeros. Linkers fill the gap with zeros. Other bytes may be program headers
-/// that the ELF header does not count.
+/// Checks that the gap after the program headers contains only zeros, as linkers write it. Other bytes may be program headers that the ELF
+/// header does not count.
 fn check_gap_after_program_headers(elf: &Elf<'_>) -> Result<(), ElfError> {
     let start = (size_of::<FileHeader64<LE>>() + elf.segments.len() * size_of::<ProgramHeader64<LE>>()) as u64;
     let with_bytes = elf.sections.iter().filter(|s| s.kind != SHT_NOBITS && s.size > 0);
@@ -193,7 +193,7 @@ pub(crate) fn ensure_host(holds: bool, found: impl FnOnce() -> String) -> Result
     if holds { Ok(()) } else { Err(ElfError::Foreign { found: found() }) }
 }
 
-/// Returns a table of plain records, or an error if the table exceeds the file.
+/// Returns a table of plain records, or an error if the table extends past the end of the file.
 fn table<'a, T: Pod>(bytes: &'a [u8], what: &str, offset: u64, size: u64) -> Result<&'a [T], ElfError> {
     let need = offset.saturating_add(size);
     let raw = slice(bytes, offset, size).ok_or_else(|| ElfError::Truncated { what: what.to_owned(), need })?;

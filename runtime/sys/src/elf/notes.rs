@@ -1,4 +1,4 @@
-//! Checks the notes. The loader searches notes for requirements on the system and the processor.
+//! Checks the notes of a file. The loader reads requirements on the system and the processor from notes.
 
 use object::elf::{NT_GNU_PROPERTY_TYPE_0, PT_GNU_PROPERTY, PT_NOTE};
 
@@ -21,7 +21,7 @@ pub(super) fn check(elf: &Elf<'_>) -> Result<(), ElfError> {
     Ok(())
 }
 
-/// Walks the notes as the loader does. Returns `None` if a note exceeds the segment.
+/// Walks the notes as the loader does. Returns `None` if a note extends past the end of the segment.
 fn walk(raw: &[u8], align: usize) -> Option<()> {
     let mut at = 0;
     while at < raw.len() {

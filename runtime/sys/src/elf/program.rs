@@ -1,5 +1,5 @@
-//! Distinguishes programs from libraries. A position-independent program has the ELF type of a library, but a different dynamic table.
-//! Linkers write a flag and a slot for debuggers only to programs.
+//! Distinguishes programs from libraries. A position-independent program has the ELF type of a library, but its dynamic table has a flag
+//! and a slot for debuggers, which linkers do not write to libraries.
 
 use object::LittleEndian as LE;
 use object::elf::{DF_1_PIE, DT_DEBUG, DT_FLAGS_1, DT_NULL, Dyn64, ET_CORE, ET_EXEC, ET_REL, FileType, PT_DYNAMIC};
@@ -16,7 +16,7 @@ pub(super) fn named(kind: FileType) -> String {
     }
 }
 
-/// Rejects a program that has the ELF type of a library. Accepts unreadable tables, because other checks reject them.
+/// Rejects a program that has the ELF type of a library. Accepts an unreadable dynamic table, which another check rejects.
 pub(super) fn refuse(elf: &Elf<'_>) -> Result<(), ElfError> {
     let dynamic = elf.segment_of_kind(PT_DYNAMIC);
     let raw = dynamic.and_then(|segment| slice(elf.bytes, segment.offset, segment.filesz)).unwrap_or_default();

@@ -1,8 +1,8 @@
-//! Checks the relocations. The loader writes to the address of each relocation without checks, and calls functions for some relocations.
+//! Checks the relocations. The loader writes to the address of each relocation without a check, and may also call functions.
 //!
-//! Relocations may write to sections of variables. Relocations must not write to a table that the loader still reads. The arrays of
-//! initializers and finalizers contain function addresses that relocations write. Relocations may write only addresses of code to these
-//! arrays, and must write every slot.
+//! Relocations may write to sections of variables, but not to a table that the loader still reads. The arrays of initializers and
+//! finalizers contain function addresses, which relocations write. Relocations must write every slot of these arrays, and only with
+//! addresses of code.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -17,7 +17,7 @@ use object::{U64, elf};
 use super::symbols::Symbols;
 use super::{Code, Elf, ElfError, HOST, ensure, malformed, records};
 
-/// Size of an address of the target.
+/// Size in bytes of an address on the target.
 pub(super) const WORD: u64 = 8;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,17 +25,17 @@ enum Meaning {
     Nothing,
     Own,
     Named,
-    /// Writes the module id or the offset of a thread-local.
+    /// Writes the module id of a thread-local, or its offset inside the thread-locals of its library.
     ThreadLocal,
     /// Writes the offset of a thread-local from the thread pointer, with this width in bytes. The loader allocates the thread-local next to
-    /// the thread-locals of the program. During the allocation, the loader divides by an alignment from the library that defines the
+    /// the thread-locals of the program. For this, the loader divides by an alignment that is read from the library that defines the
     /// thread-local.
     NearThread(u64),
     /// Calls a function of the library and writes its result.
     Called,
 }
 
-/// Returns the effect of a relocation type. Returns `None` for a type that linkers do not write to libraries.
+/// Returns the effect of a relocation type. Returns `None` for a type that linkers never write to libraries.
 fn meaning(machine: Machine, kind: u32) -> Option<Meaning> {
     use Meaning::{Called, Named, NearThread, Nothing, Own, ThreadLocal};
     Some(match (machine, elf::RelocationType(kind)) {
@@ -69,8 +69,8 @@ pub(super) fn is_near_thread(kind: u32) -> bool {
     meaning(HOST, kind) == Some(Meaning::NearThread(WORD))
 }
 
-/// Calls `visit` with the offset of each packed relocation. An even word is an offset. An odd word has a bit for each of the 63 words after
-/// the last offset. The error contains the index of the word.
+/// Calls `visit` with the offset of each packed relocation. An even word is an offset. In an odd word, each of the upper 63 bits marks one
+/// of the 63 words that follow the last offset. The error contains the index of the invalid word.
 pub(super) fn each_packed(
     words: &[U64<LE>],
     mut visit: impl FnMut(u64) -> Result<(), &'static str>,
@@ -79,7 +79,7 @@ pub(super) fn each_packed(
     for (index, entry) in words.iter().map(|word| word.get(LE)).enumerate() {
         let mut visit_entry = || {
             if entry & 1 == 0 {
-                // The loader adds to the existing value of a word. Therefore a second relocation of the word is an error.
+                // The loader adds the load address to the word. A second relocation of a word would add this address again.
                 if next.is_some_and(|next| entry < next) {
                     return Err("is out of order");
                 }
@@ -99,17 +99,17 @@ pub(super) fn each_packed(
     Ok(())
 }
 
-/// Section to which relocations may or must write.
+/// Section that relocations may write to, or an array that relocations must write to.
 struct Ground {
     range: Range<u64>,
     section: usize,
     is_writable: bool,
-    /// Written slots of an array of functions. `None` for all other sections.
+    /// Slots of a function array, `true` if a relocation writes the slot. `None` for all other sections.
     slots: Option<Vec<bool>>,
     is_written: bool,
 }
 
-/// Checks all relocations of a file, table by table. Most tables are sorted. Each lookup therefore starts at the previous result.
+/// Checks all relocations of a file, table by table. Most tables are sorted, so each lookup starts at the result of the previous lookup.
 pub(super) struct Walk<'a> {
     symbols: &'a Symbols<'a>,
     has_thread_locals: bool,
@@ -186,8 +186,8 @@ impl<'a> Walk<'a> {
         if !right {
             return Err("requests something that a library cannot have");
         }
-        // The address in an initializer slot must be an address of this library. A symbol may resolve to a different library or to no
-        // definition.
+        // The address in an initializer slot must be an address of this library. The loader may resolve a symbol to a different library, or
+        // not at all.
         let gets_code = meaning == Meaning::Own && land == Some(true);
         self.write(at, width, gets_code)
     }
@@ -202,7 +202,7 @@ impl<'a> Walk<'a> {
         visited.map_err(|(index, why)| malformed(format!("entry {index} of {what} {why}")))
     }
 
-    /// Checks that every slot of the initializer and finalizer arrays is written. Returns the indices of the sections that are relocated.
+    /// Checks that every slot of the initializer and finalizer arrays was written. Returns the indices of the relocated sections.
     pub(super) fn finish(self) -> Result<BTreeSet<usize>, ElfError> {
         for ground in &self.grounds {
             let empty = ground.slots.iter().flatten().position(|is_written| !is_written);
@@ -270,8 +270,8 @@ mod tests {
         entries.iter().flat_map(entry).collect()
     }
 
-    /// Symbol 1 is a function of the library, and 2 is a variable of the library. Symbol 3 is a function of another library, and 4 is a
-    /// thread-local of another library.
+    /// Returns a symbol table: symbol 1 is a function and 2 a variable of the library, 3 a function and 4 a thread-local of another
+    /// library.
     fn symbols() -> Vec<u8> {
         let symbol = |info: u8, section: u16, value: u64| {
             [&[1, 0, 0, 0, info, 0][..], &section.to_le_bytes(), &value.to_le_bytes(), &[0; 8]].concat()
@@ -280,7 +280,7 @@ mod tests {
             .concat()
     }
 
-    /// Checks a relocation that follows the relocations of the slots.
+    /// Checks a relocation after the relocations that write the slots.
     fn check(entry: (u64, u32, u32, u64)) -> String {
         walked(&[&SLOTS[..], &[entry]].concat(), 0)
     }
@@ -324,7 +324,7 @@ mod tests {
         for at in [TABLES, TABLES + 512, CODE, CODE + 4088, INIT - 8, END - 7, END, 1 << 60] {
             assert_eq!(check((at, OWN, 0, CODE)), where_not(at));
         }
-        // Writes across two sections, and past the end of the address space.
+        // These relocations would write across two sections, and past the end of the address space.
         assert_eq!(check((ZEROES - 4, OWN, 0, CODE)), where_not(ZEROES - 4));
         let outside = "entry 2 of the relocations, for 0xffffffffffffffff, would write outside of memory";
         assert_eq!(check((u64::MAX, OWN, 0, CODE)), outside);
@@ -386,7 +386,7 @@ mod tests {
         }
     }
 
-    /// Checks packed relocations of a file whose three words from `INIT` on are `words`.
+    /// Checks packed relocations in a file whose three words from `INIT` on are `words`.
     fn packed(entries: &[u64], words: [u64; 3]) -> String {
         let mut bytes = vec![0; ZEROES as usize];
         bytes[INIT as usize..][..24].copy_from_slice(&words.map(u64::to_le_bytes).concat());

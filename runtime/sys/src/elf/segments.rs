@@ -1,4 +1,4 @@
-//! Checks the program headers: pages and their permissions, thread-locals, and pages that become constant.
+//! Checks the program headers: pages and their permissions, thread-locals, and pages that become read-only after relocation.
 
 use object::LittleEndian as LE;
 use object::elf::{
@@ -9,14 +9,14 @@ use object::elf::{
 
 use super::{Elf, ElfError, HOST, PAGE, Section, Segment, ensure, malformed};
 
-/// Maximum memory size in the code model of cdylibs.
+/// Maximum memory size of a library in the code model that Rust uses for cdylibs.
 const MOST_MEMORY: u64 = 1 << 31;
 
-/// Maximum alignment. Linkers use much smaller alignments. The loader temporarily reserves twice this amount of memory.
+/// Maximum alignment. Linkers use much smaller alignments. The loader temporarily reserves twice the alignment in address space.
 const MOST_ALIGNMENT: u64 = 1 << 30;
 
-/// Maximum size of the thread-locals. Each thread that uses the thread-locals gets a block of this size. The loader ends the process if the
-/// allocation fails.
+/// Maximum size of the thread-locals. Each thread that uses the thread-locals receives a block of this size. If the allocation of a block
+/// fails, the loader ends the process.
 const MOST_THREAD_LOCAL: u64 = 16 << 20;
 
 const MOST_THREAD_LOCAL_ALIGNMENT: u64 = PAGE;
@@ -41,13 +41,13 @@ fn check_loads(elf: &Elf<'_>) -> Result<(), ElfError> {
         // Two segments must not share a page. A shared page would have the bytes and the permissions of only one segment.
         ensure(pair[0].pages().end <= pair[1].pages().start, || format!("segments overlap at {:#x}", pair[1].addr))?;
     }
-    // The segments are sorted: the last segment ends after the start of the first segment.
+    // The segments are sorted by address, so the last segment does not end before the start of the first segment.
     ensure(last.end().saturating_sub(first.addr) <= MOST_MEMORY, || "the segments need too much memory".to_owned())?;
     loads.into_iter().try_for_each(|load| check_load(elf, load))
 }
 
-/// Checks that a load segment ends with its last section, in the file and in memory. Also checks that the segment has exactly the
-/// permissions of its sections.
+/// Checks that a load segment ends with its last section, both in the file and in memory. Also checks that the segment has exactly the
+/// permissions that its sections need.
 fn check_load(elf: &Elf<'_>, load: &Segment) -> Result<(), ElfError> {
     let at = load.addr;
     ensure(load.addr.checked_add(load.memsz).is_some(), || format!("segment {at:#x} wraps around memory"))?;
@@ -60,7 +60,7 @@ fn check_load(elf: &Elf<'_>, load: &Segment) -> Result<(), ElfError> {
     let in_file = inside.iter().filter(|section| section.kind != SHT_NOBITS);
     let file_end = in_file.map(|section| section.file_end()).max();
     let end = inside.iter().map(|section| section.end()).max();
-    // Accepts an end at a page boundary, because lld extends the last code segment to a page boundary.
+    // Also accepts an end at a page boundary, because lld extends the last code segment to a page boundary.
     let ends_at = |stated: u64, actual: u64| stated == actual || Some(stated) == actual.checked_next_multiple_of(PAGE);
     ensure(file_end.is_none_or(|actual| ends_at(load.file_end(), actual)), || {
         format!("segment {at:#x} does not end with its last section in the file")
@@ -80,12 +80,12 @@ fn check_load(elf: &Elf<'_>, load: &Segment) -> Result<(), ElfError> {
 fn check_location(elf: &Elf<'_>, section: &Section<'_>) -> Result<(), ElfError> {
     let Section { name, addr, size, offset, .. } = section;
     if section.is_thread_zeroes() {
-        return Ok(()); // `holds_thread_locals` checks this section
+        return Ok(()); // `holds_thread_locals` checks `.tbss`
     }
     let load = elf.load_of(*addr, *size).ok_or_else(|| malformed(format!("section {name} is in no segment")))?;
     let right = match section.kind {
-        // A zeroed section has no bytes in the file. The section must begin after the file content of its segment. A section inside of the
-        // file content would contain headers or padding.
+        // A zeroed section has no bytes in the file, so it must begin after the file content of its segment. Inside the file content, the
+        // section would contain headers or padding instead of zeros.
         SHT_NOBITS => load.addr.saturating_add(load.filesz) <= *addr,
         _ => {
             load.offset <= *offset && addr - load.addr == offset - load.offset && section.file_end() <= load.file_end()
@@ -118,8 +118,8 @@ fn check_segment(elf: &Elf<'_>, index: usize) -> Result<(), ElfError> {
     }
     let exactly = |section: Option<&Section<'_>>| section.is_some_and(|s| segment.is_exactly(s) && *align >= s.align);
     let right = match *kind {
-        PT_LOAD => true, // The segment was checked before, together with its sections.
-        // The loader modifies the dynamic table in place if this header permits writes.
+        PT_LOAD => true, // The segment was already checked together with its sections.
+        // If the dynamic table is writable according to this header, the loader modifies the table in place.
         PT_DYNAMIC => {
             exactly(elf.section_of_kind(SHT_DYNAMIC)) && (!segment.allows(PF_W.0) || elf.is_writable(*addr, *memsz))
         }
@@ -135,8 +135,8 @@ fn check_segment(elf: &Elf<'_>, index: usize) -> Result<(), ElfError> {
         PT_NOTE => holds_notes(elf, segment),
         PT_TLS => holds_thread_locals(elf, segment),
         PT_GNU_RELRO => holds_only_relocated_constants(elf, segment),
-        // Machines define the types in this range. Libraries for x86-64 need none of these types. A larger range would also contain
-        // corrupted forms of the types above (with a flipped fourth-highest bit).
+        // Machines define the types in this range. Libraries for x86-64 need none of these types. A larger range would also accept the
+        // types above with a flipped bit.
         other => HOST != EM_X86_64 && (0x7000_0000..0x7000_0010).contains(&other.0),
     };
     ensure(right, || format!("{} does not agree with the sections", what()))
@@ -166,7 +166,7 @@ fn holds_thread_locals(elf: &Elf<'_>, segment: &Segment) -> bool {
         && segment.filesz == filesz
 }
 
-/// Checks that the segment contains no variables. The pages of the segment become read-only after relocation. A write to a variable in
+/// Checks that the segment contains no variables. After relocation, the pages of the segment become read-only, and a write to a variable in
 /// these pages would crash.
 fn holds_only_relocated_constants(elf: &Elf<'_>, segment: &Segment) -> bool {
     const CONSTANT: [&str; 13] = [
@@ -194,7 +194,7 @@ fn holds_only_relocated_constants(elf: &Elf<'_>, segment: &Segment) -> bool {
     known && starts && inside && segment.memsz > 0 && segment.end().is_multiple_of(PAGE)
 }
 
-/// Checks that the sections have their program headers: thread-locals, unwind tables, the dynamic table.
+/// Checks that thread-locals, unwind tables and the dynamic table have their program headers.
 fn check_counterparts(elf: &Elf<'_>) -> Result<(), ElfError> {
     let has = |kind: ProgramType| elf.segments.iter().any(|segment| segment.kind == kind);
     let locals = elf.sections.iter().any(|section| section.is_loaded() && section.has(SHF_TLS.0));

@@ -1,6 +1,6 @@
-//! Finds static thread-locals: thread-locals with a fixed offset from the thread pointer. The loader allocates static thread-locals next to
-//! the thread-locals of the program. This area has little space for libraries that are mapped later. The space of an unmapped library is
-//! usually not reused.
+//! Finds static thread-locals: thread-locals with a fixed offset from the thread pointer. The loader allocates them next to the
+//! thread-locals of the program, in an area with little space for libraries that are mapped later. After a library is unmapped, its space
+//! in this area is usually not reused.
 
 use std::collections::BTreeSet;
 
@@ -15,9 +15,9 @@ use super::{Elf, Section, headers, records, string_at};
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub struct StaticTls {
-    /// Total size in bytes of all thread-locals of the library. The loader allocates all thread-locals together.
+    /// Total size in bytes of all thread-locals of the library, which the loader allocates together if one of them is static.
     pub bytes: u64,
-    /// Linker symbols of the thread-locals that need a fixed offset, in address order. Empty if the file has no symbol names.
+    /// Linker symbols of the thread-locals with a fixed offset, in address order. Empty if the file has no symbol names.
     pub variables: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Checks the dynamic symbols: definitions and imports of the library.
+//! Checks the dynamic symbols, which are the definitions and imports of the library.
 
 use object::LittleEndian as LE;
 use object::elf::{
@@ -34,7 +34,7 @@ impl<'a> Symbols<'a> {
         let is_null = first.st_info.0 == 0 && first.st_shndx.get(LE).0 == 0 && first.st_value.get(LE) == 0;
         ensure(is_null, || "dynamic symbol 0 is not empty".to_owned())?;
         let (mut imports, mut import_indices, ground) = (Vec::new(), Vec::new(), Code::of(elf));
-        // Limits the total length of the names, because names may share suffixes.
+        // Limits the total length of the names, because names may share bytes of the string table.
         let mut room = strings.len().saturating_mul(4);
         for (index, symbol) in entries.iter().enumerate() {
             let name = string_at(strings, u64::from(symbol.st_name.get(LE)), LONGEST_NAME);
@@ -58,7 +58,7 @@ impl<'a> Symbols<'a> {
                     ensure(inside, || wrong("is in no segment"))?;
                 }
             }
-            // The loader calls the function of an `STT_GNU_IFUNC` symbol to determine the address of the symbol.
+            // For an `STT_GNU_IFUNC` symbol, the loader calls the function at this address, which returns the final address.
             let called = kind == STT_GNU_IFUNC.0 && location != SymbolLocation::Elsewhere;
             let code = matches!(location, SymbolLocation::Here(_)) && ground.holds(value);
             ensure(!called || code, || wrong("is resolved by something other than code"))?;
@@ -134,7 +134,7 @@ mod tests {
         outcome(Symbols::read(&library(&bytes), raw, strings, locals))
     }
 
-    /// Checks a symbol that follows the empty symbol. Returns the result without the symbol's name.
+    /// Checks a symbol at index 1, after the empty symbol. Returns the result without the name of the symbol.
     fn check(kind: u8, section: u16, value: u64, size: u64) -> String {
         let raw = [vec![0; 24], symbol(1, kind, section, value, size)].concat();
         read(&raw, b"\0name\0", Some(64)).replace("dynamic symbol 1 (name) ", "")

@@ -1,5 +1,5 @@
-//! Checks symbol versions: the versions needed from each library, the defined versions, and the version of each symbol. The loader combines
-//! all versions in one table and indexes the table by the version numbers of symbols. The size of the table is the largest version number.
+//! Checks symbol versions: the versions that the file needs from each library, the versions that it defines, and the version of each
+//! symbol. The loader stores all versions in one table, which is indexed by version number. The largest version number determines its size.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,7 @@ const LONGEST_NAME: usize = 4095;
 /// Mask of version numbers. The highest bit is a flag.
 const NUMBER: u16 = 0x7fff;
 
-/// Walks the needed versions as the loader does. Returns the library of each version number.
+/// Walks the needed versions as the loader does. Returns the library of each version, by version number.
 pub(super) fn check_needed<'a>(
     raw: &[u8],
     strings: &'a [u8],
@@ -29,7 +29,7 @@ pub(super) fn check_needed<'a>(
         chain.step(file.vn_version.get(LE), file.vn_next.get(LE))?;
         let name = string_at(strings, u64::from(file.vn_file.get(LE)), LONGEST_NAME);
         let name = name.ok_or_else(|| malformed(format!("needed version {index} is of a library without a name")))?;
-        // The loader ends the process if a version refers to a library that is not needed.
+        // The loader ends the process if a version belongs to a library that the file does not list as needed.
         ensure(needed.contains(name), || {
             format!("needed version {index} is of {name}, which the library does not need")
         })?;
@@ -73,7 +73,7 @@ pub(super) fn libraries(indices: &[usize], numbers: &[u8], needed: &BTreeMap<u16
     indices.iter().map(library).collect()
 }
 
-/// Checks that the table contains one version for each symbol, and that no version number exceeds the loader's table.
+/// Checks that `raw` contains one version for each symbol, and that each version number is in the table that the loader creates.
 pub(super) fn check_numbers(raw: &[u8], symbols: usize, highest: u16) -> Result<(), ElfError> {
     let numbers: &[U16<LE>] = records(raw, "the versions of symbols")?;
     ensure(numbers.len() == symbols, || format!("there are {} versions for {symbols} symbols", numbers.len()))?;
@@ -88,11 +88,11 @@ pub(super) fn check_numbers(raw: &[u8], symbols: usize, highest: u16) -> Result<
 struct Chain<'a> {
     raw: &'a [u8],
     what: &'static str,
-    /// Number of remaining records, according to the file.
+    /// Number of records that remain according to the count in the file.
     count: u64,
     index: u64,
     at: Option<usize>,
-    /// Number of records that fit in the bytes, minus the number of visited records. This limit ends the walk if many chains share records.
+    /// Number of records that fit in the bytes, minus the number of visited records. Ends the walk even if many chains share records.
     left: usize,
 }
 
@@ -117,7 +117,7 @@ impl<'a> Chain<'a> {
         format!("the {} are not a whole chain", self.what)
     }
 
-    /// Returns the index and the offset of the next record. The caller must then call `step`.
+    /// Returns the index and the offset of the next record. The caller must call `step` before the next call.
     fn next(&mut self) -> Result<Option<(u64, usize)>, ElfError> {
         let Some(at) = self.at else { return Ok(None) };
         self.left = self.left.checked_sub(1).ok_or_else(|| malformed(self.torn()))?;
@@ -217,7 +217,7 @@ mod tests {
 
     #[test]
     fn chains_that_share_records_are_refused_before_they_cost_time() {
-        // All libraries refer to one long chain. The chain follows the records of the libraries.
+        // All libraries refer to the same long chain, which follows the records of the libraries.
         let libraries = 2000_u32;
         let mut parts: Vec<_> = (0..libraries)
             .map(|n| file(2000, LIBC, (libraries - n) * 16, if n + 1 == libraries { 0 } else { 16 }))

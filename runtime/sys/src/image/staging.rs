@@ -9,7 +9,7 @@ use crate::stage::{StageDir, StageError, StagedFile};
 pub type Patch<'a> = (&'a str, usize, &'a [u8]);
 
 impl StageDir {
-    /// Writes a copy of the library under a name that contains `label`. In the name, `_` replaces invalid characters.
+    /// Writes a copy of the library under a name that contains `label`, in which `_` replaces special characters.
     ///
     /// # Errors
     ///
@@ -20,9 +20,8 @@ impl StageDir {
 
     /// Writes a copy of the library, for mapping with `patches`. Writes `symbols` to a file with the name of the copy and the suffix
     /// `.debug`.
-    ///
-    /// The patches are written when the copy is mapped. Until then, the copy contains the library's own bytes. A canary process may map the
-    /// copy first. In the canary, an address of this process would be invalid.
+    /// The patches are written only when the copy is mapped. Until then, the copy contains the unchanged bytes of the library. A canary
+    /// process may map the copy before, and addresses of this process would be invalid there.
     ///
     /// # Errors
     ///

@@ -1,5 +1,4 @@
-//! Small library for the tests of the ELF checks. Contains one page of tables, one page of code, and one page of
-//! variables.
+//! Small library for the tests of the ELF checks. Contains a page of tables, a page of code, and pages of variables.
 
 use object::elf::{
     PF_R, PF_W, PF_X, PT_GNU_RELRO, PT_GNU_STACK, PT_LOAD, PT_TLS, ProgramType, SHF_ALLOC, SHF_EXECINSTR, SHF_TLS,
@@ -75,7 +74,7 @@ pub(super) fn with_thread_locals(bytes: &[u8], memsz: u64, align: u64) -> Elf<'_
     elf
 }
 
-/// Makes the first page of variables constant after relocation.
+/// Makes the first page of variables read-only after relocation.
 pub(super) fn with_constants(bytes: &[u8], addr: u64, memsz: u64) -> Elf<'_> {
     let mut elf = library(bytes);
     elf.sections[3].name = ".data.rel.ro";
