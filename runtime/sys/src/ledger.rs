@@ -1,8 +1,8 @@
 //! Records of the resources that one image has created in the process: thread-local destructors, threads, memory, handlers, descriptors.
-//! The hooks of the module report the creation of each resource. An ending then runs the destructors, waits for the threads, and frees all
-//! other resources.
+//! The hooks of the module report each new resource to the ledger. When the image ends, its ending runs the destructors, waits for the
+//! threads, and frees all other resources.
 //!
-//! A ledger lists the resources that keep its image mapped. [`Ending`](crate::Ending) selects the steps.
+//! A ledger lists the resources that keep its image mapped. [`Ending`](crate::Ending) selects the next step from this list.
 
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 pub(crate) mod disposition;
@@ -35,8 +35,8 @@ pub(crate) fn is_any_ending() -> bool {
 
 /// Records of one image. A ledger is usable on any thread.
 ///
-/// The image refers to its ledger by [`Ledger::word`]. The ledger must therefore exist while the image is mapped.
-/// [`Image::map`](crate::Image::map) stores a reference to the ledger in the image. A parked image leaks its reference.
+/// The hooks of the image refer to the ledger by [`Ledger::word`], so the ledger must exist while the image is mapped.
+/// [`Image::map`](crate::Image::map) therefore gives the image a reference to the ledger. A parked image leaks this reference.
 pub struct Ledger {
     label: String,
     stop: AtomicU32,
@@ -46,7 +46,7 @@ pub struct Ledger {
     unrepaired: Mutex<Vec<(&'static str, Instant)>>,
     /// Reference from outside of the image, found by the last search.
     outside: Mutex<Option<Holder>>,
-    /// `true` while the image is being closed. During this, the ledger rejects registrations.
+    /// `true` while the image is being closed. In this state, the ledger rejects registrations.
     is_closing: AtomicBool,
     /// Functions whose calls were rejected while the image was being closed.
     refused: Mutex<Vec<String>>,
@@ -66,7 +66,7 @@ pub struct Holder {
     pub thread: String,
     /// Time of creation.
     pub since: Instant,
-    /// Address in the image's code that identifies the origin: start routine, destructor or handler.
+    /// Address in the image's code that identifies the resource: start routine, destructor or handler.
     pub address: Option<usize>,
 }
 
@@ -92,7 +92,7 @@ pub enum HolderKind {
     Request,
 }
 
-/// Counters of the records. Counters "so far" never decrease. All other counters are current values.
+/// Counters of the records. Counters described with "so far" never decrease. All other counters are current values.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 #[non_exhaustive]
 pub struct LedgerCounts {
@@ -100,7 +100,7 @@ pub struct LedgerCounts {
     pub thread_locals_registered: u64,
     /// Thread-local destructors that have run.
     pub thread_locals_run: u64,
-    /// Thread-local destructors that cannot run. The module has removed these destructors, or their thread has vanished.
+    /// Thread-local destructors that can no longer run: the module has removed them, or their thread has vanished.
     pub thread_locals_forgotten: u64,
     /// Threads started so far.
     pub threads_started: u64,
@@ -112,7 +112,7 @@ pub struct LedgerCounts {
     pub keys: u64,
     /// Signals currently handled or changed by the image.
     pub signals: u64,
-    /// Pending exit handlers.
+    /// Exit handlers that have not run yet.
     pub exit_handlers: u64,
     /// Bytes currently mapped through `mmap` and similar functions.
     pub maps_bytes: u64,
@@ -159,20 +159,20 @@ impl Ledger {
         &self.label
     }
 
-    /// Returns the address by which the hooks of the image refer to this ledger. The address is valid while a reference to the ledger
-    /// exists. An image that is mapped with the ledger owns a reference.
+    /// Returns the address by which the hooks of the image refer to this ledger. The address is valid while any reference to the ledger
+    /// exists. An image that is mapped with the ledger owns such a reference.
     #[must_use]
     pub fn word(self: &Arc<Self>) -> *const c_void {
         Arc::as_ptr(self).cast()
     }
 
-    /// Returns the stop flag for the threads of the image. The flag is nonzero after a stop request. Valid as long as [`Ledger::word`].
+    /// Returns the stop flag for the threads of the image, nonzero after a stop request. The pointer is valid as long as [`Ledger::word`].
     #[must_use]
     pub fn stop_word(&self) -> *const AtomicU32 {
         &raw const self.stop
     }
 
-    /// Requests that the threads of the image stop. Sets the stop flag, and wakes threads that wait on the flag as a futex.
+    /// Requests that the threads of the image stop: sets the stop flag, and wakes threads that wait on the flag as a futex.
     pub fn request_stop(&self) {
         self.ends();
         self.stop.store(1, Ordering::SeqCst);
@@ -222,7 +222,7 @@ impl Ledger {
         self.uses.all()
     }
 
-    /// Notifies the repairs that the image was mapped and its initializers have run.
+    /// Notifies the repairs that the image was mapped and that its initializers have run.
     pub(crate) fn is_mapped(self: &Arc<Self>, mapping: &Mapping) {
         self.repairs.iter().for_each(|repair| (repair.is_mapped)(self, mapping));
     }
@@ -235,8 +235,8 @@ impl Ledger {
         let mut facts = Facts { outside: !lock(&self.unrepaired).is_empty(), ..Facts::default() };
         self.repairs.iter().for_each(|repair| (repair.facts)(self, &mut facts));
         facts.may_evict &= may_evict;
-        // Searches for references from outside only when the image is about to be closed. These searches are expensive. Pending code of the
-        // image may change their results.
+        // Searches for references from outside only when the image is about to be closed, because these searches are expensive, and because
+        // code of the image that has yet to run may change their results.
         let is_last = facts.next() == Step::Close;
         let outside = if is_last { self.repairs.iter().find_map(|repair| (repair.outside)(self)) } else { None };
         facts.outside |= outside.is_some();
@@ -248,7 +248,7 @@ impl Ledger {
         self.repairs.iter().for_each(|repair| (repair.act)(self, step, report));
     }
 
-    /// Redirects or removes references from the process to the image, with all repairs. Called directly before the image is closed.
+    /// Lets all repairs redirect or remove references from the process to the image. Called directly before the image is closed.
     pub(crate) fn redirect_references(&self, report: &mut EndReport) {
         let is_ours = self.records.is_ours(self);
         self.repairs.iter().for_each(|repair| (repair.redirect_references)(self, &is_ours, report));
@@ -259,13 +259,13 @@ impl Ledger {
         self.repairs.iter().find_map(|repair| (repair.search)(self, search, path))
     }
 
-    /// Notifies the repairs that the image is closed next.
+    /// Notifies the repairs that the image is about to be closed.
     pub(crate) fn before_close(&self) {
         self.repairs.iter().for_each(|repair| (repair.before_close)(self));
         self.is_closing.store(true, Ordering::SeqCst);
     }
 
-    /// Called if the image is still mapped after `dlclose`. In this case, other code refers to the image, and no finalizer has run.
+    /// Called if the image is still mapped after `dlclose`. In this case, other code still refers to the image, and no finalizer has run.
     pub(crate) fn close_failed(&self) {
         self.is_closing.store(false, Ordering::SeqCst);
         self.log_refused();
@@ -276,8 +276,8 @@ impl Ledger {
         self.log_refused();
     }
 
-    /// Logs the calls of finalizers that were rejected. Called after the close: a log listener may run arbitrary code, and the loader is
-    /// active during the close.
+    /// Logs the calls of finalizers that were rejected. Called only after the image was closed, because a log listener may run arbitrary
+    /// code, and the loader is active while the image is being closed.
     fn log_refused(&self) {
         for function in mem::take(&mut *lock(&self.refused)) {
             tracing::warn!(
@@ -289,7 +289,7 @@ impl Ledger {
         }
     }
 
-    /// Makes [`checkpoint`](crate::checkpoint) run the image's destructors.
+    /// Makes [`checkpoint`](crate::checkpoint) run the destructors of the image.
     pub(crate) fn begin_ending(&self) {
         self.ends();
         if !self.ending.swap(true, Ordering::SeqCst) {
@@ -297,8 +297,8 @@ impl Ledger {
         }
     }
 
-    /// Stops the calls of destructors in [`checkpoint`](crate::checkpoint). Called if no destructor is pending, or if the ending has
-    /// stopped its wait.
+    /// Stops [`checkpoint`](crate::checkpoint) from running destructors of the image. Called when no destructor is pending, or when the
+    /// ending no longer waits for destructors.
     pub(crate) fn finish_ending(&self) {
         if self.ending.swap(false, Ordering::SeqCst) {
             ENDING.fetch_sub(1, Ordering::SeqCst);
@@ -309,7 +309,7 @@ impl Ledger {
 /// Methods for hooks and records.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 impl Ledger {
-    /// Returns the owner id of this image in records shared by all images.
+    /// Returns the id that identifies this image as an owner in records shared by all images.
     pub(crate) fn owner(&self) -> usize {
         std::ptr::from_ref(self).addr()
     }
@@ -322,7 +322,7 @@ impl Ledger {
         std::ptr::eq(self, other)
     }
 
-    /// Checks if a repair handles the resource `name`. If not, records the resource as a holder. The image then stays mapped.
+    /// Checks if the platform has a repair for the resource `name`. If not, records the resource as a holder, which keeps the image mapped.
     pub(crate) fn has_repair(&self, name: &'static str) -> bool {
         let has_it = self.repairs.len() == REPAIRS.len() || self.repairs.iter().any(|repair| repair.name == name);
         let mut unrepaired = if has_it { return true } else { lock(&self.unrepaired) };
@@ -332,8 +332,8 @@ impl Ledger {
         false
     }
 
-    /// Returns `true` if the image is being closed. A registration by `function` would then outlive the image and must be rejected. Records
-    /// the rejection.
+    /// Returns `true` if the image is being closed. A registration by `function` must then be rejected, because it would outlive the image.
+    /// Records the rejection.
     pub(crate) fn refuses(&self, function: &str) -> bool {
         let is_closing = self.is_closing();
         let mut refused = if is_closing { lock(&self.refused) } else { return false };

@@ -1,10 +1,10 @@
 //! System layer of the Alcedo runtime: inspects a library file, makes a private copy, maps the copy, and unmaps the copy with verification.
 //!
-//! The order of use is [`ImageFile::read`], [`StageDir::stage_with`], [`Image::map`] and [`Image::begin_end`]. The [`Ledger`] of a library
-//! records the resources of the library in the process. The hooks of the library report these resources. A [`NativeLibrary`] is a foreign
-//! library that is opened by name. A native library is closed only if its caller guarantees that closing is safe. This crate is independent
-//! of the content of libraries. A single private module contains all platform-specific code. Linux with glibc is fully supported. On other
-//! platforms, a portable fallback leaves every image mapped and reports each image as parked.
+//! Functions are used in the order [`ImageFile::read`], [`StageDir::stage_with`], [`Image::map`], [`Image::begin_end`]. The [`Ledger`] of a
+//! library records the resources that the library has created in the process, as reported by its hooks. A [`NativeLibrary`] is a foreign
+//! library that is opened by name, and closed only if the caller guarantees that closing is safe. This crate does not interpret the content
+//! of libraries. A single private module contains all platform-specific code. Linux with glibc is fully supported. On other platforms, a
+//! portable fallback leaves every image mapped and reports each image as parked.
 
 #![cfg_attr(
     not(all(target_os = "linux", target_env = "gnu")),
@@ -85,11 +85,11 @@ pub fn keeps_images() -> Option<&'static str> {
     imp::KEEPS_IMAGES
 }
 
-/// Runs the pending thread-local destructors of this thread, for all images that are ending. The last registered destructor runs first.
-/// Returns the number of destructors.
+/// Runs the pending thread-local destructors on this thread, for all images that are ending. The destructor that was registered last runs
+/// first. Returns the number of destructors that ran.
 ///
-/// Only a thread itself can run its destructors. Hosts should call this function regularly on worker threads, outside of calls into
-/// modules. While no image is ending, a call only reads one variable.
+/// The destructors of a thread can run only on this thread. Hosts should therefore call this function regularly on worker threads, outside
+/// of calls into modules. While no image is ending, a call only reads one variable.
 pub fn checkpoint() -> u64 {
     imp::checkpoint(ledger::is_any_ending())
 }

@@ -1,6 +1,6 @@
-//! Maps and unmaps libraries as code. The code of images enters and leaves the process only through this module.
+//! Maps libraries as code and unmaps them. No other module adds or removes the code of images.
 //!
-//! The loader may silently keep an image mapped after `dlclose`. Unmapping therefore verifies the result.
+//! The loader may silently keep an image mapped after `dlclose`, so unmapping verifies the result.
 #![expect(unsafe_code, reason = "mapping a library runs its code, and the types of symbols are assumed")]
 
 use std::alloc::Layout;
@@ -23,8 +23,8 @@ use crate::stage::StagedFile;
 
 /// Mapped library with its staged copy.
 ///
-/// Dropping an image leaves the library mapped, as [`Image::park`] does. Only an unmap runs the finalizers of the library. Any thread may
-/// use an image. The owner of the image is responsible for the thread rules of the library.
+/// Dropping an image leaves the library mapped, as [`Image::park`] does. The finalizers of the library run only when the image is unmapped.
+/// Any thread may use an image, but its owner must follow the thread rules of the library.
 #[derive(Debug)]
 pub struct Image {
     mapping: Mapping,
@@ -73,7 +73,7 @@ pub enum MapError {
         /// Path of the staged copy.
         path: PathBuf,
     },
-    /// The staged copy is not the copy that was checked.
+    /// The staged copy has changed since it was checked.
     #[error(
         "will not run {}: {reason}; find the program that writes to the staging folder, or set TMPDIR to another folder",
         path.display()
@@ -99,7 +99,7 @@ pub enum MapError {
 impl Image {
     /// Maps a staged copy, binds all symbols of the copy, and runs the initializers of the copy on this thread.
     ///
-    /// The hooks of the copy use the address of `ledger`. Pass `None` for a library without hooks. The image owns a reference to the
+    /// The hooks of the copy receive the address of `ledger`. Pass `None` for a library without hooks. The image owns a reference to the
     /// ledger.
     ///
     /// # Safety
@@ -139,16 +139,16 @@ impl Image {
                 staged.close();
                 let image = Self { mapping, staged, share };
                 if let Err(error) = unchanged {
-                    // The replaced file has run its initializers, but is not used further.
+                    // The replaced file has run its initializers. Its image is unmapped immediately.
                     let error = changed(image.path(), error);
-                    // SAFETY: nothing of the image was used, and its finalizers are as sound as its initializers.
+                    // SAFETY: no code of the image has run except its initializers, and its finalizers are as sound as its initializers.
                     let _gone = unsafe { image.unmap() };
                     return Err(error);
                 }
                 Ok(image)
             }
             Err(reason) => {
-                // The loader binds all symbols before it runs code. Therefore no code has read the ledger's address.
+                // The loader binds all symbols before it runs code of the library, so no code has read the address of the ledger.
                 share.release();
                 crash::gone(staged.path());
                 Err(MapError::Open { path: staged.path().to_owned(), reason })
@@ -178,8 +178,8 @@ impl Image {
         unsafe { self.symbol_of(name, Layout::new::<()>()) }
     }
 
-    /// Returns the address of a value of `layout`, as [`Image::symbol`] does. Checks that the value is inside this image and aligned. If
-    /// the platform cannot list segments, checks only the alignment.
+    /// Returns the address of a value with this `layout`, as [`Image::symbol`] does. Checks that the value is aligned and inside this
+    /// image. If the platform cannot list the segments of an image, checks only the alignment.
     ///
     /// # Safety
     ///
@@ -218,21 +218,21 @@ impl Image {
         self.share.ledger()
     }
 
-    /// Begins to unmap the image. The returned [`Ending`] controls the remaining steps. The first poll closes an image without a ledger,
-    /// because such an image has no known resources.
+    /// Begins to unmap the image. The returned [`Ending`] executes the remaining steps. The first poll closes an image without a ledger,
+    /// because no resources of such an image are known.
     ///
     /// # Safety
     ///
-    /// The host no longer uses the image: no symbol, no value whose code or type is in the image, no pending call. Resources in its ledger
-    /// (threads, destructors, handlers) may still use the image, and the ending waits for these resources. An image without a ledger has no
-    /// such resources. An image whose file bypasses the hooks also has none. The destructors, exit handlers and finalizers of the image are
-    /// sound to run on the threads that poll the ending.
+    /// The host no longer uses the image: no symbol, no value whose code or type is in the image, no running call. Resources in the ledger
+    /// (threads, destructors, handlers) may still use the image, because the ending waits for them. If the image has no ledger, or its file
+    /// bypasses the hooks, no such resources exist. The destructors, exit handlers and finalizers are sound to run on the threads that poll
+    /// the ending.
     pub unsafe fn begin_end(self, policy: EndPolicy) -> Ending {
         // SAFETY: our caller promises the requirements of `begin_end`.
         unsafe { Ending::new(self.mapping, self.staged, self.share, policy) }
     }
 
-    /// Unmaps the image immediately. If the image is still in use, parks the image. Destructors, exit handlers and finalizers run on this
+    /// Unmaps the image immediately, or parks it if it is still in use. Destructors, exit handlers and finalizers of the image run on this
     /// thread. The copy is removed.
     ///
     /// # Safety

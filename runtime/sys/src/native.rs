@@ -1,6 +1,6 @@
-//! Native libraries opened by name: possible file names, search locations, and open libraries. A native library may have threads, handlers
-//! and destructors. The library stays open unless the caller guarantees that closing is safe. Native libraries are not images and are
-//! unmapped without verification.
+//! Native libraries, opened by name: possible file names, search locations, and open libraries. A native library may have threads, handlers
+//! and destructors, so it stays open unless the caller guarantees that closing is safe. In contrast to images, native libraries are closed
+//! without a check that they are unmapped.
 #![expect(unsafe_code, reason = "opening a native library runs its initializers, closing it its finalizers")]
 
 use std::ffi::CString;
@@ -20,22 +20,21 @@ pub enum NativeLocation<'a> {
     System,
 }
 
-/// Open native library. Closed on drop if the library was marked as unloadable. Otherwise dropping this value leaves the library open. Any
-/// thread may use the library.
+/// Open native library. Dropping this value closes the library if the library was marked as unloadable, and otherwise leaves it open. Any
+/// thread may use the value.
 pub struct NativeLibrary {
     path: PathBuf,
     library: ManuallyDrop<Library>,
     is_unloadable: AtomicBool,
 }
 
-/// Error of the loader, or of an invalid name.
+/// Error of the loader, or error of an invalid name.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct NativeError(String);
 
 impl NativeLibrary {
-    /// Opens the library at this path. If the path has no folder, the system's loader searches for the library. The initializers of the
-    /// library run.
+    /// Opens the library at this path and runs its initializers. If the path has no folder, the system's loader searches for the library.
     ///
     /// # Safety
     /// The initializers of the library must be sound to run in this process.
@@ -49,8 +48,8 @@ impl NativeLibrary {
         Ok(Self { path, library, is_unloadable: AtomicBool::new(false) })
     }
 
-    /// Finds a library by name and opens the library. The file name may have the prefix and the suffix of the platform. Returns `None` if
-    /// the location has no such library.
+    /// Finds a library by name and opens it. The name of the file may have the prefix and the suffix of the platform. Returns `None` if the
+    /// location has no such library.
     ///
     /// # Safety
     /// The requirements of [`Self::open`] apply.
@@ -164,7 +163,7 @@ mod tests {
     fn library_names_have_an_optional_platform_prefix_and_suffix() {
         let (prefix, suffix) = (std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
         let mut expected = vec!["z".to_owned(), format!("{prefix}z{suffix}"), format!("z{suffix}")];
-        // Names on Windows have no prefix. Two spellings are therefore equal.
+        // File names on Windows have no prefix, so two of the spellings are equal.
         expected.dedup();
         assert_eq!(spellings("z"), expected);
     }

@@ -1,5 +1,5 @@
-//! Records facts for readers of crash reports: folders of copies, modules, mapped images and unmapped images. The records (notes) are
-//! written to a file during normal operation.
+//! Records facts for readers of crash reports: folders of copies, modules, and mapped and unmapped images. These records, called notes, are
+//! written to a file during normal operation, because a crashing process cannot collect them.
 
 mod image_log;
 
@@ -22,7 +22,7 @@ static FOLDER: OnceLock<PathBuf> = OnceLock::new();
 static COUNT: AtomicU64 = AtomicU64::new(0);
 
 struct Notes {
-    /// Id of the process that writes the notes. A forked child process has a different id and writes no notes.
+    /// Id of the process that began the notes. A forked child process has a different id and therefore writes no notes.
     process: u32,
     folder: PathBuf,
     open: Mutex<(File, ImageLog)>,
@@ -44,7 +44,7 @@ pub(crate) fn reported_into() -> Option<&'static Path> {
     FOLDER.get().map(PathBuf::as_path)
 }
 
-/// Records a folder of private copies. A crashing host cannot remove this folder itself. While crashes are not reported, this function
+/// Records a folder of private copies, because a crashing host cannot remove the folder itself. If crashes are not reported, this function
 /// returns after one check.
 pub fn stage(folder: &Path) {
     note(|log| Some(log.stage(folder)));
@@ -75,12 +75,12 @@ fn note(line: impl FnOnce(&mut ImageLog) -> Option<String>) {
     let mut open = crate::lock(&notes.open);
     let (file, log) = &mut *open;
     let Some(line) = line(log) else { return };
-    // Uses a single write. If the process ends during the write, readers ignore the partial line. If the write fails, reports contain fewer
-    // names.
+    // Uses a single write, so that readers can ignore a partial line if the process ends during the write. If the write fails, reports
+    // contain fewer names.
     let _written = file.write_all(line.as_bytes());
     if log.is_long() {
         let whole = log.whole(Path::exists);
-        // If the replacement fails, the old file with the same content is kept.
+        // If the replacement fails, the old file stays in use, because it has the same content.
         if let Ok(new_file) = replace_file(&notes.folder, &whole) {
             *file = new_file;
         }

@@ -1,5 +1,5 @@
-//! Thread with its own working directory. Code on the thread resolves relative paths in that directory. Other threads of the process are
-//! not affected.
+//! Thread with its own working directory, in which code on the thread resolves relative paths. Other threads of the process keep the
+//! working directory of the process.
 
 use std::env::set_current_dir;
 use std::io;
@@ -41,8 +41,8 @@ impl OwnFolder {
     }
 
     /// Runs `job` in the folder and waits for the result. Enters the folder again if an earlier job changed the directory. If a job on this
-    /// thread calls this method, `job` runs immediately, and the calling job continues in the folder. Two of these threads must not wait
-    /// for each other.
+    /// thread calls this method, `job` runs immediately, and the calling job continues in the folder. Two threads of this type must not
+    /// wait for each other.
     ///
     /// # Errors
     /// If the folder can no longer be entered, or if a panic of a job has ended the thread.
@@ -53,7 +53,7 @@ impl OwnFolder {
         let gone = || io::Error::other("the thread has ended");
         let (result, awaited) = sync_channel(1);
         let job = move |entered: io::Result<()>| {
-            // Sending cannot fail, because the receiver waits for the result.
+            // Sending the result cannot fail, because the caller waits for it.
             _ = result.send(entered.map(|()| job()));
         };
         self.jobs.as_ref().ok_or_else(gone)?.send(Box::new(job)).map_err(|_| gone())?;
@@ -68,7 +68,7 @@ impl OwnFolder {
 impl Drop for OwnFolder {
     fn drop(&mut self) {
         drop(self.jobs.take());
-        // A thread that drops this value in its own job cannot join itself.
+        // If a job on the thread drops this value, the thread cannot join itself.
         let is_current = self.is_current();
         if let Some(thread) = self.thread.take().filter(|_| !is_current) {
             // A panic of a job has been reported already.
@@ -118,7 +118,7 @@ mod tests {
             inner.run(move || deeper.run(|| current_dir().expect("one")).expect("it ran")).expect("it ran")
         });
         assert_eq!(there.expect("it ran"), folder.path().canonicalize().expect("it is there"));
-        // The thread may hold the last reference.
+        // The job, which runs on the thread, may drop the last reference.
         let last = Arc::clone(&own);
         own.run(move || drop(last)).expect("it ran");
         assert_eq!(Arc::strong_count(&own), 1);

@@ -1,5 +1,5 @@
-//! Selects the panics that are reported with their call stacks. A panic may recur in every tick of every object. Therefore the reports per
-//! location and the number of locations are limited.
+//! Selects the panics that are reported with their call stacks. A panic may recur in every tick for every object, so the number of reports
+//! per location and the number of locations are limited.
 
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash as _, Hasher as _};
@@ -17,8 +17,8 @@ pub struct At<'a> {
 }
 
 impl At<'_> {
-    /// Returns a hash of the location and of the number of loaded libraries (`notes`). A source line has different hashes in two
-    /// generations. A panic in the new generation is reported, even if the line has just panicked in the previous generation.
+    /// Returns a hash of the location and of `notes`, the number of loaded libraries. After a reload, the hash of a source line differs. A
+    /// panic of the new generation is therefore reported even if the previous generation has just panicked in this line.
     pub(crate) fn number(&self, notes: u64) -> u64 {
         let mut hasher = DefaultHasher::new();
         (self, notes).hash(&mut hasher);
@@ -35,18 +35,18 @@ pub(crate) struct Slots {
 
 impl Slots {
     pub(crate) const COUNT: usize = 16;
-    /// Minimum time before a slot is overwritten. A reader may still read the slot, and writing a slot takes time.
+    /// Minimum time before a slot is overwritten, because a reader may still read the slot, and writing a slot takes time.
     const REST: Duration = Duration::from_secs(1);
 
     pub(crate) const fn new() -> Self {
         Self { last: [None; Self::COUNT], number: 0 }
     }
 
-    /// Returns the slot for a panic at a location. Also returns the number of the panic. Returns `None` if the panic is not reported.
+    /// Returns the slot and the number for a panic at this location. Returns `None` if the panic is not reported.
     pub(crate) fn claim(&mut self, location: u64, now: Duration) -> Option<(usize, usize)> {
         let has_rested = |at: Duration| now.saturating_sub(at) >= Self::REST;
         let same = self.last.iter().position(|last| last.is_some_and(|(of, _)| of == location));
-        // Unused slots are the oldest.
+        // Slots that were never used count as the oldest.
         let oldest = || (0..Self::COUNT).min_by_key(|slot| self.last[*slot].map(|(_, at)| at));
         let slot = same.or_else(oldest)?;
         if !self.last[slot].is_none_or(|(_, at)| has_rested(at)) {

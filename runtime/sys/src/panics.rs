@@ -1,4 +1,4 @@
-//! Reports of panics with their call stacks: `panic_locations` selects the panics, and `imp` writes the reports.
+//! Reports of panics with their call stacks. `panic_locations` selects the panics to report, and `imp` writes the reports.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -12,7 +12,7 @@ pub use crate::panic_locations::At;
 /// `stack-<slot>` are written before this line.
 pub const PANICS: &str = "panics";
 
-/// Writes the panics passed to [`record`] to the existing `folder`. This function may be called on any thread.
+/// Starts reports into the existing `folder` for panics that are passed to [`record`]. This function may be called on any thread.
 ///
 /// # Errors
 ///
@@ -23,8 +23,8 @@ pub fn report_into(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Records the call stack of this thread if panics are reported. Otherwise returns after one load. Panic hooks may call this function on
-/// any thread. The function neither allocates memory nor waits for other threads.
+/// Writes a report with the call stack of this thread, if panics are reported. Otherwise returns after one load. Panic hooks may call this
+/// function on any thread, because it neither allocates memory nor waits for other threads.
 pub fn record(at: &At<'_>, message: &str) {
     imp::write_panic(at, message);
 }

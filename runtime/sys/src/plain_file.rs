@@ -1,5 +1,4 @@
-//! Opens files for reading, and replaces files atomically. Opening never blocks. Pipes, devices, and files above a stated size are
-//! rejected.
+//! Opens files for reading without ever blocking, and replaces files atomically. Rejects pipes and devices, and files above a stated size.
 //!
 //! Product code reads files only through this module. The test `floors` checks this rule.
 
@@ -52,7 +51,7 @@ impl From<PlainFileError> for io::Error {
 pub fn open(path: &Path) -> io::Result<(File, Metadata)> {
     ensure_plain(&fs::metadata(path)?)?;
     let file = without_waiting().open(path)?;
-    // The entry may have been replaced since its check.
+    // The entry at the path may have been replaced after its check.
     let found = file.metadata()?;
     ensure_plain(&found)?;
     Ok((file, found))
@@ -69,7 +68,7 @@ pub fn read(path: &Path, largest: u64) -> io::Result<Vec<u8>> {
         return Err(too_large(found.len()).into());
     }
     let mut bytes = Vec::with_capacity(usize::try_from(found.len()).unwrap_or_default());
-    // Reads one byte more than the limit. The additional byte shows that the file has grown.
+    // Reads one byte more than the limit, to detect that the file has grown.
     file.take(largest.saturating_add(1)).read_to_end(&mut bytes)?;
     match bytes.len() as u64 {
         length if length > largest => Err(too_large(length).into()),
@@ -107,8 +106,8 @@ pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     Replacement::new(path, content)?.commit()
 }
 
-/// Complete new content of a file, as [`replace`] writes it. A caller that replaces several files together first writes all contents and
-/// then commits all files. The slow steps are then over before the first file changes. Dropping the value removes the new content.
+/// Complete new content of a file. A caller that replaces several files together first creates all values and then commits them, so that
+/// all slow steps are over before the first file changes. Dropping the value removes the new content.
 #[derive(Debug)]
 #[must_use = "the file is replaced by `commit`"]
 pub struct Replacement {
@@ -125,7 +124,7 @@ impl Replacement {
     /// Returns the errors of [`replace`].
     pub fn new(path: &Path, content: &[u8]) -> io::Result<Self> {
         let part = part_of(path);
-        // Ignores errors: the creation fails if the entry is still there.
+        // Ignores errors, because the creation below fails if the entry still exists.
         let _ = fs::remove_file(&part);
         let new = Self { path: path.to_owned(), file: File::create_new(&part)?, part };
         #[cfg(unix)]
@@ -220,7 +219,7 @@ fn kind(found: fs::FileType) -> &'static str {
     if found.is_dir() { "a folder" } else { "no regular file" }
 }
 
-/// Returns options that do not block on a pipe. A pipe may have replaced the file after the check of its kind.
+/// Returns options that do not block on a pipe, which may have replaced the file after the check of its kind.
 #[cfg(unix)]
 fn without_waiting() -> OpenOptions {
     use std::os::unix::fs::OpenOptionsExt as _;

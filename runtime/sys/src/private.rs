@@ -30,8 +30,8 @@ impl Bytes {
         Self { len: bytes.len(), held: Held::Read(bytes) }
     }
 
-    /// Copies a file into `dir` and maps the copy for reading. The original and the copy share their disk blocks if the file system
-    /// supports it.
+    /// Copies a file into `dir` and maps the copy for reading. The original and the copy share disk blocks if the file system supports
+    /// this.
     pub(crate) fn copy<'a>(source: Source<'a>, path: &Path, dir: &StageDir) -> io::Result<(Self, Copied<'a>)> {
         let (copy, mut file) = dir.fresh(&label(path))?;
         let copied = source.copy_to(&mut file)?;
@@ -49,8 +49,8 @@ impl Bytes {
         if len == 0 {
             return Ok(Self::read(Vec::new()));
         }
-        // SAFETY: the file does not change while it is mapped: its directory is private to this user, only this value has its name,
-        // and `into_copy`, which returns it, drops the view first.
+        // SAFETY: the file does not change while it is mapped: its directory is private to this user, only this value has its name, and
+        // `into_copy`, which passes the file on, drops the view first.
         let view = unsafe { MmapOptions::new().populate().map(&file) }?;
         copy.hold(file)?;
         Ok(Self { len: view.len(), held: Held::Copy(view, copy) })
@@ -64,7 +64,7 @@ impl Bytes {
         matches!(self.held, Held::Copy(..))
     }
 
-    /// Drops the view and returns the private copy. The copy is then writable. Returns `None` for bytes in memory.
+    /// Drops the view and returns the private copy, which may then be written. Returns `None` for bytes in memory.
     pub(crate) fn into_copy(self) -> Option<StagedFile> {
         match self.held {
             Held::Read(_) => None,

@@ -1,4 +1,4 @@
-//! Measures resources of this process: files, memory, threads and descriptors. Growth over several reloads shows a leak.
+//! Measures resources of this process: mapped files, memory, threads and descriptors. Growth over several reloads indicates a leak.
 //!
 //! All functions are callable on any thread and return a snapshot. If the platform does not support a measurement, the function returns
 //! [`std::io::ErrorKind::Unsupported`].
@@ -27,7 +27,7 @@ use crate::{imp, plain_file};
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub fn stale_mappings(stage_dir: &Path) -> io::Result<Vec<PathBuf>> {
-    // Mappings contain real paths. The path of a removed directory cannot be resolved. The function then uses the path from the caller.
+    // The system lists mappings by their real paths. If the directory was removed, its path cannot be resolved and is used as it is.
     let dir = fs::canonicalize(stage_dir).unwrap_or_else(|_| stage_dir.to_owned());
     let mut files: Vec<_> = imp::mapped_files()?.into_iter().filter(|path| path.starts_with(&dir)).collect();
     files.sort();
@@ -56,7 +56,7 @@ pub fn rss_kib() -> io::Result<u64> {
 }
 
 /// Reads memory of this process at `address` into `into`. Returns the number of bytes before the first unmapped page. An invalid address
-/// causes no fault. Returns zero on platforms without support.
+/// causes no fault. On platforms without support, returns zero.
 #[must_use]
 pub fn read_memory(address: usize, into: &mut [u8]) -> usize {
     imp::read_memory(address, into)
@@ -105,7 +105,7 @@ pub fn thread_number() -> Option<i32> {
     thread_local! {
         static NUMBER: Option<i32> = imp::thread_number();
     }
-    // This function is also called while a thread exits, when thread-locals are destroyed.
+    // This function is also called while a thread exits, when its thread-locals may already be destroyed.
     NUMBER.try_with(|number| *number).unwrap_or_else(|_| imp::thread_number())
 }
 
@@ -123,7 +123,7 @@ pub fn thread_stack() -> Option<std::ops::Range<usize>> {
     imp::thread_stack()
 }
 
-/// Formats the calling thread like [`describe_thread`].
+/// Formats the name and id of the calling thread, as [`describe_thread`] does.
 #[must_use]
 pub fn describe_this_thread() -> String {
     describe_thread(std::thread::current().name(), thread_number())
@@ -139,10 +139,10 @@ pub fn fds() -> io::Result<Vec<(i32, String)>> {
     imp::fds()
 }
 
-/// Returns the number of used keys for thread-specific values, of the 1,024 per process.
+/// Returns the number of keys for thread-specific values in use. A process has 1,024 keys.
 ///
-/// Keys cannot be listed. This function allocates all free keys and then deletes them again. During the call, other threads cannot allocate
-/// a key. For tests and measurements only.
+/// Keys cannot be listed, so this function allocates all free keys and then deletes them. During the call, other threads cannot allocate a
+/// key. For tests and measurements only.
 ///
 /// # Errors
 ///
@@ -151,15 +151,15 @@ pub fn keys_in_use() -> io::Result<usize> {
     imp::keys_in_use()
 }
 
-/// Returns the file from which an address was mapped, as listed by the loader. For an address of the program, returns the name with which
-/// the program was started. Returns `None` for addresses outside of all images.
+/// Returns the file from which the memory at an address was mapped, as listed by the loader. For an address of the program, returns the
+/// name with which the program was started. Returns `None` for addresses outside of all images.
 #[must_use]
 pub fn file_at(address: usize) -> Option<PathBuf> {
     imp::file_at(address)
 }
 
-/// Returns the libraries that were opened after program start and use static thread-local storage. Excludes copies of images. Reads the
-/// files of the opened libraries.
+/// Returns the libraries that were opened after the start of the program and use static thread-local storage, except copies of images.
+/// Reads the files of these libraries.
 #[must_use]
 pub fn static_tls() -> Vec<(PathBuf, StaticTls)> {
     let of_file =
@@ -167,13 +167,13 @@ pub fn static_tls() -> Vec<(PathBuf, StaticTls)> {
     imp::opened_libraries().into_iter().filter_map(of_file).map(|(taken, path)| (path, taken)).collect()
 }
 
-/// Declares the io_uring of this descriptor as owned by the host. Without this declaration, an unreported ring is attributed to the modules
-/// that were loaded at its creation. Modules may create rings with direct system calls. The requests of an open ring may use memory of a
-/// module. Returns `false` if the descriptor is not an io_uring, or if the platform has no io_urings.
+/// Declares that the io_uring of this descriptor belongs to the host. Otherwise, a ring that no hook reported is attributed to the modules
+/// that were loaded at its creation. Such a module stays mapped while the ring is open, because a request of the ring may use its memory.
+/// Returns `false` if the descriptor is not an io_uring, or if the platform has no io_urings.
 ///
 /// # Safety
 ///
-/// No request submitted to this ring accesses memory of a module.
+/// No request of this ring accesses memory of a module.
 #[expect(unsafe_code, reason = "for a ring of a module, the kernel would write to freed memory")]
 pub unsafe fn own_ring(fd: i32) -> bool {
     imp::own_ring(fd)

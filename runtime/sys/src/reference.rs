@@ -3,16 +3,16 @@
 use std::fmt;
 use std::time::Duration;
 
-/// Pointer into an image, in memory that outlives the image. Code could enter the image through the pointer. For example, the pointer is a
-/// callback in a table of a library.
+/// Pointer into an image, in memory that outlives the image, such as a callback in a table of a library. Code could enter the image through
+/// the pointer.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Reference {
-    /// File whose variables contain the pointer, or the first pointer of a chain that ends at the image, such as `libcrypto.so.3`.
+    /// File whose variables contain the pointer, or contain the first pointer of a chain that ends at the image. Example: `libcrypto.so.3`.
     pub library: String,
     /// Location of the variable: the nearest preceding symbol or the section, with an offset, such as `environ` or `.bss+0x40`.
     pub location: String,
-    /// Number of C heap blocks and pages of other mappings in the chain. Zero if the variable itself refers to the image.
+    /// Number of C heap blocks and of pages of other mappings in the chain. Zero if the variable itself points into the image.
     pub blocks: u32,
     /// Target of the pointer.
     pub target: Target,
@@ -34,7 +34,7 @@ pub enum Target {
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 #[non_exhaustive]
 pub struct SearchResult {
-    /// First reference of each variable, limited to a small number.
+    /// First reference from each variable, up to a small number of references.
     pub found: Vec<Reference>,
     /// Searched bytes of variables.
     pub variables: u64,
@@ -42,8 +42,8 @@ pub struct SearchResult {
     pub blocks: u64,
     /// Searched bytes of C heap blocks.
     pub block_bytes: u64,
-    /// `true` if the search stopped at a limit of blocks, bytes or time. The image then stays mapped, because the remaining memory may
-    /// refer to the image.
+    /// `true` if the search stopped at a limit of blocks, bytes or time. The image then stays mapped, because memory that was not searched
+    /// may refer to it.
     pub is_cut_short: bool,
     /// Duration of the search.
     pub elapsed: Duration,

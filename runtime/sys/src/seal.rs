@@ -1,13 +1,13 @@
-//! Trailer of a library file. The build tool appends a *seal*: a digest of all preceding bytes. On request, the tool inserts a *signature*
-//! before the seal.
+//! Trailer of a library file. The build tool appends a *seal*: a digest of all preceding bytes. If a key is configured, the tool first
+//! appends a *signature*.
 //!
-//! The ELF checks detect most damage in headers. Only the seal detects bit errors in code or data. The seal protects against accidents,
-//! such as a truncated copy or a faulty disk. The seal does not protect against attacks, because anyone can compute a digest. Only the
-//! signature identifies the author.
+//! The ELF checks detect most damage in headers, but only the seal detects bit errors in code or data. The seal protects against accidents
+//! such as a truncated copy or a faulty disk. It does not protect against attacks, because anyone can compute a digest. Only the signature
+//! identifies the author.
 //!
-//! A file consists of its content, an optional signature (key and signature, [`SIGNED`]), and an optional seal ([`MAGIC`], digest). The
-//! last byte of each tag is the format version. A trailer of a different version is not recognized: it counts as content, and the file is
-//! rejected.
+//! A file consists of its content, an optional signature ([`SIGNED`], with the key and the signature itself), and an optional seal
+//! ([`MAGIC`], with the digest). The last byte of each tag is the format version. A trailer of a different version is treated as content,
+//! and the file is rejected.
 
 use std::fs::OpenOptions;
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write};
@@ -51,7 +51,7 @@ pub fn seal_file(path: &Path) -> io::Result<()> {
     match split(&bytes) {
         Seal::Fits(_) => Ok(()),
         Seal::Broken => Err(broken()),
-        // Uses a single write. A concurrent reader reads a file without a seal or with a partial seal. A partial seal is rejected.
+        // Uses a single write, so a concurrent reader finds no seal or a partial seal. Files with a partial seal are rejected.
         Seal::None(all) => OpenOptions::new().append(true).open(path)?.write_all(&seal_of(all)),
     }
 }
@@ -85,7 +85,7 @@ pub fn sign_file(path: &Path, key: &SecretKey) -> io::Result<()> {
     whole.extend(key.sign(content).to_bytes());
     whole.extend(SIGNED);
     whole.extend(seal_of(&whole));
-    // Writes all bytes in a single write, as [`seal_file`] does. During the write, the seal does not match.
+    // Writes signature and seal in a single write, as [`seal_file`] does. During the write, the seal does not match the content.
     let mut file = OpenOptions::new().write(true).open(path)?;
     file.seek(SeekFrom::Start(content.len() as u64))?;
     file.write_all(&whole[content.len()..])
@@ -118,7 +118,7 @@ pub(crate) enum Seal<'a> {
 
 pub(crate) struct Sealed<'a> {
     pub(crate) content: &'a [u8],
-    /// Digest of the content without seal and signature. Seals and signatures do not change the identity of a build.
+    /// Digest of the content, without seal and signature. Sealing and signing therefore do not change the identity of a build.
     pub(crate) digest: u128,
     /// Signature, not verified yet.
     pub(crate) signed: Option<Signed>,
@@ -162,7 +162,7 @@ mod tests {
         }
         seal_file(&path).expect("the same seal");
         assert_eq!(fs::read(&path).expect("the same file"), sealed);
-        // A second seal after an invalid seal would certify the damage.
+        // A new seal after an invalid seal would certify the damaged bytes.
         let mut damaged = sealed;
         damaged[500] ^= 1;
         fs::write(&path, &damaged).expect("the damaged file");
@@ -200,7 +200,7 @@ mod tests {
             assert_eq!(trusts(&[key]), Ok(()));
             assert_eq!(trusts(&[&keys[0], &keys[1]]), Ok(()));
             assert_eq!(trusts(&[]), Err(SignatureFound::OfAnotherKey(key.public().to_bytes())));
-            // Creates a signature of other content under a valid seal.
+            // Combines the signature of different content with a valid seal.
             let mut other = sealed.content.to_vec();
             other[0] ^= 1;
             let found = check(&other, sealed.signed.as_ref(), &[key.public()]);

@@ -1,6 +1,6 @@
-//! Signatures of libraries: ed25519 over the SHA-512 digest of the whole content (Ed25519ph of RFC 8032). A separate context excludes
-//! signatures that were made for other purposes. A signature follows the content and precedes the seal. Keys are files in the format of
-//! `openssl`.
+//! Signatures of libraries: ed25519 over the SHA-512 digest of the whole content (Ed25519ph of RFC 8032). With their own context, these
+//! signatures differ from signatures for other purposes. The signature is stored between the content and the seal. Keys are files in the
+//! format of `openssl`.
 
 use std::fmt;
 use std::io::{self, Read as _, Write as _};
@@ -16,7 +16,7 @@ use thiserror::Error;
 use crate::folder::create_private;
 use crate::plain_file;
 
-/// Context of the signatures. A new format of the signed data needs a new context.
+/// Context of the signatures. If the format of the signed data changes, the context must change too.
 const CONTEXT: &[u8] = b"alcedo library 1";
 
 const LONGEST_KEY: u64 = 64 * 1024;
@@ -54,7 +54,7 @@ pub(crate) struct Signed {
     signature: [u8; 64],
 }
 
-/// Signature state of an untrusted file.
+/// Reason why a file has no trusted signature.
 ///
 /// # Examples
 /// ```
@@ -76,11 +76,11 @@ pub enum SignatureFound {
     Nothing,
     /// The key is not trusted. The signature was not verified, and the bytes may not be a valid key.
     OfAnotherKey([u8; 32]),
-    /// The key is trusted, but the signature belongs to another content.
+    /// The key is trusted, but the signature was made for different content.
     OfAnotherContent(PublicKey),
 }
 
-/// Error of an unusable key.
+/// Reason why a key is unusable.
 ///
 /// # Examples
 /// ```
@@ -104,7 +104,7 @@ pub enum KeyError {
         /// System error.
         source: io::Error,
     },
-    /// The mode of the key file permits access by users besides the owner.
+    /// The mode of the key file allows access by users other than the owner.
     #[error("{} may be read by others (mode {mode:04o}): run `chmod 600` on it, and make a new key if they should not have it", path.display())]
     Readable {
         /// Path of the file.
@@ -278,7 +278,7 @@ impl SecretKey {
     /// ```
     pub fn write_new(&self, path: &Path) -> Result<(), KeyError> {
         let io = |source| KeyError::Io { doing: "write", path: path.to_owned(), source };
-        // Omits the public key, because every version of openssl reads the format without a public key.
+        // Omits the public key, because not every version of openssl reads the format with a public key.
         let bytes = KeypairBytes { secret_key: self.0.to_bytes(), public_key: None };
         let text = bytes.to_pkcs8_pem(LineEnding::LF).expect("32 bytes have a short encoding");
         let mut file = create_private(path).map_err(io)?;
@@ -325,10 +325,10 @@ impl Signed {
 ///
 /// # Errors
 ///
-/// The signature state of the file, if no trusted key has signed the content.
+/// The reason why no trusted key has signed this content.
 pub(crate) fn check(content: &[u8], signed: Option<&Signed>, trusted: &[PublicKey]) -> Result<(), SignatureFound> {
     let signed = signed.ok_or(SignatureFound::Nothing)?;
-    // The key bytes of the file only select the key. Verification uses the host's own copy of the key.
+    // The key bytes in the file only select a trusted key. The verification uses the host's own copy of this key.
     let key = trusted.iter().find(|key| key.to_bytes() == signed.key);
     let key = key.ok_or(SignatureFound::OfAnotherKey(signed.key))?;
     let signature = Signature::from_bytes(&signed.signature);

@@ -1,10 +1,10 @@
-//! Reads library files that other processes may still be writing. Opening a file does not block. The first bytes reject most unsuitable
-//! files early. A copy is a consistent snapshot.
+//! Reads library files that other processes may still be writing. Opening a file never blocks, and most unsuitable files are rejected by
+//! their first bytes. A copy is a consistent snapshot of the file.
 //!
-//! A seal certifies the whole content. A file without a seal may be read while a build overwrites the file. A mix of two builds may have
-//! consistent headers. Therefore the host holds a *lease* while it copies such a file. The kernel grants a lease only if no process has the
-//! file open for writing. Without leases (files of another user, some network file systems) the file must be unmodified for a while and
-//! must not change during the copy. Such a file is read twice. Equal contents prove a consistent snapshot between the reads.
+//! A seal certifies the whole content. A file without a seal may be read while a build overwrites it, and a mix of two builds may have
+//! consistent headers. Therefore the host holds a *lease* while it copies such a file, which the kernel grants only if no process has the
+//! file open for writing. If leases are unavailable (files of another user, some network file systems), the file must be unmodified for a
+//! while and must not change during the copy. It is then read twice. If both reads return equal content, the copy is a consistent snapshot.
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek as _, Write};
@@ -20,11 +20,11 @@ use crate::imp::{Lease, Writers};
 use crate::plain_file::{self, PlainFileError};
 use crate::stamp::Stamp;
 
-/// Minimum age of the last write to a file without lease or seal. The age exceeds the granularity of file system timestamps.
+/// Minimum time since the last write to a file without lease and seal. Longer than the granularity of file system timestamps.
 const QUIET: Duration = Duration::from_millis(25);
 
-/// Time limit for writers to close the file. Between fork and exec, a new child process holds all descriptors of this process, including
-/// descriptors for writing.
+/// Time limit for writers to close the file. Between fork and exec, a new child process of this process holds all its descriptors,
+/// including descriptors for writing.
 const FORK: Duration = Duration::from_millis(200);
 
 /// Number of bytes that are checked before the remaining bytes are read.
@@ -77,7 +77,7 @@ impl<'a> Source<'a> {
         Ok(Copied { source: self, writers, copied })
     }
 
-    /// Takes the lease. Waits until forked processes have closed the file.
+    /// Requests the lease. Waits until forked child processes have closed the file.
     fn lease(&self) -> Result<Lease<'_>, Writers> {
         let until = Instant::now() + FORK;
         loop {
@@ -88,11 +88,11 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Waits until the next write would receive a timestamp that differs from the timestamp of the last write.
+    /// Waits until a further write would change the timestamp of the file.
     fn wait_until_old(&self) -> io::Result<()> {
         let written = self.file.metadata()?.modified()?;
         let age = SystemTime::now().duration_since(written);
-        // A future timestamp was set by another machine's clock.
+        // A timestamp in the future was set by the clock of another machine.
         thread::sleep(QUIET.saturating_sub(age.unwrap_or_default()));
         Ok(())
     }
@@ -103,7 +103,7 @@ impl Copied<'_> {
         self.copied
     }
 
-    /// Checks that the copy is a consistent snapshot. `digest` is the digest of the copy, if it was computed.
+    /// Checks that the copy is a consistent snapshot. `digest` is the digest of the copy, if already computed.
     ///
     /// # Errors
     ///

@@ -1,14 +1,14 @@
 //! Private copies of library files. A build may overwrite the original files at any time.
 //!
-//! The loader identifies an image by name before it opens the file. A reused name would return the old image. Therefore each name contains
-//! a number that is unique in the process.
+//! The loader looks up an image by name before it opens a file, so a reused name would return the old image. Each name therefore contains a
+//! number that is unique in the process.
 //!
-//! The mapped file is the checked file. The descriptor that wrote a copy stays open until the copy is mapped. The file attributes (inode,
-//! length, change time) must be unchanged right before and right after the loader opens the copy by name. The name is the real path, not
-//! the path of the descriptor (`/proc/<pid>/fd/<n>`). Debuggers and later readers of a crash report could not find the file at the path of
-//! the descriptor. The loader would also confuse two images when a descriptor number is reused. The folder ([`PrivateFolder`]) prevents
-//! programs of other users from replacing the file during loading. Only this user may write to the folder, and only users with equal rights
-//! may write to its ancestors. Programs of this user cannot be excluded, because such programs may also write into this process.
+//! The mapped file must be the file that was checked. The descriptor that wrote a copy stays open until the copy is mapped. Right before
+//! and right after the loader opens the copy by name, the file attributes (inode, length, change time) must be unchanged. The loader
+//! receives the real path instead of the path of the descriptor (`/proc/<pid>/fd/<n>`), at which debuggers and readers of crash reports
+//! could not find the file. Also, the loader would confuse two images with the same descriptor number. Other users cannot replace the file
+//! during loading, because only this user may write to the folder ([`PrivateFolder`]), and only users with equal rights may write to its
+//! ancestors. Programs of this user cannot be excluded, but may also write into this process.
 
 use std::collections::VecDeque;
 use std::fs::{self, File};
@@ -25,7 +25,7 @@ use crate::imp;
 use crate::panics;
 use crate::stamp::{FileId, Stamp};
 
-/// Number of the next copy. Unique in the process: the random name of a directory may recur, and the number then distinguishes the copies.
+/// Number of the next copy, unique in the process. Distinguishes copies in directories whose random names are equal.
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
 const SPARE: &str = "spare";
@@ -33,8 +33,8 @@ const SPARE: &str = "spare";
 /// Directory for the copies of one runtime. Only this user may read the directory. Dropping this value removes the directory with all its
 /// files. If the directory was deleted, the next copy creates the directory again.
 ///
-/// Dropping the directory does not unmap images. The files of unmapped images are kept for later copies, under names that end in `.spare`.
-/// Any thread may stage files.
+/// Dropping the directory does not unmap images. Files of unmapped images are kept for later copies, with names that end in `.spare`. Any
+/// thread may stage files.
 #[derive(Debug)]
 pub struct StageDir {
     demands: Demands,
@@ -46,18 +46,18 @@ pub struct StageDir {
 #[derive(Debug)]
 pub struct StagedFile {
     path: PathBuf,
-    /// File offsets and bytes of the patches to write when the copy is mapped.
+    /// Patches, as file offsets and bytes, that are written when the copy is mapped.
     patches: Vec<(u64, Vec<u8>)>,
     symbols: Option<PathBuf>,
     /// Names of the libraries that the copy needs.
     needed: Vec<String>,
-    /// The open file. `None` for a copy of another process that has not been inspected yet.
+    /// The open file. `None` for a copy that another process has made and this process has not inspected yet.
     held: Option<Held>,
-    /// Receives the file once its image is unmapped. `None` if this process must not remove the file, or after the transfer.
+    /// Store that receives the file after its image was unmapped. `None` if this process must not remove the file, or after the transfer.
     spares: Option<Arc<Spares>>,
 }
 
-/// Complete file with its attributes at completion.
+/// Complete file, with its attributes at the time of completion.
 #[derive(Debug)]
 struct Held {
     /// Open until the copy is mapped.
@@ -65,15 +65,15 @@ struct Held {
     stamp: Stamp,
 }
 
-/// Files of unmapped images without remaining references. Overwriting a spare file is much faster than creating a file: the system must
-/// allocate every page of a new file.
+/// Files of unmapped images to which no references remain, called spare files. Overwriting a spare file is much faster than creating a
+/// file, for which the system must allocate every page.
 #[derive(Debug, Default)]
 struct Spares(Mutex<Kept>);
 
 #[derive(Debug, Default)]
 struct Kept {
     spares: Vec<(PathBuf, FileId)>,
-    /// Files that still have their names, oldest first. A panic report may need such a file to resolve its call stack.
+    /// Files that still have the name of their image, oldest first. A panic report may need this name to resolve its call stack.
     resting: VecDeque<(PathBuf, FileId)>,
 }
 
@@ -85,8 +85,7 @@ impl Spares {
         self.lock().spares.pop()
     }
 
-    /// Stores the file. Renames the file once the file may be overwritten. If the store is full, returns a file that the caller must
-    /// remove.
+    /// Stores the file, and renames it once it may be overwritten. If the store is full, returns a file that the caller must remove.
     fn put(&self, path: PathBuf, id: FileId) -> Option<PathBuf> {
         let mut kept = self.lock();
         let (path, id) = match panics::are_reported() {
@@ -134,12 +133,12 @@ impl StageDir {
     /// # Errors
     ///
     /// Returns the system error if the directory cannot be created, or an error if other users could replace it. `TMPDIR` selects another
-    /// location. The location must not be mounted `noexec`. The option `noexec` is detected only when a file is mapped.
+    /// location, which must not be mounted `noexec`. This option is detected only when a file is mapped.
     pub fn new() -> io::Result<Self> {
         Self::demanding(Demands::default())
     }
 
-    /// Creates a directory. This directory stages only libraries that meet `demands`.
+    /// Creates a directory for libraries that meet `demands`. Staging any other library fails.
     ///
     /// # Errors
     ///
@@ -166,7 +165,7 @@ impl StageDir {
     pub fn write(&self, label: &str, bytes: &[u8]) -> io::Result<StagedFile> {
         let (staged, mut file) = self.fresh(label)?;
         file.write_all(bytes)?;
-        // A spare file may be longer.
+        // A reused spare file may be longer than the new content.
         file.set_len(bytes.len() as u64)?;
         Ok(staged)
     }
@@ -185,7 +184,7 @@ impl StageDir {
         {
             match open_private(&staged.path, true) {
                 Ok(file) if FileId::of(&file.metadata()?) == id => return Ok(file),
-                // The file was replaced.
+                // The spare file was replaced by another file.
                 _ => fs::remove_file(&staged.path)?,
             }
         }
@@ -208,8 +207,8 @@ impl StageDir {
 }
 
 impl StagedFile {
-    /// Returns the staged file at this path. Another process of this user has staged the file and will remove it. The mapping checks that
-    /// no other user may write to the file.
+    /// Returns the staged file at this path, which another process of this user has staged and will remove. When the file is mapped, it is
+    /// checked that no other user may write to it.
     pub fn of_another(path: &Path) -> Self {
         let path = path.to_owned();
         Self { path, patches: Vec::new(), symbols: None, needed: Vec::new(), held: None, spares: None }
@@ -220,7 +219,7 @@ impl StagedFile {
         &self.path
     }
 
-    /// Adds the patches and writes a symbol file next to the copy.
+    /// Adds the patches to the copy, and writes a symbol file next to it.
     pub(crate) fn finished(
         mut self,
         library: &Path,
@@ -243,11 +242,11 @@ impl StagedFile {
         libraries.clone_into(&mut self.needed);
     }
 
-    /// Takes over the file of another copy under this name. The file must be unchanged since its attributes were stored.
+    /// Moves the file of another copy to the name of this copy. The file must be unchanged since its attributes were stored.
     pub(crate) fn take(&mut self, mut other: Self) -> io::Result<()> {
         other.ensure_unchanged()?;
         let file = other.held.take().and_then(|held| held.file);
-        // The old name is free. The drop of `other` therefore removes no file.
+        // The old name no longer exists, so dropping `other` removes no file.
         fs::rename(&other.path, &self.path)?;
         self.hold(file.ok_or_else(|| io::Error::other("the copy was mapped before"))?)
     }
@@ -273,7 +272,7 @@ impl StagedFile {
         self.hold(for_mapping(file, &self.path)?)
     }
 
-    /// Checks that the file is unchanged since its attributes were stored. Also checks that its name still refers to the file.
+    /// Checks that the file is unchanged since its attributes were stored, and that its name still refers to it.
     pub(crate) fn ensure_unchanged(&self) -> io::Result<()> {
         let Some(held) = &self.held else { return Ok(()) };
         let is_same = |found: &fs::Metadata| Stamp::of(found) == held.stamp;
@@ -284,8 +283,8 @@ impl StagedFile {
         }
     }
 
-    /// Checks that no private copy has the name of a needed library. With `$ORIGIN`, the loader would map that copy as a dependency before
-    /// the copy is patched. The unmapping of the copy would not detect this use.
+    /// Checks that no private copy has the name of a library that this copy needs. With `$ORIGIN`, the loader would map that copy as a
+    /// dependency before its patches are written, and its unmapping would not detect this use.
     pub(crate) fn ensure_needs_no_copy(&self) -> Result<(), String> {
         let there = self.needed.iter().find(|name| fs::symlink_metadata(self.path.with_file_name(name)).is_ok());
         there.map_or(Ok(()), |name| {
@@ -299,12 +298,12 @@ impl StagedFile {
         self.held.iter_mut().for_each(|held| held.file = None);
     }
 
-    /// Releases the file for reuse. The image of the file must be unmapped, and this process must not map any of its bytes.
+    /// Releases the file for reuse. The image of the file must be unmapped, and no other mapping of the file may remain in this process.
     pub(crate) fn recycle(mut self) {
         if let (Some(held), Some(spares)) = (self.held.take(), &self.spares) {
             match spares.put(self.path.clone(), held.stamp.id) {
                 None => self.spares = None,
-                // The file to remove is either this file or an older file.
+                // `put` returned either this file or an older file, which is then removed on drop.
                 Some(path) => self.path = path,
             }
         }
@@ -332,7 +331,7 @@ impl Drop for StagedFile {
     }
 }
 
-/// Replaces special characters, because the loader expands `$` in names and treats `/` as a separator.
+/// Returns the file name for a label. Replaces special characters, because the loader expands `$` in names and treats `/` as a separator.
 fn file_name(label: &str, number: u64) -> String {
     const LONGEST: usize = 100; // file systems allow 255 bytes
     let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' };

@@ -1,5 +1,5 @@
-//! Identity and modification state of a file: its id, size and change time. Unlike the modification time, the change time cannot be
-//! set manually.
+//! Identity and modification state of a file: its id, size and change time. Programs cannot set the change time, unlike the modification
+//! time.
 
 use std::fs::Metadata;
 
@@ -16,12 +16,12 @@ pub struct Stamp {
     written: Option<std::time::SystemTime>,
 }
 
-/// Identity of a file. Equal for the same file under any name.
+/// Identity of a file, which is independent of its names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FileId {
     #[cfg(unix)]
     device_and_inode: (u64, u64),
-    /// Time of creation: files have no other identity on this platform.
+    /// Time of creation, used as the identity because this platform provides no other.
     #[cfg(not(unix))]
     created: Option<std::time::SystemTime>,
 }

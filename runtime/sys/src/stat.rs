@@ -3,8 +3,7 @@
 use std::fs;
 
 /// Returns the start time of a process in clock ticks since the boot of the machine. Returns `None` if the process has ended, or if the
-/// platform does not report the start time. The system may reuse the id of an ended process. The new process then has a different start
-/// time.
+/// platform does not report start times. The start time distinguishes a process from a later process that reuses its id.
 ///
 /// # Examples
 /// ```
@@ -18,7 +17,7 @@ pub fn started(process: u32) -> Option<u64> {
     fields_of_stat(&fs::read(format!("/proc/{process}/stat")).ok()?)?.get(19)?.parse().ok()
 }
 
-/// Returns the fields of a `stat` file from the third on. The second field is a name in parentheses. The name may contain any byte.
+/// Returns the fields of a `stat` file from the third field on. The second field is a name in parentheses, which may contain any byte.
 pub(crate) fn fields_of_stat(text: &[u8]) -> Option<Vec<&str>> {
     let end = text.iter().rposition(|byte| *byte == b')')?;
     Some(std::str::from_utf8(&text[end + 1..]).ok()?.split_ascii_whitespace().collect())

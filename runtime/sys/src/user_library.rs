@@ -1,5 +1,5 @@
-//! Libraries of users, found by name in a single folder and opened as a private copy. A build may overwrite the file. Later calls open the
-//! new file. Open libraries keep the old content.
+//! Libraries of users, found by name in a single folder and opened as a private copy. A build may overwrite the original file at any time.
+//! Libraries that are opened later have the new content, and open libraries keep the old content.
 #![expect(unsafe_code, reason = "opening a library runs its initializers, closing it its finalizers")]
 
 use std::ffi::OsString;
@@ -21,13 +21,13 @@ use crate::stamp::FileId;
 /// Makes copy names unique, because the loader identifies an image by name.
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
-/// Maximum number of lookups of a file that is replaced during the lookup.
+/// Maximum number of lookups if the file is replaced during each lookup.
 const TRIES: usize = 8;
 
-/// Open library of a user. Dropping the value closes the library and runs its finalizers (`.fini_array`). Any thread may use the value.
+/// Open library of a user. Dropping the value closes the library, which runs its finalizers (`.fini_array`). Any thread may use the value.
 #[derive(Debug)]
 pub struct UserLibrary {
-    // This field must be declared first. The library is then closed before the copy is removed.
+    // This field is declared first, so that the library is closed before the copy is removed.
     library: NativeLibrary,
     source: PathBuf,
     _folder: PrivateFolder,
@@ -146,8 +146,8 @@ fn is_name(name: &str) -> bool {
     !name.is_empty() && name.chars().all(|letter| letter.is_alphanumeric() || matches!(letter, '_' | '-'))
 }
 
-/// Finds and opens the library with this name, and returns its real path. The opened file is in the folder. If the file is replaced during
-/// the lookup, the lookup is repeated.
+/// Finds and opens the library with this name, and returns its real path. The opened file is in the folder, not a link to another folder.
+/// If the file is replaced during the lookup, the lookup is repeated.
 fn find(folder: &Path, name: &str) -> Result<(PathBuf, File, Metadata), UserLibraryError> {
     if !is_name(name) {
         return Err(UserLibraryError::Name { name: name.to_owned() });
@@ -173,7 +173,7 @@ fn open_in(directory: &Path, file: &Path) -> Result<Option<(PathBuf, File, Metad
         Err(ImageError::Io { source, .. }) if is_gone(&source) => return Ok(None),
         Err(error) => return Err(error.into()),
     };
-    // Resolves the path after opening and compares the files. The opened file therefore had this path, even if the link changes later.
+    // Resolves the path after opening and compares both files. The opened file therefore had this path, even if a link changes later.
     let resolved = file.canonicalize().and_then(|target| Ok((fs::symlink_metadata(&target)?, target)));
     match resolved {
         Err(error) if is_gone(&error) => Ok(None),

@@ -47,8 +47,8 @@ impl StageDir {
     }
 
     /// Stages a library as [`StageDir::stage_with`] does, but renames the private copy of an inspected library instead of copying the
-    /// library again. A library without a private copy is copied.
-    ///
+    /// Stages a library as [`StageDir::stage_with`] does, but renames the private copy of an already inspected library instead of copying
+    /// the library again. A library without a private copy is copied.
     /// # Errors
     ///
     /// Returns the errors of [`StageDir::stage_with`].

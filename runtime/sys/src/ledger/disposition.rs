@@ -1,4 +1,4 @@
-//! Computes the effective disposition of a signal from the requests of several images and of the process.
+//! Computes the effective disposition of a signal from the dispositions that several images and the process request.
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Disposition {
@@ -10,20 +10,19 @@ pub(crate) enum Disposition {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Effect {
-    /// Disposition before the first image was mapped.
+    /// Disposition that was in effect before the first image was mapped.
     Original,
     /// Default action of the system.
     Default,
     Ignore,
-    /// Dispatcher of the host. The dispatcher calls the images' handlers and then the handler of the process.
+    /// Dispatcher of the host, which calls the handlers of the images and then the handler of the process.
     Dispatch,
 }
 
 impl Effect {
-    /// Returns the effective disposition for the requests of the process and of the images, in order of the requests.
-    ///
-    /// All handlers are always called. An image cannot disable the handler of the process or of another image. Without handlers, the last
-    /// request applies.
+    /// Returns the effective disposition for the requests of the process and of the images, in the order of the requests. If any request is
+    /// a handler, the dispatcher calls all handlers: an image cannot disable a handler of the process or of another image. Without
+    /// handlers, the last request applies.
     pub(crate) fn of(original: Disposition, images: impl IntoIterator<Item = Disposition>) -> Self {
         let mut last = None;
         for disposition in images {

@@ -1,20 +1,20 @@
-//! Selects the next step of an ending from facts alone. `ending.rs` collects the facts and executes the steps.
+//! Selects the next step of an ending, based on facts only. `ending.rs` collects the facts and executes the steps.
 
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Facts {
-    /// The process runs its exit handlers. Unmapping is not allowed at process exit.
+    /// The process is running its exit handlers. At process exit, images must not be unmapped.
     pub(crate) process_exits: bool,
-    /// Thread-local destructors wait for the calling thread.
+    /// Thread-local destructors of the image must run on the calling thread.
     pub(crate) locals_here: bool,
     pub(crate) threads: bool,
-    /// Thread-local destructors wait for other threads or run on other threads.
+    /// Thread-local destructors of the image must run on other threads, or are running there.
     pub(crate) locals_elsewhere: bool,
     /// Threads may be evicted, and this poll has not attempted an eviction yet.
     pub(crate) may_evict: bool,
     pub(crate) signals: bool,
     pub(crate) handler_runs: bool,
     pub(crate) exit_handlers: bool,
-    /// The image is referenced from outside: the kernel may write to its memory, or a signal was set without the hooks.
+    /// The image is referenced from outside: the kernel may write to its memory, or one of its signals was set without the hooks.
     pub(crate) outside: bool,
 }
 
@@ -25,16 +25,16 @@ pub(crate) enum Step {
     Evict,
     Wait,
     ReleaseSignals,
-    /// Runs the exit handlers. The handlers may create new resources. The next poll detects these resources.
+    /// Runs the exit handlers. If these create new resources, the next poll detects the resources.
     RunExitHandlers,
-    /// Closes the image. No reference to the image is left. Then verifies that the image is unmapped.
+    /// Closes the image, to which no reference is left, and then verifies that the image is unmapped.
     Close,
 }
 
 impl Facts {
     /// Returns the next step. The sequence of steps terminates, because each step clears its own fact or is followed by [`Step::Wait`].
     ///
-    /// Signals are released before the image is closed. Otherwise, a signal after the close would jump to unmapped code.
+    /// Signals are released before the image is closed, because a later signal would otherwise jump to unmapped code.
     pub(crate) fn next(self) -> Step {
         match self {
             Self { process_exits: true, .. } => Step::Wait,

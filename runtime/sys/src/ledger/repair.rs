@@ -1,5 +1,5 @@
-//! Repairs of resources that images leave in the process. Each repair handles one kind of resource. Each platform has one table of repairs.
-//! Each repair has its own file. If an image leaves a resource without a repair, the image stays mapped, and its report names the resource.
+//! Repairs for resources that images leave in the process. Each repair handles one kind of resource in its own file, and each platform has
+//! one table of repairs. If an image leaves a resource without a repair, the image stays mapped, and its report names the resource.
 #![expect(unsafe_code, reason = "the creator promises that the image is unmapped")]
 
 use std::collections::HashSet;
@@ -12,12 +12,12 @@ use crate::end_report::{EndPolicy, EndReport, ReferenceSearch};
 use crate::imp::Mapping;
 use crate::reference::SearchResult;
 
-/// Name of the repair for addresses that no hook reports.
+/// Names of the repairs for addresses that no hook reports.
 pub(crate) const ENVIRONMENT: &str = "the environment, or a variable of the C library";
 pub(crate) const CPP_LIBRARY: &str = "a handler or a stream of the C++ library";
 
-/// Imports through which an image may store an address without a hook, each with its repair. Lists only variables that contain functions.
-/// Images usually read all other variables and do not write to these variables.
+/// Imports with which an image may store an address without calling a hook, each with the repair for such addresses. Lists only variables
+/// that contain functions. Images usually only read all other variables of the C library.
 const UNREPORTED: [(&str, &str); 9] = [
     ("argp_program_version_hook", ENVIRONMENT),
     ("error_print_progname", ENVIRONMENT),
@@ -30,7 +30,7 @@ const UNREPORTED: [(&str, &str); 9] = [
     ("_ZSt15set_new_handlerPFvvE", CPP_LIBRARY),
 ];
 
-/// Checks if an image can use this import to store an address without a hook, and if none of these repairs handles the address.
+/// Checks if an image can use this import to store an address without calling a hook, and no repair in `repairs` handles such an address.
 pub(crate) fn is_unrepaired(import: &str, repairs: &[Repair]) -> bool {
     let needed = UNREPORTED.iter().find(|(name, _)| *name == import);
     needed.is_some_and(|(_, needed)| repairs.iter().all(|repair| repair.name != *needed))
@@ -49,19 +49,19 @@ pub(crate) struct Repair {
     pub(crate) counts: fn(&Ledger, &mut LedgerCounts),
     /// Lists holders of the image.
     pub(crate) holders: fn(&Ledger, &mut Vec<Holder>),
-    /// Called when the ending of the image begins.
+    /// Called when the ending of an image begins.
     pub(crate) ends: fn(&Ledger),
-    /// Adds facts that determine the next step of the ending.
+    /// Sets facts about the image that determine the next step of the ending.
     pub(crate) facts: fn(&Ledger, &mut Facts),
     /// Executes a step and records it in the report.
     pub(crate) act: fn(&Ledger, Step, &mut EndReport),
-    /// Finds a reference to the image from outside. Called only when all facts allow closing, because the search is expensive.
+    /// Finds a reference to the image from outside. Called only when all other facts allow closing, because the search is expensive.
     pub(crate) outside: fn(&Ledger) -> Option<Holder>,
     /// Redirects or removes references directly before the image is closed. The predicate checks if an address is in the image, in its
     /// memory, or in a stream that the image created.
     pub(crate) redirect_references: fn(&Ledger, &dyn Fn(usize) -> bool, &mut EndReport),
-    /// If the policy requests a search, searches memory for references to the image. Returns the references and the used blocks of the C
-    /// heap. The argument `Path` is the path of the private copy.
+    /// Searches memory for references to the image, if the policy requests this. Returns the references, and the blocks of the C heap in
+    /// use. The argument `Path` is the path of the private copy.
     pub(crate) search: fn(&Ledger, ReferenceSearch, &Path) -> Option<FoundReferences>,
     /// Called right before the image is closed.
     pub(crate) before_close: fn(&Ledger),
@@ -92,7 +92,7 @@ impl Repair {
     };
 }
 
-/// Unmapped image. The recorded resources of the image no longer have an owner.
+/// Image that was verified to be unmapped. The resources in its ledger no longer have an owner.
 pub(crate) struct Gone<'a> {
     image: &'a Ledger,
     policy: &'a EndPolicy,
@@ -106,8 +106,8 @@ pub(crate) struct Gone<'a> {
 impl<'a> Gone<'a> {
     /// # Safety
     ///
-    /// The image of this ledger was verified to be unmapped, and the creator of the policy vouches for its rules on blocks and
-    /// descriptors.
+    /// The image of this ledger was verified to be unmapped, and the creator of the policy vouches that blocks and descriptors may be
+    /// released as the policy states.
     pub(crate) unsafe fn new(image: &'a Ledger, policy: &'a EndPolicy, kept: &'a HashSet<usize>) -> Self {
         Self { image, policy, kept }
     }

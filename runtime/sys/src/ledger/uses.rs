@@ -1,5 +1,5 @@
-//! Kinds of resources that an image has used so far, with the first use of each kind. The hooks of the image note the uses. A host compares
-//! the uses with the permissions that the module declares.
+//! Kinds of resources that an image has used so far, with the first use of each kind, as reported by the hooks of the image. A host
+//! compares these uses with the permissions that the module declares.
 
 use std::fmt;
 use std::sync::Mutex;
@@ -7,13 +7,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::{imp, lock};
 
-/// Kind of resource whose use the hooks of an image note.
+/// Kind of resource for which the hooks of an image report uses.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[non_exhaustive]
 pub enum UseKind {
     /// Socket, except an end of a pair of connected local sockets.
     Socket,
-    /// File or folder. Excludes libraries, debug symbols and files of the kernel: the standard library opens these files for backtraces.
+    /// File or folder. Excludes libraries, debug symbols and files of the kernel, because the standard library opens these for backtraces.
     File,
     /// Thread.
     Thread,
@@ -33,14 +33,14 @@ pub struct Use {
 /// Number of noted uses of all images.
 static NOTED: AtomicU64 = AtomicU64::new(0);
 
-/// Returns the number of uses that the hooks of all images have noted. Each new entry of [`Ledger::uses`](crate::Ledger::uses) changes the
-/// number. While the number is unchanged, a caller can skip all ledgers.
+/// Returns the number of uses that the hooks of all images have reported. The number increases with each new entry of
+/// [`Ledger::uses`](crate::Ledger::uses), so a caller can skip all ledgers while the number is unchanged.
 pub fn uses_noted() -> u64 {
     NOTED.load(Ordering::Relaxed)
 }
 
-/// Resources of this process at one moment. Shows the uses of an image that is mapped without hooks, as in a canary process: see
-/// [`UseSnapshot::uses`].
+/// Resources of this process at one moment. With a snapshot, a process that maps an image without hooks, such as a canary process, can
+/// determine the uses of the image by [`UseSnapshot::uses`].
 pub struct UseSnapshot(imp::Snapshot);
 
 impl UseSnapshot {
@@ -50,8 +50,8 @@ impl UseSnapshot {
         Self(imp::Snapshot::now())
     }
 
-    /// Compares the current resources of this process with the snapshot. Returns a use for each kind of new resource. Released resources
-    /// are omitted. Resources that other code of the process created are included.
+    /// Compares the current resources of this process with the snapshot. Returns a use for each kind of new resource, including resources
+    /// that other code of the process created. Resources that were released again are missing.
     #[must_use]
     pub fn uses(&self) -> Vec<Use> {
         self.0.uses()
@@ -96,8 +96,8 @@ impl Uses {
     }
 }
 
-/// Checks if the author's code may have opened a file at this path. The standard library opens libraries, debug symbols and files of the
-/// kernel for backtraces and for the number of processors. `program` is the path of the running program. Backtraces also read this file.
+/// Checks if code of the plugin author may have opened the file at this path. Returns `false` for files that the standard library opens for
+/// backtraces and for the number of processors: libraries, debug symbols, files of the kernel, and `program`, the running program.
 #[cfg(any(test, all(target_os = "linux", target_env = "gnu")))]
 pub(crate) fn is_for_author(path: &str, program: Option<&str>) -> bool {
     const SYSTEM: [&str; 4] = ["/proc/", "/sys/", "/usr/lib/debug/", "/memfd:"];

@@ -1,5 +1,5 @@
-//! Content of the notes: current images and the most recently unmapped images, kept short over many reloads. This file formats the lines.
-//! `notes.rs` writes them to the file.
+//! Content of the notes: the current images and the most recently unmapped images. Older images are dropped to limit the length over many
+//! reloads. This file formats the lines, and `notes.rs` writes them to the file.
 //!
 //! A line consists of words with single spaces between them. Each line ends with `.`, to distinguish complete lines from partial lines:
 //! `stage <folder> .`, `module <generation> <name> <copy> .`, `mapped <copy> <begin>-<end>… .`, `gone <milliseconds> <copy> .`, `forgotten
@@ -33,7 +33,7 @@ impl Image {
 #[derive(Debug, Default)]
 pub(super) struct ImageLog {
     stages: Vec<PathBuf>,
-    /// Mapped images, and images that are about to be mapped, by the path of the copy.
+    /// Mapped images and images that are about to be mapped, by the path of their copy.
     here: BTreeMap<PathBuf, Image>,
     /// Unmapped images, oldest first.
     gone: VecDeque<Image>,
@@ -82,7 +82,7 @@ impl ImageLog {
     pub(super) fn is_long(&self) -> bool {
         let images = self.here.values().chain(&self.gone);
         let needed = self.stages.len() + images.map(|image| image.lines().count()).sum::<usize>();
-        // A rewrite must remove at least half of the lines.
+        // Requires that the rewrite removes at least half of the lines.
         self.written > SLACK && self.written > 2 * needed + SLACK
     }
 
