@@ -1,4 +1,4 @@
-//! Measures the cost of recording a module's calls of C functions, compared with the C functions alone.
+//! Measures C functions that a module calls through recording hooks, compared with the C functions alone.
 #![expect(unsafe_code, reason = "the hooks replace C functions")]
 
 #[cfg(all(target_os = "linux", target_env = "gnu"))]

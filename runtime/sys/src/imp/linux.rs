@@ -90,8 +90,8 @@ use crate::lock;
 /// This platform unmaps images.
 pub(crate) const KEEPS_IMAGES: Option<&str> = None;
 
-/// Repairs of this platform, in the order in which the repairs free resources. References that finalizers stored are repaired before the
-/// memory of the image is freed. Threads end before the pages of their stacks are freed. Memory is freed before streams are closed.
+/// Repairs of this platform, in the order in which they free resources. References that finalizers have stored are repaired before the
+/// memory of the image is freed. Threads are joined before the pages of their stacks are freed. Memory is freed before streams are closed.
 pub(crate) const REPAIRS: &[Repair] = &[
     scan::REPAIR,
     environment::REPAIR,
@@ -127,7 +127,7 @@ pub(crate) fn forbids_code(folder: &Path) -> bool {
     found.is_ok_and(|found| found.f_flag.contains(rustix::fs::StatVfsMountFlags::NOEXEC))
 }
 
-/// Returns the resident memory in KiB. Tries the exact sum first, because the kernel's fast counters lag by some pages per thread.
+/// Returns the resident memory in KiB. Prefers the exact sum, because the fast counters of the kernel lag by some pages per thread.
 pub(crate) fn rss_kib() -> io::Result<u64> {
     let exact = fs::read_to_string("/proc/self/smaps_rollup").ok().and_then(|text| field(&text, "Rss:"));
     match exact {
@@ -137,7 +137,7 @@ pub(crate) fn rss_kib() -> io::Result<u64> {
 }
 
 pub(crate) fn open_fds() -> io::Result<usize> {
-    // Excludes the descriptor used for reading the directory.
+    // Excludes the descriptor that was used for reading this directory.
     Ok(fs::read_dir("/proc/self/fd")?.count().saturating_sub(1))
 }
 
@@ -155,7 +155,7 @@ pub(crate) fn thread_number() -> Option<i32> {
 }
 
 pub(crate) fn fds() -> io::Result<Vec<(i32, String)>> {
-    // Skips the descriptor that was used for reading the directory. The link of this descriptor no longer exists.
+    // Skips the descriptor that was used for reading the directory, because its link no longer exists.
     let mut fds: Vec<_> = proc::numbers("fd")?.into_iter().filter_map(|fd| Some((fd, fd_target(fd)?))).collect();
     fds.sort_unstable();
     Ok(fds)
@@ -165,7 +165,7 @@ pub(crate) fn fd_target(fd: i32) -> Option<String> {
     Some(fs::read_link(format!("/proc/self/fd/{fd}")).ok()?.to_string_lossy().into_owned())
 }
 
-/// Returns the libraries that belong neither to the program nor to copies of images.
+/// Returns all libraries except the libraries of the program and copies of images.
 pub(crate) fn opened_libraries() -> Vec<PathBuf> {
     let all = loaded::all();
     let Some(program) = all.first() else { return Vec::new() };

@@ -1,8 +1,8 @@
-//! Removes alternate signal stacks that images set for threads. The memory of an alternate stack is freed with a thread-local or with the
-//! image. If the thread kept the stack, the kernel would use freed memory. Therefore, the previous stack of each thread is restored. Only
-//! the thread itself can change its stack. The image stays mapped until the thread has restored its stack.
+//! Removes alternate signal stacks that images have set for threads. The memory of such a stack is freed with a thread-local or with the
+//! image, and the kernel would then use freed memory. Therefore each thread gets its previous stack back. Only the thread itself can change
+//! its stack, so the image stays mapped until the thread has done so.
 //!
-//! Several images may replace the stack of one thread in sequence. The images may end in any order.
+//! Several images may replace the stack of one thread in turn, and may end in any order.
 
 use std::ffi::c_int;
 use std::sync::{Arc, Mutex};
@@ -47,8 +47,8 @@ struct Stacks {
     before: Stack,
 }
 
-/// Calls `set`, and records the new stack if `is_new` is `true`. `set` executes `sigaltstack` for one image. `arm` installs the
-/// notification of the thread's end.
+/// Calls `set`, which executes `sigaltstack` for one image, and records the new stack if `is_new` is `true`. `arm` requests a notification
+/// when the thread ends.
 pub(super) fn set(ledger: Arc<Ledger>, is_new: bool, set: impl FnOnce() -> c_int, arm: impl FnOnce()) -> c_int {
     let before = Stack::here();
     let result = set();
@@ -57,7 +57,7 @@ pub(super) fn set(ledger: Arc<Ledger>, is_new: bool, set: impl FnOnce() -> c_int
         && is_new
         && let Ok(now) = Stack::here()
     {
-        // Arms the notification before the record is added. The end of every thread with a record must be noticed.
+        // Requests the notification before the record is added, because the end of every thread with a record must be noticed.
         arm();
         note(&mut lock(&RECORDS), ledger, kernel::own_tid(), now, before);
     }
@@ -68,25 +68,25 @@ pub(super) fn set(ledger: Arc<Ledger>, is_new: bool, set: impl FnOnce() -> c_int
 fn note(records: &mut Vec<Set>, ledger: Arc<Ledger>, tid: i32, now: Stack, before: Stack) {
     let own = records.iter().position(|set| set.tid == tid && Arc::ptr_eq(&set.ledger, &ledger));
     let first = match own {
-        // Handles an image that replaces its own stack: the stack before the image's first stack must be restored. If another image has set
-        // a stack in between, the image's own stack is no longer in use.
+        // If an image replaces its own stack, the stack before the image's first stack must be restored. If another image has set a stack
+        // in between, the image's own stack is no longer in use.
         Some(at) => take_out(records, at).1,
         None => before,
     };
-    // An image that has restored the previous stack needs no record.
+    // An image that has set the previous stack again needs no record.
     if !now.is(first) {
         let before = if first.is(before) { first } else { before_of(records, tid, before).unwrap_or(first) };
         records.push(Set { ledger, tid, since: Instant::now(), stacks: Stacks { now, before } });
     }
 }
 
-/// Returns `before` if an image has set this stack for the thread. Such a stack is restored later.
+/// Returns `before` if an image has set this stack for the thread, so that it will be restored later.
 fn before_of(records: &[Set], tid: i32, before: Stack) -> Option<Stack> {
     records.iter().any(|set| set.tid == tid && set.stacks.now.is(before)).then_some(before)
 }
 
-/// Removes a record. If the removed stack is the previous stack of another record, the stack before the removed stack becomes the previous
-/// stack of that record. Returns the removed stack and its previous stack.
+/// Removes a record. If another record has the removed stack as its previous stack, this previous stack is replaced by the stack before the
+/// removed one. Returns the removed stack and its previous stack.
 fn take_out(records: &mut Vec<Set>, at: usize) -> (Stack, Stack) {
     let Set { tid, stacks: Stacks { now, before }, .. } = records.remove(at);
     for other in records.iter_mut().filter(|set| set.tid == tid && set.stacks.before.is(now)) {
@@ -96,7 +96,7 @@ fn take_out(records: &mut Vec<Set>, at: usize) -> (Stack, Stack) {
 }
 
 /// Removes the stacks that the chosen images have set for the calling thread, and restores the previous stacks. Skips a stack on which the
-/// thread is running.
+/// thread is currently running.
 pub(super) fn restore(chosen: impl Fn(&Ledger) -> bool) {
     let tid = kernel::own_tid();
     let mut records = lock(&RECORDS);
@@ -104,7 +104,7 @@ pub(super) fn restore(chosen: impl Fn(&Ledger) -> bool) {
     while let Some(found) = records[at..].iter().position(|set| set.tid == tid && chosen(&set.ledger)) {
         at += found;
         let Stacks { now, before } = records[at].stacks;
-        // Keeps a stack that other code has set later.
+        // Leaves the current stack unchanged if other code has set it later.
         if Stack::here().is_ok_and(|stack| stack.is(now)) && before.put().is_err() {
             at += 1;
             continue;
@@ -113,8 +113,8 @@ pub(super) fn restore(chosen: impl Fn(&Ledger) -> bool) {
     }
 }
 
-/// Removes an alternate stack of the calling thread, if the stack is in memory that is about to be freed. Such a stack was set without the
-/// hooks. The previous stack is unknown. Returns a description if a stack was removed.
+/// Removes an alternate stack of the calling thread that is in memory about to be freed. Such a stack was set without the hooks, so the
+/// previous stack is unknown. Returns a description if a stack was removed.
 fn remove_here(is_ours: impl Fn(usize) -> bool) -> Option<String> {
     let is_there = Stack::here().is_ok_and(|stack| stack.is_there() && is_ours(stack.start()));
     (is_there && Stack::NONE.put().is_ok())
@@ -135,7 +135,7 @@ fn holders(ledger: &Ledger) -> Vec<Holder> {
     of_image(ledger).into_iter().map(holder).collect()
 }
 
-/// Removes the records of an unmapped image. A thread that still has a stack of the image keeps the stack.
+/// Removes the records of an unmapped image. Threads that still use a stack of the image are not changed.
 fn forget(ledger: &Ledger) {
     lock(&RECORDS).retain(|set| !set.ledger.is(ledger));
 }
@@ -160,7 +160,7 @@ mod tests {
         if start == 0 { Stack::NONE } else { Stack::at(start) }
     }
 
-    /// Returns pairs of the stack that was set and the stack to be restored.
+    /// Returns for each record the stack that was set and the stack to be restored.
     fn pairs(records: &[Set]) -> Vec<(usize, usize)> {
         records.iter().map(|set| (set.stacks.now.start(), set.stacks.before.start())).collect()
     }
@@ -196,8 +196,8 @@ mod tests {
         note(&mut records, Arc::clone(&other), 1, stack(200), stack(101));
         note(&mut records, other, 2, stack(201), stack(5));
         assert_eq!(pairs(&records), [(101, 0), (200, 101), (201, 5)]);
-        // The first image sets a stack over the stack of the second image. The second image's stack is restored later. The previous stack
-        // of the second image is still the original stack.
+        // The first image sets its stack over the stack of the second image, which is restored later. The previous stack of the second
+        // image is still the original stack.
         note(&mut records, Arc::clone(&one), 1, stack(102), stack(200));
         assert_eq!(pairs(&records), [(200, 0), (201, 5), (102, 200)]);
         note(&mut records, one, 1, stack(200), stack(102));

@@ -1,5 +1,5 @@
-//! Descriptors for which images have requested signals, and message queues with notifications. Descriptors and queues are open files that
-//! may outlive the image. A file may raise signals even after its descriptor is closed.
+//! Descriptors for which images have requested signals, and message queues with notifications. The open files behind them may outlive the
+//! image, and may raise signals even after the descriptor is closed.
 
 use std::ffi::{c_int, c_void};
 use std::ptr;
@@ -23,9 +23,9 @@ struct Request {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum How {
-    /// `O_ASYNC`, an owner, a signal, a lease, or folder notifications.
+    /// Set by `O_ASYNC`, an owner, a signal, a lease, or folder notifications.
     Signals,
-    /// `mq_notify`, with the id of the notification or the signal.
+    /// Set by `mq_notify`, with the id of the notification or the signal.
     Message { notification: Option<usize>, signal: Option<c_int> },
 }
 
@@ -42,7 +42,7 @@ pub(super) fn record_change(ledger: &Ledger, fd: c_int) {
     records.push(Request { owner, fd, identity, how: How::Signals });
 }
 
-/// Calls `notify` with the event for the notification. `notify` executes `mq_notify` for one image.
+/// Calls `notify`, which executes `mq_notify` for one image, with the event for the notification.
 pub(super) fn notify_of_message(
     ledger: &Ledger,
     queue: c_int,
@@ -76,14 +76,13 @@ pub(super) fn held(owner: usize) -> bool {
     lock(&RECORDS).iter().any(|request| request.owner == owner)
 }
 
-/// Disables all notifications of an image. Returns the signals of these notifications, one bit each.
+/// Disables all notifications of an image. Returns the signals that these notifications raise, one bit each.
 pub(super) fn disarm(owner: usize) -> u64 {
     let own: Vec<_> = lock(&RECORDS).extract_if(.., |request| request.owner == owner).collect();
     let mut raised = 0;
     for Request { fd, identity: identified, how, .. } in own {
         match how {
-            // Disables the signals of the file. The file may be open under other descriptors. All descriptors of the file share these
-            // settings.
+            // Disables the signals on all descriptors of the file, because all descriptors of one file share these settings.
             How::Signals => {
                 let same = fds::open_now().into_iter().filter(|fd| identity(*fd) == Some(identified));
                 same.for_each(|fd| raised |= disable_signals(fd));

@@ -1,10 +1,10 @@
-//! Records the process state before an image is mapped: soft limits, timers set by direct system calls, and system call filters. Such
-//! limits, timers and filters may raise signals without a call of a hook. The signals are harmless while an image handles them. Without the
-//! handler, the default action terminates the process. Therefore, the source of a signal is removed before the handler, and the recorded
-//! state is restored. Filters cannot be removed. An image with filters stays mapped.
+//! Records the process state before an image is mapped: soft limits, timers set by direct system calls, and system call filters. If the
+//! image changes this state, signals may be raised without a call of a hook. The signals are harmless while the image handles them, but
+//! without its handler, the default action terminates the process. Therefore the recorded state is restored before the handler is removed.
+//! Filters cannot be removed, so an image with filters stays mapped.
 //!
-//! Considers only signals that would be left with the default action. State from before the image is left unchanged, because the host
-//! cannot determine which code has set a limit or timer.
+//! Considers only signals that would have the default action after the removal. State from before the image is unchanged, because the host
+//! cannot determine which code has set it.
 
 use std::ffi::{c_int, c_uint};
 use std::fs;
@@ -20,19 +20,19 @@ use super::proc::{self, field};
 use super::signals::Handled;
 use super::{lock, timers};
 
-/// Limits that raise a signal when they are exceeded for the first time.
+/// Limits that raise a signal when they are first exceeded.
 const LIMITS: [(c_uint, c_int, &str); 2] =
     [(libc::RLIMIT_CPU, libc::SIGXCPU, "RLIMIT_CPU"), (libc::RLIMIT_FSIZE, libc::SIGXFSZ, "RLIMIT_FSIZE")];
 
 const INTERVALS: [&str; 3] = ["ITIMER_REAL", "ITIMER_VIRTUAL", "ITIMER_PROF"];
 
-/// Recorded states from before each mapped image. A record may contain changes by images that were mapped earlier. The list is locked while
-/// a state is restored. Only one image restores a state at a time.
+/// States that were recorded before each mapped image. A record may contain changes by earlier images. The list is locked while a state is
+/// restored, so that only one image does this at a time.
 static ALL: Mutex<Vec<Weak<Before>>> = Mutex::new(Vec::new());
 
 pub(super) struct Before {
     found: Mutex<Found>,
-    /// Number of system call filters of the thread that mapped the image.
+    /// Number of system call filters on the thread that mapped the image.
     filters: u64,
 }
 
@@ -40,8 +40,8 @@ struct Found {
     soft: [u64; 2],
     is_armed: [bool; 3],
     timers: Vec<c_int>,
-    /// Signals that no image handles after the removal of this image's handlers, one bit each. The sources of these signals are checked
-    /// again when no handler of the image runs.
+    /// Signals that no image handles after this image's handlers are removed, one bit each. Their sources are checked again when no handler
+    /// of the image is running any more.
     alone: u64,
 }
 
@@ -58,7 +58,7 @@ pub(super) struct Undone {
 enum Verdict {
     Leave,
     PutBack,
-    /// The limit cannot be raised again. Its signal is ignored instead.
+    /// The limit cannot be raised again, so its signal is ignored instead.
     Ignore,
 }
 
@@ -81,14 +81,14 @@ impl Before {
         before
     }
 
-    /// Removes the sources of these signals. The caller then removes the handlers of these signals.
+    /// Removes the sources of these signals. The caller must then remove the handlers of these signals.
     pub(super) fn restore(&self, handled: Handled) -> Undone {
         lock(&self.found).alone |= handled.alone;
         self.undo(handled)
     }
 
-    /// Removes the sources that a running handler may have set after the first removal. Called once, when no handler of the image runs.
-    /// Later sources belong to other code.
+    /// Removes sources that a running handler has set after the first removal. Called once, when no handler of the image is running any
+    /// more. Sources that appear later belong to other code.
     pub(super) fn restore_again(&self) -> Undone {
         let alone = mem::take(&mut lock(&self.found).alone);
         self.undo(Handled { all: alone, alone })
@@ -122,7 +122,7 @@ impl Found {
             if verdict == Verdict::Leave {
                 continue;
             }
-            // Restores the limit also in the records of the other images. The system itself raises the CPU time limit gradually.
+            // Restores the limit also in the records of other images. The system itself also raises the CPU time limit in steps.
             let was = now.rlim_cur;
             for other in others {
                 let soft = &mut lock(other).soft[at];
@@ -154,7 +154,7 @@ impl Found {
                 others.iter().for_each(|other| lock(other).is_armed[which] = false);
             }
         }
-        // Skips the timers if all handled signals are signals that timers do not raise.
+        // Skips the timers if timers raise none of the handled signals.
         if handled.all & !OTHERWISE == 0 {
             return undone;
         }
@@ -163,8 +163,7 @@ impl Found {
                 continue;
             }
             others.iter().for_each(|other| lock(other).timers.retain(|known| *known != number));
-            // The timer was created after the image was mapped. Without the image's handler, the signal of the timer terminates the
-            // process.
+            // The timer was created after the image was mapped. Without the handler of the image, its signal terminates the process.
             if handled.alone & bit(signal) != 0 && kernel::delete_timer(number) {
                 undone.raised |= bit(signal);
                 undone.messages.push(format!("timer with {} made past its hooks deleted", signal_name(signal)));
@@ -184,8 +183,8 @@ const OTHERWISE: u64 = 1 << (libc::SIGSEGV - 1)
     | 1 << (libc::SIGXCPU - 1)
     | 1 << (libc::SIGXFSZ - 1);
 
-/// Selects the treatment of a limit. A raised limit is harmless. A lowered limit is restored. If the hard limit does not permit this, the
-/// signal that the limit raises is ignored.
+/// Selects the treatment of a limit. A raised limit is harmless, and a lowered limit is restored. If the hard limit does not permit this,
+/// the signal of the limit is ignored.
 fn judge(before: u64, now: u64, hard: u64) -> Verdict {
     match (now < before, before <= hard) {
         (false, _) => Verdict::Leave,
@@ -203,7 +202,7 @@ fn listed() -> Vec<Listed> {
     fs::read_to_string("/proc/self/timers").map_or_else(|_| Vec::new(), |text| read_list(&text))
 }
 
-/// Parses four lines for each timer. The first three lines are the id, the signal and the notification method of the timer.
+/// Parses the list of timers, four lines each. The first three lines are the id, the signal and the notification method of the timer.
 fn read_list(text: &str) -> Vec<Listed> {
     let mut found = Vec::new();
     let (mut number, mut signal) = (None, None);
@@ -228,7 +227,7 @@ fn own_filters() -> u64 {
     }
 }
 
-/// Returns the number of filters in a status file. Old kernels only report if filters exist.
+/// Returns the number of filters in a status file. For old kernels, the number only states if filters exist.
 fn filters(status: &str) -> u64 {
     let Ok(text) = fs::read_to_string(status) else { return 0 };
     field(&text, "Seccomp_filters:").or_else(|| field(&text, "Seccomp:")).unwrap_or(0)

@@ -1,5 +1,5 @@
-//! Safe wrappers of the C library, its loader and the kernel. Functions without requirements are safe to call from outside of this
-//! folder.
+//! Safe wrappers for the C library, its loader and the kernel. Callers outside of this folder may call all safe functions without further
+//! conditions.
 
 pub(super) mod callbacks;
 pub(super) mod descriptors;

@@ -1,5 +1,5 @@
-//! Records blocks of the C heap that C code inside images has allocated. Blocks are never moved, because a block may be passed to any C
-//! function.
+//! Records the blocks that C code in images has allocated from the C heap. Recording does not change the address of a block, because the
+//! image may pass the block to any C function.
 //!
 //! All images share a table, because an image may free a block that another image has allocated. The record of a block is removed before
 //! the block is freed. Afterwards, the address may be reused.
@@ -29,7 +29,7 @@ pub(super) const REPAIR: Repair = Repair {
     ..Repair::NONE
 };
 
-/// Number of locks. With this number, concurrent threads rarely use the same lock.
+/// Number of locks, large enough that concurrent threads rarely use the same lock.
 const SHARDS: usize = 64;
 
 static RECORDS: [Mutex<Shard>; SHARDS] = [const { Mutex::new(FxHashMap::with_hasher(FxBuildHasher)) }; SHARDS];
@@ -49,12 +49,12 @@ pub(super) fn allocated(owner: usize, size: usize, block: *mut c_void) -> *mut c
     block
 }
 
-/// Removes the record of a block that a function of the C library is about to move or free. Returns `false` if the block had no record.
+/// Removes the record of a block that the C library is about to move or free. Returns `false` if the block had no record.
 pub(super) fn forget(block: *mut c_void) -> bool {
     remove_record(block).is_some()
 }
 
-/// Calls `realloc`, and moves the record of the block. The closure `realloc` executes the C function.
+/// Calls `realloc`, which executes the C function, and updates the record of the block.
 pub(super) fn moved(owner: usize, old: *mut c_void, size: usize, realloc: impl FnOnce() -> *mut c_void) -> *mut c_void {
     let known = remove_record(old);
     let block = realloc();
@@ -62,14 +62,14 @@ pub(super) fn moved(owner: usize, old: *mut c_void, size: usize, realloc: impl F
         // A size of zero frees the block and returns null. For a nonzero size, null means that the block is unchanged.
         Some(known) if block.is_null() && size != 0 => add_record(old, known),
         Some(known) => add_record(block, Block { owner: known.owner, size }),
-        // A block of other code belongs to no image, even after `realloc` moves the block.
+        // A block without a record belongs to other code, even after `realloc` has moved it.
         None if old.is_null() => add_record(block, Block { owner, size }),
         None => {}
     }
     block
 }
 
-/// Removes the record of the block and calls `free`. The closure `free` executes the C function.
+/// Removes the record of the block and calls `free`, which executes the C function.
 #[inline]
 pub(super) fn freed(block: *mut c_void, free: impl FnOnce()) {
     if !block.is_null() {
@@ -100,7 +100,7 @@ pub(super) fn all(owner: usize) -> Vec<Range<usize>> {
     all
 }
 
-/// Requested bytes and number of the blocks of an unmapped image.
+/// Total size and number of an unmapped image's blocks, as pairs of requested bytes and blocks.
 #[derive(Clone, Copy, Default)]
 struct Left {
     freed: (u64, u64),

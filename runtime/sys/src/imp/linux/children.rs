@@ -1,8 +1,8 @@
-//! Processes started by images. An exited child stays a zombie until a process waits for it or the host exits. Only the image had the pid
-//! of the child. After the image is unmapped, no code waits for the child.
+//! Child processes of images. An exited child remains as a zombie until its parent process waits for it or exits. After the image is
+//! unmapped, no code waits for its children, because only the image had their pids.
 //!
-//! Queries the kernel instead of hooking the wait functions. A wait has removed a child if its pid no longer belongs to a child, or if its
-//! pid belongs to a newer process.
+//! Queries the kernel instead of hooking the wait functions. Other code has already waited for a child if its pid no longer belongs to a
+//! child, or belongs to a newer process.
 
 use std::fs;
 use std::sync::Mutex;
@@ -24,12 +24,12 @@ pub(super) const REPAIR: Repair = Repair {
 
 static RECORDS: Mutex<RecordTable> = Mutex::new(RecordTable { children: Vec::new(), prune_at: 64 });
 
-/// Number of children to reap as soon as they exit.
+/// Number of children of unmapped images that the host reaps when they exit.
 static ORPHANS: AtomicUsize = AtomicUsize::new(0);
 
 struct RecordTable {
     children: Vec<Child>,
-    /// Number of records that triggers the removal of reaped children.
+    /// Number of records at which records of reaped children are removed.
     prune_at: usize,
 }
 
@@ -38,7 +38,7 @@ struct Child {
     /// Address of the ledger of the image that started the child. Zero if the image is unmapped and the host reaps the child.
     owner: usize,
     pid: i32,
-    /// Start time in the kernel's unit. Distinguishes processes with equal pids.
+    /// Start time in the unit of the kernel. Distinguishes processes that have the same pid.
     started: u64,
 }
 
@@ -57,8 +57,8 @@ fn held(owner: usize) -> u64 {
     of_image.iter().filter(|child| state(child) != State::Unknown).count() as u64
 }
 
-/// Removes the records of an image. Returns the children without a wait, each with a description, and the number of reaped children. If
-/// `reaps` is `true`, reaps exited children now. [`reap_ended`] reaps the running children later.
+/// Removes the records of an image. Returns its children that no code has waited for, each with a description, and the number of reaped
+/// children. If `reaps` is `true`, reaps exited children now. [`reap_ended`] later reaps the children that still run.
 fn take(owner: usize, reaps: bool) -> (Vec<(i32, String)>, u64) {
     let mut left = Vec::new();
     let mut reaped = 0;
@@ -86,7 +86,7 @@ fn take(owner: usize, reaps: bool) -> (Vec<(i32, String)>, u64) {
     (left, reaped)
 }
 
-/// Reaps exited children of unmapped images. Without such children, returns after one atomic load.
+/// Reaps exited children of unmapped images. If no such children exist, returns after one atomic load.
 pub(super) fn reap_ended() {
     if ORPHANS.load(Ordering::Relaxed) == 0 {
         return;

@@ -1,13 +1,13 @@
 //! Tracks the companions of an image: the libraries that the image uses, except the C library and the libraries of the host. Companions do
-//! not call the hooks. Threads of companions may run functions of the image. Tables of companions may contain functions of the image. An
-//! ending image waits for these threads.
+//! not call the hooks, but their threads may run functions of the image, and their tables may contain such functions. An ending image waits
+//! for these threads.
 //!
-//! The loader maps a companion with the first image that needs the companion, and unmaps the companion with the last such image. The loader
-//! unmaps a companion even while threads of the companion run and handlers of the companion are set.
+//! The loader maps a companion with the first image that needs it, and unmaps it with the last such image, even if threads of the companion
+//! are still running and its handlers are still set.
 //!
-//! Therefore, the effects of companions on the process are checked. A thread with a companion on its stack may call the image if the thread
-//! started during the image's lifetime. The image waits for such threads. If a companion in use is about to be unmapped, a separate
-//! reference keeps the companion open until the companion is unused.
+//! Therefore the traces of companions in the process are checked. If a thread started during the image's lifetime and has a companion on
+//! its stack, it may call the image, and the image waits for it. If a companion in use is about to be unmapped, an additional reference
+//! keeps the companion open until it is unused.
 
 use std::collections::HashSet;
 use std::ffi::{CStr, c_int};
@@ -56,12 +56,12 @@ pub(super) const REPAIR: Repair = Repair {
     ..Repair::NONE
 };
 
-/// Thread pool libraries. The caller of such a library waits while the library runs a function on its threads. The library does not store
-/// the function. An image may be unmapped while threads of these libraries exist, if no stack of these threads contains the image.
+/// Thread pool libraries. Such a library runs a function on its threads while the caller waits, and does not store the function. An image
+/// may be unmapped while these threads exist, if none of their stacks contains the image.
 const POOLS: [&str; 3] = ["libgomp.so", "libiomp5.so", "libomp.so"];
 
-/// Pairs of functions. The first function registers an address of a library's code with the process. The second function removes the
-/// address. A library that uses only the first function is not unmapped. Threads and signals are checked separately.
+/// Pairs of functions that register an address of a library's code with the process, and remove this address. A library that uses only the
+/// first function of a pair is never unmapped. Threads and signals are checked separately.
 const LEAVE: [(&str, &str); 9] = [
     ("pthread_key_create", "pthread_key_delete"),
     ("tss_create", "tss_delete"),
@@ -74,7 +74,7 @@ const LEAVE: [(&str, &str); 9] = [
     ("lio_listio", ""),
 ];
 
-/// The C library and its parts, and the compiler's runtime. Calls of an image to these libraries use the hooks.
+/// The C library with its parts, and the runtime of the compiler. Images call these libraries through the hooks.
 const RUNTIME: [&str; 11] = [
     "libc.so",
     "libm.so",
@@ -93,14 +93,14 @@ const RUNTIME: [&str; 11] = [
 const RETRIES: u32 = 5;
 const RETRY_INTERVAL: Duration = Duration::from_micros(100);
 
-/// State of all companions. The state is locked during a decision. If two images share a library and end concurrently, exactly one of them
-/// is the last user.
+/// State of all companions, locked during each decision. If two images share a companion and end concurrently, exactly one of them is
+/// therefore the last user.
 static STATE: Mutex<State> = Mutex::new(State { mapped: Vec::new(), users: Vec::new(), held: Vec::new() });
 
 struct State {
     /// Libraries that were mapped for images, each with the creation time of the image's record.
     mapped: Vec<(Loaded, Ticks)>,
-    /// Mapped images. Each entry contains the ledger address of an image, and the companions that the image uses.
+    /// Mapped images: the ledger address of each image, with the companions that the image uses.
     users: Vec<(usize, Vec<Loaded>)>,
     held: Vec<Held>,
 }
@@ -109,7 +109,7 @@ struct Held {
     library: Loaded,
     since: Ticks,
     share: Share,
-    /// The library uses a function of [`LEAVE`] without the function that removes the registered address.
+    /// The library uses a function of [`LEAVE`] without the function that removes the registered address, and must stay mapped.
     for_good: bool,
 }
 
@@ -140,7 +140,7 @@ impl Companions {
         Self { before: loaded::all(), created: Ticks::now(), own: OnceLock::new(), has_others: AtomicBool::new(false) }
     }
 
-    /// Records the libraries of the image: the needed libraries that were mapped together with the image.
+    /// Records the first companions of the image: the libraries that it needs and that were mapped together with it.
     fn is_mapped(&self, owner: usize, mapping: &Mapping) {
         let all = loaded::all();
         let Some(image) = all.iter().find(|library| mapping.ranges().first() == library.ranges.first()) else { return };
@@ -163,8 +163,8 @@ impl Companions {
         self.own.get_or_init(|| Own { image: image.clone(), libraries });
     }
 
-    /// Records further libraries of the image: all libraries that were mapped during the image's lifetime, unless other code opened these
-    /// libraries. Excludes images, including images that another thread is mapping or closing.
+    /// Records further companions of the image: all libraries that were mapped during the image's lifetime, unless other code opened them.
+    /// Excludes images, including those that another thread is mapping or closing.
     fn ends(&self, lookups: &Lookups) {
         let is_new = |library: &Loaded| !self.before.iter().any(|known| known.is(library));
         let is_library = |library: &Loaded| !folder::is_copy(&library.path()) && !is_runtime(library);
@@ -183,15 +183,15 @@ impl Companions {
         self.has_others.load(SeqCst)
     }
 
-    /// Returns the base addresses of all libraries that the image can call. These libraries may store an address of the image. Returns
-    /// `None` if the libraries are unknown. Includes the needed libraries, the libraries in which the image has looked up names, the
-    /// libraries whose addresses the image has, and the dependencies of all these libraries. Also includes libraries that were mapped
-    /// during the image's lifetime, if the image or one of these libraries may have opened libraries.
+    /// Returns the base addresses of all libraries that the image can call, and that may therefore store an address of the image. Returns
+    /// `None` if these libraries are unknown. Includes the needed libraries, the libraries in which the image has looked up names, the
+    /// libraries whose addresses the image has, and the dependencies of all these libraries. If the image or one of these libraries may
+    /// have opened libraries, also includes all libraries mapped during the image's lifetime.
     pub(super) fn within_reach(&self, lookups: &Lookups) -> Option<HashSet<usize>> {
         let Own { image, .. } = self.own.get()?;
         let all = loaded::all();
         let is_new = |library: &&Loaded| !self.before.iter().any(|known| known.is(library));
-        // The program depends on all libraries of the host.
+        // Excludes the program, on which no library depends, but which depends on all libraries of the host.
         let others = || all.iter().filter(|library| !library.name.is_empty() && !folder::is_copy(&library.path()));
         let called = lookups::called_from(&image.ranges, &all).into_iter();
         let called = called.filter(|library| others().any(|other| other.is(library)));
@@ -202,8 +202,7 @@ impl Companions {
             within.push(root.clone());
         };
         found.chain(called).chain([image]).for_each(|root| add(&mut within, root));
-        // Ignores libraries that the C library opens for host names and character sets. The C library passes no callback of the image to
-        // these libraries.
+        // Ignores libraries that the C library opens for host names and character sets, because it passes them no callback of the image.
         let opens = within.iter().any(|library| !library.is(image) && !is_runtime(library)) || may_open(image, lookups);
         if opens {
             others().filter(is_new).for_each(|root| add(&mut within, root));
@@ -232,8 +231,8 @@ impl Companions {
         holding_threads.collect()
     }
 
-    /// Adds a reference to each companion that is in use and that no other image needs. The reference keeps the companion open. Called
-    /// directly before the image is closed.
+    /// Keeps each companion open that is in use and that no other image needs, by an additional reference. Called directly before the image
+    /// is closed.
     fn leave(&self, owner: usize) {
         let mut state = lock(&STATE);
         let Some(at) = state.users.iter().position(|(user, _)| *user == owner) else { return };
@@ -268,7 +267,7 @@ fn review() {
         return;
     }
     for held in done {
-        // The search has found no remaining reference to the library.
+        // The search has found no remaining use of the library.
         drop(held.share);
     }
     record_unmapped();
@@ -311,8 +310,8 @@ enum HeldBy {
     Image,
 }
 
-/// Determines if a thread that started during the image's lifetime keeps the image mapped. The positions are relative to the image's
-/// companions and to the image. If the image has no companions, a thread with an unknown stack is attributed to an unrelated library.
+/// Determines if a thread that started during the image's lifetime keeps the image mapped. The positions are those of the thread in the
+/// image's companions and in the image. If the image has no companions, a thread with an unknown stack is attributed to another library.
 fn held_by(in_libraries: &[Position], in_image: Position, is_pool: impl Fn(usize) -> bool) -> Option<HeldBy> {
     let is_unknown = in_image == Position::Unknown || in_libraries.contains(&Position::Unknown);
     if is_unknown {
@@ -331,7 +330,7 @@ fn is_runtime(library: &Loaded) -> bool {
     library.name.is_empty() || RUNTIME.iter().any(|known| file.starts_with(known))
 }
 
-/// Checks if an image may open libraries. Such an image imports `dlopen` or a similar function, or has looked up its address.
+/// Checks if an image may open libraries, because it imports `dlopen` or a similar function or has looked up its address.
 fn may_open(image: &Loaded, lookups: &Lookups) -> bool {
     const OPENERS: [&CStr; 2] = [c"dlopen", c"dlmopen"];
     let names = image.refers_to();
@@ -340,7 +339,7 @@ fn may_open(image: &Loaded, lookups: &Lookups) -> bool {
         || found.into_iter().any(|address| lookups.refer_to(std::slice::from_ref(&(address..address + 1))))
 }
 
-/// Returns threads that may have started after `since` and that no image has started.
+/// Returns the threads that may have started after `since`, except threads that images have started.
 fn foreign_threads(since: Ticks) -> Vec<Thread> {
     let own = started::numbers();
     let mut all = stacks::others();
@@ -348,8 +347,8 @@ fn foreign_threads(since: Ticks) -> Vec<Thread> {
     all
 }
 
-/// Returns the position of a thread relative to each group of code ranges. Returns `None` for threads that the host's own code started. The
-/// host promises that its threads do not use an ending image. Apparent references on their stacks are therefore stale.
+/// Returns the position of a thread in each group of code ranges. Returns `None` for threads that the host's own code started. The host
+/// promises that its threads do not use an ending image, so apparent references on their stacks are stale.
 fn inspect(thread: &Thread, codes: &[&[Range<usize>]]) -> Option<Vec<Position>> {
     static HOST: OnceLock<Vec<Range<usize>>> = OnceLock::new();
     let host = HOST.get_or_init(|| {
@@ -376,8 +375,8 @@ fn inspect(thread: &Thread, codes: &[&[Range<usize>]]) -> Option<Vec<Position>> 
     if starts_in(host) {
         return None;
     }
-    // A thread that has not reached its start routine has no address of the routine on its stack. Such a thread counts as inside the code
-    // that contains the routine.
+    // The stack of a thread that has not reached its start routine does not contain the routine's address yet. Such a thread counts as
+    // inside the code that contains the routine.
     let position = |(position, code): (&Position, &&[Range<usize>])| match position {
         Position::Outside if starts_in(code) => Position::Inside,
         _ => *position,
@@ -409,8 +408,7 @@ fn is_pool(library: &Loaded) -> bool {
     is_name_of_pool(&library.file())
 }
 
-/// Checks if a file name belongs to a thread pool library. A reference from a thread pool library to an image belongs to the last task of
-/// the pool.
+/// Checks if a file name belongs to a thread pool library. If such a library refers to an image, the reference is only its last task.
 pub(super) fn is_name_of_pool(file: &str) -> bool {
     POOLS.iter().any(|pool| file.starts_with(pool))
 }

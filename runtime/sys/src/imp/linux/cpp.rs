@@ -1,9 +1,9 @@
-//! Replaces references from the shared C++ library to an image. The references are handlers, the default memory resource, and the buffers
-//! and tied streams of the library's own streams. The library stays mapped. A reference to an image is replaced by the value from before
-//! the first image, or by the initial value.
+//! Replaces references from the shared C++ library, which stays mapped, to an image. Such references are handlers, the default memory
+//! resource, and the buffers and tied streams of the library's own streams. The replacement is the value from before the first image, or
+//! the initial value.
 //!
-//! Queries the library through its public functions. The library may be mapped together with an image. Before this mapping, its values are
-//! unknown. All recorded values are discarded when the library is replaced.
+//! Queries the library through its public functions. If the library is mapped together with an image, the values from before this mapping
+//! are unknown. When the library is replaced, all recorded values are discarded.
 #![expect(unsafe_code, reason = "calls functions of C++ that were found by name")]
 
 use std::ffi::{CStr, c_void};
@@ -18,8 +18,8 @@ use crate::ledger::repair::{CPP_LIBRARY, Repair};
 
 const FILE: &str = "libstdc++.so";
 
-/// Global value of the library: getter, setter, and initial value (`None` for null). The value is either a function, or an object that
-/// begins with the address of its virtual table.
+/// Global value of the library: getter, setter, and symbol of the initial value (`None` for null). The value is either a function, or an
+/// object that begins with the address of its virtual table.
 struct Single {
     get: &'static CStr,
     set: &'static CStr,
@@ -50,7 +50,7 @@ const SINGLES: [Single; 4] = [
     },
 ];
 
-/// Streams of the library, with getters and setters of their parts: the buffer, and the tied stream that is flushed before use.
+/// Streams of the library, with getters and setters for their parts: the buffer, and the tied stream, which is flushed before use.
 struct Streams {
     objects: [&'static CStr; 4],
     parts: [(&'static CStr, &'static CStr); 2],
@@ -82,7 +82,7 @@ const STREAMS: [Streams; 2] = [
     },
 ];
 
-/// Offset of an entry in the virtual table of a stream. The entry contains the distance from the stream to its virtual base.
+/// Offset of the entry in a stream's virtual table that contains the distance from the stream to its virtual base.
 const BASE_OFFSET: usize = 3 * size_of::<usize>();
 
 type Get = unsafe extern "C" fn() -> usize;
@@ -108,7 +108,7 @@ struct FacetSlot {
     access: Access,
     is_function: bool,
     first: usize,
-    /// Last value that did not refer to an image.
+    /// Last known value that did not refer to an image.
     before: usize,
 }
 
@@ -122,14 +122,14 @@ static KNOWN: Mutex<Option<Known>> = Mutex::new(None);
 pub(super) const REPAIR: Repair = Repair {
     name: CPP_LIBRARY,
     before: listen,
-    // The library may have been mapped with the image.
+    // Reads the values, because the library may have been mapped with the image.
     is_mapped: |_, _| listen(),
     redirect_references: |_, is_ours, report| report.addresses += redirect_references(is_ours),
     ..Repair::NONE
 };
 
-/// Reads all values before and after an image is mapped. The first read replaces stale references to an unmapped image, before a new image
-/// reuses the addresses of the unmapped image.
+/// Reads all values before and after an image is mapped. The first read also replaces stale references to an unmapped image, before a new
+/// image reuses its addresses.
 fn listen() {
     let images = scan::images();
     let is_in_image = |address: usize| images.iter().any(|range| range.contains(&address));
@@ -145,7 +145,7 @@ fn listen() {
     });
 }
 
-/// Replaces references to memory that is about to be unmapped or was unmapped. Returns the number of replaced references.
+/// Replaces references to memory that was unmapped or is about to be unmapped. Returns the number of replaced references.
 fn redirect_references(is_ours: impl Fn(usize) -> bool) -> u64 {
     let mut count = 0;
     with_slots(|slots, all| {
@@ -239,12 +239,12 @@ impl FacetSlot {
         self.access.set(if is_affected(self.before) { self.first } else { self.before });
     }
 
-    /// Checks if `is_there` returns `true` for the address `to`, or for the virtual table of the object at `to`.
+    /// Checks if `is_there` returns `true` for `to`, or for the virtual table of the object at `to`.
     fn refers_to(&self, to: usize, is_there: impl Fn(usize) -> bool) -> bool {
         to != 0 && (is_there(to) || !self.is_function && peek::word(to).is_some_and(is_there))
     }
 
-    /// Checks if `to` refers to an unmapped library. A module may have restored an old value of this kind.
+    /// Checks if `to` refers to an unmapped library, for example because a module has restored an old value.
     fn is_stale(&self, to: usize, all: &[Loaded]) -> bool {
         let function = if self.is_function { Some(to) } else { peek::word(to) };
         let is_within = |at: usize| all.iter().flat_map(|library| &library.ranges).any(|range| range.contains(&at));

@@ -1,5 +1,5 @@
-//! Handles fatal signals. The handler performs only operations that are valid in a damaged process. These are system calls on descriptors
-//! that were opened earlier, and formatting on the handler's own stack. The handler uses neither locks nor heap memory.
+//! Handles fatal signals. The handler performs only operations that are valid in a damaged process: system calls on descriptors that were
+//! opened earlier, and formatting on its own stack. It uses neither locks nor heap memory.
 #![expect(unsafe_code, reason = "signal handlers are C, and the memory they read may be damaged")]
 
 use std::ffi::c_int;
@@ -20,12 +20,12 @@ const FATAL: [c_int; 5] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGF
 /// Size of the handler's own stack in bytes. The handler needs its own stack, because a stack overflow leaves no space on the thread's
 /// stack.
 const OWN_STACK: usize = 64 * 1024;
-/// Recorded bytes of the stack: enough for hundreds of frames.
+/// Recorded bytes of the crashing stack: enough for hundreds of frames.
 const KEPT_STACK: usize = 512 * 1024;
 const PAGE: usize = 4096;
 
 static FILES: OnceLock<[File; 3]> = OnceLock::new();
-/// Id of the thread whose crash is reported. Zero before the first crash.
+/// Id of the thread whose crash is reported, zero before the first crash.
 static WRITING: AtomicI32 = AtomicI32::new(0);
 
 static BEFORE: OnceLock<[libc::sigaction; FATAL.len()]> = OnceLock::new();
@@ -79,9 +79,9 @@ extern "C" fn handle(signal: c_int, info: &libc::siginfo_t, context: &libc::ucon
     let moment = moment(signal, info, context);
     match WRITING.compare_exchange(0, thread, Ordering::AcqRel, Ordering::Acquire) {
         Ok(_) => write_report(&moment, thread),
-        // Ignores a second fatal signal of this thread. The previous action of the first signal may raise a second signal.
+        // Ignores a second fatal signal on this thread, which the restored action of the first signal may raise.
         Err(other) if other == thread => {}
-        // Waits for the end of the process. Only one crash is reported, and the reported crash terminates the process.
+        // Waits for the end of the process. Only the first crash is reported, and it terminates the process.
         Err(_) => loop {
             rustix::event::pause();
         },
@@ -112,7 +112,7 @@ fn write_report(moment: &Moment, thread: libc::pid_t) {
     let Some([crash, stack, maps]) = FILES.get().map(|files| files.each_ref().map(File::as_fd)) else { return };
     let mut buffer = Buffer::default();
     buffer.line("signal", moment.signal as usize, 10);
-    // The code of a signal is positive only if a fault caused the signal.
+    // The code of a signal is positive only if a fault has caused the signal.
     buffer.line("sent", usize::from(moment.code <= 0), 10);
     buffer.line("thread", thread as usize, 10);
     buffer.line("time", usize::try_from(kernel::clock().as_millis()).unwrap_or_default(), 10);
@@ -134,7 +134,7 @@ fn write_report(moment: &Moment, thread: libc::pid_t) {
     let begin = write_stack(stack, moment.sp);
     let mut end = Buffer::default();
     end.line("stack", begin, 16);
-    // Writes the total size. Readers can then detect a truncated list.
+    // Writes the total size last, so that readers can detect a truncated list.
     end.line("maps", maps, 10);
     end.push(b"end\n");
     end.write(crash);
@@ -167,15 +167,15 @@ pub(super) fn write_maps(to: BorrowedFd<'_>) -> usize {
     all
 }
 
-/// Writes the mapped part of the stack from `sp` upwards. Returns the address of the first written byte. The kernel reads the memory and
-/// reports unmapped parts. After a stack overflow, `sp` is in the guard pages below the stack.
+/// Writes the mapped part of the stack from `sp` upwards. Returns the address of the first written byte. The kernel reads the memory, and
+/// rejects unmapped parts. After a stack overflow, `sp` is in the guard pages below the stack.
 pub(super) fn write_stack(to: BorrowedFd<'_>, sp: usize) -> usize {
     let (mut begin, mut at) = (sp & !7, sp & !7);
     while at < begin + KEPT_STACK {
         let len = PAGE - at % PAGE;
         match descriptors::write_memory(to, at, len) {
             Some(count) if count == len => {}
-            // Skips unmapped pages before the first written byte. The stack may begin at a higher address.
+            // Skips unmapped pages until the first byte is written, because the mapped stack may begin at a higher address.
             None if at == begin && begin < sp.saturating_add(KEPT_STACK) => begin += len,
             _ => break,
         }
@@ -192,8 +192,8 @@ fn pass_on(signal: c_int, code: c_int, thread: libc::pid_t) {
         let _set = unsafe { signals::act(signal, before) };
     }
     if code <= 0 {
-        // Sends the signal again. A fault recurs by itself, because its instruction is repeated. A sent signal does not recur. The signal
-        // is pending until this handler returns.
+        // Raises the signal again. A fault recurs by itself, because its instruction is repeated, but a signal that was sent does not
+        // recur. The raised signal is pending until this handler returns.
         kernel::signal_thread(thread, signal);
     }
 }

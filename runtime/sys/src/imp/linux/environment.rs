@@ -1,6 +1,6 @@
-//! Replaces references to images in variables of the C library that a program may set by assignment. The variables are environment strings
-//! (`putenv` stores the passed string itself) and, for example, `stdout` or `program_invocation_name`. References to memory of an image are
-//! replaced before the memory is freed.
+//! Replaces references to images in variables of the C library that a program may assign. These are the environment strings (`putenv`
+//! stores the passed string itself) and variables such as `stdout` or `program_invocation_name`. References to memory of an image are
+//! replaced before this memory is freed.
 
 use std::ffi::{CString, c_char, c_void};
 use std::ops::Range;
@@ -12,7 +12,7 @@ use super::c::peek;
 use super::lock;
 use crate::ledger::repair::{ENVIRONMENT, Repair};
 
-/// Maximum number of environment entries, far above any real environment. The limit ends a walk through invalid data.
+/// Maximum number of environment entries, far above real environments. The limit ends a walk through invalid data.
 const MOST_ENTRIES: usize = 65_536;
 const LONGEST: usize = 1 << 20;
 
@@ -74,13 +74,13 @@ impl Strings {
     }
 }
 
-/// Repeats [`redirect_references`] for changes by finalizers. At this point, the segments of the image are unmapped. The remaining memory
-/// of the image still exists. Strings inside the image are lost.
+/// Repeats [`redirect_references`] for changes by finalizers. The segments of the image are already unmapped, so strings in them are lost.
+/// The remaining memory of the image still exists.
 fn redirect_references_after(before: &Strings, image: &[Range<usize>], is_ours: impl Fn(usize) -> bool) -> u64 {
     let is_lost = |string: &usize| image.iter().any(|range| range.contains(string));
     let Some(array) = array() else { return 0 };
     let mut count = 0;
-    // Copies the entries recorded from the previous array. The C library may have freed the array itself.
+    // Copies the entries that were recorded from the previous array, because the C library may have freed this array.
     if is_ours(array) {
         set_array(before.0.iter().copied());
         count += 1;
@@ -91,13 +91,13 @@ fn redirect_references_after(before: &Strings, image: &[Range<usize>], is_ours: 
     count + redirect_references(is_ours)
 }
 
-/// Sets the environment to a new array. The array is leaked, like all parts of the environment.
+/// Sets the environment to a new array, which is leaked like all parts of the environment.
 fn set_array(strings: impl Iterator<Item = usize>) {
     let array: Vec<*mut c_char> = strings.chain([0]).map(ptr::with_exposed_provenance_mut).collect();
     library::set_environment(Box::leak(array.into_boxed_slice()));
 }
 
-/// Replaces `environ` if a module has set this variable to an array of the module.
+/// Replaces the array in `environ` if a module has set this variable to its own array.
 fn replace_array(is_ours: &impl Fn(usize) -> bool) -> u64 {
     let Some(array) = array().filter(|array| is_ours(*array)) else { return 0 };
     set_array(entries(array).filter_map(copy_of).map(|string| string.into_raw().expose_provenance()));
@@ -128,7 +128,7 @@ fn array() -> Option<usize> {
     peek::word(library::environment()).filter(|array| *array != 0)
 }
 
-/// Returns the string addresses. If another thread replaces the array concurrently, the old content is read.
+/// Returns the addresses of the strings in the array. If another thread replaces the array concurrently, returns the old strings.
 fn entries(array: usize) -> impl Iterator<Item = usize> {
     let word = move |at: usize| peek::word(array.wrapping_add(at * size_of::<usize>())).filter(|string| *string != 0);
     (0..MOST_ENTRIES).map_while(word)

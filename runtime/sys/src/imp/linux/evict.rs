@@ -1,10 +1,10 @@
-//! Evicts a thread of an image from a blocking system call that never returns. Used as the last resort, only on request of the host.
+//! Evicts a thread of an image from a blocking system call that never returns. This is the last resort, used only if the host requests it.
 //!
-//! The thread receives a signal. The handler of the signal checks the interrupted position. The thread is evicted only if a system call was
-//! interrupted. The system call must be a call of the image's own code, or of a C library function that waits without a lock. On the stack,
-//! only code of the image may be between this call and the host's function that started the thread. The handler then resumes the thread in
-//! the host's function, as if the start routine had returned. No frame of the host is skipped. No lock of the C library stays locked. The
-//! frames of the image are skipped without running destructors.
+//! The thread receives a signal, whose handler checks the interrupted position. The thread is evicted only if it was in a system call by
+//! code of the image, or by a C library function that waits without a lock. Between this call and the host's function that started the
+//! thread, the stack may contain only code of the image. The handler then resumes the thread in the host's function, as if the start
+//! routine had returned. No frame of the host is skipped, and no lock of the C library stays locked. The frames of the image are skipped
+//! without running destructors.
 #![cfg_attr(
     target_arch = "x86_64",
     expect(unsafe_code, reason = "reads and changes the instruction pointer of a thread")
@@ -62,8 +62,8 @@ mod possible {
     use crate::imp::linux::started::Started;
     use crate::imp::linux::{ranges_around, tail_calls};
 
-    /// Functions of the C library that wait in the kernel without holding a resource that another thread needs. Excludes waits for a
-    /// condition variable: the destruction of a condition variable waits for all its waiters.
+    /// Functions of the C library that wait in the kernel without holding a resource that another thread needs. Excludes waits on a
+    /// condition variable, because its destruction waits for all waiters.
     const WAITING: [&CStr; 54] = [
         c"accept",
         c"accept4",
@@ -143,7 +143,7 @@ mod possible {
     /// Marks the calling thread as inside its start routine.
     pub(in crate::imp::linux) fn enter(started: &Started) {
         HERE.set(started);
-        // Allows a new signal. An earlier signal had no effect.
+        // Allows another signal, because an earlier signal had no effect.
         started.is_signaled.store(false, Ordering::SeqCst);
     }
 
@@ -152,19 +152,19 @@ mod possible {
         HERE.set(ptr::null());
     }
 
-    /// Sends the eviction signal to each of the threads that has no pending eviction signal.
+    /// Sends the eviction signal to all threads without a pending eviction signal.
     pub(in crate::imp::linux) fn signal_threads(threads: &[Arc<Started>]) {
         let Some(ready) = READY.get_or_init(prepare) else { return };
         for started in threads {
             let tid = started.tid.load(Ordering::SeqCst);
             if tid != 0 && !started.is_signaled.swap(true, Ordering::SeqCst) {
-                // The handler is `at_signal`. The kernel rejects a thread that has exited.
+                // The handler of this signal is `at_signal`. If the thread has exited, the kernel rejects the call.
                 kernel::signal_thread(tid, ready.signal);
             }
         }
     }
 
-    /// Checks if a thread blocks the eviction signal. Such a thread cannot be evicted.
+    /// Checks if a thread blocks the eviction signal and can therefore not be evicted.
     pub(in crate::imp::linux) fn is_out_of_reach(tid: c_int) -> bool {
         let Some(Some(ready)) = READY.get() else { return false };
         let status = std::fs::read_to_string(format!("/proc/self/task/{tid}/status")).unwrap_or_default();
@@ -180,7 +180,7 @@ mod possible {
         waiting.extend(callers);
         waiting.sort_unstable();
         waiting.dedup();
-        // Uses the unwinder once. The first use loads data. A handler must not load data.
+        // Uses the unwinder once, because its first use loads data, which is not allowed in a handler.
         walk(&mut |_, _| false);
         let signal = (libc::SIGRTMIN()..=libc::SIGRTMAX()).rev().find(|signal| take(*signal));
         if signal.is_none() {
@@ -195,7 +195,7 @@ mod possible {
             return false;
         }
         action.sa_sigaction = at_signal as *const () as usize;
-        // Omits `SA_RESTART`. The signal then interrupts the system call instead of restarting it.
+        // Omits `SA_RESTART`, so that the signal interrupts the system call instead of restarting it.
         action.sa_flags = libc::SA_SIGINFO;
         (1..signals::COUNT as c_int).for_each(|other| signals::add(&mut action.sa_mask, other));
         // SAFETY: `at_signal` is async-signal-safe and has the type for `SA_SIGINFO`.
@@ -210,7 +210,7 @@ mod possible {
             // is live during this call.
             let (started, context) = unsafe { (&*here, &mut *context.cast::<libc::ucontext_t>()) };
             if may_leave(started, &context.uc_mcontext.gregs) {
-                // Evicts the thread only once. The skipped frames must not be skipped again.
+                // Evicts the thread only once, because the skipped frames must not be skipped again.
                 leave();
                 started.is_evicted.store(true, Ordering::SeqCst);
                 return_to_host(started, &mut context.uc_mcontext.gregs);
@@ -227,7 +227,7 @@ mod possible {
         registers[libc::REG_RAX as usize] = 0;
     }
 
-    /// Checks that the thread was in an interrupted system call with only the image's code on its stack.
+    /// Checks that the thread was in an interrupted system call, with only code of the image below the host's function.
     fn may_leave(started: &Started, registers: &[libc::greg_t]) -> bool {
         const SYSCALL: [u8; 2] = [0x0f, 0x05];
         let Some(Some(ready)) = READY.get() else { return false };
@@ -243,7 +243,7 @@ mod possible {
         let back = started.return_point.code.load(Ordering::SeqCst);
         let image = started.code();
         let within = |ranges: &[Range<usize>], address| ranges.iter().any(|range| range.contains(&address));
-        // The handler's own frames precede the interrupted frame.
+        // The frames of this handler precede the interrupted frame.
         let (mut was_interrupted, mut in_image, mut last_of_library, mut is_free) = (false, false, None, false);
         walk(&mut |address, function| {
             was_interrupted |= address == at;
@@ -255,7 +255,7 @@ mod possible {
                 return false;
             }
             if within(image, address) {
-                // The C library function that the image has called determines the held resources.
+                // The C library function that the image has called determines if a resource is held.
                 let waits = last_of_library.is_none_or(|function| ready.waiting.binary_search(&function).is_ok());
                 in_image = true;
                 return waits;

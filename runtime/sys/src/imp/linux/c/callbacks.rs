@@ -1,5 +1,5 @@
-//! Functions called across the C ABI. This module calls functions of modules under the promises of the modules. The C library calls
-//! functions of the host. Also creates keys of thread-specific values. The C library rejects numbers that are not keys.
+//! Functions that are called across the C ABI: functions of modules, as the modules have promised, and functions of the host, which the C
+//! library calls. Also creates keys for thread-specific values. The C library rejects numbers that are not keys.
 #![expect(unsafe_code, reason = "calls functions of modules, and hands the host's to the C library")]
 
 use std::ffi::{c_int, c_uint, c_void};
@@ -14,12 +14,11 @@ pub type ThreadStart = unsafe extern "C" fn(*mut c_void) -> *mut c_void;
 /// Handler of `on_exit`.
 pub type OnExit = unsafe extern "C" fn(c_int, *mut c_void);
 
-/// `__deregister_frame` of the unwinder that received the table.
+/// Function `__deregister_frame` of the unwinder with which the table was registered.
 pub type Deregister = unsafe extern "C" fn(*const c_void);
 
-/// Function of a module, with an argument. The module has promised that the function may be called with this argument. The owner of this
-/// value calls the function at the promised time, while the module is mapped. Before a module is unmapped, its functions are called or
-/// dropped.
+/// Function of a module, with an argument for which the module has promised that the function may be called. The owner of this value calls
+/// the function at the promised time, while the module is mapped. Before a module is unmapped, its functions are called or dropped.
 pub(in crate::imp::linux) struct Promised<F> {
     function: F,
     argument: *mut c_void,
@@ -66,7 +65,7 @@ impl Promised<Deregister> {
     }
 }
 
-/// Destructor of the values of a key. The C library does not have this destructor.
+/// Destructor for the values of a key. It is not passed to the C library.
 #[derive(Clone, Copy)]
 pub(in crate::imp::linux) struct OfValues(Destructor);
 
@@ -134,7 +133,7 @@ pub(in crate::imp::linux) fn make_key() -> Result<c_uint, c_int> {
     }
 }
 
-/// Key of the host. Its values are addresses. The destructor of the key only compares these addresses.
+/// Key of the host. The values of the key are addresses, which its destructor only compares.
 pub(in crate::imp::linux) struct OwnKey(Option<c_uint>);
 
 impl OwnKey {

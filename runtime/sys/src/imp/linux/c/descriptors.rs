@@ -1,4 +1,4 @@
-//! Queries and changes descriptors by number, because other code owns the descriptors. An invalid number causes an error, not a fault.
+//! Queries and changes descriptors that other code owns, by their numbers. An invalid number causes an error, not a fault.
 #![expect(unsafe_code, reason = "queries descriptors in C")]
 
 use std::ffi::{c_int, c_void};
@@ -33,19 +33,19 @@ pub(in crate::imp::linux) fn is_paired_locally(fd: c_int) -> bool {
     peer.is_some_and(|peer| c_int::from(peer.ss_family) == libc::AF_UNIX)
 }
 
-/// Waits until the C library no longer uses the blocks of completed asynchronous requests. After the C library has stored the result of a
-/// request, it still reads the event in the block under a lock. `aio_cancel` acquires this lock.
+/// Waits until the C library no longer uses the blocks of completed asynchronous requests. After storing the result of a request, the C
+/// library still reads the event in the block under a lock, which `aio_cancel` also acquires.
 ///
 /// # Errors
 /// If no descriptor is free.
 pub(in crate::imp::linux) fn settle_requests() -> io::Result<()> {
     let (unused, _writer) = io::pipe()?;
-    // Without a block, the call cancels all requests of the descriptor. This descriptor has no requests.
+    // Without a block, the call cancels all requests of a descriptor. This new descriptor has none.
     aio_cancel(unused.as_raw_fd(), None);
     Ok(())
 }
 
-/// Command of `fcntl` that takes and returns a number. Contains the number of the command in `fcntl.h`. This number is equal on all Linux
+/// Command of `fcntl` that takes and returns a number. The value is the command's number in `fcntl.h`, which is equal on all Linux
 /// architectures.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::imp::linux) struct Command(c_int);
@@ -66,8 +66,8 @@ pub(in crate::imp::linux) fn control(fd: c_int, command: Command, argument: c_in
     unsafe { libc::fcntl(fd, command.0, argument) }
 }
 
-/// Writes bytes of this process at an address. Returns the number of bytes written. Returns `None` on error. The kernel reads the memory
-/// and reports unmapped pages.
+/// Writes bytes of this process at `address` to a descriptor. Returns the number of bytes written, or `None` on error. The kernel reads the
+/// memory, so unmapped pages cause an error.
 pub(in crate::imp::linux) fn write_memory(to: BorrowedFd<'_>, address: usize, len: usize) -> Option<usize> {
     usize::try_from(write(to.as_raw_fd(), ptr::without_provenance(address), len)).ok()
 }

@@ -18,7 +18,7 @@ pub(in crate::imp::linux) fn own_handle() -> usize {
     pthread_self() as usize
 }
 
-/// Sends a signal to a thread of this process. Signal zero only checks if the thread exists. Returns `false` if the thread does not exist.
+/// Sends a signal to a thread of this process. Signal zero only checks that the thread exists. Returns `false` if it does not exist.
 pub(in crate::imp::linux) fn signal_thread(tid: i32, signal: c_int) -> bool {
     NumbersCall::SIGNAL_THREAD.run([std::process::id() as c_long, tid.into(), signal.into()])
 }
@@ -41,7 +41,7 @@ pub(in crate::imp::linux) fn thread_exists(tid: i32) -> bool {
     signal_thread(tid, 0)
 }
 
-/// Creates a separate working directory and file mode mask for the calling thread. The change is irreversible.
+/// Gives the calling thread its own working directory and file mode mask. The change is irreversible.
 pub(crate) fn unshare_folder() -> io::Result<()> {
     if unshare(libc::CLONE_FS) == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
@@ -55,7 +55,7 @@ pub(in crate::imp::linux) fn set_errno(error: c_int) {
     unsafe { libc::__errno_location().write(error) };
 }
 
-/// Returns the time of a system clock. Returns zero if the clock does not exist.
+/// Returns the time of a system clock, or zero if the clock does not exist.
 fn time_of(clock: libc::clockid_t) -> Duration {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     clock_gettime(clock, &mut now);
@@ -115,11 +115,11 @@ pub(in crate::imp::linux) enum Child {
         status: c_int,
         by_signal: bool,
     },
-    /// The process is not a child of this process, or a wait has already removed the child.
+    /// The process is not a child of this process, or other code has already waited for the child.
     Unknown,
 }
 
-/// Returns the state of a child process. The child stays available for a wait.
+/// Returns the state of a child process, without removing the child from the system.
 pub(in crate::imp::linux) fn child(pid: i32) -> Child {
     let mut info = MaybeUninit::<libc::siginfo_t>::zeroed();
     let how = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
@@ -151,7 +151,7 @@ pub(in crate::imp::linux) fn set_limits(resource: libc::__rlimit_resource_t, lim
     setrlimit(resource, limits) == 0
 }
 
-/// Existing timer of the C library that an image has created.
+/// Timer of the C library that an image has created and that still exists.
 pub(in crate::imp::linux) struct Timer(usize);
 
 impl Timer {
@@ -200,7 +200,7 @@ unsafe extern "C" {
     /// Sets the alarm of this process in microseconds, with an interval for repetition.
     pub(in crate::imp::linux) safe fn ualarm(first: c_uint, then: c_uint) -> c_uint;
     safe fn getitimer(which: c_int, now: &mut libc::itimerval) -> c_int;
-    // Memory safety does not depend on per-thread state such as the working directory.
+    // Changes only per-thread state such as the working directory, on which memory safety does not depend.
     safe fn unshare(what: c_int) -> c_int;
 }
 

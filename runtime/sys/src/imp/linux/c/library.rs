@@ -1,4 +1,4 @@
-//! Global resources of the C library: blocks of its heap, its streams, and writable variables.
+//! Resources of the C library that the whole process shares: blocks of its heap, its streams, and writable variables.
 #![expect(unsafe_code, reason = "allocates and frees in C, and writes variables of C")]
 
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -48,7 +48,7 @@ pub(in crate::imp::linux) unsafe fn free(_gone: &Gone<'_>, block: *mut c_void) {
     unsafe { libc::free(block) };
 }
 
-/// Descriptor or stream to close. Each variant has its own function for closing.
+/// Descriptor or stream to close, with one variant per function that closes it.
 #[derive(Clone, Copy)]
 pub(in crate::imp::linux) enum Closes {
     Descriptor(c_int),
@@ -57,10 +57,10 @@ pub(in crate::imp::linux) enum Closes {
     Pipe(usize),
 }
 
-/// Returns a closure that closes a resource left open by an unmapped image.
+/// Returns a closure that closes a resource that an unmapped image left open.
 ///
 /// # Safety
-/// The image opened the resource. The resource is open, and the policy allows closing. No other code closes the resource before.
+/// The image opened the resource, which is still open, and the policy allows closing it. No other code closes the resource first.
 pub(in crate::imp::linux) unsafe fn closing(_gone: &Gone<'_>, what: Closes) -> impl FnOnce() + Send + use<> {
     // SAFETY: promised by our caller; the creator of `Gone` has promised that the image is unmapped, and the creator of its policy
     // that no other code has the resource. Each kind is closed by its own function.
@@ -74,7 +74,7 @@ pub(in crate::imp::linux) unsafe fn closing(_gone: &Gone<'_>, what: Closes) -> i
     }
 }
 
-/// Variables of the C library that contain addresses. Programs may set these variables.
+/// Variables of the C library that contain addresses and that programs may set.
 const VARIABLES: [&CStr; 10] = [
     c"argp_program_bug_address",
     c"argp_program_version",

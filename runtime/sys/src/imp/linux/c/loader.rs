@@ -16,11 +16,11 @@ use super::peek;
 /// Maximum length of a name that is read from writable memory.
 const LONGEST_NAME: usize = 1 << 16;
 
-/// Library on the loader's list, or the program. The library is mapped during the borrow.
+/// Library on the loader's list, or the program. The library stays mapped during the borrow.
 pub(in crate::imp::linux) struct Listed<'a> {
     /// Name in the loader's list. Empty for the program.
     pub(in crate::imp::linux) name: &'a CStr,
-    /// Difference between an address in memory and the address in the file.
+    /// Difference between an address in memory and the corresponding address in the file.
     pub(in crate::imp::linux) base: usize,
     pub(in crate::imp::linux) headers: &'a [libc::Elf64_Phdr],
 }
@@ -60,7 +60,7 @@ impl Listed<'_> {
         self.dynamic().find(|entry| entry.0 == tag).map(|entry| entry.1)
     }
 
-    /// Returns the address of an entry of the dynamic table. The loader relocates most offsets, unless the table is read-only.
+    /// Returns the address for an entry of the dynamic table. The loader relocates most entries, unless the table is read-only.
     pub(in crate::imp::linux) fn address(&self, value: usize) -> usize {
         if value < self.base { self.base.wrapping_add(value) } else { value }
     }
@@ -75,8 +75,8 @@ impl Listed<'_> {
         }
     }
 
-    /// Returns up to `len` bytes at an address. Copies bytes of writable parts. Tools that edit libraries may have moved loader tables to
-    /// writable parts.
+    /// Returns up to `len` bytes at an address. Bytes in writable parts are copied. Loader tables may be in writable parts if a tool has
+    /// edited the library.
     pub(in crate::imp::linux) fn read(&self, address: usize, len: usize) -> Cow<'_, [u8]> {
         if let Some(bytes) = self.bytes(address) {
             return Cow::Borrowed(&bytes[..len.min(bytes.len())]);
@@ -88,8 +88,8 @@ impl Listed<'_> {
         Cow::Owned(copy)
     }
 
-    /// Returns the bytes after an address in a part that is constant while the library is on the list. Excludes parts that become constant
-    /// later, when the loader relocates the library.
+    /// Returns the bytes after an address in a part that is constant while the library is on the list. Excludes parts that become read-only
+    /// only after the loader has relocated the library.
     fn bytes(&self, address: usize) -> Option<&[u8]> {
         let is_constant = |header: &&libc::Elf64_Phdr| match header.p_type {
             libc::PT_LOAD => header.p_flags & (libc::PF_R | libc::PF_W) == libc::PF_R,
@@ -164,7 +164,7 @@ pub(in crate::imp::linux) fn address_of(name: &CStr) -> Option<*mut c_void> {
     find(None, name)
 }
 
-/// Returns the address of a symbol. Searches the library and its dependencies. Without a library, searches the default scope.
+/// Returns the address of a symbol in the library or its dependencies, or in the default scope if `library` is `None`.
 fn find(library: Option<&Share>, name: &CStr) -> Option<*mut c_void> {
     let scope = library.map_or(libc::RTLD_DEFAULT, |share| share.0);
     // SAFETY: the loader reads a C string. The library, if any, is mapped while `Share` exists. The address is not dereferenced.
@@ -192,12 +192,12 @@ pub(in crate::imp::linux) fn len_of(function: usize) -> usize {
 
 /// Returns the start of the function that contains this address, according to the unwind tables.
 pub(in crate::imp::linux) fn enclosing(address: usize) -> Option<usize> {
-    // The unwinder searches for the byte before its argument.
+    // The unwinder looks up the byte before its argument, because it expects a return address.
     let found = _Unwind_FindEnclosingFunction(ptr::without_provenance_mut(address + 1));
     (!found.is_null()).then(|| found.addr())
 }
 
-/// Reference to a library. The library stays mapped at least until this value is dropped.
+/// Reference to a library, which keeps the library mapped until this value is dropped.
 pub(in crate::imp::linux) struct Share(*mut c_void);
 
 // SAFETY: references may be released on any thread.

@@ -14,7 +14,7 @@ pub(in crate::imp::linux) fn fresh(len: usize, rights: c_int) -> *mut c_void {
     if actual == libc::MAP_FAILED { ptr::null_mut() } else { actual }
 }
 
-/// Pages that prevent other mappings at their addresses until this value is dropped.
+/// Pages that keep other mappings away from their addresses until this value is dropped.
 #[derive(Debug)]
 pub(in crate::imp::linux) struct Reserved(Range<usize>);
 
@@ -32,7 +32,7 @@ impl Reserved {
             }
             actual == requested
         };
-        // Avoids `then_some`, because `then_some` always creates the value. The drop of an unused value would unmap memory of other code.
+        // `then_some` would always create the value, and dropping an unused value would unmap memory of other code.
         is_reserved.then(|| Self(range))
     }
 }
@@ -50,7 +50,7 @@ impl Drop for Reserved {
 pub(in crate::imp::linux) struct GuardedPages {
     body: *mut c_void,
     len: usize,
-    /// The pages, including the inaccessible pages.
+    /// All pages, including the inaccessible pages.
     _all: Reserved,
 }
 
@@ -75,7 +75,7 @@ impl GuardedPages {
         if unsafe { libc::mprotect(body, len, rights) } != 0 {
             return Err(io::Error::last_os_error());
         }
-        // Exposes the address, because the address will be passed to C code.
+        // Exposes the address, because C code will receive it.
         body.expose_provenance();
         Ok(walled)
     }
@@ -97,7 +97,7 @@ mod tests {
 
     #[test]
     fn occupied_addresses_are_not_reserved_and_stay_mapped() {
-        // Address that is unused by default on this platform.
+        // Linux places no mapping at this address by default.
         let range = 0x3000_0000_0000..0x3000_0000_2000_usize;
         let reserved = Reserved::at(range.clone()).expect("it is free");
         for _ in 0..2 {

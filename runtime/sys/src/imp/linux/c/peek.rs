@@ -1,4 +1,4 @@
-//! Reads of memory that other code may unmap at any time. The kernel copies the memory. An unmapped page causes an error instead of a
+//! Reads memory that other code may unmap at any time. The kernel copies the memory, so that an unmapped page causes an error instead of a
 //! fault.
 
 use std::fs::File;
@@ -14,7 +14,7 @@ pub(crate) fn read(address: usize, into: &mut [u8]) -> usize {
     }
     match kernel::copy_memory(address, into) {
         Ok(copied) => copied,
-        // Only this error means an unmapped page. A sandbox that forbids the system call may return another error.
+        // Only this error indicates an unmapped page. A sandbox that forbids the system call may cause other errors.
         Err(libc::EFAULT) => 0,
         Err(_) => through_the_file(address, into),
     }

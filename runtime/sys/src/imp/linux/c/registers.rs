@@ -29,7 +29,7 @@ pub(in crate::imp::linux) fn registers() -> [usize; 4] {
     [pc, sp, fp, lr]
 }
 
-/// Returns the word with which the C library mangles stored addresses. Returns `None` if the mangling method is unknown.
+/// Returns the word with which the C library encodes the addresses that it stores. Returns `None` if the encoding is unknown.
 pub(in crate::imp::linux) fn pointer_guard() -> Option<usize> {
     #[cfg(target_arch = "x86_64")]
     {

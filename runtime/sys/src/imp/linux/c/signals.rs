@@ -1,4 +1,4 @@
-//! Represents signals as numbers, bits and names, and actions and stacks as values. Blocks signals on threads.
+//! Represents signals as numbers, bits and names, and represents signal actions and stacks as values. Blocks signals on threads.
 //!
 //! All functions are async-signal-safe.
 #![expect(unsafe_code, reason = "queries signals in C")]
@@ -82,14 +82,14 @@ pub(in crate::imp::linux) fn add(set: &mut libc::sigset_t, signal: c_int) {
     sigaddset(set, signal);
 }
 
-/// Returns the address of a fault. For signals without an address, the result is an unrelated number that is only suitable for comparison.
+/// Returns the address of a fault. For signals without an address, returns an unrelated number that is suitable only for comparison.
 pub(in crate::imp::linux) fn fault(info: &libc::siginfo_t) -> usize {
     // SAFETY: the kernel fills the whole record, so this word is initialized.
     unsafe { info.si_addr() }.addr()
 }
 
-/// Calls `see` with a record and a context that contain only the signal number and the current state. The record and the context are
-/// pinned, because the context contains a pointer to itself.
+/// Calls `see` with a record and a context that contain only the signal number and the current state. Neither is moved, because the context
+/// contains a pointer to itself.
 pub(in crate::imp::linux) fn with_record(signal: c_int, see: impl FnOnce(*mut libc::siginfo_t, *mut libc::ucontext_t)) {
     let mut record = MaybeUninit::<libc::siginfo_t>::zeroed();
     let mut here = MaybeUninit::<libc::ucontext_t>::zeroed();
