@@ -132,8 +132,8 @@ mod case {
 mod case {
     use super::*;
     class! { Doll DollView: Object, "Game", "Doll",
-        { ONE 0 one set_one try_set_one: Obj<Doll>, value: Obj<Doll> = value, name: "inner",
-          flags: __private::property_flags::DEFAULT_SUBOBJECT, default: "", metadata: __private::Metadata::NONE }
+        { one: Obj<Doll>, Obj<Doll> = value, { ONE 0 set_one try_set_one value, name: "inner",
+          flags: __private::property_flags::DEFAULT_SUBOBJECT, default: "", metadata: __private::Metadata::NONE } }
     }
 }
 
@@ -141,12 +141,12 @@ mod case {
 mod case {
     use super::*;
     class! { Hand HandView: Object, "Game", "Hand",
-        { ONE 0 one set_one try_set_one: Obj<Other>, value: Obj<Other> = value, name: "draws",
-          flags: __private::property_flags::DEFAULT_SUBOBJECT, default: "", metadata: __private::Metadata::NONE }
+        { one: Obj<Other>, Obj<Other> = value, { ONE 0 set_one try_set_one value, name: "draws",
+          flags: __private::property_flags::DEFAULT_SUBOBJECT, default: "", metadata: __private::Metadata::NONE } }
     }
     class! { Other OtherView: Object, "Game", "Other",
-        { TWO 0 two set_two try_set_two: Obj<Hand>, value: Obj<Hand> = value, name: "draws",
-          flags: __private::property_flags::DEFAULT_SUBOBJECT, default: "", metadata: __private::Metadata::NONE }
+        { two: Obj<Hand>, Obj<Hand> = value, { TWO 0 set_two try_set_two value, name: "draws",
+          flags: __private::property_flags::DEFAULT_SUBOBJECT, default: "", metadata: __private::Metadata::NONE } }
     }
 }
 
