@@ -25,7 +25,7 @@ macro_rules! __alcedo_module {
                 compiler: $crate::__private::COMPILER,
                 unwinds: $crate::__private::core::cfg!(panic = "unwind"),
                 hooked: $crate::__private::HOOKED,
-                own_heap: $crate::__private::heap!(is $heap),
+        own_heap: $crate::__private::heap!(is $heap),
                 permissions: $permissions,
                 dependencies: $dependencies,
             };
@@ -107,7 +107,7 @@ macro_rules! __alcedo_heap {
 macro_rules! __alcedo_type_record {
     ($kind:ident $package:expr, $name:expr) => {
         const _: () = {
-            $crate::__private::type_record!(@here $kind $package, $name);
+    $crate::__private::type_record!(@here $kind $package, $name);
         };
     };
     // Declares the items without a block of their own, because each block is a constant that the compiler checks.
@@ -117,11 +117,7 @@ macro_rules! __alcedo_type_record {
         #[unsafe(link_section = $crate::__private::section!(types))]
         static ALCEDO_RECORD: [$crate::__private::core::primitive::u8;
             $crate::__private::manifest::type_record_len($package, $name)] =
-            $crate::__private::manifest::type_record(
-                $crate::__private::manifest::type_records::$kind,
-                $package,
-                $name,
-            );
+            $crate::__private::manifest::type_record($crate::__private::manifest::type_records::$kind, $package, $name);
         $crate::__private::retain!([$crate::__private::core::primitive::u8], ALCEDO_RECORD);
     };
 }
