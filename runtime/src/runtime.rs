@@ -84,7 +84,7 @@ struct Inner {
     ticking: Cell<bool>,
     /// Native structs with custom network serialization.
     net_structs: NetStructs,
-    /// Functions, protocols and resolvers that the host has registered. Their code is dropped when the host ends.
+    /// Functions, protocols and resolvers that the host has registered. The registered closures are dropped when the host shuts down.
     registered: RefCell<Vec<Registered<Rc<dyn TakeBody>>>>,
     /// Set after the callbacks of the host were dropped.
     has_ended: Cell<bool>,

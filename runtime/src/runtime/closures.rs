@@ -17,7 +17,7 @@ pub(crate) struct Closures {
 }
 
 impl Closures {
-    /// Removes and returns all bound closures. Called at the end of the host.
+    /// Removes and returns all bound closures. Called when the host shuts down.
     pub(crate) fn take(&self) -> Vec<Registered<Rc<dyn Any>>> {
         self.bound.take().into_values().collect()
     }

@@ -11,8 +11,8 @@ use crate::handles::ObjectHandle;
 use crate::object::collect::{RootSource, Sweep, begin, mark, next_dead, unreachable};
 
 /// Divisor for the minimum time that each sweep tick spends on destruction. Each sweep tick first repeats the last step of the mark. The
-/// minimum time is the duration of this step, divided by `LEAST_SWEEP`. Without a minimum, this step could use up each budget, and the
-/// sweep would never end.
+/// minimum time is the duration of this step, divided by `LEAST_SWEEP`. Without a minimum, this step could use up the whole budget of every
+/// tick, and the sweep would never complete.
 const LEAST_SWEEP: u32 = 4;
 
 /// Result of a collection at a safe point.
@@ -127,8 +127,8 @@ impl Runtime {
         match core.collection.take() {
             Some(Requested::Whole) => match self.collect() {
                 Ok(objects) => {
-                    // Includes the objects that the interrupted incremental collection destroyed, because this collection does not start
-                    // again.
+                    // Includes the objects that the interrupted incremental collection destroyed, because the interrupted collection does
+                    // not restart and returns no result of its own.
                     let objects = objects + core.collection.swept.take();
                     self.note_collected(Collected { objects, slices: 1 });
                 }

@@ -109,13 +109,13 @@ impl Conjugates<'_> {
         self.0.inner.core.owned_values.report()
     }
 
-    /// Enables or disables recording of source locations: for each black conjugate, the location that creates the conjugate. Recording
-    /// costs one lookup per creation, and is off by default.
+    /// Enables or disables recording of the source location at which each black conjugate is created. Recording costs one lookup per
+    /// creation, and is off by default.
     pub fn keep_sites(&self, keeps: bool) {
         self.0.inner.core.owned_values.keep_sites(keeps);
     }
 
-    /// Lends a property until the innermost call into a module returns.
+    /// Lends the value of a property until the innermost call into a module returns.
     ///
     /// # Errors
     /// If the object is destroyed or has no such property, or if no call into a module is in progress.

@@ -13,7 +13,7 @@ use crate::lease::Blocker;
 use crate::load::master;
 use crate::unload::backoff::Backoff;
 
-/// Progress of the finalizer thread during a wait.
+/// Progress of the finalizer thread during [`Runtime::drain_finalizers`].
 ///
 /// # Examples
 /// ```rust
@@ -74,8 +74,8 @@ pub struct ShutdownReport {
     pub problems: Vec<String>,
     /// Pending tasks, timers and posted closures of modules at the start of the shutdown. Each of these jobs was dropped with its module.
     pub jobs: Vec<JobInfo>,
-    /// Leases that blocked the unload of a Master. After the wait, this Master was parked. Also contains the leases that blocked the unload
-    /// of Slims at the end of the wait.
+    /// Leases that blocked the unload of a Master until the wait ended, so that this Master was parked. Also contains the leases that still
+    /// blocked the unload of Slims when the wait ended.
     pub leases: Vec<Blocker>,
     /// Number of objects that still existed after the unload of all modules. All these objects are of native classes.
     pub objects: u64,
@@ -224,7 +224,7 @@ impl Runtime {
         Ok(self.inner.drain(deadline))
     }
 
-    /// Shuts the runtime down: unloads the Master, then all Slims, and waits for finalizers. Finally calls the listeners of the Default.
+    /// Shuts the runtime down: unloads the Master, then all Slims, and waits for finalizers. Then calls the listeners of the Default.
     /// Returns a report of the images and Slims that could not be unloaded. Remaining handles of the host stay valid, and refer to a host
     /// without modules.
     ///
@@ -232,10 +232,10 @@ impl Runtime {
     /// A handle that is never dropped prevents the shutdown. See [`Contexts::raise_at_exit`](crate::Contexts::raise_at_exit) for both
     /// cases.
     ///
-    /// Finally drops all callbacks: tickers, listeners, unloading callbacks, registered functions, resolvers and handlers of load contexts.
-    /// Dropping a callback that owns a handle of this host breaks a reference cycle; see [`Runtime::downgrade`]. The log contains a warning
-    /// for each of these callbacks, with kind and registration site. If several callbacks share a handle, for example in an `Rc`, the log
-    /// only lists the callback that is dropped last.
+    /// At the end, drops all callbacks: tickers, listeners, unloading callbacks, registered functions, resolvers and handlers of load
+    /// contexts. Dropping a callback that owns a handle of this host breaks a reference cycle; see [`Runtime::downgrade`]. The log contains
+    /// a warning for each of these callbacks, with kind and registration site. If several callbacks share a handle, for example in an `Rc`,
+    /// the log only lists the callback that is dropped last.
     ///
     /// Has no effect while plugin code or a hook of a native class is on the stack, or while an exclusive operation such as a reload is in
     /// progress. In this case, [`ShutdownReport::left`] contains the reason.

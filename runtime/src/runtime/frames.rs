@@ -29,8 +29,8 @@ pub struct Budget {
     /// Game time of the tick in seconds.
     pub seconds: f32,
     /// Time limit for an incremental collection; one millisecond by default. A tick may exceed the limit by the time to destroy one object
-    /// with its subobjects, including the listeners. A tick may also exceed the limit by the time of the `add_references` hooks of native
-    /// classes. After the mark phase, these hooks run again in each tick.
+    /// with its subobjects, including the listeners that the destruction calls. A tick may also exceed the limit by the time of the
+    /// `add_references` hooks of native classes. After the mark phase, these hooks run again in each tick.
     pub collection: Duration,
 }
 
@@ -54,8 +54,8 @@ impl Budget {
 
 impl Runtime {
     /// Runs one frame: advances game time, calls all tickers, runs timers and tasks of modules, then runs a safe point. During an exclusive
-    /// operation such as a reload, or while plugin code borrows a slice of host memory, only logs a warning. A host function that a plugin
-    /// calls could run a tick at such a time.
+    /// operation such as a reload, or while plugin code borrows a slice of host memory, only logs a warning. This case occurs if a plugin
+    /// calls a host function that runs a tick.
     ///
     /// # Examples
     /// ```rust

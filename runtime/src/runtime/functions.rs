@@ -41,7 +41,7 @@ pub struct Calls<'a>(pub(super) &'a Runtime);
 impl Calls<'_> {
     /// Calls a function by its ZCall name with dynamic values. Intended for tools and tests. [`Runtime::function`] is faster for code with
     /// static types. For a function of an object and for a property, the first argument is the object. For `nd:/`, the first argument is
-    /// the delegate. For a property, a second argument is the value to write.
+    /// the delegate. If the name is a property, an optional second argument is the value to write.
     ///
     /// # Errors
     /// Returns the errors of [`Calls::resolve`]. Returns an error if the arguments do not match the parameters, or if the callee fails.
@@ -265,8 +265,9 @@ impl Calls<'_> {
 
     /// Registers a host function that any thread may call. The body of the function has no access to the runtime. Modules of Slims, pinned
     /// contexts and the Default can also call the function, on any thread and concurrently. If a module offers a function with an equal
-    /// name, the function of the module takes precedence. Otherwise the function works like a function of [`Calls::register`]. Modules of
-    /// these contexts can also call the functions of [`Calls::register_leaf`].
+    /// name, the function of the module takes precedence. In all other respects, the function works like a function registered with
+    /// [`Calls::register`]. Modules of Slims, pinned contexts and the Default can also call functions registered with
+    /// [`Calls::register_leaf`].
     ///
     /// ```
     /// # fn main() -> Result<(), alcedo_runtime::Error> {

@@ -25,9 +25,9 @@ mod paths;
 
 /// Time between attempts to write the status file.
 const RETRY: Duration = Duration::from_secs(1);
-/// Time before a failed attempt is repeated. Applies to the return to the last healthy library, and to the copy of a new library. An
-/// attempt fails, for example, while the disk is full. The time doubles after each failed return, up to [`MOST_DOUBLINGS`] times, because
-/// each attempt may interrupt the host.
+/// Time before a failed attempt is repeated. Applies to attempts to load the last healthy library again, and to attempts to copy a new
+/// library. An attempt fails, for example, while the disk is full. The time doubles after each failed return, up to [`MOST_DOUBLINGS`]
+/// times, because each attempt may interrupt the host.
 const LONG_RETRY: Duration = Duration::from_secs(5);
 const MOST_DOUBLINGS: u32 = 6;
 

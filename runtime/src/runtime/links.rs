@@ -1,4 +1,4 @@
-//! Persistent links: the paths and ids of objects, and the references and delegates that store a path or an id.
+//! Persistent links between objects: references and delegates that store the path or the id of an object.
 
 use alcedo_abi::value::LazyRaw;
 

@@ -1,4 +1,5 @@
-//! Typed access to objects of native classes, for host code. Each native class has a Rust type, and each member has a Rust method.
+//! Typed access to objects of native classes, for host code. Each native class has a Rust type, and each member of the class has a Rust
+//! method.
 
 use super::objects::Objects;
 use crate::boundary::CallError;

@@ -20,7 +20,7 @@ use crate::zcall::name::ZCallName;
 use crate::zcall::protocol::{PlainProtocol, Protocol};
 use crate::zcall::reader::{NameErrorKind, Reader};
 
-/// Code that the host has registered. At its end, the host removes and drops the code.
+/// Code that the host has registered. The shutdown of the host removes and drops the code.
 pub(super) trait TakeBody {
     /// Removes and returns the code, so that the caller can drop the code.
     fn take_body(&self) -> Option<Rc<dyn Any>>;
@@ -73,7 +73,7 @@ pub trait ZCallResolver {
     /// If the resolver declines a name, each later lookup of this name calls the resolver again.
     ///
     /// # Errors
-    /// Returns [`Declined`] if the function does not exist. The error of the caller contains the reason.
+    /// Returns [`Declined`] if the function does not exist. The error that the caller receives contains the reason.
     fn resolve(&self, runtime: &Runtime, name: &str) -> Result<ZCallFunction, Declined>;
 }
 
@@ -262,11 +262,11 @@ impl Calls<'_> {
     }
 
     /// Adds a resolver for the names of a protocol of the host. The resolvers of a protocol are called in ascending order of priority. The
-    /// first function that one of the resolvers returns is used. Errors refer to each resolver by its `label`. Reloads, rollbacks and
+    /// runtime uses the first function that a resolver returns. Error messages name each resolver by its `label`. Reloads, rollbacks and
     /// unloads do not affect the resolver.
     ///
-    /// Uncommitted code can only call [`pure`](crate::zcall::Resolved::pure) functions. A panic in the resolver, or in a function of the
-    /// resolver, is returned to the caller as an error.
+    /// Uncommitted code can only call [`pure`](crate::zcall::Resolved::pure) functions. A panic in the resolver, or in a function that the
+    /// resolver returned, is returned to the caller as an error.
     ///
     /// # Errors
     /// If the host has added no such protocol, or if the protocol already has a resolver with this label.
@@ -296,7 +296,7 @@ impl Calls<'_> {
 }
 
 impl Runtime {
-    /// Wraps a function with two checks. Before a commit, a call of a function with side effects fails. After the end of the host, every
+    /// Wraps a function with two checks. Before a commit, a call of a function with side effects fails. After the host has shut down, every
     /// call fails.
     pub(super) fn guarded(&self, name: String, function: Resolved, site: Site) -> Resolved {
         let mode = self.core().world.mode.clone();

@@ -37,7 +37,7 @@ impl Runtime {
         }
     }
 
-    /// Loads `libraries` like [`Runtime::create_master`], but does not ignore its argument if the host runs under `alcedo dev`.
+    /// Loads `libraries` like [`Runtime::create_master`], but also under `alcedo dev`, where `create_master` ignores its argument.
     pub(crate) fn create_master_of(&self, libraries: &[PathBuf]) -> Result<(), Error> {
         let _busy = self.at_safe_point("creating the Master")?;
         Ok(master::create(&self.inner.core, &self.inner.loads, &self.with_scripts(libraries))?)
@@ -68,9 +68,9 @@ impl Runtime {
     }
 
     /// Replaces only the modules of the Master whose libraries were rebuilt, and the modules that depend on these modules. `libraries` must
-    /// contain all libraries of the Master. All remaining modules stay mapped in their generation. The plugin parts of these modules are
-    /// not rebuilt, and the handles of their functions stay valid. If no library has changed, no module is replaced. The report then states
-    /// that no library has changed.
+    /// contain all libraries of the Master. All remaining modules stay mapped in their generation. The plugin parts of the remaining
+    /// modules are not rebuilt, and the handles of the functions of these modules stay valid. If no library has changed, no module is
+    /// replaced. The report then states that no library has changed.
     ///
     /// # Errors
     /// Returns the errors of [`Runtime::reload`].
@@ -206,8 +206,8 @@ impl Runtime {
 
     fn watch_for(&self, scope: ReloadScope) -> Result<(), Error> {
         let files = match self.inner.agent.get() {
-            // `alcedo dev` builds the plugins and reports complete builds. These builds do not include the scripts that the host itself
-            // loads.
+            // `alcedo dev` builds the plugins and reports complete builds. The reported builds do not include the scripts that the host
+            // itself loads.
             Some(_) => self.inner.scripts.borrow().clone(),
             None => self.inner.loads.master().ok_or(LoadError::NoMaster)?.paths,
         };
@@ -216,7 +216,7 @@ impl Runtime {
         }
         *self.inner.watch.borrow_mut() = Some(FileWatch::new(&files)?);
         self.inner.watch_scope.set(scope);
-        // After an error above, the health watch continues.
+        // Ends the health watch only here, so that the health watch continues after an error above.
         self.end_health_watch();
         Ok(())
     }

@@ -1,5 +1,6 @@
-//! Function tables that the host and its modules exchange at load time. Each entry is a function with a ZCall name: `ex:/` for an entry of
-//! the host, `nm:/` for an entry of a module. A table declares its entries with Rust types. One fingerprint covers all entries of a table.
+//! Function tables that the host and its modules exchange at load time. Each entry is a function with a ZCall name: `ex:/` for an entry
+//! that the host implements, `nm:/` for an entry that a module implements. A table declares its entries with Rust types. One fingerprint
+//! covers all entries of a table.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -60,8 +61,9 @@ impl Tables<'_> {
     /// function `ex:/table/entry`. After [`Runtime::shutdown`], calls of entries return an error.
     ///
     /// An entry without captures is as fast as a function of [`Calls::register_leaf`](crate::Calls::register_leaf). For modules of the
-    /// Master, an entry with captures is as fast as a function of [`Calls::register_typed`](crate::Calls::register_typed). Modules of other
-    /// contexts hold a guard during each call of an entry with captures. During a reload, new code cannot call entries before the commit.
+    /// Master, an entry with captures is as fast as a function of [`Calls::register_typed`](crate::Calls::register_typed). Modules of
+    /// Slims, pinned contexts and the Default hold a guard during each call of an entry with captures. During a reload, new code cannot
+    /// call entries before the commit.
     ///
     /// # Errors
     /// If a table with this name is already offered, the name of an entry is used, or a type of an entry has no path.
@@ -93,8 +95,8 @@ impl Tables<'_> {
         self.offer_as(table, Effect::Any)
     }
 
-    /// Offers a table whose entries have no side effects. During a reload, new code can call these entries before the commit: in its entry
-    /// method and in its main. See [`Calls::register_pure`](crate::Calls::register_pure).
+    /// Offers a table whose entries have no side effects. During a reload, the entry method and the main of a new module can call these
+    /// entries before the commit. See [`Calls::register_pure`](crate::Calls::register_pure).
     ///
     /// # Errors
     /// Returns the errors of [`Tables::offer`].

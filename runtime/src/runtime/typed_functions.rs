@@ -32,7 +32,8 @@ use crate::zcall::call::{Call, Resolved};
 
 impl Calls<'_> {
     /// Registers a typed host function as `ex:/name`. Parameters and result must be numbers, `bool` or names. Calls create no
-    /// [`Value`](crate::Value), and plugins call the code directly. Otherwise the function works like a function of [`Calls::register`].
+    /// [`Value`](crate::Value), and plugins call the code directly. In all other respects, the function works like a function of
+    /// [`Calls::register`].
     ///
     /// ```
     /// # fn main() -> Result<(), alcedo_runtime::Error> {
@@ -60,9 +61,9 @@ impl Calls<'_> {
     }
 
     /// Registers a leaf: a function that depends only on its parameters and has no access to the runtime. `body` must be a `fn` item or a
-    /// closure without captures. Plugins call a leaf by its address. No call into the host is faster. The caller guarantees that a leaf has
-    /// no side effects. During a reload, new code can therefore call the leaf before the commit; see [`Calls::register_pure`]. Modules of
-    /// Slims, pinned contexts and the Default can also call the leaf, on any thread.
+    /// closure without captures. Plugins call a leaf by its address. A leaf call is the fastest call into the host. The caller guarantees
+    /// that a leaf has no side effects. During a reload, new code can therefore call the leaf before the commit; see
+    /// [`Calls::register_pure`]. Modules of Slims, pinned contexts and the Default can also call the leaf, on any thread.
     ///
     /// ```
     /// # fn main() -> Result<(), alcedo_runtime::Error> {
@@ -215,7 +216,7 @@ trait Body: 'static {
 
 type ResultOf<B> = <<B as Body>::Returned as NativeReturned>::Value;
 
-/// A registered function. At its end, the host removes and drops the body.
+/// A registered function. The shutdown of the host removes and drops the body.
 struct Typed<B> {
     /// State of the fast paths. Direct calls use this state to check that a red frame is open.
     fast_paths: FastPaths,
@@ -339,7 +340,7 @@ bodies! {
     (A a, B b, C c, D d, E e, G g, H h) (A a, B b, C c, D d, E e, G g, H h, I i)
 }
 
-/// A function without captures. The end of the host does not drop this function.
+/// A function without captures. The shutdown of the host does not drop this function.
 struct Stateless<F>(PhantomData<fn() -> F>);
 
 alcedo_abi::copies! { impl[F] Stateless<F>; }

@@ -11,9 +11,9 @@ use crate::object::class::Class;
 use crate::object::meta::value_of;
 use crate::object::origin::Origin;
 
-/// Cached lookup of a class by its path, for creating many objects. Each use resolves the path to the current class. After a reload, this
-/// is the new class. A use fails while no class has the path. Does not keep the class alive. If used with another runtime, resolves to the
-/// class of that runtime. Game thread only.
+/// Cached lookup of a class by its path, for creating many objects. Each use resolves the path to the current class. After a reload, a use
+/// therefore returns the new class. A use fails while no class has the path. Does not keep the class alive. If used with another runtime,
+/// resolves to the class of that runtime. Game thread only.
 ///
 /// # Examples
 /// ```rust

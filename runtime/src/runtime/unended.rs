@@ -12,7 +12,7 @@ use super::{Runtime, WeakRuntime};
 use crate::callback::Site;
 use crate::panic_guard;
 
-/// Maximum time for which an ending thread waits for the warning to be logged.
+/// Maximum time for which the thread that ends waits until the warning is logged.
 const LONGEST: Duration = Duration::from_secs(2);
 
 thread_local! {

@@ -1,4 +1,4 @@
-//! Unloads, for code of the host: requests, progress, waits and parking.
+//! Unloading of Master generations, for code of the host: requests, progress, waits and parking.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -50,9 +50,9 @@ pub struct Unloads<'a>(pub(super) &'a Runtime);
 
 impl Unloads<'_> {
     /// Adds a callback that runs before a generation ends. The callback receives the number of this generation. The callback runs in each
-    /// unload and in each reload. After the callback, the reload may still be rolled back. Callbacks run in ascending order of priority.
-    /// Callbacks with equal priorities run in the order of registration. A panic of a callback is recorded in the ticket of the unload, and
-    /// the remaining callbacks run.
+    /// unload and in each reload. The reload may still be rolled back after the callback has run. Callbacks run in ascending order of
+    /// priority. Callbacks with equal priorities run in the order of registration. A panic of a callback is recorded in the ticket of the
+    /// unload, and the remaining callbacks run.
     ///
     /// The callback stays registered until the host calls [`Registration::remove`](crate::Registration::remove) or [`Runtime::shutdown`],
     /// or until the runtime ends. The callback should use its `&Runtime` argument and own no handle of the runtime; see

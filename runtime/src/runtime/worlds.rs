@@ -26,8 +26,8 @@ use crate::world::{self, Snapshot, WorldLoadReport};
 pub struct Worlds<'a>(pub(super) &'a Runtime);
 
 impl Worlds<'_> {
-    /// Saves all live objects to a file, and returns their number. The file contains the class, name and outer of each object, the property
-    /// values that differ from the defaults, and the kept fields of plugin parts. Transient properties are not saved.
+    /// Saves all live objects to a file, and returns their number. For each object, the file contains the class, the name, the outer, the
+    /// property values that differ from the defaults, and the kept fields of the plugin part. Transient properties are not saved.
     /// `docs/world-format.md` describes the format.
     ///
     /// # Errors

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use alcedo_sys::{Digest, ImageError, ImageFile, StageDir, StagedFile, plain_file};
 
-/// Private copy of a library. The file also stays open, because programs that clean the temporary folder may remove the file.
+/// Private copy of a library. Also holds the file open, so that the content stays readable if a program that cleans the temporary folder
+/// removes the file.
 pub(super) struct KeptCopy {
     pub(super) digest: String,
     /// Digest of the image, without its seal.
@@ -35,7 +36,7 @@ impl KeptCopy {
     }
 }
 
-/// Writes a copy, and opens the copy only for reading. The check for writers would reject a file that is open for writing.
+/// Writes a copy, and opens the copy only for reading, because the check for writers rejects a file that is open for writing.
 fn write(dir: &StageDir, label: &str, bytes: &[u8]) -> io::Result<(StagedFile, File)> {
     let staged = dir.write(label, bytes)?;
     let (file, _) = plain_file::open(staged.path())?;
