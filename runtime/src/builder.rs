@@ -47,7 +47,7 @@ pub struct Builder {
     loads: LoadSettings,
     watchdog: Option<Duration>,
     on_hang: Vec<Registered<Listener>>,
-    /// Number of stack bytes that calls leave free on each thread.
+    /// Number of stack bytes that calls into modules and host functions leave free on each thread.
     stack_reserve: Option<usize>,
     owned_values_are_no_roots: bool,
     development: bool,
@@ -177,8 +177,8 @@ impl Builder {
 
     /// Sets the policy for modules that use resources of the process without a permission in their `module!`. Such resources are the
     /// network, files, threads, signals and C libraries. The default policy only reports such uses. A module that declares no permissions
-    /// is not checked. The check finds mistakes of authors, but does not restrict code. `runtime/docs/trusting-files.md` lists the uses
-    /// that the check detects.
+    /// is not checked. The check finds mistakes of plugin authors, but does not restrict the code of a module.
+    /// `runtime/docs/trusting-files.md` lists the uses that the check detects.
     ///
     /// # Examples
     /// ```rust,no_run
@@ -305,8 +305,8 @@ impl Builder {
         self
     }
 
-    /// Names the last callback that was added to this builder: a ticker, or a listener for events or hangs. At run time,
-    /// [`Runtime::registrations`] returns registrations with their names, for example to remove a callback. Several callbacks may have the
+    /// Names the last callback that was added to this builder: a ticker, or a listener for events or hangs. [`Runtime::registrations`]
+    /// returns the name with the registration of the callback, for example to find and remove the callback. Several callbacks may have the
     /// same name.
     ///
     /// ```
@@ -331,8 +331,8 @@ impl Builder {
     /// Sets the stack reserve: the number of stack bytes that calls into modules and calls of host functions leave free. The default is 256
     /// KiB. The maximum is three quarters of the stack. Applies to the game thread, and to each thread that calls into a Slim, a pinned
     /// context or the Default. A call that would leave less stack free fails with [`CallError::TooDeep`](crate::CallError::TooDeep).
-    /// Unbounded recursion therefore returns an error, and the process continues. Calls that destroy objects may use three quarters of this
-    /// reserve. The runtime does not check two kinds of calls into a Slim, a pinned context or the Default: calls through function
+    /// Unbounded recursion therefore returns an error, and the process continues. Calls that destroy objects may use up to three quarters
+    /// of the reserve. The runtime does not check two kinds of calls into a Slim, a pinned context or the Default: calls through function
     /// pointers, and calls on the stack of a coroutine, whose size is unknown.
     ///
     /// # Examples
@@ -432,7 +432,8 @@ impl Builder {
     ///
     /// `alcedo dev` reports a crash with its module and line. A call that runs for more than a second is reported as a hang. In both cases
     /// `alcedo dev` starts this program again, and the new process restores a world that was saved a few seconds earlier. The first safe
-    /// point after plugins were loaded calls [`Worlds::load`](crate::Worlds::load). This call makes all earlier object handles stale.
+    /// point after plugins were loaded calls [`Worlds::load`](crate::Worlds::load). Loading the world makes all earlier object handles
+    /// stale.
     ///
     /// A host ends when it calls [`Runtime::shutdown`] or drops its runtime. If the process exits without one of these steps, `alcedo dev`
     /// assumes that a plugin has crashed, and restarts the host.
@@ -459,7 +460,7 @@ impl Builder {
         self
     }
 
-    /// For tests only: sets the last serial number of slots for objects and conjugates. With a small number, a slot is soon exhausted.
+    /// For tests only: sets the last serial number of slots for objects and conjugates. With a small number, a test soon exhausts a slot.
     /// Stale handles remain invalid, and exhausted slots continue to occupy memory.
     #[doc(hidden)]
     #[must_use]
@@ -468,7 +469,7 @@ impl Builder {
         self
     }
 
-    /// For tests only: runs one class constructor a second time in each reload. Tests verify that the reload checks detect this error.
+    /// For tests only: runs one class constructor a second time in each reload. Tests verify that the reload checks detect the second run.
     #[doc(hidden)]
     #[must_use]
     pub fn planted_rerun(mut self, planted: bool) -> Self {
@@ -476,7 +477,7 @@ impl Builder {
         self
     }
 
-    /// Allows modules to bind classes to the C libraries of this folder (`#[uclass(dll_bind = "Name")]`). The creator of the
+    /// Allows modules to bind classes to the C libraries in the folder of `code` (`#[uclass(dll_bind = "Name")]`). The creator of the
     /// [`UserCode`](alcedo_dll_bind::UserCode) also guarantees that the declarations of modules for these libraries are correct. Without
     /// this setting, the functions of such classes do nothing.
     #[cfg(feature = "dll-bind")]

@@ -1,7 +1,7 @@
-//! Rust types of module classes, for use by a host. `alcedo glue --for-host` generates these types (the glue) as calls of
+//! Rust types of module classes, for use by a host. `alcedo glue --for-host` generates these types, called glue, as invocations of
 //! [`host_class!`](crate::host_class). Glue is compiled into the host, and may be older than the loaded module. The first use of a member
 //! therefore checks that the class has this member. The first use after a reload repeats the check. Glue does not keep a module loaded, and
-//! always calls the current code.
+//! always calls the code of the current generation.
 //!
 //! ```no_run
 //! use alcedo_runtime::host::*;

@@ -1,4 +1,4 @@
-//! Evaluates a [`Builder`]: builds the runtime, or only declares the native types for script checks and glue.
+//! Builds the runtime that a [`Builder`] describes, or only declares its native types for script checks and glue.
 
 use std::io;
 use std::mem;
@@ -87,8 +87,8 @@ impl Builder {
         layouts
     }
 
-    /// Returns the native types of this builder in the form that a [`Runtime`] declares. Intended for tools that write glue. Constructs no
-    /// object, and builds no runtime.
+    /// Returns the native types of this builder in the form in which a [`Runtime`] declares the types. Intended for tools that write glue.
+    /// Constructs no object, and builds no runtime.
     ///
     /// # Errors
     /// Returns an error if a native declaration breaks a rule.
@@ -146,7 +146,7 @@ impl Builder {
     }
 
     /// Builds the runtime. The calling thread becomes the game thread. Log records of a plugin thread without a `tracing` subscriber are
-    /// sent to the current subscriber of the calling thread. The runtime keeps this subscriber until the end of the runtime.
+    /// sent to the current subscriber of the calling thread. The runtime holds this subscriber until the runtime is dropped.
     ///
     /// # Errors
     /// Returns an error if a native declaration breaks a rule, or if the system cannot create the finalizer thread or the folder for

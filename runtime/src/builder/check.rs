@@ -73,7 +73,7 @@ pub(super) fn check(world: &World, modules: &[PathBuf], layouts: &Layouts) -> Ve
                 wrong.extend(names.map(|(_, name)| (name.to_ascii_lowercase(), of.clone())));
             }
         }
-        // A batch with several packages is a dependency cycle. The first package of such a batch then reports unresolved names.
+        // A batch with several packages is a dependency cycle. The first package of such a batch therefore reports unresolved names.
         for script in of_scripts.into_iter().map(|at| &scripts[at]) {
             let versions = out_of_range(script, &scripts, &libraries);
             let check = checked(world, script, versions, (&wrong, layouts));

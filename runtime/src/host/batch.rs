@@ -48,7 +48,7 @@ pub struct BatchFunction<A, R> {
     condition: Option<String>,
     only_overrides: bool,
     kept: RefCell<Option<(KeptHandle, MethodCall)>>,
-    /// Objects of the list that was called last, grouped by class, and the version of this list.
+    /// Objects of the list in the last call, grouped by class, and the version of this list.
     groups: Cell<Option<(u64, Groups)>>,
     of: PhantomData<fn(A) -> R>,
 }
@@ -85,14 +85,14 @@ pub struct BatchReport {
     pub unmet: usize,
     /// Number of objects that [`BatchFunction::only_overrides`] excluded, because their class has no override.
     pub without_override: usize,
-    /// Number of ABI crossings of batched calls: one per class, and one more per failed call.
+    /// Number of ABI crossings in this batch: one per class, and one more per failed call.
     pub crossings: usize,
     /// Objects whose calls failed, with the errors. All other calls succeeded.
     pub failed: Vec<(ObjectHandle, Error)>,
 }
 
 impl Runtime {
-    /// Returns a method for calls on many objects with equal arguments. `A` lists the types of the parameters, without the object. All
+    /// Returns a method for calls on many objects with equal arguments. `A` lists the parameter types without the receiver object. All
     /// parameters and the result must be numbers, `bool`s or names.
     ///
     /// ```no_run

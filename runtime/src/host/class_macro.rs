@@ -1,4 +1,4 @@
-//! Macro for the glue of hosts. Declares a class of a module as a Rust type. The members of the class become methods of object references.
+//! Macro for host glue. Declares a class of a module as a Rust type. The members of the class become methods of object references.
 
 /// Declares a class of a module for a host. Expands to an empty enum and a trait. The enum serves as the type parameter of `Obj`. The trait
 /// contains the members of the class. `Obj` of this class and of derived classes implements the trait. `alcedo glue --for-host` generates

@@ -1,6 +1,5 @@
-//! Host closures that are bound to delegates. A delegate stores an object and a function name. A delegate therefore stores an object of a
-//! generated native class in place of the closure. The first binding of a closure with a new signature declares the class for this
-//! signature.
+//! Host closures that are bound to delegates. Because a delegate stores an object and a function name, the object belongs to a generated
+//! native class that represents the closure. The first binding of a closure with a new signature declares the class for this signature.
 
 use std::any::TypeId;
 use std::fmt;
@@ -156,7 +155,7 @@ fn class_of<A: ValueParams, R: NativeResult>(runtime: &Runtime, signature: &Sign
     Ok(path)
 }
 
-/// Returns the thunk of a closure class. The thunk finds the closure by the receiver object of the call.
+/// Returns the thunk of a closure class. The thunk uses the receiver object of the call to look up the closure.
 fn thunk<A: ValueParams, R: NativeResult>(runtime: WeakRuntime) -> Thunk {
     Rc::new(move |_context, frame: &mut Frame<'_>| {
         let gone = || CallError::Unavailable { what: "the closure of the host".to_owned() };

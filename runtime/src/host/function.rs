@@ -278,7 +278,7 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
     /// ```
     ///
     /// # Errors
-    /// Fails if the function has no pointer for such calls, if calls are observed, or if the host has a
+    /// Fails if the function has no pointer for direct calls, if calls are observed, or if the host has a
     /// [`watchdog`](crate::Builder::watchdog). Returns the errors of [`TypedFunction::call`] if calls are not allowed.
     pub fn hot<T>(&self, code: impl FnOnce(HotFunction<'_, A, R>) -> T) -> Result<T, Error> {
         let runtime = self.runtime.expect(&self.name)?;
@@ -297,7 +297,7 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
         })
     }
 
-    /// Performs the operations that were deferred until the red frame closes.
+    /// Performs the operations that were deferred until the red frame of the call closes.
     #[cold]
     fn clean_up(&self, height: usize) {
         if let Some(runtime) = self.runtime.upgrade() {
@@ -310,7 +310,7 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
         let known = self.handle.borrow().as_ref().and_then(|kept| runtime.core().zcalls.fresh(kept));
         match known {
             Some(callee) => Ok(callee),
-            // The epoch may have changed because of a different name. The resolution then returns the current callee again.
+            // The epoch may have changed because of a different name. In this case, the resolution returns the same callee again.
             None => self.resolve(runtime),
         }
     }

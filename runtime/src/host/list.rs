@@ -39,7 +39,7 @@ pub struct ObjectList {
     host: Option<WeakContexts>,
 }
 
-/// Difference between a list and an earlier version.
+/// Objects that were added to and removed from a list since an earlier version.
 #[derive(Debug)]
 pub(super) struct Edits {
     /// Version of the earlier list.
@@ -106,7 +106,7 @@ impl ObjectList {
 pub struct ClassList {
     class: String,
     list: ObjectList,
-    /// Number of population changes, and the class epoch, at the last refresh. Different hosts have different class epochs.
+    /// Counter of object changes, and class epoch, at the last refresh. Different hosts have different class epochs.
     seen: Option<(u64, u64)>,
     /// Set if the last refresh has updated the list.
     was_updated: bool,
