@@ -1,5 +1,5 @@
-//! Classes, structs and enums that the host declares in Rust. The declarations of native types and of module types have one common form,
-//! and reflection does not distinguish them.
+//! Classes, structs and enums that the host declares in Rust. Native types and module types are declared in one common form, and reflection
+//! does not distinguish native types from module types.
 
 #[doc(hidden)]
 pub mod __private;
@@ -100,7 +100,7 @@ pub struct Natives {
 }
 
 impl Natives {
-    /// Returns a set that declares the package `name`, and contains no native types yet.
+    /// Returns a `Natives` value that declares the package `name`, and contains no native types yet.
     pub fn in_package(name: &str) -> Self {
         Self { packages: vec![name.to_owned()], ..Self::default() }
     }
@@ -438,7 +438,7 @@ impl NativeClass {
 
     /// Sets a hook that runs when the destruction of an object begins. The hook of a derived class runs before the hooks of its base
     /// classes. The object is intact while the hook runs. The hook also runs after a reload has moved the object to another native class.
-    /// In this case, the hook cannot access the properties of this class.
+    /// In this case, the hook cannot access the properties of its own class.
     ///
     /// # Examples
     /// ```rust

@@ -1,5 +1,5 @@
-//! Functions of native classes whose bodies are in a C library. The attribute expands to the same code in hosts and plugins. The build of
-//! the runtime opens the library.
+//! Functions of native classes whose bodies are in a C library. The attribute expands to the same code in hosts and plugins. Building the
+//! runtime opens the library.
 
 use std::marker::PhantomData;
 

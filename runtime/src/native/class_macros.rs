@@ -175,7 +175,7 @@ macro_rules! __alcedo_native_property {
                 })
             }
 
-            /// Writes the property. If the write is rejected, the running call ends with the error. For example, during a reload, a red
+            /// Writes the property. If the write is rejected, the running call fails with the error. For example, during a reload, a red
             /// constructor can write only to the object that it constructs.
             $(#[$attr])*
             #[inline]
@@ -197,9 +197,9 @@ macro_rules! __alcedo_native_property {
     };
 }
 
-/// Declares two methods of a view for each function. If the call fails, `$try_name` returns the error, and `$ending` ends the running call
-/// with the error. `$what` is a path with the class and function name. If `$name` differs from this function name, the methods call the
-/// body of this class even if an override exists.
+/// Declares two methods of a view for each function. If the call fails, `$try_name` returns the error, and `$ending` makes the running call
+/// fail with the error. `$what` is a path with the class and function name. If `$name` differs from the function name in `$what`, the
+/// methods call the body of this class even if an override exists.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_native_calls {
@@ -219,7 +219,7 @@ macro_rules! __alcedo_native_calls {
             $(
                 $(#[$ending_attr])*
                 ///
-                /// If the call fails, the running call ends with the error.
+                /// If the call fails, the running call also fails with the error.
                 #[inline]
                 pub fn $ending(&self, $($ending_arg: $ending_ty),*) -> $ending_result {
                     $crate::native::__private::or_end(self.$tried($($ending_arg),*))

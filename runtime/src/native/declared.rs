@@ -1,5 +1,6 @@
 //! Native classes as Rust types: the expansion of `#[uclass]` on a struct and its `impl` block. Hosts and plugins use attributes with equal
-//! names. In a host, the attributes expand to declarations of [`super`]. The declarations are separate for each runtime.
+//! names. In a host, the attributes expand to declarations that use the types of [`super`]. Each runtime declares its own copy of the
+//! classes.
 //!
 //! Fields with `#[uproperty]` become properties of the object. All remaining fields form a Rust struct. Each object has one value of this
 //! struct. The red constructor builds this value when the value is first used, and at the latest before the class constructor runs. If the
@@ -58,8 +59,8 @@ pub struct Hook<C: Class> {
     try_run: TryRun<C>,
 }
 
-/// Runs a hook on Rust fields, even if the object of the fields is destroyed. Returns `None` if an open borrow of the fields conflicts with
-/// the hook.
+/// Runs a hook on the Rust fields of an object, even if the object is destroyed. Returns `None` if an open borrow of the fields conflicts
+/// with the hook.
 type TryRun<C> = fn(&PartCell<C>, This<'_, C>) -> Option<Result<(), CallError>>;
 
 alcedo_abi::copies! { impl[C: Class] Hook<C>; }
@@ -103,7 +104,7 @@ impl<C: Class> Body<C> {
     }
 
     /// Adds the destruction hook and the reference hook. Only native classes support these hooks. `has_red_constructor` is true if the
-    /// author has written a red constructor.
+    /// class has a handwritten red constructor.
     #[must_use]
     pub const fn with_ends(
         self,
@@ -171,7 +172,7 @@ pub(super) fn class_decl<C: DeclaredClass>() -> ClassDecl {
     let functions = functions.iter().chain(bodies.iter().copied().flatten());
     decl.functions = functions.map(|function| function.declared(&parts)).collect();
     decl.interfaces = C::IMPLEMENTS.iter().map(|path| (*path).to_owned()).collect();
-    // Without these items, no code can observe when the empty struct is built.
+    // Without fields, constructor, destructor or hooks, no code can observe when the empty struct is built.
     let is_observed = has_fields || has_red_constructor || needs_drop::<C>() || add_references.is_some();
     if is_observed || class_constructor.is_some() || begin_destroy.is_some() {
         let parts = Rc::clone(&parts);
@@ -204,8 +205,8 @@ pub(super) fn class_decl<C: DeclaredClass>() -> ClassDecl {
 }
 
 /// Runs the hook on the Rust fields of an object, and then drops the fields. Called if the object is being destroyed, or if a reload has
-/// moved the object to another native class. If a running method has borrowed the fields, the fields are dropped after this method. If this
-/// borrow conflicts with the hook, the hook also runs after this method.
+/// moved the object to another native class. If a running method has borrowed the fields, the fields are dropped after this method returns.
+/// If this borrow conflicts with the hook, the hook also runs after this method returns.
 fn end<C: DeclaredClass>(parts: &Parts<C>, this: This<'_, C>, hook: Option<Hook<C>>) {
     let At { world, object } = this.view.at();
     let objects = &core_of(world).objects;

@@ -1,5 +1,5 @@
 //! Delegate types for native properties and for `#[udelegate]`. The accessor of a property returns a [`DelegateRef`] or a [`MulticastRef`].
-//! These references are valid only in the running call. A [`DelegateOf`] can also be used outside of calls.
+//! These references are valid only during the running call. A [`DelegateOf`] can also be used outside of calls.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -67,7 +67,7 @@ pub trait Signature: 'static {
     /// Returns the signature string, which is the part in parentheses of a delegate type.
     #[doc(hidden)]
     fn signature_text() -> String {
-        // For an invalid signature, returns the error message. The declaration of the property then rejects this string.
+        // For an invalid signature, returns the error message. The declaration of the property then rejects the message as an invalid type.
         signature_of::<Self::Args, Self::Result>().map_or_else(|error| error.to_string(), |words| words.to_string())
     }
 }
@@ -339,7 +339,7 @@ macro_rules! refs {
                 self.0.of
             }
 
-            /// Binds a function of an object, by name. If the binding is rejected, the running call ends with the error.
+            /// Binds a function of an object, by name. If the binding is rejected, the running call fails with the error.
             pub fn bind<C: Class>(&self, object: Obj<C>, function: &str) {
                 self.try_bind(object, function).unwrap_or_else(|error| fail(error));
             }
@@ -451,8 +451,8 @@ impl<F: Signature> DelegateRef<'_, F> {
 }
 
 impl<F: Signature<Result = ()>> MulticastRef<'_, F> {
-    /// Calls the bound functions of all live objects, starting with the newest binding. A failed call does not stop the remaining calls.
-    /// After all calls, the running call ends with the first error.
+    /// Calls the bound functions of all live objects, starting with the newest binding. A failed call does not stop the remaining calls. If
+    /// a call has failed, the running call then fails with the first error.
     pub fn broadcast(&self, arguments: F::Args) {
         self.try_broadcast(arguments).unwrap_or_else(|error| fail(error));
     }

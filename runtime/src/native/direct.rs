@@ -64,7 +64,7 @@ pub(super) fn of_method<M: Method>(parts: &Rc<Parts<M::Class>>) -> Option<Rc<dyn
     Some(DirectMaker::kept(make, body))
 }
 
-/// Returns two functions with the body `B`: for a direct call on one object, and for direct calls on several objects.
+/// Returns two functions that run the body `B`: one for a direct call on one object, one for direct calls on several objects.
 fn code_of<M: Method, B: DirectBody<BitsOf<M::Args>>>() -> (*const (), EachCode) {
     (address::<BitsOf<M::Args>, B>(), BitsOf::<M::Args>::each_of::<B>())
 }
@@ -113,7 +113,7 @@ impl<M: Method> DirectBody<BitsOf<M::Args>> for MethodCode<M> {
         bits: BitsOf<M::Args>,
         results: &mut [MaybeUninit<u64>],
     ) -> DirectAnswer {
-        // The red frame stays open until the last call has returned.
+        // Checks the red frame once, because the frame stays open until the last call has returned.
         if !context.fast_paths.in_a_frame() {
             return DirectAnswer::without(DirectStatus::NOT_DONE);
         }
@@ -126,7 +126,7 @@ impl<M: Method> Target<BitsOf<M::Args>> for NativeMethod<M> {
     #[inline(always)]
     unsafe fn enter(found: &Context<Self>, object: ObjectHandle, bits: BitsOf<M::Args>) -> Option<DirectAnswer> {
         let callees = found.target.callees.as_ref()?;
-        // SAFETY: the caller makes the same promise.
+        // SAFETY: the caller of this function guarantees the conditions of `enter_callee`.
         unsafe { enter_callee(found, callees, object, bits.words(), || run_own::<M>(found, object, bits)) }
     }
 
@@ -172,8 +172,7 @@ fn refused<C, A>(part: &PartCell<C>, object: ObjectHandle, method: &'static str,
     })
 }
 
-/// Drops the arguments, and returns the result that makes the caller take the slow path. The destructors of the arguments are user code and
-/// may panic.
+/// Drops the arguments, whose destructors are user code and may panic. Returns the result that makes the caller take the slow path.
 #[cold]
 #[inline(never)]
 fn not_done<A>(args: A) -> DirectAnswer {

@@ -33,8 +33,8 @@ impl NativeClass {
 }
 
 impl DllClass {
-    /// Adds a function of the library. The build of the runtime fails if C cannot read a type of the function. The build only logs a
-    /// warning if the library lacks the function.
+    /// Adds a function of the library. Building the runtime fails if C cannot read a type of the function. If the library lacks the
+    /// function, building the runtime only logs a warning.
     #[must_use]
     pub fn import(mut self, import: DllImport) -> Self {
         let DllImport { name, params, result, flags } = import;
@@ -80,20 +80,20 @@ impl DllImport {
         self.with(name, (PropertyKind::ARRAY, of), property_flags::OUT).of_len(name, len)
     }
 
-    /// Sets the type of the result. For `bool`, this method does not specify the width of the C type. A call then fails if one byte and
-    /// four bytes of the result register contain different truth values.
+    /// Sets the type of the result. For `bool`, this method does not specify the width of the C type, so a call fails if one byte and four
+    /// bytes of the result register contain different truth values.
     #[must_use]
     pub fn returns(self, (kind, path): NativeType) -> Self {
         Self { result: Some(property(RESULT_NAME, kind, path, property_flags::RETURN, "")), ..self }
     }
 
-    /// Sets the result to a `bool` of one byte, as in C++.
+    /// Sets the result type to a `bool` of one byte, as in C++.
     #[must_use]
     pub fn returns_bool8(self) -> Self {
         self.returns_bool(function_flags::BOOL8)
     }
 
-    /// Sets the result to a `bool` of four bytes: a `uint32_t` in which every nonzero value is true.
+    /// Sets the result type to a `bool` of four bytes: a `uint32_t` in which every nonzero value is true.
     #[must_use]
     pub fn returns_bool32(self) -> Self {
         self.returns_bool(function_flags::BOOL32)

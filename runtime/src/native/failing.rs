@@ -1,17 +1,17 @@
-//! Errors that end a running call. An accessor that returns no `Result` unwinds with the error. `failing` catches this unwinding, and
+//! Errors that make a running call fail. An accessor that returns no `Result` unwinds with the error. `failing` catches this unwinding, and
 //! returns the error.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use crate::boundary::CallError;
 
-/// Ends the running call with an error. Used by accessors that do not return a `Result`.
+/// Unwinds out of the running call, which then returns the error. Used by accessors that do not return a `Result`.
 #[cold]
 pub fn fail(error: CallError) -> ! {
     resume_unwind(Box::new(error))
 }
 
-/// Returns the value of a result. For an error, ends the running call with this error.
+/// Returns the value of a result. For an error, calls [`fail`] with this error.
 #[inline]
 pub fn or_end<T>(result: Result<T, CallError>) -> T {
     result.unwrap_or_else(|error| fail(error))

@@ -1,5 +1,5 @@
 //! Functions of native classes, declared by Rust types. The signature determines the function flags and the thunk. The thunk reads each
-//! parameter by its type. When the class of a plugin is declared, the functions of this class receive flags by the same rules.
+//! parameter by its type. Functions of plugin classes receive their flags by the same rules.
 
 use std::any::Any;
 use std::marker::PhantomData;

@@ -163,8 +163,8 @@ impl<A: NativeParams, R: NativeResult> FunctionHandle<A, R> {
     }
 }
 
-/// Converts the error for a missing member to [`CallError::WrongClass`] if the object is not of the class `class`. Returns all remaining
-/// errors unchanged.
+/// Converts the error for a missing member to [`CallError::WrongClass`] if the object is not of the class `class`. Returns any other error
+/// unchanged.
 fn explained(world: &World, object: ObjectHandle, class: &str, member: &str, error: CallError) -> CallError {
     let is_foreign = matches!(error, CallError::NotFound { .. }) && !world.is_a(object, class);
     match world.class_of(object).filter(|_| is_foreign) {

@@ -98,7 +98,7 @@ pub const fn has_signature<I: Interface, A: NativeParams, R: NativeResult>(name:
     interface_check::has_signature(I::FUNCTIONS, name, fingerprint::<A, R>())
 }
 
-/// Bodies of the functions with which class `C` implements interface `I`.
+/// Function bodies with which class `C` implements interface `I`.
 pub struct Bodies<C: 'static, I> {
     functions: &'static [Function<C>],
     are_written: bool,
@@ -106,7 +106,7 @@ pub struct Bodies<C: 'static, I> {
 }
 
 impl<C, I: Interface> Bodies<C, I> {
-    /// Bodies of a class without an `impl` block for the interface.
+    /// Empty bodies, for a class without an `impl` block for the interface.
     pub const NONE: Self = Self { functions: &[], are_written: false, of: PhantomData };
 
     /// Creates the bodies from the functions in an `impl` block.
@@ -114,7 +114,7 @@ impl<C, I: Interface> Bodies<C, I> {
         Self { functions, are_written: true, of: PhantomData }
     }
 
-    /// Returns `true` if the `impl` block exists or the interface has no functions.
+    /// Returns `true` if the class has an `impl` block for the interface, or the interface has no functions.
     pub const fn are_there(&self) -> bool {
         self.are_written || I::FUNCTIONS.is_empty()
     }

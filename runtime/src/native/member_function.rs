@@ -1,4 +1,4 @@
-//! Function that the view of a native class calls. A call cache covers bodies in modules and in the host.
+//! Function that the view of a native class calls. One call cache stores bodies in modules and bodies in the host.
 
 use std::cell::Cell;
 

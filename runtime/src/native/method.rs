@@ -144,7 +144,7 @@ pub(super) fn run<M: Method>(
     returned?.crossing(|| M::LOCATION.into())
 }
 
-/// Runs a method on Rust fields, even if the object of the fields is destroyed. Returns `None` if an open borrow of the fields conflicts
+/// Runs a method on the Rust fields of an object, even if the object is destroyed. Returns `None` if an open borrow of the fields conflicts
 /// with the method.
 pub(super) fn try_run<M: Method>(
     part: &PartCell<M::Class>,

@@ -42,8 +42,8 @@ impl<C> PartCell<C> {
         self.try_share(method, code).ok_or_else(|| self.refused(object, method))
     }
 
-    /// Allows calls in `code` to borrow the fields. `part` is the exclusive borrow of the running method. The running method does not use
-    /// `part` while `code` runs.
+    /// Allows calls in `code` to borrow the fields. `part` is the exclusive borrow that the running method holds, and does not use while
+    /// `code` runs.
     ///
     /// # Errors
     /// If `part` belongs to another object or is already lent. Returns [`CallError::WrongStack`] on the stack of a coroutine.

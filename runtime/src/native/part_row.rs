@@ -8,7 +8,7 @@ use crate::handles::ObjectHandle;
 use crate::native::part_cell::PartCell;
 use crate::object::row::Row;
 
-/// Addresses of parts, by the index of the object. This table does not own the parts.
+/// Addresses of parts, by object index. The table does not own the parts.
 pub(super) struct PartRow<C>(Row<Entry>, PhantomData<NonNull<PartCell<C>>>);
 
 /// Address of an object's part. The address is untyped, because entries of a [`Row`] must be `'static`.

@@ -26,7 +26,7 @@ struct Entry<C> {
     state: State<C>,
 }
 
-/// Deferred destruction hook: the hook could not borrow the fields during the destruction of the object. Does not panic.
+/// Destruction hook that is deferred, because the hook could not borrow the fields during the destruction of the object. Does not panic.
 pub(super) type LateHook<C> = Box<dyn FnOnce(&World, &PartCell<C>)>;
 
 /// Part whose object was destroyed while one of its methods was running.

@@ -1,4 +1,4 @@
-//! Rust types of native properties. A property is read and written as a value, or used in place through a reference.
+//! Rust types of native properties. Accessors read and write a property as a value, or return a reference to the property in the object.
 
 use crate::boundary::CallError;
 use crate::kinds::PropertyKind;

@@ -1,5 +1,5 @@
-//! Views of objects for native code. Each class has a view type. A view consists of an object handle and the world. A stale view is safe to
-//! use, because each access looks up the object.
+//! Views of objects for native code. Each class has a view type. A view consists of an object handle and the world. A view of a destroyed
+//! object is safe to use, because each access looks up the object by its handle.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};

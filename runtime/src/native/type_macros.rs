@@ -207,7 +207,7 @@ macro_rules! __alcedo_native_interface {
     };
 }
 
-/// Rejects, at compile time, declarations of earlier names on native types and members.
+/// Rejects, at compile time, attributes that declare earlier names of native types and members.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_native_earlier_names {
