@@ -28,8 +28,8 @@ struct Group {
     indexes: Vec<u32>,
 }
 
-/// Grouped objects, with the values of the population counter and the call epoch at the time of grouping. The groups are valid until one of
-/// these values changes.
+/// Objects grouped by class, with the values of the population counter and of the call epoch at the time of grouping. The groups are valid
+/// until one of these values changes.
 pub(crate) struct Groups {
     population: u64,
     resolved_at: u64,
@@ -37,13 +37,13 @@ pub(crate) struct Groups {
     ends: u64,
     groups: Vec<Group>,
     ended: usize,
-    /// Number of objects that were skipped because their class has no override.
+    /// Number of objects that the grouping skipped because their class has no override of the method.
     passed: usize,
     /// Classes of the skipped objects.
     skipped: Vec<ClassId>,
 }
 
-/// Change of a list of objects between two population counts of one host.
+/// Change to a list of objects between two population counts of one host.
 #[derive(Debug)]
 pub(crate) struct ListChange {
     /// Population counter before the change.
@@ -58,7 +58,7 @@ pub(crate) struct ListChange {
 /// Conditions that select the objects of a batch.
 pub(crate) struct Terms<'a> {
     pub(crate) condition: Option<&'a str>,
-    /// Skips objects whose class has no override.
+    /// Skips objects whose class has no override of the method.
     pub(crate) only_overrides: bool,
 }
 
@@ -119,8 +119,8 @@ impl Groups {
         Ok(made)
     }
 
-    /// Applies a change of the list to the groups. Returns `false` if the caller must create the groups again, for example because a
-    /// different host has filled the list.
+    /// Applies a change in the caller's list to the groups. Returns `false` if the caller must create the groups again, for example because
+    /// a different host has filled the list.
     pub(crate) fn follow(&mut self, core: &Core, change: &ListChange) -> bool {
         let ListChange { before, after, classes, ref edits } = *change;
         let is_known = self.population == before && self.resolved_at == core.zcalls.epoch().get() && self.ended == 0;

@@ -59,8 +59,8 @@ impl CallCache {
         }
     }
 
-    /// Calls the method with [plain](is_plain) Rust types on an object with a cached target. `function` returns the method. If the
-    /// conversion of the arguments changes the cache, resolves the target again with this method. Returns the error of the callee.
+    /// Calls the method with [plain](is_plain) Rust types on an object with a cached target. If the conversion of the arguments changes the
+    /// cache, resolves the target again for the method that `function` returns. Returns the error of the callee.
     #[inline]
     pub(crate) fn call_typed<A: SlotRow, R: NativeResult>(
         &self,
@@ -141,7 +141,7 @@ impl CallCache {
         let Some(class) = core.world.objects.class_id(object) else { return };
         let fast_path = method.and_then(|method| method.fast_path(core, object));
         let own = method.filter(|_| fast_path.is_none()).and_then(|method| OwnTarget::of(core, method, object, class));
-        // Records no failure for a dormant object, because the remaining objects of its class may have a fast path.
+        // Records no failure for a dormant object, because objects of its class that are not dormant may have a fast path.
         if fast_path.is_none() && own.is_none() && core.world.objects.waits_for(object).is_none() {
             entry_of(&self.none, class).set(Some((core.zcalls.epoch().count(), class)));
         }

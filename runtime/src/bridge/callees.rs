@@ -39,7 +39,7 @@ struct Known {
     callee: Callee,
 }
 
-/// Empty cache entry. The version counter never reaches the version of this entry.
+/// Empty cache entry. The version counter never reaches `u64::MAX`.
 const NOTHING: Known = Known { version: u64::MAX, class: ClassId::NONE, callee: Callee::Itself };
 
 /// Initial number of cache entries; a power of two.
@@ -73,7 +73,7 @@ impl KnownCallees {
         let is_taken = |known: Known| known.version == found.version && known.class != found.class;
         let more = match self.0.get(self.index(found.class)) {
             None => FEW,
-            // Growing the cache changes the indexes of some classes. The targets of these classes are then resolved again.
+            // Growing the cache changes the indexes of some classes. The targets of these classes are resolved again at their next use.
             Some(known) if is_taken(known) && self.0.count() < MANY => self.0.count(),
             Some(_) => 0,
         };
@@ -129,7 +129,7 @@ impl Callees {
             Callee::Itself
         } else {
             core.fast_paths.module_version()?;
-            // Caches no target for a dormant object, because the remaining objects of its class may have a fast path.
+            // Caches no target for a dormant object, because objects of its class that are not dormant may have a fast path.
             if core.world.objects.waits_for(object).is_some() {
                 return None;
             }
@@ -209,7 +209,7 @@ mod tests {
         assert!(known.of(ClassId(0)).is_none() && known.of(ClassId(7)).is_none());
         let keep = |version, class| known.keep(Known { version, class: ClassId(class), callee: Callee::Itself });
         let version = |class| known.of(ClassId(class)).map(|known| known.version);
-        // Simulates many reloads. In each reload, the class receives a new id, which is far from the previous id.
+        // Simulates many reloads, each of which assigns an id to the class that is far from the previous id.
         for reload in 1..=1000_u32 {
             keep(reload.into(), reload * 1000);
             assert_eq!(version(reload * 1000), Some(reload.into()));

@@ -1,5 +1,5 @@
 //! Performs ZCalls for callers without static types. A value that does not fit in a slot is passed as the handle of a conjugate. The
-//! signature of the callee determines the slots. Inputs are copied, because the callee may end the conjugates that contain the inputs.
+//! signature of the callee determines the slots. Inputs are copied, because the callee may release the conjugates that contain the inputs.
 //! Outputs become owned values of the calling module.
 
 use alcedo_abi::kinds::PropertyKind;
@@ -30,7 +30,7 @@ pub(crate) fn call(
     buffer: &mut BufferMut<'_>,
 ) -> Result<(), CallError> {
     let Some(callee) = core.zcalls.callee(handle) else {
-        // The handle is invalid. This dynamic call accesses no slot, and returns the error.
+        // The handle is invalid, so this dynamic call accesses no slot, and returns the error for the handle.
         return dynamic_call::call(core, handle, &[]).map(drop);
     };
     call_of(core, module, (handle, &callee), buffer).map_err(|error| match error {
@@ -74,7 +74,7 @@ fn call_of(
 /// invalid, or the callee has no parsed signature.
 pub(crate) fn result(core: &Core, handle: ZCallHandle) -> Result<PropertyKind, CallError> {
     let Some(callee) = core.zcalls.callee(handle) else {
-        // The handle is invalid. This dynamic call returns the error.
+        // The handle is invalid, so this dynamic call returns the error for the handle.
         return dynamic_call::call(core, handle, &[]).map(|_| PropertyKind(0));
     };
     let unknown = || mismatch(callee.name(), &callee.signature().text(), &"types that the host knows");

@@ -43,8 +43,8 @@ pub(crate) fn state(core: &Core, handle: ConjugateHandle, now: Instant) -> Resul
     Ok(State { color, facts, is_expired: find(core, handle).is_none() })
 }
 
-/// Returns the address of a conjugate's value. The address is valid until plugin code returns or the black conjugate is released. If the
-/// conjugate has expired, returns an error with its kind and age.
+/// Returns the address of a conjugate's value. The address is valid until plugin code returns, or until the conjugate is released if it is
+/// black. If the conjugate has expired, returns an error with its kind and age.
 pub(crate) fn open(core: &Core, handle: ConjugateHandle, now: Instant) -> Result<Opened, CallError> {
     match find(core, handle) {
         Some(opened) => Ok(opened),
@@ -164,7 +164,8 @@ pub(super) fn give(
     buffer.set(at, ConjugateHandle::from(black))
 }
 
-/// Returns the mark that identifies the delegate of a conjugate during a call. Returns an error if the conjugate has expired.
+/// Returns the mark that identifies the delegate in a conjugate during a call of the delegate. Returns an error if the conjugate has
+/// expired.
 pub(crate) fn mark_delegate(core: &Core, handle: ConjugateHandle, now: Instant) -> Result<DelegateMark, CallError> {
     let may = |_: &Opened| Ok(());
     with_value(core, handle, now, may, |value, _| value.delegate_mark(|| core.delegates.fresh_mark()))
@@ -185,7 +186,8 @@ fn with_value<T>(
     Ok(act(unsafe { PtrMut::new(opened.at, &opened.ty) }, opened.number))
 }
 
-/// Checks if memory with these properties contains a value of type `ty` at `offset`. The value may be a property, or a field of a struct.
+/// Checks if memory that is described by these properties contains a value of type `ty` at `offset`. The value may be a property, or a
+/// field of a struct.
 fn has_value_at<'a>(properties: impl Iterator<Item = &'a Property>, offset: usize, ty: &PropertyType) -> bool {
     let mut properties = properties;
     properties.any(|property| {

@@ -1,5 +1,5 @@
-//! Stores of one runtime, for calls by name, modules and reloads. Each store manages its borrows separately. No store is borrowed while
-//! plugin code runs.
+//! Stores of one runtime, which calls by name, modules and reloads use. Each store manages its borrows separately. No store is borrowed
+//! while plugin code runs.
 
 use std::cell::OnceCell;
 use std::rc::{Rc, Weak};
@@ -66,7 +66,7 @@ pub(crate) struct Core {
     pub failures: Repeats,
     /// Hook that runs before an object is destroyed explicitly. Set by `Runtime`.
     pub(crate) before_end: OnceCell<Box<dyn Fn(ObjectHandle)>>,
-    /// Reports calls that take too long. Set if the host has enabled the watchdog.
+    /// Watchdog that reports calls that take too long. Set if the host has enabled the watchdog.
     pub(crate) watchdog: OnceCell<Watchdog>,
     pub tasks: Tasks,
     pub delegates: Delegates,
@@ -192,7 +192,7 @@ impl Core {
         self.machine.replace(machine);
     }
 
-    /// Sets the number of stack bytes that calls leave free on the game thread.
+    /// Sets the number of stack bytes that each call must leave free on the game thread.
     pub(crate) fn set_stack_reserve(&self, bytes: usize) {
         self.red.hot().set_reserve(bytes);
         self.world.stack.keep_free(bytes, self.red.hot().stack());

@@ -1,6 +1,6 @@
 //! Binds delegates by name, compares delegates by signature, and calls delegates through reflection. A delegate contains an object and a
-//! function name, but no address. Each call resolves the target again. Overrides and reloads therefore take effect, and a delegate keeps no
-//! module alive.
+//! function name, but no address. Each call resolves the target again. A call therefore uses current overrides and reloaded code, and a
+//! delegate keeps no module alive.
 //!
 //! A broadcast calls the bindings that existed at its start, newest first. The broadcast skips bindings that a callee removes, even if the
 //! delegate has moved in memory. Bindings that a callee adds are called from the next broadcast on. Bindings to destroyed objects are
@@ -29,7 +29,7 @@ pub(crate) type CallOne<'a> = dyn FnMut(&Rc<Function>, ObjectHandle) -> Result<(
 /// Maximum depth of nested delegate calls.
 pub(crate) const DEEPEST: usize = 64;
 
-/// Maximum number of cached signatures. Even after many reloads, a host uses fewer signatures.
+/// Maximum number of cached signatures. A host uses fewer signatures, even after many reloads.
 const MOST_SIGNATURES: usize = 1024;
 
 /// Delegate calls in progress, innermost last. Game thread only.
@@ -65,8 +65,8 @@ struct Running {
     left: Vec<Binding>,
 }
 
-/// Number that is stored in a delegate, and identifies the delegate independently of its address. `None` for single delegates, and for
-/// delegates before their first call.
+/// Number that is stored in a delegate, and identifies the delegate even if the delegate moves in memory. `None` for single delegates, and
+/// for delegates before their first call.
 pub(crate) type DelegateMark = Option<NonZeroU32>;
 
 /// Guard of the innermost call in progress. Dropping the guard removes the call from the list, also during unwinding.
@@ -368,7 +368,8 @@ impl Delegates {
         R::from_value(self.broadcast(world, property, ty, &arguments.into_values(&params)?)?, result.as_ref())
     }
 
-    /// Returns a mark for the first call of a delegate. Marks wrap around at `u32::MAX`. The number of calls in progress is always smaller.
+    /// Returns a mark for the first call of a delegate. Marks wrap around at `u32::MAX`, which is far above the number of calls in
+    /// progress.
     pub(crate) fn fresh_mark(&self) -> DelegateMark {
         let mark = NonZeroU32::new(self.marked.get().wrapping_add(1)).unwrap_or(NonZeroU32::MIN);
         self.marked.set(mark.get());

@@ -81,7 +81,7 @@ impl MethodCall {
         calls::target(&core.world, &self.function, object, self.dispatch).ok()
     }
 
-    /// Returns the override of the function in `class`. Returns the function itself if `class` has no override.
+    /// Returns the override of the function in `class`, or the function itself if `class` has no override.
     pub(crate) fn answers(&self, class: &Class) -> Rc<Function> {
         match self.dispatch {
             Dispatch::Virtual => Rc::clone(class.dispatch(&self.function)),

@@ -164,8 +164,8 @@ fn property(
     (arguments.len() == 1).then(|| take(&mut buffer, 2, word, awaited)).transpose()
 }
 
-/// Calls a function that needs no runtime, with strings and plain values only. Callable on any thread. Returns an error if the arguments do
-/// not match the signature, a value does not fit in a slot, or the callee fails.
+/// Calls a function that needs no runtime. Arguments and results are strings and plain values. Callable on any thread. Returns an error if
+/// the arguments do not match the signature, a value does not fit in a slot, or the callee fails.
 pub(crate) fn call_plainly(
     name: &str,
     signature: &Signature,

@@ -25,8 +25,8 @@ use crate::object::hot_columns::HotColumns;
 use crate::object::mode::ModeWord;
 use crate::object::slices::BorrowedSlices;
 
-/// State that calls through fast paths check. This state can outlive its host. After the end of the host, all checks fail. Clones share the
-/// state. Game thread only.
+/// State that calls through fast paths check. This state can outlive its host. After the host has shut down, all checks fail. Clones share
+/// the state. Game thread only.
 #[derive(Clone)]
 pub(crate) struct FastPaths {
     hot: Rc<HotFrames>,
@@ -232,7 +232,7 @@ impl FastPaths {
     }
 
     /// Calls a static function. Calls `clean_up` if operations remain when the frame closes.
-    // Inlined, because benchmarks measure the few nanoseconds of a call.
+    // Inlined, because a call takes only a few nanoseconds.
     #[inline(always)]
     pub(crate) fn call(&self, fast_path: &StaticFastPath, words: impl Words, clean_up: impl FnOnce(usize)) -> Called {
         if !self.are_open(fast_path.resolved_at) || words.count() != fast_path.count {
@@ -285,7 +285,7 @@ impl FastPaths {
     }
 
     /// Checks if plugins can currently make direct calls of targets that were resolved at `version`. `version` must not be [`CLOSED`]. A
-    /// change of the epoch or of the world's mode also changes the version. A plugin that has borrowed a slice makes no direct calls.
+    /// change to the epoch or to the world's mode also changes the version. While a plugin borrows a slice, direct calls are not allowed.
     #[inline]
     pub(super) fn is_version(&self, version: u64) -> bool {
         version == self.mode.direct_version()
@@ -303,8 +303,8 @@ impl FastPaths {
         self.version().filter(|_| self.epoch().get() != Epoch::SHUT)
     }
 
-    /// Checks if module code is on the stack of this thread. While module code is on the stack, no safe point occurs. Objects, generations
-    /// and the runtime therefore persist. Returns `false` in a coroutine, because the coroutine may outlive the frame.
+    /// Checks if module code is on the stack of this thread. While module code is on the stack, no safe point occurs, so no object,
+    /// generation or runtime is destroyed. Returns `false` in a coroutine, because the coroutine may outlive the frame.
     #[inline]
     pub(crate) fn in_a_frame(&self) -> bool {
         self.hot.depth() != 0 && self.hot.stack().is_here()
@@ -327,8 +327,8 @@ impl FastPaths {
         );
         let opened = self.hot.open(fast_path.frame)?;
         let mut failure = MaybeUninit::uninit();
-        // SAFETY: the caller promises that the epoch is unchanged, so the gate of the module is open and its image is mapped. The red frame
-        // preserves this until the call returns.
+        // SAFETY: the caller promises that the epoch is unchanged, so the gate of the module is open and its image is mapped. The open red
+        // frame prevents a change until the call returns.
         let answer = unsafe { call_static(fast_path.trampoline, words, &mut failure) };
         self.close(opened, answer, &failure, clean_up)
     }
@@ -392,7 +392,8 @@ impl FastPaths {
         Some(done)
     }
 
-    /// Returns the plugin part of an object for the class that declares the target. Used if the object's class is derived from this class.
+    /// Returns the plugin part of an object for the class that declares the target. Used if the object's class is derived from the
+    /// declaring class.
     #[inline(never)]
     fn inherited_part(&self, object: ObjectHandle, fast_path: &MethodFastPath) -> Option<*mut ()> {
         let pairs = self.pairs.upgrade()?;

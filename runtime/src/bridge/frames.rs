@@ -1,6 +1,6 @@
 //! Frames of calls whose thunk is plugin code. The host stores the frame, and the plugin accesses the frame by a number. This number is
-//! valid until the call returns. No address of a parameter crosses the ABI boundary. Each access starts at the frame, and therefore also
-//! finds values that have moved.
+//! valid until the call returns. No address of a parameter crosses the ABI boundary. Each access looks up the value from the frame, and
+//! therefore also finds a value that has moved.
 #![expect(unsafe_code, reason = "finds frames again that lie on the stack of the host, below the plugin's")]
 
 use std::cell::Cell;
@@ -30,7 +30,7 @@ struct Open {
     number: u64,
     /// `None` while the frame is in use.
     frame: Option<NonNull<Frame<'static>>>,
-    /// Indexes of the parameters that the plugin has reached with [`OpenFrames::step`].
+    /// Indexes of the parameters to which the plugin has advanced with [`OpenFrames::step`].
     params: Vec<usize>,
 }
 
@@ -45,7 +45,7 @@ impl OpenFrames {
         call(number)
     }
 
-    /// Runs `code` with the frame that has this number, and with the indexes of the parameters that the plugin has reached.
+    /// Runs `code` with the frame that has this number, and with the indexes of the parameters to which the plugin has advanced.
     fn with<R>(
         &self,
         number: u64,
@@ -71,8 +71,8 @@ impl OpenFrames {
         Ok((open.frame.take().ok_or_else(used)?, std::mem::take(&mut open.params)))
     }
 
-    /// Advances to the next parameter. Returns the number of parameters that were reached before. The plugin refers to the parameter by
-    /// this number.
+    /// Advances to the next parameter. Returns the number by which the plugin refers to this parameter: the count of the parameters before
+    /// it.
     pub(crate) fn step(&self, number: u64) -> Result<u32, CallError> {
         self.with(number, |frame, params| {
             params.push(frame.step_again()?);

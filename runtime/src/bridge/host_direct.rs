@@ -74,7 +74,7 @@ pub(crate) fn in_no_slot() -> CallError {
     CallError::other("a parameter of a direct call does not lie in a slot")
 }
 
-/// Runs `code`, and then restores the stored error of the last direct call. Used if the caller has not yet fetched this error.
+/// Runs `code`, and then restores the stored error of the last direct call. Used while the caller has not yet fetched this error.
 pub(crate) fn preserve_failure(code: impl FnOnce()) {
     let kept = FAILED.try_with(Cell::take).ok().flatten();
     code();

@@ -21,7 +21,7 @@ use crate::handles::ObjectHandle;
 use crate::object::function::Function;
 use crate::zcall::black_code::BlackCode;
 
-/// Context of the code for direct calls. The code uses the context only while a red frame is open. While a red frame is open, the context
+/// Context of the code for direct calls. The code uses the context only while a red frame is open, which guarantees that the context
 /// exists.
 pub(crate) struct Context<T> {
     pub fast_paths: FastPaths,
@@ -56,7 +56,7 @@ pub(crate) struct CodeOf<T>(PhantomData<T>);
 /// Slow path of [`CodeOf`]: resolves the target, then calls it.
 struct Unresolved<T>(PhantomData<T>);
 
-/// Answer for which the caller takes the slow path with slots.
+/// Answer that makes the caller take the slow path with slots.
 const NOT_DONE: DirectAnswer = DirectAnswer::without(DirectStatus::NOT_DONE);
 
 impl<Bits: DirectBits, T: Target<Bits>> DirectBody<Bits> for CodeOf<T> {

@@ -36,7 +36,7 @@ impl<'a, D> BorrowedDesc<'a, D> {
 }
 
 /// Adds a protocol of a module. Returns an error if the protocol's keyword is used or invalid. Before a commit, only a module that is
-/// starting can add a protocol. A rollback could not undo a registration by a module that already runs.
+/// starting can add a protocol, because a rollback could not undo a registration by a module that already runs.
 pub(crate) fn add_protocol(
     core: &Rc<Core>,
     module: ModuleId,
@@ -171,7 +171,7 @@ impl Dispatcher for ModuleFunction {
 
 impl Drop for ModuleFunction {
     fn drop(&mut self) {
-        // After the gate has closed, the exit of the module drops the function.
+        // After the gate has closed, the module itself drops the function when it exits.
         if !self.code.gate.is_open() || self.code.core.strong_count() == 0 {
             return;
         }

@@ -1,6 +1,6 @@
 //! `nd:/`: calls the delegate whose conjugate is in slot 0. The signature of the delegate determines the remaining slots. Numbers, names
-//! and objects are passed by value. Values of all other types are passed as conjugates. The host can check every slot, because no slot
-//! contains an address. A result that needs a conjugate becomes an owned value of the calling module. For calls by the host, the result is
+//! and objects are passed by value. Values of all other types are passed as conjugates. Because no slot contains an address, the host can
+//! check every slot. A result that needs a conjugate becomes an owned value of the calling module. For calls by the host, the result is
 //! written to the conjugate in the result slot.
 
 use std::rc::Weak;

@@ -1,5 +1,5 @@
-//! Built-in protocols and their resolvers. Each protocol has a separate file, and implements the traits of `alcedo-zcall` as a protocol of
-//! a host does.
+//! Built-in protocols and their resolvers. Each protocol has a separate file, and implements the same traits of `alcedo-zcall` as a
+//! protocol that a host adds.
 
 use std::io;
 use std::rc::Rc;

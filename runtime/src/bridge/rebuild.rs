@@ -24,8 +24,8 @@ pub(crate) struct KeptFields {
     pub packed: PackedFields,
 }
 
-/// Kept fields by name, with their objects. The list is indexed by the slot of the object, because a hash map of many objects has a cache
-/// miss per access.
+/// Kept fields by name, with their objects. The list is indexed by the slot of the object, because a hash map over many objects costs a
+/// cache miss per access.
 #[derive(Default)]
 pub(crate) struct NamedFields(Vec<(ObjectHandle, Vec<KeptField>)>);
 
@@ -76,7 +76,7 @@ struct Turns {
 
 /// Rebuilds these objects in order. Objects that were constructed again already have plugin parts, so their kept fields are restored first.
 /// Plugin code that runs during the restoration may call objects whose fields are not yet restored. Returns the result so far. If a red
-/// constructor has failed, also returns the first error, and the object.
+/// constructor has failed, also returns the first error and the object whose constructor failed.
 pub(crate) fn rebuild(
     core: &Rc<Core>,
     kept: KeptFields,
@@ -138,7 +138,7 @@ fn take_back(core: &Core, turns: &RefCell<Turns>, object: ObjectHandle) -> Resul
     };
     faults::at(ReloadStep::LoadKept)?;
     let (objects, plugins) = (&core.world.objects, core.plugins());
-    // If earlier fields of an object were put aside, the object has no packed fields.
+    // An object for which fields of an earlier build were put aside has no packed fields.
     let mut fields_kept = plugins.unpack_kept(object, &packed)?;
     let mut earlier = objects.replace_fields_aside(object, Vec::new());
     if kept.is_empty() && earlier.is_empty() {

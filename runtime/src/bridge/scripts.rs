@@ -1,5 +1,5 @@
-//! Stores the code of script packages by module. The code of a package and its functions form a reference cycle. This store breaks the
-//! cycle by removing the code when the module ends.
+//! Stores the code of script packages by module. The code of a package and the functions of the package refer to each other. This store
+//! breaks this reference cycle by removing the code when the module ends.
 
 use alcedo_script::Compiled;
 use rustc_hash::FxHashMap;

@@ -1,5 +1,5 @@
 //! Converts between slots and parameters. Numbers, names and references are stored in slots. Values of all remaining types are deep-copied,
-//! and passed through slots with pointers. The safe views of plugin and host code never create pointer slots.
+//! and passed through pointer slots. Safe plugin code and safe host code cannot create pointer slots.
 #![expect(unsafe_code, reason = "makes and follows the pointer slots of values that do not fit a slot")]
 
 use std::rc::Rc;
@@ -148,8 +148,8 @@ pub(crate) fn exchange(buffer: &mut BufferMut<'_>, objects: &Objects, property: 
     let class = objects.class(object).ok_or(CallError::Stale { handle: object })?;
     check_has(&class, object, property)?;
     let memory = objects.memory(object).ok_or(CallError::Stale { handle: object })?;
-    // SAFETY: `memory` is the memory of a live object, with the layout of its class's schema. A sink only copies the string that it
-    // receives, so no code frees the object while the view is used.
+    // SAFETY: `memory` is the memory of a live object, with the layout of its class's schema. No code frees the object while the view is
+    // used, because a sink only copies the string that it receives.
     let view = unsafe { View::from_raw(memory, class.schema()) };
     match buffer.get::<u8>(1)? {
         0 => write_slot(buffer, 2, property, view),

@@ -1,6 +1,6 @@
 //! Tasks, timers and posted closures of modules: *jobs* that run later on the game thread. A job belongs to the generation of its module.
-//! The job is suspended and resumed with this generation, and dropped when this generation ends. A job of an old generation therefore never
-//! runs in a new generation.
+//! The job is suspended and resumed together with this generation, and dropped when this generation ends. A job of an old generation
+//! therefore never runs in a new generation.
 //!
 //! A tick first runs due timers, ordered by due time, and then runs each woken task once, in the order of waking. The safe point runs
 //! posted closures, in the order of posting. Jobs requested during a tick wait for the next tick. Each job runs in a separate red frame. No
