@@ -164,8 +164,7 @@ pub(super) fn give(
     buffer.set(at, ConjugateHandle::from(black))
 }
 
-/// Returns the mark that identifies the delegate in a conjugate during a call of the delegate. Returns an error if the conjugate has
-/// expired.
+/// Returns the mark that identifies a conjugate's delegate during a call of the delegate. Returns an error if the conjugate has expired.
 pub(crate) fn mark_delegate(core: &Core, handle: ConjugateHandle, now: Instant) -> Result<DelegateMark, CallError> {
     let may = |_: &Opened| Ok(());
     with_value(core, handle, now, may, |value, _| value.delegate_mark(|| core.delegates.fresh_mark()))

@@ -38,7 +38,6 @@ use crate::zcall::table::ZCallTable;
 
 /// Stores of one runtime. Game thread only, except for `game_thread` and `logs`.
 pub(crate) struct Core {
-    /// Id of the game thread.
     pub game_thread: GameThreadId,
     pub world: World,
     /// State of the fast paths. A caller can own a clone of this value without a reference to the `Core`.
@@ -53,7 +52,6 @@ pub(crate) struct Core {
     pub finalizer: Finalizer,
     /// Entry points of dynamic classes.
     pub hooks: RefCell<ClassHookTable>,
-    /// Resolved calls.
     pub zcalls: ZCallTable,
     /// Resolvers of names.
     pub chain: ResolverChain,
@@ -75,7 +73,6 @@ pub(crate) struct Core {
     pub value_types: ValueTypes,
     /// Frames of calls whose thunk is plugin code.
     pub frames: OpenFrames,
-    /// Virtual machine of scripts.
     #[cfg(feature = "script")]
     machine: RefCell<Rc<alcedo_script::Machine>>,
     #[cfg(feature = "script")]

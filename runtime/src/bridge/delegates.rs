@@ -368,8 +368,7 @@ impl Delegates {
         R::from_value(self.broadcast(world, property, ty, &arguments.into_values(&params)?)?, result.as_ref())
     }
 
-    /// Returns a mark for the first call of a delegate. Marks wrap around at `u32::MAX`, which is far above the number of calls in
-    /// progress.
+    /// Returns a mark for the first call of a delegate. Marks wrap around at `u32::MAX`, far above the number of active calls.
     pub(crate) fn fresh_mark(&self) -> DelegateMark {
         let mark = NonZeroU32::new(self.marked.get().wrapping_add(1)).unwrap_or(NonZeroU32::MIN);
         self.marked.set(mark.get());

@@ -17,7 +17,6 @@ pub(crate) struct Export {
     pub type_path: Rc<str>,
     pub name: Rc<str>,
     pub fingerprint: u64,
-    /// Signature string.
     pub signature: Rc<str>,
     pub invoke: ZCallInvoke,
     /// Trampoline for direct calls. `None` if a parameter or the result is not a plain value.

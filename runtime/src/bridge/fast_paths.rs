@@ -36,7 +36,6 @@ pub(crate) struct FastPaths {
     slices: BorrowedSlices,
 }
 
-/// Fast path into a static function.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StaticFastPath {
     resolved_at: u64,

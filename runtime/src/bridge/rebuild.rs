@@ -18,7 +18,6 @@ use crate::object::dormant::{FieldAside, KeptField};
 /// Saved fields of objects.
 #[derive(Default)]
 pub(crate) struct KeptFields {
-    /// Fields that were saved by name.
     pub named: NamedFields,
     /// Fields of classes whose kept fields have not changed.
     pub packed: PackedFields,
@@ -54,7 +53,6 @@ pub(crate) struct Rebuilt {
 }
 
 impl Rebuilt {
-    /// Counts one rebuilt object.
     fn count(&mut self, fields_kept: u64) {
         self.conjugates += 1;
         self.fields_kept += fields_kept;

@@ -374,7 +374,7 @@ impl Tasks {
         let Turn { code, gate, what, waking } = turn;
         let outcome = code.run(red, &gate, &what, waking.as_ref());
         drop(waking);
-        // A failed timer ends, because its next run would fail again.
+        // Ends a timer that has failed, because its next run would probably fail again.
         let is_done = outcome.as_ref().map_or(true, |is_done| *is_done);
         let ended = self.store.borrow_mut().finish(key, is_done);
         let failed = ended.and_then(|entry| end(red, entry));
@@ -423,13 +423,13 @@ impl Tasks {
     }
 }
 
-/// Returns the timing of jobs that are requested now on the game thread. The timing applies to all modules, because code of kept modules
-/// may also run before the commit, for plugin parts of derived classes.
+/// Returns the timing of jobs that are requested now on the game thread. The timing applies to all modules, because code of modules that
+/// the reload keeps may also run before the commit, for plugin parts of derived classes.
 pub(crate) fn timing(world: &World) -> Timing {
     if world.mode.is_before_commit() { Timing::Staged } else { Timing::Certain }
 }
 
-/// Error of dropping the values that a job owns.
+/// Panic that occurred when the values of a job were dropped.
 struct DropFailed {
     gate: Rc<Gate>,
     what: Rc<str>,

@@ -49,8 +49,9 @@ impl Resolver for FunctionResolver {
     }
 }
 
-/// Returns the module whose end invalidates a resolved member path: the module of the class in the path. A new build of this class may
-/// override an inherited member. The module that declares an inherited member never ends earlier, because the class depends on this module.
+/// Returns the module that invalidates a resolved member path when the module ends: the module of the class in the path. A new build of
+/// this class may override an inherited member. The module that declares an inherited member never ends earlier, because the module of the
+/// class depends on the declaring module.
 pub(super) fn module_of(core: &Core, path: &str, tag: u64) -> ModuleId {
     let class = path.split_once(':').and_then(|(class, _)| core.world.types.class_by_path(class));
     ModuleId(class.map_or(tag, |class| class.tag))

@@ -1,6 +1,6 @@
 //! Updates delegates after a code change. If a function was renamed, its bindings receive the new name. Bindings to removed functions, or
 //! to functions with changed signatures, are removed from every property. All objects whose class has a delegate property are checked,
-//! because objects of kept modules may contain affected bindings. Objects without delegate properties are not accessed.
+//! because objects of modules that were not replaced may contain affected bindings. Objects without delegate properties are not accessed.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! Types to which modules refer by id. An id belongs to one module. The id is invalid while this module is suspended, and is removed with
-//! this module. An id does not keep a type of an old generation alive.
+//! Types to which modules refer by id. An id belongs to one module. The id is invalid while this module is suspended, and is removed when
+//! this module ends. An id does not keep a type of an old generation alive.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;

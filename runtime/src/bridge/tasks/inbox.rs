@@ -1,7 +1,7 @@
-//! Operations that any thread may request: post, wake, cancel. Each operation sends a message. The game thread later processes the message.
+//! Operations that any thread may request: post, wake, cancel. Each operation sends a message, which the game thread processes later.
 //!
-//! A post holds the read lock of the modules. The end of a module takes the write lock. Therefore either the end of the module processes
-//! the message, or the post fails. No job outlives the code of its module.
+//! A post holds the read lock of the modules, and ending a module takes the write lock. Therefore, either the message is processed when the
+//! module ends, or the post fails. No job outlives the code of its module.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -28,7 +28,6 @@ pub(super) struct Posted {
     pub place: Arc<str>,
     pub code: Code,
     pub timing: Timing,
-    /// Lease on the module.
     pub lease: Lease,
 }
 

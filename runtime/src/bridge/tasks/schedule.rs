@@ -1,5 +1,5 @@
-//! Game time and due times. Only the ticks of the host advance the game time. If a host runs no ticks, no timer runs. If the ticks advance
-//! the game time at double speed, the timers run at double speed. This file only computes due times, and runs no job.
+//! Game time and due times. Only ticks of the host advance the game time, so no timer runs in a host that runs no ticks. If the ticks
+//! advance the game time at double speed, the timers run at double speed. This file only computes due times, and runs no job.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -1,4 +1,5 @@
-//! Jobs of [`super::Tasks`] and their state transitions. Runs no module code, because the caller drops the returned entries.
+//! Jobs of [`super::Tasks`] and their state transitions. Runs no module code, because the caller, not the store, drops the returned
+//! entries.
 
 use std::collections::VecDeque;
 use std::rc::Rc;
