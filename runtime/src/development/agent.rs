@@ -1,4 +1,4 @@
-//! Host part of `alcedo dev`. A thread reads the requests of the tool. The game thread executes these requests at its safe points.
+//! Host part of `alcedo dev`. A thread reads the requests from the tool, and the game thread executes these requests at its safe points.
 
 use std::cell::Cell;
 use std::io;
@@ -26,7 +26,8 @@ use crate::watchdog::{GAME_THREAD, Hang};
 use crate::world::WorldLoadReport;
 
 const GLANCE: Duration = Duration::from_millis(200);
-/// Timeout for the greeting. A running tool always answers earlier. If the tool has ended, the timeout limits the wait of the host.
+/// Timeout for the greeting. A running tool always answers earlier. If the tool has exited, the timeout limits the time for which the host
+/// waits.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Time that the host has for an orderly shutdown after the tool has ended. When the time has passed, the process exits.
 const GRACE: Duration = Duration::from_secs(3);
@@ -105,7 +106,7 @@ impl Invitation {
         }
     }
 
-    /// Starts a thread that reads requests of the tool. Returns an error if the thread cannot be started.
+    /// Starts a thread that reads requests from the tool. Returns an error if the thread cannot be started.
     pub(crate) fn accept(self, poster: Poster) -> io::Result<Agent> {
         let Self { voice, mut from, autosave, live } = self;
         let (sender, orders) = unbounded();
@@ -129,8 +130,8 @@ impl Invitation {
     }
 }
 
-/// Forwards the requests of the tool. When the tool has ended, requests the shutdown of the host, because the user could not stop the host
-/// without the tool. If the host does not end in time, exits the process.
+/// Forwards the requests from the tool to the game thread. When the tool has exited, requests the shutdown of the host, because the user
+/// could not stop the host without the tool. If the host does not end in time, exits the process.
 fn read_requests(from: &mut Stream, orders: &Sender<ToHost>, poster: &Poster) {
     loop {
         let order = match receive(from) {
@@ -173,7 +174,7 @@ pub(crate) struct Agent {
     last_status: Cell<Duration>,
     /// Times of the ticks in the last second.
     ticks: RefCell<std::collections::VecDeque<Duration>>,
-    /// Thread that writes the last autosave. If the write fails, the thread returns the error message.
+    /// Thread that writes the latest autosave. If the write fails, the thread returns the error message.
     writing: Cell<Option<JoinHandle<Result<(), String>>>>,
     cannot_save: Cell<bool>,
     /// Libraries of the last load request that succeeded.
@@ -187,10 +188,11 @@ impl Agent {
         self.shutdown_requested.get()
     }
 
-    /// The first call executes requests of the tool until the plugins of the tool are loaded. Later calls load these libraries again.
+    /// The first call executes requests from the tool until the plugins that the tool has built are loaded. Later calls load the libraries
+    /// of these plugins again.
     ///
     /// # Errors
-    /// [`Error::Ended`] if the tool requests the end of the host before any plugin is loaded.
+    /// [`Error::Ended`] if the tool requests the shutdown of the host before any plugin is loaded.
     pub(crate) fn create(&self, runtime: &Runtime) -> Result<(), Error> {
         let loaded = self.loaded.borrow().clone();
         if !loaded.is_empty() {

@@ -39,7 +39,7 @@ struct Answer {
 pub struct Answered {
     /// Native types.
     pub declared: Declared,
-    /// Results for the requested script packages; `None` if the host does not support scripts.
+    /// Check results for the requested script packages; `None` if the host does not support scripts.
     pub scripts: Option<Vec<ScriptCheck>>,
 }
 

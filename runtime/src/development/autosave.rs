@@ -1,5 +1,5 @@
 //! Schedule for saving a world under development: after each commit, and then every few seconds. The interval grows with the time that a
-//! save takes on the game thread. This limits the share of the run time that is spent on saves. This file only determines when a save is
+//! save takes on the game thread, which limits the share of the run time that is spent on saves. This file only determines when a save is
 //! due.
 //!
 //! A save after a commit is complete before the next tick, because the new code may crash in this tick. For a periodic save, the game

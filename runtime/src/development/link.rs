@@ -24,10 +24,10 @@ pub const VERSION: u32 = 3;
 /// Maximum length of a message in bytes. A longer message is invalid.
 const LONGEST: u32 = 64 << 20;
 
-/// Request of the tool to the host.
+/// Request from the tool to the host.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum ToHost {
-    /// First message of the tool: the settings of the session.
+    /// First message from the tool: the settings of the session.
     Settings {
         /// File to which the host saves the world after each commit and every few seconds. `None` disables these saves.
         autosave: Option<PathBuf>,
@@ -59,10 +59,10 @@ pub enum ToHost {
     End,
 }
 
-/// Message of the host to the tool.
+/// Message from the host to the tool.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum FromHost {
-    /// First message of the host.
+    /// First message from the host.
     Hello {
         /// [`VERSION`] of the host.
         version: u32,
@@ -166,7 +166,7 @@ pub struct Status {
 /// Writes one message.
 ///
 /// # Errors
-/// Returns an error if the other side is closed, if the message is too long, or if a path in the message is not UTF-8.
+/// Returns an error if the receiver has closed the connection, if the message is too long, or if a path in the message is not UTF-8.
 pub fn send(to: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
     let mut frame = vec![0; size_of::<u32>()];
     ciborium::into_writer(message, &mut frame).map_err(|error| strange(&error))?;
@@ -177,7 +177,7 @@ pub fn send(to: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
     to.flush()
 }
 
-/// Reads one message. Returns `None` if the other side has closed the connection.
+/// Reads one message. Returns `None` if the sender has closed the connection.
 ///
 /// # Errors
 /// Returns an error if the stream ends inside a message, or if the message is invalid.

@@ -9,9 +9,9 @@ use alcedo_sys::plain_file;
 /// Maximum size in bytes of a source list, the `.d` file that cargo writes next to a library.
 const LARGEST_LIST: u64 = 1 << 24;
 
-/// Returns the libraries in the folder of a program, sorted. If a plugin was removed from its workspace, cargo keeps the library of the
-/// plugin. If a source folder of a library no longer exists, this function therefore omits the library and logs a warning. Can be called on
-/// any thread.
+/// Returns the libraries in the folder of a program, sorted. Cargo keeps the library of a plugin that was removed from its workspace.
+/// Therefore, if a source folder of a library no longer exists, this function omits the library and logs a warning. Can be called on any
+/// thread.
 ///
 /// # Examples
 /// ```rust

@@ -9,11 +9,11 @@ pub(super) use std::net::TcpStream as Stream;
 #[cfg(unix)]
 pub(super) use std::os::unix::net::UnixStream as Stream;
 
-/// Checks that the process at the other end of a connection belongs to the user of this process. The check exists only on Linux. On all
-/// remaining platforms, the permissions of the socket's folder restrict access.
+/// Checks that the process at the other end of a connection belongs to the user of this process. The check exists only on Linux. On other
+/// platforms, only the permissions of the socket's folder restrict access.
 ///
 /// # Errors
-/// Returns the error of the system.
+/// Returns the error of the system call.
 #[cfg(unix)]
 pub fn is_of_this_user(stream: &std::os::unix::net::UnixStream) -> io::Result<bool> {
     #[cfg(target_os = "linux")]
