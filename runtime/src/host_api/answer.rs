@@ -103,7 +103,7 @@ impl Answer<(), CallError> for Status {
     }
 }
 
-/// Error of a ZCall, and status of the call. If no dispatcher was found, the status is more specific than the error.
+/// Error of a ZCall, and status of the call. If no dispatcher was found for the call, the status is more specific than the error.
 pub(super) struct Refused {
     pub(super) status: ZCallStatus,
     pub(super) error: CallError,

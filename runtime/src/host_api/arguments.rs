@@ -1,5 +1,5 @@
-//! Argument types for calls by modules. Each type represents the guarantees of the module for one argument. The function lists document
-//! these guarantees. Only the implementations of [`IntoArgument`] rely on these guarantees. The function bodies have parameters of these
+//! Argument types for calls from modules to the host. Each type represents what the module guarantees for one argument. The function lists
+//! document these guarantees, and only the implementations of [`IntoArgument`] rely on them. The function bodies have parameters of these
 //! types, and access addresses only through the safe methods of these types.
 //!
 //! An argument with the lifetime `'c` belongs to one call. Addresses in the argument refer to values of the type that this call specifies.
@@ -196,7 +196,7 @@ impl<'c> LiveValue<'c> {
         self.with_type().0
     }
 
-    /// Returns the value and its type. Callers also use the type to read further addresses of the call.
+    /// Returns the value and its type. Callers also use the type to read the other addresses that the call has passed.
     pub(super) fn with_type(&mut self) -> (PtrMut<'_>, &KnownType<'c>) {
         // SAFETY: the module promises an initialized value of the type at this address, and does not access the value until the call
         // returns. `ty` was resolved from the id in this location.
@@ -235,8 +235,8 @@ addresses! {
     Address of *const u8;
     /// Null, or the address of an initialized value of the type that the call specifies.
     MaybeAddress of *const u8;
-    /// Address of an initialized map key or set element. The call specifies the type of the map or set. The key may be stored in this map
-    /// or set.
+    /// Address of an initialized map key or set element. The call specifies the type of the map or set. The key may itself be stored in
+    /// this map or set.
     KeyAddress of *const u8;
     /// Address of an initialized field path.
     FieldPathAddress of *const u8;

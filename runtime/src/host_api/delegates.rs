@@ -40,7 +40,7 @@ pub(super) fn delegate_unbind(
     Ok(removed)
 }
 
-/// Calls a delegate. The slots match the delegate signature that the module had at its compilation.
+/// Calls a delegate. The slots match the delegate signature with which the module was compiled.
 pub(super) fn delegate_call(
     core: &Core,
     delegate: ValueLocation<'_>,

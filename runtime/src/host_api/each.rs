@@ -1,5 +1,5 @@
-//! Calls a function on several objects in one ABI crossing. Consecutive objects with direct code are called directly. All remaining objects
-//! are called with slots. A failed call does not stop the remaining calls.
+//! Calls a function on several objects in one ABI crossing. Consecutive objects with direct code are called directly. All other objects are
+//! called with slots. A failed call does not stop the remaining calls.
 #![expect(unsafe_code, reason = "dereferences pointers that a module lends for the calls")]
 
 use std::mem::MaybeUninit;
@@ -98,7 +98,7 @@ pub(super) fn zcall_each(
                 _ => {}
             }
         }
-        // Sets the object slot and the result slot, as a call on one object does.
+        // Sets the object slot and the result slot, as a call on a single object does.
         each.slots[0] = Slot::from_bits(ObjectHandle::SLOT, each.objects[at].into_bits());
         each.slots[count] = if count == 0 { each.slots[0] } else { before };
         match core.zcalls.dispatch(core.here(), handle, BufferMut::over(each.slots)).1 {

@@ -1,5 +1,5 @@
 //! Host context: the pointer that a module passes to the host in each call. For modules of the Master, the pointer refers to a
-//! [`HostContext`]. All threads except the game thread read only the shared part of the host context.
+//! [`HostContext`], of which threads other than the game thread read only the shared part.
 #![expect(unsafe_code, reason = "dereferences the host context that a module passes back")]
 
 use std::rc::{Rc, Weak};
@@ -83,7 +83,6 @@ impl HostContext {
         LastingContext { context, kept: None }
     }
 
-    /// Converts this value to the ABI type.
     pub(crate) fn to_ref(&self) -> HostRef {
         HostRef(std::ptr::from_ref(self).cast())
     }
@@ -102,7 +101,7 @@ impl SharedHostContext {
     }
 
     /// Creates the host context for modules without objects. These modules log on any thread, and make calls by name through
-    /// [`SharedHostContext::with_calls`]. These modules are not registered with the inbox, so the inbox rejects their closures.
+    /// [`SharedHostContext::with_calls`]. These modules are not registered with the inbox, so the inbox rejects closures that they post.
     pub(crate) fn without_core(core: &Core) -> Arc<Self> {
         Arc::new(Self::of(core, false))
     }
@@ -120,7 +119,6 @@ impl SharedHostContext {
         LastingContext { context: ModuleContext { direct, ..context }, kept: Some(Arc::clone(self)) }
     }
 
-    /// Converts this value to the ABI type.
     pub(crate) fn to_ref(&self) -> HostRef {
         HostRef(std::ptr::from_ref(self).cast())
     }

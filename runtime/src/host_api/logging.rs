@@ -8,7 +8,7 @@ use crate::boundary::CallError;
 use crate::entry_gate;
 use crate::handles::ModuleId;
 
-// If a log subscriber panics, the trampoline catches the panic, which must not unwind into the module. The log record is then lost.
+// If a log subscriber panics, the record is lost. The trampoline catches the panic, which must not unwind into the module.
 
 pub(super) fn log_event(host: CallerContext<'_>, module: ModuleId, record: &LogRecord<'_>) -> Result<(), CallError> {
     host.logs.event(module.0, record);

@@ -1,6 +1,6 @@
 //! Trampolines: the functions that a module calls, one per line of the lists in `alcedo_abi`. A trampoline performs the checks that its
-//! line requires, and converts the parameters. A trampoline then calls the body of the same name, and reports the outcome to the module.
-//! Trampolines contain no other logic.
+//! line requires, converts the parameters, calls the body of the same name, and reports the outcome to the module. Trampolines contain no
+//! other logic.
 #![expect(
     unsafe_code,
     reason = "the trampolines convert raw ABI values into references, and call functions that the lists mark unsafe"
@@ -40,7 +40,7 @@ macro_rules! or_none {
     };
 }
 
-/// Expands to the call of a body, with the checks that the rule in the list line requires.
+/// Expands to the call of a body, after the checks that the rule in the list line requires.
 macro_rules! by_rule {
     (bare $action:literal $body:ident($($host:ident $($module:ident)?)?; $($param:ident),*) $results:tt) => {{
         $(let _not_followed = $host;)?
