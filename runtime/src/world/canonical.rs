@@ -1,7 +1,7 @@
 //! Reads the body of a world file in canonical form. In this form, which Alcedo writes, lengths are definite, tags are absent, and all keys
-//! are known. This reader copies strings directly from the bytes, and shares the names of kept fields. If the body has a different form,
-//! for example because a different program has written the file, the result is `None`. The general reader of `ciborium` then reads the body
-//! or describes the defect.
+//! are known. This reader copies strings directly from the bytes, and stores each name of a kept field once for all objects. If the body
+//! has a different form, for example because a different program has written the file, the result is `None`. The general reader of
+//! `ciborium` then reads the body or describes the defect.
 
 use std::rc::Rc;
 use std::str;

@@ -71,7 +71,8 @@ fn properties(what: &str, records: &[PropertyRecord]) -> Result<(), FormatError>
     Ok(())
 }
 
-/// `valid` is the last kept field that was found valid. Adjacent objects mostly share the strings of their fields.
+/// `valid` is the last kept field that was found valid. An equal field needs no new check. Adjacent objects mostly share the strings of
+/// their fields.
 fn object<'a>(
     file: &'a WorldFile,
     at: usize,
@@ -99,7 +100,7 @@ fn object<'a>(
     if record.lazy == Some((0, 0)) {
         return wrong("has an invalid id for lazy references".into());
     }
-    // Alcedo writes the values of an object in order. Only records that a different program has written need the set.
+    // Alcedo writes the values of an object in order. Only records that a different program has written need the set of property indices.
     let is_sorted = record.values.is_sorted_by(|(one, _), (other, _)| one < other);
     let mut known = FxHashSet::default();
     for (property, value) in &record.values {
@@ -155,8 +156,8 @@ fn bad_field(value: &FileValue) -> Option<&str> {
 
 /// Checks that no chain of outers has a cycle.
 fn outers(file: &WorldFile) -> Result<(), FormatError> {
-    // For each object, the start of the walk that first visited the object. If an earlier walk has visited an object, the chain from this
-    // object has an end.
+    // For each object, the start of the walk that first visited the object. If an earlier walk has visited an object, the chain of outers
+    // from this object has no cycle.
     let mut seen = vec![usize::MAX; file.objects.len()];
     for start in 0..file.objects.len() {
         let mut at = Some(start);

@@ -31,7 +31,7 @@ pub(super) fn unwritten(path: &Path) -> impl Fn(Error) -> WorldError {
 }
 
 /// Reads a file that may be a saved world. Opens only regular files, because opening a pipe or a device may block permanently. Reads the
-/// rest of the file only if its head is the head of a world file.
+/// rest of the file only if the file begins with the head of a world file.
 pub(super) fn read(path: &Path) -> Result<Vec<u8>, WorldError> {
     let failed = |source| WorldError::Disk { doing: "reading", path: path.to_owned(), source };
     let (mut file, found) =

@@ -74,7 +74,7 @@ pub(crate) enum FileValue {
     #[serde(rename = "SparseDelegate")]
     Sparse(Vec<FileBinding>),
     FieldPath(String),
-    /// Value of a kind that has no variant here: the name of the kind, and the value as a string.
+    /// Value of a kind that has no variant in this enum: the name of the kind, and the value as a string.
     #[serde(rename = "printed")]
     Printed(String, String),
 }
@@ -233,7 +233,7 @@ impl FileValue {
         }
     }
 
-    /// Returns an object index in the value if the index is out of range. `objects` is the number of objects in the file.
+    /// Returns the first object index in the value that is out of range. `objects` is the number of objects in the file.
     pub(crate) fn object_beyond(&self, objects: usize) -> Option<u32> {
         match self {
             Self::Object(reference) | Self::WeakObject(reference) | Self::ScriptInterface(reference) => {

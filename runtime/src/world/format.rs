@@ -16,7 +16,7 @@ use crate::world::records::{ClassRecord, FormatError, ObjectRecord, StructRecord
 
 /// First bytes of every file.
 pub(super) const MAGIC: [u8; 8] = *b"ALCWORLD";
-/// Version of the format that this host writes. Must be incremented with every change that earlier versions would misread.
+/// Version of the format that this host writes. Must be incremented with every change to the format that earlier hosts would misread.
 pub(super) const VERSION: u32 = 1;
 
 /// Size in bytes of the head: magic, version, a reserved word, and the length of the body.

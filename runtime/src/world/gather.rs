@@ -1,6 +1,6 @@
-//! Writes the records of all alive objects without changing the objects. Plugins serialize their kept fields. For each class, a plan for
-//! comparing the properties with their defaults is compiled once. Before the first object is written, the names and outers of all objects
-//! are collected, because names must be unique in the file.
+//! Writes the records of all alive objects without changing the objects. Plugins serialize the kept fields of their plugin parts. For each
+//! class, the comparison of properties with their defaults is planned once. Before the first object is written, the names and outers of all
+//! objects are collected, because names must be unique in the file.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -128,7 +128,7 @@ pub(super) fn gather(core: &Core, path: &Path, to: &mut dyn Write) -> Result<u64
         share: KeptShare::default(),
         are_own: Vec::new(),
     };
-    // Uses one record for all objects. The record keeps its memory.
+    // Uses one record for all objects, because the record can reuse its memory.
     let mut record = ObjectRecord::default();
     for (object, entry) in indexes.living.iter().zip(&entries) {
         gathering.object(*object, entry, &mut record)?;

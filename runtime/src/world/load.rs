@@ -56,7 +56,7 @@ pub(crate) fn load(core: &Rc<Core>, path: &Path) -> Result<WorldLoadReport, Worl
 
 /// Runs all steps that may fail. If no step has failed, the caller then commits.
 fn bring(core: &Rc<Core>, file: &mut WorldFile, report: &mut WorldLoadReport) -> Result<(), WorldError> {
-    // Moves the kept fields out of the records, because the objects receive them.
+    // Moves the kept fields out of the records, because the new objects take ownership of these fields.
     let kept = file.objects.iter_mut().map(|record| std::mem::take(&mut record.kept)).collect();
     let file = &*file;
     let plans = file.classes.iter().map(|class| plan_class(core, class, report));

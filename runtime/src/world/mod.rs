@@ -1,5 +1,5 @@
-//! Saves all alive objects to a file, and loads the objects of a file. Saving does not change the world. Loading is a transaction, as a
-//! reload is, and converts values by the rules of a reload. The old world is destroyed only after the new world is complete.
+//! Saves all alive objects to a file, and loads the objects of a file. Saving does not change the world. Like a reload, loading is a
+//! transaction, and converts values by the rules of a reload. The old world is destroyed only after the new world is complete.
 
 mod bring;
 mod canonical;

@@ -28,7 +28,7 @@ use crate::world::report::WorldLoadReport;
 /// Destination of a saved value. `change` is the index of the property in the report.
 pub(super) enum Target {
     /// The value is written to a property. If a plugin author has declared a conversion function for the value, `conversion` is this
-    /// function. If `is_plain` is set, a value of the property's type is written unchanged.
+    /// function. If `is_plain` is set, a saved value that has the type of the property is written unchanged.
     Property { to: Rc<Property>, change: Option<usize>, conversion: Option<Rc<Function>>, is_plain: bool },
     /// The value becomes dormant: the object stores the value by name until its class is declared again.
     Sleep,
@@ -67,8 +67,8 @@ impl ClassPlan {
     }
 }
 
-/// Returns the current name of each default subobject, by its former names. If several subobjects had the former name, the result contains
-/// the subobject with the fewest later renames.
+/// Maps each former name of a default subobject to its current name. If several subobjects had one former name, the result contains the
+/// subobject with the fewest later renames.
 fn part_names(subobjects: &[Subobject], redirects: &[(String, String)]) -> FxHashMap<String, Rc<str>> {
     let in_use: Vec<&str> = subobjects.iter().map(|subobject| &*subobject.name).collect();
     let current_names = OldNames::new(redirects).resolve(&in_use);
@@ -202,7 +202,7 @@ fn now(saved: &PropertyRecord, class: &Class) -> String {
 }
 
 fn shape(name: &str, ty: &str) -> PropertyShape {
-    // Leaves the layout zero. A changed struct needs no separate handling, because a saved struct value contains its field names.
+    // Leaves the layout zero. The layout is not needed to detect a changed struct, because a saved struct value contains its field names.
     PropertyShape { name: name.to_owned(), key: TypeKey { signature: ty.to_owned(), layout: 0 } }
 }
 

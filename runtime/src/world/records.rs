@@ -16,7 +16,6 @@ pub(crate) struct WorldFile {
     pub(crate) objects: Vec<ObjectRecord>,
 }
 
-/// Saved declaration of a struct.
 #[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
 pub(crate) struct StructRecord {
     pub(crate) path: String,
@@ -32,7 +31,6 @@ pub(crate) struct PropertyRecord {
     pub(crate) ty: String,
 }
 
-/// Saved declaration of a class.
 #[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
 pub(crate) struct ClassRecord {
     pub(crate) path: String,
@@ -96,7 +94,7 @@ mod shared {
     }
 }
 
-/// Error of an invalid world file. The caller adds the path of the file.
+/// Error for an invalid world file. The caller adds the path of the file to the message.
 ///
 /// # Examples
 /// ```rust

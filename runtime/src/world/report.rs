@@ -36,7 +36,7 @@ pub struct WorldLoadReport {
     pub fields_kept: u64,
     /// Kept fields that could not be restored to plugin parts. Each line contains class, field, reason and number of objects.
     pub fields_lost: Vec<String>,
-    /// Properties whose declaration has changed, each with counts of its values.
+    /// Properties whose declaration has changed, each with the number of values per outcome.
     pub properties: Vec<PropertyChange>,
     /// Classes that are missing or have a changed native base class, each with the number of objects.
     pub classes: Vec<ClassChange>,
