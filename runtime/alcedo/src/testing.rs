@@ -1,8 +1,9 @@
-//! Tests a plugin by loading its library into a headless host in the test process. Plugins enable this module in their dev-dependencies.
+//! Tests a plugin by loading its library into a headless host in the test process. A plugin enables this module with the feature `testing`
+//! in its dev-dependencies.
 //!
-//! A plugin is a `cdylib`, and a test cannot link a `cdylib`. [`test_world!`](crate::test_world) therefore builds the library and loads the
-//! library into a host. The test then creates objects, calls their functions by name, and runs ticks. The test can also read properties and
-//! the log, and edit the plugin between two builds.
+//! A plugin is a `cdylib`, which a test cannot link. [`test_world!`](crate::test_world) therefore builds the library of the plugin and
+//! loads the library into a host. The test then creates objects, calls their functions by name, and runs ticks. The test can also read
+//! properties and the log, and edit the plugin between two builds.
 //!
 //! ```toml
 //! [dev-dependencies]
@@ -35,7 +36,7 @@ pub use world::{TestWorld, TestWorldBuilder};
 /// The optional argument is the `Builder` of the host. The default host is the small engine. Requires the feature `testing`.
 ///
 /// # Panics
-/// Panics in the cases of [`TestWorldBuilder::build`](crate::testing::TestWorldBuilder::build).
+/// Panics if [`TestWorldBuilder::build`](crate::testing::TestWorldBuilder::build) panics.
 ///
 /// # Examples
 /// ```no_run

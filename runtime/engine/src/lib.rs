@@ -43,8 +43,8 @@ pub const ACTOR: &str = Actor::PATH;
 pub const WORLD: &str = World::PATH;
 
 /// Returns the native classes `World`, `Actor`, `PlayerController`, `ActorComponent`, `SceneComponent`, their structs, and the frame hooks.
-/// The frame hooks call begin play on new objects, and tick in each frame on objects with `can_tick`. The frame hooks also call end play
-/// before an actor is destroyed.
+/// The frame hooks call the begin-play event on new objects, and, in each frame, the tick event on objects with `can_tick`. The frame hooks
+/// also call the end-play event before an actor is destroyed.
 ///
 /// # Examples
 /// ```

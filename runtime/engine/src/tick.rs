@@ -1,8 +1,8 @@
 //! Calls the events of objects. Begin play runs in the first frame of an object. Tick runs in each frame. End play runs before an actor is
 //! destroyed. A failed event affects only its object. `Objects::log_failure` logs the failure.
 //!
-//! Frames perform no lookups by name. Objects are listed by class. The lists are refreshed after objects are created or destroyed. One call
-//! across the ABI boundary runs the ticks of all objects of a class.
+//! Frames perform no lookups by name. Objects are listed by class. The lists are refreshed after objects are created or destroyed. For each
+//! class, one call across the ABI boundary ticks all objects of the class.
 
 use alcedo_runtime::host::{BatchFunction, ClassList, TypedProperty};
 use alcedo_runtime::native::{Class, Natives, This};
@@ -39,7 +39,7 @@ struct Frame {
 
 impl Frame {
     fn new(runtime: &Runtime) -> Result<Self, Error> {
-        // The batch calls only overrides, because the event of the base class has an empty body.
+        // Calls only overrides of the event, because the body in the base class is empty.
         let tick = |path: &str, event: &str| {
             let tick = runtime.batch(&format!("uf:{path}:{event}"))?;
             Ok::<_, Error>(tick.when("can_tick").only_overrides())
@@ -94,7 +94,7 @@ fn begin<C: Class>(
 ) -> bool {
     let mut has_failed = false;
     for object in objects {
-        // Skips objects that have begun play. Nearly all objects have.
+        // Skips objects that have begun play, which are nearly all objects.
         if has_begun.get(*object).is_ok_and(|has_begun| has_begun) {
             continue;
         }

@@ -21,7 +21,7 @@ pub struct LogLine {
     pub target: String,
     /// Name and generation of the module that logged the line. `None` if the host logged the line.
     pub module: Option<(String, u64)>,
-    /// Message of the log statement, followed by its other fields.
+    /// Message of the log statement, followed by the remaining fields of the statement.
     pub message: String,
     /// True if the line reports that plugin code failed during a call by the host.
     is_failure: bool,

@@ -1,9 +1,10 @@
-//! Builds the libraries of the plugin under test. Each process builds once, and again after each edit of a copy of the sources.
+//! Builds the libraries of the plugin under test. Each process builds the libraries once, and again after each edit to a copy of the
+//! sources.
 //!
 //! The libraries and the edited copies of the sources are stored below `alcedo-tests` in cargo's build folder. No build overwrites a loaded
 //! library. Test builds do not change the author's own libraries, because a running host may watch these libraries. Test builds and the
 //! author's builds share the compiled dependencies. Locks ensure that only one thread or process builds at a time. A library is rebuilt
-//! only if its inputs have changed.
+//! only if its sources or build options have changed.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -38,7 +39,7 @@ pub(super) struct Built {
     build_dir: PathBuf,
     /// Folder of the libraries that are built from edited copies of the sources.
     edits: PathBuf,
-    /// Shared lock of the folder `edits`. While this process holds the lock, no other process deletes libraries in the folder.
+    /// Shared lock on the folder `edits`. While this process holds the lock, no other process deletes libraries in the folder.
     _in_use: Arc<File>,
 }
 
@@ -119,8 +120,8 @@ fn root(build_dir: &Path) -> PathBuf {
     build_dir.join("alcedo-tests")
 }
 
-/// Takes a shared lock of the folder `edits`, to prevent the deletion of its libraries. If no other process holds the lock, first deletes
-/// libraries that are older than the last build of the plugin.
+/// Takes a shared lock on the folder `edits`, to prevent the deletion of the libraries in this folder. If no other process holds the lock,
+/// first deletes libraries that are older than the last build of the plugin.
 fn lock_edits(edits: &Path, own: &Path) -> io::Result<File> {
     fs::create_dir_all(edits)?;
     let in_use = File::options().create(true).truncate(false).write(true).open(edits.join(".in-use"))?;
@@ -129,7 +130,7 @@ fn lock_edits(edits: &Path, own: &Path) -> io::Result<File> {
         let own = own.parent().and_then(built);
         for folder in fs::read_dir(edits)?.flatten().map(|entry| entry.path()) {
             if folder.is_dir() && built(&folder) < own {
-                // Ignores errors, because a remaining folder only uses disk space.
+                // Ignores errors, because a folder that is not deleted only uses disk space.
                 let _ = fs::remove_dir_all(folder);
             }
         }

@@ -149,15 +149,15 @@ impl TestWorld {
         TestWorldBuilder { plugin, host: None }
     }
 
-    /// Returns the host, for operations that this type does not provide. During these operations, the log of the world receives only
-    /// records of plugins.
+    /// Returns the host, for operations that this type does not provide. During these operations, the log of the world receives log records
+    /// of plugins, but none of the host.
     #[must_use]
     pub fn runtime(&self) -> &Runtime {
         &self.runtime
     }
 
-    /// Creates an object of a plugin class. `class` is the class name, the name with its package (`Game.Cube`), or a path. A path may also
-    /// name a class of the host.
+    /// Creates an object of a plugin class. `class` is the class name, the name with its package (`Game.Cube`), or a path. With a path, the
+    /// class may also be a class of the host.
     ///
     /// # Panics
     /// Panics if the name is unknown or ambiguous, or if the construction of the object fails.

@@ -1,5 +1,5 @@
-//! Pairs each entity with an object. The destruction of an entity also destroys its object, and the reverse. Changes take effect when Bevy
-//! applies the commands of a frame, so plugin code never changes Bevy's world while a system runs.
+//! Pairs each entity with an object. Destroying an entity also destroys its object, and destroying an object also despawns its entity.
+//! Changes take effect when Bevy applies the commands of a frame, so plugin code never changes Bevy's world while a system runs.
 
 use std::collections::HashMap;
 
@@ -60,7 +60,7 @@ pub(crate) fn destroy_removed(
     mut removed: RemovedComponents<Scripted>,
 ) {
     for entity in removed.read() {
-        // If the object was destroyed before its entity, `links` no longer contains the pair.
+        // If the object was destroyed before its entity, `links` has already lost the pair.
         if let Some(object) = links.objects.remove(&entity) {
             links.entities.remove(&object);
             runtime.objects().destroy(object);

@@ -98,7 +98,7 @@ impl Plugin for AlcedoPlugin {
     }
 }
 
-/// Runs timers and tasks of plugins, then the safe point. Reloads happen at the safe point. Runs before all other systems of the frame.
+/// Runs timers and tasks of plugins, and then the safe point, at which reloads happen. Runs before all other systems of the frame.
 fn tick(
     runtime: NonSend<Runtime>,
     step: Res<Step>,

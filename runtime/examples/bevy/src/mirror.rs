@@ -1,6 +1,6 @@
-//! Copies Bevy components to properties of objects, and back. Plugin code never accesses the memory of Bevy, because its layout differs
-//! between versions. Bevy systems can read a position without an object. Copying one number takes about 2 ns; copying a struct property
-//! would take longer.
+//! Copies Bevy components to properties of objects, and back. Plugin code never accesses the memory of Bevy components, because the layout
+//! of components differs between Bevy versions. Bevy systems can read a position without access to the object. Copying one number takes
+//! about 2 ns; copying a struct property would take longer.
 
 use alcedo::host::TypedProperty;
 use alcedo::native::Class as _;

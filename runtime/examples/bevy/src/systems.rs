@@ -1,5 +1,5 @@
 //! Runs systems of plugins: functions with the metadata `system`, as in `#[ufunction(meta(system = "1"))]`. Systems run in ascending order
-//! of these numbers. Systems with equal numbers run in the order of their modules and declarations.
+//! of the metadata value, a number. Systems with equal numbers run in the order of their modules and declarations.
 
 use alcedo::host::{BatchFunction, ClassList};
 use alcedo::{Declared, Error, Runtime};

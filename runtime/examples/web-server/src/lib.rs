@@ -51,7 +51,7 @@ impl Handlers {
     }
 }
 
-/// Renders a report on a thread of the server. A slow plugin function should run in `spawn_blocking` instead.
+/// Renders a report on a thread of the server. In a real server, call a slow plugin function in `spawn_blocking` instead.
 async fn report(State(handlers): State<Handlers>, Path(target): Path<String>) -> Answer {
     let answer = handlers.render.call(&[Value::Text(target), Value::U32(1)]);
     line(answer.map_err(|error| error.to_string()))

@@ -36,12 +36,12 @@ fn run() -> Result<(), Failure> {
     let address: SocketAddr = arguments.next().as_deref().unwrap_or("127.0.0.1:8080").parse()?;
     let (reports, handler) = (std::path::absolute(reports)?, std::path::absolute(handler)?);
 
-    // This module uses objects, so it is loaded in the Master. This thread becomes the game thread.
+    // The module `server-handler` uses objects, so it is loaded into the Master. This thread becomes the game thread.
     let host = Runtime::builder().package("Game").build()?;
     host.create_master(&[handler])?;
     host.watch()?;
 
-    // This module uses no objects. It is loaded in a Slim. Any thread may call or replace a Slim.
+    // The module `reports` uses no objects, so it is loaded into a Slim, which any thread may call or replace.
     let slim = host.contexts().create_slim("reports")?;
     slim.load_path(&reports)?;
     let _watch = SlimWatch::start(&slim, &reports, |outcome| match outcome {

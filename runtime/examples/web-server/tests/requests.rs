@@ -52,7 +52,7 @@ impl Client {
         Self { connection, address }
     }
 
-    /// Sends a request, and returns the line of the answer. Any other answer, including an error status, fails the test.
+    /// Sends a request, and returns the line of the answer. An answer without this line, or with an error status, fails the test.
     async fn send(&mut self, method: Method, path: &str) -> String {
         let request = Request::builder().method(method).uri(path).header("host", self.address.to_string());
         let request = request.body(Empty::new()).expect("a request");
