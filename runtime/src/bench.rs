@@ -48,7 +48,7 @@ impl Stores<'_> {
         text
     }
 
-    /// Returns the plugin part of an object for a class. Uses the lookup that calls into modules use.
+    /// Returns the plugin part of an object for a class. Uses the same lookup as calls into modules.
     #[inline]
     pub fn part(&self, object: ObjectHandle, class: u32) -> Option<*mut ()> {
         Some(self.0.pairs.find_part(&self.0.world.objects, object, ClassId(class))?.0)
@@ -78,7 +78,7 @@ impl Stores<'_> {
         self.0.world.objects.abandon_mark();
     }
 
-    /// Sets the change counter of the container in a property to `epoch`.
+    /// Sets the change counter of the container that a property stores to `epoch`.
     ///
     /// # Errors
     /// If the object is destroyed or has no such container.

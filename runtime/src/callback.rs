@@ -1,8 +1,8 @@
 //! Callbacks that a host has registered. Each callback has a kind, and a location in the source of the host.
 //!
-//! If a callback owns a handle of the host that owns the callback, both form a reference cycle. The reference count of the host does not
-//! indicate if a callback owns a handle. The end of a runtime or context therefore drops the callbacks one by one, and counts the handles
-//! that each drop releases. Dropping the callbacks breaks every cycle. The log lists the callbacks that owned a handle.
+//! A callback that owns a handle of its own host forms a reference cycle with the host. The reference count of the host does not indicate
+//! if a callback owns a handle. A runtime or context that ends therefore drops its callbacks one by one, and counts the handles that each
+//! drop releases. Dropping the callbacks breaks every cycle. The log lists the callbacks that owned a handle.
 
 use std::cell::Cell;
 use std::fmt;
@@ -71,8 +71,8 @@ pub(crate) struct Registered<C> {
     pub site: Site,
 }
 
-/// Callbacks of one kind in call order: by ascending priority, then in the order of registration. Can be used on any thread if `C` allows
-/// this.
+/// Callbacks of one kind in call order: by ascending priority, then in the order of registration. Can be used on any thread if `C` is
+/// `Send` and `Sync`.
 pub(crate) struct Callbacks<C>(Mutex<Listed<C>>);
 
 /// Callbacks with their priorities. A round of calls uses the list that exists at the start of the round.
@@ -288,7 +288,7 @@ impl<C> Drop for Guarded<C> {
 }
 
 thread_local! {
-    /// Host whose handle drops this thread currently counts, and the number of drops so far.
+    /// Host for which this thread currently counts dropped handles, and the number of handles dropped so far.
     static COUNTED: Cell<(Option<HostId>, u32)> = const { Cell::new((None, 0)) };
 }
 

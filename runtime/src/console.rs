@@ -1,5 +1,5 @@
-//! Executes text commands that a user types into a running host. For each line of input, the console returns one output string. Commands
-//! use only the public API.
+//! Executes text commands that a user types into a running host. Each input line produces one output string. Commands use only the public
+//! API.
 
 #[cfg(feature = "script")]
 mod eval;

@@ -13,7 +13,7 @@ pub const FOLDER: &str = "ALCEDO_CRASH_GUARD";
 pub const BACKTRACE: &str = "ALCEDO_BACKTRACE";
 
 /// For a supervisor: keeps the library copies of a supervised host until the result is dropped. `folder` is the report folder of this host.
-/// Without this call, the next host start after the end of the supervised host would remove these copies. Must be called before the
+/// Without this call, the next host that starts after the supervised host has exited would remove these copies. Must be called before the
 /// supervised host starts.
 ///
 /// # Errors
@@ -23,8 +23,8 @@ pub fn keep_copies(folder: &Path) -> io::Result<File> {
 }
 
 /// Arms the guard if this process is supervised. Returns `true` if the guard is armed. The guard records a fatal signal with registers,
-/// stack and mappings. After the record is written, the signal has its normal effect. With [`BACKTRACE`], panics in plugin code are also
-/// recorded: at most one per second, from at most sixteen locations.
+/// stack and mappings. After the record is written, the signal has its normal effect, such as ending the process. With [`BACKTRACE`],
+/// panics in plugin code are also recorded: at most one per second, from at most sixteen locations.
 ///
 /// Call this function near the start of `main`, after [`canary::run_if_child`](crate::canary::run_if_child), on the thread that becomes the
 /// game thread. The guard then also reports stack overflows of the game thread.

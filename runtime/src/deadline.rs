@@ -1,4 +1,4 @@
-//! Computes deadlines of waits. An unlimited wait has the maximum duration, and adding this duration to the current time would overflow.
+//! Computes deadlines of waits. An unlimited wait has the maximum duration, whose sum with the current time would overflow.
 
 use std::time::{Duration, Instant};
 

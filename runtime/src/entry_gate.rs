@@ -3,11 +3,11 @@
 //!
 //! A caller writes its slot *before* it reads the gate. An unload shuts the gate *before* it reads the slots. All four accesses are
 //! sequentially consistent. Two outcomes are possible: the caller reads that the gate is shut, and returns, or the unload reads the slot,
-//! and waits. At the unmap of an image, no call runs in the image. The records stay valid after an unload, because they contain only
-//! numbers and `'static` locations of host code.
+//! and waits. Therefore no call runs in an image when the image is unmapped. The records stay valid after an unload, because they contain
+//! only numbers and `'static` locations of host code.
 //!
 //! A gate rejects a call if the stack of the thread is nearly exhausted. Unbounded recursion of calls by name therefore returns an error,
-//! as for modules of the Master.
+//! as in modules of the Master.
 
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -55,7 +55,7 @@ struct Own {
     depth: Cell<usize>,
     /// Number of open calls on the slow path, each of which holds a lease.
     leases: Cell<usize>,
-    /// Stack of the thread. Calls on this stack end in reverse order. Calls on the stack of a coroutine may end in any order.
+    /// Stack of the thread. Calls on this stack return in reverse order. Calls on the stack of a coroutine may return in any order.
     stack: StackSpan,
 }
 
@@ -105,7 +105,7 @@ fn calls_open_here() -> usize {
 pub(crate) struct EntryGate {
     number: u64,
     shut: AtomicBool,
-    /// Number of stack bytes that calls leave free on each thread.
+    /// Number of stack bytes that each call must leave free on its thread.
     reserve: usize,
     leases: Arc<Leases>,
 }
@@ -141,7 +141,7 @@ enum Admission {
 }
 
 impl EntryGate {
-    /// Returns an open gate. Calls leave `reserve` bytes of the stack free. Calls on the slow path take leases from `leases`.
+    /// Returns an open gate. Calls must leave `reserve` bytes of the stack free. Calls on the slow path take leases from `leases`.
     pub(crate) fn new(leases: Arc<Leases>, reserve: usize) -> Self {
         static LAST: AtomicU64 = AtomicU64::new(EMPTY);
         Self { number: LAST.fetch_add(1, Ordering::Relaxed) + 1, shut: AtomicBool::new(false), reserve, leases }
@@ -197,7 +197,7 @@ impl EntryGate {
         self.shut.store(true, Ordering::SeqCst);
     }
 
-    /// Returns the admitted calls on the fast path, longest first. The lease report lists the calls on the slow path. The result may
+    /// Returns the admitted calls on the fast path, longest first. The report of leases lists the calls on the slow path. The result may
     /// include a call that the gate then rejects.
     pub(crate) fn inside(&self, name: impl Fn(u64) -> Arc<str>) -> Vec<Blocker> {
         let now = coarse_clock();

@@ -50,7 +50,7 @@ pub enum Error {
     UnknownClass {
         /// Path of the class.
         path: String,
-        /// Number of dormant objects of this class. Nonzero if a reload has removed the class and kept its objects.
+        /// Number of dormant objects of this class. Nonzero if a reload has removed the class, and the objects wait for its return.
         waiting: u64,
     },
     /// The class of the object does not have this member.

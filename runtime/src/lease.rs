@@ -1,7 +1,7 @@
-//! Leases: each lease keeps the code of a module mapped, and names a reason. An image is unmapped only when no lease remains. The report of
-//! a blocked unload lists the holder, thread, duration and source location of each lease.
+//! Leases: each lease keeps the code of a module mapped, and names the reason. An image is unmapped only when no lease remains. The report
+//! of a blocked unload lists the holder, thread, duration and source location of each lease.
 //!
-//! Only host code drops leases. Therefore no thread returns into the image after the last lease was dropped.
+//! Only host code drops leases, so a thread that drops the last lease does not return into the unmapped image.
 
 use std::cell::Cell;
 use std::fmt;
@@ -56,7 +56,7 @@ pub enum LeaseKind {
     Posted,
     /// An asynchronous task that has not finished.
     Task,
-    /// A destructor of a thread-local variable. Only the thread of the variable can run the destructor.
+    /// A destructor of a thread-local variable. Only the thread that owns the variable can run the destructor.
     ThreadLocal,
     /// A plugin part whose finalizer has not returned.
     Finalizer,
@@ -64,13 +64,13 @@ pub enum LeaseKind {
     Handler,
     /// An open stream of the C library that writes into memory of the module.
     Stream,
-    /// An address in the module. The address is stored in memory that outlives the module, such as a callback table of a library.
+    /// An address in the module that is stored in memory that outlives the module, such as a callback table of a library.
     Reference,
     /// An io_uring of the module. The kernel may write to memory of the module through this io_uring.
     Ring,
     /// An alternate signal stack that the module has set for a thread. Only this thread can restore the previous stack.
     SignalStack,
-    /// An asynchronous request of the module. A thread of the C library is processing this request.
+    /// An asynchronous request from the module that a thread of the C library is processing.
     Request,
     /// A C library that is bound to a class of the module. The C library stays open while one of its functions is in use.
     Library,
@@ -291,8 +291,8 @@ impl Leases {
         self.take_at(kind, owner, Some(location_text(Location::caller())))
     }
 
-    /// Takes a lease for `owner` inside a public function. Records the host's call site of this public function. The innermost
-    /// [`host_verb`] on this thread has stored this call site. Records no location outside of public functions.
+    /// Takes a lease for `owner` inside a public function. Records the call site in the host that the innermost [`host_verb`] on this
+    /// thread has stored. Records no location outside of public functions.
     ///
     /// # Errors
     /// [`Sealed`] if the unload has begun.
@@ -410,8 +410,8 @@ pub struct Lease {
 }
 
 impl Lease {
-    /// Takes another lease on the module or context of this lease. Succeeds even after sealing, because the holder of a lease may finish
-    /// its operation.
+    /// Takes a further lease on the module or context that this lease holds. Succeeds even after sealing, because the holder of a lease may
+    /// finish its operation.
     pub(crate) fn again(&self, kind: LeaseKind, owner: impl Into<Arc<str>>, place: Option<Arc<str>>) -> Self {
         self.leases.take_in_unload(kind, owner, place)
     }

@@ -4,7 +4,7 @@
 //! the host calls [`Runtime::tick`]. When the libraries change, a reload replaces the code and keeps the objects. If the new code fails to
 //! start, the reload is rolled back, and the old code continues.
 //!
-//! The thread that builds the runtime is the game thread. The compiler prevents a move of the runtime to another thread. Plugins are native
+//! The thread that builds the runtime is the game thread. The compiler prevents moving the runtime to another thread. Plugins are native
 //! code. The ABI boundary limits the effects of mistakes in plugins, but does not protect against malicious plugins.
 
 // Modules of the lower-level crates, under the names that this crate uses.
@@ -141,7 +141,7 @@ pub mod canary {
 }
 
 /// Types for writing custom thunks. A function declared with `custom_thunk` reads the parameters of each call through a [`Frame`].
-/// Parameters may have any type. Their values are not copied. See `runtime/docs/custom-thunks.md`.
+/// Parameters may have any type, and their values are not copied. See `runtime/docs/custom-thunks.md`.
 pub mod thunk {
     pub use crate::object::containers::{Keyed, KeyedMut, Rows, RowsMut, array, array_ref, keyed, keyed_mut};
     pub use crate::object::property::{Property, PropertyType};

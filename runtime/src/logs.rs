@@ -1,5 +1,5 @@
 //! Forwards the log events and spans of plugins, with their nesting, to the host's `tracing` subscriber. Each plugin contains a separate
-//! copy of `tracing`. The callsites of this copy are unmapped with the plugin. The host therefore creates a callsite for each distinct log
+//! copy of `tracing`, whose callsites are unmapped with the plugin. The host therefore creates its own callsite for each distinct log
 //! statement of a plugin. An equal statement in the next generation reuses this callsite. Filters by target and level work as for host
 //! code. The memory for callsites grows with the number of distinct statements. A reload without new statements needs no additional memory.
 //! If a thread has no subscriber, its records are sent to the subscriber of the thread that built the host. If a process has several hosts,
@@ -99,8 +99,8 @@ impl Logs {
     }
 
     /// Runs `send` with the subscriber of this thread. If this thread has no subscriber, uses the subscriber of the thread that built the
-    /// host. Does not run `send` during a call of a subscriber. `tracing` prevents this recursion, but `with_default` would allow the
-    /// recursion.
+    /// host. Does not run `send` while a subscriber is being called on this thread. `tracing` itself prevents this recursion, but
+    /// `with_default` would allow the recursion.
     fn with_subscriber(&self, send: impl FnOnce()) {
         let has_none = |dispatch: &Dispatch| dispatch.is::<NoSubscriber>();
         // During a call of a subscriber, `get_current` returns `None`, while `get_default` returns an empty subscriber. `get_current` is

@@ -42,8 +42,8 @@ impl Poster {
     /// Runs `code` on the game thread at the next safe point, after all earlier posted closures. Returns `false` if the runtime was
     /// dropped. Dropping the runtime also drops the pending closures.
     ///
-    /// A panic of `code` is logged and does not propagate. If `code` itself runs a safe point, this safe point runs the next posted
-    /// closures. Safe points can be nested up to a depth of 8.
+    /// A panic of `code` is logged and does not propagate. If `code` itself runs a safe point, the nested safe point runs the closures that
+    /// were posted after `code`. Safe points can be nested up to a depth of 8.
     ///
     /// # Examples
     /// ```rust

@@ -112,7 +112,8 @@ pub(crate) fn described(words: &str, fingerprint: u64) -> CallSignature {
 }
 
 /// Returns the signature string of a module if the string matches the fingerprint. Otherwise, for example if the plugin uses type aliases,
-/// returns the string in parentheses. Callers with static types can still call this function. Callers with dynamic values receive an error.
+/// returns the string in parentheses. Callers with static types can still call the function, while callers with dynamic values receive an
+/// error.
 pub(crate) fn honest_words(signature: &str, fingerprint: u64) -> Rc<str> {
     let is_true = signature.parse::<Signature>().is_ok_and(|parsed| parsed.fingerprint() == fingerprint);
     if is_true { signature.into() } else { format!("({signature})").into() }
@@ -143,7 +144,7 @@ impl From<Signature> for CallSignature {
         let (words, fingerprint) = (signature.to_string(), signature.fingerprint());
         let described = Self::new(words, fingerprint, Types::Ok(signature));
         // SAFETY: the fingerprint is computed from these types. A module fills slots according to the fingerprint, and `dynamic_call`
-        // checks each value. In both cases a string argument is a view, and a string result is written to a sink.
+        // checks each value. In both cases, a string argument is passed as a view, and a string result is written to a sink.
         unsafe { described.with_kinds(kinds) }
     }
 }

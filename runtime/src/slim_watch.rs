@@ -1,5 +1,5 @@
-//! Watches the library of a Slim. After a build has written a new library, the watch replaces the Slim. No thread owns a Slim, so each
-//! watch runs on a separate thread.
+//! Watches the library of a Slim. After a build has written a new library, the watch replaces the Slim. Because no thread owns a Slim, each
+//! watch runs on a thread of its own.
 
 use std::fmt;
 use std::path::PathBuf;

@@ -1,5 +1,5 @@
 //! Synchronization primitives of leases, call gates, tickets and the watch of a Slim. `runtime/tests/schedules` replaces this module with
-//! primitives of the crate `shuttle`. These primitives run the code under selected schedules.
+//! primitives of the crate `shuttle`, which run the code under selected thread schedules.
 
 pub(crate) use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, atomic};
 pub(crate) use std::{thread, thread_local};

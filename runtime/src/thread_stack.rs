@@ -1,5 +1,5 @@
-//! Stack of the calling thread. Scopes that must be closed in reverse order are only allowed on this stack. A coroutine has a separate
-//! stack. A coroutine can be suspended inside a scope, and can outlive the frames of its caller.
+//! Stack of the calling thread. Scopes that must be closed in reverse order are only allowed on this stack, and not on the separate stack
+//! of a coroutine. A coroutine can be suspended inside a scope, and can outlive the frames of its caller.
 
 use alcedo_abi::stack::StackSpan;
 

@@ -23,7 +23,7 @@ mod tests {
     use std::env;
     use std::process::Command;
 
-    /// Environment variable of a child process that runs only this test. Other tests in one process would install subscribers.
+    /// Environment variable of a child process that runs only this test. Other tests in the same process would install subscribers.
     const ALONE: &str = "ALCEDO_UNHEARD_TEST";
 
     #[test]

@@ -81,14 +81,14 @@ struct Written<'a> {
 }
 
 impl Written<'_> {
-    /// Converts a span in the generated source to a span in the input. Clamps the span to the input.
+    /// Converts a span in the generated source to a span in the input. Truncates the span at the bounds of the input.
     fn input_span(&self, span: Span) -> Span {
         let clamped = |at: u32| (at as usize).saturating_sub(self.at).min(self.text.len());
         Span::new(clamped(span.start), clamped(span.end))
     }
 }
 
-/// Formats errors with spans in the user input, and omits warnings. Clamps spans to the input.
+/// Formats errors with spans in the user input, and omits warnings. Truncates spans at the bounds of the input.
 fn errors_of(found: Vec<Diagnostic>, written: Written<'_>) -> String {
     let errors = found.into_iter().filter(|found| found.severity == Severity::Error);
     let translated = errors.map(|found| Diagnostic {

@@ -106,7 +106,7 @@ impl ObjectList {
 pub struct ClassList {
     class: String,
     list: ObjectList,
-    /// Counter of object changes, and class epoch, at the last refresh. Different hosts have different class epochs.
+    /// Counter of object changes and class epoch at the last refresh. Different hosts have different class epochs.
     seen: Option<(u64, u64)>,
     /// Set if the last refresh has updated the list.
     was_updated: bool,

@@ -1,5 +1,4 @@
-//! Typed access to objects of native classes, for host code. Each native class has a Rust type, and each member of the class has a Rust
-//! method.
+//! Typed access to objects of native classes, for host code. A native class has a Rust type with a method per member.
 
 use super::objects::Objects;
 use crate::boundary::CallError;

@@ -1,5 +1,5 @@
-//! Converts a checked script package into reflection declarations. Function bodies are linked after the classes are created. Before the
-//! link, the cell of each thunk is empty.
+//! Converts a checked script package into reflection declarations. Function bodies are linked after the classes are created. Until the body
+//! is linked, the cell of each thunk is empty.
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;

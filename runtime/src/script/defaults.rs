@@ -1,5 +1,5 @@
 //! Applies `defaultproperties` of a script class to the class default object. The lines are applied in order, after the values of the base
-//! class. New objects of the class have the resulting values.
+//! class. New objects of the class then start with the resulting values.
 
 use alcedo_uc::hir::{Class, Const, Default, DefaultAction};
 

@@ -1,5 +1,5 @@
 //! Reads `package.toml`: the version of a script package, and the required modules with their versions. A package without this file has
-//! version 0.0.0. The dependencies of such a package are determined from its source.
+//! version 0.0.0. The dependencies of a package without this file are determined from its source.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -13,10 +13,8 @@ pub(crate) const FILE: &str = "package.toml";
 /// Maximum size of the file in bytes.
 pub(crate) const LARGEST: u64 = 1 << 20;
 
-/// Contents of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Manifest {
-    /// Version of the package.
     pub version: Version,
     /// Required modules, each with its accepted versions.
     pub dependencies: Vec<(String, VersionReq)>,

@@ -1,5 +1,5 @@
 //! Outline of a package: the declared types, and the identifiers in its source. The outline does not depend on other packages. The
-//! identifiers determine the required modules.
+//! identifiers determine the modules that the package requires.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,6 @@ use alcedo_uc::{Parsed, Source};
 pub(crate) struct Outline {
     /// Paths of all declared types.
     pub types: Vec<String>,
-    /// Paths of the declared classes.
     pub classes: Vec<String>,
     /// Names under which other packages refer to the declarations, in lower case.
     pub names: BTreeSet<String>,

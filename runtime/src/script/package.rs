@@ -1,5 +1,5 @@
 //! Script package on disk: the `.uc` files of a folder or of its subfolder `Classes`. The subfolder is the traditional layout of
-//! UnrealScript sources. Each file is read only once. All steps therefore use one version of the source.
+//! UnrealScript sources. Each file is read only once, so that all steps use one version of the source.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -33,13 +33,12 @@ pub(crate) struct Package {
     pub name: String,
     /// Files, sorted by name.
     pub sources: Vec<Source>,
-    /// Contents of `package.toml`.
     pub manifest: Manifest,
     /// Digest of the sources and the manifest.
     pub digest: Digest,
     /// Declarations and identifiers of the package, which do not depend on other packages.
     pub outline: Outline,
-    /// Syntax trees of the files. Dropped after the check, because syntax trees need several times the memory of the source.
+    /// Syntax trees of the files. Dropped after the package is checked, because syntax trees need several times the memory of the source.
     parsed: Arc<Mutex<Option<Parsed>>>,
 }
 

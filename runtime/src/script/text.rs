@@ -49,8 +49,8 @@ fn bound(object: &str, function: &str) -> String {
     if object == NONE { NONE.to_owned() } else { format!("{object}:{}", quote(function)) }
 }
 
-/// Returns the initial value of a type. A fixed array has all elements from the start. Other types are initialized with zero
-/// bytes, and the result is an empty string.
+/// Returns the initial value of a type. The result for a fixed array contains all elements. Values of other types start as zero bytes, so
+/// the result is an empty string.
 pub(crate) fn start(ty: &Type) -> String {
     match ty {
         Type::Fixed(of, len) => listed((0..*len).map(|_| element(of))),

@@ -44,7 +44,7 @@ pub(crate) struct Activities {
     stack: Mutex<Stack>,
 }
 
-/// Stack of published entries. Entries beyond `depth` have ended. Their string buffers are reused.
+/// Stack of published entries. Entries beyond `depth` belong to activities that have ended, and their string buffers are reused.
 #[derive(Debug, Default)]
 struct Stack {
     last: u64,

@@ -1,4 +1,4 @@
-//! Watchdog: a thread that observes other threads and reports activities that take too long. The watchdog cannot end a hanging call,
+//! Watchdog: a thread that observes other threads and reports activities that take too long. The watchdog cannot interrupt a hanging call,
 //! because only the plugin itself can return from the call. `activity.rs` publishes the activities of a thread, and `judge.rs` decides
 //! which activities take too long.
 

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use alcedo_sys::{Digest, ImageError, ImageFile, StageDir, StagedFile, plain_file};
 
-/// Private copy of a library. Also holds the file open, so that the content stays readable if a program that cleans the temporary folder
-/// removes the file.
+/// Private copy of a library. Also holds the file open, so that the content stays readable if a program removes the file from the temporary
+/// folder.
 pub(super) struct KeptCopy {
     pub(super) digest: String,
     /// Digest of the image, without its seal.
