@@ -424,7 +424,7 @@ impl Tasks {
 }
 
 /// Returns the timing of jobs that are requested now on the game thread. The timing applies to all modules, because code of modules that
-/// the reload keeps may also run before the commit, for plugin parts of derived classes.
+/// the reload keeps may also run before the commit. Such code runs for plugin parts of derived classes.
 pub(crate) fn timing(world: &World) -> Timing {
     if world.mode.is_before_commit() { Timing::Staged } else { Timing::Certain }
 }

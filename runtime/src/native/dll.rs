@@ -80,8 +80,8 @@ impl DllImport {
         self.with(name, (PropertyKind::ARRAY, of), property_flags::OUT).of_len(name, len)
     }
 
-    /// Sets the type of the result. For `bool`, this method does not specify the width of the C type, so a call fails if one byte and four
-    /// bytes of the result register contain different truth values.
+    /// Sets the type of the result. For `bool`, this method does not specify the width of the C type. A call therefore fails if one byte
+    /// and four bytes of the result register contain different truth values.
     #[must_use]
     pub fn returns(self, (kind, path): NativeType) -> Self {
         Self { result: Some(property(RESULT_NAME, kind, path, property_flags::RETURN, "")), ..self }
