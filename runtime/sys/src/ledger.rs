@@ -36,7 +36,7 @@ pub(crate) fn is_any_ending() -> bool {
 /// Records of one image. A ledger is usable on any thread.
 ///
 /// The hooks of the image refer to the ledger by [`Ledger::word`], so the ledger must exist while the image is mapped.
-/// [`Image::map`](crate::Image::map) therefore gives the image a reference to the ledger. A parked image leaks this reference.
+/// [`Image::map`](crate::Image::map) therefore stores a reference to the ledger in the image. A parked image leaks this reference.
 pub struct Ledger {
     label: String,
     stop: AtomicU32,
