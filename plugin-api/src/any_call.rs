@@ -46,6 +46,7 @@ pub unsafe trait AnyArgument {
 
 /// Arguments of a call without static types: a tuple of up to eight values.
 ///
+/// # Safety
 /// Each slot that `with_slots` passes for an argument was created by that argument's [`AnyArgument::slot`].
 ///
 /// # Examples

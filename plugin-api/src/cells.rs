@@ -34,6 +34,7 @@ pub struct PropertyCell<C, T>(pub(crate) Cell, PhantomData<fn() -> (C, T)>);
 impl<C, T> PropertyCell<C, T> {
     /// Creates an empty cell.
     ///
+    /// # Safety
     /// The cell is part of a class description or of an import that the module registers. The host fills a registered cell before any code
     /// of the module runs, so code that accesses the property does not check that the cell is filled.
     #[must_use]

@@ -123,6 +123,7 @@ unsafe impl<'a, T: Value> Param for Out<'a, T> {
 
 /// Values of out parameters: a tuple of up to eight values.
 ///
+/// # Safety
 /// The slots are encoded as the ABI prescribes for results of these types, and are in the order of the tuple.
 pub unsafe trait OutParameters: Params {
     /// Storage for the values until they are returned.

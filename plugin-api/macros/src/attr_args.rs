@@ -127,7 +127,7 @@ impl AttrArgs {
         }
     }
 
-    /// Returns the paths in the parentheses of `name(…)`, and rejects duplicates. Without this specifier, the list is empty.
+    /// Returns the paths in the parentheses of `name(…)`, and rejects duplicates. Empty without this specifier.
     pub(crate) fn paths(&self, name: &str) -> Result<Vec<Path>> {
         let refused =
             |at: &dyn ToTokens| rules::spanned("ALC0092", at, format!("`{name}` lists types: `{name}(Type, Other)`"));
@@ -148,8 +148,7 @@ impl AttrArgs {
         }
     }
 
-    /// Returns the names and values in the parentheses of `name(…)`, and rejects duplicate names. Without this specifier, the list is
-    /// empty.
+    /// Returns the names and values in the parentheses of `name(…)`, and rejects duplicate names. Empty without this specifier.
     pub(crate) fn pairs(&self, name: &str) -> Result<Vec<(Ident, Expr)>> {
         let mut pairs = Vec::new();
         for (names, value) in self.dotted_pairs(name)? {

@@ -130,6 +130,7 @@ impl<'a, A: Value> Ptr<'a, A> {
 
 /// Kind of items in a container: the elements of an array, the keys of a set or map, or the values of a map.
 ///
+/// # Safety
 /// The host stores the buffer of each `Whole` at offset `ROW`. Entries have `STRIDE` bytes and an `Item` at `OFFSET`.
 pub(crate) unsafe trait Part {
     type Whole: Value;

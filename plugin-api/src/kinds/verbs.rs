@@ -195,6 +195,7 @@ calls! {
         => black_new(ty, from.map_or(core::ptr::null(), Ptr::at).cast(), &site_of(site));
     /// Lends a value until the innermost call into this module returns. Returns the number of the conjugate.
     ///
+    /// # Safety
     /// The location is a property of its owner, or a part of such a property.
     [unsafe] conjugate_borrow<T: Value>(location: &ValueLocation<'_, T>) -> ConjugateHandle =
         "lending a value" => conjugate_borrow(&location.raw);
