@@ -107,7 +107,7 @@ macro_rules! __alcedo_heap {
 macro_rules! __alcedo_type_record {
     ($kind:ident $package:expr, $name:expr) => {
         const _: () = {
-    $crate::__private::type_record!(@here $kind $package, $name);
+            $crate::__private::type_record! { @here $kind $package, $name }
         };
     };
     // Declares the items without a block of their own, because each block is a constant that the compiler checks.
