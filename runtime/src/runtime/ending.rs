@@ -175,9 +175,15 @@ impl Inner {
         let registered = self.registered.take().into_iter();
         let_go(host, registered.map(|Registered { code, site }| Registered { code: code.take_body(), site }));
         let_go(host, self.closures.take());
-        let health = self.health.take();
-        health.into_iter().for_each(|watching| watching.let_go(host));
+        self.drop_health();
         self.loads.registry.let_go();
+    }
+
+    /// Drops the health function.
+    fn drop_health(&self) {
+        if let Some(watching) = self.health.take() {
+            watching.let_go(self.loads.registry.id());
+        }
     }
 
     fn drain(&self, deadline: Duration) -> Drained {
@@ -262,9 +268,7 @@ impl Runtime {
             Err(error) => return ShutdownReport { left: vec![error.to_string()], ..ShutdownReport::default() },
         };
         let _none = inner.watch.take();
-        // Ends the borrow of `health` before the captures of the health function are dropped.
-        let health = inner.health.take();
-        health.into_iter().for_each(|watching| watching.let_go(inner.loads.registry.id()));
+        inner.drop_health();
         let jobs = self.jobs();
         let unloaded = match self.generation() {
             0 => Ok(None),
