@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use alcedo_sys::{Demands, ImageError, ImageFile, StageDir, seal_file};
 use tempfile::TempDir;
@@ -23,6 +23,12 @@ use tempfile::TempDir;
 /// Environment variables with the task of a child of this test, and the path of the library.
 const PART: &str = "ALCEDO_SOURCES_PART";
 const LIBRARY: &str = "ALCEDO_SOURCES_LIBRARY";
+
+/// Start of a line that contains the start and the end of a read that accepted a torn file, in nanoseconds.
+const TORN: &str = "torn read ";
+
+/// Time without writes after which the host reads a file of another user.
+const QUIET: Duration = Duration::from_millis(25);
 
 /// Id of another user.
 const SOMEBODY: u32 = 54_321;
@@ -200,6 +206,7 @@ fn outcomes(library: &Path, stage: &StageDir) -> String {
     // On a busy machine the writer may pause for a second.
     let until = Instant::now() + Duration::from_secs(60);
     while enough(&seen) < 40 || !seen.contains_key("still written") && Instant::now() < until {
+        let begun = SystemTime::now();
         for read in read_with_and_without_lease(library, stage) {
             let what = match read {
                 Ok(image) => {
@@ -211,6 +218,7 @@ fn outcomes(library: &Path, stage: &StageDir) -> String {
                     {
                         "whole"
                     } else {
+                        println!("{TORN}{} {}", nanos(begun), nanos(SystemTime::now()));
                         "torn"
                     }
                 }
@@ -224,12 +232,12 @@ fn outcomes(library: &Path, stage: &StageDir) -> String {
     format!("{seen:?}")
 }
 
-/// Overwrites the file in place with alternating builds until stopped. The last build is written completely. Returns the longest time for
-/// one build: on a busy machine, the system may interrupt a write for a long time.
-fn rewrite(path: &Path, builds: &[Vec<u8>; 2], pattern: usize, stop: &AtomicBool) -> Duration {
-    let (mut round, mut longest) = (0, Duration::ZERO);
+/// Overwrites the file in place with alternating builds until stopped. The last build is written completely. Returns the times of all builds
+/// that took at least [`QUIET`]: on a busy machine, the system interrupts the writer.
+fn rewrite(path: &Path, builds: &[Vec<u8>; 2], pattern: usize, stop: &AtomicBool) -> Vec<(u128, u128)> {
+    let (mut round, mut interrupted) = (0, Vec::new());
     while !stop.load(Ordering::Relaxed) {
-        let (build, begun) = (&builds[round % 2], Instant::now());
+        let (build, begun) = (&builds[round % 2], SystemTime::now());
         match (pattern, round % 8) {
             // Truncates the file and writes it from the start, like a copy.
             (0, _) => fs::write(path, build).expect("writable"),
@@ -249,14 +257,20 @@ fn rewrite(path: &Path, builds: &[Vec<u8>; 2], pattern: usize, stop: &AtomicBool
                 map.copy_from_slice(build);
             }
         }
-        longest = longest.max(begun.elapsed());
+        if begun.elapsed().is_ok_and(|elapsed| elapsed >= QUIET) {
+            interrupted.push((nanos(begun), nanos(SystemTime::now())));
+        }
         // Leaves the file unchanged at intervals. A reader can then read a whole build.
         if round % 4 == 3 {
             thread::sleep(Duration::from_millis(40));
         }
         round += 1;
     }
-    longest
+    interrupted
+}
+
+fn nanos(time: SystemTime) -> u128 {
+    time.duration_since(SystemTime::UNIX_EPOCH).expect("the clock is set").as_nanos()
 }
 
 #[test]
@@ -297,7 +311,7 @@ fn another_users_file_rewritten_during_the_read_is_never_accepted_torn() {
         fs::write(&path, &builds[0]).expect("the test directory is writable");
         fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).expect("it is ours");
         let stop = AtomicBool::new(false);
-        let (output, longest) = thread::scope(|scope| {
+        let (output, interrupted) = thread::scope(|scope| {
             let writer = scope.spawn(|| rewrite(&path, &builds, pattern, &stop));
             let mut child = Command::new(&program);
             child.args(["--exact", "sources::a_child_reads", "--nocapture"]).env(PART, "tallies").env(LIBRARY, &path);
@@ -307,11 +321,15 @@ fn another_users_file_rewritten_during_the_read_is_never_accepted_torn() {
         });
         let stdout = String::from_utf8_lossy(&output.stdout);
         let all = format!("{stdout}{}", String::from_utf8_lossy(&output.stderr));
-        // A file whose writer pauses for longer than the host waits looks like a complete file.
-        let is_paused = longest > Duration::from_millis(20);
+        // If the writer is interrupted for longer than the host waits, the torn file looks complete.
+        let mut excused =
+            stdout.lines().filter_map(|line| line.strip_prefix(TORN)?.split_once(' ')).map(|(begun, ended)| {
+                let [begun, ended] = [begun, ended].map(|time| time.parse::<u128>().expect("a time"));
+                interrupted.iter().any(|(since, until)| *since <= ended && begun <= *until)
+            });
         assert!(
-            output.status.success() && stdout.contains("still written") && (is_paused || !stdout.contains("torn")),
-            "way {pattern}, {longest:?} for the longest write: {all}"
+            output.status.success() && stdout.contains("still written") && excused.all(|is_excused| is_excused),
+            "way {pattern}, with writes interrupted at {interrupted:?}: {all}"
         );
     }
 }
