@@ -90,8 +90,25 @@ impl Blocks {
         let next = self.word(end.checked_add(WORD).filter(|at| *at < region.end)?)?;
         let next_size = next & !FLAGS;
         let is_sound = next & BEFORE_IS_USED != 0 && next & 8 == 0 && (2 * WORD..LARGEST).contains(&next_size);
-        let is_kept_back = self.freed.is_some() && self.word(address + WORD) == self.freed;
-        (is_sound && !is_kept_back).then_some(size - WORD)
+        (is_sound && !self.is_cached(address)).then_some(size - WORD)
+    }
+
+    /// Returns `true` if a thread's cache contains the block: the second word is the mark, and the first word links to the next free block. A
+    /// used block may still contain the mark of an earlier free block at its address.
+    fn is_cached(&mut self, address: usize) -> bool {
+        if self.freed.is_none() || self.word(address + WORD) != self.freed {
+            return false;
+        }
+        let Some(link) = self.word(address) else { return false };
+        // Recent versions of the C library store the link combined with its own address.
+        [link, link ^ (address >> 12)]
+            .iter()
+            .any(|next| *next == 0 || next.is_multiple_of(2 * WORD) && self.is_inside(*next))
+    }
+
+    fn is_inside(&self, address: usize) -> bool {
+        let behind = self.regions.partition_point(|region| region.start <= address);
+        behind.checked_sub(1).is_some_and(|at| self.regions[at].contains(&address))
     }
 
     /// Returns the used block with this interior address, and its size.
@@ -196,12 +213,20 @@ mod tests {
     #[test]
     fn blocks_of_other_threads_are_found() {
         let there = std::thread::spawn(|| {
-            let block = Block::new(500)?;
+            // Zeroed, because memory of an ended thread may contain the mark of a freed block.
+            let block = Block::zeroed(500)?;
             let len = Blocks::now(&[]).len(block.address());
             drop(block);
             len
         });
         assert!(there.join().expect("it returns").is_some_and(|len| (500..600).contains(&len)));
+    }
+
+    #[test]
+    fn a_used_block_with_an_old_mark_is_recognized() {
+        let mark = super::freed_mark().expect("the C library marks freed blocks");
+        let block = Box::new([1, mark, 3, 4]);
+        assert!(Blocks::now(&[]).len(block.as_ptr().addr()).is_some());
     }
 
     #[test]
