@@ -40,9 +40,14 @@ impl Room {
         let maps = Maps::read_short();
         let all = maps.iter().flat_map(Maps::all).take_while(|mapped| mapped.name != b"[stack]");
         let mapped: Vec<_> = all.map(|mapped| mapped.range).collect();
+        let mut next = lock(&NEXT);
         // Places the image below mappings that were created since the last image.
-        let next = lowest(&mapped, *lock(&NEXT) * PAGE);
-        let (end, gaps) = search(&mapped, (libc::mmap as *const ()).addr(), next);
+        let (end, gaps) = search(&mapped, (libc::mmap as *const ()).addr(), lowest(&mapped, *next * PAGE));
+        if *next == 0 {
+            // Other threads that load their first image now use this area, too.
+            *next = end / PAGE;
+        }
+        drop(next);
         Self { _reserved: gaps.into_iter().filter_map(Reserved::at).collect(), end }
     }
 
@@ -62,7 +67,8 @@ fn search(mapped: &[Range<usize>], anchor: usize, next: usize) -> (usize, Vec<Ra
     let area = mapped.chunk_by(is_close).find(|row| row.iter().any(|range| range.contains(&anchor)));
     let Some((first, last)) = area.and_then(|row| row.first().zip(row.last())) else { return (0, Vec::new()) };
     let below = |end: usize| mapped.iter().rev().find(|range| range.end <= end).map_or(0, |range| range.end);
-    let has_room = next != 0 && next < first.start && next - below(next) >= WIDEST;
+    // The area starts at `next` while another thread reserves the gaps above it.
+    let has_room = next != 0 && next <= first.start && next - below(next) >= WIDEST;
     let end = if has_room { next } else { first.start.saturating_sub(DISTANCE) };
     let within = || mapped.iter().filter(|range| range.end > end && range.end <= last.end);
     let ends = std::iter::once(end).chain(within().map(|range| range.end));
@@ -118,6 +124,13 @@ mod tests {
         let mapped = [BASE - DISTANCE - 2 * WIDEST..BASE - DISTANCE - 2 * WIDEST + PAGE, pages(100..110)];
         let (end, _) = search(&mapped, BASE + 100 * PAGE, BASE - DISTANCE - WIDEST - WIDEST / 2);
         assert_eq!(end, BASE + 100 * PAGE - DISTANCE);
+    }
+
+    #[test]
+    fn two_threads_use_one_area() {
+        let next = BASE - DISTANCE;
+        let mapped = [next..BASE + 110 * PAGE];
+        assert_eq!(search(&mapped, BASE + 100 * PAGE, next), (next, vec![]));
     }
 
     #[test]
