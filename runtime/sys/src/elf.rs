@@ -32,8 +32,10 @@ use object::elf::{
 use object::pod::{Pod, slice_from_all_bytes};
 
 pub(crate) use constants::Constants;
-pub(crate) use headers::{HEAD, LONGEST_END, ensure_host, family, glance, section_names};
+pub(crate) use headers::{HEAD, LONGEST_END, glance, section_names};
 pub use static_tls::StaticTls;
+
+use crate::facts::{Facts, FormatError, Pinning, SectionFacts, ensure, ensure_host, family, malformed, read_u32};
 
 /// Smallest page size of any supported host. Every `PT_LOAD` must have at least this alignment.
 const PAGE: u64 = 4096;
@@ -50,46 +52,6 @@ const HOST: Machine = if cfg!(any(windows, target_vendor = "apple")) {
 } else {
     EM_NONE
 };
-
-/// Reason why a file is not a complete library. The caller adds the path of the file.
-#[derive(Debug)]
-pub(crate) enum ElfError {
-    /// The file ends inside the part `what`, which requires a file of at least `need` bytes.
-    Truncated { what: String, need: u64 },
-    /// The file is for a different platform. The file itself may be valid.
-    Foreign { found: String },
-    /// The file is an ELF file for this machine, but not a shared library.
-    WrongKind { found: String },
-    /// The data is inconsistent or invalid.
-    Malformed { what: String },
-}
-
-#[derive(Debug)]
-pub(crate) struct Facts {
-    pub(crate) sections: Vec<SectionFacts>,
-    /// Names of the needed libraries, in the order in which the loader searches them.
-    pub(crate) needed: Vec<String>,
-    pub(crate) imports: Vec<String>,
-    pub(crate) pinning: Pinning,
-}
-
-/// Properties of a file that make the loader keep the library mapped permanently.
-#[derive(Debug, Default)]
-pub(crate) struct Pinning {
-    pub(crate) is_marked: bool,
-    /// Defined symbols that are unique per process (`STB_GNU_UNIQUE`). The loader never unmaps a library that provided such a symbol.
-    pub(crate) unique: Vec<String>,
-    /// Library that provides each import, in the order of `imports`. `None` if the symbol version of the import does not name a library.
-    pub(crate) libraries: Vec<Option<String>>,
-}
-
-#[derive(Debug)]
-pub(crate) struct SectionFacts {
-    pub(crate) name: String,
-    pub(crate) range: Range<usize>,
-    /// `true` if the loader writes to the section during mapping.
-    pub(crate) is_relocated: bool,
-}
 
 /// Program header in host byte order.
 #[derive(Debug)]
@@ -127,7 +89,7 @@ struct Elf<'a> {
 }
 
 /// Checks the whole file and returns its [`Facts`]. The error describes the first defect.
-pub(crate) fn survey(bytes: &[u8]) -> Result<Facts, ElfError> {
+pub(crate) fn survey(bytes: &[u8]) -> Result<Facts, FormatError> {
     let elf = headers::read(bytes)?;
     program::refuse(&elf)?;
     segments::check(&elf)?;
@@ -271,33 +233,20 @@ impl Code {
     }
 }
 
-pub(crate) fn malformed(what: impl Into<String>) -> ElfError {
-    ElfError::Malformed { what: what.into() }
-}
-
-pub(crate) fn ensure(holds: bool, what: impl FnOnce() -> String) -> Result<(), ElfError> {
-    if holds { Ok(()) } else { Err(malformed(what())) }
-}
-
 fn slice(bytes: &[u8], offset: u64, size: u64) -> Option<&[u8]> {
     let (start, end) = (usize::try_from(offset).ok()?, usize::try_from(offset.checked_add(size)?).ok()?);
     bytes.get(start..end)
 }
 
 /// Returns bytes of the file as a table of records.
-fn records<'a, T: Pod>(raw: &'a [u8], what: &str) -> Result<&'a [T], ElfError> {
+fn records<'a, T: Pod>(raw: &'a [u8], what: &str) -> Result<&'a [T], FormatError> {
     slice_from_all_bytes(raw).map_err(|()| malformed(format!("{what} do not end with a whole entry")))
 }
 
 /// Returns the string at offset `at` of a string table. Returns `None` if the string does not end inside the table, or if the string
 /// exceeds `most` bytes.
-pub(crate) fn string_at(table: &[u8], at: u64, most: usize) -> Option<&str> {
+fn string_at(table: &[u8], at: u64, most: usize) -> Option<&str> {
     let rest = table.get(usize::try_from(at).ok()?..)?;
     let near = &rest[..rest.len().min(most.saturating_add(1))];
     CStr::from_bytes_until_nul(near).ok()?.to_str().ok()
-}
-
-pub(crate) fn read_u32(bytes: &[u8], at: usize) -> Option<u32> {
-    let four = bytes.get(at..at.checked_add(4)?)?;
-    Some(u32::from_le_bytes(four.try_into().ok()?))
 }

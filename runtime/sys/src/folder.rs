@@ -230,13 +230,13 @@ mod imp {
         OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path)
     }
 
-    /// Locks a new folder. The lock file is first locked and then receives its final name. Therefore no process can lock the folder of a
-    /// host that has just started.
     /// Returns the complete file, because the loader maps files that are open for writing.
     pub(crate) fn for_mapping(file: File, _path: &Path) -> io::Result<File> {
         Ok(file)
     }
 
+    /// Locks a new folder. The lock file is first locked and then receives its final name. Therefore no process can lock the folder of a
+    /// host that has just started.
     pub(super) fn lock(dir: &Path) -> io::Result<File> {
         let path = dir.join(UNLOCKED);
         let mut file = create_private(&path)?;

@@ -3,7 +3,8 @@
 use crate::elf;
 use crate::pe;
 
-pub(crate) use crate::elf::{ElfError as FormatError, Facts, LONGEST_END, SectionFacts};
+pub(crate) use crate::elf::LONGEST_END;
+pub(crate) use crate::facts::{Facts, FormatError, SectionFacts};
 
 const IS_PE: bool = cfg!(windows);
 

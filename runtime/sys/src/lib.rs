@@ -16,6 +16,7 @@ mod demands;
 mod elf;
 mod end_report;
 mod ending;
+mod facts;
 mod fenced;
 mod folder;
 #[cfg(feature = "watch")]

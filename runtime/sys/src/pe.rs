@@ -25,7 +25,7 @@ use object::read::pe::{ImageNtHeaders as _, PeFile64};
 
 pub(crate) use constants::Constants;
 
-use crate::elf::{ElfError, Facts, Pinning, SectionFacts, ensure, ensure_host, family, malformed, read_u32};
+use crate::facts::{Facts, FormatError, Pinning, SectionFacts, ensure, ensure_host, family, malformed, read_u32};
 
 /// Machine type of Windows libraries for this processor.
 const HOST: Machine = if cfg!(target_arch = "x86_64") {
@@ -66,9 +66,9 @@ struct Pe<'a> {
 }
 
 /// Checks the DOS header of a possible library for this host. `head` contains the first bytes of a file of `len` bytes.
-pub(crate) fn glance(head: &[u8], len: u64) -> Result<(), ElfError> {
+pub(crate) fn glance(head: &[u8], len: u64) -> Result<(), FormatError> {
     ensure_host(head.starts_with(&b"MZ"[..head.len().min(2)]), || family(head).to_owned())?;
-    let cut = |need: u64| Err(ElfError::Truncated { what: "the PE header".to_owned(), need });
+    let cut = |need: u64| Err(FormatError::Truncated { what: "the PE header".to_owned(), need });
     let Ok((dos, _)) = from_bytes::<ImageDosHeader>(head) else { return cut(HEAD as u64) };
     match u64::from(dos.nt_headers_offset()) + size_of::<ImageNtHeaders64>() as u64 {
         need if need > len => cut(need),
@@ -77,7 +77,7 @@ pub(crate) fn glance(head: &[u8], len: u64) -> Result<(), ElfError> {
 }
 
 /// Checks the whole file and returns its [`Facts`]. The error contains the first defect.
-pub(crate) fn survey(bytes: &[u8]) -> Result<Facts, ElfError> {
+pub(crate) fn survey(bytes: &[u8]) -> Result<Facts, FormatError> {
     let pe = read(bytes)?;
     tables::check_exports(&pe)?;
     tables::check_thread_locals(&pe)?;
@@ -106,7 +106,7 @@ pub(crate) fn section_names(bytes: &[u8]) -> Vec<String> {
     sections.into_iter().map(|section| section.name.to_owned()).collect()
 }
 
-fn read(bytes: &[u8]) -> Result<Pe<'_>, ElfError> {
+fn read(bytes: &[u8]) -> Result<Pe<'_>, FormatError> {
     glance(bytes, bytes.len() as u64)?;
     let start = from_bytes::<ImageDosHeader>(bytes).map_or(0, |(dos, _)| dos.nt_headers_offset() as usize);
     let rest = bytes.get(start..).unwrap_or_default();
@@ -117,7 +117,7 @@ fn read(bytes: &[u8]) -> Result<Pe<'_>, ElfError> {
     let is_ours = machine == HOST && HOST != IMAGE_FILE_MACHINE_UNKNOWN;
     ensure_host(is_ours, || format!("a Windows file for machine {:#06x}", machine.0))?;
     if !flags.contains(IMAGE_FILE_DLL) {
-        return Err(ElfError::WrongKind { found: "a program".to_owned() });
+        return Err(FormatError::WrongKind { found: "a program".to_owned() });
     }
     let relocates = !flags.contains(IMAGE_FILE_RELOCS_STRIPPED);
     ensure(relocates, || "it has no relocations, so a second copy could not be mapped".to_owned())?;
@@ -140,7 +140,7 @@ fn read(bytes: &[u8]) -> Result<Pe<'_>, ElfError> {
 }
 
 /// Checks the alignments, and the sizes of the headers and the image.
-fn check_sizes(file: &PeFile64<'_>, headers: usize) -> Result<(), ElfError> {
+fn check_sizes(file: &PeFile64<'_>, headers: usize) -> Result<(), FormatError> {
     let optional = &file.nt_headers().optional_header;
     let (memory, disk) = (optional.section_alignment.get(LE), optional.file_alignment.get(LE));
     ensure(memory.is_power_of_two() && memory >= PAGE, || format!("its sections have alignment {memory}"))?;
@@ -157,7 +157,7 @@ fn check_sizes(file: &PeFile64<'_>, headers: usize) -> Result<(), ElfError> {
 }
 
 /// Checks that the file contains all sections, symbols and certificates, and ends after the last of these.
-fn check_end(bytes: &[u8], file: &PeFile64<'_>) -> Result<(), ElfError> {
+fn check_end(bytes: &[u8], file: &PeFile64<'_>) -> Result<(), FormatError> {
     let mut end = 0;
     for (at, section) in file.section_table().iter().enumerate() {
         let raw = u64::from(section.pointer_to_raw_data.get(LE)) + u64::from(section.size_of_raw_data.get(LE));
@@ -175,7 +175,7 @@ fn check_end(bytes: &[u8], file: &PeFile64<'_>) -> Result<(), ElfError> {
 }
 
 /// Returns the end of the symbols and of their names in the file. Returns 0 without symbols.
-fn end_of_symbols(bytes: &[u8], header: &ImageFileHeader) -> Result<u64, ElfError> {
+fn end_of_symbols(bytes: &[u8], header: &ImageFileHeader) -> Result<u64, FormatError> {
     let start = u64::from(header.pointer_to_symbol_table.get(LE));
     if start == 0 {
         return Ok(0);
@@ -189,7 +189,7 @@ fn end_of_symbols(bytes: &[u8], header: &ImageFileHeader) -> Result<u64, ElfErro
 }
 
 /// Reads the section headers. Sections must be in address order, and must not overlap in memory or in the file.
-fn sections<'a>(bytes: &'a [u8], file: &PeFile64<'a>) -> Result<Vec<Section<'a>>, ElfError> {
+fn sections<'a>(bytes: &'a [u8], file: &PeFile64<'a>) -> Result<Vec<Section<'a>>, FormatError> {
     let optional = &file.nt_headers().optional_header;
     let strings = file.nt_headers().symbols(bytes).map_err(damaged)?.strings();
     let (memory, disk) = (optional.section_alignment.get(LE), optional.file_alignment.get(LE));
@@ -219,7 +219,7 @@ fn sections<'a>(bytes: &'a [u8], file: &PeFile64<'a>) -> Result<Vec<Section<'a>>
 }
 
 /// Compares the checksum in the header with the file. Linkers may omit the checksum.
-fn check_sum(bytes: &[u8], start: usize, expected: u32) -> Result<(), ElfError> {
+fn check_sum(bytes: &[u8], start: usize, expected: u32) -> Result<(), FormatError> {
     let field = start + offset_of!(ImageNtHeaders64, optional_header) + offset_of!(ImageOptionalHeader64, check_sum);
     let Some((before, after)) = bytes.split_at_checked(field).filter(|_| expected != 0 && field.is_multiple_of(2))
     else {
@@ -280,13 +280,13 @@ impl<'a> Pe<'a> {
     }
 }
 
-fn ensure_whole(bytes: &[u8], what: &str, need: u64) -> Result<(), ElfError> {
+fn ensure_whole(bytes: &[u8], what: &str, need: u64) -> Result<(), FormatError> {
     match need > bytes.len() as u64 {
-        true => Err(ElfError::Truncated { what: what.to_owned(), need }),
+        true => Err(FormatError::Truncated { what: what.to_owned(), need }),
         false => Ok(()),
     }
 }
 
-fn damaged(error: object::read::Error) -> ElfError {
+fn damaged(error: object::read::Error) -> FormatError {
     malformed(error.to_string())
 }

@@ -17,7 +17,7 @@ use object::elf::{
 
 use super::relocations::Walk;
 use super::symbols::Symbols;
-use super::{Elf, ElfError, HOST, Pinning, Section, ensure, hashes, malformed, records, slice, string_at, versions};
+use super::{Elf, FormatError, HOST, Pinning, Section, ensure, hashes, malformed, records, slice, string_at, versions};
 
 /// Tags that glibc accepts in a library, except text relocations and `DT_REL`.
 const KNOWN: [DynamicTag; 39] = [
@@ -96,7 +96,7 @@ pub(super) struct Requirements {
 }
 
 /// Checks the dynamic table and all tables that its entries point to. Returns the requirements of the file.
-pub(super) fn check(elf: &Elf<'_>) -> Result<Requirements, ElfError> {
+pub(super) fn check(elf: &Elf<'_>) -> Result<Requirements, FormatError> {
     let dynamic = Dynamic::read(elf)?;
     dynamic.check_flags()?;
     let (symbols, strings) = dynamic.check_symbols()?;
@@ -111,7 +111,7 @@ pub(super) fn check(elf: &Elf<'_>) -> Result<Requirements, ElfError> {
 }
 
 impl<'e, 'a> Dynamic<'e, 'a> {
-    fn read(elf: &'e Elf<'a>) -> Result<Self, ElfError> {
+    fn read(elf: &'e Elf<'a>) -> Result<Self, FormatError> {
         let segment = elf.segment_of_kind(PT_DYNAMIC).ok_or_else(|| malformed("the dynamic table is missing"))?;
         let raw = slice(elf.bytes, segment.offset, segment.filesz).unwrap_or_default();
         let entries: &[Dyn64<LE>] = records(raw, "the entries of the dynamic table")?;
@@ -145,7 +145,7 @@ impl<'e, 'a> Dynamic<'e, 'a> {
     }
 
     /// Checks that the tag and the section of this kind have the same address, or that both are missing.
-    fn agree(&self, tag: DynamicTag, kind: SectionType) -> Result<Option<&'e Section<'a>>, ElfError> {
+    fn agree(&self, tag: DynamicTag, kind: SectionType) -> Result<Option<&'e Section<'a>>, FormatError> {
         let elf = self.elf;
         let section = elf.sections.iter().find(|s| s.kind == kind && s.flags & SHF_ALLOC.0 != 0 && s.size > 0);
         let at = self.get(tag);
@@ -156,14 +156,14 @@ impl<'e, 'a> Dynamic<'e, 'a> {
     }
 
     /// Returns the bytes of the table whose tag and section have the same address.
-    fn table(&self, tag: DynamicTag, kind: SectionType) -> Result<Option<&'a [u8]>, ElfError> {
+    fn table(&self, tag: DynamicTag, kind: SectionType) -> Result<Option<&'a [u8]>, FormatError> {
         let Some(section) = self.agree(tag, kind)? else { return Ok(None) };
         let raw = self.elf.mapped(section.addr, section.size);
         raw.map(Some).ok_or_else(|| malformed(format!("section {} is not mapped", section.name)))
     }
 
     /// Checks that the file has either all or none of the tags. The loader assumes that these tags occur together.
-    fn all_or_none(&self, tags: &[DynamicTag]) -> Result<bool, ElfError> {
+    fn all_or_none(&self, tags: &[DynamicTag]) -> Result<bool, FormatError> {
         let there = tags.iter().filter(|tag| self.has(**tag)).count();
         ensure(there == 0 || there == tags.len(), || {
             let missing = tags.iter().find(|tag| !self.has(**tag)).map_or(0, |tag| tag.0);
@@ -182,7 +182,7 @@ impl<'e, 'a> Dynamic<'e, 'a> {
         }
     }
 
-    fn check_flags(&self) -> Result<(), ElfError> {
+    fn check_flags(&self) -> Result<(), FormatError> {
         for (tag, known) in [(DT_FLAGS, FLAGS), (DT_FLAGS_1, FLAGS_1)] {
             let flags = self.get(tag).unwrap_or(0);
             ensure(flags & !known == 0, || {
@@ -193,7 +193,7 @@ impl<'e, 'a> Dynamic<'e, 'a> {
     }
 
     /// Checks the symbols. Returns the symbols, and the string table with their names.
-    fn check_symbols(&self) -> Result<(Symbols<'a>, &'a [u8]), ElfError> {
+    fn check_symbols(&self) -> Result<(Symbols<'a>, &'a [u8]), FormatError> {
         let elf = self.elf;
         let section = self.agree(DT_SYMTAB, SHT_DYNSYM)?.ok_or_else(|| malformed("the dynamic symbols are missing"))?;
         let each = size_of::<Sym64<LE>>() as u64;
@@ -209,7 +209,7 @@ impl<'e, 'a> Dynamic<'e, 'a> {
     }
 
     /// Checks the names of needed libraries. Rejects paths, because the loader would map the file at any path.
-    fn check_names(&self, strings: &'a [u8]) -> Result<Vec<&'a str>, ElfError> {
+    fn check_names(&self, strings: &'a [u8]) -> Result<Vec<&'a str>, FormatError> {
         for (tag, most) in [(DT_SONAME, LONGEST_NAME), (DT_RPATH, LONGEST_PATH), (DT_RUNPATH, LONGEST_PATH)] {
             let valid = self.get(tag).is_none_or(|at| string_at(strings, at, most).is_some());
             ensure(valid, || format!("dynamic tag {:#x} names nothing", tag.0))?;
@@ -231,7 +231,7 @@ impl<'e, 'a> Dynamic<'e, 'a> {
         self.needed.iter().map(name).collect()
     }
 
-    fn check_hashes(&self, symbols: usize) -> Result<(), ElfError> {
+    fn check_hashes(&self, symbols: usize) -> Result<(), FormatError> {
         let old = self.table(DT_HASH, SHT_HASH)?;
         let new = self.table(DT_GNU_HASH, SHT_GNU_HASH)?;
         ensure(old.is_some() || new.is_some(), || "the symbol hash table is missing".to_owned())?;
@@ -245,7 +245,7 @@ impl<'e, 'a> Dynamic<'e, 'a> {
         symbols: usize,
         strings: &'a [u8],
         needed: &[&str],
-    ) -> Result<BTreeMap<u16, &'a str>, ElfError> {
+    ) -> Result<BTreeMap<u16, &'a str>, FormatError> {
         let counted = |tag: DynamicTag, count: DynamicTag, kind: SectionType| {
             let Some(section) = self.agree(tag, kind)? else { return Ok(None) };
             let count = self.get(count).unwrap_or(0);
@@ -266,7 +266,7 @@ impl<'e, 'a> Dynamic<'e, 'a> {
         Ok(needed)
     }
 
-    fn check_code(&self) -> Result<(), ElfError> {
+    fn check_code(&self) -> Result<(), FormatError> {
         for (tag, name) in [(DT_INIT, ".init"), (DT_FINI, ".fini")] {
             let section = self.elf.section_named(name).map(|section| section.addr);
             let at = self.get(tag);
@@ -293,7 +293,7 @@ impl<'e, 'a> Dynamic<'e, 'a> {
         ensure(bound, || format!("dynamic tag {:#x} points to memory that is not code", DT_TLSDESC_PLT.0))
     }
 
-    fn check_relocations(&self, symbols: &Symbols<'_>) -> Result<BTreeSet<usize>, ElfError> {
+    fn check_relocations(&self, symbols: &Symbols<'_>) -> Result<BTreeSet<usize>, FormatError> {
         let each = size_of::<Rela64<LE>>() as u64;
         ensure(self.get(DT_RELAENT).is_none_or(|size| size == each), || "relocations have a wrong size".to_owned())?;
         ensure(self.get(DT_PLTREL).is_none_or(|kind| kind == DT_RELA.0 as u64), || {
@@ -332,7 +332,7 @@ impl<'e, 'a> Dynamic<'e, 'a> {
     }
 
     /// Returns the range of a relocation table, after checking that the table consists of complete relocation sections.
-    fn relocation_table(&self, tag: DynamicTag, size: DynamicTag) -> Result<Range<u64>, ElfError> {
+    fn relocation_table(&self, tag: DynamicTag, size: DynamicTag) -> Result<Range<u64>, FormatError> {
         let (at, size) = (self.get(tag).unwrap_or(0), self.get(size).unwrap_or(0));
         ensure(size == 0 || self.elf.mapped(at, size).is_some(), || {
             format!("relocation table {:#x} is not mapped", tag.0)

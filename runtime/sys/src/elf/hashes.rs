@@ -3,7 +3,7 @@
 use object::LittleEndian as LE;
 use object::U32;
 
-use super::{ElfError, ensure, malformed, records};
+use super::{FormatError, ensure, malformed, records};
 
 type Words<'a> = &'a [U32<LE>];
 
@@ -11,7 +11,7 @@ type Words<'a> = &'a [U32<LE>];
 const LONGEST_CHAIN: usize = 4096;
 
 /// Checks that every lookup in a `DT_GNU_HASH` table terminates within the symbols.
-pub(super) fn check_gnu(raw: &[u8], symbols: usize) -> Result<(), ElfError> {
+pub(super) fn check_gnu(raw: &[u8], symbols: usize) -> Result<(), FormatError> {
     let words: Words<'_> = records(raw, "the numbers of the symbol hash table")?;
     let short = || malformed("the symbol hash table is too short for the symbols");
     let header = words.get(..4).ok_or_else(short)?;
@@ -38,7 +38,7 @@ pub(super) fn check_gnu(raw: &[u8], symbols: usize) -> Result<(), ElfError> {
 }
 
 /// Checks that every lookup in a `DT_HASH` table terminates within the symbols.
-pub(super) fn check_sysv(raw: &[u8], symbols: usize) -> Result<(), ElfError> {
+pub(super) fn check_sysv(raw: &[u8], symbols: usize) -> Result<(), FormatError> {
     let words: Words<'_> = records(raw, "the numbers of the old symbol hash table")?;
     let short = || malformed("the old symbol hash table is too short for the symbols");
     let header = words.get(..2).ok_or_else(short)?;

@@ -7,7 +7,10 @@ use object::elf::{
 };
 use object::pod::{Pod, from_bytes};
 
-use super::{Elf, ElfError, HOST, Section, Segment, ensure, malformed, program, records, slice, string_at};
+use super::{
+    Elf, FormatError, HOST, Section, Segment, ensure, ensure_host, family, malformed, program, records, slice,
+    string_at,
+};
 
 /// Maximum number of program headers. Linkers write about a dozen. The loader stores all program headers on its stack.
 const MOST_SEGMENTS: usize = 64;
@@ -22,7 +25,7 @@ pub(crate) const HEAD: usize = size_of::<FileHeader64<LE>>();
 
 /// Checks the ELF header and the file size that it requires, for a file of `len` bytes that may be a library for this host. `head` contains
 /// the first bytes of the file. A trailer of [`crate::seal`] may follow the library.
-pub(crate) fn glance(head: &[u8], len: u64) -> Result<(), ElfError> {
+pub(crate) fn glance(head: &[u8], len: u64) -> Result<(), FormatError> {
     let header = header(head)?;
     let tables = [
         ("the program headers", header.e_phoff.get(LE), header.e_phnum.get(LE), size_of::<ProgramHeader64<LE>>()),
@@ -30,14 +33,14 @@ pub(crate) fn glance(head: &[u8], len: u64) -> Result<(), ElfError> {
     ];
     let ends = tables.map(|(what, at, count, each)| (what, at.saturating_add(u64::from(count) * each as u64)));
     ends.into_iter().try_for_each(|(what, need)| match need > len {
-        true => Err(ElfError::Truncated { what: what.to_owned(), need }),
+        true => Err(FormatError::Truncated { what: what.to_owned(), need }),
         false => Ok(()),
     })?;
     let end = ends.map(|(_, end)| end).into_iter().max().unwrap_or_default();
     ensure(len - end <= LONGEST_END, || "the file does not end with the section headers".to_owned())
 }
 
-pub(super) fn read(bytes: &[u8]) -> Result<Elf<'_>, ElfError> {
+pub(super) fn read(bytes: &[u8]) -> Result<Elf<'_>, FormatError> {
     let header = header(bytes)?;
     let elf = Elf { bytes, segments: segments(bytes, header)?, sections: sections(bytes, header)? };
     check_gap_after_program_headers(&elf)?;
@@ -53,12 +56,12 @@ pub(crate) fn section_names(bytes: &[u8]) -> Vec<String> {
     sections.into_iter().map(|section| section.name.to_owned()).collect()
 }
 
-fn header(bytes: &[u8]) -> Result<&FileHeader64<LE>, ElfError> {
+fn header(bytes: &[u8]) -> Result<&FileHeader64<LE>, FormatError> {
     if !bytes.starts_with(&object::elf::ELFMAG[..bytes.len().min(4)]) {
-        return Err(ElfError::Foreign { found: family(bytes).to_owned() });
+        return Err(FormatError::Foreign { found: family(bytes).to_owned() });
     }
     let Ok((header, _)) = from_bytes::<FileHeader64<LE>>(bytes) else {
-        return Err(ElfError::Truncated {
+        return Err(FormatError::Truncated {
             what: "the ELF header".to_owned(),
             need: size_of::<FileHeader64<LE>>() as u64,
         });
@@ -73,7 +76,7 @@ fn header(bytes: &[u8]) -> Result<&FileHeader64<LE>, ElfError> {
     ensure_host([0, 3].contains(&abi), || format!("an ELF file for system {abi}"))?;
     let kind = header.e_type.get(LE);
     if kind != ET_DYN {
-        return Err(ElfError::WrongKind { found: program::named(kind) });
+        return Err(FormatError::WrongKind { found: program::named(kind) });
     }
     ensure(ident.version.0 == 1 && header.e_version.get(LE) == 1, || "the ELF version is not 1".to_owned())?;
     ensure(ident.abi_version == 0 && ident.padding == [0; 7], || "the ELF identification is not clean".to_owned())?;
@@ -85,19 +88,7 @@ fn header(bytes: &[u8]) -> Result<&FileHeader64<LE>, ElfError> {
     Ok(header)
 }
 
-/// Returns the name of the file type, for files that users often pass by mistake.
-pub(crate) fn family(bytes: &[u8]) -> &'static str {
-    match bytes {
-        [0x7f, b'E', b'L', b'F', ..] => "an ELF file",
-        [b'M', b'Z', ..] => "a Windows file",
-        [0xcf, 0xfa, 0xed, 0xfe, ..] | [0xca, 0xfe, 0xba, 0xbe, ..] => "a macOS file",
-        [b'!', b'<', b'a', b'r', ..] => "a static archive",
-        _ if cfg!(windows) => "not a Windows file",
-        _ => "not an ELF file",
-    }
-}
-
-fn segments(bytes: &[u8], header: &FileHeader64<LE>) -> Result<Vec<Segment>, ElfError> {
+fn segments(bytes: &[u8], header: &FileHeader64<LE>) -> Result<Vec<Segment>, FormatError> {
     let (at, count) = (header.e_phoff.get(LE), u64::from(header.e_phnum.get(LE)));
     let each = size_of::<ProgramHeader64<LE>>() as u64;
     ensure(u64::from(header.e_phentsize.get(LE)) == each, || "program headers have a wrong size".to_owned())?;
@@ -119,7 +110,7 @@ fn segments(bytes: &[u8], header: &FileHeader64<LE>) -> Result<Vec<Segment>, Elf
     Ok(segments.collect())
 }
 
-fn sections<'a>(bytes: &'a [u8], header: &FileHeader64<LE>) -> Result<Vec<Section<'a>>, ElfError> {
+fn sections<'a>(bytes: &'a [u8], header: &FileHeader64<LE>) -> Result<Vec<Section<'a>>, FormatError> {
     let (at, count) = (header.e_shoff.get(LE), u64::from(header.e_shnum.get(LE)));
     let each = size_of::<SectionHeader64<LE>>() as u64;
     ensure(u64::from(header.e_shentsize.get(LE)) == each, || "section headers have a wrong size".to_owned())?;
@@ -155,7 +146,7 @@ fn sections<'a>(bytes: &'a [u8], header: &FileHeader64<LE>) -> Result<Vec<Sectio
     Ok(sections)
 }
 
-fn check_section(section: &Section<'_>, table_at: u64, count: usize) -> Result<(), ElfError> {
+fn check_section(section: &Section<'_>, table_at: u64, count: usize) -> Result<(), FormatError> {
     let Section { name, addr, align, .. } = section;
     let in_file = section.kind == SHT_NOBITS || section.offset.checked_add(section.size).is_some_and(|e| e <= table_at);
     ensure(in_file, || format!("section {name} reaches past the data of the file"))?;
@@ -170,7 +161,7 @@ fn check_section(section: &Section<'_>, table_at: u64, count: usize) -> Result<(
 
 /// Checks that the gap after the program headers contains only zeros, as linkers write it. Other bytes may be program headers that the ELF
 /// header does not count.
-fn check_gap_after_program_headers(elf: &Elf<'_>) -> Result<(), ElfError> {
+fn check_gap_after_program_headers(elf: &Elf<'_>) -> Result<(), FormatError> {
     let start = (size_of::<FileHeader64<LE>>() + elf.segments.len() * size_of::<ProgramHeader64<LE>>()) as u64;
     let with_bytes = elf.sections.iter().filter(|s| s.kind != SHT_NOBITS && s.size > 0);
     let first = with_bytes.map(|section| section.offset).min().unwrap_or(start);
@@ -179,7 +170,7 @@ fn check_gap_after_program_headers(elf: &Elf<'_>) -> Result<(), ElfError> {
     ensure(gap.iter().all(|byte| *byte == 0), || "there are uncounted program headers".to_owned())
 }
 
-fn check_section_order(elf: &Elf<'_>) -> Result<(), ElfError> {
+fn check_section_order(elf: &Elf<'_>) -> Result<(), FormatError> {
     let mut sections: Vec<_> = elf.sections.iter().filter(|s| s.kind != SHT_NOBITS && s.size > 0).collect();
     sections.sort_by_key(|section| section.offset);
     let overlap = |pair: &[&Section<'_>]| format!("{} and {} overlap", pair[0].name, pair[1].name);
@@ -189,13 +180,9 @@ fn check_section_order(elf: &Elf<'_>) -> Result<(), ElfError> {
     sections.windows(2).try_for_each(|pair| ensure(pair[0].end() <= pair[1].addr, || overlap(pair)))
 }
 
-pub(crate) fn ensure_host(holds: bool, found: impl FnOnce() -> String) -> Result<(), ElfError> {
-    if holds { Ok(()) } else { Err(ElfError::Foreign { found: found() }) }
-}
-
 /// Returns a table of plain records, or an error if the table extends past the end of the file.
-fn table<'a, T: Pod>(bytes: &'a [u8], what: &str, offset: u64, size: u64) -> Result<&'a [T], ElfError> {
+fn table<'a, T: Pod>(bytes: &'a [u8], what: &str, offset: u64, size: u64) -> Result<&'a [T], FormatError> {
     let need = offset.saturating_add(size);
-    let raw = slice(bytes, offset, size).ok_or_else(|| ElfError::Truncated { what: what.to_owned(), need })?;
+    let raw = slice(bytes, offset, size).ok_or_else(|| FormatError::Truncated { what: what.to_owned(), need })?;
     records(raw, what)
 }

@@ -2,13 +2,13 @@
 
 use object::elf::{NT_GNU_PROPERTY_TYPE_0, PT_GNU_PROPERTY, PT_NOTE};
 
-use super::{Elf, ElfError, ensure, read_u32, slice};
+use super::{Elf, FormatError, ensure, read_u32, slice};
 
 /// Size of a note header. The header contains the length of the name, the length of the descriptor, and the type.
 const HEADER: usize = 12;
 
 /// Checks that every note segment is a sequence of whole notes.
-pub(super) fn check(elf: &Elf<'_>) -> Result<(), ElfError> {
+pub(super) fn check(elf: &Elf<'_>) -> Result<(), FormatError> {
     for segment in elf.segments.iter().filter(|segment| [PT_NOTE, PT_GNU_PROPERTY].contains(&segment.kind)) {
         let at = segment.addr;
         ensure(elf.mapped(at, segment.filesz).is_some(), || format!("the notes at {at:#x} are not mapped"))?;

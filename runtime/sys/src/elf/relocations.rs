@@ -15,7 +15,7 @@ use object::elf::{
 use object::{U64, elf};
 
 use super::symbols::Symbols;
-use super::{Code, Elf, ElfError, HOST, ensure, malformed, records};
+use super::{Code, Elf, FormatError, HOST, ensure, malformed, records};
 
 /// Size in bytes of an address on the target.
 pub(super) const WORD: u64 = 8;
@@ -144,7 +144,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Checks a relocation table whose first `relative` entries must write addresses of the library itself.
-    pub(super) fn table(&mut self, what: &str, raw: &[u8], relative: u64) -> Result<(), ElfError> {
+    pub(super) fn table(&mut self, what: &str, raw: &[u8], relative: u64) -> Result<(), FormatError> {
         let entries: &[Rela64<LE>] = records(raw, what)?;
         ensure(relative <= entries.len() as u64, || format!("{what} are miscounted"))?;
         for (index, entry) in (0..).zip(entries) {
@@ -192,7 +192,7 @@ impl<'a> Walk<'a> {
         self.write(at, width, gets_code)
     }
 
-    pub(super) fn packed(&mut self, elf: &Elf<'_>, raw: &[u8]) -> Result<(), ElfError> {
+    pub(super) fn packed(&mut self, elf: &Elf<'_>, raw: &[u8]) -> Result<(), FormatError> {
         let what = "the packed relocations";
         let visited = each_packed(records(raw, what)?, |at| {
             let addend = elf.mapped(at, WORD).and_then(|bytes| bytes.try_into().ok()).map(u64::from_le_bytes);
@@ -203,7 +203,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Checks that every slot of the initializer and finalizer arrays was written. Returns the indices of the relocated sections.
-    pub(super) fn finish(self) -> Result<BTreeSet<usize>, ElfError> {
+    pub(super) fn finish(self) -> Result<BTreeSet<usize>, FormatError> {
         for ground in &self.grounds {
             let empty = ground.slots.iter().flatten().position(|is_written| !is_written);
             ensure(empty.is_none(), || {

@@ -7,7 +7,7 @@ use object::elf::{
     SHF_EXECINSTR, SHF_TLS, SHF_WRITE, SHT_DYNAMIC, SHT_NOBITS, SHT_NOTE,
 };
 
-use super::{Elf, ElfError, HOST, PAGE, Section, Segment, ensure, malformed};
+use super::{Elf, FormatError, HOST, PAGE, Section, Segment, ensure, malformed};
 
 /// Maximum memory size of a library in the code model that Rust uses for cdylibs.
 const MOST_MEMORY: u64 = 1 << 31;
@@ -21,14 +21,14 @@ const MOST_THREAD_LOCAL: u64 = 16 << 20;
 
 const MOST_THREAD_LOCAL_ALIGNMENT: u64 = PAGE;
 
-pub(super) fn check(elf: &Elf<'_>) -> Result<(), ElfError> {
+pub(super) fn check(elf: &Elf<'_>) -> Result<(), FormatError> {
     check_loads(elf)?;
     elf.sections.iter().filter(|section| section.is_loaded()).try_for_each(|s| check_location(elf, s))?;
     elf.segments.iter().enumerate().try_for_each(|(index, _)| check_segment(elf, index))?;
     check_counterparts(elf)
 }
 
-fn check_loads(elf: &Elf<'_>) -> Result<(), ElfError> {
+fn check_loads(elf: &Elf<'_>) -> Result<(), FormatError> {
     let loads: Vec<_> = elf.loads().collect();
     let (Some(first), Some(last)) = (loads.first(), loads.last()) else {
         return Err(malformed("no segment is to be loaded"));
@@ -48,7 +48,7 @@ fn check_loads(elf: &Elf<'_>) -> Result<(), ElfError> {
 
 /// Checks that a load segment ends with its last section, both in the file and in memory. Also checks that the segment has exactly the
 /// permissions that its sections need.
-fn check_load(elf: &Elf<'_>, load: &Segment) -> Result<(), ElfError> {
+fn check_load(elf: &Elf<'_>, load: &Segment) -> Result<(), FormatError> {
     let at = load.addr;
     ensure(load.addr.checked_add(load.memsz).is_some(), || format!("segment {at:#x} wraps around memory"))?;
     ensure(load.align.is_power_of_two() && (PAGE..=MOST_ALIGNMENT).contains(&load.align), || {
@@ -77,7 +77,7 @@ fn check_load(elf: &Elf<'_>, load: &Segment) -> Result<(), ElfError> {
 }
 
 /// Checks that a loaded section is in a load segment, at the same offset in the file and in memory.
-fn check_location(elf: &Elf<'_>, section: &Section<'_>) -> Result<(), ElfError> {
+fn check_location(elf: &Elf<'_>, section: &Section<'_>) -> Result<(), FormatError> {
     let Section { name, addr, size, offset, .. } = section;
     if section.is_thread_zeroes() {
         return Ok(()); // `holds_thread_locals` checks `.tbss`
@@ -94,13 +94,13 @@ fn check_location(elf: &Elf<'_>, section: &Section<'_>) -> Result<(), ElfError> 
     ensure(right, || format!("section {name} is not where its segment maps it from"))
 }
 
-fn check_segment(elf: &Elf<'_>, index: usize) -> Result<(), ElfError> {
+fn check_segment(elf: &Elf<'_>, index: usize) -> Result<(), FormatError> {
     let segment = &elf.segments[index];
     let Segment { kind, flags, offset, addr, filesz, memsz, align, .. } = segment;
     let what = || format!("program header {index} (type {:#x})", kind.0);
     let file_end = offset.checked_add(*filesz).unwrap_or(u64::MAX);
     if file_end > elf.bytes.len() as u64 {
-        return Err(ElfError::Truncated { what: what(), need: file_end });
+        return Err(FormatError::Truncated { what: what(), need: file_end });
     }
     ensure(segment.paddr == *addr, || format!("{} has two addresses", what()))?;
     ensure(*align == 0 || align.is_power_of_two(), || format!("{} has alignment {align}", what()))?;
@@ -195,7 +195,7 @@ fn holds_only_relocated_constants(elf: &Elf<'_>, segment: &Segment) -> bool {
 }
 
 /// Checks that thread-locals, unwind tables and the dynamic table have their program headers.
-fn check_counterparts(elf: &Elf<'_>) -> Result<(), ElfError> {
+fn check_counterparts(elf: &Elf<'_>) -> Result<(), FormatError> {
     let has = |kind: ProgramType| elf.segments.iter().any(|segment| segment.kind == kind);
     let locals = elf.sections.iter().any(|section| section.is_loaded() && section.has(SHF_TLS.0));
     ensure(has(PT_GNU_STACK), || "the segment that makes the stack non-executable is missing".to_owned())?;

@@ -5,7 +5,7 @@ use object::elf::{
     SHN_ABS, SHN_LORESERVE, STB_GNU_UNIQUE, STB_LOCAL, STT_FUNC, STT_GNU_IFUNC, STT_TLS, STV_DEFAULT, Sym64,
 };
 
-use super::{Code, Elf, ElfError, ensure, malformed, records, string_at};
+use super::{Code, Elf, FormatError, ensure, malformed, records, string_at};
 
 /// Maximum length of a name in bytes. C++ symbol names may have several kilobytes.
 pub(super) const LONGEST_NAME: usize = 65_535;
@@ -28,7 +28,7 @@ enum SymbolLocation {
 
 impl<'a> Symbols<'a> {
     /// Parses and checks a symbol table with its names in `strings`.
-    pub(super) fn read(elf: &Elf<'_>, raw: &'a [u8], strings: &[u8], locals: Option<u64>) -> Result<Self, ElfError> {
+    pub(super) fn read(elf: &Elf<'_>, raw: &'a [u8], strings: &[u8], locals: Option<u64>) -> Result<Self, FormatError> {
         let entries: &[Sym64<LE>] = records(raw, "the dynamic symbols")?;
         let first = entries.first().ok_or_else(|| malformed("the dynamic symbols are missing"))?;
         let is_null = first.st_info.0 == 0 && first.st_shndx.get(LE).0 == 0 && first.st_value.get(LE) == 0;

@@ -7,7 +7,7 @@ use object::elf::{Verdaux, Verdef, Vernaux, Verneed};
 use object::pod::from_bytes;
 use object::{LittleEndian as LE, U16};
 
-use super::{ElfError, ensure, malformed, records, string_at};
+use super::{FormatError, ensure, malformed, records, string_at};
 
 /// Maximum length of the names of versions and libraries.
 const LONGEST_NAME: usize = 4095;
@@ -21,7 +21,7 @@ pub(super) fn check_needed<'a>(
     strings: &'a [u8],
     count: u64,
     needed: &BTreeSet<&str>,
-) -> Result<BTreeMap<u16, &'a str>, ElfError> {
+) -> Result<BTreeMap<u16, &'a str>, FormatError> {
     let mut libraries = BTreeMap::new();
     let mut chain = Chain::new(raw, "needed versions", count)?;
     while let Some((index, at)) = chain.next()? {
@@ -47,7 +47,7 @@ pub(super) fn check_needed<'a>(
 }
 
 /// Walks the defined versions as the loader does. Returns the largest version number.
-pub(super) fn check_defined(raw: &[u8], strings: &[u8], count: u64) -> Result<u16, ElfError> {
+pub(super) fn check_defined(raw: &[u8], strings: &[u8], count: u64) -> Result<u16, FormatError> {
     let mut highest = 0;
     let mut chain = Chain::new(raw, "defined versions", count)?;
     while let Some((index, at)) = chain.next()? {
@@ -74,7 +74,7 @@ pub(super) fn libraries(indices: &[usize], numbers: &[u8], needed: &BTreeMap<u16
 }
 
 /// Checks that `raw` contains one version for each symbol, and that each version number is in the table that the loader creates.
-pub(super) fn check_numbers(raw: &[u8], symbols: usize, highest: u16) -> Result<(), ElfError> {
+pub(super) fn check_numbers(raw: &[u8], symbols: usize, highest: u16) -> Result<(), FormatError> {
     let numbers: &[U16<LE>] = records(raw, "the versions of symbols")?;
     ensure(numbers.len() == symbols, || format!("there are {} versions for {symbols} symbols", numbers.len()))?;
     let wrong = numbers.iter().position(|number| number.get(LE) & NUMBER > highest);
@@ -99,14 +99,14 @@ struct Chain<'a> {
 impl<'a> Chain<'a> {
     const SMALLEST: usize = size_of::<Verdaux<LE>>();
 
-    fn new(raw: &'a [u8], what: &'static str, count: u64) -> Result<Self, ElfError> {
+    fn new(raw: &'a [u8], what: &'static str, count: u64) -> Result<Self, FormatError> {
         let chain = Self { raw, what, count, index: 0, at: Some(0), left: raw.len() / Self::SMALLEST };
         ensure(count > 0, || chain.torn())?;
         Ok(chain)
     }
 
     /// Starts a nested chain `skip` bytes after the record at `at`.
-    fn part(whole: &mut Self, at: usize, skip: u32, count: u16) -> Result<Self, ElfError> {
+    fn part(whole: &mut Self, at: usize, skip: u32, count: u16) -> Result<Self, FormatError> {
         let at = at.checked_add(skip as usize);
         let part = Self { at, count: count.into(), index: 0, ..*whole };
         ensure(count > 0 && at.is_some(), || part.torn())?;
@@ -118,19 +118,19 @@ impl<'a> Chain<'a> {
     }
 
     /// Returns the index and the offset of the next record. The caller must call `step` before the next call.
-    fn next(&mut self) -> Result<Option<(u64, usize)>, ElfError> {
+    fn next(&mut self) -> Result<Option<(u64, usize)>, FormatError> {
         let Some(at) = self.at else { return Ok(None) };
         self.left = self.left.checked_sub(1).ok_or_else(|| malformed(self.torn()))?;
         self.index += 1;
         Ok(Some((self.index - 1, at)))
     }
 
-    fn record<T: object::pod::Pod>(&self, at: usize) -> Result<&'a T, ElfError> {
+    fn record<T: object::pod::Pod>(&self, at: usize) -> Result<&'a T, FormatError> {
         let raw = self.raw.get(at..).ok_or_else(|| malformed(self.torn()))?;
         from_bytes(raw).map(|(record, _)| record).map_err(|()| malformed(self.torn()))
     }
 
-    fn step(&mut self, format: u16, step: u32) -> Result<(), ElfError> {
+    fn step(&mut self, format: u16, step: u32) -> Result<(), FormatError> {
         let is_last = self.index == self.count;
         ensure(format == 1 && (step == 0) == is_last, || self.torn())?;
         let next = self.at.and_then(|at| at.checked_add(step as usize)).ok_or_else(|| malformed(self.torn()))?;
@@ -141,7 +141,7 @@ impl<'a> Chain<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::{BTreeSet, ElfError, check_defined, check_needed, check_numbers};
+    use super::{BTreeSet, FormatError, check_defined, check_needed, check_numbers};
 
     const STRINGS: &[u8] = b"\0libc.so.6\0GLIBC_2.34\0LIB_1\0";
     const LIBC: u32 = 1;
@@ -168,10 +168,10 @@ mod tests {
         [at, next].map(u32::to_le_bytes).concat()
     }
 
-    fn outcome<T: std::fmt::Debug>(result: Result<T, ElfError>) -> String {
+    fn outcome<T: std::fmt::Debug>(result: Result<T, FormatError>) -> String {
         match result {
             Ok(number) => format!("whole: {number:?}"),
-            Err(ElfError::Malformed { what }) => what,
+            Err(FormatError::Malformed { what }) => what,
             Err(other) => format!("{other:?}"),
         }
     }

@@ -9,7 +9,7 @@ use object::pod::{from_bytes, slice_from_all_bytes};
 use object::read::pe::Import;
 
 use super::{HOST, Pe, damaged};
-use crate::elf::{ElfError, ensure, malformed};
+use crate::facts::{FormatError, ensure, malformed};
 
 const LONGEST_NAME: usize = 4096;
 
@@ -24,7 +24,7 @@ const WORD: u32 = 8;
 type Imports = (Vec<String>, Vec<String>, Vec<Option<String>>);
 
 /// Checks that the exported names are sorted, because the loader performs a binary search, and that each name has an address.
-pub(super) fn check_exports(pe: &Pe<'_>) -> Result<(), ElfError> {
+pub(super) fn check_exports(pe: &Pe<'_>) -> Result<(), FormatError> {
     let Some(table) = pe.file.export_table().map_err(damaged)? else { return Ok(()) };
     let mut last: &[u8] = &[];
     for (pointer, index) in table.name_iter() {
@@ -38,7 +38,7 @@ pub(super) fn check_exports(pe: &Pe<'_>) -> Result<(), ElfError> {
 }
 
 /// Returns the imports. An import without a name is listed as `#` and its number.
-pub(super) fn imports(pe: &Pe<'_>) -> Result<Imports, ElfError> {
+pub(super) fn imports(pe: &Pe<'_>) -> Result<Imports, FormatError> {
     let (mut needed, mut names, mut libraries) = (Vec::new(), Vec::new(), Vec::new());
     let Some(table) = pe.file.import_table().map_err(damaged)? else { return Ok((needed, names, libraries)) };
     let mut descriptors = table.descriptors().map_err(damaged)?;
@@ -63,7 +63,7 @@ pub(super) fn imports(pe: &Pe<'_>) -> Result<Imports, ElfError> {
 }
 
 /// Calls `visit` with the location of each relocation, and with the relative address that the loader will store there.
-pub(super) fn each_relocation(pe: &Pe<'_>, mut visit: impl FnMut(u32, u32)) -> Result<(), ElfError> {
+pub(super) fn each_relocation(pe: &Pe<'_>, mut visit: impl FnMut(u32, u32)) -> Result<(), FormatError> {
     let blocks = pe.file.data_directories().relocation_blocks(pe.bytes, &pe.file.section_table());
     let image = pe.file.nt_headers().optional_header.size_of_image.get(LE);
     for block in blocks.map_err(damaged)?.into_iter().flatten() {
@@ -80,7 +80,7 @@ pub(super) fn each_relocation(pe: &Pe<'_>, mut visit: impl FnMut(u32, u32)) -> R
 }
 
 /// Checks the template of the thread-locals, and the functions that the loader calls for each thread.
-pub(super) fn check_thread_locals(pe: &Pe<'_>) -> Result<(), ElfError> {
+pub(super) fn check_thread_locals(pe: &Pe<'_>) -> Result<(), FormatError> {
     let Some((at, _)) = pe.directory(IMAGE_DIRECTORY_ENTRY_TLS) else { return Ok(()) };
     let bad = || malformed("the directory of thread-locals is invalid");
     let (directory, _) =
@@ -108,7 +108,7 @@ pub(super) fn check_thread_locals(pe: &Pe<'_>) -> Result<(), ElfError> {
 }
 
 /// Checks the sorted table of functions that unwinding uses. Only the format of x86-64 is checked.
-pub(super) fn check_unwinding(pe: &Pe<'_>) -> Result<(), ElfError> {
+pub(super) fn check_unwinding(pe: &Pe<'_>) -> Result<(), FormatError> {
     let Some((at, size)) = pe.directory(IMAGE_DIRECTORY_ENTRY_EXCEPTION) else { return Ok(()) };
     if HOST != IMAGE_FILE_MACHINE_AMD64 {
         return Ok(());
@@ -125,7 +125,7 @@ pub(super) fn check_unwinding(pe: &Pe<'_>) -> Result<(), ElfError> {
     Ok(())
 }
 
-fn text<'a>(bytes: &'a [u8], what: &str) -> Result<&'a str, ElfError> {
+fn text<'a>(bytes: &'a [u8], what: &str) -> Result<&'a str, FormatError> {
     let text = str::from_utf8(bytes).ok().filter(|text| !text.is_empty() && text.len() <= LONGEST_NAME);
     text.ok_or_else(|| malformed(format!("{what} is invalid")))
 }

@@ -9,7 +9,7 @@ use object::pe::{
 use object::pod::from_bytes_mut;
 
 use super::{
-    Constants, ElfError, HEAD, HOST, IMAGE_DIRECTORY_ENTRY_COM_DESCRIPTOR, IMAGE_FILE_DLL, IMAGE_FILE_MACHINE_AMD64,
+    Constants, FormatError, HEAD, HOST, IMAGE_DIRECTORY_ENTRY_COM_DESCRIPTOR, IMAGE_FILE_DLL, IMAGE_FILE_MACHINE_AMD64,
     IMAGE_FILE_RELOCS_STRIPPED, IMAGE_NT_SIGNATURE, IMAGE_SCN_MEM_EXECUTE, ImageDosHeader, ImageNtHeaders64,
     ImageOptionalHeader64, ImageSectionHeader, check_sum, glance, section_names, survey,
 };
@@ -134,10 +134,10 @@ fn library() -> Vec<u8> {
 
 fn refusal(bytes: &[u8]) -> String {
     match survey(bytes).expect_err("it is damaged") {
-        ElfError::Truncated { what, need } => format!("{what} needs {need}"),
-        ElfError::Foreign { found } => format!("foreign: {found}"),
-        ElfError::WrongKind { found } => format!("kind: {found}"),
-        ElfError::Malformed { what } => what,
+        FormatError::Truncated { what, need } => format!("{what} needs {need}"),
+        FormatError::Foreign { found } => format!("foreign: {found}"),
+        FormatError::WrongKind { found } => format!("kind: {found}"),
+        FormatError::Malformed { what } => what,
     }
 }
 

@@ -5,7 +5,7 @@ use object::elf::{
     SHF_WRITE, SHT_INIT_ARRAY, SHT_NOBITS, SHT_PROGBITS, SectionType,
 };
 
-use super::{Elf, ElfError, PAGE, Section, Segment};
+use super::{Elf, FormatError, PAGE, Section, Segment};
 
 pub(super) const TABLES: u64 = 0;
 pub(super) const CODE: u64 = PAGE;
@@ -84,10 +84,10 @@ pub(super) fn with_constants(bytes: &[u8], addr: u64, memsz: u64) -> Elf<'_> {
     elf
 }
 
-pub(super) fn outcome<T>(result: Result<T, ElfError>) -> String {
+pub(super) fn outcome<T>(result: Result<T, FormatError>) -> String {
     match result {
         Ok(_) => "whole".to_owned(),
-        Err(ElfError::Malformed { what }) => what,
+        Err(FormatError::Malformed { what }) => what,
         Err(other) => format!("{other:?}"),
     }
 }

@@ -1,0 +1,72 @@
+//! Facts that the check of a library file collects, and its errors. The checks of all file formats share them.
+
+use std::ops::Range;
+
+/// Reason why a file is not a complete library. The caller adds the path of the file.
+#[derive(Debug)]
+pub(crate) enum FormatError {
+    /// The file ends inside the part `what`, which requires a file of at least `need` bytes.
+    Truncated { what: String, need: u64 },
+    /// The file is for a different platform. The file itself may be valid.
+    Foreign { found: String },
+    /// The file is for this machine, but not a shared library.
+    WrongKind { found: String },
+    /// The data is inconsistent or invalid.
+    Malformed { what: String },
+}
+
+#[derive(Debug)]
+pub(crate) struct Facts {
+    pub(crate) sections: Vec<SectionFacts>,
+    /// Names of the needed libraries, in the order in which the loader searches them.
+    pub(crate) needed: Vec<String>,
+    pub(crate) imports: Vec<String>,
+    pub(crate) pinning: Pinning,
+}
+
+/// Properties of a file that make the loader keep the library mapped permanently.
+#[derive(Debug, Default)]
+pub(crate) struct Pinning {
+    pub(crate) is_marked: bool,
+    /// Defined symbols that are unique per process (`STB_GNU_UNIQUE`). The loader never unmaps a library that provided such a symbol.
+    pub(crate) unique: Vec<String>,
+    /// Library that provides each import, in the order of `imports`. `None` if the symbol version of the import does not name a library.
+    pub(crate) libraries: Vec<Option<String>>,
+}
+
+#[derive(Debug)]
+pub(crate) struct SectionFacts {
+    pub(crate) name: String,
+    pub(crate) range: Range<usize>,
+    /// `true` if the loader writes to the section during mapping.
+    pub(crate) is_relocated: bool,
+}
+
+/// Returns the name of the file type, for files that users often pass by mistake.
+pub(crate) fn family(bytes: &[u8]) -> &'static str {
+    match bytes {
+        [0x7f, b'E', b'L', b'F', ..] => "an ELF file",
+        [b'M', b'Z', ..] => "a Windows file",
+        [0xcf, 0xfa, 0xed, 0xfe, ..] | [0xca, 0xfe, 0xba, 0xbe, ..] => "a macOS file",
+        [b'!', b'<', b'a', b'r', ..] => "a static archive",
+        _ if cfg!(windows) => "not a Windows file",
+        _ => "not an ELF file",
+    }
+}
+
+pub(crate) fn malformed(what: impl Into<String>) -> FormatError {
+    FormatError::Malformed { what: what.into() }
+}
+
+pub(crate) fn ensure(holds: bool, what: impl FnOnce() -> String) -> Result<(), FormatError> {
+    if holds { Ok(()) } else { Err(malformed(what())) }
+}
+
+pub(crate) fn ensure_host(holds: bool, found: impl FnOnce() -> String) -> Result<(), FormatError> {
+    if holds { Ok(()) } else { Err(FormatError::Foreign { found: found() }) }
+}
+
+pub(crate) fn read_u32(bytes: &[u8], at: usize) -> Option<u32> {
+    let four = bytes.get(at..at.checked_add(4)?)?;
+    Some(u32::from_le_bytes(four.try_into().ok()?))
+}
