@@ -70,14 +70,12 @@ impl PrivateFolder {
     }
 }
 
-/// Leaves an unlocked lock file in a folder with mapped libraries, so that a later process removes the folder.
 #[cfg(not(unix))]
 impl Drop for PrivateFolder {
     fn drop(&mut self) {
         drop(crate::lock(&self.lock).take());
-        if fs::remove_dir_all(&self.path).is_err() {
+        if !imp::remove(&self.path) {
             self._dir.disable_cleanup(true);
-            let _exists = create_private(&self.path.join(LOCK));
         }
     }
 }
@@ -370,12 +368,22 @@ mod imp {
     pub(super) fn sweep(base: &Path, prefix: &str) {
         let entries = fs::read_dir(base).into_iter().flatten().flatten();
         let ours = entries.filter(|entry| entry.file_name().as_encoded_bytes().starts_with(prefix.as_bytes()));
-        for folder in ours.take(MOST_FOLDERS).map(|entry| entry.path()) {
-            let lock = File::options().read(true).write(true).open(folder.join(LOCK));
-            if lock.is_ok_and(|lock| lock.try_lock().is_ok()) {
-                let _left = fs::remove_dir_all(folder);
-            }
+        let _swept = ours.map(|entry| entry.path()).filter(|folder| sweep_one(folder)).take(MOST_FOLDERS).count();
+    }
+
+    /// Returns `true` if the folder is removed.
+    fn sweep_one(folder: &Path) -> bool {
+        let lock = File::options().read(true).write(true).open(folder.join(LOCK));
+        lock.is_ok_and(|lock| lock.try_lock().is_ok()) && remove(folder)
+    }
+
+    /// Removes an unlocked folder. Leaves an unlocked lock file in a folder with mapped libraries, so that a later sweep removes the folder.
+    pub(super) fn remove(folder: &Path) -> bool {
+        let is_removed = fs::remove_dir_all(folder).is_ok();
+        if !is_removed {
+            let _exists = create_private(&folder.join(LOCK));
         }
+        is_removed
     }
 }
 
@@ -411,7 +419,22 @@ mod tests {
 mod tests {
     use std::fs;
 
-    use super::{LOCK, imp};
+    use super::{LOCK, MOST_FOLDERS, imp};
+
+    #[test]
+    fn folders_that_stay_do_not_end_a_sweep() {
+        let base = tempfile::tempdir().expect("a folder");
+        let folder = |name: &str| {
+            let path = base.path().join(name);
+            fs::create_dir(&path).expect("made");
+            path
+        };
+        (0..MOST_FOLDERS).for_each(|at| drop(folder(&format!("alcedo-{at:03}"))));
+        let left = folder("alcedo-left");
+        fs::write(left.join(LOCK), "").expect("written");
+        imp::sweep(base.path(), "alcedo-");
+        assert!(!left.exists());
+    }
 
     #[cfg(windows)]
     #[test]
@@ -422,8 +445,11 @@ mod tests {
         let folder = create();
         let path = folder.path().to_owned();
         // A file without sharing cannot be deleted, like a mapped library.
-        let file = fs::File::options().write(true).create_new(true).share_mode(0).open(path.join("library"));
+        let file = fs::File::options().write(true).create_new(true).share_mode(0).open(path.join("mapped"));
         drop(folder);
+        assert!(path.join(LOCK).exists());
+        // This sweep deletes the lock file before it fails, because folders are listed in order.
+        drop(create());
         assert!(path.join(LOCK).exists());
         drop(file.expect("made"));
         drop(create());
