@@ -13,8 +13,8 @@ use crate::facts::{FormatError, ensure, malformed};
 
 const LONGEST_NAME: usize = 4096;
 
-/// Maximum number of imports. Descriptors of imports may overlap, so this limit also bounds the time of the check.
-const MOST_IMPORTS: usize = 1 << 16;
+/// Maximum number of imports and libraries. Their names and lists may overlap, so this limit also bounds the time and memory of the check.
+pub(super) const MOST_IMPORTS: usize = 1 << 16;
 
 const MOST_CALLBACKS: usize = 64;
 
@@ -44,6 +44,9 @@ pub(super) fn imports(pe: &Pe<'_>) -> Result<Imports, FormatError> {
     let mut descriptors = table.descriptors().map_err(damaged)?;
     while let Some(descriptor) = descriptors.next().map_err(damaged)? {
         let library = text(table.name(descriptor.name.get(LE)).map_err(damaged)?, "the name of a library")?;
+        needed.push(library.to_owned());
+        let is_bounded = |imports: &[String]| imports.len() + needed.len() <= MOST_IMPORTS;
+        ensure(is_bounded(&names), || "it has too many imports".to_owned())?;
         let (list, written) = (descriptor.original_first_thunk.get(LE), descriptor.first_thunk.get(LE));
         let mut thunks = table.thunks(if list == 0 { written } else { list }).map_err(damaged)?;
         let mut room = 0;
@@ -54,10 +57,9 @@ pub(super) fn imports(pe: &Pe<'_>) -> Result<Imports, FormatError> {
             });
             libraries.push(Some(library.to_owned()));
             room += WORD;
-            ensure(names.len() <= MOST_IMPORTS, || "it has too many imports".to_owned())?;
+            ensure(is_bounded(&names), || "it has too many imports".to_owned())?;
         }
         ensure(pe.holds(written, room), || format!("the addresses of {library} are stored outside the image"))?;
-        needed.push(library.to_owned());
     }
     Ok((needed, names, libraries))
 }

@@ -11,7 +11,7 @@ use object::pod::from_bytes_mut;
 use super::{
     Constants, FormatError, HEAD, HOST, IMAGE_DIRECTORY_ENTRY_COM_DESCRIPTOR, IMAGE_FILE_DLL, IMAGE_FILE_MACHINE_AMD64,
     IMAGE_FILE_RELOCS_STRIPPED, IMAGE_NT_SIGNATURE, IMAGE_SCN_MEM_EXECUTE, ImageDosHeader, ImageNtHeaders64,
-    ImageOptionalHeader64, ImageSectionHeader, check_sum, glance, section_names, survey,
+    ImageOptionalHeader64, ImageSectionHeader, check_sum, glance, section_names, survey, tables,
 };
 
 const BASE: u64 = 0x1_8000_0000;
@@ -231,6 +231,34 @@ fn damaged_tables_are_refused() {
     check(RELOCATIONS + 9, &[0xb0], "relocation 0x2008 has type 11");
     check(RELOCATIONS + 8, &[20], "relocation 0x2014 is outside the image");
     check(DATA + 8, &[0xff; 8], "relocation 0x2008 refers to another image");
+}
+
+#[test]
+fn libraries_without_imports_are_limited() {
+    const DESCRIPTOR: usize = size_of::<ImageImportDescriptor>();
+    let survey_of = |count: usize| {
+        let size = (64 + (count + 1) * DESCRIPTOR).next_multiple_of(MEMORY as usize);
+        let mut bytes = library();
+        bytes.truncate(RELOCATIONS + DISK);
+        bytes.resize(RELOCATIONS + size, 0);
+        header(&mut bytes).file_header.pointer_to_symbol_table.set(LE, 0);
+        header(&mut bytes).optional_header.size_of_image.set(LE, 5 * MEMORY + size as u32);
+        let last = section(&mut bytes, 4);
+        last.name = *b".more\0\0\0";
+        last.virtual_size.set(LE, size as u32);
+        last.size_of_raw_data.set(LE, size as u32);
+        put(&mut bytes, RELOCATIONS + 32, b"A\0");
+        for at in 0..count {
+            let at = RELOCATIONS + 64 + at * DESCRIPTOR;
+            let descriptor: &mut ImageImportDescriptor = from_bytes_mut(&mut bytes[at..]).expect("it is long enough").0;
+            descriptor.name.set(LE, addr(RELOCATIONS + 32));
+            descriptor.first_thunk.set(LE, addr(RELOCATIONS + 40));
+        }
+        directory(&mut bytes, IMAGE_DIRECTORY_ENTRY_IMPORT).virtual_address.set(LE, addr(RELOCATIONS + 64));
+        survey(&bytes).map(|facts| facts.needed.len()).map_err(|_| refusal(&bytes))
+    };
+    assert_eq!(survey_of(tables::MOST_IMPORTS), Ok(tables::MOST_IMPORTS));
+    assert_eq!(survey_of(tables::MOST_IMPORTS + 1), Err("it has too many imports".to_owned()));
 }
 
 #[test]
