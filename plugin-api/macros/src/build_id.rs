@@ -1,7 +1,7 @@
 //! Reads the inputs of a compiler run, and computes the build id. The ids of two builds differ if and only if the sources of the crate,
 //! the arguments of the compiler or the linked libraries differ. Also finds linked libraries that are themselves plugins.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, OsStr};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -31,7 +31,8 @@ pub(crate) fn read_inputs() -> io::Result<Made> {
     let mut plugins = Vec::new();
     for (name, library) in libraries(&args) {
         let bytes = std::fs::read(library)?;
-        for part in without_code(&bytes) {
+        let file = Path::new(library).file_stem().and_then(OsStr::to_str).unwrap_or_default();
+        for part in without_code(&bytes, file.strip_prefix("lib").unwrap_or(file)) {
             hash.add(part);
         }
         if has_root_module(&bytes) {
@@ -100,16 +101,17 @@ fn first_member(members: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
     Some((&header[..16], content, rest.get(length % 2..).unwrap_or_default()))
 }
 
-/// Returns the parts of a library that determine the content of the library. Omits the code that the compiler has generated. The library's
-/// metadata contains the compiler's hash of the sources and arguments, which determines this code.
-fn without_code(library: &[u8]) -> Vec<&[u8]> {
+/// Returns the parts of a library that determine the content of the library. Omits the code that the compiler has generated for the crate.
+/// The library's metadata contains the compiler's hash of the sources and arguments, which determines this code. A library may also contain
+/// the code of a bundled static library, which the metadata does not determine.
+fn without_code<'a>(library: &'a [u8], krate: &str) -> Vec<&'a [u8]> {
     let Some(mut rest) = library.strip_prefix(ARCHIVE) else { return vec![library] };
     let (mut parts, mut names) = (Vec::new(), &[][..]);
     while let Some((name, content, next)) = first_member(rest) {
         match name {
             [b'/', b' ', ..] => {}
             [b'/', b'/', ..] => names = content,
-            _ if is_code(name, names) => {}
+            _ if is_code(name, names, krate) => {}
             _ => parts.push(content),
         }
         rest = next;
@@ -118,11 +120,13 @@ fn without_code(library: &[u8]) -> Vec<&[u8]> {
     parts
 }
 
-/// Returns true for the name of a member that contains generated code. A long name is stored in `names`, and `name` is its position.
-fn is_code(name: &[u8], names: &[u8]) -> bool {
+/// Returns true for the name of a member that contains generated code of `krate`. A long name is stored in `names`, and `name` is its
+/// position.
+fn is_code(name: &[u8], names: &[u8], krate: &str) -> bool {
     let at = str::from_utf8(&name[1..]).ok().and_then(|at| at.trim().parse::<usize>().ok());
     let name = at.and_then(|at| names.get(at..)).and_then(|names| names.split(|letter| *letter == b'/').next());
-    name.is_some_and(|name| name.ends_with(b".rcgu.o"))
+    let rest = name.and_then(|name| name.strip_prefix(krate.as_bytes()));
+    rest.is_some_and(|rest| rest.starts_with(b".") && rest.ends_with(b".rcgu.o"))
 }
 
 /// Hash by multiplication and shift of 128-bit words. The hash is fast even in a macro built without optimization. It detects
@@ -198,11 +202,11 @@ mod tests {
             });
             format!("!<arch>\n{}", members.collect::<String>()).into_bytes()
         };
-        let names = ("//", "a.one.rcgu.o/\nlongname_of_c.o/\n");
-        let library =
-            archive(&[("/", "symbols"), names, ("lib.rmeta/", "meta"), ("/0", "code"), ("/14", "of C"), ("c.o/", "C")]);
-        assert_eq!(without_code(&library), [&b"meta"[..], b"of C", b"C", b""]);
-        assert_eq!(without_code(b"metadata"), [b"metadata"]);
+        let names = ("//", "a.one.rcgu.o/\nlongname_of_c.o/\nab.one.rcgu.o/\n");
+        let [code, of_c, bundled] = [("/0", "code"), ("/14", "of C"), ("/31", "of ab")];
+        let library = archive(&[("/", "symbols"), names, ("lib.rmeta/", "meta"), code, of_c, bundled, ("c.o/", "C")]);
+        assert_eq!(without_code(&library, "a"), [&b"meta"[..], b"of C", b"of ab", b"C", b""]);
+        assert_eq!(without_code(b"metadata", "a"), [b"metadata"]);
     }
 
     #[test]
