@@ -19,10 +19,15 @@ pub(crate) fn read_inputs() -> io::Result<Made> {
     collect(&root.join("src"), &mut files)?;
     files.sort();
     for file in files {
+        let content = match std::fs::read(&file) {
+            // An editor has removed a temporary file.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            content => content?,
+        };
         // The hash contains the path of a file relative to the checkout, because the folder of the checkout does not affect the build.
         let name = file.strip_prefix(&root).unwrap_or(&file);
         hash.add(name.as_os_str().as_encoded_bytes());
-        hash.add(&std::fs::read(&file)?);
+        hash.add(&content);
     }
     let args: Vec<String> = std::env::args().collect();
     for arg in &args {
@@ -55,11 +60,12 @@ fn collect(dir: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
         entries => entries?,
     };
     for entry in entries {
-        let entry = entry?;
-        if entry.file_type()?.is_dir() {
-            collect(&entry.path(), files)?;
-        } else {
-            files.push(entry.path());
+        let path = entry?.path();
+        // Follows links, because the compiler follows links. Skips dangling links, with which editors mark unsaved files.
+        match std::fs::metadata(&path) {
+            Ok(found) if found.is_dir() => collect(&path, files)?,
+            Ok(found) if found.is_file() => files.push(path),
+            _ => {}
         }
     }
     Ok(())
@@ -164,7 +170,7 @@ impl Hash {
 
 #[cfg(test)]
 mod tests {
-    use super::{Hash, has_root_module, libraries, without_code};
+    use super::{Hash, collect, has_root_module, libraries, without_code};
 
     fn hash(parts: &[&[u8]]) -> u128 {
         let mut hash = Hash::START;
@@ -185,6 +191,26 @@ mod tests {
         }
         assert_ne!(hash(&[b"ab", b"c"]), hash(&[b"a", b"bc"]));
         assert_eq!(hash(&[&text]), id);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn linked_folders_are_sources_and_dangling_links_are_not() {
+        use std::os::unix::fs::symlink;
+
+        let root = std::env::temp_dir().join(format!("alcedo-sources-{}", std::process::id()));
+        let [src, shared] = ["src", "shared"].map(|name| root.join(name));
+        for folder in [&src, &shared] {
+            std::fs::create_dir_all(folder).expect("it is writable");
+        }
+        std::fs::write(shared.join("part.rs"), "").expect("it is writable");
+        symlink(&shared, src.join("shared")).expect("it is writable");
+        symlink("user@host.1", src.join(".#lib.rs")).expect("it is writable");
+        let mut files = Vec::new();
+        let found = collect(&src, &mut files);
+        std::fs::remove_dir_all(&root).expect("it exists");
+        found.expect("links are followed or skipped");
+        assert_eq!(files, [src.join("shared/part.rs")]);
     }
 
     #[test]
