@@ -15,10 +15,7 @@ pub(crate) struct Made {
 pub(crate) fn read_inputs() -> io::Result<Made> {
     let root = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| ".".into()));
     let mut hash = Hash::START;
-    let mut files = vec![root.join("Cargo.toml")];
-    collect(&root.join("src"), &mut files)?;
-    files.sort();
-    for file in files {
+    for file in sources(&root, std::env::var_os("OUT_DIR").as_deref())? {
         let content = match std::fs::read(&file) {
             // An editor has removed a temporary file.
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
@@ -52,6 +49,16 @@ pub(crate) fn read_inputs() -> io::Result<Made> {
         hash.add(value.as_bytes());
     }
     Ok(Made { build_id: hash.finish(), plugins })
+}
+
+/// Returns the sources of a package. `generated` is the folder with the sources and libraries that a build script has written.
+fn sources(root: &Path, generated: Option<&OsStr>) -> io::Result<Vec<PathBuf>> {
+    let mut files = vec![root.join("Cargo.toml")];
+    for folder in [Some(root.join("src")), generated.map(PathBuf::from)].into_iter().flatten() {
+        collect(&folder, &mut files)?;
+    }
+    files.sort();
+    Ok(files)
 }
 
 fn collect(dir: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
@@ -170,7 +177,7 @@ impl Hash {
 
 #[cfg(test)]
 mod tests {
-    use super::{Hash, collect, has_root_module, libraries, without_code};
+    use super::{Hash, has_root_module, libraries, sources, without_code};
 
     fn hash(parts: &[&[u8]]) -> u128 {
         let mut hash = Hash::START;
@@ -195,22 +202,23 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn linked_folders_are_sources_and_dangling_links_are_not() {
+    fn generated_files_and_linked_folders_are_sources() {
         use std::os::unix::fs::symlink;
 
         let root = std::env::temp_dir().join(format!("alcedo-sources-{}", std::process::id()));
-        let [src, shared] = ["src", "shared"].map(|name| root.join(name));
-        for folder in [&src, &shared] {
+        let [src, shared, out] = ["src", "shared", "out"].map(|name| root.join(name));
+        for folder in [&src, &shared, &out] {
             std::fs::create_dir_all(folder).expect("it is writable");
         }
-        std::fs::write(shared.join("part.rs"), "").expect("it is writable");
+        for file in [shared.join("part.rs"), out.join("made.rs")] {
+            std::fs::write(file, "").expect("it is writable");
+        }
         symlink(&shared, src.join("shared")).expect("it is writable");
         symlink("user@host.1", src.join(".#lib.rs")).expect("it is writable");
-        let mut files = Vec::new();
-        let found = collect(&src, &mut files);
+        let found = sources(&root, Some(out.as_os_str()));
         std::fs::remove_dir_all(&root).expect("it exists");
-        found.expect("links are followed or skipped");
-        assert_eq!(files, [src.join("shared/part.rs")]);
+        let files = found.expect("links are followed or skipped");
+        assert_eq!(files, [root.join("Cargo.toml"), out.join("made.rs"), src.join("shared/part.rs")]);
     }
 
     #[test]
