@@ -9,7 +9,7 @@ use crate::method::{Method, SelfKind};
 use crate::native::Side;
 use crate::result::{ResultOf, location_of};
 use crate::rules;
-use crate::type_names::{borrowed_type, has_parameters, is_named};
+use crate::type_names::{borrowed_type, has_parameters, is_named, ungrouped};
 
 /// Name of the additional delegate parameter.
 const DONE: &str = "done";
@@ -49,7 +49,7 @@ impl AsyncFunction {
         }
         for input in signature.inputs.iter().skip(1) {
             if let FnArg::Typed(typed) = input
-                && (matches!(&*typed.ty, Type::Reference(_)) || borrowed_type(&typed.ty).is_some())
+                && (matches!(ungrouped(&typed.ty), Type::Reference(_)) || borrowed_type(&typed.ty).is_some())
             {
                 errors.take::<()>(Err(rules::spanned(
                     "ALC0114",

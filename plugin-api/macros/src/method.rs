@@ -12,7 +12,7 @@ use crate::attr_args::text_of;
 use crate::conditions::Conditions;
 use crate::result::{OrUnit, ResultOf, location_of};
 use crate::specifiers;
-use crate::type_names::{borrowed_type, is_named};
+use crate::type_names::{borrowed_type, is_named, ungrouped};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SelfKind {
@@ -425,7 +425,7 @@ fn parameter(at: usize, typed: &PatType) -> Result<Parameter> {
     if is_named(&typed.ty, "This") {
         return Err(rules::spanned("ALC0059", typed, "`this` is the first parameter after `self`"));
     }
-    let (ty, is_out) = match &*typed.ty {
+    let (ty, is_out) = match ungrouped(&typed.ty) {
         Type::Reference(syn::TypeReference { mutability: Some(_), elem, .. }) => (&**elem, true),
         Type::Reference(reference) => {
             return Err(rules::spanned(
@@ -485,4 +485,26 @@ fn refuse_decorations(signature: &Signature) -> Result<()> {
         ));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use proc_macro2::{Delimiter, Group, TokenStream};
+    use quote::quote;
+    use syn::Signature;
+
+    use super::Method;
+
+    #[test]
+    fn types_that_a_macro_has_captured_are_recognized() {
+        let captured = |ty: TokenStream| Group::new(Delimiter::None, ty);
+        let [this, by, out] = [quote! { This<Self> }, quote! { Borrowed<Mesh> }, quote! { &mut f64 }].map(captured);
+        let result = captured(quote! { Result<f64, String> });
+        let signature = quote! { fn f(&self, this: #this, by: #by, out: #out) -> #result };
+        let signature: Signature = syn::parse2(signature).unwrap_or_else(|error| panic!("{error}"));
+        let method = Method::of(&signature).unwrap_or_else(|error| panic!("{error}"));
+        assert!(method.has_this && method.result.may_fail);
+        let kinds = method.parameters.iter().map(|parameter| (parameter.is_borrowed, parameter.is_out));
+        assert_eq!(kinds.collect::<Vec<_>>(), [(true, false), (false, true)]);
+    }
 }

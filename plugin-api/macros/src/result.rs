@@ -6,6 +6,8 @@ use quote::{ToTokens, TokenStreamExt as _, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{GenericArgument, Ident, PathArguments, ReturnType, Type};
 
+use crate::type_names::ungrouped;
+
 pub(crate) struct ResultOf {
     /// Return type in the author's spelling, if any.
     pub(crate) returned: Option<Type>,
@@ -21,7 +23,7 @@ impl ResultOf {
     pub(crate) fn of(output: &ReturnType) -> Self {
         let returned = match output {
             ReturnType::Default => None,
-            ReturnType::Type(_, ty) => Some((**ty).clone()).filter(|ty| !is_unit(ty)),
+            ReturnType::Type(_, ty) => Some(ungrouped(ty).clone()).filter(|ty| !is_unit(ty)),
         };
         match returned.as_ref().and_then(arguments_of_result) {
             Some((value, error)) => {
@@ -75,7 +77,7 @@ impl ToTokens for OrUnit<'_> {
 }
 
 fn is_unit(ty: &Type) -> bool {
-    matches!(ty, Type::Tuple(tuple) if tuple.elems.is_empty())
+    matches!(ungrouped(ty), Type::Tuple(tuple) if tuple.elems.is_empty())
 }
 
 /// Returns the `T` of `Result<T, E>`, and also the `E` if the author has written one.
