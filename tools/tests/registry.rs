@@ -240,6 +240,30 @@ fn a_registry_may_request_a_token() {
 }
 
 #[test]
+#[ignore = "needs the certificates of the system: `.ci/registry` runs it"]
+fn an_address_behind_a_redirect_receives_no_password() {
+    let dir = tempfile::tempdir().unwrap();
+    let (sender, heads) = channel();
+    let other = answering_registry(move |head, address| {
+        sender.send(head.to_lowercase()).unwrap();
+        let realm = format!("WWW-Authenticate: Bearer realm=\"http://{address}/token\"");
+        format!("HTTP/1.1 401 Unauthorized\r\n{realm}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
+    });
+    let address = answering_registry(move |_, _| {
+        let location = format!("Location: http://{other}/blob");
+        format!("HTTP/1.1 307 Temporary Redirect\r\n{location}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
+    });
+    let mut pull = Command::new(env!("CARGO_BIN_EXE_alcedo"));
+    pull.arg("pull").arg(format!("{address}/plugins/lamp:1.0.0")).arg("--out").arg(dir.path());
+    pull.arg("--trust").arg(key_in(dir.path()));
+    pull.envs([("ALCEDO_REGISTRY_USER", "me"), ("ALCEDO_REGISTRY_PASSWORD", "secret")]);
+    let error = error_of(&pull.output().unwrap());
+    assert!(error.contains("the registry answered with status 401"), "{error}");
+    let heads: Vec<_> = heads.try_iter().collect();
+    assert!(!heads.is_empty() && heads.iter().all(|head| !head.contains("authorization")), "{heads:?}");
+}
+
+#[test]
 #[ignore = "builds a plugin, and needs the certificates of the system: `.ci/registry` runs it"]
 fn an_upload_sends_the_password_only_to_its_registry() {
     let builds = Builds::new();

@@ -195,13 +195,19 @@ impl<'a> Exchange<'a> {
         self.http.login.of(self.reference.resolve_registry())
     }
 
+    /// Checks if an address belongs to the registry. Only these addresses receive credentials.
+    fn is_own(&self, address: &Url) -> bool {
+        Url::parse(&self.base).is_ok_and(|own| own.origin() == address.origin())
+    }
+
     /// Sends a request to the registry. If the registry requests credentials, sends the request again with these credentials.
     ///
     /// # Errors
     /// If the registry cannot be reached, is too slow, or requests a token without TLS.
     async fn send(&mut self, request: impl Fn() -> RequestBuilder) -> Result<Response, Error> {
         let response = self.clock.within(self.authorized(request()).send()).await?;
-        if response.status() != StatusCode::UNAUTHORIZED {
+        // An address behind a redirect must not request the password of this registry.
+        if response.status() != StatusCode::UNAUTHORIZED || !self.is_own(response.url()) {
             return Ok(response);
         }
         self.credentials = self.requested(&response).await?;
@@ -218,8 +224,8 @@ impl<'a> Exchange<'a> {
     async fn put(&mut self, address: &Url, media_type: &str, bytes: &[u8]) -> Result<Answer, Error> {
         let http = self.http;
         let put = || http.uploads.put(address.clone()).header(CONTENT_TYPE, media_type).body(bytes.to_vec());
-        let is_own = Url::parse(&self.base).is_ok_and(|own| own.origin() == address.origin());
-        let response = if is_own { self.send(put).await? } else { self.clock.within(put().send()).await? };
+        let response =
+            if self.is_own(address) { self.send(put).await? } else { self.clock.within(put().send()).await? };
         match response.status().is_success() {
             true => Ok(Answer::Content(Vec::new())),
             false => Ok(self.refused(response).await),
