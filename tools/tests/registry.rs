@@ -293,6 +293,25 @@ fn an_upload_sends_the_password_only_to_its_registry() {
 
 #[test]
 #[ignore = "builds a plugin, and needs the certificates of the system: `.ci/registry` runs it"]
+fn an_upload_that_was_redirected_to_a_page_has_failed() {
+    let builds = Builds::new();
+    let library = builds.sign(&builds.unsigned("1.0.0"));
+    // All blobs exist, and only a manifest is uploaded.
+    let address = answering_registry(|head, address| {
+        let status = match head.split(' ').next() {
+            Some("PUT") => format!("303 See Other\r\nLocation: http://{address}/login"),
+            Some("GET") if !head.starts_with("GET /login ") => "404 Not Found".to_owned(),
+            _ => "200 OK".to_owned(),
+        };
+        format!("HTTP/1.1 {status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
+    });
+    let reference = format!("{address}/plugins/lamp:1.0.0");
+    let error = error_of(&alcedo(&["push", library.to_str().unwrap(), &reference], &builds.public_key()));
+    assert!(error.contains("the registry answered with status 303"), "{error}");
+}
+
+#[test]
+#[ignore = "builds a plugin, and needs the certificates of the system: `.ci/registry` runs it"]
 fn an_endless_answer_to_an_upload_is_cut() {
     let builds = Builds::new();
     let library = builds.sign(&builds.unsigned("1.0.0"));

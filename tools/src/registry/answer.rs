@@ -91,9 +91,11 @@ impl Http {
     /// # Errors
     /// If the system has no certificates.
     pub(super) fn new(plain: Vec<String>, login: Login) -> Result<Self, reqwest::Error> {
-        let client =
-            || Client::builder().user_agent("alcedo").connect_timeout(PATIENCE).redirect(Policy::custom(redirect));
-        Ok(Self { client: client().read_timeout(PATIENCE).build()?, uploads: client().build()?, plain, login })
+        let client = |policy: fn(Attempt<'_>) -> Action| {
+            Client::builder().user_agent("alcedo").connect_timeout(PATIENCE).redirect(Policy::custom(policy))
+        };
+        let (client, uploads) = (client(redirect).read_timeout(PATIENCE).build()?, client(redirect_upload).build()?);
+        Ok(Self { client, uploads, plain, login })
     }
 
     /// Requests `path` of the repository: `manifests/…` or `blobs/…`. The content must have at most `most` bytes.
@@ -302,6 +304,15 @@ fn redirect(attempt: Attempt<'_>) -> Action {
         attempt.error("it redirects too often")
     } else {
         attempt.follow()
+    }
+}
+
+/// Follows a redirect of an upload if the redirect keeps the method. The page behind another redirect, for example to a login, answers with
+/// success, but stores no content.
+fn redirect_upload(attempt: Attempt<'_>) -> Action {
+    match attempt.status() {
+        StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT => redirect(attempt),
+        _ => attempt.stop(),
     }
 }
 

@@ -228,7 +228,12 @@ pub(super) fn answering_registry(answer: impl Fn(&str, SocketAddr) -> String + S
             while !head.ends_with(b"\r\n\r\n") && matches!(client.read(&mut byte), Ok(1)) {
                 head.push(byte[0]);
             }
-            let _ = client.write_all(answer(&String::from_utf8_lossy(&head), address).as_bytes());
+            let head = String::from_utf8_lossy(&head);
+            // A connection that is closed before the whole request is read may lose the response.
+            let lower = head.to_lowercase();
+            let length = lower.lines().find_map(|line| line.strip_prefix("content-length: ")?.parse::<u64>().ok());
+            let _ = std::io::copy(&mut (&client).take(length.unwrap_or_default()), &mut std::io::sink());
+            let _ = client.write_all(answer(&head, address).as_bytes());
         }
     });
     address
