@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use alcedo_runtime::{ModuleState, Version};
 
-use super::status::{Report, process_of};
+use super::status::{Report, is_same, process_of};
 
 /// Digests of libraries by file name.
 pub(super) type Files = BTreeMap<String, String>;
@@ -59,7 +59,7 @@ pub(super) fn observe(
     let status = match report {
         Report::Running(status) => Some(status),
         // The process that received the files may have reported a reason before it ended.
-        Report::Ended(status) => Some(status).filter(|status| process == Some(process_of(status))),
+        Report::Ended(status) => Some(status).filter(|_| process.is_some_and(|at| is_same(at, process_of(status)))),
         Report::Missing | Report::Unreadable(_) => None,
     };
     let of = |file: &String| status.and_then(|status| status.modules.iter().find(|module| module.file == *file));
@@ -75,7 +75,7 @@ pub(super) fn observe(
         }
     }
     if let (Some(before), Some(now)) = (process, status.map(process_of))
-        && before != now
+        && !is_same(before, now)
     {
         let later = if before.0 == now.0 { "a later process " } else { "" };
         return Progress::Unhealthy(format!(
@@ -283,6 +283,7 @@ mod tests {
         let running = Report::Running(serde_json::from_value(status).expect("a status"));
         assert_eq!(described(&running, Some((7, 5)), 0), "Healthy");
         assert!(described(&running, Some((7, 4)), 0).ends_with("(process 7, now a later process 7)"));
+        assert_eq!(described(&running, Some((7, 0)), 0), "Healthy", "the start time was not known");
     }
 
     #[test]

@@ -48,6 +48,11 @@ pub(super) fn process_of(status: &HostStatus) -> (u32, u64) {
     (status.process, status.started)
 }
 
+/// Checks if two ids with start times can denote one process. A start time of 0 is unknown: a sandbox may hide `/proc` from a running host.
+pub(super) fn is_same(one: (u32, u64), other: (u32, u64)) -> bool {
+    one.0 == other.0 && (one.1 == other.1 || one.1 == 0 || other.1 == 0)
+}
+
 /// Checks if the process of a status runs on this machine.
 fn is_running(HostStatus { process, started, .. }: &HostStatus) -> bool {
     let Some(pid) = i32::try_from(*process).ok().and_then(Pid::from_raw) else { return false };
