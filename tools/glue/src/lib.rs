@@ -250,11 +250,11 @@ pub fn write(path: &Path, source: &str) -> io::Result<()> {
     if fs::read(path).is_ok_and(|found| found == source.as_bytes()) {
         return Ok(());
     }
-    // Replaces the target of a link, and not the link.
-    let file = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    match fs::metadata(&file) {
-        Ok(found) if !found.is_file() => fs::write(file, source),
-        _ => plain_file::replace(&file, source.as_bytes()),
+    // Replaces the target of a link, and not the link. A missing target and a device are written directly.
+    match path.canonicalize() {
+        Ok(file) if file.is_file() => plain_file::replace(&file, source.as_bytes()),
+        Err(_) if !path.is_symlink() => plain_file::replace(path, source.as_bytes()),
+        _ => fs::write(path, source),
     }
 }
 
@@ -286,6 +286,9 @@ mod tests {
         super::write(&link, "new").expect("written");
         let text = |path: &std::path::Path| std::fs::read_to_string(path).expect("a source");
         assert_eq!([text(&file), text(&old)], ["new", "old"], "the old file was not written to");
+        std::fs::remove_file(&file).expect("removed");
+        super::write(&link, "again").expect("written");
+        assert_eq!(text(&file), "again", "the target of the link is made");
         assert!(link.is_symlink());
         std::fs::remove_dir_all(&dir).expect("removed");
     }
