@@ -69,7 +69,10 @@ pub(crate) fn keygen(Keygen { path }: &Keygen) -> Result<ExitCode, Error> {
     public.push(".pub");
     let (key, public) = (SecretKey::generate()?, PathBuf::from(public));
     key.write_new(path)?;
-    let written = File::create_new(&public).and_then(|mut file| file.write_all(key.public().to_pem().as_bytes()));
+    let written = File::create_new(&public).and_then(|mut file| {
+        let written = file.write_all(key.public().to_pem().as_bytes());
+        written.inspect_err(|_| drop(fs::remove_file(&public)))
+    });
     // A secret key without its public key would prevent the next attempt.
     written.inspect_err(|_| drop(fs::remove_file(path))).map_err(file("write", &public))?;
     print_result(&format!("secret key  {}  keep it to yourself; for `alcedo build --sign`", path.display()));

@@ -27,6 +27,8 @@ mod gone;
 mod guard;
 mod hangs;
 mod inspect;
+#[cfg(unix)]
+mod keygen;
 mod new;
 mod own_host;
 mod pages;

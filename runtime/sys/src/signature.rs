@@ -282,7 +282,8 @@ impl SecretKey {
         let bytes = KeypairBytes { secret_key: self.0.to_bytes(), public_key: None };
         let text = bytes.to_pkcs8_pem(LineEnding::LF).expect("32 bytes have a short encoding");
         let mut file = create_private(path).map_err(io)?;
-        file.write_all(text.as_bytes()).map_err(io)
+        // An incomplete key, for example on a full disk, would prevent the next attempt.
+        file.write_all(text.as_bytes()).inspect_err(|_| drop(std::fs::remove_file(path))).map_err(io)
     }
 
     /// Returns the public key.
