@@ -312,6 +312,25 @@ fn an_upload_that_was_redirected_to_a_page_has_failed() {
 
 #[test]
 #[ignore = "builds a plugin, and needs the certificates of the system: `.ci/registry` runs it"]
+fn an_unreachable_storage_does_not_prevent_an_upload() {
+    let builds = Builds::new();
+    let library = builds.sign(&builds.unsigned("1.0.0"));
+    let address = answering_registry(|head, _| {
+        let status = match head.split(' ').next() {
+            Some("HEAD") => "307 Temporary Redirect\r\nLocation: http://localhost:1/blob",
+            Some("POST") => "202 Accepted\r\nLocation: /upload",
+            Some("PUT") => "201 Created",
+            _ => "404 Not Found",
+        };
+        format!("HTTP/1.1 {status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
+    });
+    let reference = format!("{address}/plugins/lamp:1.0.0");
+    let output = alcedo(&["push", library.to_str().unwrap(), &reference], &builds.public_key());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+#[ignore = "builds a plugin, and needs the certificates of the system: `.ci/registry` runs it"]
 fn an_endless_answer_to_an_upload_is_cut() {
     let builds = Builds::new();
     let library = builds.sign(&builds.unsigned("1.0.0"));
