@@ -11,8 +11,9 @@ mod server;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 use std::sync::mpsc::channel;
 use std::time::Instant;
 
@@ -197,6 +198,46 @@ fn a_return_that_was_not_written_is_continued() {
     assert_eq!(fs::read_to_string(plugins.join("liblamp.so")).unwrap(), "good");
     let (events, _) = follow();
     assert!(events.starts_with("failed "), "{events}");
+}
+
+#[test]
+#[ignore = "builds a plugin: `.ci/registry` runs it"]
+fn a_document_without_a_registry_does_not_interrupt_a_rollout() {
+    let (dir, builds) = (tempfile::tempdir().unwrap(), Builds::new());
+    let library = builds.sign(&builds.unsigned("1.0.0"));
+    let digest = digest_of(&library);
+    let [document, plugins, status, state] =
+        ["plugins.toml", "plugins", "status.json", "plugins.toml.state"].map(|name| dir.path().join(name));
+    [&state, &plugins].into_iter().for_each(|folder| fs::create_dir(folder).unwrap());
+    fs::write(plugins.join("libmagic_cube.so"), "old").unwrap();
+    let reference = |content: &[u8]| format!("localhost:1/plugins/magic-cube@{}", sha256(content));
+    let write = |content: &[u8]| {
+        let host = format!("plugins = {plugins:?}\nstatus = {status:?}");
+        let text = format!("[modules]\nmagic_cube = \"{}\"\n[[hosts]]\n{host}\n", reference(content));
+        fs::write(&document, text).unwrap();
+    };
+    // The library of the first document was fetched before.
+    let fetched = serde_json::json!({ "module": "magic_cube", "version": "1.0.0", "digest": digest });
+    let saved = serde_json::json!({ "good": {}, "resolved": { (reference(b"new")): fetched }, "failed": null });
+    fs::write(state.join("state.json"), saved.to_string()).unwrap();
+    fs::copy(&library, state.join(digest.replace(':', "-"))).unwrap();
+    write(b"new");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_alcedo"));
+    command.arg("follow").arg(&document).arg("--trust").arg(builds.public_key());
+    let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let mut events = vec![lines.next().unwrap_or_default()];
+    write(b"newer");
+    events.push(lines.next().unwrap_or_default());
+    let module =
+        serde_json::json!({ "file": "libmagic_cube.so", "digest": digest, "state": "unhealthy", "reason": "sick" });
+    let reported = serde_json::json!({ "process": std::process::id(), "generation": 2, "modules": [module] });
+    fs::write(&status, reported.to_string()).unwrap();
+    events.push(lines.next().unwrap_or_default());
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let words: Vec<_> = events.iter().filter_map(|event| event.split(' ').next()).collect();
+    assert_eq!(words, ["written", "refused", "unhealthy"], "{events:#?}");
 }
 
 #[test]

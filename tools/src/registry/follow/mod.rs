@@ -200,6 +200,7 @@ impl Follower<'_> {
         let expected: Files =
             libraries.iter().map(|library| (file_name(&library.module), library.digest.clone())).collect();
         let mut targets = self.prepare(document, &libraries, &expected)?;
+        let mut rejected = (String::new(), Instant::now());
         loop {
             let progress: Vec<_> =
                 targets.iter().map(|target| progress_of(target, &expected, document.patience)).collect();
@@ -217,7 +218,7 @@ impl Follower<'_> {
                 }
                 Next::Wait => {
                     thread::sleep(POLL);
-                    if !self.args.once && read(&self.path).is_ok_and(|present| supersedes(&present, text)) {
+                    if !self.args.once && self.is_superseded(text, &mut rejected) {
                         return Ok(Outcome::Superseded);
                     }
                 }
@@ -245,6 +246,22 @@ impl Follower<'_> {
                 }
             }
         }
+    }
+
+    /// Checks if a new document replaces the document `text` during its rollout. A document whose libraries are not available does not: an
+    /// unhealthy host must return to its last good files even without a registry. `rejected` is the last such document, with the time.
+    fn is_superseded(&mut self, text: &str, rejected: &mut (String, Instant)) -> bool {
+        let Ok(present) = read(&self.path) else { return false };
+        if present == rejected.0 && rejected.1.elapsed() < RETRY.1 {
+            return false;
+        }
+        let Some(document) = successor(&present, text) else { return false };
+        let resolved = self.resolve(&document);
+        if let Err(error) = &resolved {
+            self.out.print(&Event::Refused { error: &format!("{error:#}") });
+            *rejected = (present, Instant::now());
+        }
+        resolved.is_ok()
     }
 
     /// Returns the checked and stored libraries of the document. A library that was resolved earlier requires no registry.
@@ -436,10 +453,10 @@ fn progress_of(target: &Target, expected: &Files, patience: Duration) -> Progres
     observe(expected, &Report::read(&target.host.status), process, (since.elapsed(), patience))
 }
 
-/// Checks if a document replaces the document `text` during its rollout. An invalid document does not: a program may still write this
-/// document, and an unhealthy host must return to its last good files.
-fn supersedes(present: &str, text: &str) -> bool {
-    present != text && Document::parse(present).is_ok()
+/// Returns the document that may replace the document `text` during its rollout. Returns `None` for an invalid document: a program may
+/// still write this document, and an unhealthy host must return to its last good files.
+fn successor(present: &str, text: &str) -> Option<Document> {
+    if present == text { None } else { Document::parse(present).ok() }
 }
 
 /// Returns `true` if a host runs the version of `file` with this digest, and has rejected no later version.
@@ -462,7 +479,7 @@ fn missing(path: &Path, error: &io::Error) -> Error {
 mod tests {
     use alcedo_runtime::development::plain_file::sha256;
 
-    use super::supersedes;
+    use super::successor;
 
     #[test]
     fn an_invalid_document_does_not_interrupt_a_rollout() {
@@ -471,6 +488,7 @@ mod tests {
             format!("[modules]\nlamp = \"{module}\"\n[[hosts]]\n{host}\n")
         };
         let (old, new) = (document(b"old"), document(b"new"));
+        let supersedes = |present: &str, text: &str| successor(present, text).is_some();
         assert!(supersedes(&new, &old) && !supersedes(&old, &old));
         assert!(!supersedes("", &old) && !supersedes(&new[..new.len() - 3], &old), "it is not complete yet");
     }
