@@ -129,7 +129,7 @@ mod tests {
     #[test]
     fn two_threads_use_one_area() {
         let next = BASE - DISTANCE;
-        let mapped = [next..BASE + 110 * PAGE];
+        let mapped = [next..BASE + 100 * PAGE, pages(100..110)];
         assert_eq!(search(&mapped, BASE + 100 * PAGE, next), (next, vec![]));
     }
 
