@@ -15,6 +15,7 @@ use crate::bridge::core::Core;
 use crate::bridge::host_direct::take_failure;
 use crate::bridge::uf::method_call;
 use crate::handles::{ObjectHandle, ZCallHandle};
+use crate::zcall::black_code::BlackCode;
 use crate::zcall::buffer::BufferMut;
 use crate::zcall::call::Slots;
 
@@ -80,13 +81,15 @@ pub(super) fn zcall_each(
     let before = each.slots.last().copied().unwrap_or(Slot::EMPTY);
     let mut at = 0;
     while at < each.objects.len() {
-        if let Some(code) = callee.black_code()
+        if let Some((code, context)) = callee.black_code().and_then(BlackCode::each)
             && core.world.mode.direct_version() != alcedo_abi::host_direct::CLOSED
         {
+            let (objects, results) = (&each.objects[at..], &mut each.results[at..]);
             // SAFETY: this code runs on the game thread, which the trampoline has checked, and direct calls are open, so no commit is
-            // pending. The code has the signature with this fingerprint, and the module provides values for this signature. Direct code
-            // exists only if all values fit in slots.
-            let answer = unsafe { code.call_each(&each.objects[at..], &bits, &mut each.results[at..]) };
+            // pending. The code has the signature with this fingerprint. The module provides values for this signature, and as many
+            // results as objects. Direct code exists only if all values fit in slots.
+            let answer =
+                unsafe { code(context, objects.as_ptr(), objects.len(), bits.as_ptr(), results.as_mut_ptr().cast()) };
             at += answer.bits as usize;
             match answer.status {
                 DirectStatus::DONE => return Ok(()),

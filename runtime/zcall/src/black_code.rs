@@ -2,11 +2,8 @@
 #![expect(unsafe_code, reason = "declares the function by which the creator of the code vouches for it")]
 
 use std::any::Any;
-use std::mem::MaybeUninit;
 use std::rc::Rc;
 
-use alcedo_abi::direct::{DirectAnswer, DirectStatus};
-use alcedo_abi::handles::ObjectHandle;
 use alcedo_abi::host_direct::{DirectCallee, EachCode};
 
 /// Code of a leaf function. A leaf function needs neither context nor runtime. Callable on any thread.
@@ -69,23 +66,11 @@ impl BlackCode {
         Self { each: Some(each), ..self }
     }
 
-    /// Calls the function on the objects in order. Stops at the first call that does not return the status `DONE`. Writes the results of
-    /// the successful calls in order. Returns the last status and the number of successful calls. Returns [`DirectStatus::NOT_DONE`] if
-    /// [`Self::with_each`] has not added code for several objects.
-    ///
-    /// # Safety
-    /// The caller is on the game thread, outside the pre-commit phase, and `bits` holds values of the signature.
-    pub unsafe fn call_each(
-        &self,
-        objects: &[ObjectHandle],
-        bits: &[u64],
-        results: &mut [MaybeUninit<u64>],
-    ) -> DirectAnswer {
-        let Some(each) = self.each else { return DirectAnswer::without(DirectStatus::NOT_DONE) };
-        let count = objects.len().min(results.len());
-        let context = self.callee(0).context;
-        // SAFETY: both buffers have at least `count` elements; our caller and the creator of the code promise the rest.
-        unsafe { each(context, objects.as_ptr(), count, bits.as_ptr(), results.as_mut_ptr().cast()) }
+    /// Returns the code for several objects, and the context that this code receives. The context exists as long as this value. Returns
+    /// `None` if [`Self::with_each`] has not added code for several objects.
+    #[must_use]
+    pub fn each(&self) -> Option<(EachCode, *const ())> {
+        self.each.map(|each| (each, self.callee(0).context))
     }
 
     /// Returns the code in the form that plugins receive. `version` is the current version of the addresses for direct calls. The context
