@@ -10,7 +10,7 @@ mod frames;
 mod functions;
 mod health;
 mod history;
-mod in_frames;
+mod kept_body;
 mod links;
 mod natives;
 mod net;

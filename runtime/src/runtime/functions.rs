@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::Runtime;
-use super::in_frames::{KeptBody, ended};
+use super::kept_body::{KeptBody, ended};
 use crate::boundary::CallError;
 use crate::bridge::dynamic_call::{self, Effect};
 use crate::bridge::protocols::built_in;

@@ -5,7 +5,7 @@ use std::fmt;
 use std::rc::Rc;
 
 use super::functions::HostBody;
-use super::in_frames::{KeptBody, ended};
+use super::kept_body::{KeptBody, ended};
 use super::{Calls, Inner, Runtime};
 use crate::boundary::{CallError, catch_panics};
 use crate::bridge::described_protocol::DescribedProtocol;

@@ -1,9 +1,13 @@
 //! Host functions that are registered with Rust types. Calls of these functions create no `Value`. Plugins call the code of these functions
 //! directly. The function body and its panic guard are compiled for the types of the signature.
+//!
+//! Direct calls in a red frame use the host and the body without counting references. A host ends only after the outermost red frame has
+//! closed. Counting would cost two dependent writes.
 #![expect(unsafe_code, reason = "follows the context that is stored with the code, and reads the state of a red frame")]
 
 use std::any::Any;
 use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
 use std::panic::Location;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -13,7 +17,7 @@ use alcedo_abi::handles::ObjectHandle;
 use alcedo_abi::host_direct::DirectBody;
 use alcedo_abi::kinds::PropertyKind;
 
-use super::in_frames::{KeptBody, ended, runtime_in_a_frame};
+use super::kept_body::{KeptBody, ended};
 use super::protocols::TakeBody;
 use super::{Calls, Runtime, WeakRuntime};
 use crate::boundary::{CallError, SourcePlace};
@@ -248,6 +252,17 @@ impl<B: Body> TakeBody for Typed<B> {
     }
 }
 
+/// Returns an uncounted handle of the host. Returns `None` if no counted handle remains. Clones of the result are counted.
+///
+/// # Safety
+/// A red frame of the host must stay open while the result is used.
+#[inline]
+unsafe fn runtime_in_a_frame(weak: &WeakRuntime) -> Option<ManuallyDrop<Runtime>> {
+    // SAFETY: a handle exists now, so the pointer is valid. The last handle is not dropped while a red frame is open, because
+    // `Runtime::end` then keeps another handle. The result is never dropped, so the count stays correct.
+    weak.is_there().then(|| ManuallyDrop::new(Runtime { inner: unsafe { Rc::from_raw(weak.inner.as_ptr()) } }))
+}
+
 struct WithRuntime<F, A, R> {
     runtime: WeakRuntime,
     body: F,
@@ -372,8 +387,9 @@ impl<B: Body> DirectBody<<B::Args as SlotRow>::Bits> for Code<B> {
         if !function.fast_paths.in_a_frame() {
             return DirectAnswer::without(DirectStatus::NOT_DONE);
         }
-        // SAFETY: the end of the host takes the body out, but is deferred until the outermost red frame has closed.
-        let Some(body) = (unsafe { function.body.borrow() }) else {
+        // SAFETY: the cell belongs to this thread, and no other code runs while the reference to its content exists. The result points to
+        // the allocation of the `Rc`. The end of the host takes the body out, but is deferred until the outermost red frame has closed.
+        let Some(body) = (unsafe { (*function.body.as_ptr()).as_deref() }) else {
             return DirectAnswer::without(DirectStatus::NOT_DONE);
         };
         guarded(|| match B::Args::of_bits(bits) {
@@ -408,5 +424,28 @@ where
                 None => failed(in_no_slot()),
             }
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::runtime_in_a_frame;
+    use crate::Runtime;
+
+    #[test]
+    fn uncounted_handles_leave_the_count_and_their_clones_add_to_it() {
+        let runtime = Runtime::builder().build().expect("a runtime");
+        let weak = runtime.downgrade();
+        let handles = || weak.inner.strong_count();
+        // SAFETY: no code drops the handle while `seen` is used.
+        let seen = unsafe { runtime_in_a_frame(&weak) }.expect("there is a handle");
+        assert_eq!(handles(), 1);
+        let clone = Runtime::clone(&seen);
+        assert_eq!(handles(), 2);
+        drop(clone);
+        assert_eq!(handles(), 1);
+        drop(runtime);
+        // SAFETY: no handle exists, so the result is `None` and is not used.
+        assert!(unsafe { runtime_in_a_frame(&weak) }.is_none());
     }
 }
