@@ -7,7 +7,6 @@ pub(crate) mod checks;
 pub(crate) mod context;
 pub(crate) mod context_id;
 pub(crate) mod declared;
-pub(crate) mod entries;
 pub(crate) mod error;
 pub(crate) mod hooks;
 pub(crate) mod master;

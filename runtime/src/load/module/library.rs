@@ -1,4 +1,5 @@
-//! Implements [`ModuleCode`] for libraries. Creates the private copy, maps and attaches the image, and unloads the image.
+//! Implements [`ModuleCode`] for libraries. Creates the private copy, maps and attaches the image, calls its entry points, and unloads the
+//! image.
 #![expect(unsafe_code, reason = "maps images, follows them to their root modules, attaches and unmaps them")]
 
 use std::alloc::Layout;
@@ -7,20 +8,19 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use abi_stable::StableAbi as _;
 use abi_stable::library::{AbiHeaderRef, LibHeader};
-use abi_stable::std_types::RStr;
 use alcedo_abi::abi_stable;
 use alcedo_abi::agreement::agree;
+use alcedo_abi::list::prelude::*;
 use alcedo_abi::module::{ModuleRef, ROOT_SYMBOL};
 use alcedo_sys::{Image, ImageFile, Ledger, MapError, StageDir, StagedFile, Use};
 
-use crate::boundary::CallError;
+use crate::boundary::{CallError, from_module};
 use crate::conjugate::gate::ModuleTag;
 use crate::emit::described::Described;
 use crate::faults::{self, ReloadStep};
 use crate::host_api::LastingContext;
 use crate::lease::Leases;
 use crate::load::canary::protocol::Candidate;
-use crate::load::entries::Entries;
 use crate::load::error::{LoadError, caught};
 use crate::load::hooks::Attachment;
 use crate::load::module::Module;
@@ -176,6 +176,76 @@ impl Mapped {
                 Err(error)
             }
         }
+    }
+}
+
+/// Entry points of an attached module, as methods that a macro generates from the list in `alcedo_abi::list`.
+struct Entries(ModuleRef);
+
+/// Result type of an entry point. Expands to `Option` for an optional entry point, and to the plain result for an entry point that cannot
+/// fail.
+macro_rules! call_result {
+    (always) => { () };
+    (always $result:ty) => { $result };
+    (always $result:ty; $failure:ident) => { Result<(), CallError> };
+    (maybe $result:ty) => { Option<$result> };
+    (maybe $result:ty; $failure:ident) => { Result<(), CallError> };
+}
+
+macro_rules! called {
+    (always $call:expr; $($arg:ident)*) => {
+        $call($($arg),*)
+    };
+    (maybe $call:expr; $($arg:ident)*) => {
+        $call.map(|call| call($($arg),*))
+    };
+    (always $call:expr; $($arg:ident)*; $failure:ident) => {
+        called!(maybe Some($call); $($arg)*; $failure)
+    };
+    (maybe $call:expr; $($arg:ident)*; $failure:ident) => {
+        match $call {
+            // SAFETY: the caller of `Entries::of` promised that the module is mapped, and `attach` was the first call. The
+            // arguments are borrowed for this call.
+            Some(call) => from_module(|$failure| unsafe { call($($arg,)* $failure) }),
+            None => Ok(()),
+        }
+    };
+}
+
+macro_rules! entries {
+    (
+        $(#[doc = $table_doc:tt])*
+        $table:ident, $reference:ident;
+        $(
+            $(#[doc = $doc:tt])*
+            $(#[sabi($($mark:tt)+)])?
+            $since:ident($($safety:tt)?)
+            fn $name:ident($($param:ident: $ty:ty),* $(; or $failure:ident)?) $(-> $result:ty)?;
+        )*
+    ) => {
+        #[allow(dead_code, reason = "a pointer that outlives the module is taken from the table itself")]
+        impl Entries {
+            $(
+                $(#[doc = $doc])*
+                fn $name(&self, $($param: $ty),*) -> call_result!($since $($result)? $(; $failure)?) {
+                    called!($since self.0.$name(); $($param)* $(; $failure)?)
+                }
+            )*
+        }
+    };
+}
+
+alcedo_abi::module_functions!(entries);
+
+impl Entries {
+    /// Attaches a module to its host by the first call into the module. Returns an error if the module rejects the host.
+    ///
+    /// # Safety
+    /// The module must stay mapped while the result is used. Everything that `context` refers to must exist while the module
+    /// is mapped.
+    unsafe fn of(root: ModuleRef, context: &ModuleContext) -> Result<Self, CallError> {
+        let entries = Self(root);
+        entries.attach(context).map(|()| entries)
     }
 }
 
