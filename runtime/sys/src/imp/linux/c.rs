@@ -8,5 +8,4 @@ pub(super) mod library;
 pub(super) mod loader;
 pub(super) mod pages;
 pub(super) mod peek;
-pub(super) mod registers;
 pub(super) mod signals;

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use std::{fs, ptr};
 
-use super::c::{kernel, registers};
+use super::c::{kernel, library};
 use super::stacks::parse_syscall;
 
 /// Maximum number of concurrent runs that are listed by thread. Further runs are only counted.
@@ -287,7 +287,7 @@ fn stack_pointer(_context: &libc::ucontext_t) -> usize {
 pub(super) fn target_of(buffer: &JumpBuffer) -> Option<usize> {
     /// Index in glibc's buffer. The value is XORed with a per-thread word and rotated by 17 bits.
     const STACK: usize = 6;
-    Some(buffer[STACK].rotate_right(17) ^ registers::pointer_guard()?)
+    Some(buffer[STACK].rotate_right(17) ^ library::pointer_guard()?)
 }
 
 /// Known part of the buffer of `setjmp` and its variants.

@@ -16,6 +16,7 @@ use std::sync::Arc;
 
 use super::c::callbacks::{OfValues, Promised, c_on_exit, c_thread_atexit};
 use super::c::kernel::set_errno;
+use super::c::library::{initstate, setstate};
 use super::exits::Handler;
 use super::streams::StreamFunctions;
 use super::{c_heap, exits, fds, frames, locals, names, random, rings, signals, streams, system_log, threads};
@@ -261,7 +262,7 @@ hooks! {
 
     /// Hook of `initstate`.
     fn random_init(image, seed: c_uint, state: *mut c_char, size: usize) -> *mut c_char
-        = random::initstate(seed, state, size);
+        = initstate(seed, state, size);
     in random |ledger, original| {
         if passes_own_memory(ledger, state.cast(), "initstate") {
             set_errno(libc::EINVAL);
@@ -271,7 +272,7 @@ hooks! {
     }
 
     /// Hook of `setstate`.
-    fn random_set(image, state: *mut c_char) -> *mut c_char = random::setstate(state);
+    fn random_set(image, state: *mut c_char) -> *mut c_char = setstate(state);
     in random |ledger, original| {
         if passes_own_memory(ledger, state.cast(), "setstate") {
             set_errno(libc::EINVAL);

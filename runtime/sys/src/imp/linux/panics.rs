@@ -10,8 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::fs::{Mode, OFlags};
 
-use super::c::kernel::clock;
-use super::c::registers::registers;
+use super::c::kernel::{clock, registers};
 use super::crash::{Buffer, write_all, write_maps, write_stack};
 use super::{locals, lock};
 use crate::notes;

@@ -33,7 +33,7 @@ use blocks::Blocks;
 use objects::Object;
 
 use super::c::peek::{self, words};
-use super::c::{loader, registers};
+use super::c::{library, loader};
 use super::ranges::Ranges;
 use super::{c_heap, environment, lock, requests, streams, untracked};
 use crate::end_report::ReferenceSearch;
@@ -234,7 +234,7 @@ impl Targets {
         ranges.sort_by_key(|range| range.start);
         let is_going = |code: &&Range<usize>| going.image.iter().any(|range| range.contains(&code.start));
         let code = objects.iter().flat_map(|object| &object.code).filter(is_going).cloned().collect();
-        Self { ranges, image: going.image.to_vec(), code, guard: registers::pointer_guard() }
+        Self { ranges, image: going.image.to_vec(), code, guard: library::pointer_guard() }
     }
 
     /// Checks if an address in the image is the start of a function, according to the unwind tables.

@@ -1,7 +1,7 @@
-//! Queries the kernel about this process and its threads. Arguments and results are numbers.
+//! Queries the kernel and the processor about this process and its threads. Arguments and results are numbers.
 //!
 //! All functions are async-signal-safe.
-#![expect(unsafe_code, reason = "calls the kernel in C")]
+#![expect(unsafe_code, reason = "calls the kernel in C, and reads registers in assembly")]
 
 use std::ffi::{c_int, c_long, c_uint};
 use std::io;
@@ -16,6 +16,32 @@ pub(in crate::imp::linux) fn own_tid() -> i32 {
 
 pub(in crate::imp::linux) fn own_handle() -> usize {
     pthread_self() as usize
+}
+
+/// Returns the program counter, stack pointer, frame pointer and link register of the enclosing function. The link register is zero on
+/// machines without this register.
+#[inline(always)]
+pub(in crate::imp::linux) fn registers() -> [usize; 4] {
+    let (pc, sp, fp, lr): (usize, usize, usize, usize);
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    // SAFETY: registers are only read.
+    unsafe {
+        #[cfg(target_arch = "x86_64")]
+        std::arch::asm!(
+            "lea {pc}, [rip]", "mov {sp}, rsp", "mov {fp}, rbp", "xor {lr:e}, {lr:e}",
+            pc = out(reg) pc, sp = out(reg) sp, fp = out(reg) fp, lr = out(reg) lr, options(nostack, nomem)
+        );
+        #[cfg(target_arch = "aarch64")]
+        std::arch::asm!(
+            "adr {pc}, .", "mov {sp}, sp", "mov {fp}, x29", "mov {lr}, x30",
+            pc = out(reg) pc, sp = out(reg) sp, fp = out(reg) fp, lr = out(reg) lr, options(nostack, nomem)
+        );
+    }
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    {
+        (pc, sp, fp, lr) = (0, 0, 0, 0);
+    }
+    [pc, sp, fp, lr]
 }
 
 /// Sends a signal to a thread of this process. Signal zero only checks that the thread exists. Returns `false` if it does not exist.

@@ -1,12 +1,15 @@
-//! Resources of the C library that the whole process shares: blocks of its heap, its streams, and writable variables.
+//! Resources of the C library that the whole process shares: blocks of its heap, its streams, writable variables, and the state of
+//! `random`.
 #![expect(unsafe_code, reason = "allocates and frees in C, and writes variables of C")]
 
-use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::ptr;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::loader;
+use super::{loader, peek};
 use crate::ledger::repair::Gone;
+use crate::lock;
 
 /// Block of the C heap, freed on drop.
 pub(in crate::imp::linux) struct Block(*mut c_void);
@@ -130,6 +133,60 @@ pub(in crate::imp::linux) fn first_stream() -> usize {
     (&raw const _IO_list_all).addr()
 }
 
+/// Returns the word with which the C library encodes the addresses that it stores. Returns `None` if the encoding is unknown.
+pub(in crate::imp::linux) fn pointer_guard() -> Option<usize> {
+    #[cfg(target_arch = "x86_64")]
+    {
+        let guard: usize;
+        // SAFETY: this word of every thread's control block is the guard according to the platform's ABI.
+        unsafe { std::arch::asm!("mov {}, fs:0x30", out(reg) guard, options(nostack, readonly, preserves_flags)) };
+        Some(guard)
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    None
+}
+
+/// Size of the largest state of `random`, in bytes.
+const LARGEST_STATE: usize = 256;
+
+/// Two buffers that alternately hold the state of `random`, and a third buffer. The third buffer is installed temporarily to query the
+/// state.
+static mut STATES: [[u64; LARGEST_STATE / 8]; 3] = [[0; LARGEST_STATE / 8]; 3];
+
+/// Buffer of the last move. `None` before the first move. The mutex is locked during a move.
+static LAST_STATE: Mutex<Option<usize>> = Mutex::new(None);
+
+/// Moves the state of `random` out of memory that is about to be freed. Returns `false` if the state is in other memory.
+pub(in crate::imp::linux) fn move_random_state(is_ours: impl Fn(usize) -> bool) -> bool {
+    let mut last = lock(&LAST_STATE);
+    // The address of the state can only be queried by installing another state.
+    let waiting = state_buffer(2);
+    let next = last.map_or(0, |last| 1 - last);
+    let mut bytes = [0; LARGEST_STATE];
+    // SAFETY: the buffers have the size of the largest state and are exclusive, because the lock is held. The restored state was in use
+    // just now and was left consistent. The target buffer is not in use, since the last move was to the other buffer; the copied bytes are
+    // those of a consistent state, whose first word specifies its size.
+    unsafe {
+        let was = initstate(1, waiting, 8);
+        if !is_ours(was.addr()) {
+            setstate(was);
+            return false;
+        }
+        let there = peek::read(was.addr(), &mut bytes);
+        ptr::copy_nonoverlapping(bytes.as_ptr().cast(), state_buffer(next), there);
+        if setstate(state_buffer(next)).is_null() {
+            // Uses a new state, because the module has overwritten its own state.
+            initstate(1, state_buffer(next), 128);
+        }
+    }
+    *last = Some(next);
+    true
+}
+
+fn state_buffer(at: usize) -> *mut c_char {
+    (&raw mut STATES).cast::<c_char>().wrapping_add(at * LARGEST_STATE)
+}
+
 /// Opens a stream to `/dev/null` with this buffer, calls `see` with the address of the stream, and closes the stream.
 #[cfg(test)]
 pub(in crate::imp::linux) fn with_stream(buffer: &mut [u8], see: impl FnOnce(usize)) -> usize {
@@ -160,5 +217,7 @@ unsafe extern "C" {
 unsafe extern "C" {
     static mut environ: *mut *mut c_char;
     static _IO_list_all: *const u8;
+    pub(in crate::imp::linux) fn initstate(seed: c_uint, state: *mut c_char, size: usize) -> *mut c_char;
+    pub(in crate::imp::linux) fn setstate(state: *mut c_char) -> *mut c_char;
     fn setenv(name: *const c_char, value: *const c_char, overwrite: c_int) -> c_int;
 }
