@@ -1,6 +1,6 @@
 //! Command-line arguments of the survey.
 
-use super::fault_injection::InjectedFault;
+use super::plan::InjectedFault;
 use clap::Parser;
 use std::path::PathBuf;
 

@@ -1,11 +1,10 @@
 //! The host of a row. Reloads the plugin, calls its function that uses the crate, waits for the previous generation to be unmapped or
 //! parked, and writes a line.
-#![expect(unsafe_code, reason = "evicts threads, and closes leftover descriptors")]
+#![expect(unsafe_code, reason = "evicts threads, closes leftover descriptors, and harms this process on request")]
 
-use super::fault_injection;
 use super::freed::{Freed, freed, range};
 use super::holders::holders;
-use super::plan::{Message, Plan, Step};
+use super::plan::{InjectedFault, Message, Plan, Step};
 use super::rows::ImageState;
 use crate::hosting::{self, send_line};
 use crate::trial::reading;
@@ -13,6 +12,7 @@ use alcedo_runtime::{ContextState, ReferenceSearch, Runtime, Value};
 use anyhow::{Context, Result, bail};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
+use std::io::Write as _;
 use std::mem;
 use std::os::fd::AsRawFd as _;
 use std::path::{Path, PathBuf};
@@ -30,6 +30,8 @@ const PARK_TIMEOUT: Duration = Duration::from_secs(30);
 const EVICT_AFTER: Duration = Duration::from_millis(20);
 /// Number of unexpectedly parked images after which the run stops.
 const TOO_MANY: usize = 5;
+/// Reload at which the fault is injected.
+const INJECT_AT: u64 = 2;
 
 pub(crate) fn run(plan: &Path) -> Result<()> {
     let plan: Plan = hosting::plan(plan)?;
@@ -109,7 +111,7 @@ impl Host<'_> {
         let free: String = free.iter().map(Freed::line).collect();
         let descriptor = lowest_free_descriptor()?;
         self.neighbor("reuse", &[Value::Text(free)])?;
-        if reload == fault_injection::AT {
+        if reload == INJECT_AT {
             self.inject(&before, descriptor)?;
         }
         let lives_until = Instant::now() + Duration::from_millis(self.plan.strikes_after_ms);
@@ -158,14 +160,34 @@ impl Host<'_> {
     }
 
     fn inject_if_due(&self, reload: u64, before: &str) -> Result<()> {
-        if reload == fault_injection::AT { self.inject(before, lowest_free_descriptor()?) } else { Ok(()) }
+        if reload == INJECT_AT { self.inject(before, lowest_free_descriptor()?) } else { Ok(()) }
     }
 
     fn inject(&self, before: &str, descriptor: i32) -> Result<()> {
         let Some(fault) = self.plan.injected_fault else { return Ok(()) };
         // The largest mapping of the image contains its code.
         let image = image_of(before, &self.runtime.stage_dir()).context("the image was not among the mappings")?;
-        fault.inject(image, descriptor)
+        match fault {
+            InjectedFault::LateWrite => {
+                let (reader, mut writer) = std::io::pipe().context("could not make a pipe")?;
+                writer.write_all(b"too late").context("could not write to a pipe")?;
+                let address = std::ptr::with_exposed_provenance_mut(image);
+                // SAFETY: none, on purpose; for unmapped memory, the kernel returns an error and writes no byte.
+                unsafe { libc::read(reader.as_raw_fd(), address, 8) };
+            }
+            InjectedFault::LateSignal => {
+                // SAFETY: a signal for this thread. Without a handler it ends the process.
+                unsafe { libc::raise(libc::SIGUSR1) };
+            }
+            InjectedFault::LateClose => {
+                // SAFETY: none: the current owner of the descriptor is unknown.
+                unsafe { libc::close(descriptor) };
+            }
+            InjectedFault::Hang => loop {
+                thread::sleep(Duration::from_secs(3600));
+            },
+        }
+        Ok(())
     }
 
     /// Waits for each previous generation to be unmapped or parked. Returns the holders of newly parked generations. Checks that at most

@@ -4,7 +4,6 @@
 
 pub(crate) mod args;
 pub(crate) mod child;
-mod fault_injection;
 mod freed;
 mod holders;
 mod machine;

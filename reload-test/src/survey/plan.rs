@@ -1,7 +1,7 @@
 //! Messages between the survey and the host of a row: the plan for the host, and the progress of the host.
 
-use super::fault_injection::InjectedFault;
 use crate::plan::Reading;
+use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -12,6 +12,20 @@ pub(crate) enum ImageState {
     Unmapped,
     /// The image stays mapped, because its code could still run.
     Parked,
+}
+
+/// Fault that a host injects into itself as soon as the previous image is unmapped, to test the detection in each mode of reloading. Each
+/// fault simulates an operation that a plugin has started and that outlives the plugin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+pub(crate) enum InjectedFault {
+    /// The kernel writes to an address in the image, as for a request that is still pending.
+    LateWrite,
+    /// A signal arrives for which only the plugin had a handler, as from a timer.
+    LateSignal,
+    /// A former descriptor of the plugin is closed again.
+    LateClose,
+    /// The host blocks forever.
+    Hang,
 }
 
 /// Growth per reload, over the last half of the reloads.
