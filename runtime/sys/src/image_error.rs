@@ -8,6 +8,11 @@ use thiserror::Error;
 use crate::format::{self, FormatError};
 use crate::signature::SignatureFound;
 
+/// Error of the loader, or error of an invalid name.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[error("{0}")]
+pub struct NativeError(pub(crate) String);
+
 /// Error of a file that cannot be mapped. Reported before the file is mapped.
 ///
 /// # Examples

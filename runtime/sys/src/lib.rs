@@ -57,18 +57,18 @@ pub use folder::PrivateFolder;
 pub use folder_watch::FolderWatch;
 pub use format::Constants;
 pub use image::{Digest, ImageFile, Patch};
-pub use image_error::ImageError;
+pub use image_error::{ImageError, NativeError};
 pub use ledger::uses::{Use, UseKind, UseSnapshot, uses_noted};
 pub use ledger::{Holder, HolderKind, Ledger, LedgerCounts};
 pub use map::{Image, MapError, Unmapped};
-pub use native::{NativeError, NativeFailure, NativeLibrary, NativeLocation};
+pub use native::{NativeFailure, NativeLibrary, NativeLocation, UserLibrary};
 pub use own_folder::OwnFolder;
 pub use reference::{Reference, SearchResult, Target};
 pub use seal::{seal_file, sign_file};
 pub use signature::{KeyError, PublicKey, SecretKey, SignatureFound};
 pub use stage::{StageDir, StageError, StagedFile};
 pub use stamp::Stamp;
-pub use user_library::{UserLibrary, UserLibraryError};
+pub use user_library::UserLibraryError;
 
 /// Registers a handler for process exit through `exit` or the return of `main`. The handler runs on the exiting thread, after the
 /// thread-local destructors of that thread. Handlers run in reverse order of registration.

@@ -1,6 +1,6 @@
-//! Native libraries, opened by name: possible file names, search locations, and open libraries. A native library may have threads, handlers
-//! and destructors, so it stays open unless the caller guarantees that closing is safe. In contrast to images, native libraries are closed
-//! without a check that they are unmapped.
+//! Native libraries, opened by name: possible file names, search locations, open libraries, and open copies of user libraries. A native
+//! library may have threads, handlers and destructors, so it stays open unless the caller guarantees that closing is safe. In contrast to
+//! images, native libraries are closed without a check that they are unmapped.
 #![expect(unsafe_code, reason = "opening a native library runs its initializers, closing it its finalizers")]
 
 use std::ffi::CString;
@@ -10,6 +10,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use libloading::Library;
+
+use crate::folder::PrivateFolder;
+use crate::image_error::NativeError;
+use crate::user_library::{LibraryCopy, UserLibraryError, copy_of};
 
 /// Search location of a library.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,11 +31,6 @@ pub struct NativeLibrary {
     library: ManuallyDrop<Library>,
     is_unloadable: AtomicBool,
 }
-
-/// Error of the loader, or error of an invalid name.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct NativeError(String);
 
 impl NativeLibrary {
     /// Opens the library at this path and runs its initializers. If the path has no folder, the system's loader searches for the library.
@@ -125,6 +124,55 @@ impl fmt::Debug for NativeLibrary {
     }
 }
 
+/// Open library of a user. Dropping the value closes the library, which runs its finalizers (`.fini_array`). Any thread may use the value.
+#[derive(Debug)]
+pub struct UserLibrary {
+    // This field is declared first, so that the library is closed before the copy is removed.
+    library: NativeLibrary,
+    source: PathBuf,
+    _folder: PrivateFolder,
+}
+
+impl UserLibrary {
+    /// Opens the library with this name in `folder` and runs its initializers on this thread.
+    ///
+    /// # Safety
+    /// The initializers and finalizers of every library in the folder must be sound. When the value is dropped, no thread or handler of the
+    /// library may remain, and no address in the library may be used afterwards.
+    ///
+    /// # Errors
+    /// If the library does not exist, if the file is outside of the folder, or if the loader rejects the library.
+    pub unsafe fn open(folder: &Path, name: &str) -> Result<Self, UserLibraryError> {
+        let LibraryCopy { source, path, folder } = copy_of(folder, name)?;
+        // SAFETY: our caller vouches for the library; this is a copy of it.
+        let opened = unsafe { NativeLibrary::open(&path) };
+        let library = opened.map_err(|error| UserLibraryError::Open { file: source.clone(), error })?;
+        // SAFETY: our caller vouches that the library can be closed on drop.
+        unsafe { library.mark_unloadable() };
+        Ok(Self { library, source, _folder: folder })
+    }
+
+    /// Returns the file that was copied.
+    #[must_use]
+    pub fn source(&self) -> &Path {
+        &self.source
+    }
+
+    /// Returns the mapped file, a private copy.
+    #[must_use]
+    pub fn mapped(&self) -> &Path {
+        self.library.path()
+    }
+
+    /// Returns the address of a symbol, valid while this library is open.
+    ///
+    /// # Errors
+    /// The library does not define the symbol.
+    pub fn symbol(&self, name: &str) -> Result<*const (), NativeError> {
+        self.library.symbol(name)
+    }
+}
+
 /// Error of a library that was found but could not be opened.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{}: {error}", path.display())]
@@ -157,7 +205,7 @@ mod tests {
     use std::fs;
     use std::path::Path;
 
-    use super::{NativeLibrary, NativeLocation, path_in, spellings};
+    use super::{NativeLibrary, NativeLocation, UserLibrary, path_in, spellings};
 
     #[test]
     fn library_names_have_an_optional_platform_prefix_and_suffix() {
@@ -181,6 +229,16 @@ mod tests {
         // SAFETY: a file of a few bytes has no initializer.
         let refused = unsafe { NativeLibrary::find(NativeLocation::Folder(folder.path()), "z") };
         assert!(refused.is_err_and(|failure| failure.path.starts_with(folder.path())));
+    }
+
+    #[test]
+    fn invalid_libraries_are_refused_and_their_copy_removed() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = spellings("z").swap_remove(1);
+        fs::write(folder.path().join(&file), "no library").expect("written");
+        // SAFETY: a file of a few bytes has no initializer.
+        let refused = unsafe { UserLibrary::open(folder.path(), "z") };
+        assert!(refused.as_ref().is_err_and(|error| error.to_string().contains(&file)), "{refused:?}");
     }
 
     #[test]

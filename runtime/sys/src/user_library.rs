@@ -1,6 +1,5 @@
-//! Libraries of users, found by name in a single folder and opened as a private copy. A build may overwrite the original file at any time.
-//! Libraries that are opened later have the new content, and open libraries keep the old content.
-#![expect(unsafe_code, reason = "opening a library runs its initializers, closing it its finalizers")]
+//! Private copies of user libraries, found by name in a single folder. A build may overwrite the original file at any time. Libraries that
+//! are opened later have the new content, and open libraries keep the old content.
 
 use std::ffi::OsString;
 use std::fs::{self, File, Metadata};
@@ -12,8 +11,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use crate::crash;
 use crate::folder::{COPIES, PrivateFolder, create_private};
-use crate::image_error::ImageError;
-use crate::native::{NativeError, NativeLibrary};
+use crate::image_error::{ImageError, NativeError};
 use crate::plain_file;
 use crate::source::{Source, open_regular};
 use crate::stamp::FileId;
@@ -23,15 +21,6 @@ static NEXT: AtomicU64 = AtomicU64::new(0);
 
 /// Maximum number of lookups if the file is replaced during each lookup.
 const TRIES: usize = 8;
-
-/// Open library of a user. Dropping the value closes the library, which runs its finalizers (`.fini_array`). Any thread may use the value.
-#[derive(Debug)]
-pub struct UserLibrary {
-    // This field is declared first, so that the library is closed before the copy is removed.
-    library: NativeLibrary,
-    source: PathBuf,
-    _folder: PrivateFolder,
-}
 
 /// Error of opening a library.
 #[derive(Debug, thiserror::Error)]
@@ -88,51 +77,26 @@ pub enum UserLibraryError {
     },
 }
 
-impl UserLibrary {
-    /// Opens the library with this name in `folder` and runs its initializers on this thread.
-    ///
-    /// # Safety
-    /// The initializers and finalizers of every library in the folder must be sound. When the value is dropped, no thread or handler of the
-    /// library may remain, and no address in the library may be used afterwards.
-    ///
-    /// # Errors
-    /// If the library does not exist, if the file is outside of the folder, or if the loader rejects the library.
-    pub unsafe fn open(folder: &Path, name: &str) -> Result<Self, UserLibraryError> {
-        let (source, file, found) = find(folder, name)?;
-        let failed = |error| UserLibraryError::Copy { file: source.clone(), error };
-        let copies = PrivateFolder::new(COPIES).map_err(failed)?;
-        if crate::imp::forbids_code(copies.path()) {
-            return Err(UserLibraryError::NoExec { folder: std::env::temp_dir() });
-        }
-        crash::stage(copies.path());
-        let copy = copied(&source, file, &found, &copies, name)?;
-        // SAFETY: our caller vouches for the library; this is a copy of it.
-        let opened = unsafe { NativeLibrary::open(&copy) };
-        let library = opened.map_err(|error| UserLibraryError::Open { file: source.clone(), error })?;
-        // SAFETY: our caller vouches that the library can be closed on drop.
-        unsafe { library.mark_unloadable() };
-        Ok(Self { library, source, _folder: copies })
-    }
+/// Private copy of a library. Dropping `folder` removes the copy.
+pub(crate) struct LibraryCopy {
+    /// File that was copied.
+    pub(crate) source: PathBuf,
+    /// Path of the copy.
+    pub(crate) path: PathBuf,
+    pub(crate) folder: PrivateFolder,
+}
 
-    /// Returns the file that was copied.
-    #[must_use]
-    pub fn source(&self) -> &Path {
-        &self.source
+/// Finds the library with this name in `folder`, and copies it to a private folder.
+pub(crate) fn copy_of(folder: &Path, name: &str) -> Result<LibraryCopy, UserLibraryError> {
+    let (source, file, found) = find(folder, name)?;
+    let failed = |error| UserLibraryError::Copy { file: source.clone(), error };
+    let copies = PrivateFolder::new(COPIES).map_err(failed)?;
+    if crate::imp::forbids_code(copies.path()) {
+        return Err(UserLibraryError::NoExec { folder: std::env::temp_dir() });
     }
-
-    /// Returns the mapped file, a private copy.
-    #[must_use]
-    pub fn mapped(&self) -> &Path {
-        self.library.path()
-    }
-
-    /// Returns the address of a symbol, valid while this library is open.
-    ///
-    /// # Errors
-    /// The library does not define the symbol.
-    pub fn symbol(&self, name: &str) -> Result<*const (), NativeError> {
-        self.library.symbol(name)
-    }
+    crash::stage(copies.path());
+    let path = copied(&source, file, &found, &copies, name)?;
+    Ok(LibraryCopy { source, path, folder: copies })
 }
 
 /// Returns the possible file names of a library: with the suffix of the platform, and with and without the prefix of the platform.
@@ -208,7 +172,7 @@ fn copied(
 mod tests {
     use std::fs;
 
-    use super::{UserLibrary, UserLibraryError, files, find};
+    use super::{UserLibraryError, files, find};
 
     #[test]
     fn a_name_with_a_path_or_an_extension_is_none() {
@@ -245,16 +209,6 @@ mod tests {
         let folder_as_file = folder.path().join(&files("folder")[0]);
         fs::create_dir(folder_as_file).expect("made");
         assert!(matches!(find(folder.path(), "folder"), Err(UserLibraryError::Missing { .. })));
-    }
-
-    #[test]
-    fn invalid_libraries_are_refused_and_their_copy_removed() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let file = folder.path().join(&files("z")[0]);
-        fs::write(&file, "no library").expect("written");
-        // SAFETY: a file of a few bytes has no initializer.
-        let refused = unsafe { UserLibrary::open(folder.path(), "z") };
-        assert!(refused.as_ref().is_err_and(|error| error.to_string().contains(&files("z")[0])), "{refused:?}");
     }
 
     #[cfg(unix)]
