@@ -18,7 +18,7 @@ use crate::format::{self, Constants, Facts, SectionFacts};
 use crate::image_error::{ImageError, with_path};
 use crate::imp;
 use crate::ledger::repair::is_unrepaired;
-use crate::private::Bytes;
+use crate::map::Bytes;
 use crate::seal::{Seal, Sealed, split};
 use crate::signature::{self, Signed};
 use crate::source::{self, Copied, Source, check_len};

@@ -34,7 +34,6 @@ mod panic_locations;
 pub mod panics;
 mod pe;
 pub mod plain_file;
-mod private;
 pub mod process;
 mod reference;
 mod seal;
