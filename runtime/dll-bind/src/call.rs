@@ -1,9 +1,12 @@
 //! Executes C calls. On x86-64 and aarch64, precompiled trampolines execute calls with few arguments. `libffi` executes all other calls.
+//! Functions of plain numbers are also called by their Rust types.
 #![expect(unsafe_code, reason = "calls C functions")]
+
+use std::marker::PhantomData;
 
 use libffi::middle::{Arg, Cif, CodePtr, Ret, Type};
 
-use crate::number::Number;
+use crate::number::{CNumber, Number, sealed};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Register {
@@ -60,14 +63,27 @@ impl Register {
 }
 
 impl Stub {
-    pub(crate) fn new(code: *const (), params: Vec<Register>, result: Option<Register>, with_trampoline: bool) -> Self {
+    /// Creates the stub of the function at `code`.
+    ///
+    /// # Safety
+    /// While the stub exists, the function exists. The function has these parameters and this result, follows the C calling convention of
+    /// the platform, and accepts all numbers of its types.
+    pub(crate) unsafe fn new(
+        code: *const (),
+        params: Vec<Register>,
+        result: Option<Register>,
+        with_trampoline: bool,
+    ) -> Self {
         let cif = Cif::new(params.iter().map(|param| param.ty()), result.map_or_else(Type::void, Register::ty));
         let has_trampoline = with_trampoline && fits_trampoline(&params);
         Self { code: CodePtr(code.cast_mut().cast()), cif, params, result, has_trampoline }
     }
 
-    pub(crate) fn code(&self) -> *const () {
-        self.code.as_ptr().cast()
+    /// Returns the code for calls with these Rust types. Returns `None` if the declared types differ, or if a parameter is an address.
+    pub(crate) fn typed<A: CNumbers, R: CResult>(&self) -> Option<TypedCode<'_, A, R>> {
+        let numbers = A::NUMBERS.iter().map(|number| Register::Number(*number));
+        let is_declared = self.params.iter().copied().eq(numbers) && self.result == R::NUMBER.map(Register::Number);
+        is_declared.then(|| TypedCode { code: self.code.as_ptr().cast(), types: PhantomData })
     }
 
     pub(crate) fn has_trampoline(&self) -> bool {
@@ -206,4 +222,98 @@ fn first_bytes(word: u64, of: Register) -> u64 {
 /// Returns the number that is stored in the first bytes of `word`, the inverse of [`first_bytes`].
 fn from_first_bytes(word: u64, of: Register) -> u64 {
     if cfg!(target_endian = "big") { word >> (64 - of.size() * 8) } else { word }
+}
+
+/// Parameters of a function, as a tuple of up to eight numbers.
+pub trait CNumbers: sealed::Sealed {
+    /// Types of the parameters.
+    const NUMBERS: &'static [Number];
+
+    /// Calls the function at `code`.
+    ///
+    /// # Safety
+    /// `code` is the address of a function with these parameters and this result. The function follows the C calling convention of
+    /// the platform.
+    unsafe fn call<R: CResult>(self, code: *const ()) -> R;
+
+    /// Calls `then` with the numbers widened to eight bytes.
+    fn with_words<T>(self, then: impl FnOnce(&[u64]) -> T) -> T;
+}
+
+/// Result of a function: a number or `()`.
+pub trait CResult: sealed::Sealed + 'static {
+    /// C type of the number. `None` for `()`.
+    const NUMBER: Option<Number>;
+
+    /// Converts a returned machine word to the result.
+    fn of_word(word: u64) -> Self;
+}
+
+/// Code of a function of plain numbers, whose declaration was compared with the Rust types `A` and `R`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TypedCode<'a, A, R> {
+    code: *const (),
+    types: PhantomData<(&'a Stub, fn(A) -> R)>,
+}
+
+impl<A: CNumbers, R: CResult> TypedCode<'_, A, R> {
+    #[inline]
+    pub(crate) fn call(&self, arguments: A) -> R {
+        // SAFETY: the creator of the stub vouches for the function. The declared types were compared with these types.
+        unsafe { arguments.call(self.code) }
+    }
+}
+
+impl<N: CNumber> CResult for N {
+    const NUMBER: Option<Number> = Some(<N as CNumber>::NUMBER);
+
+    #[inline]
+    fn of_word(word: u64) -> Self {
+        <N as CNumber>::of_word(word)
+    }
+}
+
+impl CResult for () {
+    const NUMBER: Option<Number> = None;
+
+    #[inline]
+    fn of_word(_word: u64) {}
+}
+
+macro_rules! tuples {
+    ($($($ty:ident $name:ident),*;)*) => {$(
+        impl<$($ty: CNumber),*> sealed::Sealed for ($($ty,)*) {}
+
+        impl<$($ty: CNumber),*> CNumbers for ($($ty,)*) {
+            const NUMBERS: &'static [Number] = &[$(<$ty as CNumber>::NUMBER),*];
+
+            #[inline]
+            unsafe fn call<R: CResult>(self, code: *const ()) -> R {
+                let ($($name,)*) = self;
+                // SAFETY: our caller promises a function of this type at the address.
+                unsafe {
+                    let function = std::mem::transmute::<*const (), unsafe extern "C" fn($($ty),*) -> R>(code);
+                    function($($name),*)
+                }
+            }
+
+            #[inline]
+            fn with_words<T>(self, then: impl FnOnce(&[u64]) -> T) -> T {
+                let ($($name,)*) = self;
+                then(&[$($name.word()),*])
+            }
+        }
+    )*};
+}
+
+tuples! {
+    ;
+    A a;
+    A a, B b;
+    A a, B b, C c;
+    A a, B b, C c, D d;
+    A a, B b, C c, D d, E e;
+    A a, B b, C c, D d, E e, F f;
+    A a, B b, C c, D d, E e, F f, G g;
+    A a, B b, C c, D d, E e, F f, G g, H h;
 }

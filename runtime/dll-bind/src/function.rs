@@ -11,7 +11,7 @@ use alcedo_reflect::value::Value;
 use alcedo_sys::{Fenced, process};
 
 use crate::breach::{Breach, Broken};
-use crate::call::{Register, Stub};
+use crate::call::{CNumbers, CResult, Register, Stub, TypedCode};
 use crate::library::Library;
 use crate::number::Number;
 use crate::plan::{ALIGN, Plan, Slot, Violation, plain_value};
@@ -268,9 +268,11 @@ impl Import {
         let registers = params.iter().map(|param| register(param.number()));
         let result_register = result.as_ref().map(|(_, returned)| register(returned.number()));
         let with_trampoline = library.0.folder.has_trampolines();
-        let stub = code.map(|code| Arc::new(Stub::new(code, registers.collect(), result_register, with_trampoline)));
+        // SAFETY: the creator of the folder vouches that the functions of its libraries match their declarations. The result owns the
+        // library, so the function exists while the stub exists.
+        let stub = code.map(|code| unsafe { Stub::new(code, registers.collect(), result_register, with_trampoline) });
         let (library, name, no_cwd) = (library.clone(), self.name, self.no_cwd);
-        Ok(Imported { library, name, params, result, no_cwd, stub, spare: Cell::default() })
+        Ok(Imported { library, name, params, result, no_cwd, stub: stub.map(Arc::new), spare: Cell::default() })
     }
 
     pub(crate) fn check(&self, layouts: &Layouts) -> Result<(), BindError> {
@@ -436,10 +438,10 @@ impl Imported {
         self.stub.as_ref().map_or(Ok(0), |stub| self.run(stub, words))
     }
 
-    /// Returns the address of the function if it may be called directly: without a change of the working directory and without `libffi`.
-    pub(crate) fn direct(&self) -> Option<*const ()> {
+    /// Returns the function if it may be called directly: without a change of the working directory and without `libffi`.
+    pub(crate) fn direct<A: CNumbers, R: CResult>(&self) -> Option<TypedCode<'_, A, R>> {
         let is_direct = self.no_cwd && self.library.0.folder.has_trampolines();
-        self.stub.as_ref().filter(|_| is_direct).map(|stub| stub.code())
+        self.stub.as_ref().filter(|_| is_direct)?.typed()
     }
 
     fn run(&self, stub: &Arc<Stub>, words: &[u64]) -> Result<u64, Broken> {

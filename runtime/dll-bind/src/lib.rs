@@ -19,10 +19,11 @@ mod utf16;
 mod zones;
 
 pub use breach::{Breach, Broken};
+pub use call::{CNumbers, CResult};
 pub use function::{BoolWidth, Import, Imported, Outcome, Route};
 pub use library::{Library, UserCode};
 pub use number::{CNumber, Number};
 pub use shape::{BindError, Layouts, Shape};
 pub use thunk::{Body, check};
-pub use typed::{CNumbers, CResult, TypedCall};
+pub use typed::TypedCall;
 pub use zones::RED_ZONE;
