@@ -21,8 +21,8 @@ pub(crate) use chosen::file_at;
 pub(crate) use chosen::hooks;
 pub(crate) use chosen::{
     Fence, KEEPS_IMAGES, Lease, Mapping, REPAIRS, Records, Snapshot, are_panics_reported, at_exit, checkpoint, clock,
-    coarse_clock, fds, forbids_code, keys_in_use, mapped_files, note_for_all, open_fds, opened_libraries, own_ring,
-    read_memory, report_crashes, report_panics, rss_kib, thread_names, thread_number, thread_stack, threads,
+    coarse_clock, fds, forbids_code, keys_in_use, mapped_files, note_for_all, open_fds, open_library, opened_libraries,
+    own_ring, read_memory, report_crashes, report_panics, rss_kib, thread_names, thread_number, thread_stack, threads,
     unshare_folder, wake_all, write_panic,
 };
 

@@ -132,7 +132,7 @@ impl Image {
         }
         let opened = staged.ensure_needs_no_copy().and_then(|()| {
             // SAFETY: our caller promises that the initializers are sound to run.
-            unsafe { Mapping::open(staged.path()) }
+            Mapping::open(staged.path(), |path| unsafe { imp::open_library(path) })
         });
         match opened {
             Ok(mapping) => {

@@ -56,7 +56,7 @@ mod timers;
 mod untracked;
 
 pub(crate) use c::kernel::{clock, coarse_clock, unshare_folder};
-pub(crate) use c::loader::file_at;
+pub(crate) use c::loader::{file_at, open_library};
 pub(crate) use c::peek::read as read_memory;
 pub(crate) use crash::report_crashes;
 pub(crate) use exits::at_exit;

@@ -36,13 +36,20 @@ pub(crate) struct Mapping {
     library: ManuallyDrop<Library>,
 }
 
+/// # Safety
+///
+/// The file's initializers are sound to run.
+pub(crate) unsafe fn open_library(path: &Path) -> Result<Library, libloading::Error> {
+    // SAFETY: our caller promises that the initializers are sound to run.
+    unsafe { Library::new(path) }
+}
+
 impl Mapping {
-    /// # Safety
-    ///
-    /// The file's initializers are sound to run.
-    pub(crate) unsafe fn open(path: &Path) -> Result<Self, String> {
-        // SAFETY: our caller promises that the initializers are sound to run.
-        let library = unsafe { Library::new(path) }.map_err(|error| error.to_string())?;
+    pub(crate) fn open(
+        path: &Path,
+        open: impl FnOnce(&Path) -> Result<Library, libloading::Error>,
+    ) -> Result<Self, String> {
+        let library = open(path).map_err(|error| error.to_string())?;
         Ok(Self { library: ManuallyDrop::new(library) })
     }
 

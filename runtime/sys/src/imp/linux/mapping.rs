@@ -1,5 +1,5 @@
 //! Image mapped by the loader. The loader may silently keep the image mapped after `dlclose`.
-#![expect(unsafe_code, reason = "mapping and unmapping run code of the image")]
+#![expect(unsafe_code, reason = "unmapping runs code of the image")]
 
 use std::error::Error as _;
 use std::ffi::{CStr, c_void};
@@ -8,9 +8,9 @@ use std::ops::Range;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
-use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+use libloading::os::unix::Library;
 
-use super::c::loader::Share;
+use super::c::loader::{Share, symbol};
 use super::proc::Maps;
 use super::room::Room;
 use super::{loaded, ranges_where};
@@ -25,13 +25,13 @@ pub(crate) struct Mapping {
 }
 
 impl Mapping {
-    /// # Safety
-    ///
-    /// The file's initializers are sound to run.
-    pub(crate) unsafe fn open(path: &Path) -> Result<Self, String> {
+    /// Maps the file at `path` with `open`, which executes [`open_library`](super::open_library).
+    pub(crate) fn open(
+        path: &Path,
+        open: impl FnOnce(&Path) -> Result<Library, libloading::Error>,
+    ) -> Result<Self, String> {
         let room = Room::find();
-        // SAFETY: our caller promises that the initializers and the finalizers are sound to run.
-        let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) };
+        let library = open(path);
         room.close();
         let library = library.map_err(message_of)?;
         // If the file is already loaded, the loader returns the existing image. The existing image is listed under the first name of the
@@ -48,9 +48,7 @@ impl Mapping {
     /// Returns the address of a symbol of this image. The loader may also find symbols of the image's dependencies. Such a symbol causes an
     /// error.
     pub(crate) fn address(&self, name: &CStr) -> Result<*mut c_void, String> {
-        // SAFETY: any symbol has an address; its target is not read here.
-        let symbol = unsafe { self.library.get::<*mut c_void>(name) };
-        let address = *symbol.map_err(message_of)?;
+        let address = symbol(&self.library, name).map_err(message_of)?;
         if self.contains(address.addr()) {
             Ok(address)
         } else {

@@ -1,14 +1,15 @@
 //! The loader: its list of libraries, lookups by address and name, and references to libraries.
-#![expect(unsafe_code, reason = "walks the loader's list, and looks up names and addresses in it")]
+#![expect(unsafe_code, reason = "opens libraries, walks the loader's list, and looks up names and addresses in it")]
 
 use std::borrow::Cow;
 use std::ffi::{CStr, CString, OsStr, c_int, c_void};
 use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::ptr;
 
+use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use object::elf::{DT_NULL, DynamicTag};
 
 use super::peek;
@@ -158,6 +159,22 @@ pub(crate) fn file_at(address: usize) -> Option<PathBuf> {
         (!name.is_null()).then(|| CStr::from_ptr(name))
     }?;
     Some(PathBuf::from(OsStr::from_bytes(name.to_bytes())))
+}
+
+/// Opens a library, binds all its symbols and runs its initializers.
+///
+/// # Safety
+///
+/// The initializers and the finalizers of the file are sound to run.
+pub(crate) unsafe fn open_library(path: &Path) -> Result<Library, libloading::Error> {
+    // SAFETY: promised by our caller.
+    unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) }
+}
+
+/// Returns the address of a symbol of the library or of its dependencies.
+pub(in crate::imp::linux) fn symbol(library: &Library, name: &CStr) -> Result<*mut c_void, libloading::Error> {
+    // SAFETY: any symbol has an address; its target is not read here.
+    unsafe { library.get::<*mut c_void>(name) }.map(|symbol| *symbol)
 }
 
 pub(in crate::imp::linux) fn address_of(name: &CStr) -> Option<*mut c_void> {
