@@ -262,8 +262,8 @@ impl Image {
     }
 }
 
-/// Library bytes for inspection, in memory or mapped from a private copy. An inspected copy is written only once. The loader later maps this
-/// copy.
+/// Library bytes for inspection, in memory or mapped from a private copy. An inspected copy is written only once. The loader later maps
+/// this copy.
 #[derive(Debug)]
 pub(crate) struct Bytes {
     held: Held,
