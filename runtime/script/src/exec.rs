@@ -14,7 +14,7 @@ use alcedo_reflect::storage::Schema;
 use alcedo_reflect::value::Value;
 use alcedo_uc::hir::{Cast, Conversion, Intrinsic, Num, Op, Operand, Unary};
 
-use crate::triple::TripleOp;
+use crate::number::TripleOp;
 
 /// An instruction. `a`, `b`, `c` are frame offsets unless the operation specifies otherwise.
 #[derive(Clone, Copy, Debug)]

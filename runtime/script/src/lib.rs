@@ -24,7 +24,6 @@ mod rows;
 mod run;
 mod size;
 mod slow;
-mod triple;
 mod value;
 
 pub use compile::compile;

@@ -17,9 +17,8 @@ use alcedo_reflect::values::ptr::{Ptr, PtrMut};
 use alcedo_uc::hir::{Num, Op};
 
 use crate::exec::{LinkedPlace, LinkedRoot, LinkedStep, OtherProperty, Slot, Source};
-use crate::number::arithmetic;
+use crate::number::{TripleOp, arithmetic};
 use crate::rows::set_len;
-use crate::triple::TripleOp;
 
 /// Registers of a running call, with the `self` object of this call.
 #[derive(Clone, Copy, Debug)]

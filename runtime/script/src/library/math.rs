@@ -11,7 +11,7 @@ use alcedo_reflect::thunk::{AnyStruct, Frame, Param};
 use alcedo_reflect::value::Value;
 
 use super::build::{any_struct, custom, out, plain, problem, result};
-use crate::triple::{axes, kind_of};
+use crate::number::{axes, kind_of};
 use crate::value::{Number, number, to_num};
 
 pub(super) fn functions() -> Vec<FunctionDecl> {

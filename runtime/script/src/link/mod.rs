@@ -23,7 +23,7 @@ use self::registers::{LinkedRegister, Properties};
 pub(crate) use self::sites::KnownFunctions;
 use crate::code::{At, FunctionCode, Ins, Reg};
 use crate::exec::{Constant, CopyKind, Instruction, Linked, LinkedTarget, OpCode, OtherProperty, Site, Slow};
-use crate::triple::TripleOp;
+use crate::number::TripleOp;
 
 /// Error for rejected bytecode.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]

@@ -10,8 +10,7 @@ use alcedo_uc::hir::{Conversion, Num, Op, Operand, Unary};
 use super::{Checked, Linker, num_of, plain_size};
 use crate::code::Reg;
 use crate::exec::{OpCode, Slow, Source, num_code, op_code};
-use crate::number::compares;
-use crate::triple::{TripleOp, kind_of};
+use crate::number::{TripleOp, compares, kind_of};
 
 impl Linker<'_> {
     pub(super) fn copy(&mut self, to: Reg, from: Reg) -> Checked<()> {
