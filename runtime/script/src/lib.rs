@@ -3,8 +3,6 @@
 //! independent of modules and generations. Users of this crate decide when code is loaded and unloaded.
 
 mod call;
-mod call_in;
-mod call_out;
 pub mod code;
 mod compile;
 mod compiled;
@@ -17,7 +15,7 @@ pub mod library;
 pub mod link;
 mod machine;
 mod mark;
-mod moves;
+mod native;
 mod number;
 mod place;
 mod rows;

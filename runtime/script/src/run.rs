@@ -1,5 +1,5 @@
-//! Interpreter loop. A call between two scripts stays in the loop. The module [`call_out`](crate::call_out) contains the calls from scripts
-//! to native or plugin code. The module [`call_in`](crate::call_in) contains the calls in the opposite direction.
+//! Interpreter loop. A call between two scripts stays in the loop. The module [`native`](crate::native) contains the calls between scripts
+//! and native or plugin code.
 //!
 //! The loop relies on the checks of the loader. Registers are inside their frame and have their types, jump targets are instructions, and
 //! table indices are valid.
@@ -16,8 +16,8 @@ use alcedo_reflect::World;
 use crate::call::direct;
 use crate::cost;
 use crate::exec::{NUMS, OPS, OpCode, Transfer};
+use crate::frames::move_plain;
 use crate::machine::Machine;
-use crate::moves::move_plain;
 use crate::number::{arithmetic, compare_bits};
 use crate::place::{Registers, other_memory};
 use crate::size;
