@@ -19,6 +19,7 @@ mod obj;
 mod object;
 mod out;
 mod part_cell;
+mod property;
 pub mod protocols;
 mod ptr;
 mod registered;
@@ -34,7 +35,6 @@ mod validity_token;
 mod value;
 mod zcall;
 mod zmethod;
-mod zproperty;
 
 #[doc(hidden)]
 pub mod __private;
@@ -260,13 +260,13 @@ pub use name::UName;
 pub use obj::Obj;
 pub use object::{Object, ObjectView};
 pub use out::Out;
+pub use property::ZProperty;
 pub use signature::{Params, ReturnValue};
 pub use tables::{HostEntries, HostEntry, ModuleEntries};
 pub use this::This;
 pub use value::{Plain, Value};
 pub use zcall::{HotFunction, ZFunction, zcall};
 pub use zmethod::{Each, ZMethod};
-pub use zproperty::ZProperty;
 
 /// Items that most plugins use.
 pub mod prelude {

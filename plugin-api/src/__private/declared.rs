@@ -27,9 +27,10 @@ use super::trampolines::{
     CustomThunk, Export, Method, MethodBody, Methods, NamesOf, Receiver, StaticMethod, StaticMethodOf, Transparent,
     bare, export_trampoline, invoke, invoke_custom, invoke_nothing, invoke_static,
 };
-use crate::cells::{ClassCell, FunctionCell, PropertyCell};
+use crate::cells::{ClassCell, FunctionCell};
 use crate::class::Part;
 use crate::kinds::FieldType;
+use crate::property::PropertyCell;
 use crate::signature::{Params, ReturnValue, ValueType, fingerprint, words};
 use crate::{Class, This, Value};
 

@@ -2,8 +2,9 @@
 
 use core::fmt::{self, Formatter};
 
-use crate::cells::{FunctionCell, PropertyCell};
+use crate::cells::FunctionCell;
 use crate::direct::CalledAs;
+use crate::property::PropertyCell;
 use crate::signature::{Params, ReturnValue};
 use crate::{CallError, Class, IntoHost, This, Value, host, zcall};
 

@@ -8,8 +8,9 @@ use alcedo_abi::type_text::is_member_path;
 use super::{Declared, SignatureWords, enum_fingerprint};
 use crate::__private::describe::{struct_fingerprint, value};
 use crate::__private::enums::Underlying;
-use crate::cells::{ClassCell, FunctionCell, PropertyCell};
+use crate::cells::{ClassCell, FunctionCell};
 use crate::kinds::FieldType;
+use crate::property::PropertyCell;
 use crate::signature::{Params, ReturnValue, ValueType, fingerprint};
 use crate::{Class, Value};
 

@@ -1,15 +1,82 @@
-//! Properties accessed by name. The name is resolved once. The property is then read and written in place.
-#![expect(unsafe_code, reason = "reads and writes a property at the offset from the host")]
+//! Properties accessed in place, at offsets from the host. The host stores the offset of a declared property in a cell. A name is resolved
+//! once, and the host then returns the offset.
+#![expect(unsafe_code, reason = "reads and writes properties at offsets from the host")]
 
 use core::cell::Cell;
+use core::marker::PhantomData;
 
+use alcedo_abi::describe;
 use alcedo_abi::handles::{ClassId, ObjectHandle};
 use alcedo_abi::host_direct::CLOSED;
 use alcedo_rt::{CallError, direct_version};
 
-use crate::kinds::PtrMut;
+use crate::ptr::{PtrMut, Viewable};
+use crate::validity_token::ValidityToken;
 use crate::zcall::PropertyHandle;
-use crate::{Class, Obj, Value, host};
+use crate::{Class, Obj, This, Value, host};
+
+/// Cell that receives the offset of a property of type `T` in objects of class `C`.
+pub struct PropertyCell<C, T>(pub(crate) describe::Cell, PhantomData<fn() -> (C, T)>);
+
+impl<C, T> PropertyCell<C, T> {
+    /// Creates an empty cell.
+    ///
+    /// # Safety
+    /// The cell is part of a class description or of an import that the module registers. The host fills a registered cell before any code
+    /// of the module runs, so code that accesses the property does not check that the cell is filled.
+    #[must_use]
+    pub const unsafe fn new() -> Self {
+        Self(describe::Cell::new(), PhantomData)
+    }
+}
+
+/// Promise by the caller of [`Cells::new`] that each property cell created with this value belongs to a registered description.
+#[derive(Clone, Copy)]
+pub struct Cells(());
+
+impl Cells {
+    /// Creates the promise.
+    ///
+    /// # Safety
+    /// Each cell created with this value meets the requirements of [`PropertyCell::new`].
+    #[must_use]
+    pub const unsafe fn new() -> Self {
+        Self(())
+    }
+
+    /// Creates an empty cell for the property at `_position`.
+    #[must_use]
+    pub const fn at<C, T>(self, _position: usize) -> PropertyCell<C, T> {
+        // SAFETY: the creator of `self` promises that each cell meets the requirements.
+        unsafe { PropertyCell::new() }
+    }
+}
+
+/// Returns a property's offset in an object. The host has stored this offset in the cell. All classes share the code.
+#[inline]
+fn offset_in(cell: &describe::Cell, class: &str) -> usize {
+    let offset = cell.get();
+    debug_assert_ne!(offset, describe::Cell::UNFILLED, "the host has not placed a property of {class}");
+    offset as usize
+}
+
+impl<'f, C: Class> This<'f, C> {
+    /// Returns a pointer to a property of the object. The caller must check that writes are allowed before it writes through the pointer.
+    #[inline]
+    pub(crate) fn property<T: Value>(
+        &self,
+        cell: &PropertyCell<C, T>,
+    ) -> Viewable<'f, T, impl FnOnce() -> ValidityToken<'f>> {
+        let (object, memory) = (self.object, self.memory);
+        // SAFETY: the creator of the cell promised that the host has filled it with the offset of a property of exactly this
+        // type in every object of this class. The token proves that the object is live, and a property is
+        // live as long as its object.
+        unsafe {
+            let value = PtrMut::new(memory.add(offset_in(&cell.0, C::PATH)).cast());
+            Viewable::new(value, move || ValidityToken::of_object(object))
+        }
+    }
+}
 
 /// Property of type `T`, found by its `up` name. [`find`](Self::find) resolves the name and compares the type once. A plain value (a
 /// number, `bool`, [`UName`](crate::UName), [`Obj`]) is read and written in place. A value of any other type is read and written by a call
