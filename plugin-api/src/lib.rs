@@ -5,7 +5,6 @@
 //! alcedo_plugin_api::prelude::*;`. Files, generations and reloads are not visible in the API.
 
 mod any_call;
-mod blocks;
 mod cells;
 mod class;
 mod delegate_signature;

@@ -9,8 +9,8 @@ use alcedo_abi::zcall::Slot;
 use alcedo_rt::{CallError, fail};
 
 use crate::Value;
-use crate::blocks::ArgumentSlot;
 use crate::kinds::{PtrMut, ValidityToken, Viewable};
+use crate::ptr::ArgumentSlot;
 use crate::signature::{Param, Params, for_each_count};
 
 /// Argument for an out parameter in a call by name: `this.zcall(name, (2.0, Out::to(&mut rest)))`.

@@ -10,8 +10,8 @@ use alcedo_abi::zcall::Slot;
 use alcedo_rt::CallError;
 
 use crate::Value;
-use crate::blocks::{ArgumentSlot, ArgumentSlots, Block, BlockLayout, ResultSlot};
 use crate::kinds::{ValidityToken, Viewable};
+use crate::ptr::{ArgumentSlot, ArgumentSlots, Block, BlockLayout, ResultSlot};
 use crate::value::plain_slot;
 
 /// Description of the type of a value.

@@ -9,10 +9,10 @@ use alcedo_abi::value::{TextRaw, TextSink, TextView};
 use alcedo_abi::zcall::{Slot, SlotType, SlotValue};
 use alcedo_rt::CallError;
 
-use crate::blocks::{ArgumentSlot, ResultSlot};
 use crate::host::put_text;
 use crate::kinds::ValidityToken;
 use crate::kinds::{Ptr, PtrMut, Viewable};
+use crate::ptr::{ArgumentSlot, ResultSlot};
 use crate::{Class, Obj, UName};
 
 /// Type of a property, a parameter, a result, a struct field or a container element: numbers, `bool`, `String`, `UName`,

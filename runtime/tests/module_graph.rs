@@ -43,7 +43,7 @@ const CYCLES: &[(&str, &[&str], &str)] = &[
     ),
     (
         "plugin-api/src",
-        &["blocks", "ptr", "value"],
+        &["ptr", "value"],
         "a value defines its form in slots and memory, and pointers to both are typed by the value",
     ),
     ("plugin-api/src/kinds", &["kind", "owned"], "a kind has an owned value in it, which is one of that kind"),

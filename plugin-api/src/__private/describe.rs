@@ -9,8 +9,8 @@ use alcedo_abi::kinds::{PropertyKind, property_flags};
 
 use super::trampolines::{Export, Method};
 use crate::Value;
-use crate::blocks::BlockLayout;
 use crate::kinds::FieldType;
+use crate::ptr::BlockLayout;
 use crate::signature::{Params, ReturnValue, ValueType};
 
 pub(super) const fn value(name: &'static str, ty: ValueType, flags: u64) -> PropertyDesc {

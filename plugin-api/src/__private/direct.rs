@@ -17,8 +17,8 @@ use alcedo_rt::{CallError, catch_panics_directly};
 
 use super::returned::Returned;
 use super::trampolines::{Code, Export, MethodBody, Methods, Receiver, StaticMethod, perform, perform_static};
-use crate::blocks::{ArgumentSlots, BlockLayout, ResultSlot};
 use crate::class::Part;
+use crate::ptr::{ArgumentSlots, BlockLayout, ResultSlot};
 use crate::signature::{Params, ReturnValue, ValueType};
 
 type Failed = MaybeUninit<Failure>;

@@ -41,7 +41,6 @@ pub use alcedo_rt::{__alcedo_hooks as hook_names, COMPILER, HOOKED, ModuleHeap, 
 pub use linkme;
 pub use std::sync::OnceLock;
 
-pub use crate::blocks::{ArgumentSlot, ResultSlot};
 pub use crate::cells::{ClassCell, FunctionCell, ImportCell};
 pub use crate::class::{Members, Part};
 pub use crate::delegate_signature::{Named, NamedSignature, Signature};
@@ -56,6 +55,7 @@ pub use crate::kinds::{
 pub use crate::out::{Out, OutParameters, OutValue};
 pub use crate::part_cell::PartCell;
 pub use crate::property::{Cells, PropertyCell};
+pub use crate::ptr::{ArgumentSlot, ResultSlot};
 pub use crate::signature::ValueType;
 pub use crate::tables::{
     EntryFn, HostEntries, ModuleEntries, entry, entry_print, not_filled, run_entry, table, tables_of,

@@ -10,9 +10,9 @@ use alcedo_abi::zcall::{Slot, ZCallBuffer};
 use alcedo_rt::catch_panics;
 
 use super::returned::{Returned, SourceLocation};
-use crate::blocks::{ArgumentSlots, Block, BlockLayout, ResultSlot};
 use crate::class::Part;
 use crate::part_cell::{self, Holders, PartCell, Space};
+use crate::ptr::{ArgumentSlots, Block, BlockLayout, ResultSlot};
 use crate::signature::{Params, ReturnValue};
 use crate::thunk::Frame;
 use crate::{CallError, Class, This};

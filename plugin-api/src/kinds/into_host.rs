@@ -16,9 +16,9 @@ use super::ptr::{OptionalValue, Ptr, PtrMut, Temp, Viewable};
 use super::row::{Keyed, List, Mapped};
 use super::verbs::{self, ValueLocation};
 use super::{Delegate, Kind, UArray, UMap, UOptional, USet, ValidityToken};
-use crate::blocks::ArgumentSlot;
 use crate::delegate_signature::Signature;
 use crate::host::lending::{self, Access};
+use crate::ptr::ArgumentSlot;
 use crate::signature::Param;
 use crate::{Class, Obj, UAnsiString, UString, UText, UUtf8String, Value};
 

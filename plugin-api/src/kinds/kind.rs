@@ -164,11 +164,11 @@ macro_rules! kind {
             Self::of(&out.into_text())
         }
 
-        fn from_slot(slot: $crate::blocks::ArgumentSlot<'_, Self>) -> Result<Self, $crate::CallError> {
+        fn from_slot(slot: $crate::ptr::ArgumentSlot<'_, Self>) -> Result<Self, $crate::CallError> {
             Self::of(&slot.text()?)
         }
 
-        fn into_slot(self, slot: $crate::blocks::ResultSlot<'_, Self>) -> Result<(), $crate::CallError> {
+        fn into_slot(self, slot: $crate::ptr::ResultSlot<'_, Self>) -> Result<(), $crate::CallError> {
             let text = self.owned.ptr()?.as_ptr().utf8();
             slot.put_text(&text)
         }
