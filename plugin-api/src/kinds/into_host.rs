@@ -32,7 +32,7 @@ use crate::{Class, Obj, UAnsiString, UString, UText, UUtf8String, Value};
 )]
 ///
 /// # Safety
-/// If `host_address` returns an address, a live value of type `T` stays at this address until the next write or call.
+/// If `host_ptr` returns a pointer, its value is the argument, and stays at its address until the next write or call.
 ///
 /// # Examples
 /// ```
@@ -52,9 +52,9 @@ use crate::{Class, Obj, UAnsiString, UString, UText, UUtf8String, Value};
 /// }
 /// ```
 pub unsafe trait IntoHost<T: Value> {
-    /// Returns the address of the argument if it is already in host form.
+    /// Returns a pointer to the argument if the argument is already in host form.
     #[doc(hidden)]
-    fn host_address(&self) -> Result<Option<*const T::Raw>, CallError> {
+    fn host_ptr(&self) -> Result<Option<Ptr<'_, T>>, CallError> {
         Ok(None)
     }
 
@@ -68,7 +68,7 @@ pub(crate) fn with_ptr<T: Value, G: IntoHost<T> + ?Sized, R>(
     argument: &G,
     code: impl FnOnce(Ptr<'_, T>) -> Result<R, CallError>,
 ) -> Result<R, CallError> {
-    if let Some(there) = Ptr::argument(argument)? {
+    if let Some(there) = argument.host_ptr()? {
         return code(there);
     }
     let temp = staged(argument)?;
@@ -93,10 +93,10 @@ pub(super) fn owned<K: Kind>(argument: impl IntoHost<K>) -> Result<K, CallError>
     Ok(value)
 }
 
-// SAFETY: `Value::host_address` has the same contract.
+// SAFETY: `Ptr::of` returns a pointer to the value itself.
 unsafe impl<T: Value> IntoHost<T> for T {
-    fn host_address(&self) -> Result<Option<*const T::Raw>, CallError> {
-        Value::host_address(self)
+    fn host_ptr(&self) -> Result<Option<Ptr<'_, T>>, CallError> {
+        Ptr::of(self)
     }
 
     fn put(&self, target: PtrMut<'_, T>) -> Result<(), CallError> {
@@ -104,22 +104,14 @@ unsafe impl<T: Value> IntoHost<T> for T {
     }
 }
 
-// SAFETY: `Value::host_address` has the same contract.
+// SAFETY: `Ptr::of` returns a pointer to the value itself.
 unsafe impl<T: Value> IntoHost<T> for &T {
-    fn host_address(&self) -> Result<Option<*const T::Raw>, CallError> {
-        Value::host_address(*self)
+    fn host_ptr(&self) -> Result<Option<Ptr<'_, T>>, CallError> {
+        Ptr::of(*self)
     }
 
     fn put(&self, target: PtrMut<'_, T>) -> Result<(), CallError> {
         self.store(target)
-    }
-}
-
-impl<'a, T: Value> Ptr<'a, T> {
-    /// Returns a pointer to the argument if the argument is already in host form.
-    pub(crate) fn argument<G: IntoHost<T> + ?Sized>(argument: &'a G) -> Result<Option<Self>, CallError> {
-        // SAFETY: `IntoHost` promises a live value until the next write or call, and the pointer is used only until then.
-        Ok(argument.host_address()?.map(|at| unsafe { Self::new(at) }))
     }
 }
 
@@ -293,7 +285,7 @@ impl<K: Kind, G: IntoHost<K>> Passed<K, G> {
     }
 
     fn there(&self) -> Option<Ptr<'_, K>> {
-        Ptr::argument(&self.0).unwrap_or_else(|error| alcedo_rt::fail(error))
+        self.0.host_ptr().unwrap_or_else(|error| alcedo_rt::fail(error))
     }
 
     /// Returns a pointer to `temp`, or to the argument if `temp` is `None`.
@@ -346,7 +338,7 @@ unsafe impl<K: Kind, G: IntoHost<K>> Param for Passed<K, G> {
 
 macro_rules! strings {
     ($($argument:ty => $target_type:ident),* $(,)?) => {$(
-        // SAFETY: `host_address` returns no address.
+        // SAFETY: `host_ptr` returns no pointer.
         unsafe impl IntoHost<$target_type> for $argument {
             fn put(&self, target: PtrMut<'_, $target_type>) -> Result<(), CallError> {
                 super::text::PutText::put_text(AsRef::<str>::as_ref(self), target)
@@ -362,7 +354,7 @@ strings!(
 
 macro_rules! arrays {
     ($([$($params:tt)*] $argument:ty),* $(,)?) => {$(
-        // SAFETY: `host_address` returns no address.
+        // SAFETY: `host_ptr` returns no pointer.
         unsafe impl<T: Value, G: IntoHost<T>, $($params)*> IntoHost<UArray<T>> for $argument {
             fn put(&self, target: PtrMut<'_, UArray<T>>) -> Result<(), CallError> {
                 put_array(self.iter(), target)
@@ -374,7 +366,7 @@ arrays!([] Vec<G>, [] &Vec<G>, [] &[G], [const N: usize] [G; N], [const N: usize
 
 macro_rules! keys {
     ($([$($params:tt)*] $argument:ty [$($bound:tt)*]),* $(,)?) => {$(
-        // SAFETY: `host_address` returns no address.
+        // SAFETY: `host_ptr` returns no pointer.
         unsafe impl<T: Value, G: IntoHost<T> + $($bound)*, $($params)*> IntoHost<USet<T>> for $argument {
             fn put(&self, target: PtrMut<'_, USet<T>>) -> Result<(), CallError> {
                 put_keys(self.iter(), target)
@@ -392,7 +384,7 @@ keys!(
 
 macro_rules! entries {
     ($([$($params:tt)*] $argument:ty [$($bound:tt)*]),* $(,)?) => {$(
-        // SAFETY: `host_address` returns no address.
+        // SAFETY: `host_ptr` returns no pointer.
         unsafe impl<K: Value, V: Value, G: IntoHost<K> + $($bound)*, H: IntoHost<V>, $($params)*> IntoHost<UMap<K, V>> for $argument {
             fn put(&self, target: PtrMut<'_, UMap<K, V>>) -> Result<(), CallError> {
                 put_entries(self.iter(), target)
@@ -407,21 +399,21 @@ entries!(
     [] &BTreeMap<G, H> [Ord],
 );
 
-// SAFETY: `host_address` returns no address.
+// SAFETY: `host_ptr` returns no pointer.
 unsafe impl<K: Value, V: Value, G: IntoHost<K>, H: IntoHost<V>, const N: usize> IntoHost<UMap<K, V>> for [(G, H); N] {
     fn put(&self, target: PtrMut<'_, UMap<K, V>>) -> Result<(), CallError> {
         put_entries(self.iter().map(|(key, value)| (key, value)), target)
     }
 }
 
-// SAFETY: `host_address` returns no address.
+// SAFETY: `host_ptr` returns no pointer.
 unsafe impl<T: Value, G: IntoHost<T>> IntoHost<UOptional<T>> for Option<G> {
     fn put(&self, target: PtrMut<'_, UOptional<T>>) -> Result<(), CallError> {
         put_optional(self.as_ref(), target)
     }
 }
 
-// SAFETY: `host_address` returns no address.
+// SAFETY: `host_ptr` returns no pointer.
 unsafe impl<F: Signature, C: Class> IntoHost<Delegate<F>> for (Obj<C>, &str) {
     /// Binds the function of the object to the delegate.
     fn put(&self, target: PtrMut<'_, Delegate<F>>) -> Result<(), CallError> {
@@ -430,7 +422,7 @@ unsafe impl<F: Signature, C: Class> IntoHost<Delegate<F>> for (Obj<C>, &str) {
     }
 }
 
-// SAFETY: `host_address` returns no address.
+// SAFETY: `host_ptr` returns no pointer.
 unsafe impl<F: Signature> IntoHost<Delegate<F>> for () {
     /// Removes the binding of the delegate.
     fn put(&self, target: PtrMut<'_, Delegate<F>>) -> Result<(), CallError> {
