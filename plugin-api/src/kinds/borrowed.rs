@@ -14,6 +14,7 @@ use alcedo_rt::CallError;
 use super::into_host::{IntoHost, with_ptr};
 use super::owned::seen;
 use super::ptr::{Field, OptionalValue, Ptr, PtrMut, Viewable};
+use super::row::Inside;
 use super::verbs::{self, ValueLocation};
 use super::{AnyConjugate, Kind, Owned, ValidityToken};
 use crate::host::lending::{self, Access};
@@ -172,6 +173,14 @@ impl<'f, K: Kind> Borrowed<'f, K> {
         let value = self.checked(Access::Read)?.into_field(field);
         // SAFETY: the value has just been checked, and its field is live as long as the value's token is valid.
         Ok(T::see(unsafe { Viewable::new(value, || self.token) }))
+    }
+
+    /// Checks that the value, a container, is alive. Returns access to its elements.
+    #[inline]
+    fn inside(&self) -> Result<Inside<'_, 'f, K>, CallError> {
+        let value = self.checked(Access::Read)?;
+        // SAFETY: the value has just been checked, and is live as long as its token is valid.
+        Ok(Inside::of(unsafe { Viewable::new(value, || self.token) }))
     }
 
     #[inline]
@@ -502,7 +511,7 @@ impl ValidityToken<'_> {
     ///
     /// # Safety
     /// The buffer is live as long as this token is valid, and the value is live as long as the buffer's epoch is unchanged.
-    unsafe fn in_row(self, row: *const ArrayRaw, now: &ArrayRaw) -> Self {
+    pub(super) unsafe fn in_row(self, row: *const ArrayRaw, now: &ArrayRaw) -> Self {
         self.with(Link { at: row.cast(), then: now.epoch.min(ArrayRaw::WORN - 1) })
     }
 

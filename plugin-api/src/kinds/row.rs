@@ -1,4 +1,4 @@
-//! Buffers of containers in host memory: the addresses of elements, copies of elements, and slices.
+//! Buffers of containers in host memory: the addresses of elements, views and copies of elements, and slices.
 #![expect(unsafe_code, reason = "declares the traits that define the layout of containers in host memory")]
 
 use core::marker::PhantomData;
@@ -8,7 +8,8 @@ use alcedo_abi::value::{ArrayRaw, MapRaw};
 use alcedo_rt::CallError;
 
 use crate::host::lending::{self, Access, Lending};
-use crate::ptr::{Ptr, PtrMut};
+use crate::ptr::{Ptr, PtrMut, Viewable};
+use crate::validity_token::ValidityToken;
 use crate::{Plain, Value};
 
 /// Entry of a set or map: the key and, in a map, the value at the next aligned offset.
@@ -229,6 +230,38 @@ impl<'a, T: Value> Row<'a, T> {
         lending::allows(Access::Read, "copying a container").unwrap_or_else(|error| alcedo_rt::fail(error));
         // `self` remains valid, because copying a value does not change the buffer.
         (0..self.len).filter_map(|index| Some(T::load(self.get(index)?.as_ptr()))).collect()
+    }
+}
+
+/// Access to the elements of a container during the running call `'f`. Valid until the next host call.
+pub(crate) struct Inside<'a, 'f, W: Value> {
+    whole: Ptr<'a, W>,
+    /// Token of the container.
+    token: ValidityToken<'f>,
+}
+
+impl<'a, 'f, W: Value> Inside<'a, 'f, W> {
+    #[inline]
+    pub(crate) fn of(whole: Viewable<'a, W, impl FnOnce() -> ValidityToken<'f>>) -> Self {
+        let (whole, token) = whole.into_parts();
+        Self { whole: whole.into_ptr(), token: token() }
+    }
+
+    /// Returns a token that is valid while the elements remain at their addresses.
+    #[inline]
+    pub(crate) fn in_row<P: Part<Whole = W>>(&self) -> ValidityToken<'f> {
+        let row = self.whole.at().wrapping_byte_add(P::ROW).cast();
+        // SAFETY: the buffer is part of the container, which is live as long as its own token is valid, as the creator of the `Viewable`
+        // promised. The epoch changes whenever an element moves.
+        unsafe { self.token.in_row(row, &P::row(self.whole.read())) }
+    }
+
+    /// Returns the element at an index, or `None` past the end.
+    #[inline]
+    pub(crate) fn see<P: Part<Whole = W>>(&self, index: usize) -> Option<<P::Item as Value>::Seen<'f>> {
+        let token = || if P::IS_KEY { self.in_row::<P>().as_key() } else { self.in_row::<P>() };
+        // SAFETY: an element stays at its address as long as the token of this buffer is valid.
+        Some(P::Item::see(unsafe { Viewable::new(Row::of::<P>(self.whole).get(index)?, token) }))
     }
 }
 
