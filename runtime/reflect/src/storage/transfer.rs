@@ -1,14 +1,12 @@
 //! Transfers the values of many bodies from an old layout to a new layout. The properties of both layouts are matched once. For each body,
 //! a property then costs a comparison and a copy, without a lookup.
-#![expect(unsafe_code, reason = "accesses values at offsets that were found once")]
 
 use std::rc::Rc;
 
-use alcedo_base::boundary::{CallError, mismatch};
+use alcedo_base::boundary::CallError;
 
-use super::{Schema, View, member};
-use crate::property::{Property, PropertyType};
-use crate::values::ptr::{Ptr, PtrMut};
+use super::{Location, Schema, View};
+use crate::property::Property;
 
 /// Rule for the transfer of one value. `from` is a property of the old layout, and `to` of the new layout. Both have equal types.
 #[derive(Clone, Copy, Debug)]
@@ -32,8 +30,7 @@ pub enum Rule<P> {
 pub struct Transfer {
     from: Rc<Schema>,
     to: Rc<Schema>,
-    /// Rules with offsets instead of properties, and the types of their values.
-    steps: Vec<(Rule<usize>, PropertyType)>,
+    steps: Vec<Rule<Location>>,
 }
 
 impl Transfer {
@@ -45,20 +42,22 @@ impl Transfer {
         (old, new): (&Rc<Schema>, &Rc<Schema>),
         rules: impl IntoIterator<Item = Rule<&'p Property>>,
     ) -> Result<Self, CallError> {
-        let both = |one: &Property, two: &Property| match one.ty == two.ty {
-            true => Ok((old.offset_of(one)?, new.offset_of(two)?)),
-            false => Err(mismatch(&member(one), &one.ty, &two.ty)),
+        let step = |rule: Rule<&'p Property>| -> Result<_, CallError> {
+            let (Rule::Follow { to: typed, .. }
+            | Rule::Own { to: typed, .. }
+            | Rule::Default { to: typed }
+            | Rule::Gone { from: typed }) = rule;
+            let ty = Rc::new(typed.ty.clone());
+            let before = |property: &Property| Location::new(old, property, &ty);
+            let after = |property: &Property| Location::new(new, property, &ty);
+            Ok(match rule {
+                Rule::Follow { from, to } => Rule::Follow { from: before(from)?, to: after(to)? },
+                Rule::Own { from, to, is_distinct } => Rule::Own { from: before(from)?, to: after(to)?, is_distinct },
+                Rule::Default { to } => Rule::Default { to: after(to)? },
+                Rule::Gone { from } => Rule::Gone { from: before(from)? },
+            })
         };
-        let step = |rule: Rule<&'p Property>| match rule {
-            Rule::Follow { from, to } => both(from, to).map(|(at, to_at)| (Rule::Follow { from: at, to: to_at }, to)),
-            Rule::Own { from, to, is_distinct } => {
-                both(from, to).map(|(at, to_at)| (Rule::Own { from: at, to: to_at, is_distinct }, to))
-            }
-            Rule::Default { to } => new.offset_of(to).map(|at| (Rule::Default { to: at }, to)),
-            Rule::Gone { from } => old.offset_of(from).map(|at| (Rule::Gone { from: at }, from)),
-        };
-        let typed = |rule| step(rule).map(|(rule, property)| (rule, property.ty.clone()));
-        let steps = rules.into_iter().map(typed).collect::<Result<_, CallError>>()?;
+        let steps = rules.into_iter().map(step).collect::<Result<_, _>>()?;
         Ok(Self { from: Rc::clone(old), to: Rc::clone(new), steps })
     }
 
@@ -78,24 +77,19 @@ impl Transfer {
     /// Checks that the layouts share their memory pool, that each value has equal offsets in both layouts, and that the rules cover all
     /// values.
     pub fn is_in_place(&self) -> bool {
-        let stays = |rule: &Rule<usize>| match *rule {
-            Rule::Follow { from, to } | Rule::Own { from, to, .. } => from == to,
+        let stays = |rule: &Rule<Location>| match rule {
+            Rule::Follow { from, to } | Rule::Own { from, to, .. } => from.offset == to.offset,
             Rule::Default { .. } | Rule::Gone { .. } => false,
         };
         let is_complete = self.steps.len() == self.to.fields.len();
-        is_complete && self.from.shares_pool(&self.to) && self.steps.iter().all(|(rule, _)| stays(rule))
+        is_complete && self.from.shares_pool(&self.to) && self.steps.iter().all(stays)
     }
 
     /// Checks that `old` and `new` have equal defaults for all values with the rule `Follow`.
     pub fn has_equal_defaults(&self, (old, new): (View<'_>, View<'_>)) -> bool {
-        let equal = |(rule, ty): &(Rule<usize>, PropertyType)| {
-            let Rule::Follow { from, to } = *rule else { return true };
-            let value = |view: View<'_>, offset: usize| {
-                // SAFETY: `View::from_raw` was promised a value of each field's type; `new` found a field of type `ty` at the offset in
-                // the schema of the view, which is compared below, before the first call.
-                unsafe { Ptr::new(view.base.wrapping_add(offset).cast_const(), ty) }
-            };
-            value(old, from).equal(value(new, to))
+        let equal = |rule: &Rule<Location>| match rule {
+            Rule::Follow { from, to } => old.equal_at(from, new, to),
+            _ => true,
         };
         old.is_of(&self.from) && new.is_of(&self.to) && self.steps.iter().all(equal)
     }
@@ -118,40 +112,34 @@ impl Transfer {
         if !are_sources || target.is_some_and(|target| !target.is_of(to)) {
             return false;
         }
-        for (rule, ty) in &self.steps {
-            let value = |view: View<'_>, offset: usize| {
-                // SAFETY: `View::from_raw` was promised a value of each field's type; `new` found a field of type `ty` at the offset in
-                // the schema of the view, as compared above. `copy` writes to another value only.
-                unsafe { Ptr::new(view.base.wrapping_add(offset).cast_const(), ty) }
-            };
-            let copy = |offset: usize, value: Ptr<'_>| {
-                let Some(target) = target else { return };
-                // SAFETY: as above, in the schema of `target`; the pointer is used for this copy only.
-                unsafe { PtrMut::new(target.base.wrapping_add(offset), ty) }.copy_from(value);
-            };
-            let is_own = match *rule {
+        let copy = |to: &Location, source: View<'_>, at: &Location| {
+            if let Some(target) = target {
+                target.copy_at(to, source, at);
+            }
+        };
+        for rule in &self.steps {
+            let is_own = match rule {
                 Rule::Follow { from, to } => {
-                    let (mine, default) = (value(own, from), value(new, to));
-                    let is_own = !mine.equal(value(old, from));
-                    if is_own && mine.equal(default) {
+                    let is_own = !own.equal_at(from, old, from);
+                    if is_own && own.equal_at(from, new, to) {
                         return false;
                     }
-                    copy(to, if is_own { mine } else { default });
+                    let (source, at) = if is_own { (own, from) } else { (new, to) };
+                    copy(to, source, at);
                     is_own
                 }
                 Rule::Own { from, to, is_distinct } => {
-                    let mine = value(own, from);
-                    if is_distinct && mine.equal(value(new, to)) {
+                    if *is_distinct && own.equal_at(from, new, to) {
                         return false;
                     }
-                    copy(to, mine);
+                    copy(to, own, from);
                     true
                 }
                 Rule::Default { to } => {
-                    copy(to, value(new, to));
+                    copy(to, new, to);
                     false
                 }
-                Rule::Gone { from } if value(own, from).equal(value(old, from)) => false,
+                Rule::Gone { from } if own.equal_at(from, old, from) => false,
                 Rule::Gone { .. } => return false,
             };
             are_own.push(is_own);
