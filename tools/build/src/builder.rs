@@ -1,5 +1,5 @@
-//! Repeats builds without cargo. Cargo runs the first build. Later builds repeat cargo's compiler calls while only the plugins' own sources
-//! change. `record.rs` decides if a build needs cargo. `recorder.rs` stores the records.
+//! Repeats builds without cargo. Cargo runs the first build of a request. Later builds repeat cargo's compiler calls, as long as only the
+//! plugins' own sources change. `record.rs` decides if a build needs cargo. `recorder.rs` stores the records.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -14,11 +14,12 @@ use crate::report::BuildOutcome;
 use crate::request::BuildRequest;
 use crate::running::{Cargo, Progress, RunningBuild};
 
-/// Builds requests repeatedly. A repeated build is fast if only a plugin's own sources have changed.
+/// Builds the same requests repeatedly. A repeated build is fast if only the plugins' own sources have changed.
 ///
-/// Cargo runs the first build, and each build after a change outside the plugins' own sources: a manifest, the lock file, a configuration,
-/// the toolchain, the environment, a source of a dependency, or an input of a build script. [`BuildOutcome::method`] contains the reason if
-/// cargo ran. A build without cargo has the same libraries, warnings and errors. The records are kept only in memory.
+/// Cargo runs the first build, and each build after a change outside the plugins' own sources: to a manifest, the lock file, a
+/// configuration, the toolchain, the environment, a source of a dependency, or an input of a build script. [`BuildOutcome::method`]
+/// contains the reason if cargo ran. A build without cargo produces the same libraries, warnings and errors as a build by cargo. The
+/// compiler calls of cargo are recorded only in memory.
 ///
 /// # Examples
 /// ```no_run
@@ -46,9 +47,10 @@ impl Builder {
         Self::default()
     }
 
-    /// Sets the program that the compiler calls as its linker. The program must call [`run_if_linker`](crate::run_if_linker) at the start
-    /// of its `main`. This call runs the linker directly, without a compiler driver. The link omits the debug information of the standard
-    /// library and of dependencies outside the workspace. Without the tools of the Rust toolchain, the program links through `cc` as usual.
+    /// Sets the program that the compiler calls as its linker in builds without cargo. The program must call
+    /// [`run_if_linker`](crate::run_if_linker) at the start of its `main`. This call runs the linker directly, without the compiler driver
+    /// `cc`. The linked library contains no debug information of the standard library and of dependencies outside the workspace. If the
+    /// linker cannot be called directly, the program links through `cc` as usual.
     pub fn linker(self, program: impl Into<PathBuf>) -> Self {
         Self { linker: Some(program.into()), ..self }
     }
@@ -79,7 +81,7 @@ impl Builder {
                     return Ok(RunningBuild::of(progress, move |progress| match direct.conclude(progress)? {
                         Some(outcome) => Ok(outcome),
                         None => {
-                            // Cargo itself locks the target folder.
+                            // Releases the lock of the target folder, because cargo itself locks this folder.
                             progress.processes.unlock();
                             cargo.start(progress, CargoReason::Failed)?.conclude(progress)
                         }
@@ -96,8 +98,8 @@ impl Builder {
         cargo.spawn(reason)
     }
 
-    /// Returns the compiler calls of the next build. Returns the reason as an error if cargo must build instead. Records the current stamps
-    /// of all known inputs in `recorder`.
+    /// Returns the compiler calls that the next build repeats. If cargo must build instead, returns the reason as an error. Records the
+    /// current stamps of all known inputs in `recorder`.
     fn plan(&self, recorder: &mut Recorder, request: &BuildRequest<'_>) -> Result<Direct, CargoReason> {
         let all = self.records.lock();
         let known = all.get(&recorder.key).ok_or(CargoReason::NotRecorded)?;

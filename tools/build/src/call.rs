@@ -38,7 +38,7 @@ pub(crate) fn split(stderr: &str) -> (Vec<CompilerCall>, String) {
 }
 
 /// Returns `true` for lines that cargo prints only with `-vv`: fresh and dirty units, and the output of build scripts. These lines may be
-/// dropped. Cargo repeats the output of a failed build script in its error.
+/// dropped, because cargo repeats the output of a failed build script in its error message.
 fn is_verbose(line: &str) -> bool {
     let status = line.trim_start().trim_start_matches("\x1b[1m").trim_start_matches("\x1b[92m").trim_start();
     let of_script = |line: &str| {
@@ -77,7 +77,8 @@ pub(crate) fn words(text: &str, end: Option<char>) -> Option<(Vec<String>, &str)
 }
 
 impl CompilerCall {
-    /// Parses the words as a compiler call. Returns `None` for other programs, such as build scripts, and for commands that are not UTF-8.
+    /// Parses the words as a compiler call. Returns `None` for calls of other programs, such as build scripts, and for commands that are
+    /// not UTF-8.
     fn of(words: Vec<String>) -> Option<Self> {
         let is_damaged = words.iter().any(|word| word.contains('\u{fffd}'));
         let mut words = words.into_iter().peekable();
@@ -115,8 +116,8 @@ impl CompilerCall {
         self.values("--crate-type").any(|kinds| kinds.split(',').any(|kind| kind == "cdylib"))
     }
 
-    /// Returns the working directory of the call. `root` is the full path of the crate's root source. The call contains the path of this
-    /// source relative to the working directory.
+    /// Returns the working directory of the call, derived from two paths of the crate's root source: `root` is the full path, and the call
+    /// contains the path relative to the working directory.
     pub(crate) fn folder(&self, root: &Path) -> Option<PathBuf> {
         let source = Path::new(self.args.iter().find(|arg| arg.ends_with(".rs") && !arg.starts_with('-'))?);
         if source.is_absolute() {
@@ -144,7 +145,7 @@ impl CompilerCall {
         {
             *old = dir.display().to_string();
         }
-        // Cargo always requests color, and removes it for files.
+        // The calls of cargo always request color. Cargo then removes color codes if its output is not a terminal.
         for arg in args.iter_mut().filter(|arg| arg.starts_with("--json=") && !color) {
             *arg = arg.replace("diagnostic-rendered-ansi,", "");
         }

@@ -2,8 +2,8 @@
 //!
 //! This process is often started by `cargo run` or `cargo test`, which describe the *outer* package in the environment. Inherited variables
 //! would rerun build scripts unnecessarily, make linkers find the host's libraries, and specify a jobserver that is not available.
-//! Variables that the *user* set (CARGO_TARGET_DIR, CARGO_HOME, CARGO_PROFILE_*, RUSTFLAGS, …) are kept. This module computes the changes.
-//! `request.rs` applies the changes to the command.
+//! Variables that the *user* set (CARGO_TARGET_DIR, CARGO_HOME, CARGO_PROFILE_*, RUSTFLAGS, …) are kept. This module computes the changes
+//! to the environment. `request.rs` applies the changes to the command.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -15,8 +15,8 @@ pub(crate) enum Change {
     Set(OsString, OsString),
 }
 
-/// Returns the changes for a nested cargo. `other_toolchain` is `true` if the request specifies a toolchain that differs from the running
-/// toolchain. Relative paths of the user are resolved against `cwd`, because the nested cargo runs in another folder.
+/// Returns the changes to the environment of a nested cargo. `other_toolchain` is `true` if the request specifies a toolchain that differs
+/// from the running toolchain. Relative paths of the user are resolved against `cwd`, because the nested cargo runs in another folder.
 pub(crate) fn changes(vars: &[(OsString, OsString)], other_toolchain: bool, cwd: &Path) -> Vec<Change> {
     let under_cargo = vars.iter().any(|(name, _)| name == "CARGO_MANIFEST_DIR");
     vars.iter()
@@ -75,7 +75,8 @@ fn users_library_path(name: &OsStr, value: &OsStr) -> Option<Change> {
     }
 }
 
-/// Returns `true` for folders that cargo prepends: its profile folder, subfolders (`deps`, `build/*/out`), and the toolchain's libraries.
+/// Returns `true` for folders that cargo prepends to the search path of libraries: its profile folder, subfolders (`deps`, `build/*/out`),
+/// and the toolchain's libraries.
 fn added_by_cargo(entry: &Path) -> bool {
     let parts: Vec<_> = entry.iter().filter_map(OsStr::to_str).collect();
     let profile = |part: &str| matches!(part, "debug" | "release");

@@ -1,4 +1,5 @@
-//! Copies one package to a fixed path for edits. Cargo compiles edits of the copy incrementally, and the author's files never change.
+//! Copies one package to a fixed path, so that the copy can be edited. Cargo compiles edits of the copy incrementally, and the author's
+//! files never change.
 //!
 //! The copy has a workspace root with everything that a package inherits: shared keys, profiles, patches, the lock file. Paths that leave
 //! the package become absolute, so the copy is built with the author's dependencies. A file is written only if its content differs, because
@@ -19,7 +20,7 @@ use crate::find::{metadata, same};
 use crate::request::BuildRequest;
 use crate::variants::lock;
 
-/// Version of the author's lock file that was last copied to the lock file of the copy.
+/// Name of a file with the last copied content of the author's lock file. Cargo changes the lock file of the copy itself.
 const LOCK_SOURCE: &str = ".Cargo.lock.source";
 
 /// Copy of a package that callers may edit and build, even in the target folder of the original package. The library `spinner` is renamed,
@@ -47,8 +48,8 @@ pub struct SourceCopy {
 
 impl SourceCopy {
     /// Copies the package of `manifest` below `dir`, without cargo's build folders and hidden files. `edits` contains files to replace or
-    /// add, by their paths in the package. An earlier copy in `dir` is updated. Waits while another thread or process holds a copy in
-    /// `dir`.
+    /// add, by their paths in the package. An earlier copy in `dir` is updated. Waits until no other thread or process holds a `SourceCopy`
+    /// in `dir`.
     ///
     /// # Errors
     /// [`BuildError::Metadata`] if cargo cannot read the manifest, or if the manifest has no package. [`BuildError::Store`] if a file
@@ -187,7 +188,7 @@ fn make_absolute(manifest: &mut Table, dir: &Path, is_outside: fn(&Path) -> bool
     for (key, value) in manifest {
         match value {
             Value::Table(table) => make_absolute(table, dir, is_outside),
-            // Arrays of tables describe programs, tests and other targets: `[[bin]]`.
+            // Arrays of tables describe programs, tests and other cargo targets, for example `[[bin]]`.
             Value::Array(targets) => {
                 targets
                     .iter_mut()
@@ -219,7 +220,8 @@ fn leaves(path: &Path) -> bool {
     })
 }
 
-/// Copies changed files. Deletes files of the copy that are in neither the source nor the edits. `dir` may be inside the source.
+/// Copies changed files. Deletes files in the copy that are in neither the source nor the edits. Skips `dir`, which may be inside the
+/// source.
 fn copy_files(from: &Path, to: &Path, edits: &BTreeMap<PathBuf, String>, dir: &Path) -> Result<(), BuildError> {
     let sources = files(from, Some(dir));
     for file in sources.iter().filter(|file| !edits.contains_key(*file)) {
@@ -291,7 +293,8 @@ fn files(dir: &Path, except: Option<&Path>) -> BTreeSet<PathBuf> {
     found
 }
 
-/// Copies the author's lock file if it has changed. Cargo later removes the other members from the copied lock file.
+/// Copies the author's lock file if it has changed. Cargo later removes the workspace members that were not copied from the copied lock
+/// file.
 fn copy_lock(workspace: &Path, dir: &Path) -> Result<(), BuildError> {
     let Ok(lock) = fs::read(workspace.join("Cargo.lock")) else { return Ok(()) };
     if write(&dir.join(LOCK_SOURCE), &lock)? {

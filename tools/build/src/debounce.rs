@@ -1,5 +1,5 @@
-//! Determines the end of a burst of saves, and selects the source files. `watch.rs` receives the events. The caller owns the clock. Times
-//! are durations since an arbitrary start.
+//! Decides when a burst of saves is over, and which files are sources. `watch.rs` receives the events. The caller provides the current
+//! time. Times are durations since an arbitrary start.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -35,7 +35,7 @@ pub struct Debounce {
     pending: Option<Pending>,
 }
 
-/// Next action.
+/// Action that the caller of [`Debounce::due`] takes next.
 ///
 /// # Examples
 /// ```
@@ -67,12 +67,12 @@ struct Pending {
 }
 
 impl Default for Debounce {
-    /// Creates a debounce with a quiet window of 10 ms, at most 200 ms.
+    /// Creates a debounce with a quiet window of 10 ms, which can grow to 200 ms.
     ///
-    /// Each edit waits for the full quiet window before its build. The window therefore covers one save only: an editor's write, sync and
-    /// rename, or "save all" on a few files, happen within a few milliseconds. A longer burst (a checkout, a formatter) is split. The
-    /// second part of the burst cancels the build of the first part. [`build_canceled`](Self::build_canceled) then doubles the window, so
-    /// that a burst starts few builds.
+    /// The build of each edit starts only after the full quiet window. The window is therefore only as long as one save: an editor's write,
+    /// sync and rename, or "save all" on a few files, happen within a few milliseconds. A longer burst, for example by a checkout or a
+    /// formatter, is split. The second part of the burst cancels the build of the first part. [`build_canceled`](Self::build_canceled) then
+    /// doubles the window, so that a burst starts few builds.
     fn default() -> Self {
         Self::new(Duration::from_millis(10), Duration::from_millis(200))
     }
@@ -85,7 +85,7 @@ impl Debounce {
         Self { quiet, longest, canceled: 0, pending: None }
     }
 
-    /// Doubles the quiet window, up to the longest wait. After changes have canceled a build, more changes are likely.
+    /// Doubles the quiet window, up to the longest wait, because more changes are likely after changes have canceled a build.
     ///
     /// # Examples
     /// ```
@@ -149,7 +149,7 @@ impl Debounce {
     }
 }
 
-/// Returns `true` if a change of this file can change a library. Excludes Cargo.lock, because cargo itself writes this file.
+/// Returns `true` if a change to this file can change a library. Excludes Cargo.lock, because cargo itself writes this file.
 pub(crate) fn is_source(path: &Path) -> bool {
     let Some(name) = path.file_name().and_then(OsStr::to_str) else { return false };
     // Temporary files of editors (`.#x.rs`, `._x.rs`) are hidden; `x.rs~`, `#x.rs#`, `.x.rs.swp` and vim's probe `4913`

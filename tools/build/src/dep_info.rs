@@ -7,7 +7,7 @@ use std::{fs, io};
 use crate::report::Artifact;
 use crate::stamp::Stamps;
 
-/// Parses the contents of a dependency file. Spaces in names are escaped there. The result may contain a source twice.
+/// Parses the contents of a dependency file, in which spaces in names are escaped. The result may contain a source twice.
 pub(crate) fn sources(list: &str) -> Vec<PathBuf> {
     let rules = list.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once(": "));
     let names =
@@ -43,7 +43,7 @@ pub(crate) fn update(library: &Path, old: &Stamps, new: &Stamps) -> io::Result<(
 
 impl Artifact {
     /// Returns the local files from which the library was compiled, including files of `include_str!`. The last build listed these files
-    /// next to the library. Without the list, the result is empty.
+    /// next to the library. If this list does not exist, the result is empty.
     ///
     /// # Examples
     /// ```

@@ -25,11 +25,11 @@ use crate::running::Progress;
 /// Folder of the outputs, next to cargo's libraries.
 const FOLDER: &str = "alcedo-direct";
 
-/// Build by recorded compiler calls, before its start.
+/// Build that repeats recorded compiler calls, before its start.
 #[derive(Debug)]
 pub(crate) struct Direct {
     pub(crate) recorder: Recorder,
-    /// The cargo command with the same result.
+    /// The cargo command that would produce the same result.
     pub(crate) command_line: String,
     pub(crate) color: bool,
     pub(crate) linker: Option<PathBuf>,
@@ -39,7 +39,7 @@ pub(crate) struct Direct {
     pub(crate) artifacts: Vec<Artifact>,
     /// Plugins to compile.
     pub(crate) records: Vec<Record>,
-    /// Locked files of cargo, held until the end of the build.
+    /// Lock files of cargo, which remain locked until the end of the build.
     pub(crate) locks: Vec<File>,
 }
 
@@ -86,7 +86,7 @@ impl Direct {
 /// Returns the output folder for the compiler call of a plugin.
 fn folder(record: &Record) -> PathBuf {
     let name = record.call.value("--crate-name").unwrap_or_default();
-    // The metadata differs between features and profiles.
+    // The metadata hash differs for each set of features and for each profile.
     let id = record.call.codegen("metadata").unwrap_or_default();
     record.library.with_file_name(FOLDER).join(format!("{name}-{id}"))
 }
@@ -171,7 +171,7 @@ struct Read {
     linked: Option<SystemTime>,
 }
 
-/// Reads the messages of a compiler until its end. Skips the remaining lines, because these are output of macros.
+/// Reads the messages of a compiler until the compiler exits. Skips all other lines, because macros have printed these lines.
 fn read(stderr: ChildStderr, package: &str) -> Read {
     let mut read = Read::default();
     for line in BufReader::new(stderr).split(b'\n').map_while(Result::ok) {

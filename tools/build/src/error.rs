@@ -1,4 +1,4 @@
-//! Errors of builds and watches, with fixes. `Display` is for plain output. Tools can format the fields in other forms.
+//! Errors of builds and of source watches, with suggested fixes. `Display` writes plain text. Tools can format the fields differently.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -26,8 +26,8 @@ pub enum BuildError {
         rendered: String,
         /// The command that reproduces the errors in a shell.
         command: String,
-        /// Files that the compiler has read or has not found. The list may be incomplete. A change of one of these files may correct the
-        /// errors.
+        /// Files that the compiler has read or has not found. A change to one of these files may correct the errors. The list may be
+        /// incomplete.
         inputs: Vec<PathBuf>,
     },
     /// The cargo program could not be started.
@@ -35,12 +35,12 @@ pub enum BuildError {
         "could not start `{program}`: {source}; install Rust from https://rustup.rs, or set CARGO to a cargo program"
     )]
     CargoNotRun {
-        /// The program that was tried.
+        /// The program that could not be started.
         program: String,
         /// Error of the operating system.
         source: io::Error,
     },
-    /// Cargo failed outside the compiler: a manifest, a lock file, a registry, a build script.
+    /// Cargo failed outside the compiler, for example because of a manifest, a lock file, a registry or a build script.
     #[error(
         "`{command}` failed before it had a library:\n{stderr}\ncorrect what cargo names above, or run the command by hand to see more"
     )]
@@ -81,18 +81,18 @@ pub enum BuildError {
         /// The folders that were searched.
         dirs: Vec<PathBuf>,
     },
-    /// The named host does not exist.
+    /// The host that the user or a manifest named does not exist.
     #[error(
         "the host package `{named}` does not exist, neither as a folder nor in the workspaces of {}: name a folder with a Cargo.toml, a package, or an existing program",
         list(dirs)
     )]
     NoHost {
-        /// The name that was specified.
+        /// The name of the host, as specified.
         named: String,
         /// The searched folders.
         dirs: Vec<PathBuf>,
     },
-    /// The build was canceled. The next build can use its target folder.
+    /// The build was canceled. Its target folder is unlocked, so the next build can use this folder.
     #[error("`{command}` was canceled: build again to have a library")]
     Canceled {
         /// The canceled command.
@@ -104,7 +104,7 @@ pub enum BuildError {
         library.display(), if known.is_empty() { "none".into() } else { known.join(", ") }
     )]
     NoSwitch {
-        /// The library as it was built.
+        /// The library that was to be copied.
         library: PathBuf,
         /// The switch that was requested.
         name: String,
@@ -127,7 +127,7 @@ pub enum BuildError {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WatchError {
-    /// The system provides no watcher.
+    /// The operating system provides no file watcher.
     #[error("could not start watching files: {source}; raise fs.inotify.max_user_instances or close other watchers")]
     NoWatcher {
         /// Error of the watcher.

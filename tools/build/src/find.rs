@@ -31,7 +31,7 @@ pub struct SourceCrate {
 }
 
 impl SourceCrate {
-    /// Describes a package of a workspace. Includes the sources of its programs only for a host.
+    /// Describes a package of a workspace. Includes the source folders of the package's programs only if the package is a host.
     pub(crate) fn new(package: &Package, members: &[&Package], is_host: bool) -> Self {
         let programs = package.targets.iter().filter(|target| is_host && target.is_bin());
         let programs = programs.filter_map(|target| target.src_path.parent().map(PathBuf::from));
@@ -159,8 +159,8 @@ fn source_dirs(package: &Package, members: &[&Package]) -> BTreeSet<PathBuf> {
     dirs
 }
 
-/// Returns the source folder of a cargo target. Returns `None` for a `build.rs` next to the manifest. The folder of the manifest also
-/// contains `target`, so it is watched without recursion.
+/// Returns the source folder of a cargo target. Returns `None` for a `build.rs` next to the manifest, because the folder of the manifest
+/// also contains `target` and is watched without recursion.
 fn source_dir(package: &Package, target: &Target) -> Option<PathBuf> {
     let dir = target.src_path.parent()?;
     let library = target.is_lib() || target.is_rlib() || target.is_cdylib() || target.is_proc_macro();

@@ -10,8 +10,8 @@ use crate::find::{SourceCrate, metadata};
 use crate::request::BuildRequest;
 
 /// Finds a host package. `named` is its folder, its manifest, or its name in the workspace of one of `dirs` or of the working directory.
-/// Without `named`, reads `host = "…"` from `[package.metadata.alcedo]` of a plugin or from `[workspace.metadata.alcedo]`. This host is a
-/// path relative to its manifest, or a package name. Returns `None` if neither table specifies a host.
+/// Without `named`, reads `host = "…"` from `[package.metadata.alcedo]` of a plugin or from `[workspace.metadata.alcedo]`. The value of
+/// `host` is a path relative to the manifest that contains the table, or a package name. Returns `None` if neither table specifies a host.
 ///
 /// # Errors
 /// If the named host does not exist, or a manifest cannot be read.

@@ -1,8 +1,8 @@
 //! Runs cargo for plugins. The `alcedo` tool, the stress program and the integration tests build, find and watch plugins through this
-//! crate, so that all builds of plugins are equal.
+//! crate, so that all of them build plugins in the same way.
 //!
-//! Pure functions make four decisions: the environment of a nested cargo, the meaning of cargo's messages, the end of a burst of saves, and
-//! the need for cargo in a build. Other modules act on these decisions.
+//! Pure functions make four decisions: which environment a nested cargo receives, what cargo's messages mean, when a burst of saves is
+//! over, and if a build needs cargo. Other modules act on these decisions.
 
 mod builder;
 mod call;

@@ -1,7 +1,7 @@
 //! Links faster in builds without cargo. The compiler calls this program as its linker. The program reads the linker's arguments from the
 //! output of `cc -###`, and replaces itself by the linker. Archives of the standard library and of dependencies are replaced by copies
-//! without debug information. Reading this debug information would take most of a link's time. Plugin authors do not step through this
-//! code.
+//! without debug information, because reading this information would take most of a link's time. Plugin authors do not step through the
+//! code of these archives.
 //!
 //! Each library still contains its own copy of the standard library, with its own heap, thread-locals and statics.
 
@@ -21,7 +21,7 @@ use crate::call::words;
 use crate::record::Record;
 
 /// Environment variable that makes the program run as a linker. The variable contains the path of the output folder. That folder also
-/// contains the files `NOTE`, `WHOLE` and `MISSING`.
+/// contains the files that [`NOTE`], [`WHOLE`] and [`MISSING`] name.
 const FOLDER: &str = "ALCEDO_LINK_FOLDER";
 /// File with the start time of a link, in microseconds since 1970. The file also contains the reason if the link is slow.
 const NOTE: &str = "link";
@@ -114,7 +114,7 @@ fn replace(command: &mut Command) -> Result<(), ()> {
     }
 }
 
-/// Replaces archives by their copies, and lists the archives without a copy.
+/// Replaces archives in the linker's arguments by their copies, and writes the list of archives without a copy to [`MISSING`].
 fn with_copies(folder: &Path, mut args: Vec<OsString>) -> Vec<OsString> {
     let whole = fs::read_to_string(folder.join(WHOLE)).unwrap_or_default();
     let whole: Vec<_> = whole.lines().map(OsStr::new).collect();
@@ -135,8 +135,8 @@ fn with_copies(folder: &Path, mut args: Vec<OsString>) -> Vec<OsString> {
     args
 }
 
-/// Returns the path of `rust-objcopy`. This program copies archives without debug information. The compiler adds the folder of this program
-/// to PATH. Returns `objcopy` if PATH does not contain `rust-objcopy`.
+/// Returns the path of `rust-objcopy`, which copies archives without debug information. The compiler adds the folder of this program to
+/// PATH. Returns `objcopy` if PATH does not contain `rust-objcopy`.
 fn objcopy() -> PathBuf {
     in_path().map(|folder| folder.join("rust-objcopy")).find(|path| path.is_file()).unwrap_or_else(|| "objcopy".into())
 }
@@ -221,7 +221,8 @@ fn find_linker(name: &str, args: &[OsString]) -> Option<(PathBuf, Vec<&'static s
     Some((linker, flags))
 }
 
-/// Copies archives in the background. The links in these output folders have listed the archives as missing. The next link uses the copies.
+/// Copies archives in the background: the archives that the links in these output folders have listed as missing. The next link uses the
+/// copies.
 pub(crate) fn prepare(folders: Vec<PathBuf>) {
     let lacks = |folder: &PathBuf| folder.join(MISSING).is_file();
     let folders: Vec<_> = folders.into_iter().filter(lacks).collect();

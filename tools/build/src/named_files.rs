@@ -1,4 +1,4 @@
-//! Finds the files that the errors of a compiler name. If a failed build reads a file for the first time, no list of sources contains this
+//! Finds the files that are named in compiler errors. If a failed build has read a file for the first time, no dependency file lists this
 //! file.
 
 use std::path::{Path, PathBuf};

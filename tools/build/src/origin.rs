@@ -1,5 +1,5 @@
 //! Checks if a built library is up to date. A note next to the library records the request, the environment, the compiler, and digests of
-//! files. These files are the sources that cargo lists, the manifests and the lock file. An unknown input counts as changed.
+//! the sources that cargo lists, of the manifests, and of the lock file. An unknown input counts as changed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -92,7 +92,7 @@ pub(crate) fn unchanged(note: &Path, inputs: &str) -> Option<PathBuf> {
     lines.all(is_as_it_was).then_some(library)
 }
 
-/// Records that `copy` was built from the inputs of `libraries`. Cargo has just built these libraries.
+/// Records that `copy` was built from the inputs of `libraries`, which cargo has just built.
 pub(crate) fn note(note: &Path, inputs: &str, copy: &Path, libraries: &[&Path], manifest: &Path) -> io::Result<()> {
     let mut files = BTreeSet::new();
     for library in libraries {

@@ -9,14 +9,14 @@ use std::time::Duration;
 
 use crate::error::BuildError;
 
-/// Started processes of one build, and its locks.
+/// Processes that a build has started, and files that the build has locked.
 #[derive(Debug, Default)]
 pub(crate) struct Processes(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
     children: Vec<Child>,
-    /// Locked files. A cancellation unlocks these files. The next build may start before the thread of this build ends.
+    /// Locked files. A cancellation unlocks these files, because the next build may start before the thread of this build ends.
     locks: Vec<File>,
     is_canceled: bool,
     /// Set if a process was killed.
@@ -76,7 +76,7 @@ impl Processes {
         state.locks.clear();
     }
 
-    /// Keeps locked files until the end of the build.
+    /// Stores locked files, so that the files remain locked until the end of the build.
     pub(crate) fn hold(&self, locks: Vec<File>) {
         self.state().locks = locks;
     }
@@ -94,7 +94,6 @@ impl Processes {
     }
 }
 
-/// A started process.
 #[derive(Debug)]
 pub(crate) struct Started {
     pub(crate) number: usize,
@@ -113,11 +112,11 @@ fn own_group(command: &mut Command) {
     command.process_group(0);
 }
 
-/// On other platforms, cargo itself ends its compilers when cargo ends.
+/// On platforms other than Unix, cargo itself ends its compilers when cargo exits.
 #[cfg(not(unix))]
 fn own_group(_: &mut Command) {}
 
-/// Kills the process group. A compiler that outlives its cargo would overwrite the library of the next build.
+/// Kills the process group, because a compiler that outlives its cargo would overwrite the library of the next build.
 fn kill(child: &mut Child) {
     #[cfg(unix)]
     if rustix::process::kill_process_group(rustix::process::Pid::from_child(child), rustix::process::Signal::KILL)
@@ -149,7 +148,7 @@ mod tests {
         let other = File::open(file.path()).unwrap();
         assert!(other.try_lock().is_err());
         processes.cancel();
-        // A process that another test forks holds a copy of the descriptor before `exec`.
+        // Between `fork` and `exec`, a process that another test starts holds a copy of the descriptor.
         let end = Instant::now() + Duration::from_secs(10);
         while other.try_lock().is_err() {
             assert!(Instant::now() < end, "the canceled build holds its lock");

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CargoReason {
-    /// No compiler call is recorded. This is the first build, or cargo has compiled nothing so far.
+    /// No compiler call is recorded, because this is the first build, or because cargo has compiled nothing so far.
     #[error("no compiler call is recorded yet")]
     NotRecorded,
     /// An input that only cargo handles has changed: a manifest, the lock file, a configuration, the toolchain, a source of a
@@ -24,7 +24,7 @@ pub enum CargoReason {
     /// An environment variable has changed.
     #[error("the variable {0} has changed")]
     Variable(String),
-    /// A build script lists no inputs, so cargo runs it again for a change of any file in its package.
+    /// A build script lists no inputs, so cargo runs it again after a change to any file in its package.
     #[error("the build script of {0} prints no `rerun-if-changed`")]
     BuildScript(String),
     /// Cargo is using the target folder.

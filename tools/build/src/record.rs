@@ -1,5 +1,5 @@
-//! Decides if a build needs cargo. A record contains cargo's compiler call for a plugin, and the inputs that determine this call. While
-//! these inputs are unchanged, cargo would repeat the call after a change of the plugin's own sources.
+//! Decides if a build needs cargo. A record contains cargo's compiler call for a plugin, and the inputs that determine this call. As long
+//! as these inputs are unchanged, cargo would repeat this call after a change to the plugin's own sources.
 //!
 //! Unknown inputs count as changed, because an unnecessary run of cargo costs less than a stale library.
 
@@ -12,7 +12,7 @@ use crate::reason::CargoReason;
 use crate::report::{Artifact, Package};
 use crate::stamp::{self, Stamp, Stamps};
 
-/// Configuration and toolchain files of cargo, in its working directory and in the folders above.
+/// Configuration and toolchain files that cargo reads in its working directory and in the folders above.
 pub(crate) const CONFIGURATION_FILES: [&str; 4] =
     [".cargo/config", ".cargo/config.toml", "rust-toolchain", "rust-toolchain.toml"];
 
@@ -54,7 +54,7 @@ impl Record {
     }
 }
 
-/// Versions of all inputs of a plugin.
+/// Versions of all inputs to the build of a plugin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Inputs {
     pub(crate) environment: BTreeMap<OsString, OsString>,
@@ -62,14 +62,14 @@ pub(crate) struct Inputs {
     pub(crate) own: Stamps,
     /// Digest of the contents of `own`. `None` if a file of `own` changed during the build.
     pub(crate) contents: Option<u128>,
-    /// Files that affect cargo's decisions. Some may not exist.
+    /// Files whose change requires a build by cargo. Some of these files may not exist.
     pub(crate) foreign: Stamps,
     /// Stamp of the library after the last build. Unknown if that build failed.
     pub(crate) library: Stamp,
 }
 
 impl Inputs {
-    /// Returns the inputs of a later build: the files of this build, with the stamps that `stamp` returns for these files.
+    /// Returns the same inputs as a later build finds them: the files of this build, with the stamps that `stamp` returns for these files.
     pub(crate) fn seen(
         &self,
         environment: BTreeMap<OsString, OsString>,
@@ -112,8 +112,8 @@ fn changed_variable<'a>(
     names.into_iter().find(|name| last.get(*name) != seen.get(*name))
 }
 
-/// Returns further files whose change may affect cargo's decisions: manifests and build scripts of `sources`, and the configuration, lock
-/// file and toolchain of a cargo that runs in `dir`. Sources and libraries are not included. The files need not exist.
+/// Returns the files whose change requires a build by cargo, except sources and libraries: manifests and build scripts of `sources`, and
+/// the configuration, lock file and toolchain of a cargo that runs in `dir`. The files need not exist.
 pub(crate) fn cargo_files(sources: &[PathBuf], dir: &Path, environment: &BTreeMap<OsString, OsString>) -> Vec<PathBuf> {
     let ancestors = |path: &Path| path.ancestors().skip(1).map(Path::to_owned).collect::<Vec<_>>();
     let mut folders: Vec<_> = sources.iter().flat_map(|source| ancestors(source)).collect();

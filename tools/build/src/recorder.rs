@@ -1,4 +1,4 @@
-//! Keeps the records of builds: cargo's compiler calls for each request, and the versions of all inputs of these calls.
+//! Stores the records of builds: cargo's compiler calls for each request, and the versions of all inputs to these calls.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::OsString;
@@ -82,7 +82,7 @@ impl Recorder {
         }
     }
 
-    /// Returns the stamp of a file for this build. Uses the recorded stamp if this build has one, otherwise the current stamp.
+    /// Returns the stamp of a file that was recorded before this build. If no stamp was recorded, returns the current stamp.
     pub(crate) fn see(&self, path: &Path) -> Stamp {
         self.before.get(path).cloned().unwrap_or_else(|| Stamp::of(path))
     }
@@ -105,7 +105,7 @@ impl Recorder {
         }
     }
 
-    /// Records the calls of a successful cargo. Does nothing if a newer build has begun.
+    /// Records the compiler calls of a successful build by cargo. Does nothing if the build was canceled.
     pub(crate) fn note(
         &self,
         processes: &Processes,
@@ -231,7 +231,7 @@ impl Recorder {
         if result.is_built {
             install()?;
             if let Some(own) = self.own_sources(&result.dep_file, &record.dir) {
-                // If the update fails, the watch misses new files before the next build by cargo.
+                // If this update fails, new files are not watched until the next build by cargo.
                 let _ = dep_info::update(&record.library, &record.inputs.own, &own);
                 record.inputs.contents = stamp::contents(&own);
                 record.inputs.own = own;

@@ -1,4 +1,5 @@
-//! Converts cargo's messages to libraries, diagnostics and a result, by pure functions. `running.rs` reads the pipe.
+//! Converts cargo's messages to libraries, diagnostics and the result of a build, by pure functions. `running.rs` reads these messages from
+//! cargo's output.
 
 use crate::error::BuildError;
 use crate::named_files::{full_path, is_error, named_files};
@@ -48,14 +49,15 @@ pub struct BuildOutcome {
     pub artifacts: Vec<Artifact>,
     /// Warnings as the compiler rendered them, without duplicates.
     pub warnings: String,
-    /// Duration in milliseconds of cargo, or of the compiler in a build without cargo.
+    /// Run time in milliseconds of cargo, or of the compiler in a build without cargo.
     pub millis: f64,
-    /// Method of the build: by cargo, with the reason, or by the compiler alone, with its times.
+    /// Method of the build: cargo with the reason why cargo ran, or the compiler alone with its times.
     pub method: BuildMethod,
 }
 
 impl BuildOutcome {
-    /// Returns the parts of the build with their milliseconds, in chronological order. The parts add up to [`millis`](Self::millis).
+    /// Returns the phases of the build with their durations in milliseconds, in chronological order. The durations add up to
+    /// [`millis`](Self::millis).
     ///
     /// # Examples
     /// ```no_run
@@ -102,38 +104,38 @@ pub enum BuildMethod {
     Cargo(CargoReason),
     /// Only the recorded compiler calls ran, for the plugins whose own sources had changed.
     Direct {
-        /// Milliseconds of the slowest call, including its link.
+        /// Milliseconds that the slowest compiler call took, including its link.
         compile: f64,
-        /// Milliseconds of the link in this call. `None` if no [`Builder::linker`](crate::Builder::linker) is set, or if nothing was
+        /// Milliseconds that the link in this call took. `None` if no [`Builder::linker`](crate::Builder::linker) is set, or if nothing was
         /// compiled.
         link: Option<f64>,
-        /// Reason why the link ran through `cc`. `None` for a fast link.
+        /// Reason why `cc` linked the library. `None` if the linker was called directly.
         slow_link: Option<String>,
     },
 }
 
-/// Messages of one build so far.
+/// Messages of one build that have been read so far.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
     artifacts: Vec<Artifact>,
     pub(crate) units: Units,
     pub(crate) diagnostics: Diagnostics,
-    /// Files on which the errors depend.
+    /// Files whose change may correct the errors.
     pub(crate) inputs: Vec<PathBuf>,
 }
 
-/// Compiled and fresh units of local packages.
+/// Compiled and up-to-date crates of local packages.
 #[derive(Debug, Default)]
 pub(crate) struct Units {
     /// The requested plugins.
     pub(crate) plugins: Vec<Unit>,
     /// Package name and output folder of each build script.
     pub(crate) scripts: Vec<(String, PathBuf)>,
-    /// Manifest and file of each library that is not a plugin.
+    /// Manifest and output file of each library that is not a plugin.
     pub(crate) libraries: Vec<(PathBuf, PathBuf)>,
 }
 
-/// Plugin that a message of cargo names.
+/// Plugin that is named in a message from cargo.
 #[derive(Debug, Clone)]
 pub(crate) struct Unit {
     pub(crate) package: Package,
@@ -157,7 +159,7 @@ pub(crate) struct Package {
 pub(crate) struct Diagnostics {
     rendered: Vec<(String, String)>,
     pub(crate) errors: bool,
-    /// Set after an error without a location in the sources, for example of the linker.
+    /// Set after an error whose cause may be outside the sources, for example an error from the linker.
     pub(crate) errors_elsewhere: bool,
 }
 
@@ -172,7 +174,7 @@ pub(crate) struct Ending {
 impl Report {
     pub(crate) fn note(&mut self, message: Message) {
         match message {
-            // Cargo hides warnings of other packages, except with `-vv`.
+            // Skips warnings in packages that are not local. Cargo also hides these warnings, except with `-vv`.
             Message::CompilerMessage(message) if is_local(&message.package_id) || is_error(&message.message) => {
                 let root = message.target.src_path.as_std_path();
                 let named = named_files(&message.message);
@@ -212,7 +214,7 @@ impl Report {
         }
     }
 
-    /// Returns the result after the end of cargo.
+    /// Returns the result of the build after cargo has exited.
     pub(crate) fn conclude(
         self,
         ending: Ending,
@@ -259,7 +261,8 @@ impl Diagnostics {
         self.errors_elsewhere |= new.errors_elsewhere;
     }
 
-    /// Returns each diagnostic once. Cargo repeats the diagnostics of a package that it compiles twice, for the library and for its tests.
+    /// Returns the rendered diagnostics, each once. Cargo repeats the diagnostics of a package that it compiles twice, for the library and
+    /// for its tests.
     pub(crate) fn text(&self) -> String {
         let mut before = HashSet::new();
         self.rendered.iter().map(|(_, text)| text.as_str()).filter(|text| before.insert(*text)).collect()
@@ -275,20 +278,20 @@ fn is_elsewhere(diagnostic: &Diagnostic) -> bool {
         || diagnostic.code.as_ref().is_some_and(|code| LIBRARIES.contains(&code.code.as_str()))
 }
 
-/// Returns `true` for packages from local folders. Packages of a registry are not local.
+/// Returns `true` for packages from local folders. Packages from a registry are not local.
 fn is_local(package: &PackageId) -> bool {
     package.repr.contains("path+file:")
 }
 
-/// Returns `true` for a message that only counts other messages. Cargo also hides these messages.
+/// Returns `true` for a message that only states the number of errors or warnings. Cargo also hides these messages.
 fn is_summary(message: &str) -> bool {
     message.starts_with("aborting due to ")
         || message.ends_with(" warning emitted")
         || message.ends_with(" warnings emitted")
 }
 
-/// Returns `true` for a requested artifact. Cargo places such artifacts in the profile's folder, and cdylibs of dependencies in a
-/// subfolder.
+/// Returns `true` for the library of a requested package. Cargo writes this library to the profile's folder, and cdylibs of dependencies to
+/// a subfolder.
 fn is_root_library(file: &Path) -> bool {
     let folder = file.parent().and_then(Path::file_name);
     file.extension().is_some_and(|extension| extension == DLL_EXTENSION)

@@ -1,4 +1,5 @@
-//! Build requests and their cargo commands. A request only stores its options. The conversion to a command reads the environment.
+//! Build requests and their cargo commands. A request only stores its options. The environment is read when a request is converted to a
+//! command.
 
 use crate::cargo_env::{self, Change};
 use std::env;
@@ -33,7 +34,8 @@ pub struct BuildRequest<'a> {
 }
 
 impl<'a> BuildRequest<'a> {
-    /// Creates a debug build of the crate or workspace with the manifest `manifest` (its `Cargo.toml`), as the user would build it there.
+    /// Creates a request for a debug build of the crate or workspace whose `Cargo.toml` is `manifest`, with the user's environment and
+    /// configuration.
     pub fn new(manifest: &'a Path) -> Self {
         Self {
             manifest,
@@ -55,7 +57,7 @@ impl<'a> BuildRequest<'a> {
         self
     }
 
-    /// Builds programs for hosts instead of libraries. The artifacts then contain the programs.
+    /// Builds programs that run as hosts, instead of libraries. The artifacts of the build are then these programs.
     pub fn programs(mut self) -> Self {
         self.programs = true;
         self
@@ -67,7 +69,7 @@ impl<'a> BuildRequest<'a> {
         self
     }
 
-    /// Builds with the release profile.
+    /// Selects the release profile if `yes` is `true`.
     pub fn release(mut self, yes: bool) -> Self {
         self.release = yes;
         self
@@ -91,19 +93,19 @@ impl<'a> BuildRequest<'a> {
         self
     }
 
-    /// Sets a variable for cargo, the compiler and build scripts.
+    /// Sets an environment variable for cargo, the compiler and build scripts.
     pub fn env(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.envs.push((name.into(), value.into()));
         self
     }
 
-    /// Requests colored diagnostics.
+    /// Requests colored diagnostics if `yes` is `true`.
     pub fn color(mut self, yes: bool) -> Self {
         self.color = yes;
         self
     }
 
-    /// Returns the name of the selected package, or the manifest, for errors.
+    /// Returns a description of the built package for error messages: its name, or the path of the manifest.
     pub(crate) fn what(&self) -> String {
         self.package_name().map_or_else(|| self.manifest.display().to_string(), |name| format!("package `{name}`"))
     }
@@ -127,8 +129,8 @@ impl<'a> BuildRequest<'a> {
         self.target_dir.as_deref().map(full)
     }
 
-    /// Returns cargo without a subcommand, in the environment and folder of the user. Cargo searches its configuration from the working
-    /// directory upward, not from the manifest.
+    /// Returns a cargo command without a subcommand, with the user's environment, in the folder of the request. The folder matters because
+    /// cargo searches its configuration from the working directory upward, not from the manifest.
     pub(crate) fn cargo(&self) -> Command {
         let mut cargo = match (&self.toolchain, env::var_os("CARGO")) {
             (Some(toolchain), _) => {

@@ -1,4 +1,5 @@
-//! Running builds: start, output, end and cancellation. This file runs cargo. `direct.rs` runs recorded compiler calls.
+//! Starts builds, reads their output, waits for their end, and cancels them. This file runs cargo. `direct.rs` runs recorded compiler
+//! calls.
 
 use crate::call::{self, CompilerCall};
 use crate::dep_info;
@@ -43,7 +44,7 @@ pub struct RunningBuild {
     finished: Receiver<()>,
 }
 
-/// Builds and waits for the libraries.
+/// Builds a request with cargo, and waits for the libraries.
 ///
 /// # Examples
 /// ```no_run
@@ -69,7 +70,7 @@ pub(crate) struct Progress {
 }
 
 impl RunningBuild {
-    /// Completes a build in a thread, after its first processes were started.
+    /// Completes a build whose first processes have been started, by calling `rest` in a new thread.
     pub(crate) fn of(
         progress: Progress,
         rest: impl FnOnce(&Progress) -> Result<BuildOutcome, BuildError> + Send + 'static,
@@ -77,7 +78,7 @@ impl RunningBuild {
         let (alive, finished) = bounded(0);
         let shared = progress.clone();
         let worker = thread::spawn(move || {
-            let _alive = alive; // Its drop at the end disconnects `finished`.
+            let _alive = alive; // Dropped at the end of the thread, which disconnects `finished`.
             rest(&shared)
         });
         Self { worker: Some(worker), progress, finished }
@@ -124,7 +125,7 @@ pub(crate) struct Cargo {
     recorder: Option<Recorder>,
 }
 
-/// A started cargo.
+/// Build by a cargo process that has been started.
 #[derive(Debug)]
 pub(crate) struct StartedCargo {
     cargo: Cargo,
@@ -165,7 +166,7 @@ impl Cargo {
 }
 
 impl StartedCargo {
-    /// Reads the messages until the end of cargo, and seals the libraries.
+    /// Reads cargo's messages until cargo exits, and seals the libraries.
     pub(crate) fn conclude(self, progress: &Progress) -> Result<BuildOutcome, BuildError> {
         let Self { cargo, process, started, reason } = self;
         let Cargo { command, command_line, what, makes_programs, recorder } = cargo;
@@ -205,7 +206,8 @@ impl StartedCargo {
     }
 }
 
-/// Returns the sources in the dependency file of a call. After a failed call, this file exists if the compiler has read all sources.
+/// Returns the sources that the dependency file of a compiler call lists. After a failed call, this file exists if the compiler has read
+/// all sources.
 fn listed_sources(call: &CompilerCall) -> Vec<PathBuf> {
     let list = call.value("--out-dir").and_then(|dir| dep_file(call, Path::new(dir)));
     let sources = list.and_then(|list| dep_info::read(&list).ok()).unwrap_or_default();

@@ -22,7 +22,7 @@ pub(crate) enum Stamp {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Version {
     modified: Option<SystemTime>,
-    /// Change time and number of the file's inode. Programs cannot set these. Zero on systems other than Unix.
+    /// Change time and number of the file's inode. Programs cannot set these values. Zero on systems other than Unix.
     changed: (i64, i64, u64),
     length: u64,
 }
@@ -46,8 +46,8 @@ impl Stamp {
         }
     }
 
-    /// Returns the stamp of a file that builds do not write. Returns `Unknown` if the file was written or replaced after `start`. The build
-    /// may then have read either version.
+    /// Returns the stamp of a file that builds do not write. Returns `Unknown` if the file was written or replaced after `start`, because
+    /// the build may have read either version.
     pub(crate) fn before(path: &Path, start: SystemTime) -> Self {
         match Self::of(path) {
             Self::File(version) if !version.is_before(start) => Self::Unknown,

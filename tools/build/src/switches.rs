@@ -1,5 +1,5 @@
-//! Copies of a library that differ only in bytes that its code reads at run time: named switches, and a tag. The crate `fixture` of the
-//! test plugins stores switches and tag as text in a separate section. Each copy has a different build id, as if it had been built
+//! Creates copies of a library that differ only in bytes that its code reads at run time: named switches, and a tag. The crate `fixture` of
+//! the test plugins stores the switches and the tag in a separate section. Each copy has a different build id, as if it had been built
 //! separately.
 
 use std::ops::Range;
@@ -63,7 +63,7 @@ pub(crate) fn switched(library: &Path, switches: &Switches<'_>) -> Result<Vec<u8
     Ok(bytes)
 }
 
-/// Returns the range of a part of `whole`.
+/// Returns the range that the slice `part` of `whole` has in `whole`.
 fn range_in(part: &[u8], whole: &[u8]) -> Range<usize> {
     let start = part.as_ptr().addr() - whole.as_ptr().addr();
     start..start + part.len()

@@ -145,7 +145,7 @@ impl Variants {
     }
 }
 
-/// Lock file in the shared target folder of the builds. The folder of the copies contains no lock file.
+/// Lock file in the shared target folder of the builds. For copies with switches, it is in the folder of the copies.
 const LOCK: &str = ".alcedo-variants.lock";
 
 /// Locks a file in a folder against other threads and processes. The lock is released when the file is closed, or at the end of the

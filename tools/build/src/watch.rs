@@ -1,4 +1,4 @@
-//! Reports changes of sources. `debounce.rs` selects the source files, and determines the end of a burst of changes. Cargo determines the
+//! Reports changes to sources. `debounce.rs` decides which files are sources, and when a burst of changes is over. Cargo decides which
 //! crates to compile.
 
 use crate::debounce::{is_cargo_file, is_made_by_tools, is_source, is_source_folder};
@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 pub struct SourceEvent {
     /// Time of the event, on the clock of [`SourceWatch::now`].
     pub at: Duration,
-    /// Path of the changed file. The file may have been deleted. If a whole folder appeared, or if the system dropped events, path of the
+    /// Path of the changed file, which may have been deleted. If a whole folder appeared, or if the system dropped events, the path of the
     /// folder.
     pub path: PathBuf,
 }
@@ -27,7 +27,7 @@ pub struct SourceEvent {
 /// Folder of cargo's configuration, next to a manifest.
 const CONFIGURATION: &str = ".cargo";
 
-/// Event of the system and its time.
+/// Event that the operating system has reported, and its time.
 type Raw = (Duration, notify::Result<Event>);
 
 /// Watch on source folders. Dropping this value ends the watch.
@@ -59,9 +59,9 @@ pub struct SourceWatch {
 }
 
 impl SourceWatch {
-    /// Watches `dirs` recursively. Watches each parent folder with a `Cargo.toml` without recursion. A parent folder contains manifests and
-    /// build scripts, but also the large folder `target`, which changes in every build. Also watches cargo's configuration, toolchain and
-    /// lock files in these folders, and existing files of these kinds in parent folders.
+    /// Watches `dirs` recursively. Watches each parent folder with a `Cargo.toml` without recursion, because such a folder contains
+    /// manifests and build scripts, but also the large folder `target`, which changes in every build. Also watches cargo's configuration,
+    /// toolchain and lock files in these folders, and existing files of these kinds in parent folders.
     pub fn new(dirs: &[PathBuf]) -> Result<Self, WatchError> {
         let (sender, receiver) = unbounded();
         let started = Instant::now();
@@ -92,9 +92,9 @@ impl SourceWatch {
         Ok(watch)
     }
 
-    /// Watches more files, with any name, such as the result of [`Artifact::inputs`](crate::Artifact::inputs): included files, and sources
-    /// outside the watched folders. A file may be missing. Files that tools write are skipped, because otherwise each build would cause
-    /// another build.
+    /// Watches additional files with any name, for example the result of [`Artifact::inputs`](crate::Artifact::inputs): included files, and
+    /// sources outside the watched folders. A file need not exist. Files in target folders are skipped, because otherwise each build would
+    /// cause another build.
     ///
     /// # Examples
     /// ```no_run
@@ -210,8 +210,8 @@ fn listen(
     }
 }
 
-/// Updates the watches. Returns the folders in which all files may have changed: recreated folders, or all folders if the system dropped
-/// events.
+/// Updates the watches after an event. Returns the folders in which all files may have changed: recreated folders, or all watched folders
+/// if the system dropped events.
 fn arrived(watcher: &Weak<Mutex<FolderWatch>>, event: Option<&Event>) -> BTreeSet<PathBuf> {
     let Some(watcher) = watcher.upgrade() else { return BTreeSet::new() };
     let mut watcher = watcher.lock().unwrap_or_else(PoisonError::into_inner);
@@ -220,12 +220,14 @@ fn arrived(watcher: &Weak<Mutex<FolderWatch>>, event: Option<&Event>) -> BTreeSe
     arrived
 }
 
-/// Returns `true` for changes. Compilers open and read files, so the only access that counts is the end of a write.
+/// Returns `true` for an event that changes a file. Compilers also open and read files, so the only access that counts is the end of a
+/// write.
 fn is_change(kind: EventKind) -> bool {
     !matches!(kind, EventKind::Access(access) if access != AccessKind::Close(AccessMode::Write))
 }
 
-/// Returns `true` for paths in watched folders. A sibling of a recursively watched folder is watched only if its parent folder is.
+/// Returns `true` for paths in watched folders. A file next to a recursively watched folder is watched only if the parent folder is also
+/// watched.
 fn is_watched(path: &Path, deep: &[PathBuf], flat: &[PathBuf]) -> bool {
     deep.iter().any(|dir| path.starts_with(dir)) || path.parent().is_some_and(|dir| flat.iter().any(|flat| flat == dir))
 }
@@ -235,7 +237,7 @@ fn is_below(path: &Path, deep: &[PathBuf]) -> bool {
     is_source_folder(path) && deep.iter().any(|dir| path.starts_with(dir))
 }
 
-/// Returns `true` for a new or moved folder. The system reports no events for the files in such a folder.
+/// Returns `true` if a file or folder was created or moved. The system reports no events for the files in such a folder.
 fn is_arrival(kind: EventKind) -> bool {
     matches!(kind, EventKind::Create(_) | EventKind::Modify(ModifyKind::Name(_)))
 }

@@ -25,7 +25,8 @@ fn a_plugin_builds_to_one_library_and_a_second_build_is_fresh() {
     assert!(second.artifacts[0].fresh);
 }
 
-/// Cargo regards a copy and the package of its author as equal, and therefore searches for the sources of the last build.
+/// Without a unique library name, cargo would regard the copy and the author's package as equal, and would not rebuild the author's
+/// library.
 #[test]
 fn a_copy_in_the_target_folder_of_its_package_leaves_the_authors_library_right() {
     let scratch = Scratch::plugin();
@@ -233,7 +234,7 @@ fn one_build_makes_all_members_and_later_only_the_changed() {
     };
     voices("soft-voice", "LOUD-VOICE");
 
-    // Without changes, cargo does not run. The test removes the folder of cargo, and checks that the folder stays removed.
+    // Without changes, cargo does not run. The test removes cargo's target folder, and checks that the folder stays removed.
     let compiled = || {
         let _ = fs::remove_dir_all(scratch.path("out"));
         assert_eq!(get(), libraries);
@@ -350,7 +351,7 @@ fn a_workspace_yields_its_plugins_and_a_member_only_itself() {
     assert_eq!(plugins[1].source_dirs, ["shared/src", "two/src"].map(|dir| root.join(dir)));
     assert_eq!(in_folder(&root.join("two")), plugins[1..]);
 
-    // Members outside of the default members are found only if their own folders are specified.
+    // Plugins that are not default members are found only if their own folders are specified.
     let members = "[workspace]\nresolver = \"3\"\nmembers = [\"one\", \"two\", \"shared\"]\n";
     scratch.write("Cargo.toml", &format!("{members}default-members = [\"shared\", \"two\"]\n"));
     let folder = PluginFolder::of(&root).unwrap();

@@ -1,5 +1,5 @@
-//! Builds scratch plugins repeatedly, with and without cargo. After any edit, the library must contain the new code. Later builds of cargo
-//! must be correct.
+//! Builds scratch plugins repeatedly, with and without cargo. After any edit, the library must contain the new code, and later builds by
+//! cargo must be correct.
 
 use crate::scratch::{LIB, Scratch, manifest};
 use alcedo_build::{BuildError, BuildMethod, BuildOutcome, BuildRequest, Builder, CargoReason, build};
@@ -104,7 +104,7 @@ fn own_sources_are_compiled_without_cargo_which_is_right_afterwards() {
     edits.edit("src/more.rs", "delta", "omega");
     assert_eq!(edits.built(&["gamma-word", "omega-word"], &["delta-word"]), "direct");
 
-    // Restores the source of cargo's last build with its modification time. Cargo therefore detects no change of this source.
+    // Restores the source of cargo's last build with its modification time, so that cargo detects no change to this source.
     fs::copy(&kept, edits.scratch.path("src/lib.rs")).unwrap();
     File::options().write(true).open(edits.scratch.path("src/lib.rs")).unwrap().set_modified(time).unwrap();
     assert_eq!(edits.built(&["alpha-word"], &["gamma-word"]), "direct");
@@ -219,7 +219,7 @@ fn a_variable_a_feature_and_a_manifest_are_cargos() {
     edits.edit("src/lib.rs", "none-voice", "zero-voice");
     assert_eq!(edits.built(&["config-voice"], &[]), "direct");
 
-    // The plugin has no inputs in the target folder.
+    // A removed target folder does not require cargo, because the plugin has no inputs in it.
     fs::remove_dir_all(edits.scratch.path("out")).unwrap();
     assert_eq!(edits.built(&["config-voice"], &[]), "direct");
 }

@@ -12,7 +12,7 @@
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GlueError {
-    /// A type belongs to another package, and the glue of that package is not specified.
+    /// A type belongs to another package, and the Rust path of that package's glue is not specified.
     #[error(
         "`{member}` names {path}, which is not among the types that are written here: say where the glue of package `{package}` is, with \
          `--package {package}=some_crate`"
@@ -25,7 +25,7 @@ pub enum GlueError {
         /// The package of the type.
         package: String,
     },
-    /// A type without a known Rust type.
+    /// A member has a type for which no Rust type is known.
     #[error(
         "`{member}` is of the type `{}`, for which this version of alcedo has no Rust type: use the version that built it, or rebuild it",
         text.escape_debug()
@@ -36,7 +36,7 @@ pub enum GlueError {
         /// The type, in the syntax of signatures.
         text: String,
     },
-    /// A name that is invalid in Rust. The compiler of a plugin rejects invalid names, so the library or the host is damaged or forged.
+    /// A name is invalid in Rust. The Rust compiler accepts no such name in a declaration, so the library or the host is damaged or forged.
     #[error("{owner} has a member or a type called `{}`, which is not a valid Rust name: rebuild it", name.escape_debug())]
     Name {
         /// The path of the type that contains the name, or the path of the type itself.
@@ -55,7 +55,7 @@ pub enum GlueError {
         /// The path of the type.
         path: String,
     },
-    /// Two types that would have the same name in the generated source.
+    /// Two types would have the same name in the generated source.
     #[error(
         "{first} and {second} would both be `{name}`: write a source for each package, with `--only {package}` for this one"
     )]
@@ -69,7 +69,7 @@ pub enum GlueError {
         /// The package of the first type.
         package: String,
     },
-    /// A requested package without declarations.
+    /// A requested package contains no declarations.
     #[error("package `{package}` has no types: types exist in {found}")]
     NoSuchPackage {
         /// The package.

@@ -11,7 +11,6 @@ use crate::host_types::{Form, HostNames, MOST_PARAMS};
 use crate::text::{doc, head, identifier, parts};
 use crate::{Glue, Origin};
 
-/// The indent of members.
 const INDENT: &str = "        ";
 
 pub(crate) fn source(glue: &Glue, origin: &Origin, declared: &Declared) -> Result<String, GlueError> {
@@ -89,7 +88,7 @@ fn class(text: &mut String, names: &HostNames<'_>, found: &DeclaredClass) {
         doc(into, INDENT, &property.doc);
         let _ = writeln!(into, "{INDENT}{line}");
     }
-    // Skips overrides. Callers use the base class that declares the function.
+    // Skips overrides, because the glue of the base class contains the function.
     for function in found.functions.iter().filter(|function| function.overrides.is_empty()) {
         let typed = typed(names, function);
         let (into, line) = match typed {
@@ -126,7 +125,7 @@ fn class(text: &mut String, names: &HostNames<'_>, found: &DeclaredClass) {
     let _ = writeln!(text, "}}");
 }
 
-/// Returns the class and its known base classes.
+/// Returns the paths of the class and of its known base classes.
 fn extends(names: &HostNames<'_>, found: &DeclaredClass) -> Vec<String> {
     let classes: BTreeMap<_, _> = names.declared.classes.iter().map(|class| (class.path.as_str(), class)).collect();
     let (mut chain, mut at) = (Vec::new(), found.path.as_str());

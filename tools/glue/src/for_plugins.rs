@@ -1,4 +1,5 @@
-//! Generates the source for plugins from declarations. The output is sorted by path, and is identical on every machine.
+//! Generates the source for plugins from the declarations of a host or a module. The output is sorted by path, and is identical on every
+//! machine.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -88,7 +89,7 @@ pub(crate) fn own<'a>(glue: &Glue, declared: &'a Declared) -> Result<BTreeMap<&'
     }
 }
 
-/// Checks that all names are valid Rust identifiers. Declarations are read from a library file. This file may contain arbitrary bytes.
+/// Checks that all names are valid Rust identifiers, because declarations are read from a library file, which may contain arbitrary bytes.
 fn check_names(declared: &Declared) -> Result<(), GlueError> {
     let check = |owner: &str, name: &str| match is_name(name) {
         true => Ok(()),
@@ -141,7 +142,7 @@ fn check_names(declared: &Declared) -> Result<(), GlueError> {
     })
 }
 
-/// Specifiers of events, spelled like their flags in reflection.
+/// Specifiers of events, spelled like the function flags in reflection.
 const EVENTS: [&str; 2] = ["blueprint_native_event", "blueprint_implementable_event"];
 
 /// Sorts classes for readability: each class follows its base.
@@ -161,8 +162,8 @@ pub(crate) fn bases_first(mut left: Vec<&DeclaredClass>) -> Vec<&DeclaredClass> 
     sorted
 }
 
-/// Writes an enum. `imported` is empty or the specifier `imported`. With this specifier, the host compares the enum with its own when the
-/// plugin is loaded.
+/// Writes an enum. `imported` is empty or the specifier `imported`. With this specifier, the host compares the enum with its own
+/// declaration when it loads the plugin.
 pub(crate) fn enumeration(text: &mut String, found: &DeclaredEnum, imported: &str) {
     let (package, name) = parts(&found.path);
     doc(text, "", &found.doc);
@@ -301,7 +302,7 @@ fn class(text: &mut String, names: &Names<'_>, found: &DeclaredClass) -> Result<
         }
         let _ = writeln!(text, "}}");
     }
-    // Skips overrides. Callers use the base class that declares the function.
+    // Skips overrides, because the glue of the base class contains the function.
     let own: Vec<_> = found.functions.iter().filter(|function| function.overrides.is_empty()).collect();
     if own.is_empty() {
         return Ok(());

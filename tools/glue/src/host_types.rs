@@ -1,5 +1,5 @@
-//! Maps types of modules to Rust types in a host. If no Rust type exists, the value is passed as a `Value`. In a plugin, a type without a
-//! Rust type is an error.
+//! Maps types of modules to Rust types in a host. If no Rust type exists, the value is passed as a `Value`. In glue for plugins, a type
+//! without a Rust type is an error.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,7 +27,7 @@ pub(crate) struct HostNames<'a> {
     pub(crate) own: &'a BTreeMap<&'a str, &'a str>,
     /// Rust paths of the glue of other packages, by package name.
     pub(crate) elsewhere: &'a BTreeMap<String, String>,
-    /// The declarations.
+    /// All declarations of the module.
     pub(crate) declared: &'a Declared,
     /// Structs with the layout of a `plain_struct!`.
     pub(crate) plain: BTreeSet<&'a str>,
@@ -186,7 +186,7 @@ impl<'a> HostNames<'a> {
     pub(crate) fn fields(&self, found: &'a DeclaredStruct) -> Option<Vec<(&'a DeclaredProperty, String)>> {
         let mut fields = match &*found.base {
             "" => Vec::new(),
-            // Returns `None` if the base is not in `structs` yet. A later round of `new` then tries the derived struct again.
+            // Returns `None` if the base is not in `structs` yet. A later iteration in `new` then processes the derived struct again.
             base => self.fields(self.structure(base).filter(|base| self.structs.contains(&*base.path))?)?,
         };
         for field in &found.fields {

@@ -1,5 +1,5 @@
-//! Generates glue: Rust source with the types of a host or a module. Plugins use glue for types of the host or of other modules. Hosts use
-//! glue for types of modules. The command `alcedo glue` uses this crate. A `build.rs` can also call this crate directly:
+//! Generates glue: Rust source with the types of a host or a module. Through glue, plugins use types of the host or of other modules, and
+//! hosts use types of modules. The command `alcedo glue` uses this crate. A `build.rs` can also call this crate directly:
 //!
 //! ```no_run
 //! # fn host_builder() -> alcedo_runtime::Builder { alcedo_runtime::Runtime::builder() }
@@ -16,7 +16,8 @@
 //! }
 //! ```
 //!
-//! The crate then contains `include!(concat!(env!("OUT_DIR"), "/host.rs"));`. Equal declarations produce equal bytes on any machine.
+//! The crate with this `build.rs` then contains `include!(concat!(env!("OUT_DIR"), "/host.rs"));`. Equal declarations produce equal bytes
+//! on any machine.
 
 #![forbid(unsafe_code)]
 
@@ -99,7 +100,7 @@ impl fmt::Display for Origin {
     }
 }
 
-/// Options for generating glue. By default, the source contains all declared types, and refers to no other glue.
+/// Options for generating glue. By default, the generated source contains all declared types, and refers to no glue of other packages.
 ///
 /// # Examples
 /// ```
@@ -122,7 +123,7 @@ pub struct Glue {
 }
 
 impl Glue {
-    /// Sets the Rust path under which the generated source finds the glue of another package.
+    /// Sets the Rust path of another package's glue. The generated source refers to the types of that package through this path.
     ///
     /// # Examples
     /// ```
@@ -139,8 +140,8 @@ impl Glue {
         self
     }
 
-    /// Limits the source to the types of this package. Repeated calls add more packages. Type names in one source must be unique. Packages
-    /// with equal type names therefore need separate sources.
+    /// Limits the source to the types of this package. Repeated calls add more packages. Type names in one source must be unique, so
+    /// packages with equal type names need separate sources.
     ///
     /// # Examples
     /// ```
@@ -233,7 +234,7 @@ impl FromStr for Elsewhere {
 }
 
 /// Writes a source to a file. If the file already has this content, leaves the file untouched, to avoid unnecessary builds. After an error,
-/// for example on a full disk, a file still has its old content.
+/// for example on a full disk, an existing file still has its old content.
 ///
 /// # Errors
 /// If the file cannot be written.

@@ -55,8 +55,8 @@ pub fn rewritten(source: &str, origin: &Origin, declared: &Declared) -> Result<O
     let Some(Header { packages, is_for_host }) = header(source, origin) else { return Ok(None) };
     let mut glue = packages.into_iter().fold(Glue::default(), Glue::only);
     if is_for_host {
-        // Glue for hosts reports no error for a package without known glue, but writes `Value`. These packages are therefore searched
-        // first.
+        // Without the Rust path of a package, glue for hosts reports no error, but writes `Value`. The paths are therefore read from
+        // `source` first.
         let other: Vec<_> =
             named_types(declared).filter(|path| !glue.writes(path) || !declares(declared, path)).collect();
         for path in other {
@@ -87,7 +87,7 @@ struct Header<'a> {
 /// Parses the header of glue for the types of `origin`. Returns `None` for any other header.
 fn header<'a>(source: &'a str, origin: &Origin) -> Option<Header<'a>> {
     let line = source.lines().next()?;
-    // Older versions of `alcedo glue` wrote the second prefix.
+    // Older versions of `alcedo glue` wrote `// What ` as the prefix.
     let head = line.strip_prefix("// Declarations of ").or_else(|| line.strip_prefix("// What "))?;
     let for_plugins =
         [" for plugins, written by `alcedo glue`.", ", for plugins that use it. Written by `alcedo glue`:"];

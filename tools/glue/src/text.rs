@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-/// Line width used for breaking, as by rustfmt.
+/// Maximum line width, the default of rustfmt. Longer lines are broken.
 const WIDTH: usize = 100;
 
 /// Splits a path into package and name.
@@ -16,12 +16,12 @@ pub(crate) fn own_name(path: &str) -> &str {
     name.split_once(':').map_or(name, |(_class, name)| name)
 }
 
-/// Returns the name of a member in errors: `Game.Cube.speed`.
+/// Returns the name of a member for error messages, for example `Game.Cube.speed`.
 pub(crate) fn member(path: &str, name: &str) -> String {
     format!("{}.{name}", path.strip_prefix("/Script/").unwrap_or(path))
 }
 
-/// Writes a doc comment. An empty `indent` denotes a type: an empty line then precedes its comment.
+/// Writes a doc comment. If `indent` is empty, the comment belongs to a type, and an empty line precedes the comment.
 pub(crate) fn doc(text: &mut String, indent: &str, doc: &str) {
     if indent.is_empty() {
         text.push('\n');

@@ -17,7 +17,7 @@ pub(crate) struct Names<'a> {
 }
 
 impl Names<'_> {
-    /// Returns the Rust type of `member`. `text` is the type in signature syntax.
+    /// Returns the Rust type for the type `text` in signature syntax. `member` has this type, and is named in errors.
     pub(crate) fn of(&self, member: &str, text: &str) -> Result<String, GlueError> {
         let unknown = || GlueError::Unknown { member: member.to_owned(), text: text.to_owned() };
         self.rust(member, &text.parse().map_err(|_| unknown())?)?.ok_or_else(unknown)
