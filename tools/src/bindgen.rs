@@ -42,7 +42,7 @@ struct Function {
     result: Option<String>,
     /// Set if the function returns a `bool` of one byte.
     is_bool8: bool,
-    /// Notes for authors on calling the function.
+    /// Notes for plugin authors who call the function.
     remarks: Vec<String>,
 }
 
@@ -94,7 +94,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
     let source = rust::source(&declarations, &name, library, &args.package);
     match &args.out {
         None => {
-            // Ignores the error if the reader has closed the output.
+            // Ignores the error that occurs if the reader has closed the output.
             let _ = write!(stdout(), "{source}");
         }
         Some(out) => fs::write(out, source).map_err(file("write", out))?,

@@ -51,8 +51,8 @@ pub(crate) fn run(Args { plugins, sign }: &Args) -> Result<ExitCode, Error> {
         for artifact in &outcome.artifacts {
             let mut what = if artifact.fresh { "as it was, sealed" } else { "built, sealed" }.to_owned();
             if let Some(key) = &key {
-                // Signs the file in place, because authors pass its path to a host. Signing updates the modification time, so cargo still
-                // considers the file up to date.
+                // Signs cargo's output file itself, because authors pass the path of this file to a host. Signing updates the modification
+                // time, so cargo still considers the file up to date.
                 sign_file(&artifact.path, key).map_err(file("sign", &artifact.path))?;
                 what += &format!(", signed by {}", key.public());
             }

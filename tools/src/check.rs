@@ -35,7 +35,7 @@ pub(crate) struct Args {
     patience: u64,
 }
 
-/// Prints the errors of scripts, and returns exit code 1 if there are errors.
+/// Prints the errors of scripts. Returns exit code 1 if a script has an error.
 ///
 /// # Errors
 /// If the host does not respond.
@@ -85,8 +85,8 @@ pub(crate) fn package_with(package: &Path, with: &[PathBuf]) -> Result<Found, Er
     Ok(found)
 }
 
-/// Checks packages with plugins, in the sample engine or in the author's host. Plugin crates are built first. Their libraries are read
-/// without running their code.
+/// Checks packages of scripts against the types of the sample engine or the author's host, and of plugins. Builds the plugin crates first,
+/// and reads the types from their libraries without running any code.
 ///
 /// # Errors
 /// If a plugin does not build, or if the host does not respond.

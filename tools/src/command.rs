@@ -6,7 +6,7 @@ pub(crate) enum Command {
     Reload,
     /// Build and reload when sources change.
     Automatic,
-    /// Only record changes of sources.
+    /// Only record changes to sources.
     Paused,
     /// Run the code of an earlier generation again.
     Back(u64),
@@ -18,7 +18,7 @@ pub(crate) enum Command {
     Help,
     /// Kill the world's process and restart it with the last good build.
     Restart,
-    /// Line for the console of the world.
+    /// Execute this line in the console of the world.
     Line(String),
     /// Complete this line for the console.
     Complete(String),
@@ -170,7 +170,7 @@ impl Keys {
     }
 }
 
-/// Returns the common prefix of all lines.
+/// Returns the longest common prefix of all lines.
 pub(crate) fn common_start(lines: &[String]) -> &str {
     let Some(first) = lines.first() else { return "" };
     let is_common = |end: &usize| lines.iter().all(|line| line.starts_with(&first[..*end]));

@@ -1,4 +1,4 @@
-//! Queries cargo for descriptions of packages and workspaces. Does not resolve dependencies, because this would require a network.
+//! Queries cargo for descriptions of packages and workspaces. Does not resolve dependencies, because resolving would require a network.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ pub(crate) fn manifest_above(dir: &Path) -> Option<PathBuf> {
 /// Names of the crates through which a host uses the runtime.
 pub(crate) const OF_HOSTS: [&str; 2] = ["alcedo", "alcedo-runtime"];
 
-/// Returns `true` if a package uses the runtime. Ignores dependencies of its tests.
+/// Returns `true` if a package depends on the runtime. Ignores dev-dependencies and build dependencies.
 pub(crate) fn uses_runtime(package: &Package) -> bool {
     OF_HOSTS.iter().any(|name| uses(package, name))
 }
@@ -26,7 +26,7 @@ pub(crate) fn hosts(metadata: &Metadata) -> Vec<&Package> {
     metadata.packages.iter().filter(is_host).collect()
 }
 
-/// Returns `true` if a package depends on the package `name`. Ignores dependencies of its tests.
+/// Returns `true` if a package depends on the package `name`. Ignores dev-dependencies and build dependencies.
 pub(crate) fn uses(package: &Package, name: &str) -> bool {
     package.dependencies.iter().any(|other| other.name == name && other.kind == DependencyKind::Normal)
 }

@@ -1,5 +1,5 @@
 //! `alcedo dev`: an interactive session. The world runs in a separate process, so the keys work even if the world crashes or hangs. This
-//! file dispatches events and commands. The submodules format them as human-readable text and as JSON.
+//! file dispatches events and commands. The submodules format events as human-readable text and as JSON.
 
 mod json;
 mod messages;
@@ -125,7 +125,7 @@ struct Dev<W: World> {
     screen: Screen,
     messages: Messages,
     fold: Fold,
-    /// Set if the last line that the world printed was on standard error.
+    /// Set if the world printed its last line to standard error.
     is_error: bool,
     begun: Instant,
     last: Option<Box<Live>>,
@@ -135,7 +135,7 @@ struct Dev<W: World> {
     typing: Option<Typed>,
     /// Time of the last status line.
     refreshed: Option<Instant>,
-    /// Exit code of the session. `None` while the session runs.
+    /// Exit code of the command. `None` while the session runs.
     over: Option<ExitCode>,
 }
 
@@ -248,7 +248,7 @@ impl<W: World> Dev<W> {
             self.over = Some(if *failed { ExitCode::FAILURE } else { ExitCode::SUCCESS });
         }
         let running = self.session.status().running;
-        // Events without a message do not interrupt a series of repeated lines.
+        // Prints the summary of repeated lines only before an event with a message. Other events do not interrupt the series of lines.
         if self.screen.is_json() {
             if let Some(object) = json::event(&event) {
                 self.unfold();
@@ -270,8 +270,8 @@ impl<W: World> Dev<W> {
         }
     }
 
-    /// Extends the line to the common prefix of its completions. If this prefix is not longer than the line, prints the completions. A
-    /// single completion is not printed.
+    /// Extends the typed line to the common prefix of its completions. If this prefix is not longer than the line, prints the completions,
+    /// unless only one exists.
     fn extend_line(&mut self, input: &Input, line: &str, lines: &[String]) {
         let longer = common_start(lines);
         if longer.len() > line.len() {

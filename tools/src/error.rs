@@ -1,5 +1,6 @@
-//! Errors that end a command. An error is only printed and never matched, so errors are strings with the operation, the object and a hint.
-//! While a world runs, an error in a plugin's sources does not end the command. The error is reported, and the old code continues.
+//! Errors that end a command. An error is only printed and never matched, so an error is a string that names the failed operation, the
+//! affected object and a fix. While a world runs, an error in a plugin's sources does not end the command: the error is reported, and the
+//! old code continues to run.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -32,7 +33,7 @@ pub(crate) fn paths(paths: &[PathBuf]) -> String {
     paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
 }
 
-/// Escapes text that a file or file name contains, for one line of a message.
+/// Escapes text from a file or a file name, so that the text fits in one line of a message.
 pub(crate) fn one_line(text: &str) -> String {
     printable(&text.replace('\n', "\\n")).into_owned()
 }

@@ -8,7 +8,7 @@ pub(crate) fn short(path: &str) -> &str {
     path.strip_prefix("/Script/").unwrap_or(path)
 }
 
-/// Formats milliseconds with few digits.
+/// Formats milliseconds without decimal places, or seconds with one decimal place.
 pub(crate) fn millis(ms: f64) -> String {
     if ms < 1000.0 { format!("{ms:.0} ms") } else { format!("{:.1} s", ms / 1000.0) }
 }

@@ -1,16 +1,16 @@
-//! Counts repeated lines of the world's process. Time stamps do not distinguish lines.
+//! Counts repeated lines in the output of the world's process. Lines that differ only in time stamps and colors count as equal.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// Maximum delay before the summary of repeated lines is printed.
+/// Delay between the first repeated line and the summary of all repeats.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// Number of previous lines with which a new line is compared. Panics in the ticks of several objects repeat a group of lines.
 const WINDOW: usize = 32;
 /// Number of most recent lines that are visible in the smallest supported terminal.
 const IN_SIGHT: usize = 4;
 
-/// A printed line, and the number of its repeats.
+/// A line of output, with the number of times it was printed.
 #[derive(Clone, Debug)]
 pub(crate) struct Line {
     key: String,
@@ -19,7 +19,7 @@ pub(crate) struct Line {
 }
 
 /// Appends a line, and keeps at most `kept` lines. If the line equals one of the last [`WINDOW`] lines, increments the count of that line
-/// instead. If the counted line may no longer be visible, moves the line to the end.
+/// instead. If that line may have scrolled out of view, moves the line to the end.
 pub(crate) fn note<'a>(lines: &'a mut VecDeque<Line>, kept: usize, text: &str) -> &'a mut Line {
     let key = without_time(text);
     let first = lines.len().saturating_sub(WINDOW);
@@ -43,7 +43,7 @@ pub(crate) fn note<'a>(lines: &'a mut VecDeque<Line>, kept: usize, text: &str) -
 #[derive(Debug, Default)]
 pub(crate) struct Fold {
     last: VecDeque<Line>,
-    /// Total number of repeats. `which` contains the keys of the repeated lines.
+    /// Total number of repeats since the last summary. `which` contains the keys of the repeated lines.
     again: u64,
     which: Vec<String>,
     since: Duration,
@@ -61,7 +61,7 @@ pub(crate) enum Folded {
 }
 
 impl Folded {
-    /// Formats the line as text.
+    /// Formats the line or the summary for a terminal.
     pub(crate) fn text(&self) -> String {
         match self {
             Self::Line(line) => line.clone(),
@@ -73,7 +73,7 @@ impl Folded {
 }
 
 impl Fold {
-    /// Receives a line, and returns the lines to print.
+    /// Processes a line of the world, and returns the lines to print.
     pub(crate) fn line(&mut self, line: &str, now: Duration) -> Vec<Folded> {
         let noted = note(&mut self.last, WINDOW, line);
         if noted.again > 1 {

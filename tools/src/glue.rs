@@ -1,6 +1,6 @@
-//! `alcedo glue`: writes the Rust source by which plugins use types of another module or of a host. The types of a module are read from the
-//! file of its library, without mapping this file. A host is started and reports its types. The crate `alcedo-glue` generates the source.
-//! Equal declarations produce equal bytes.
+//! `alcedo glue`: writes the Rust source through which plugins use types of another module or of a host. The types of a module are read
+//! from its library file, without mapping the file. To read the types of a host, the host program is started and reports its types. The
+//! crate `alcedo-glue` generates the source. Equal declarations produce equal bytes.
 
 use std::fs;
 use std::io::{Write as _, stdout};
@@ -86,7 +86,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
     };
     match &args.out {
         None => {
-            // Ignores the error if the reader has closed the output.
+            // Ignores the error that occurs if the reader has closed the output.
             let _ = write!(stdout(), "{source}");
         }
         Some(out) => {
@@ -135,11 +135,11 @@ fn of_host(named: &str, args: &Args) -> Result<(Origin, Declared), Error> {
     Ok((host_origin(&host), declared))
 }
 
-/// Rewrites the glue in the workspace of the working directory. Starts with the glue for types of its host. The glue for types of its
-/// plugins follows.
+/// Rewrites the glue in the workspace of the working directory: first the glue for types of its host, then the glue for types of its
+/// plugins.
 ///
 /// # Errors
-/// If the workspace has no such glue. Also returns the errors of builds, of the host and of [`rewrite`].
+/// If the workspace contains no glue for its host or its plugins. Also returns the errors of builds, of the host and of [`rewrite`].
 fn of_workspace(patience: Duration) -> Result<ExitCode, Error> {
     let here = std::env::current_dir().map_err(file("find", Path::new(".")))?;
     let Some(manifest) = manifest_above(&here) else { return Err(no_glue(&here, None, None)) };
@@ -203,8 +203,8 @@ fn no_glue(workspace: &Path, host: Option<&str>, plugin: Option<&str>) -> Error 
 /// Maximum time for which a session waits for the types of a host. The response usually takes a few milliseconds.
 const OF_SESSION: Duration = Duration::from_secs(3);
 
-/// Rewrites the glue of `origin` below `dirs` if the declarations have changed. Returns the changed files. Calls `declared` only if such
-/// glue exists.
+/// Rewrites the glue for types of `origin` below `dirs` if the declarations have changed. Returns the changed files. Calls `declared` only
+/// if the folders contain glue for these types.
 ///
 /// # Errors
 /// Returns the errors of `declared`. Fails if the glue cannot be generated or written.
@@ -216,7 +216,7 @@ pub(crate) fn rewrite(
     write_again(&glue_of(dirs, origin), origin, declared)
 }
 
-/// Rewrites the files `glue` if the declarations have changed. Each of these files contains glue of `origin`.
+/// Rewrites the files in `glue` if the declarations have changed. Each of these files contains glue for types of `origin`.
 fn write_again(
     glue: &[(String, PathBuf)],
     origin: &Origin,
@@ -241,7 +241,7 @@ pub(crate) fn host_origin(host: &HostProgram) -> Origin {
     Origin::host(&stem(&host.program))
 }
 
-/// Returns the sources below the folders `dirs` that contain glue of `origin`, each with its path.
+/// Returns the sources below `dirs` that contain glue for types of `origin`, each with its path.
 fn glue_of(dirs: &[PathBuf], origin: &Origin) -> Vec<(String, PathBuf)> {
     let mut sources = Vec::new();
     dirs.iter().for_each(|dir| rust_sources(dir, &mut sources));

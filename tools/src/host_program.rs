@@ -1,4 +1,4 @@
-//! Selects the host program of `alcedo dev`: the author's host or the sample engine of this program. Builds the author's host if needed.
+//! Selects the host that `alcedo dev` runs: the author's host, or the sample engine in this program. Builds the author's host if needed.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::figures::{millis, stem};
 use crate::modules::BuildOptions;
 use crate::world::{HostOptions, HostProgram};
 
-/// The author's host.
+/// The host that the author has chosen instead of the sample engine.
 #[derive(Debug)]
 pub(crate) enum Chosen {
     /// A package to build.

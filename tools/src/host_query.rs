@@ -1,5 +1,5 @@
-//! Queries the declarations of a host. The host is started with an environment variable that specifies a file. The host writes its
-//! declarations to this file and exits. If the host does not support this query, hangs or crashes, the query fails with a hint.
+//! Queries the declarations of a host. The host is started with an environment variable that names a file, writes its declarations to this
+//! file, and exits. If the host does not support this query, hangs or crashes, the query fails with a hint.
 
 use std::fs::File;
 use std::io;
@@ -26,7 +26,7 @@ const LONGEST_TAIL: usize = 2000;
 /// Maximum number of bytes read from the host's output.
 const LARGEST: u64 = 1 << 28;
 
-/// Starts the host and returns its declarations, within `patience`.
+/// Starts the host and returns its declarations. The host must respond within `patience`.
 ///
 /// # Errors
 /// If the host cannot be started, hangs, crashes, or writes no declarations. In each case, all processes of the host's group are killed.
@@ -34,7 +34,7 @@ pub(crate) fn declarations_of_host(host: &HostProgram, patience: Duration) -> Re
     answered(host, &[], patience).map(|answered| answered.declared)
 }
 
-/// Starts the host and returns the declarations of packages of scripts.
+/// Starts the host, and returns the errors and declarations that the host finds in the packages of scripts in `folders`.
 ///
 /// # Errors
 /// Returns the errors of [`declarations_of_host`]. Also fails if the host does not support scripts.
@@ -123,7 +123,7 @@ fn has_ended(child: &mut Child) -> io::Result<bool> {
     Ok(number(child).map_or(Ok(None), |number| waitid(WaitId::Pid(number), options))?.is_some())
 }
 
-/// Kills the process group of the child. Ignores an error, because the group may have ended already.
+/// Kills the process group of the child. Ignores an error, because the processes may have exited already.
 fn end_group(child: &mut Child) {
     if let Some(number) = number(child) {
         let _ = rustix::process::kill_process_group(number, rustix::process::Signal::KILL);
@@ -134,7 +134,7 @@ fn number(child: &Child) -> Option<rustix::process::Pid> {
     i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw)
 }
 
-/// Returns the end of the standard error output.
+/// Returns the last part of the host's standard error output.
 fn output_tail(file: &Path) -> String {
     let tail = plain_file::read(file, LARGEST).unwrap_or_default();
     let tail = String::from_utf8_lossy(&tail[tail.len().saturating_sub(LONGEST_TAIL)..]).trim().to_owned();

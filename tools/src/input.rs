@@ -35,7 +35,7 @@ impl Input {
         stdin().is_terminal() && stdout().is_terminal() && !is_dumb
     }
 
-    /// Reads keys if `interactive` is true, otherwise lines. Always handles signals.
+    /// Reads keys from a terminal if `interactive` is true, otherwise lines. Always handles signals.
     ///
     /// # Errors
     /// Returns the error of the terminal or the system.
@@ -53,7 +53,7 @@ impl Input {
         Ok(Self { receiver, keys, _raw: raw })
     }
 
-    /// Handles only signals, for a command without input.
+    /// Handles only signals, for a command that reads no input.
     ///
     /// # Errors
     /// Returns the error of the system.
@@ -63,7 +63,8 @@ impl Input {
         Ok(Self { receiver, keys: Arc::default(), _raw: None })
     }
 
-    /// Replaces the current line by its completion if the line has not changed since the request. Returns the new input.
+    /// Replaces the typed line `line` by its completion `longer`, if the user has not changed the line since the completion was requested.
+    /// Returns the new input.
     pub(crate) fn extend_line(&self, line: &str, longer: &str) -> Option<Typed> {
         lock(&self.keys).extend_line(line, longer)
     }
@@ -89,7 +90,7 @@ impl Raw {
 
 impl Drop for Raw {
     fn drop(&mut self) {
-        // Ignores the error, because no code can report or handle it.
+        // Ignores the error, because a destructor cannot report it.
         let _ = disable_raw_mode();
     }
 }
@@ -122,7 +123,7 @@ fn read_keys(sender: &Sender<ParsedCommand>, quitting: &AtomicBool, keys: &Mutex
             return;
         }
     }
-    // The terminal was closed.
+    // Reached if the terminal was closed.
     quit(sender, quitting);
 }
 
@@ -142,7 +143,8 @@ fn key(event: &Event) -> Option<Key> {
     }
 }
 
-/// Reads commands from lines. At the end of the input, requests to quit, because the controlling process has ended.
+/// Reads commands from lines. At the end of the input, requests to quit, because the process that controls this session has closed the
+/// pipe.
 fn read_lines(sender: &Sender<ParsedCommand>) {
     let lines = stdin().lock().lines().map_while(Result::ok);
     for command in lines.filter_map(|line| parse(&line).transpose()) {

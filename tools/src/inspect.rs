@@ -1,5 +1,5 @@
 //! `alcedo inspect`: prints the manifest and the declarations of a plugin's library, or the declarations of a package of scripts. The
-//! library is only read from its file. The library is not mapped and none of its code runs, so inspection of any file is safe.
+//! library is read as a file. The library is not mapped and none of its code runs, so inspecting an untrusted file is safe.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Write as _};
@@ -60,7 +60,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Prints a package of scripts. First checks the package with plugins, against the sample engine or a host.
+/// Prints the declarations of a package of scripts. First checks the package against the types of the sample engine or a host, and of
+/// plugins.
 fn run_scripts(path: &Path, args: &Args) -> Result<ExitCode, Error> {
     let host = HostArgs { host: args.host.clone(), host_args: Vec::new() };
     let checked = check(package_with(path, &args.with)?, &host, PATIENCE)?;

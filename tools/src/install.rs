@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-/// Name of this package's folder in a checkout. In registries and with `cargo vendor`, the folder has the name of the package.
+/// Name of this package's folder in a checkout of the repository. In registries and with `cargo vendor`, the folder has the name of the
+/// package.
 const FOLDER: &str = "tools";
 
 /// Returns true if a folder of `PATH` has a file of this name.
@@ -16,7 +17,7 @@ pub(crate) fn package() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Returns the checkout that contains the folder `package` of this package. Returns `None` for a package of a registry.
+/// Returns the checkout that contains `package`, the folder of this package. Returns `None` for a package from a registry.
 pub(crate) fn checkout_of(package: &Path) -> Option<&Path> {
     package.parent().filter(|_| package.ends_with(FOLDER))
 }
@@ -26,7 +27,7 @@ pub(crate) fn checkout() -> Option<&'static Path> {
     checkout_of(package())
 }
 
-/// Returns the line that installs the command from the sources of this program.
+/// Returns the shell command that installs `alcedo` from the sources of this program.
 pub(crate) fn installing(features: &[&str]) -> String {
     installing_from(checkout(), features)
 }

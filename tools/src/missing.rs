@@ -1,5 +1,5 @@
 //! The commands that a build without an optional feature lacks: `alcedo bindgen`, `push`, `pull` and `follow`. Each of these commands
-//! prints the line that installs its feature.
+//! prints the shell command that installs `alcedo` with its feature.
 
 /// Declares a command that this build lacks. The documentation is a token, because `clap` reads no other form of literals.
 macro_rules! missing {

@@ -18,7 +18,7 @@ const DEPTH: usize = 4;
 /// Modules below the folder arguments of a command.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
-    /// Folders of packages of scripts.
+    /// Folders of script packages.
     pub(crate) packages: Vec<PathBuf>,
     /// Library files of plugins.
     pub(crate) libraries: Vec<PathBuf>,
@@ -36,7 +36,7 @@ pub(crate) struct BuildOptions {
     pub(crate) builder: Builder,
 }
 
-/// Returns a builder for an edit session. Builds of this builder link through this program.
+/// Returns a builder for an edit session. Libraries that this builder builds are linked through this program.
 pub(crate) fn session_builder() -> Builder {
     match std::env::current_exe() {
         Ok(program) => Builder::new().linker(program),
@@ -52,7 +52,7 @@ pub(crate) fn session_builder() -> Builder {
 pub(crate) fn find(paths: &[PathBuf]) -> Result<Found, Error> {
     let mut found = Found::default();
     for path in paths {
-        // Two paths may refer to one folder.
+        // Removes duplicates, because two paths may refer to the same folder.
         let no_modules = || {
             anyhow!(
                 "no package of scripts and no plugin in {}: name a folder of `.uc` files, a folder of plugin crates (`crate-type = \
@@ -118,7 +118,7 @@ fn find_in(dir: &Path, depth: usize, found: &mut Found) -> Result<(), BuildError
             continue;
         }
         let is_within = |folder: &PluginFolder| folder.manifest.parent().is_some_and(|root| path.starts_with(root));
-        // Does not start cargo for a crate whose manifest shows that the crate contains no plugin.
+        // Starts no cargo for a crate whose manifest shows that it contains no plugin.
         let may_have_plugins = |text: String| text.contains("cdylib") || text.contains("[workspace");
         let may_be_one = read_text(&path.join("Cargo.toml")).is_ok_and(may_have_plugins);
         if may_be_one && !found.crates.iter().any(is_within) {
@@ -137,7 +137,7 @@ impl Found {
         self.crates.iter().map(dir).collect()
     }
 
-    /// Returns a line for each workspace with omitted plugins. The line contains the command that runs these plugins.
+    /// Returns a line for each workspace in which plugins are omitted. The line contains the command that runs the omitted plugins.
     pub(crate) fn left_out(&self) -> Vec<String> {
         self.crates.iter().filter(|folder| !folder.left_out.is_empty()).map(left_out).collect()
     }

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 /// Interval between ticks: sixty ticks per second.
 pub(crate) const FRAME: Duration = Duration::from_nanos(16_666_667);
-/// Maximum delay after which missed ticks are executed late. After a longer delay, for example a reload or a suspended machine, missed
-/// ticks are skipped.
+/// Maximum delay after which missed ticks are still executed. After a longer delay, for example because of a reload or a suspended machine,
+/// missed ticks are skipped.
 const FORGIVEN: Duration = Duration::from_millis(100);
 const SECOND: Duration = Duration::from_secs(1);
 

@@ -21,7 +21,7 @@ impl Paint {
         Self { on: stdout().is_terminal() && env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) }
     }
 
-    /// Enables colors for a process whose output the tool prints, if the tool requests them.
+    /// Enables colors in a process whose output the tool prints, if the tool has requested colors.
     pub(crate) fn for_child() -> Self {
         Self { on: env::var_os(COLOR).is_some() }
     }

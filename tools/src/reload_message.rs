@@ -8,7 +8,7 @@ use crate::figures::{millis, number};
 use crate::paint::Paint;
 use crate::session::Live;
 
-/// Formats a reload: its outcome, changes of types and values, and remarks that are not in `known`. Adds the formatted remarks to `known`.
+/// Formats a reload: its outcome, changes to types and values, and remarks that are not in `known`. Adds the formatted remarks to `known`.
 pub(crate) fn reload(live: &Live, paint: Paint, known: &mut HashSet<String>) -> String {
     let report = &live.report;
     let all = if is_unchanged(report) { Vec::new() } else { report.remarks() };

@@ -79,9 +79,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
     }
 }
 
-/// A request of the thread that reads input.
+/// A request from the thread that reads input to the thread of the world.
 enum Request {
-    /// Evaluate a line. The reading thread waits for the drop of this sender.
+    /// Evaluate a line. The reading thread waits until this sender is dropped.
     Line(String, Sender<()>),
     /// Complete a line.
     Complete(String, Sender<Vec<String>>),
@@ -123,7 +123,7 @@ fn converse<W: World>(mut world: W, modules: &[PathBuf]) -> ExitCode {
                 }
                 Ok(WorldEvent::Host(FromHost::Completions { lines, .. }, _)) => {
                     let lines = lines.iter().map(|line| line.strip_prefix(EVAL).unwrap_or(line).to_owned()).collect();
-                    // Ignores the error. After the end of the reading thread, the result is not needed.
+                    // Ignores the error, because the result is not needed after the reading thread has ended.
                     let _sent = completed.take().map(|to| to.send(lines));
                 }
                 Ok(WorldEvent::Host(FromHost::Started { .. } | FromHost::Reloaded { .. }, _)) => is_there = true,
@@ -148,7 +148,8 @@ fn converse<W: World>(mut world: W, modules: &[PathBuf]) -> ExitCode {
     code
 }
 
-/// Returns the console command for a line. If the line starts with a colon, its remaining text is the command.
+/// Returns the console command for a line. If the line starts with a colon, the text after the colon is the command. Otherwise, the command
+/// evaluates the line.
 fn command(line: &str) -> String {
     match line.trim().strip_prefix(':') {
         Some(command) => command.trim().to_owned(),
@@ -156,7 +157,7 @@ fn command(line: &str) -> String {
     }
 }
 
-/// Prints a line of the host.
+/// Prints a line of the host's output.
 fn show(printed: &Printed) {
     match printed.is_error {
         true => drop(writeln!(stderr(), "{}", for_terminal(&printed.line))),

@@ -19,7 +19,7 @@ use crate::lock;
 use crate::paint::{Paint, for_terminal};
 use layout::{Layout, Size};
 
-/// Prints a line to standard error, for commands whose standard output is their result.
+/// Prints a progress message to standard error, for commands that print their result to standard output.
 pub(crate) fn print_progress(line: &str) {
     let _ = writeln!(io::stderr(), "{}", printable(line));
 }
@@ -29,7 +29,7 @@ pub(crate) fn print_result(text: &str) {
     write(&format!("{text}\n"));
 }
 
-/// Standard output, shared by all threads. A clone refers to the original output.
+/// Standard output, shared by all threads. A clone refers to the same output.
 #[derive(Clone, Debug)]
 pub(crate) struct Screen {
     form: Form,
@@ -84,7 +84,7 @@ impl Screen {
         Self { form: Form::Json }
     }
 
-    /// Returns true if there is a status line.
+    /// Returns true if the output is a terminal with a status line.
     pub(crate) fn is_live(&self) -> bool {
         matches!(self.form, Form::Live(_))
     }
@@ -112,7 +112,7 @@ impl Screen {
     pub(crate) fn print_error(&self, line: &str) {
         match &self.form {
             Form::Live(_) => self.print(line),
-            // Ignores the error if the reader has closed the stream.
+            // Ignores the error that occurs if the reader has closed the stream.
             Form::Lines => drop(writeln!(io::stderr(), "{}", for_terminal(line))),
             Form::Json => self.event(&json!({ "event": "log", "line": line })),
         }
@@ -205,7 +205,7 @@ fn terminal_size() -> Size {
     Size { rows: rows.max(4), columns: columns.max(20) }
 }
 
-/// A line of the log. After its end, the line is printed above the status line of a live screen, or to standard error.
+/// A line of the log. When the line is complete, it is printed above the status line of a live screen, or to standard error.
 #[derive(Debug)]
 struct LogLine {
     screen: Screen,
@@ -229,7 +229,7 @@ impl Drop for LogLine {
         let text = text.trim_end();
         match text {
             "" => {}
-            // Logs of a world in this process are printed in the pane.
+            // Prints logs in the pane, because a world that runs in this process has written them.
             text if self.screen.has_pane() => self.screen.output(text),
             text => self.screen.print_error(text),
         }
@@ -241,7 +241,7 @@ pub(crate) fn log_to(screen: &Screen, level: &str, color: bool) {
     let requested = std::env::var("ALCEDO_LOG").ok().and_then(|requested| requested.parse::<Targets>().ok());
     let filter = requested.unwrap_or_else(|| level.parse().expect("the filter of levels is valid"));
     let logs = tracing_subscriber::fmt().with_max_level(LevelFilter::TRACE).with_ansi(color).without_time();
-    // Ignores the error if a test calls this function twice.
+    // Ignores the error that occurs if a test calls this function twice.
     let screen = screen.clone();
     let _ =
         logs.with_writer(move || LogLine { screen: screen.clone(), text: Vec::new() }).finish().with(filter).try_init();

@@ -1,10 +1,10 @@
-//! Packages of scripts among a command's arguments: folders of `.uc` files. These packages need no cargo.
+//! Packages of scripts: folders of `.uc` files. Cargo is not needed for these packages.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Optional folder in a package for its files.
+/// Optional subfolder of a package for its `.uc` files.
 const CLASSES: &str = "Classes";
 
 /// Returns true if a folder is a package of scripts and not a crate.
@@ -18,7 +18,7 @@ pub(crate) fn name(dir: &Path) -> String {
     whole.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// File with the version.
+/// File in a package that contains its version.
 const MANIFEST: &str = "package.toml";
 
 /// Returns the source files and the manifest.

@@ -1,4 +1,5 @@
-//! Formats the phases from a saved file to live code as a table with one row per phase, followed by the pause of the world.
+//! Formats the phases between a saved file and live code as a table with one row per phase, followed by the time for which the world was
+//! paused.
 
 use alcedo_runtime::Phase;
 

@@ -14,7 +14,7 @@ use crate::error::Error;
 
 /// Maximum number of parameters of a reflected function.
 const MOST: usize = 8;
-/// Maximum packing of struct members, in bytes.
+/// Maximum alignment of struct members, in bytes.
 const PACK: usize = 4;
 
 /// Returns the declarations of the functions in a header, and of the structs that these functions use.
@@ -31,7 +31,7 @@ pub(super) fn read(header: &Path, arguments: &[String]) -> Result<Declarations, 
     let index = Index::new(&clang, false, false);
     let mut all = vec!["-x".to_owned(), "c".to_owned()];
     all.extend_from_slice(arguments);
-    // Adds the folder in which the compiler has builtin headers such as `stddef.h`. libclang may be installed without these headers.
+    // Adds the compiler's folder of builtin headers such as `stddef.h`, because libclang may be installed without these headers.
     all.extend(folder_of_the_compiler().map(|folder| format!("-idirafter{folder}")));
     let unit = index.parser(header).arguments(&all).parse().map_err(|error| wrong(error.to_string()))?;
     let errors = unit.get_diagnostics();
@@ -196,7 +196,7 @@ impl Reader {
         if let Some(known) = self.structs.get(name) {
             return known.clone();
         }
-        // Detects a struct that contains itself.
+        // Stores an error first, which is returned if the struct contains itself.
         self.structs.insert(name.to_owned(), Err("has itself in it".to_owned()));
         let found = self.laid_out(name, ty);
         self.structs.insert(name.to_owned(), found.clone());
@@ -237,7 +237,7 @@ impl Reader {
         Ok(of)
     }
 
-    /// Returns the Rust type of a field. The flag is `true` if values of this type own no memory.
+    /// Returns the Rust type of a field, and `true` if values of this type own no memory.
     fn field(&mut self, ty: Type<'_>) -> Result<(String, bool), String> {
         match c_type(ty) {
             CType::Number(number) => Ok((number.to_owned(), true)),

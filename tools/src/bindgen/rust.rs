@@ -6,7 +6,7 @@ use alcedo_glue::is_keyword;
 
 use super::{Declarations, Function, Struct};
 
-/// Returns the source of a module with a class that is bound to `library`.
+/// Returns Rust source with a class that is bound to `library`.
 pub(super) fn source(declarations: &Declarations, header: &str, library: &str, package: &str) -> String {
     let class = type_name(library);
     let mut source = format!(
@@ -63,7 +63,7 @@ fn function(function: &Function) -> String {
     format!("{doc}{remarks}    #[dll_import{arguments}]\n    fn {}(&self{params}){result};\n", identifier(&rust))
 }
 
-/// Returns the doc comment of an item. Uses the comment in the header. If the header has no comment, uses the name in C.
+/// Returns the doc comment of an item: the comment in the header or, if the header has none, the name in C.
 fn doc(indent: &str, text: &str, name: &str) -> String {
     let text = if text.is_empty() { format!("`{name}` in C.") } else { text.to_owned() };
     text.lines().map(|line| format!("{indent}/// {}\n", line.trim())).collect()

@@ -1,5 +1,5 @@
-//! Compares two builds of a module. Reports two groups of changes. The first group affects a host in which the new build replaces the old
-//! build. The second group affects plugins whose glue was written for the old build. Uses only manifests and declarations.
+//! Compares two builds of a module. Reports two groups of changes: those that affect a host in which the new build replaces the old build,
+//! and those that affect plugins whose glue was written for the old build. Compares only manifests and declarations.
 
 use alcedo_reflect::convertible::{Convertible, convertible};
 use alcedo_reflect::type_text::TypeText;
@@ -18,9 +18,9 @@ use Effect::{Breaks, Compatible};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Effect {
-    /// Loads and calls succeed. Values that fit the new declarations are kept.
+    /// The new build can be loaded, and calls succeed. Values that fit the new declarations are kept.
     Compatible,
-    /// A load is rejected, calls fail, or values are lost.
+    /// The load of the new build is rejected, calls fail, or values are lost.
     Breaks,
 }
 
@@ -42,7 +42,7 @@ pub(super) struct Findings {
 }
 
 impl Findings {
-    /// Returns the findings for a new build that the host rejects before it maps the file.
+    /// Returns the findings for a new build that a host rejects before the host maps the file.
     pub(super) fn refused(module: &str, reason: String) -> Self {
         let (item, change) = (module.to_owned(), "refused before it is mapped".to_owned());
         Self { host: vec![Finding { effect: Breaks, item, change, consequence: reason }], plugins: Vec::new() }
@@ -404,7 +404,7 @@ impl Comparison {
         }
     }
 
-    /// Reports an item whose fingerprint has changed. The two strings describe the inputs of the old and the new fingerprint.
+    /// Reports an item whose fingerprint has changed. `from` and `to` describe the inputs to the old and the new fingerprint.
     fn form(&mut self, item: &str, from: &str, to: &str) {
         if from != to {
             self.note_plugins(Breaks, item, &arrow(from, to), REFUSED);
@@ -440,7 +440,7 @@ fn is_event(function: &DeclaredFunction) -> bool {
     ["blueprint_native_event", "blueprint_implementable_event"].iter().any(|event| has(&function.flags, event))
 }
 
-/// Checks if a dependency on the old version accepts the new version. In cargo, a plain version denotes this range.
+/// Checks if a dependency on the old version accepts the new version, as cargo does for a version without an operator.
 fn accepts(old: &str, new: &str) -> bool {
     let range = VersionReq::parse(&format!("^{old}"));
     old == new || range.is_ok_and(|range| Version::parse(new).is_ok_and(|new| range.matches(&new)))
@@ -449,12 +449,12 @@ fn accepts(old: &str, new: &str) -> bool {
 fn predicted(from: &str, to: &str) -> Convertible {
     match (from.parse::<TypeText>(), to.parse::<TypeText>()) {
         (Ok(from), Ok(to)) => convertible(&from, &to),
-        // The kind is unknown to this version.
+        // Reached if this version of the tool does not know the kind.
         _ => Convertible::Never,
     }
 }
 
-/// Formats the parameter types and the result. These determine the fingerprint of a signature.
+/// Formats the parameter types and the result type, which determine the fingerprint of a signature.
 fn form_of_call(params: &[DeclaredProperty], result: Option<&str>) -> String {
     let out = |param: &DeclaredProperty| if has(&param.flags, "out") { "out " } else { "" };
     let params: Vec<_> = params.iter().map(|param| format!("{}{}", out(param), param.ty)).collect();

@@ -1,5 +1,5 @@
-//! `alcedo check-abi`: compares two builds of a library, and prints the changes that affect a host or other plugins. As in `alcedo
-//! inspect`, neither file is mapped, and none of their code runs. `compare.rs` contains the comparison.
+//! `alcedo check-abi`: compares two builds of a library, and prints the changes that affect a host or other plugins. Neither file is
+//! mapped, and none of their code runs. `compare.rs` contains the comparison.
 
 mod compare;
 mod names;
@@ -75,8 +75,8 @@ fn findings(args: &Args) -> Result<Findings, Error> {
     }
 }
 
-/// Checks if a host rejects a module whose file is readable. The old build has the ABI of this version, so each host of the old build
-/// rejects the module.
+/// Checks if the error means that a host rejects the new build, although its file is readable. The old build has the ABI of this version,
+/// so each host that loads the old build rejects the new build.
 fn is_refusal(error: &ContextError) -> bool {
     let ContextError::Load(error) = error else { return false };
     matches!(

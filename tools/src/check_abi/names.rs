@@ -56,8 +56,8 @@ entries! {
 pub(super) struct Redirects(Vec<(String, String)>);
 
 impl Redirects {
-    /// Returns the renamed types and enum entries. Also uses the earlier names that the old build declares, because undoing a rename
-    /// restores an earlier name.
+    /// Returns the types and enum entries that were renamed between two builds. Also uses the earlier names that the old build declares,
+    /// because undoing a rename restores an earlier name.
     pub(super) fn between(old: &Declared, new: &Declared) -> Self {
         let mut pairs = Vec::new();
         for (declared, is_undo) in [(new, false), (old, true)] {
@@ -79,8 +79,8 @@ impl Redirects {
         self.0.iter().any(|(old, _)| old == path)
     }
 
-    /// Returns the entry of the opposite build that continues `entry`. Prefers an entry with an equal name. Otherwise, returns a renamed
-    /// entry whose name is not in `own`, the list that contains `entry`.
+    /// Returns the entry in `others`, the list of the opposite build, that corresponds to `entry`. Prefers an entry with an equal name.
+    /// Otherwise, returns a renamed entry whose name is not in `own`, the list that contains `entry`.
     pub(super) fn partner<'t, T: Entry>(&self, entry: &T, own: &[&T], others: &[&'t T]) -> Option<&'t T> {
         let same = others.iter().copied().find(|other| other.name() == entry.name());
         same.or_else(|| {
@@ -119,7 +119,7 @@ impl Redirects {
     }
 }
 
-/// Returns the structs of a build, with the earlier names of their fields. The build lists these names by path.
+/// Returns the structs of a build, with the earlier names of their fields. `Declared` stores these earlier names in a separate map.
 pub(super) fn with_earlier_names(declared: &Declared) -> Vec<DeclaredStruct> {
     let mut structs = declared.structs.clone();
     for DeclaredStruct { path, fields, .. } in &mut structs {
@@ -131,7 +131,7 @@ pub(super) fn with_earlier_names(declared: &Declared) -> Vec<DeclaredStruct> {
     structs
 }
 
-/// Returns a type followed by those of its bases that this build declares.
+/// Returns a type, followed by its bases that this build declares.
 pub(super) fn chain<'t, T: Derived>(from: &'t T, all: &'t [T]) -> Vec<&'t T> {
     let (mut chain, mut last) = (vec![from], from);
     // A damaged file may contain a cycle.

@@ -5,7 +5,7 @@ use similar::{ChangeTag, TextDiff};
 
 use crate::error::Error;
 
-/// A replacement in a source file. The old text determines the location.
+/// A replacement in a source file, at the location of the old text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Edit {
     /// Old text. The source must contain this text exactly once.

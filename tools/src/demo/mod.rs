@@ -53,7 +53,7 @@ pub(crate) struct Args {
     planted_rerun: bool,
 }
 
-/// Runs all steps with `objects` cubes. `planted_rerun` injects a fault into the host.
+/// Runs all steps with `objects` cubes. `planted_rerun` injects a fault into the host, which the checks must detect.
 pub(crate) fn run(&Args { objects, json, planted_rerun }: &Args) -> Result<ExitCode, Error> {
     let paint = Paint::for_stdout();
     let output = if json { Output::Json } else { Output::Text(paint) };
@@ -97,7 +97,7 @@ struct Stage {
 }
 
 impl Stage {
-    /// Builds the plugin and creates the cubes. Each cube has a unique label. Later checks identify the cube by this label.
+    /// Builds the plugin and creates the cubes. Each cube has a unique label, by which later checks identify the cube.
     fn open(
         scratch: &Scratch,
         host: &HostOptions,
@@ -143,7 +143,7 @@ impl Stage {
         self.output.print(&Message::Step { step: self.step, title });
     }
 
-    /// Changes the plugin's source like an author who saves a file. Waits for the result.
+    /// Changes the plugin's source like an author who saves a file. Waits for the reload.
     fn save(&mut self, edits: &[Edit]) -> Result<Live, Error> {
         let old = read_text(&self.source).map_err(file("read", &self.source))?;
         let new = edit::apply(&old, edits)?;
@@ -154,7 +154,7 @@ impl Stage {
         Ok(live)
     }
 
-    /// Records the results of a reload: the counters in the host's report, and the cubes that still exist.
+    /// Adds the counters in the host's report on a reload to the summary, and records the cubes that still exist.
     fn note(&mut self, live: &Live) {
         self.output.print(&Message::Reload(Reloaded(live)));
         if live.report.is_committed() {
@@ -172,7 +172,7 @@ impl Stage {
         self.report_check(name.into(), expected, found, false);
     }
 
-    /// Compares a value that is checked after every reload. Text output contains this check only if it fails.
+    /// Compares a value that is checked after every reload. A check of this kind is printed as text only if it fails.
     fn routine<T: PartialEq + Display>(&mut self, name: &str, expected: T, found: T) {
         self.report_check(name.to_owned(), expected, found, true);
     }
@@ -213,7 +213,7 @@ impl Stage {
             Event::Refused { error: found, .. } => Err(unexpected("a first generation", &found)),
             _ => Ok(None),
         })
-        // A single message at the end of the start reports the construction of all cubes.
+        // After the start, a single message reports the construction of all cubes.
         .and_then(|started| self.populated().map(|()| started))
     }
 

@@ -54,7 +54,7 @@ impl<'a> Edited<'a> {
 #[derive(Debug)]
 pub(super) struct Reloaded<'a>(pub(super) &'a Live);
 
-/// Report fields that the JSON output contains. Later versions may add fields.
+/// Fields of the host's report that the JSON output contains. Later versions may add fields.
 const REPORTED: [&str; 15] = [
     "outcome",
     "phase",
@@ -143,7 +143,7 @@ impl Output {
 }
 
 fn as_json(message: &Message<'_>) -> String {
-    // All keys are strings and all numbers are finite, so JSON can represent every event.
+    // Cannot fail, because all keys are strings and all numbers are finite.
     serde_json::to_string(message).expect("the event is plain data")
 }
 
@@ -160,7 +160,7 @@ fn text(message: &Message<'_>, paint: Paint) -> Option<String> {
         ),
         Message::Step { step, title } => format!("\n{}", paint.bold(&format!("{step}. {title}"))),
         Message::Edit(edited) => edited.lines.iter().map(|line| diff_line(line, paint)).collect::<Vec<_>>().join("\n"),
-        // A failed build ends the demo. The error of the demo then contains the message of the build.
+        // A failed build ends the demo. The error with which the demo ends contains the message of the build.
         Message::Build { outcome: "failed", .. } | Message::Build { message: "", .. } => return None,
         Message::Build { message, .. } => message.trim_end().to_owned(),
         Message::Reload(reloaded) => reload_message::reload(reloaded.0, paint, &mut HashSet::new()),

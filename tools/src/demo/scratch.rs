@@ -1,5 +1,5 @@
-//! Provides an editable copy of the example plugin at a fixed path. All demos share one target folder, so dependencies are compiled only
-//! once.
+//! Provides an editable copy of the example plugin at a fixed path. All runs of the demo share one target folder, so dependencies are
+//! compiled only once.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -20,7 +20,7 @@ pub(super) const PLUGIN: &str = "magic-cube";
 pub(super) struct Scratch {
     copy: SourceCopy,
     pub(super) target: PathBuf,
-    /// Lock that prevents concurrent demos. Two demos would load each other's libraries.
+    /// Lock that prevents concurrent demos, which would load each other's libraries.
     _lock: File,
 }
 
@@ -42,7 +42,7 @@ impl Scratch {
             );
         }
         let built = match std::env::var_os("CARGO_TARGET_DIR").filter(|dir| !dir.is_empty()) {
-            // The path is relative to the user's working directory, like in cargo.
+            // Resolves the path against the user's working directory, as cargo does.
             Some(dir) => std::path::absolute(&dir).map_err(file("find", Path::new(&dir)))?,
             None => repository.join("target"),
         };

@@ -1,5 +1,5 @@
-//! Edits of the demo, and the checks after each edit. Each step first checks the host's report, then the objects. To check the objects, a
-//! step reads their properties, calls their functions, and ticks the world.
+//! Edits of the demo, and the checks after each edit. Each step first checks the report that the host returns for the reload. To check the
+//! objects, the step then reads their properties, calls their functions, and ticks the world.
 
 use alcedo_runtime::{ObjectHandle, Outcome, Value};
 
@@ -24,7 +24,7 @@ const FASTER_AND_GLOWING: [Edit; 1] = [Edit {
     to: "default = 240.0)]\n    rotation_speed: f64,\n    /// How brightly it glows.\n    #[uproperty(edit_anywhere, default = 0.5)]\n    glow: f64,\n",
 }];
 
-/// Adds a bug that affects only fast cubes: the speed of the fastest cube results in an index out of bounds.
+/// Adds a bug that affects only fast cubes: the speed of the fastest cube results in an index that is out of bounds.
 const BROKEN: [Edit; 1] = [Edit {
     from: "    fn new(_this: This<Self>) -> Self {\n",
     to: "    fn new(this: This<Self>) -> Self {\n        let paces = vec![\"slow\", \"steady\", \"fast\"];\n        let pace = paces[(this.rotation_speed() / 90.0) as usize];\n        tracing::trace!(pace, \"here it turns\");\n",
@@ -89,7 +89,7 @@ fn default(stage: &mut Stage) -> Result<(), Error> {
     Ok(())
 }
 
-/// Returns the number of greetings of each cube.
+/// Returns the number of greetings that each cube has counted.
 fn broken(stage: &mut Stage) -> Result<Vec<u32>, Error> {
     stage.greet()?;
     stage.runtime().objects().call(stage.cubes[0], "say_hello", &[])?;
@@ -187,7 +187,7 @@ impl Stage {
                 *highest = highest.max(self.field(*cube, "location", "z")?);
             }
         }
-        // The ticks may miss the exact maximum.
+        // Allows a difference, because no tick may coincide with the exact maximum.
         Ok(highest.into_iter().filter(|highest| (highest - height).abs() < 0.1).count())
     }
 

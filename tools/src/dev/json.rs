@@ -65,7 +65,7 @@ fn world_event(event: &WorldEvent) -> Option<Value> {
         WorldEvent::NotJoined(error) => json!({ "event": "not_joined", "error": error }),
         WorldEvent::Unreadable(error) => json!({ "event": "unreadable", "error": error }),
         WorldEvent::Panicked(panic) => with("panicked", json!(panic)),
-        // The session converts these events to its own events.
+        // Not part of the output, because the session converts these events to its own events.
         WorldEvent::Host(..) | WorldEvent::Populated(_) | WorldEvent::Done | WorldEvent::Ended(_) => return None,
     })
 }
@@ -89,7 +89,7 @@ fn reloaded(live: &Live) -> Value {
     )
 }
 
-/// Returns the object for printed lines of the world.
+/// Returns the object for lines that the world has printed.
 pub(super) fn output(folded: &Folded, is_error: bool) -> Value {
     let stream = if is_error { "stderr" } else { "stdout" };
     match folded {

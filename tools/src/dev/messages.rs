@@ -16,13 +16,13 @@ use crate::world::WorldEvent;
 /// Formats the messages of a session.
 pub(super) struct Messages {
     pub(super) paint: Paint,
-    /// Set if the screen has a status line for a running build. A pipe has no status line.
+    /// Set if the screen has a status line, which shows a running build. A pipe has no status line.
     is_live: bool,
     /// Set if the world is the sample engine.
     is_sample: bool,
     /// Set if the session loads several plugins.
     several: bool,
-    /// Remarks that earlier reloads have printed. Repeated remarks would distract from new remarks.
+    /// Remarks that were printed for earlier reloads. Repeated remarks would distract from new remarks.
     remarks: HashSet<String>,
     /// Set if the phases between a save and live code are printed with their times.
     timings: bool,
@@ -33,12 +33,12 @@ impl Messages {
         Self { paint, is_live, is_sample, several: false, remarks: HashSet::new(), timings: false }
     }
 
-    /// Sets if the session has several plugins. These plugins may belong to different hosts.
+    /// Sets `several`: `true` if the session loads several plugins, which may belong to different hosts.
     pub(super) fn of_several(self, several: bool) -> Self {
         Self { several, ..self }
     }
 
-    /// Sets if the times of reloads are printed.
+    /// Sets `timings`: `true` if the phases of reloads are printed with their times.
     pub(super) fn with_timings(self, timings: bool) -> Self {
         Self { timings, ..self }
     }
@@ -126,7 +126,7 @@ impl Messages {
                  `.development()` in its builder and a loop"
                     .to_owned()
             }
-            // The caller prints the lines of these events.
+            // No message, because the caller prints these events.
             Event::Printed(_) | Event::Over { failed: false } => return None,
         };
         Some(text)
@@ -154,7 +154,7 @@ impl Messages {
             WorldEvent::Host(FromHost::Answer { text }, _) => Some(text.clone()),
             WorldEvent::NotJoined(error) => Some(format!("{} {error}", paint.red("not joined:"))),
             WorldEvent::Panicked(panic) => Some(panic.brief(paint)),
-            // Other messages are converted to events of the session, or printed directly.
+            // The remaining messages from the host are converted to events of the session, or printed directly.
             _ => None,
         }
     }

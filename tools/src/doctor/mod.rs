@@ -62,7 +62,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// Checks a folder and this machine. Returns exit code 1 if a check fails.
+/// Checks a folder and this machine, and prints the results. Returns exit code 1 if a check fails.
 pub(crate) fn run(args: &Args) -> ExitCode {
     let Args { dir, json } = args;
     let mut findings = vec![compiler(dir), linker()];
@@ -130,7 +130,7 @@ fn compiler(dir: &Path) -> Finding {
     let rustc = std::env::var_os("RUSTC").filter(|rustc| !rustc.is_empty()).unwrap_or_else(|| "rustc".into());
     let mut command = Command::new(rustc);
     if dir.is_dir() {
-        // The folder may select a toolchain.
+        // Runs the compiler in the folder, because the folder may select a toolchain.
         command.current_dir(dir);
     }
     let output = command.arg("--version").output().ok().filter(|output| output.status.success());
@@ -195,7 +195,7 @@ fn temporary() -> Vec<Finding> {
     findings
 }
 
-/// Returns the folders with the private copies of running and ended hosts.
+/// Returns the folders in which running hosts store private copies of libraries, and folders that hosts left behind.
 fn stages(base: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(base).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
     let is_stage =
@@ -211,7 +211,7 @@ fn command() -> Finding {
     }
 }
 
-/// Checks for a debugger. A debugger is optional, because crash reports do not need it.
+/// Checks that a debugger is installed. A debugger is optional, because crash reports do not need it.
 fn debugger() -> Vec<Finding> {
     if !runs("gdb") {
         return vec![Finding::note(

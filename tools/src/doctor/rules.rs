@@ -84,7 +84,8 @@ pub(super) fn findings(
     findings
 }
 
-/// Reports path dependencies whose path contains no package. Also reports absolute paths, because these are valid only on this machine.
+/// Reports path dependencies whose path contains no package. Also reports dependencies with absolute paths, because these paths are valid
+/// only on this machine.
 fn paths(of: &str, table: Option<&Value>, dir: &Path, source: &dyn Fn(&Path) -> Option<String>) -> Vec<Finding> {
     let (mut missing, mut absolute) = (String::new(), String::new());
     for kind in ["dependencies", "dev-dependencies", "build-dependencies"] {
@@ -129,8 +130,8 @@ fn paths(of: &str, table: Option<&Value>, dir: &Path, source: &dyn Fn(&Path) -> 
     findings
 }
 
-/// Returns the dependency with the path of the crate in the checkout. If this program was not built from a checkout, returns the dependency
-/// with a version.
+/// Returns a corrected dependency on a crate of Alcedo: with the path of the crate in the checkout from which this program was built.
+/// Without a checkout, returns the dependency with a version.
 fn of_alcedo(krate: &str, checkout: Option<&Path>, dependency: &Value, dir: &Path) -> Value {
     if let Some(checkout) = checkout {
         return with_path(dependency, dir, &checkout.join(krate));

@@ -11,7 +11,7 @@ const LINES: usize = 32;
 /// A stack frame.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Call {
-    /// Name of the function. The address, if the function has no name.
+    /// Name of the function, or its address if no name is known.
     pub(super) function: String,
     /// File and line.
     pub(super) location: Option<String>,
@@ -29,7 +29,7 @@ pub(crate) struct Call {
 pub(super) enum Owner {
     /// The author's code: the crate of the module, or another crate of the workspace.
     Author,
-    /// A crate from a registry or a repository, of Alcedo, or of unknown origin.
+    /// A crate from a registry or a repository, a crate of Alcedo, or code of unknown origin.
     Library,
     Std,
 }
@@ -48,7 +48,7 @@ impl Owner {
         if text.starts_with("/rustc/") || text.contains("/lib/rustlib/src/") {
             return Self::Std;
         }
-        // A relative path is the result of path remapping. Code in development does not use path remapping.
+        // Treats a relative path like a fetched crate, because path remapping produces such paths, and code in development is not remapped.
         let is_fetched = text.contains("/registry/src/") || text.contains("/git/checkouts/") || !source.is_absolute();
         let is_ours = alcedo.is_some_and(|alcedo| {
             OF_ALCEDO.iter().any(|of| source.starts_with(alcedo.join(of)))
@@ -75,15 +75,15 @@ impl fmt::Display for Call {
     }
 }
 
-/// Returns the frame to report first. Prefers the innermost frame of the author's code in a module, then the innermost frame in a module,
-/// then the innermost frame. Many crashes occur in a module's copy of the standard library, but are caused by the callers of this copy.
+/// Returns the frame to report first: the innermost frame of the author's code in a module, else the innermost frame in a module, else the
+/// innermost frame. Many crashes occur in a module's copy of the standard library, but are caused by the caller of this copy.
 pub(super) fn culprit(calls: &[Call]) -> Option<&Call> {
     let in_modules = || calls.iter().filter(|call| call.module.is_some());
     in_modules().find(|call| call.of == Owner::Author).or_else(|| in_modules().next()).or(calls.first())
 }
 
-/// Searches the callees of the culprit for the innermost frame in the host or in a library. This frame may be the cause of the crash.
-/// Ignores the standard library and the libraries of the platform.
+/// Searches the frames that the culprit has called for the innermost frame in the host or in a library, because this frame may be the cause
+/// of the crash. Ignores the standard library and the libraries of the platform.
 pub(super) fn innermost_stranger<'a>(calls: &'a [Call], culprit: &Call) -> Option<&'a Call> {
     const PLATFORM: [&str; 7] =
         ["libc.so", "libc-", "libm.so", "libpthread.so", "ld-linux", "libgcc_s.so", "libstdc++.so"];
@@ -107,7 +107,7 @@ pub(super) fn report(calls: &[Call]) -> String {
 }
 
 /// Formats frames of the author's code in at most `most` lines, and the number of the remaining frames. Adjacent equal frames share one
-/// line. Each line starts with a line feed. Omits the frame `named`, because the report has already printed it.
+/// line. Each line starts with a line feed. Omits the frame `named`, because it is already part of the report.
 pub(super) fn brief(calls: &[Call], named: Option<&Call>, most: usize) -> String {
     let is_own = |(_, call): &(usize, &Call)| call.of == Owner::Author && Some(*call) != named;
     let own: Vec<_> = calls.iter().enumerate().filter(is_own).collect();

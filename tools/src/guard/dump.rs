@@ -58,10 +58,10 @@ pub(super) struct CrashDump {
     pub(super) time: Option<Duration>,
     /// Mapped and recently unmapped images.
     pub(super) images: Vec<ImageRecord>,
-    /// Number of modules whose records were discarded because the modules had been unmapped long before.
+    /// Number of modules whose records the host discarded, because the modules had been unmapped long before the crash.
     pub(super) forgotten: u64,
     pub(super) stages: Vec<PathBuf>,
-    /// For a fault at a fence: the side of the fence, and the owner of the buffer.
+    /// For a fault in a fence, the inaccessible memory around a buffer: the side of the buffer, and the owner of the buffer.
     pub(super) fence: Option<String>,
     /// The module whose thread-local was being dropped.
     pub(super) local: Option<String>,
@@ -74,7 +74,7 @@ pub(super) struct CrashDump {
 }
 
 impl CrashDump {
-    /// Checks if the host has armed its crash guard. Arming creates the files that the crash handler fills.
+    /// Returns true if the host has armed its crash guard, which creates the files that the crash handler fills.
     pub(super) fn is_armed(folder: &Path) -> bool {
         folder.join("crash").is_file()
     }
@@ -130,7 +130,7 @@ impl CrashDump {
                 _ => {}
             }
         }
-        // A truncated list does not prove that an address is unmapped.
+        // Discards a truncated list, because it cannot prove that an address is unmapped.
         if dump.maps_len != Some(maps.len()) {
             dump.mapped_ranges.clear();
         }
@@ -165,8 +165,8 @@ impl CrashDump {
         }
     }
 
-    /// Returns the record of a mapped file. If the file has no record, adds a record. Names of copies are unique, but a library of the
-    /// system may be unloaded and loaded again. Searches from the end, because most lines concern a recent image.
+    /// Returns the record of a mapped file. If the file has no record, adds a record. Names of private copies are unique, but a library of
+    /// the system may be unloaded and loaded again. Searches from the end, because most lines concern a recent image.
     fn image(&mut self, copy: PathBuf) -> &mut ImageRecord {
         let is_it = |image: &ImageRecord| image.copy == copy && image.unmapped.is_none();
         let at = self.images.iter().rposition(is_it).unwrap_or_else(|| {
@@ -212,7 +212,7 @@ fn path(field: &str) -> Option<PathBuf> {
     unescaped(field).map(|bytes| PathBuf::from(OsString::from_vec(bytes)))
 }
 
-/// Decodes a word of the notes: `\` and two hex digits represent one byte.
+/// Decodes a field of the notes, in which `\` and two hex digits represent one byte.
 fn unescaped(field: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(field.len());
     let mut rest = field.bytes();

@@ -53,10 +53,10 @@ const GLANCE: Duration = Duration::from_millis(50);
 /// Reason why the process of a host has ended.
 #[derive(Debug)]
 pub(crate) enum End {
-    /// A normal exit, with a status.
+    /// The host exited normally, or was killed by a signal that is not a crash.
     Ordered(ExitStatus),
     Crashed(Box<Crash>),
-    /// Unknown, because the system returned this error.
+    /// The end is unknown, because the system returned this error.
     Lost(String),
 }
 
@@ -125,7 +125,7 @@ pub(crate) struct Crash {
     what: String,
     /// Frames, innermost first. Empty if the host could not record the stack.
     calls: Vec<Call>,
-    /// Relation of the crash to an unmapped image.
+    /// States if the crash was caused by the use of an unmapped image.
     unmapped: UnmappedUse,
     /// Set if the host had called `crash_guard::arm_if_supervised`.
     armed: bool,
@@ -135,10 +135,10 @@ pub(crate) struct Crash {
 const NOT_ARMED: &str = "the location is unknown: the host has not armed its crash guard\n  add to the start of its main: \
      alcedo::crash_guard::arm_if_supervised()?;";
 
-/// Relation of a crash to an unmapped image.
+/// Use of an unmapped image that caused a crash.
 #[derive(Debug, Default, PartialEq, Eq)]
 enum UnmappedUse {
-    /// No relation, or unknown.
+    /// The crash is not related to an unmapped image, or the cause is unknown.
     #[default]
     Unrelated,
     /// The host jumped to code of an unmapped image. The string names the image and, if known, the caller.
@@ -188,7 +188,7 @@ impl Crash {
     }
 }
 
-/// Determines the relation of a crash to an unmapped image.
+/// Determines if a crash was caused by the use of an unmapped image.
 fn unmapped_use(dump: &CrashDump, trace: &Trace) -> UnmappedUse {
     if let Some(former) = unmapped::former_images(dump, dump.pc) {
         let through = trace.calls.get(1).filter(|_| trace.has_jumped).map(|call| match &call.module {
@@ -220,7 +220,8 @@ pub(crate) struct Args {
     args: Vec<OsString>,
 }
 
-/// Runs a host to its end and reports a crash. The host itself must call `crash_guard::arm_if_supervised`.
+/// Runs a host until it exits, and reports a crash. The report contains the location only if the host calls
+/// `crash_guard::arm_if_supervised`.
 pub(crate) fn run(Args { program, args }: &Args) -> Result<ExitCode, Error> {
     let guard = Guard::new()?;
     pass_signals_on(Arc::clone(&guard.current)).map_err(terminal("listen for Ctrl-C"))?;
@@ -294,7 +295,7 @@ impl Guard {
         self.dir.path()
     }
 
-    /// Runs a host to its end. The host uses the terminal of this process. If the host did not end normally, the terminal's mode is
+    /// Runs a host until it exits. The host uses the terminal of this process. If the host did not exit normally, the terminal's mode is
     /// restored.
     ///
     /// # Errors
@@ -327,7 +328,7 @@ impl Guard {
         on_end: impl FnOnce(io::Result<End>) + Send + 'static,
     ) -> Result<Watched, Error> {
         let folder = tempfile::tempdir_in(self.dir()).map_err(file("create a folder in", self.dir()))?;
-        // Backtraces are read from the private copies of libraries. The copies are therefore kept while the end is not yet reported.
+        // Keeps the host's private copies of libraries until the end is reported, because backtraces are read from these copies.
         let kept = keep_copies(folder.path()).map_err(file("lock the folder", folder.path()))?;
         let program = PathBuf::from(command.get_program());
         if on_panic.is_some() {
@@ -350,7 +351,7 @@ impl Guard {
             let status = child.wait();
             lock(&current).process = None;
             drop(over);
-            // Waits for the end of the thread that reads the panic files of the folder.
+            // Waits until the thread that reads the panic files has ended.
             let _followed = follower.map(thread::JoinHandle::join);
             on_end(status.map(|status| end(status, folder.path())));
             drop(kept);
@@ -370,7 +371,7 @@ pub(crate) struct Watched {
 }
 
 impl Watched {
-    /// Kills the host. Has no effect on an ended host.
+    /// Kills the host. Has no effect if the host has exited.
     pub(crate) fn kill(&self) {
         if let Some(process) = &self.process {
             let _sent = pidfd_send_signal(process, Signal::KILL);
@@ -434,7 +435,7 @@ fn pass_signals_on(current: Current) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns true for the signals of a crash. The process itself causes these signals.
+/// Returns true for signals of a crash, which the crashing process itself causes.
 fn is_fatal(signal: i32) -> bool {
     [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT].contains(&signal)
 }

@@ -1,6 +1,6 @@
 //! Reads function names and source locations from the symbol table and debug information of a file. Does not read compressed sections and
-//! split debug information, so functions of such files have no source locations. The loader of `addr2line` can read such files, but it has
-//! nine more dependencies.
+//! split debug information, so functions in files of these kinds have no source locations. The loader of `addr2line` could read such files,
+//! but needs nine more dependencies.
 
 use std::io;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Reports panics in plugin code of a running host. Converts the files of `alcedo_sys::panics` to backtraces.
+//! Reports panics of plugin code in a running host. Converts the files that `alcedo_sys::panics` writes to backtraces.
 
 use std::collections::HashSet;
 use std::io::{Read as _, Seek as _, SeekFrom};
@@ -45,10 +45,10 @@ impl Panic {
 /// The recorded panics of a host.
 pub(super) struct Panics {
     folder: PathBuf,
-    /// Number of bytes of the list file that are already read.
+    /// Number of bytes of the list file that have been read already.
     read: u64,
-    /// Locations of reported panics, each with the number of modules loaded before the panic. A repeated panic is reported again only after
-    /// the load of a further module.
+    /// Locations of reported panics, each with the number of modules loaded before the panic. A panic at a reported location is reported
+    /// again only after another module was loaded.
     known: HashSet<(String, u64)>,
 }
 
@@ -96,7 +96,7 @@ fn slots(list: &str) -> Vec<u32> {
 
 /// Removes the frames of the panic hook, and of the functions that the hook calls.
 fn behind_the_hook(mut calls: Vec<Call>) -> Vec<Call> {
-    // Without debug information, inlined functions have no frames. Each function of the hook is therefore checked.
+    // Checks for each function of the hook, because inlined functions have no frames if debug information is missing.
     let is_of_hook = |function: &str| {
         function.contains("alcedo_rt::panic_hook::") || function.ends_with("alcedo_rt::panic_guard::hook")
     };

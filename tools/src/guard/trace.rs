@@ -1,4 +1,4 @@
-//! Computes a backtrace from registers, a stack and mapped files of a process that has already ended.
+//! Computes a backtrace of a process that has already ended, from its recorded registers, its recorded stack, and its mapped files.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -60,7 +60,7 @@ pub(super) fn trace(dump: &CrashDump) -> Trace {
     let mut cache = CacheNative::new();
     let mut read = |address| dump.word_at(address).ok_or(());
     let mut frames = unwinder.iter_frames(pc, registers, &mut cache, &mut read);
-    // Stops at a frame that cannot be unwound. Keeps the frames that precede this frame.
+    // Stops at a frame that cannot be unwound, and returns the frames before it.
     while let Ok(Some(frame)) = frames.next() {
         let address = frame.address_for_lookup();
         let image = images.values().find(|image| image.code.range.contains(&address));
@@ -138,8 +138,8 @@ fn unwindable(code: &Mapped) -> Option<(Module<Vec<u8>>, u64)> {
     })?;
     let (offset, _) = segment.file_range();
     let bias = code.range.start.wrapping_sub(segment.address().wrapping_sub(offset.wrapping_sub(code.offset)));
-    // Computes the range from the segments instead of the mappings. A program may have its file mapped twice, because a backtrace maps the
-    // file again to read names.
+    // Computes the range from the segments instead of the mappings, because a program's file may be mapped twice: printing a backtrace maps
+    // the file again to read names.
     let begin = file.segments().map(|segment| segment.address() & !0xfff).min()?.wrapping_add(bias);
     let end = file.segments().map(|segment| segment.address() + segment.size()).max()?.wrapping_add(bias);
     let section = |name: &str| {
@@ -185,7 +185,7 @@ fn named(image: &Image<'_>, address: u64, dump: &CrashDump) -> Vec<Call> {
     let probe = address.wrapping_sub(image.bias);
     let symbol = || image.names.as_ref()?.symbol(probe);
     let mut found = image.names.as_ref().map(|names| names.frames(probe)).unwrap_or_default();
-    // Prefers the symbol table. Names in the symbol table are qualified even if the debug information contains only line tables.
+    // Prefers the symbol table, because its names are qualified even if the debug information contains only line tables.
     let (function, at) = found.pop().unwrap_or_default();
     found.push((symbol().or(function), at));
     found.into_iter().map(|(function, at)| call(function, at.as_ref())).collect()
@@ -200,8 +200,8 @@ fn nowhere(address: u64, dump: &CrashDump) -> Call {
     Call { function, location: None, of: Owner::Library, image, module: None }
 }
 
-/// Returns the function at an address of an unmapped image. Names of copies are never reused, so a copy that still exists is the correct
-/// file.
+/// Returns the function at an address of an unmapped image. Names of private copies are never reused, so a copy that still exists is the
+/// file that was mapped.
 fn function_of(image: &ImageRecord, address: u64) -> Option<String> {
     let bytes = read_image(&image.copy).ok()?;
     let file = object::File::parse(bytes.as_slice()).ok()?;

@@ -1,5 +1,5 @@
-//! Finds the images that were formerly mapped at an address of a crash. Uses only the recorded notes. Finds no image if the address is
-//! mapped again.
+//! Finds the images that were formerly mapped at an address, for example the faulting address of a crash. Uses only the notes that the host
+//! recorded. Finds no image if the address is mapped again.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -14,14 +14,14 @@ const MOST: usize = 4;
 pub(super) struct FormerImages {
     /// Description of the images, with names and the times at which they were unmapped.
     pub(super) description: String,
-    /// The image, if it was the only image at this address, and if all records were kept.
+    /// The image, if only one image was ever mapped at this address, and if the host has discarded no records.
     pub(super) alone: Option<ImageRecord>,
 }
 
 /// Returns the former images at an address. Returns `None` if the address is mapped, if it was never mapped, or if the mappings are
 /// unknown.
 pub(super) fn former_images(dump: &CrashDump, address: u64) -> Option<FormerImages> {
-    // If the list of mappings is missing, every address would seem unmapped.
+    // Checks that the list of mappings exists, because otherwise every address would seem unmapped.
     if dump.mapped_ranges.is_empty() || dump.mapped_ranges.iter().any(|range| range.contains(&address)) {
         return None;
     }

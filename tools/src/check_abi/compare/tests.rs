@@ -52,7 +52,7 @@ fn lines(findings: &[Finding]) -> Vec<String> {
     findings.iter().map(line).collect()
 }
 
-/// Applies `change` to the declarations. Compares the findings of both groups with the expected findings.
+/// Applies `change` to the declarations of the new build. Checks that the findings for hosts and for plugins equal `host` and `plugins`.
 fn check(change: impl Fn(&mut Declared), host: &[&str], plugins: &[&str]) {
     let (old, mut new) = (lamps(), lamps());
     change(&mut new);
