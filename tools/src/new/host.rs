@@ -1,5 +1,5 @@
-//! Reads the glue and the sources of a host. A new plugin needs the class that it extends, the events of this class, and the package of
-//! plugins. The glue is parsed as text in the format of `alcedo glue`, so no build is needed.
+//! Reads the properties of a host on which a new plugin depends: the class that the plugin extends, the events of this class, and the
+//! package for the types of plugins. The host's sources and its glue are parsed as text, so no build is needed.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,9 +9,9 @@ use crate::described::read_text;
 
 /// Package for the types of plugins, if the sources of the host do not specify a package.
 const PACKAGE: &str = "Game";
-/// Number types. Generated tests can contain literals of these types.
+/// Number types, for which generated tests can contain literals.
 const NUMBERS: [&str; 10] = ["u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64", "f32", "f64"];
-/// Maximum number of parameters of a function that is called with Rust types.
+/// Maximum number of parameters of a function that a test can call with Rust types.
 const MOST_ARGUMENTS: usize = 8;
 
 /// Properties of a host on which the source of a new plugin depends.
@@ -24,7 +24,7 @@ pub(super) struct Host {
     pub(super) has_old_glue: bool,
     /// Package in which plugins declare their types.
     pub(super) package: String,
-    /// Set if tests can build the host. In this case, its library has a function `builder`.
+    /// Set if tests can build the host, because its library has a function `builder`.
     pub(super) has_builder: bool,
     /// Names that the glue uses. Members of the plugin must have different names.
     names: BTreeSet<String>,
@@ -76,7 +76,7 @@ impl Host {
         }
     }
 
-    /// Returns `name`, changed if the glue uses this name.
+    /// Returns `name`, or a similar name if the glue already uses `name`.
     pub(super) fn free(&self, name: &str) -> String {
         let mut free = name.to_owned();
         while self.names.contains(&free) {
@@ -85,7 +85,7 @@ impl Host {
         free
     }
 
-    /// Returns the glue types that the source of the plugin uses.
+    /// Returns the types that the source of the plugin imports from the glue.
     pub(super) fn imports(&self) -> BTreeSet<&str> {
         let named = self.events.iter().flat_map(|event| {
             let params = event.params.iter().flat_map(|(_, ty)| identifiers(ty));
@@ -157,7 +157,7 @@ fn types(source: &str) -> BTreeSet<String> {
     named.map(str::to_owned).collect()
 }
 
-/// Returns the arguments of each attribute of this name. Each entry also has the source after the attribute.
+/// Returns the arguments of each attribute with this name, and the source after the attribute.
 fn attributes<'a>(source: &'a str, name: &str) -> Vec<(&'a str, &'a str)> {
     let begun = format!("#[{name}(");
     let behind = source.match_indices(&begun).map(|(at, _)| &source[at + begun.len()..]);
@@ -229,7 +229,7 @@ fn event(owner: &str, function: &str) -> Option<Event> {
     is_simple.then_some(event)
 }
 
-/// Splits the text at the parenthesis that closes the parameters.
+/// Splits text at the parenthesis that closes an already opened parenthesis.
 fn closed(text: &str) -> Option<(&str, &str)> {
     let mut depth = 1;
     let end = text.char_indices().find(|(_, letter)| {
@@ -256,7 +256,7 @@ fn split(params: &str) -> Vec<String> {
     parts.into_iter().map(|part| part.trim().to_owned()).filter(|part| !part.is_empty()).collect()
 }
 
-/// Returns the classes for which the sources of a host permit extension by scripts and plugins.
+/// Returns the classes that scripts and plugins may extend, according to the sources of a host.
 fn blueprintable(host: &str) -> BTreeSet<String> {
     let classes = attributes(host, "uclass")
         .into_iter()
@@ -264,7 +264,7 @@ fn blueprintable(host: &str) -> BTreeSet<String> {
     classes.filter_map(|(_, behind)| Some(item(behind, "struct ")?.0.to_owned())).collect()
 }
 
-/// Returns the package that the builder of a host permits. The argument may be a literal or a constant.
+/// Returns the package that a host passes to `Builder::package`. The argument may be a literal or a constant.
 fn package(host: &str) -> Option<String> {
     let literal = |text: &str| Some(text.trim_start().strip_prefix('"')?.split_once('"')?.0.to_owned());
     let argument = host.split_once(".package(")?.1;

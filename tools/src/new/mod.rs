@@ -1,6 +1,6 @@
 //! `alcedo new`: creates a plugin, a host, or a workspace of both. The project builds, runs under `alcedo dev` and passes its own tests.
-//! `name.rs` checks names. `templates.rs` contains the files. `project.rs` finds the folder and the sources of Alcedo. `host.rs` reads the
-//! host to which a plugin is added.
+//! `name.rs` checks names. `templates.rs` contains the files. `project.rs` finds the enclosing workspace and the sources of Alcedo.
+//! `host.rs` reads the host for which a plugin is added.
 
 mod host;
 mod name;
@@ -182,10 +182,10 @@ fn add_plugin(name: &Name, around: &Around, sources: &Sources, here: &Path) -> R
     Ok(())
 }
 
-/// Version of Rust that new projects need.
+/// Minimum Rust version of new projects.
 const RUST: &str = env!("CARGO_PKG_RUST_VERSION");
 
-/// Remaining packages of the workspace to which a plugin is added.
+/// Packages of the workspace to which a plugin is added, on which the plugin depends.
 struct Members<'a> {
     host: (String, PathBuf),
     glue: (String, PathBuf),
@@ -199,8 +199,8 @@ fn placeholders(name: &Name) -> Placeholders {
     Placeholders::from([("name", name.text().to_owned()), ("module", name.module()), ("camel", name.camel())])
 }
 
-/// Returns the values of placeholders for a plugin in the folder `made`. If the workspace defines a key, the manifest of the plugin
-/// inherits this key.
+/// Returns the values of placeholders for a plugin in the folder `made`. If the workspace defines a key of the manifest, the plugin's
+/// manifest inherits this key.
 fn plugin_placeholders(
     name: &Name,
     members: &Members<'_>,

@@ -1,5 +1,5 @@
 //! Checks the names of new projects. One name is used for a package, a folder, a crate, a module and class names. Names must therefore
-//! satisfy the rules of cargo and the grammar of modules. Each violation has a hint.
+//! satisfy the rules of cargo and the rules for module names. Each error suggests a valid name.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::error::Error;
 const RULE: &str =
     "it has lower-case letters, digits, `_` and `-`, starts with a letter, and is not longer than 48 bytes";
 
-/// Maximum length of a name. Leaves space for derived module names (`…-host`, `…-patrol`).
+/// Maximum length of a name. A module name may be longer, so that suffixes can be added (`…-host`, `…-patrol`).
 const LONGEST: usize = LONGEST_MODULE_NAME - 16;
 
 const OF_RUST: &[&str] = &["alloc", "core", "proc_macro", "std", "test"];
@@ -30,7 +30,7 @@ impl Name {
     /// Parses a name for a `kind`.
     ///
     /// # Errors
-    /// If the name is invalid. The error contains a hint.
+    /// If the name is invalid. The error contains a valid name, if one can be derived.
     pub(crate) fn parse(kind: &'static str, text: &str) -> Result<Self, Error> {
         if text.is_empty() {
             bail!("the name is empty: specify one, as in `alcedo new workspace my-game`");

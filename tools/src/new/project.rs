@@ -16,21 +16,21 @@ use crate::error::{Error, file};
 use crate::figures::lexical;
 use crate::install::{checkout_of, package};
 
-/// Environment variable with the default checkout.
+/// Environment variable with the path of the checkout to use by default.
 const CHECKOUT: &str = "ALCEDO_CHECKOUT";
 
-/// Crates of a checkout that new projects use, including projects that older versions created.
+/// Folders of the crates in a checkout that new projects use, and that projects created by older versions use.
 pub(crate) const CRATES: [&str; 6] =
     ["example-plugins/engine-glue", "plugin-api", "runtime", "runtime/alcedo", "runtime/engine", "tools/build"];
 
-/// Version of the published crates of Alcedo that belong to this program.
+/// Version of this program, and of the published crates of Alcedo that belong to it.
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Sources of Alcedo for a new project.
 #[derive(Debug)]
 pub(super) struct Sources {
     kind: Kind,
-    /// Folder with the lock file: a checkout, or the package of this program.
+    /// Folder that contains the lock file: a checkout, or the package of this program.
     dir: PathBuf,
 }
 
@@ -45,14 +45,14 @@ enum Kind {
 }
 
 impl Sources {
-    /// Returns the sources that the arguments or the environment specify. By default, returns the checkout from which this program was
-    /// built. If the program was installed from a registry, returns the published crates by default.
+    /// Returns the sources that the arguments or the environment specify. Without such a specification, returns the checkout from which
+    /// this program was built, or the published crates if this program was installed from a registry.
     pub(super) fn find(named: Option<PathBuf>, git: Option<String>) -> Result<Self, Error> {
         let from_environment = || std::env::var_os(CHECKOUT).filter(|dir| !dir.is_empty()).map(PathBuf::from);
         Self::choose(named.or_else(from_environment), git, package())
     }
 
-    /// Selects the sources for a program that was built from the folder `package`.
+    /// Selects the sources. This program was built from the folder `package`.
     fn choose(named: Option<PathBuf>, git: Option<String>, package: &Path) -> Result<Self, Error> {
         let checkout = named.or_else(|| checkout_of(package).map(Path::to_owned));
         let kind = match (git, &checkout) {
@@ -75,7 +75,8 @@ impl Sources {
         Ok(Self { kind, dir: path })
     }
 
-    /// Returns the placeholders for a manifest in `from`: the source of each crate, and the line that installs the command.
+    /// Returns the values of placeholders for a manifest in the folder `from`: the source of each crate, and the shell command that
+    /// installs `alcedo`.
     pub(super) fn placeholders(&self, from: &Path) -> Result<Placeholders, Error> {
         let mut placeholders = Placeholders::new();
         for dir in CRATES {
@@ -95,7 +96,7 @@ impl Sources {
         Ok(placeholders)
     }
 
-    /// Returns the source of one crate, in the form that a manifest in `from` requires.
+    /// Returns the source of one crate as a manifest in the folder `from` specifies it.
     pub(super) fn source(&self, dir: &str, from: &Path) -> Result<String, Error> {
         Ok(match &self.kind {
             Kind::Git(url) => format!("git = {}", toml::Value::from(url.as_str())),
@@ -104,7 +105,7 @@ impl Sources {
         })
     }
 
-    /// Returns the lock file with tested versions of foreign crates. Returns `None` if a copy of the sources has no lock file.
+    /// Returns the lock file with tested versions of third-party crates. Returns `None` if the sources contain no lock file.
     pub(super) fn lock_file(&self) -> Result<Option<String>, Error> {
         let path = self.dir.join("Cargo.lock");
         if !path.is_file() {
@@ -137,7 +138,8 @@ pub(super) struct Around {
 }
 
 impl Around {
-    /// Finds the workspace of `here`. This workspace must specify a host and its glue, or contain exactly one host and one glue package.
+    /// Finds the workspace that contains `here`. This workspace must specify a host and its glue, or contain exactly one host and one glue
+    /// package.
     pub(super) fn find(here: &Path) -> Result<Option<Self>, Error> {
         let Some(manifest) = manifest_above(here) else { return Ok(None) };
         let metadata = described(&manifest).map_err(|message| {
@@ -215,8 +217,8 @@ fn is_glue(package: &Package) -> bool {
     uses(package, "alcedo-plugin-api") && !is_plugin && sources(&member(package).1).contains("#[uclass(imported")
 }
 
-/// Creates the folder `made` with these files. First writes the files to a temporary folder in `parent`. Then renames this folder in one
-/// step.
+/// Creates the folder `made` with these files. First writes the files to a temporary folder in `parent`, and then renames this folder, so
+/// that `made` is created in one step.
 pub(super) fn write(made: &Path, parent: &Path, files: &[(PathBuf, String)]) -> Result<(), Error> {
     let exists = || anyhow!("{} is there already: take another name, or move it away first", made.display());
     if made.symlink_metadata().is_ok() {
@@ -238,7 +240,8 @@ pub(super) fn write(made: &Path, parent: &Path, files: &[(PathBuf, String)]) -> 
     match renameat_with(CWD, &whole, CWD, made, RenameFlags::NOREPLACE) {
         Ok(()) => Ok(()),
         Err(Errno::EXIST) => Err(exists()),
-        // The file system does not support the flag. `made` did not exist before, and `rename` fails if the target folder contains files.
+        // Reached if the file system does not support the flag. `made` did not exist before, and `rename` fails if the target folder
+        // contains files.
         Err(Errno::INVAL | Errno::NOSYS) => fs::rename(&whole, made).map_err(file("write", made)),
         Err(error) => Err(file("write", made)(error.into())),
     }
@@ -325,7 +328,8 @@ mod tests {
         assert_eq!(sources.lock_file().unwrap(), None);
     }
 
-    /// The manifest of a new project requires one version of all crates. `engine-glue` is an exception, because it is in another workspace.
+    /// The manifest of a new project requires the same version of all crates. `engine-glue` is an exception, because it is in another
+    /// workspace.
     #[test]
     fn each_crate_that_a_manifest_names_has_the_version_of_this_program() {
         let checkout = checkout().unwrap();

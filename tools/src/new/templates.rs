@@ -28,7 +28,7 @@ pub(super) const PLUGIN: &[Template] = &[
     ("tests/in_the_host.rs", include_str!("templates/plugin/tests/in_the_host.rs")),
 ];
 
-/// Files of a plugin that is added to a workspace. The plugin extends a class of the workspace's host.
+/// Files of a plugin that is added to an existing workspace. The plugin extends a class of the workspace's host.
 pub(super) const ADDED: &[Template] = &[
     ("Cargo.toml", include_str!("templates/plugin/Cargo.toml.in")),
     ("src/lib.rs", include_str!("templates/added/src/lib.rs")),

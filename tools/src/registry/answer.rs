@@ -1,5 +1,6 @@
-//! Requests to a registry, with limits for the size and the duration of their responses. `oci-client` collects manifests, tokens and the
-//! bodies of errors without a limit, so a registry could fill the memory. `oci-client` also sends passwords to addresses without TLS.
+//! Requests to a registry, with limits for the size and the duration of their responses. The crate `oci-client` is not used for requests,
+//! because it collects manifests, tokens and the bodies of errors without a limit, so a registry could exhaust the memory. It also sends
+//! passwords to addresses without TLS.
 
 use std::error::Error as StdError;
 use std::time::{Duration, Instant};
@@ -15,8 +16,8 @@ use serde::Deserialize;
 use super::foreign;
 use crate::error::Error;
 
-/// Time limit for a connection, and for each part of a response. Also the limit for a whole response, in addition to the time for its
-/// bytes.
+/// Time limit for connecting, and for each part of a response. A whole response has this limit plus the time that its bytes take at the
+/// rate [`SLOWEST`].
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Minimum rate of a request or response in bytes per millisecond: 100 kB/s.
@@ -27,7 +28,7 @@ fn upload_limit(bytes: usize) -> Duration {
     PATIENCE * 3 + Duration::from_millis(bytes as u64 / SLOWEST)
 }
 
-/// Maximum size of a manifest in bytes. Registries have this limit.
+/// Maximum size of a manifest in bytes, as in common registries.
 pub(super) const LARGEST_MANIFEST: u64 = 4 << 20;
 
 /// Maximum size of a token in bytes.
@@ -53,7 +54,7 @@ pub(super) enum Answer {
     },
 }
 
-/// Token for requests. A registry uses one of the two field names, or both.
+/// Response that contains an access token. A registry uses one of the two field names, or both.
 #[derive(Deserialize)]
 struct Token {
     token: Option<String>,
@@ -68,7 +69,7 @@ pub(super) struct Login {
 }
 
 impl Login {
-    /// Returns the name and the password for a registry. Returns `None` if this registry must not receive them.
+    /// Returns the name and the password for a registry. Returns `None` if the user has not allowed this registry to receive them.
     pub(super) fn of(&self, registry: &str) -> Option<(&str, &str)> {
         let (user, password) = self.user.as_ref().filter(|_| self.registries.iter().any(|known| known == registry))?;
         Some((user.as_str(), password.as_str()))
@@ -78,7 +79,7 @@ impl Login {
 /// Client for requests with limits.
 pub(super) struct Http {
     client: Client,
-    /// Client for uploads. A response follows after the whole upload, so only the time limit of the upload applies.
+    /// Client for uploads. The response follows only after the whole upload, so this client has no time limit for parts of a response.
     uploads: Client,
     /// Registries that are accessed by plain HTTP.
     plain: Vec<String>,
@@ -98,10 +99,10 @@ impl Http {
         Ok(Self { client, uploads, plain, login })
     }
 
-    /// Requests `path` of the repository: `manifests/…` or `blobs/…`. The content must have at most `most` bytes.
+    /// Requests `path` of the repository: `manifests/…` or `blobs/…`. The returned content has at most `most` bytes.
     ///
     /// # Errors
-    /// If the registry cannot be reached, is too slow, or sends more bytes.
+    /// If the registry cannot be reached, is too slow, or sends more than `most` bytes.
     pub(super) async fn get(
         &self,
         reference: &Reference,
@@ -170,7 +171,7 @@ enum Credentials {
     Token(String),
 }
 
-/// Requests to one repository that belong together.
+/// Requests to one repository that share credentials and a time limit.
 struct Exchange<'a> {
     http: &'a Http,
     reference: &'a Reference,
@@ -194,7 +195,7 @@ impl<'a> Exchange<'a> {
         format!("{}/{path}", self.base)
     }
 
-    /// Returns the name and the password, if the registry may receive them.
+    /// Returns the user's name and password, if the registry may receive them.
     fn user(&self) -> Option<(&'a str, &'a str)> {
         self.http.login.of(self.reference.resolve_registry())
     }
@@ -245,11 +246,11 @@ impl<'a> Exchange<'a> {
         }
     }
 
-    /// Returns the credentials that the registry requests in `refused`. Returns [`Credentials::None`] if they do not exist.
+    /// Returns the credentials that the registry requests in the response `refused`. Returns [`Credentials::None`] if no such credentials
+    /// exist.
     ///
     /// # Errors
-    /// If the address of the tokens cannot be reached. Also if this address is accessed without TLS, although the registry is accessed
-    /// through TLS.
+    /// If the address that issues tokens cannot be reached. Also if this address has no TLS, although the registry is accessed through TLS.
     async fn requested(&mut self, refused: &Response) -> Result<Credentials, Error> {
         let user = self.user();
         let mut headers = refused.headers().get_all(WWW_AUTHENTICATE).iter();
@@ -275,7 +276,7 @@ impl<'a> Exchange<'a> {
         Ok(Credentials::Token(token))
     }
 
-    /// Returns the status and the first bytes of an error response. The status is the error, even if the body cannot be read.
+    /// Returns the status and the first bytes of an error response. Returns the status even if the body cannot be read.
     async fn refused(&mut self, mut response: Response) -> Answer {
         let status = response.status().as_u16();
         let body = collect(&mut self.clock, LARGEST_REFUSAL, async || response.chunk().await).await;
@@ -297,7 +298,8 @@ fn upload_address(begun: &Url, location: &str, digest: &str) -> Result<Url, Erro
     Ok(address)
 }
 
-/// Follows a redirect if it does not leave TLS. The content of a tag is not known before, so an attacker on the network could replace it.
+/// Follows a redirect if it does not leave TLS. Without TLS, an attacker on the network could replace the content of a tag, which no digest
+/// protects.
 fn redirect(attempt: Attempt<'_>) -> Action {
     let leaves = leaves_tls(attempt.previous().iter().map(|url| url.scheme()), attempt.url().scheme());
     if leaves {
@@ -323,7 +325,7 @@ fn leaves_tls<'a>(mut previous: impl Iterator<Item = &'a str>, next: &str) -> bo
     next != "https" && previous.any(|scheme| scheme == "https")
 }
 
-/// Parses a header `WWW-Authenticate`. Returns the address of tokens, and the service for which they are valid.
+/// Parses a header `WWW-Authenticate`. Returns the address that issues tokens, and the service for which the tokens are valid.
 fn bearer(header: &str) -> Option<(String, Option<String>)> {
     let mut challenges = ChallengeParser::new(header).filter_map(Result::ok);
     let challenge = challenges.find(|challenge| challenge.scheme.eq_ignore_ascii_case("Bearer"))?;
@@ -334,7 +336,7 @@ fn bearer(header: &str) -> Option<(String, Option<String>)> {
     Some((value("realm")?, value("service")))
 }
 
-/// Time and bytes of a request.
+/// Elapsed time and received bytes of a request, with its time limit.
 struct Clock {
     begun: Instant,
     patience: Duration,
@@ -346,7 +348,8 @@ impl Clock {
         Self { begun: Instant::now(), patience, received: 0 }
     }
 
-    /// Returns the time limit for the received bytes. The limit grows with their number, because this number is not known before.
+    /// Returns the time limit for the whole request. The limit grows with the number of received bytes, because the size of the response is
+    /// not known in advance.
     fn limit(&self) -> Duration {
         self.patience + Duration::from_millis(self.received / SLOWEST)
     }
@@ -374,7 +377,7 @@ impl Clock {
     }
 }
 
-/// Collects at most `most` bytes from the parts of a response. The flag is `false` if the response has more bytes.
+/// Collects at most `most` bytes from the parts of a response. Also returns `false` if the response has more bytes.
 ///
 /// # Errors
 /// If a part fails, or if the response is too slow.

@@ -1,5 +1,5 @@
-//! Form of a module in an OCI registry: an artifact for each target, and an index that lists the artifacts of all targets. The functions of
-//! this file build manifests, merge indexes, select artifacts and check annotations. These functions need no network.
+//! Form of a module in an OCI registry: an artifact for each target, and an index that lists the artifacts of all targets. The functions in
+//! this file build manifests, merge indexes, select artifacts and check annotations, without network access.
 
 use std::collections::BTreeMap;
 use std::env::consts::{ARCH, OS};
@@ -18,7 +18,7 @@ use crate::error::Error;
 
 /// Type of the artifact of a module.
 pub(super) const ARTIFACT: &str = "application/vnd.alcedo.module.v1";
-/// Media type of the only layer. This layer is the library file.
+/// Media type of an artifact's only layer, which is the library file.
 pub(super) const LIBRARY: &str = "application/vnd.alcedo.module.library.v1";
 /// Media type of an artifact without a configuration.
 const EMPTY_TYPE: &str = "application/vnd.oci.empty.v1+json";
@@ -170,7 +170,7 @@ pub(super) fn ensure_digest(digest: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// Layer of an artifact. The layer is the library file.
+/// The only layer of an artifact, which is the library file.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Layer<'a> {
     pub(super) digest: &'a str,

@@ -1,5 +1,5 @@
-//! Requests to OCI registries. The digest of each response is compared with the requested digest. A registry therefore cannot return
-//! different content.
+//! Requests to OCI registries. The digest of each response is compared with the requested digest, so a registry cannot return different
+//! content.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use crate::error::Error;
 /// Environment variables with the name and the password of a user.
 const USER: &str = "ALCEDO_REGISTRY_USER";
 const PASSWORD: &str = "ALCEDO_REGISTRY_PASSWORD";
-/// Environment variable with the registries of the user, separated by commas.
+/// Environment variable with the registries that receive the user's password, separated by commas.
 const HOSTS: &str = "ALCEDO_REGISTRY_HOSTS";
 
 /// Registries that are accessed without TLS.
@@ -42,7 +42,7 @@ impl Registry {
     /// # Errors
     /// If the system has no certificates or provides no sockets. Also if several registries would receive the password of one user.
     pub(super) fn new<'a>(access: &Access, references: impl IntoIterator<Item = &'a Reference>) -> Result<Self, Error> {
-        // Fails if a provider is already installed. This provider is then used.
+        // Ignores the error. Installing fails only if a provider is already installed, and this provider is then used.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let registries: BTreeSet<_> =
             references.into_iter().map(|reference| reference.resolve_registry().to_owned()).collect();
@@ -72,7 +72,7 @@ impl Registry {
         parsed(answer, reference)
     }
 
-    /// Returns the manifest or index of a tag like [`Registry::manifest`]. Returns `None` if the tag does not exist.
+    /// Returns the manifest or index of a tag, like [`Registry::manifest`], or `None` if the tag does not exist.
     ///
     /// # Errors
     /// Returns the errors of [`Registry::manifest`].
@@ -146,7 +146,7 @@ fn manifest_path(reference: &Reference) -> String {
     format!("manifests/{}", reference.digest().or_else(|| reference.tag()).unwrap_or("latest"))
 }
 
-/// Returns the user, with the registries that receive the password: the registries in `named`, or the only registry of a command.
+/// Returns the user, with the registries that receive the user's password: the registries in `named`, or the only registry of a command.
 ///
 /// # Errors
 /// If several registries would receive the password and `named` does not list them.

@@ -1,4 +1,5 @@
-//! Fetches and checks the library of a reference. Each step compares digests. Then the signature is verified, and the manifest is read.
+//! Fetches and checks the library to which a reference points. Compares the digest of each download, then verifies the signature of the
+//! library, and reads its manifest.
 
 use alcedo_runtime::development::plain_file::sha256;
 use alcedo_runtime::{ManifestInfo, PublicKey};
@@ -28,10 +29,10 @@ pub(super) fn parse(text: &str) -> Result<Reference, Error> {
     })
 }
 
-/// Returns the library of a module for a target. `stored` returns an earlier fetched library with this digest, if any.
+/// Returns the library of a module for a target. `stored` returns the library with a digest if it was fetched before.
 ///
 /// # Errors
-/// If a step fails. The error names the reference. In this case, nothing that the registry returned is used.
+/// If a step fails. The error names the reference. After an error, no content from the registry is used.
 pub(super) fn fetch(
     registry: &Registry,
     reference: &Reference,
@@ -64,7 +65,7 @@ pub(super) fn fetch(
     Ok(Fetched { info, digest, bytes })
 }
 
-/// Checks the signature of a library, and returns its manifest. Errors contain `name` instead of a path.
+/// Checks the signature of a library, and returns its manifest. Errors identify the library by `name`.
 ///
 /// # Errors
 /// If no trusted key has signed the library, or if hosts of this version cannot load it.

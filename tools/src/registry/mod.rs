@@ -1,5 +1,5 @@
 //! Modules as artifacts of OCI registries. `alcedo push` uploads a signed library, `alcedo pull` downloads a library, and `alcedo follow`
-//! rolls out the modules of a document to hosts. Hosts do not access registries. Hosts only watch files.
+//! rolls out the modules of a document to hosts. Hosts do not access registries, but only watch files.
 
 mod answer;
 mod artifact;
@@ -21,7 +21,7 @@ use crate::error::{Error, one_line};
 /// Maximum size of a key file in bytes.
 const LARGEST_KEY: u64 = 1 << 16;
 
-/// Maximum number of bytes of text from a registry or document in a message.
+/// Maximum number of bytes that a message contains of a text from a registry or document.
 const LONGEST: usize = 400;
 
 /// Keys that the hosts trust.
@@ -54,7 +54,7 @@ fn file_name(module: &str) -> String {
     format!("{DLL_PREFIX}{}{DLL_SUFFIX}", module.replace('-', "_"))
 }
 
-/// Escapes and truncates text of a registry or of a document, for one line of a message.
+/// Escapes and truncates text from a registry or a document, for one line of a message.
 fn foreign(text: &str) -> String {
     let end = text.floor_char_boundary(LONGEST);
     let escaped = one_line(&text[..end]);

@@ -36,7 +36,7 @@ pub(crate) struct Args {
     access: Access,
 }
 
-/// Uploads the library, its artifact, and the index of the tag, in this order. Everything that a tag names therefore exists.
+/// Uploads the library, its artifact, and the index of the tag, in this order, so that a tag never refers to missing content.
 ///
 /// # Errors
 /// If the library is unsigned, no host can load it, or the registry rejects it.

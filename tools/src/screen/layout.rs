@@ -1,6 +1,6 @@
 //! Layout of a live screen. Messages of the tool scroll in the upper rows and into the scrollback of the terminal. The pane below contains
-//! output of the world. The last row is the status. Output therefore never scrolls messages away. Methods return control sequences and
-//! print nothing.
+//! output of the world, so this output never scrolls messages away. The last row is the status. Methods return control sequences and print
+//! nothing.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -38,15 +38,15 @@ impl Size {
 #[derive(Debug)]
 pub(super) struct Layout {
     size: Size,
-    /// Rows of the pane, with its title. Grows with the output.
+    /// Number of rows of the pane, including its title. Grows with the output.
     pane: u16,
     output: VecDeque<Line>,
     /// Number of printed lines.
     printed: u64,
     messages: VecDeque<String>,
     status: String,
-    /// Set if the cursor is at the end of a message. The line feed is printed before the next message, because a line feed after each
-    /// message would waste a row.
+    /// Set if the cursor is at the end of a message. The line feed is printed only before the next message, because a line feed after the
+    /// last message would waste a row.
     is_behind_line: bool,
 }
 
@@ -128,7 +128,7 @@ impl Layout {
         if rows > self.pane {
             let more = rows - self.pane;
             out.push_str(RESTORE);
-            // Line feeds scroll the messages only if the messages occupy the rows that the pane needs.
+            // Prints line feeds, which scroll the messages only if the messages occupy the rows that the pane needs.
             out.extend((0..more).map(|_| '\n'));
             out.push_str(&format!("\x1b[{more}A"));
             self.pane = rows;
@@ -216,7 +216,7 @@ impl Layout {
     }
 }
 
-/// Returns the line with the number of its repeats.
+/// Returns the line, followed by the number of its repeats.
 fn counted(line: &Line) -> Cow<'_, str> {
     match line.again {
         0 | 1 => Cow::Borrowed(&line.text),

@@ -1,12 +1,12 @@
-//! Selects the build with which a development session continues after a crash of its world. The session records the events of its builds.
-//! This file selects the build.
+//! Selects the build with which a development session continues after a crash of its world. The session records when its builds were
+//! loaded, became live, and crashed. This file selects a build from these events.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::history::BuildNumber;
 
-/// Minimum run time of a good build. If a build crashes after this time, the crash probably has another cause.
+/// Minimum run time after which a build counts as good. If a build crashes after this time, the crash probably has another cause.
 const PROVEN: Duration = Duration::from_secs(10);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,11 +15,11 @@ pub(super) enum BuildLife {
     Tried(BuildNumber),
     /// The build is live.
     Live(BuildNumber),
-    /// The build was rejected. The previous build continues.
+    /// The build was rejected. The previous build continues to run.
     Refused(BuildNumber),
     /// The world has crashed, or was killed after a hang.
     Crashed,
-    /// The world was ended at the user's request. No fault of a build caused this end.
+    /// The world was ended at the user's request, so this end is not the fault of a build.
     Stopped,
 }
 
@@ -34,7 +34,7 @@ pub(super) enum Again {
     No,
 }
 
-/// Events of the builds of a session, in order. Each event has the time since the start of the session.
+/// Events of a session's builds in chronological order, each with its time since the start of the session.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BuildLives(Vec<(BuildLife, Duration)>);
 
@@ -44,11 +44,11 @@ impl BuildLives {
         self.0.push((life, now));
     }
 
-    /// Decides how to continue. The last event must be the end of the world.
+    /// Decides how to continue after the world has ended. The last event must be this end.
     pub(super) fn decide(&self) -> Again {
         let mut trying = None;
         let mut live: Option<(BuildNumber, Duration)> = None;
-        // For each build: when it last became live, how long it then ran, and `true` if it has crashed.
+        // Contains for each build when the build last became live, how long it ran after this time, and `true` if it has crashed.
         let mut known: BTreeMap<BuildNumber, (Duration, Duration, bool)> = BTreeMap::new();
         let mut any = false;
         for (life, at) in self.0.iter().copied() {

@@ -1,5 +1,5 @@
-//! Confirms that the running code is the built code. The host calls each module to get its build id. The session compares this id with the
-//! id in the library file. A generation is reported as live only after this confirmation.
+//! Confirms that the running code is the code that was built. The host calls each module to get the module's build id, and the session
+//! compares this id with the id in the library file. A generation is reported as live only after this confirmation.
 
 use std::path::PathBuf;
 

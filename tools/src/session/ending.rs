@@ -7,9 +7,10 @@ use super::{Candidate, Event, Killing, Origin, Session};
 use crate::guard::End;
 use crate::world::World;
 
-/// Maximum time between a restore and an end of the world for which the saved world may be the cause.
+/// Maximum time after a restore within which the saved world may be the cause of the world's end.
 const SOON: Duration = Duration::from_secs(5);
-/// Maximum number of consecutive restores of a saved world, with any build, if each restored world ends within [`SOON`].
+/// Maximum number of consecutive restores of a saved world, with any build, if each restored world ends within [`SOON`]. Later restarts
+/// omit the saved world.
 const CHANCES: u32 = 2;
 
 /// Time of the last restart, and number of failed restores.
@@ -29,7 +30,7 @@ impl Restarts {
         self.soon < CHANCES
     }
 
-    /// Resets the counter after other code was loaded.
+    /// Resets the counter after a different build was loaded.
     pub(super) fn forget(&mut self) {
         *self = Self::default();
     }
@@ -42,7 +43,7 @@ impl<W: World> Session<W> {
         (self.hang, self.leaving) = (None, None);
         let printed: Vec<_> = self.world.printed().try_iter().collect();
         self.events.extend(printed.into_iter().map(Event::Printed));
-        // The status is checked because the process may have crashed before it was killed.
+        // Checks the exit status, because the process may have crashed before it was killed.
         let killed = self.killing.take().filter(|_| end.is_killed());
         self.is_running = false;
         if let Some(Candidate { build, origin, .. }) = self.loading.take() {

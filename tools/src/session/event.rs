@@ -20,12 +20,12 @@ pub(crate) enum Event {
     Canceled,
     /// The build succeeded.
     Built {
-        /// Milliseconds of cargo.
+        /// Run time of the build in milliseconds.
         millis: f64,
         /// Warnings of the compiler, unchanged.
         warnings: String,
     },
-    /// The build failed. The running code continues.
+    /// The build failed. The old code continues to run.
     NotBuilt(BuildError),
     /// The build produced libraries that are equal to the running libraries.
     Unchanged,
@@ -38,12 +38,12 @@ pub(crate) enum Event {
     /// The first generation is live.
     Started {
         generation: u64,
-        /// Milliseconds of cargo.
+        /// Run time of the build in milliseconds.
         build_ms: f64,
     },
-    /// The world was restarted with an earlier build. This generation now runs the build. `None` if no good build existed.
+    /// The world was restarted. Contains the generation whose build now runs, or `None` if no good build existed.
     Restarted(Option<u64>),
-    /// The saved world was not restored, because the previous restored worlds ended soon after the restore.
+    /// The saved world was not restored, because the last worlds into which it was restored ended soon afterwards.
     LeftOut,
     /// A build was not loaded.
     Refused {
@@ -92,7 +92,7 @@ pub(crate) enum Event {
     },
 }
 
-/// A reload, with the preceding build.
+/// A reload, with data about the preceding build.
 #[derive(Clone, Debug)]
 pub(crate) struct Live {
     /// The host's report.
@@ -106,7 +106,7 @@ pub(crate) struct Live {
     pub(crate) code_of: Option<u64>,
 }
 
-/// A named phase of the time from a saved file to live code.
+/// A named phase between a saved file and live code, with its duration.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Part {
     pub(crate) name: String,
@@ -122,7 +122,7 @@ impl Part {
     }
 }
 
-/// Reason for the return of [`Session::wait`](super::Session::wait).
+/// Reason why [`Session::wait`](super::Session::wait) has returned.
 #[derive(Debug)]
 pub(crate) enum Step {
     /// An event occurred.

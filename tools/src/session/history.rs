@@ -1,5 +1,5 @@
-//! Keeps builds of earlier generations, so that the user can load them again. The libraries of a build are copied before they are loaded,
-//! because the next build overwrites them. `Shelf` decides the builds to keep. `History` stores the files.
+//! Stores builds of earlier generations, so that the user can load them again. The libraries of a build are copied before they are loaded,
+//! because the next build overwrites the originals. `Shelf` decides which builds are kept. `History` stores their files.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,14 +18,14 @@ const KEPT: usize = 20;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct BuildNumber(pub(crate) u64);
 
-/// Builds by generation. Each generation has run the build.
+/// Builds by the generations that have run them.
 #[derive(Debug, Default)]
 struct Shelf {
     builds: BTreeMap<u64, BuildNumber>,
 }
 
 impl Shelf {
-    /// Records that `generation` runs `build`. Returns the builds that are dropped for this reason.
+    /// Records that `generation` runs `build`. Returns the builds that are dropped because `keep` is exceeded.
     fn bind(&mut self, generation: u64, build: BuildNumber, keep: usize) -> Vec<BuildNumber> {
         self.builds.insert(generation, build);
         let mut dropped = Vec::new();
@@ -55,7 +55,7 @@ impl Shelf {
     }
 }
 
-/// The libraries of recent generations. Their folder is deleted at the end of the session.
+/// The libraries of recent generations, in a folder that is deleted at the end of the session.
 #[derive(Debug)]
 pub(crate) struct History {
     dir: PrivateFolder,
@@ -84,7 +84,7 @@ impl History {
         let build = BuildNumber(self.next);
         self.next += 1;
         let copy = |(number, artifact): (usize, &Artifact)| -> Result<PathBuf, Error> {
-            // Libraries of two plugins may have the same file name.
+            // Uses a separate folder per library, because libraries of two plugins may have the same file name.
             let folder = self.folder(build).join(number.to_string());
             let copy = folder.join(artifact.path.file_name().unwrap_or_default());
             fs::create_dir_all(&folder).map_err(file("create", &folder))?;
@@ -96,7 +96,7 @@ impl History {
             Ok(copy)
         };
         let copies: Result<Vec<_>, Error> = artifacts.iter().enumerate().map(copy).collect();
-        // After an error, the copies of this build would occupy a full disk until the end of the session.
+        // Deletes the copies of this build after an error, because they could fill a disk until the end of the session.
         Ok((build, copies.inspect_err(|_| self.discard(build))?))
     }
 

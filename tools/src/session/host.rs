@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::glue;
 use crate::world::{HostProgram, World};
 
-/// Time limit of the save that precedes a restart.
+/// Time limit for saving the world before a restart.
 const SAVES: Duration = Duration::from_secs(3);
 
 /// The host and the state of its program.
@@ -20,11 +20,11 @@ const SAVES: Duration = Duration::from_secs(3);
 pub(crate) struct HostSources {
     pub(super) package: SourceCrate,
     program: HostProgram,
-    /// Set if the user requested restarts of the host after changes of its sources.
+    /// Set if the user has requested that changes to the host's sources restart the host.
     restarts: bool,
     /// Set if the sources have changed since the program was built.
     pub(super) is_stale: bool,
-    /// Set if the host is to restart after the builds of all stale targets.
+    /// Set if the host is restarted after all stale targets were built.
     pub(super) is_due: bool,
 }
 
@@ -48,8 +48,8 @@ impl<W: World> Session<W> {
         }
     }
 
-    /// Requests a save of the world. After the save, kills the process of the world. A second call or a timeout kills the process without a
-    /// save.
+    /// Requests a save of the world. After the save, kills the process of the world. A second call or a timeout kills the process without
+    /// waiting for the save.
     pub(super) fn leave(&mut self) {
         match self.leaving.take() {
             Some(_) => self.kill(Killing::Requested),
@@ -68,7 +68,8 @@ impl<W: World> Session<W> {
         }
     }
 
-    /// Records the change if the host is among the `affected` targets. If the host need not be built now, removes it from `affected`.
+    /// Records a change to the host's sources if the host is among the `affected` targets. Removes the host from `affected` if it need not
+    /// be built now.
     pub(super) fn note_host(&mut self, affected: &mut BTreeSet<usize>, changed: &[PathBuf]) {
         let Some(target) = self.host_target().filter(|target| affected.contains(target)) else { return };
         let Some(host) = &mut self.host else { return };
@@ -98,16 +99,17 @@ impl<W: World> Session<W> {
         self.note_glue(written)
     }
 
-    /// Updates the glue for the modules of a target if their types have changed since the last build. The watch reports the changed glue.
+    /// Updates the glue for the modules of a target if their types have changed since the last build. The watch then reports the glue as
+    /// changed.
     pub(super) fn rewrite_module_glue(&mut self, target: usize) {
         for artifact in self.targets[target].artifacts.clone() {
-            // Does not use `fresh`, because a failed or canceled build may have written the library.
+            // Compares file versions instead of using `fresh`, because a failed or canceled build may have written the library.
             let version = file_version(&artifact.path);
             let known = self.declared.get(&artifact.path);
             if !artifact.path.is_file() || known.is_some_and(|(known, _)| *known == version) {
                 continue;
             }
-            // A library that cannot be read is rejected at load.
+            // Skips a library that cannot be read, because the host rejects this library when it is loaded.
             let Ok((origin, declared)) = glue::of_module(&artifact.path) else { continue };
             let before = self.declared.insert(artifact.path, (version, declared.clone()));
             if before.is_some_and(|(_, before)| before != declared) {

@@ -1,5 +1,5 @@
-//! Builds several folders in sequence. One cargo process already uses all cores. Two processes with a shared target folder would wait for
-//! each other.
+//! Builds several folders one after another, because a single cargo process already uses all cores, and two processes with a shared target
+//! folder would wait for each other.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
@@ -11,7 +11,7 @@ use super::event::Part;
 use super::targets::{Kind, Target};
 use crate::modules::BuildOptions;
 
-/// Builds of some targets in sequence. Dropping the job cancels the running build.
+/// Builds of some targets, one after another. Dropping the job cancels the running build.
 #[derive(Debug)]
 pub(crate) struct Job {
     /// Time of the first source change, on the clock of the session. `None` for a build without a change.
@@ -21,17 +21,17 @@ pub(crate) struct Job {
     pub(crate) warnings: String,
     /// Phases of the completed builds, with their times.
     pub(crate) parts: Vec<Part>,
-    /// Running build of a target. `None` after the last target.
+    /// Running build of a target. `None` after the last target was built.
     running: Option<Running>,
     current: usize,
     waiting: VecDeque<usize>,
 }
 
-/// Running step of a target.
+/// Running build of a target.
 #[derive(Debug)]
 enum Running {
     Cargo(RunningBuild),
-    /// Scripts. They are loaded from their sources without a build. The receiver is already disconnected.
+    /// Scripts, which need no build because they are loaded from their sources. The receiver is already disconnected.
     Scripts(Receiver<()>, Artifact),
 }
 
@@ -73,7 +73,7 @@ impl Job {
         })
     }
 
-    /// Returns the number of crates that the running cargo has compiled.
+    /// Returns the number of crates that the running build has compiled.
     pub(crate) fn compiled(&self) -> usize {
         if let Some(Running::Cargo(cargo)) = &self.running { cargo.compiled() } else { 0 }
     }

@@ -1,6 +1,6 @@
 //! Implements the loop from a saved file to live code for `dev` and `demo`. Watches the sources, builds them, cancels stale builds, and
-//! loads the results into a world. The loop blocks only in one `select!` over sources, build, commands and events of the world. The end or
-//! a hang of the world is therefore an event like any other.
+//! loads the results into a world. The loop blocks only in one `select!`, which receives source changes, ends of builds, commands, and
+//! events of the world. A crash or a hang of the world therefore does not block the loop.
 //!
 //! Returns [`Event`]s and prints nothing.
 
@@ -89,7 +89,7 @@ enum Origin {
     },
     /// An earlier generation, at the user's request.
     Back(u64),
-    /// The last good build, after a crash.
+    /// The last good build, which is loaded again after a crash.
     Again,
 }
 
@@ -100,14 +100,14 @@ pub(crate) struct Session<W: World> {
     /// The host, if it is built from sources.
     host: Option<HostSources>,
     targets: Vec<Target>,
-    /// Indices of the targets whose sources changed since their last build.
+    /// Indices of the targets whose sources have changed since the last build of the target.
     stale: BTreeSet<usize>,
     /// Versions of the glue files that the session wrote.
     written: BTreeMap<PathBuf, FileVersion>,
     /// Glue files that were rewritten since the running build began. Libraries that were built with the older glue are not loaded.
     rewritten: Vec<PathBuf>,
     watch: SourceWatch,
-    /// Set if the last search for targets failed, for example during a checkout. The next change repeats the search.
+    /// Set if the last search for targets failed, for example during a checkout. The search is repeated after the next change.
     must_find: bool,
     debounce: Debounce,
     /// Time of the first change that no build contains yet, on the clock of the session.
@@ -129,9 +129,9 @@ pub(crate) struct Session<W: World> {
     hang: Option<String>,
     /// Reason for killing the world's process. `None` after the end of the process was reported.
     killing: Option<Killing>,
-    /// Deadline of the save before a restart, on the clock of the session. `None` if no restart is requested.
+    /// Deadline for saving the world before a restart, on the clock of the session. `None` if no restart is requested.
     leaving: Option<Duration>,
-    /// Types of each library, as of its last build.
+    /// Types that each library declared after its last build.
     declared: BTreeMap<PathBuf, (FileVersion, Declared)>,
     /// Versions of the libraries whose code is live.
     loaded: Vec<FileVersion>,
@@ -195,13 +195,13 @@ impl<W: World> Session<W> {
         Ok(session)
     }
 
-    /// Runs the world. Returns at an event, at a command, or after a timeout.
+    /// Runs the world until an event or a command occurs, or until a timeout.
     pub(crate) fn wait(&mut self, commands: &Receiver<ParsedCommand>) -> Step {
         loop {
             if let Some(event) = self.events.pop_front() {
                 return Step::Event(event);
             }
-            // Handles events before printed lines. The event for a line was usually sent before the line.
+            // Handles events before printed lines, because an event that explains a line was usually sent before the line.
             if let Ok(event) = self.world.events().try_recv() {
                 self.world_event(event);
                 continue;
@@ -218,7 +218,7 @@ impl<W: World> Session<W> {
             };
             let patience = until_settled.min(self.world.rest()).min(GLANCE);
             let built = self.job.as_ref().and_then(Job::finished).cloned().unwrap_or_else(never);
-            // Ready channels have priority over ticks. Even a world with slow ticks therefore receives messages.
+            // Prefers ready channels to ticks, so that messages are received even if the ticks of the world are slow.
             select! {
                 recv(built) -> _ => self.cargo_ended(),
                 recv(self.watch.receiver()) -> event => if let Ok(event) = event {
@@ -241,7 +241,7 @@ impl<W: World> Session<W> {
         }
     }
 
-    /// Builds and loads now, in any mode, even if no source has changed.
+    /// Builds and loads the plugins now, in any mode, even if no source has changed.
     pub(crate) fn reload_by_hand(&mut self) {
         self.stale.extend(self.plugin_targets());
         self.edited = None;
@@ -265,7 +265,7 @@ impl<W: World> Session<W> {
         }
     }
 
-    /// Kills the world's process. An event reports the end of the process.
+    /// Kills the world's process. An event later reports the end of the process.
     fn kill(&mut self, reason: Killing) {
         self.killing = Some(reason);
         self.world.kill();
@@ -333,7 +333,8 @@ impl<W: World> Session<W> {
             new.artifacts.clone_from(&old.artifacts);
         }
         let (before, now) = (targets::sources(&self.targets), targets::sources(&targets));
-        // A current watch that covers more folders is kept. This watch then reports plugins that are restored.
+        // Keeps the current watch if it covers all folders. The folders of removed plugins then remain watched, so the watch reports
+        // plugins that are restored.
         if !now.iter().all(|dir| before.contains(dir)) {
             match SourceWatch::new(&now) {
                 Ok(watch) => {
@@ -352,7 +353,7 @@ impl<W: World> Session<W> {
     /// edit.
     fn build_with_glue(&mut self, ended: Job) {
         let changed = std::mem::take(&mut self.rewritten);
-        // The ended build of a target may have used the older glue.
+        // Builds the affected plugins again, because the ended build may have used the older glue.
         self.stale.extend(targets::affected(&self.targets, &changed).intersection(&self.plugin_targets()));
         self.build(ended.edited, changed);
         if let Some(job) = &mut self.job {
@@ -366,8 +367,8 @@ impl<W: World> Session<W> {
         self.written.get(path).is_some_and(|written| *written == file_version(path))
     }
 
-    /// Starts builds of the stale targets. First cancels a running build, because its libraries would be stale. If sources changed during
-    /// the cancellation, the build starts after the quiet window of these changes.
+    /// Starts builds of the stale targets. First cancels a running build, because its libraries would be stale. If sources change during
+    /// the cancellation, the build starts later, after the quiet window that follows these changes.
     fn build(&mut self, edited: Option<Duration>, changed: Vec<PathBuf>) {
         let is_canceled = self.job.take().is_some();
         self.rewritten.clear();
@@ -419,7 +420,7 @@ impl<W: World> Session<W> {
         if self.targets[target].is_host() {
             self.host_built();
         }
-        // If the host's glue was rewritten, a build of all plugins is already running.
+        // Loads no libraries if the host's glue was rewritten, because a build of all plugins is then already running.
         if let Some(ended) = ended.filter(|_| self.job.is_none()) {
             match self.rewritten.is_empty() {
                 true => self.all_built(ended),
@@ -458,8 +459,8 @@ impl<W: World> Session<W> {
         }
     }
 
-    /// Loads the candidate in the world as soon as possible. If the world hangs, kills the world. As after a crash, the world then restarts
-    /// with the last good build, and loads the candidate.
+    /// Loads the candidate in the world as soon as possible. If the world hangs, kills the world first. The world then restarts with the
+    /// last good build, as after a crash, and loads the candidate.
     fn offer(&mut self, candidate: Candidate) {
         if let Some(older) = self.next.replace(candidate) {
             self.throw_away(older.build, &older.origin);
@@ -539,7 +540,7 @@ impl<W: World> Session<W> {
         }
     }
 
-    /// Handles the result of a load. The new code is live, or the load was rolled back.
+    /// Handles the result of a load: the new code is live, or the load was rolled back.
     fn loaded(
         &mut self,
         generation: u64,
@@ -579,7 +580,7 @@ impl<W: World> Session<W> {
                 self.restarts.forget();
             }
             Origin::Built { .. } => {}
-            // After a load of older code, the libraries in cargo's folder differ from the running code.
+            // Clears the versions, because the libraries in cargo's folder differ from the older code that now runs.
             Origin::Back(_) | Origin::Again => self.loaded.clear(),
         }
         self.load_next();

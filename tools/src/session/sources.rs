@@ -1,4 +1,4 @@
-//! Receives the events of source files.
+//! Receives events about changed source files.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -9,14 +9,14 @@ use super::Session;
 use crate::world::World;
 
 impl<W: World> Session<W> {
-    /// Receives all pending events. A remaining event would cancel a build that starts now.
+    /// Receives all pending events before a build starts, because a pending event would cancel this build.
     pub(super) fn receive_sources(&mut self) {
         let events: Vec<_> = self.watch.receiver().try_iter().collect();
         events.into_iter().for_each(|event| self.source_event(event));
     }
 
     pub(super) fn source_event(&mut self, event: SourceEvent) {
-        // During a build, cargo itself writes the lock file.
+        // Ignores the lock file during a build, because cargo itself writes this file.
         if self.job.is_some() && event.path.ends_with("Cargo.lock") {
             return;
         }
@@ -26,8 +26,8 @@ impl<W: World> Session<W> {
         self.debounce.add(event.at, &event.path);
     }
 
-    /// Returns true if more sources have changed since the change at `edited`. In this case, records `changed` again. One build then covers
-    /// all changes.
+    /// Returns true if more sources have changed since the change at `edited`. In this case, also records `changed` again, so that one
+    /// build covers all changes.
     pub(super) fn is_postponed(&mut self, edited: Duration, changed: &[PathBuf]) -> bool {
         self.receive_sources();
         if self.debounce.due(self.watch.now()) == Due::Nothing {

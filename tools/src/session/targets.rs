@@ -1,5 +1,5 @@
-//! Build targets. Each folder argument has one cargo build. Determines the targets that a saved file affects, because an unnecessary build
-//! delays the new code.
+//! Build targets: cargo builds each folder argument once. Determines the targets that a saved file affects, because building the remaining
+//! targets would delay the new code.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ pub(crate) enum Kind {
     /// Plugins that one cargo call builds.
     Plugins(PluginFolder),
     Host(SourceCrate),
-    /// Scripts. Scripts need no build.
+    /// Scripts, which need no build.
     Scripts(Artifact),
 }
 
@@ -64,8 +64,8 @@ pub(crate) fn sources(targets: &[Target]) -> Vec<PathBuf> {
     all.into_iter().collect()
 }
 
-/// Returns the targets that depend on any of the `changed` files. A file outside all source folders is a manifest or a build script, and
-/// may affect any plugin target. The file affects the host if the host's sources are below the file's folder.
+/// Returns the targets that depend on any of the `changed` files. A file outside all source folders is a manifest or a build script, which
+/// may affect any plugin target. It affects the host only if the host's sources are below the file's folder.
 pub(crate) fn affected(targets: &[Target], changed: &[PathBuf]) -> BTreeSet<usize> {
     let concerns = |target: &Target, path: &Path| {
         target.sources.iter().any(|source| path.starts_with(source) || source.starts_with(path))
@@ -86,7 +86,7 @@ pub(crate) fn affected(targets: &[Target], changed: &[PathBuf]) -> BTreeSet<usiz
         .collect()
 }
 
-/// Returns the folder of a file. For the configuration of cargo, returns the folder that contains `.cargo`.
+/// Returns the folder of a file. For a configuration file of cargo, returns the folder that contains `.cargo`.
 fn folder(path: &Path) -> Option<&Path> {
     let dir = path.parent()?;
     if dir.ends_with(".cargo") { dir.parent() } else { Some(dir) }

@@ -1,5 +1,5 @@
-//! Runs the sample world in this process. The demo can then query the world directly, and a debugger can stop in plugin code. A crash of a
-//! plugin ends this process.
+//! Runs the sample world in this process, so that the demo can query the world directly, and a debugger can stop in plugin code. A crash of
+//! a plugin also ends this process.
 
 use std::cell::Cell;
 use std::path::PathBuf;
@@ -87,7 +87,7 @@ impl Local {
 }
 
 impl World for Local {
-    /// Handles the request immediately. Between two ticks, the game thread is at a safe point.
+    /// Handles the request immediately, because the game thread is at a safe point between two ticks.
     fn request(&mut self, request: ToHost) {
         match request {
             ToHost::Load { libraries } => self.load(&libraries),
@@ -106,7 +106,7 @@ impl World for Local {
         &self.events.1
     }
 
-    /// Returns a channel that is always empty, because this process prints directly.
+    /// Returns a channel that is always empty, because plugin code in this process prints directly to the terminal.
     fn printed(&self) -> &Receiver<Printed> {
         &self.printed
     }

@@ -1,6 +1,6 @@
 //! Worlds that run the code of a session. `local.rs` is a world in this process, for the demo and for debuggers. `remote.rs` is a world in
-//! a separate process. Crashes and hangs of this process do not affect the session. `sample.rs` is the default program of the separate
-//! process. The session sends requests, and receives the outcomes as [`WorldEvent`].
+//! a separate process, whose crashes and hangs do not affect the session. `sample.rs` is the default program of the separate process. The
+//! session sends requests to a world, and receives the outcomes as [`WorldEvent`].
 
 mod local;
 mod population;
@@ -29,8 +29,8 @@ pub(crate) trait World {
 
     fn events(&self) -> &Receiver<WorldEvent>;
 
-    /// Returns the channel of printed lines. The channel is bounded, and separate from events. A full channel therefore blocks only the
-    /// printing thread.
+    /// Returns the channel of printed lines. The channel is bounded and separate from the channel of events, so a full channel blocks only
+    /// the thread that prints.
     fn printed(&self) -> &Receiver<Printed>;
 
     /// Returns the time until [`World::attend`] is due.
@@ -51,7 +51,7 @@ pub(crate) trait World {
     /// If the program cannot be started.
     fn restart(&mut self, saved: bool) -> Result<(), Error>;
 
-    /// Restores the last saved world, if any, after the previous requests have ended. The event `Restored` or `NotRestored` reports the
+    /// Restores the last saved world, if any, after the previous requests were handled. The event `Restored` or `NotRestored` reports the
     /// result.
     fn restore(&mut self);
 
@@ -63,7 +63,7 @@ pub(crate) trait World {
 /// An event of a world.
 #[derive(Debug)]
 pub(crate) enum WorldEvent {
-    /// A message of the host, with the time of arrival. The greeting and the announcement of a normal end do not become events.
+    /// A message from the host, with the time of arrival. The greeting and the announcement of a normal end do not become events.
     Host(FromHost, Instant),
     /// Objects were created.
     Populated(Population),
@@ -84,7 +84,7 @@ pub(crate) enum WorldEvent {
 pub(crate) struct Printed {
     /// The line, without its line feed.
     pub(crate) line: String,
-    /// Set for a line of standard error. Logs are printed there.
+    /// Set for a line of standard error, to which logs are also printed.
     pub(crate) is_error: bool,
 }
 
@@ -92,7 +92,7 @@ pub(crate) struct Printed {
 pub(crate) struct HostOptions {
     /// Packages for types of plugins, in addition to `Game`.
     pub(crate) packages: Vec<String>,
-    /// Arguments for the main of every module.
+    /// Arguments that the `main` function of every module receives.
     pub(crate) args: Vec<String>,
     /// Number of objects of each actor class.
     pub(crate) objects: u64,

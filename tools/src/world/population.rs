@@ -16,7 +16,7 @@ pub(crate) struct Population {
 }
 
 impl Population {
-    /// Returns the line for the user.
+    /// Formats the population as a line of output.
     pub(crate) fn line(&self, paint: Paint) -> String {
         let Self { class, count, failure } = self;
         let objects = if *count == 1 { "object" } else { "objects" };

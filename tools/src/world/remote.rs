@@ -1,5 +1,5 @@
-//! Runs a world in a separate process: the author's host or the sample engine. Threads convert messages on the socket, the output, and the
-//! end of the process to events.
+//! Runs a world in a separate process: the author's host or the sample engine. Separate threads convert messages on the socket, lines of
+//! output, and the end of the process to events.
 
 use std::ffi::OsString;
 use std::fs::{self, Permissions};
@@ -26,13 +26,13 @@ use crate::paint::Paint;
 
 /// Time limit for a host with development support to connect after its start.
 const JOINS: Duration = Duration::from_secs(10);
-/// Time limit for a host to end normally.
+/// Time limit within which a host must end normally after a request.
 const GRACE: Duration = Duration::from_secs(5);
 /// Maximum length of a line. Longer lines are truncated.
 const LONGEST_LINE: u64 = 16 << 10;
 /// Capacity of the channel of printed lines. A full channel blocks the host.
 const LINES: usize = 256;
-/// Time limit for reading the last lines of an ended host. The limit is necessary because its child processes may continue to print.
+/// Time limit for reading the last lines of an ended host, because the child processes of the host may continue to print.
 const LAST_LINES: Duration = Duration::from_millis(500);
 /// Beginning of the message that a Rust program prints before it aborts for lack of memory.
 const OUT_OF_MEMORY: &str = "memory allocation of ";
@@ -61,7 +61,7 @@ pub(crate) struct Remote {
 struct Process {
     watched: Watched,
     orders: Sender<ToHost>,
-    /// Set after all messages of the process were read and its end was detected.
+    /// Set after the end of the process was detected and all its messages were read.
     is_over: Arc<AtomicBool>,
 }
 
@@ -99,7 +99,7 @@ impl Remote {
         self.paint.pass_on(&mut command);
         // Keeps a pipe open as standard input, because a host may exit at the end of its input.
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        // Signals of the terminal reach only this process. This process then ends the host normally.
+        // Starts a separate process group, so that signals of the terminal reach only this process, which then ends the host normally.
         command.process_group(0);
         let is_over = Arc::new(AtomicBool::new(false));
         let over = Arc::clone(&is_over);
@@ -131,7 +131,7 @@ impl Remote {
             read_lines(stderr, true, self.printed.0.clone(), memory, reading.clone());
         }
         let (orders, requests) = unbounded();
-        // The host receives this message first.
+        // Sends this message first.
         let _read = orders.send(ToHost::Settings { autosave: Some(self.saved_world()) });
         *lock(&self.status) = Status::default();
         let conversation = Conversation {
@@ -230,7 +230,7 @@ struct Conversation {
     left: Arc<Mutex<Option<Vec<String>>>>,
     has_ended: Arc<AtomicBool>,
     program: PathBuf,
-    /// Dropped after all messages were read. The end of the process is therefore the last event.
+    /// Dropped after all messages were read, so that the end of the process is the last event.
     _reading: Sender<()>,
 }
 
@@ -269,7 +269,7 @@ impl Conversation {
                     WorldEvent::Host(message, Instant::now())
                 }
                 Ok(None) => return,
-                // The process ended while it was sending a message. Another thread reports this end.
+                // Reached if the process ended during a message. Another thread reports this end.
                 Err(error) if error.kind() != io::ErrorKind::InvalidData => return,
                 Err(error) => {
                     let _sent = self.events.send(WorldEvent::Unreadable(error.to_string()));
@@ -308,7 +308,7 @@ impl Conversation {
     }
 }
 
-/// Listens for connections from processes of this user only. The folder of the guard is also inaccessible to other users.
+/// Listens for connections from processes of this user only. Other users also cannot access the guard's folder, which contains the socket.
 fn listen(socket: &Path) -> Result<UnixListener, Error> {
     let listener = UnixListener::bind(socket).map_err(file("listen at", socket))?;
     fs::set_permissions(socket, Permissions::from_mode(0o600)).map_err(file("close to others", socket))?;

@@ -16,7 +16,7 @@ use crate::pace::Pace;
 use crate::paint::Paint;
 use crate::screen::print_result;
 
-/// Default package for the types of plugins. A host must list every permitted package.
+/// Default package for the types of plugins, because a host must list every package that it permits.
 const PACKAGE: &str = "Game";
 
 /// Returns a builder for the sample engine and the packages of plugins.
@@ -32,12 +32,12 @@ pub(super) fn builder(options: &HostOptions) -> Builder {
     packages.into_iter().fold(builder, |builder, package| builder.package(package))
 }
 
-/// Number of objects of each class that have been spawned.
+/// Number of objects that were spawned, for each class.
 #[derive(Debug, Default)]
 pub(super) struct Populated(BTreeMap<String, u64>);
 
 impl Populated {
-    /// Spawns objects of the actor classes that have fewer than `objects` objects. A class whose spawn failed is tried again in the next
+    /// Spawns objects of each actor class until the class has `objects` objects. A class whose spawn failed is tried again in the next
     /// generation.
     pub(super) fn populate(&mut self, runtime: &Runtime, objects: u64) -> Vec<Population> {
         let mut populations = Vec::new();
@@ -92,7 +92,7 @@ pub(crate) fn run(Args { world, args }: Args) -> Result<ExitCode, Error> {
     while !runtime.shutdown_requested() {
         let now = begun.elapsed();
         if runtime.wait(pace.rest(now)) {
-            // Handles a load immediately, without waiting for the next frame.
+            // Handles a requested load immediately, without waiting for the next frame.
             runtime.safe_point();
         }
         let now = begun.elapsed();
@@ -100,7 +100,7 @@ pub(crate) fn run(Args { world, args }: Args) -> Result<ExitCode, Error> {
             runtime.tick(Budget::frame());
             pace.ticked(begun.elapsed(), begun.elapsed() - now);
         }
-        // Spawns again in each new generation, because the new code may contain a fix for a failed class.
+        // Spawns objects again in each new generation, because the new code may contain a fix for a class whose spawn failed.
         if std::mem::replace(&mut generation, runtime.generation()) != runtime.generation() {
             for population in populated.populate(&runtime, options.objects) {
                 // The tool prints the output of this process.

@@ -1,4 +1,4 @@
-//! Desired state: a TOML document. The document specifies the content of each module by digest, and the hosts that load the modules.
+//! Desired state of the hosts: a TOML document that specifies the content of each module by digest, and the hosts that load the modules.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
@@ -15,7 +15,7 @@ use crate::registry::{artifact, fetch, foreign};
 /// Default of [`Document::patience`] in seconds.
 const PATIENCE: u64 = 60;
 
-/// The document before its checks.
+/// The parsed document before it is checked.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
@@ -45,14 +45,14 @@ impl Host {
 /// Checked document.
 #[derive(Clone, Debug)]
 pub(super) struct Document {
-    /// Digest of the modules. This digest identifies the desired state.
+    /// Digest of `modules`, which identifies the desired state.
     pub(super) id: String,
     /// References with digests, by module name.
     pub(super) modules: BTreeMap<String, Reference>,
     pub(super) hosts: Vec<Host>,
-    /// Number of hosts that receive the modules at once, after the first host.
+    /// Number of hosts that receive the modules at the same time, after the first host.
     pub(super) step: usize,
-    /// Maximum time after which a host must report new files.
+    /// Time within which a host must report new files.
     pub(super) patience: Duration,
 }
 
@@ -118,7 +118,8 @@ fn ensure_distinct(hosts: &[Host]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Returns an absolute path without links, `.` and `..`. Resolves links only in the part that exists. Two paths of one file are then equal.
+/// Returns an absolute path without links, `.` and `..`, so that two paths of one file are equal. Resolves links only in the part that
+/// exists.
 fn resolved(path: &Path) -> PathBuf {
     if let Ok(found) = path.canonicalize() {
         return found;
@@ -156,7 +157,7 @@ mod tests {
         let found = document(&module, host).expect("a document");
         assert_eq!((found.step, found.patience.as_secs(), found.hosts[0].name().as_str()), (2, 60, "/srv/a/plugins"));
         assert_eq!(found.modules["weather"].digest(), Some(DIGEST));
-        // A change of the hosts keeps the desired state. A change of the content changes the state.
+        // Other hosts do not change the id of the desired state, but other content does.
         let other = document(&module, &host.replace("/a/", "/b/")).expect("a document");
         assert_eq!(found.id, other.id);
         let other = document(&module.replace("4413", "0000"), host).expect("a document");

@@ -17,7 +17,7 @@ pub(super) enum Event<'a> {
     Written { host: &'a str },
     /// A host has reported that the new code is healthy.
     Healthy { host: &'a str },
-    /// A host has rejected a file, was unhealthy, has ended, or did not report the files.
+    /// A host has rejected a file, was unhealthy, has exited, or did not report the files in time.
     Unhealthy { host: &'a str, reason: &'a str },
     /// A host runs its last good files again.
     Returned { host: &'a str },
@@ -25,9 +25,9 @@ pub(super) enum Event<'a> {
     NotReturned { host: &'a str, reason: &'a str },
     /// All hosts run the modules of the document.
     Done { hosts: usize },
-    /// The desired state has failed. This state is not tried again.
+    /// The desired state has failed, and is not tried again.
     Failed { host: &'a str, reason: &'a str },
-    /// The document cannot be followed now. The document is tried again later.
+    /// The document cannot be followed now, and is tried again later.
     Refused { error: &'a str },
 }
 

@@ -1,7 +1,7 @@
-//! `alcedo follow`: rolls out the modules of a document to hosts. One host receives the files first. The remaining hosts follow in steps.
-//! After the first unhealthy host, all hosts return to their last good files. A host is represented by a folder: this program writes
-//! libraries to the folder, and the watch of the host loads them. The status file of the host reports the result. `rollout.rs` decides the
-//! next step.
+//! `alcedo follow`: rolls out the modules of a document to hosts. One host receives the new files first, and the remaining hosts follow in
+//! steps. If one host is unhealthy, all hosts return to their last good files. A host is represented by a folder: this program writes
+//! libraries to the folder, and the host watches the folder and loads them. The status file of the host reports the result. `rollout.rs`
+//! decides the next step.
 
 mod document;
 mod event;
@@ -71,15 +71,15 @@ pub(crate) struct Args {
 /// Result of one attempt to follow the document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Outcome {
-    /// All hosts run the modules.
+    /// All hosts run the modules of the document.
     Done,
     /// A host was unhealthy, and all hosts have returned to their last good files.
     Failed,
-    /// The document has changed.
+    /// The document has changed during the rollout.
     Superseded,
 }
 
-/// Follows the document.
+/// Follows the document until this program is stopped.
 ///
 /// # Errors
 /// If a key cannot be read, or if the saved state is in use or damaged. Other errors are printed, and the document is tried again.
@@ -87,7 +87,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
     let path = std::path::absolute(&args.document).map_err(file("find", &args.document))?;
     let keys = read_keys(&args.trust)?;
     let out = Output { json: args.json };
-    // The folder of the state is created only for a valid document.
+    // Creates the folder of the saved state only for a valid document.
     let mut reported = String::new();
     while let Err(error) = read(&path).and_then(|text| Document::parse(&text)) {
         let error = format!("{error:#}");
@@ -169,8 +169,8 @@ struct Follower<'a> {
 struct Target {
     name: String,
     host: Host,
-    /// Time at which the files were written, and the id and start time of the process that ran at this time. `None` if the host does not
-    /// have the files.
+    /// Time at which the files were written, and the id and start time of the host's process at this time. `None` if the host does not have
+    /// the files.
     written: Option<(Instant, Option<(u32, u64)>)>,
     /// Set after the event for this host was printed.
     is_reported: bool,
@@ -187,7 +187,7 @@ impl Follower<'_> {
     /// Follows the document until its rollout ends.
     ///
     /// # Errors
-    /// If a library or a host is rejected. In this case, no file of a host was changed.
+    /// If a library or a host is rejected. No file of a host was changed in this case.
     fn follow(&mut self, document: &Document, text: &str) -> Result<Outcome, Error> {
         if let Some(failure) = self.state.failed.clone().filter(|failure| failure.document == document.id) {
             if !failure.is_undone {
@@ -226,7 +226,8 @@ impl Follower<'_> {
                     let Progress::Unhealthy(reason) = &progress[culprit] else { continue };
                     let host = &targets[culprit].name;
                     self.out.print(&Event::Unhealthy { host, reason });
-                    // The failure is saved before the first file is written. After a restart, this program then continues the return.
+                    // Saves the failure before the first file is written, so that this program can continue the return of the hosts after a
+                    // restart.
                     let (host, reason) = (host.clone(), reason.clone());
                     self.state.failed = Some(Failure { document: document.id.clone(), host, reason, is_undone: false });
                     let saved = self.store.save(&self.state);
@@ -310,7 +311,7 @@ impl Follower<'_> {
     /// Checks all hosts. Records the last good files of each host before the first file is written.
     ///
     /// # Errors
-    /// If a host does not have a library of the document, has unloaded it, or has a newer version.
+    /// If a host does not have a library of the document, has unloaded this library, or has a newer version of it.
     fn prepare(&mut self, document: &Document, libraries: &[Library], expected: &Files) -> Result<Vec<Target>, Error> {
         let mut targets = Vec::new();
         for host in &document.hosts {
@@ -357,7 +358,7 @@ impl Follower<'_> {
         Ok(targets)
     }
 
-    /// Replaces the files of a host. If this fails, the host counts as unhealthy.
+    /// Replaces the files of a host. If the replacement fails, the host counts as unhealthy.
     fn write(&self, target: &mut Target, expected: &Files) {
         let report = Report::read(&target.host.status);
         target.written = Some((Instant::now(), report.running().map(process_of)));
@@ -389,11 +390,12 @@ impl Follower<'_> {
         Ok(is_changed)
     }
 
-    /// Returns all hosts of the document to their last good files. Waits while these files are not yet reported.
+    /// Returns all hosts of the document to their last good files. Waits until the hosts report these files, at most for the time limit of
+    /// the document.
     ///
     /// # Errors
-    /// If the state cannot be saved, or if the files of a host cannot be written. Failures of a host are printed. A later call continues
-    /// the return.
+    /// If the state cannot be saved, or if the files of a host cannot be written. A later call continues the return. Failures of a single
+    /// host are only printed.
     fn go_back(&mut self, document: &Document) -> Result<(), Error> {
         let (mut waiting, mut is_undone) = (Vec::new(), true);
         for host in &document.hosts {
@@ -449,7 +451,7 @@ fn progress_of(target: &Target, expected: &Files, patience: Duration) -> Progres
         return Progress::Unhealthy(reason.clone());
     }
     let Some((since, process)) = target.written else { return Progress::Pending };
-    // A damaged status file is replaced by the next status.
+    // Treats a damaged status file like a missing file, because the host replaces it with its next status.
     observe(expected, &Report::read(&target.host.status), process, (since.elapsed(), patience))
 }
 

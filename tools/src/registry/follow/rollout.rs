@@ -1,5 +1,5 @@
-//! Decides the steps of a rollout from the states of the hosts. One host receives the files first. The remaining hosts follow in steps.
-//! After the first unhealthy host, all hosts return to their last good files. The functions read no clock and no files.
+//! Decides the steps of a rollout from the states of the hosts. One host receives the files first, and the remaining hosts follow in steps.
+//! If one host is unhealthy, all hosts return to their last good files. The functions in this file read no clock and no files.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -19,7 +19,7 @@ pub(super) enum Progress {
     /// The host has the files, but its health window has not ended.
     Waiting,
     Healthy,
-    /// The host has rejected a file, was unhealthy, has ended, or did not report the files. Contains the reason.
+    /// The host has rejected a file, was unhealthy, has exited, or did not report the files in time. Contains the reason.
     Unhealthy(String),
 }
 
@@ -29,12 +29,12 @@ pub(super) enum Next {
     /// Write the files of these hosts.
     Write(Vec<usize>),
     Wait,
-    /// Return all hosts to their last good files, because of this host.
+    /// Return all hosts to their last good files, because this host is unhealthy.
     Back(usize),
     Done,
 }
 
-/// Returns the next step. `step` is the number of hosts that receive the files at once, after the first host.
+/// Returns the next step. `step` is the number of hosts that receive the files at the same time, after the first host.
 pub(super) fn next(hosts: &[Progress], step: usize) -> Next {
     if let Some(culprit) = hosts.iter().position(|host| matches!(host, Progress::Unhealthy(_))) {
         return Next::Back(culprit);
@@ -48,8 +48,8 @@ pub(super) fn next(hosts: &[Progress], step: usize) -> Next {
     if next.is_empty() { Next::Done } else { Next::Write(next) }
 }
 
-/// Returns the progress of a host that has received files. `process` contains the id and the start time of the process that ran when the
-/// files were written. The time since then is in `elapsed`.
+/// Returns the progress of a host that has received files. `process` contains the id and the start time of the host's process when the
+/// files were written.
 pub(super) fn observe(
     expected: &Files,
     report: &Report,
@@ -116,14 +116,14 @@ pub(super) fn observe(
     })
 }
 
-/// Checks if a running host has unloaded a library. The watch of this host does not load the library again.
+/// Checks if a running host has unloaded a library. The host does not load a new version of an unloaded library.
 pub(super) fn is_absent(report: &Report, file: &str) -> bool {
     let mut modules = report.running().into_iter().flat_map(|status| &status.modules);
     modules.any(|module| module.file == file && module.state == ModuleState::Absent)
 }
 
-/// Checks if a host's last good library has this digest. A document that changes during a rollout may specify this library. The library
-/// then replaces a newer library that not all hosts have reported as healthy.
+/// Checks if a host's last good library has this digest. A document that changes during a rollout may specify this library again. An older
+/// version is then permitted, because it replaces a newer library that not all hosts have reported as healthy.
 pub(super) fn returns(good: Option<&String>, digest: &str) -> bool {
     good.is_some_and(|good| good == digest)
 }
@@ -156,8 +156,8 @@ mod tests {
 
     use super::{Files, Next, Progress, Report, check_age, next, observe, returns};
 
-    /// Runs a rollout. Each bit of `unhealthy` denotes a host that becomes unhealthy. Returns the hosts that have the new files at the end.
-    /// Also returns the largest number of hosts that received files at once.
+    /// Runs a rollout. Each set bit of `unhealthy` denotes a host that becomes unhealthy. Returns the hosts that have the new files at the
+    /// end, and the largest number of hosts that received files at the same time.
     fn run(count: usize, step: usize, unhealthy: u32) -> (Vec<bool>, usize) {
         let mut hosts = vec![Progress::Pending; count];
         let mut largest = 0;
@@ -213,7 +213,7 @@ mod tests {
         assert_eq!(next(&[Progress::Healthy, Progress::Pending, Progress::Pending], 3), Next::Write(vec![1, 2]));
     }
 
-    /// Returns the progress of a host with two expected files, whose status has these states after `seconds`.
+    /// Returns the progress of a host that has received two files, and whose status contains the states `a` and `b` after `seconds`.
     fn observed(a: serde_json::Value, b: serde_json::Value, process: u32, seconds: u64) -> String {
         let status = json!({ "process": process, "generation": 2, "modules": [a, b] });
         described(&Report::Running(serde_json::from_value(status).expect("a status")), Some((1, 0)), seconds)

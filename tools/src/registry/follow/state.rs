@@ -1,5 +1,6 @@
 //! Saved state of `alcedo follow`, stored next to its document. The state consists of the last good files of each host, and the contents of
-//! these files. A host can therefore return to its last good files without a registry, and after a restart of this program.
+//! these files. A host can therefore return to its last good files even if the registry cannot be reached, and even after a restart of this
+//! program.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -22,7 +23,7 @@ const LARGEST_STATE: u64 = 1 << 24;
 pub(super) struct State {
     /// Last good files of each host.
     pub(super) good: BTreeMap<String, Files>,
-    /// Fetched libraries by reference. A reference specifies a content, so its library never changes.
+    /// Fetched libraries by reference. A reference contains a digest, so its library never changes.
     pub(super) resolved: BTreeMap<String, Library>,
     pub(super) failed: Option<Failure>,
 }
@@ -36,7 +37,7 @@ pub(super) struct Library {
     pub(super) digest: String,
 }
 
-/// Desired state that failed. This state is not tried again.
+/// Desired state that has failed, and is not tried again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Failure {
     /// Id of the document.
@@ -123,7 +124,8 @@ impl Store {
         plain_file::replace(&path, bytes).map_err(file("write", &path))
     }
 
-    /// Removes libraries that neither a host nor the resolved references need. Ignores errors, because the files only occupy space.
+    /// Removes libraries that are neither last good files of a host nor resolved references. Ignores errors, because remaining files only
+    /// occupy space.
     pub(super) fn prune(&self, state: &State) {
         let good = state.good.values().flat_map(|files| files.values());
         let needed: Vec<_> = good.chain(state.resolved.values().map(|library| &library.digest)).collect();

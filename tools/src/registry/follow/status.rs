@@ -1,4 +1,4 @@
-//! Reads the status of a host, and checks that its process runs. The status file remains after the end of a host, and must not count as the
+//! Reads the status of a host, and checks that its process runs. A status file remains after the host has exited, and must not count as the
 //! status of a healthy host.
 
 use std::path::Path;
@@ -56,7 +56,7 @@ pub(super) fn is_same(one: (u32, u64), other: (u32, u64)) -> bool {
 /// Checks if the process of a status runs on this machine.
 fn is_running(HostStatus { process, started, .. }: &HostStatus) -> bool {
     let Some(pid) = i32::try_from(*process).ok().and_then(Pid::from_raw) else { return false };
-    // A process of another user rejects the signal, but it runs.
+    // Accepts all errors except "no such process", because the process of another user also rejects the signal.
     if test_kill_process(pid) == Err(Errno::SRCH) {
         return false;
     }
@@ -64,8 +64,8 @@ fn is_running(HostStatus { process, started, .. }: &HostStatus) -> bool {
     stat.map_or(true, |stat| !has_ended(&String::from_utf8_lossy(&stat), *started))
 }
 
-/// Checks if a process has ended. In this case, its parent has not yet read the exit code, or a process with another start time has its id.
-/// `stat` is the content of the file in `/proc` for this id. `started` is 0 if the start time is unknown.
+/// Checks if a process has ended although its id exists: its parent has not yet read the exit code, or the id belongs to a process with
+/// another start time. `stat` is the content of the file in `/proc` for this id. `started` is 0 if the start time is unknown.
 fn has_ended(stat: &str, started: u64) -> bool {
     // The name is in parentheses, and may itself contain parentheses.
     let Some((_, fields)) = stat.rsplit_once(')') else { return false };
