@@ -1,5 +1,5 @@
-//! Creates the builds between which the test reloads. Their plugins are equal, but have different ids. Each library is built once. The
-//! sealed copies of the library contain the ids.
+//! Creates the builds between which the test reloads. The builds differ only in an id. Each library is compiled once, and each build is a
+//! sealed copy of the library that contains the id of the build.
 
 use crate::args::Args;
 use crate::plan::Build;
@@ -7,7 +7,7 @@ use alcedo_build::{PluginFolder, Switches, Variants};
 use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
 
-/// Ids of the builds. With three builds, stale code of each of the two previous builds can be distinguished.
+/// Ids of the builds. Three builds suffice to distinguish stale code of the previous build from stale code of the build before it.
 const TAGS: [u64; 3] = [1, 2, 3];
 
 /// Builds the plugins `packages`. For each id, writes a copy of the libraries to `dir`.

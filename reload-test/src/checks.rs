@@ -1,8 +1,8 @@
-//! Checks the report of a reload.
+//! Checks the report that a host returns for a reload.
 
 use alcedo_runtime::{Outcome, ReloadReport};
 
-/// Numbers that are counted before a reload, and expected after this reload.
+/// Numbers that were counted before a reload, and that the report of this reload must contain.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Expected {
     /// Number of existing objects of all classes.

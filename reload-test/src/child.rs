@@ -8,10 +8,10 @@ use std::path::Path;
 use std::process;
 use std::thread;
 
-/// Number of the reload after which a fault of the process itself is injected.
+/// Number of the reload after which the host aborts or hangs, if this fault is injected.
 const INJECT_AFTER: u64 = 2;
 
-/// Runs the plan in the file `plan`. Reports errors as a line, because the exit code only states if the child exited normally.
+/// Runs the plan in the file `plan`. Writes an error as a line, because the exit code only states if the child exited normally.
 pub(crate) fn run(plan: &Path) -> Result<()> {
     let plan: Plan = hosting::plan(plan)?;
     // Logs of plugins are written to standard error, by default only warnings.

@@ -1,6 +1,5 @@
-//! Reads a file with the counts of each generation of a plugin. A generation counts its destructors and handlers: those that must run when
-//! the generation ends, and those that have run. The plugin maps and writes the file. `everything-unloads/src/counters.rs` documents the
-//! layout.
+//! Reads a file in which each generation of a plugin counts its destructors and handlers: those that must run when the generation ends, and
+//! those that have run. The plugin maps and writes the file. `everything-unloads/src/counters.rs` documents the layout.
 
 use crate::plan::Counted;
 use std::fs::File;
@@ -13,7 +12,7 @@ const SLOT_WORDS: usize = 4;
 const ROW_WORDS: usize = 2 + SLOTS * SLOT_WORDS;
 const WORD: u64 = size_of::<u64>() as u64;
 
-/// Names of the kinds, by number.
+/// Names of the kinds of counted destructors and handlers, by the number of the kind.
 const KINDS: [&str; 8] = [
     "unknown thing",
     "thread-local",
@@ -30,7 +29,7 @@ pub(crate) fn create(path: &Path) -> io::Result<()> {
     File::create(path)?.set_len(WORD * (1 + ROWS * ROW_WORDS as u64))
 }
 
-/// Reader of the file. Also holds the number of checked generations and the sum of their counts.
+/// Reader of the file, with the number of checked generations and the sum of their counts.
 #[derive(Debug)]
 pub(crate) struct Counters {
     file: File,
@@ -53,7 +52,7 @@ impl Counters {
         self.sum
     }
 
-    /// Checks every unchecked generation before and including `last`. Returns the faults. These generations must have ended.
+    /// Checks all generations up to `last` that were not checked before, and returns their faults. These generations must have ended.
     pub(crate) fn check(&mut self, last: u64) -> io::Result<Vec<String>> {
         let mut faults = Vec::new();
         while self.checked < last {

@@ -1,5 +1,5 @@
-//! Counts the errors of one reload. Stores messages only for the first errors. Messages for all errors could increase the memory whose
-//! growth the test measures.
+//! Counts the errors of one reload. Stores messages only for the first errors, because messages for all errors would increase the memory
+//! whose growth the test measures.
 
 use serde::{Deserialize, Serialize};
 

@@ -3,7 +3,7 @@
 use crate::plan::Reading;
 use crate::statistics::{last_half, slope};
 
-/// Minimum number of reloads to judge memory. During the first reloads, the allocator still grows to its working size.
+/// Minimum number of reloads for a check of the memory growth. During the first reloads, the allocator still grows to its working size.
 const RELOADS_FOR_A_SLOPE: usize = 200;
 
 /// Minimum number of reloads to compare the first tenth of the run with the last tenth.
@@ -15,8 +15,8 @@ const STEPS_KIB: f64 = 400.0;
 
 type Count = fn(&Reading) -> u64;
 
-/// Returns the faults of `readings`. This list contains one reading per reload. `max_growth` is in KiB per reload. A short run may exceed
-/// this limit, because growth and steps of the heap cannot be distinguished.
+/// Returns the faults in `readings`, a list with one reading per reload. `max_growth` is in KiB per reload. A short run may exceed this
+/// limit, because steady growth cannot be distinguished from a step of the heap.
 pub(crate) fn faults(readings: &[Reading], max_growth: f64) -> Vec<String> {
     let memory: Vec<_> = readings.iter().map(|reading| reading.rss_kib as f64).collect();
     let half = last_half(&memory);
@@ -35,8 +35,8 @@ pub(crate) fn faults(readings: &[Reading], max_growth: f64) -> Vec<String> {
     memory.into_iter().chain(counts).collect()
 }
 
-/// Returns the maximum of the first tenth and the minimum of the last tenth if the minimum is larger. A thread or file that exists only for
-/// a moment is therefore not counted.
+/// Returns the maximum of the first tenth and the minimum of the last tenth if this minimum is larger. With this comparison, a thread or
+/// file that exists only briefly does not count as growth.
 fn rise(counts: &[u64]) -> Option<(u64, u64)> {
     if counts.len() < RELOADS_FOR_TENTHS {
         return None;
@@ -81,7 +81,7 @@ mod tests {
         check(200, growing, &["memory grows by 5.000 KiB per reload, more than 4"]);
         check(199, growing, &[]);
         check(400, |reload| Reading { rss_kib: 9000 + reload.min(100) * 50, ..steady() }, &[]);
-        // Detects a leak that was measured in an earlier version. In this version, records of generations were not released.
+        // Detects a leak with the figures of an earlier version, which did not release the records of generations.
         let records = |reload: u64| Reading { rss_kib: 9000 + reload * 18 / 10, ..steady() };
         check(2000, records, &["memory grows by 1.800 KiB per reload, more than 0.4"]);
         check(10_000, records, &["memory grows by 1.800 KiB per reload, more than 0.1"]);

@@ -1,5 +1,5 @@
-//! Runs a host in a separate process. The parent writes a plan, and reads lines before the process ends. The host reads the plan and writes
-//! these lines.
+//! Runs a host in a separate process. The parent writes a plan. The host reads this plan, and writes lines to its standard output, which
+//! the parent reads while the host runs.
 
 use anyhow::{Context, Result};
 use serde::Serialize;
@@ -37,7 +37,7 @@ pub(crate) fn command(plan: &impl Serialize, dir: &Path, under: &str) -> Result<
     Ok(command)
 }
 
-/// Runs a host to its end, and calls `on_line` with each line of its output.
+/// Runs a host until it exits, and calls `on_line` with each line of its output.
 ///
 /// # Errors
 /// If the process cannot be started or ended.
@@ -45,7 +45,7 @@ pub(crate) fn run(mut command: Command, patience: Duration, mut on_line: impl Fn
     let mut child = command.spawn().context("could not start the host")?;
     let (sender, lines) = mpsc::channel();
     let stdout = child.stdout.take();
-    // Reads on a separate thread, because a read of a line has no time limit.
+    // Reads on a separate thread, because reading a line has no time limit.
     thread::spawn(move || {
         let lines = stdout.into_iter().flat_map(|stdout| BufReader::new(stdout).split(b'\n').map_while(Result::ok));
         lines.map(|line| String::from_utf8_lossy(&line).into_owned()).try_for_each(|line| sender.send(line))

@@ -1,9 +1,9 @@
 //! Stress test of reloads: ten thousand reloads must not degrade the host. The program reloads between real builds of real plugins while
 //! many objects exist. The test fails if an object is lost, a value is wrong, or a call returns a wrong result.
 //!
-//! The test has two processes. The child is the host. This process reloads, checks, and writes a line per reload. The parent builds the
-//! plugins, reads the lines, and writes the report. The report therefore exists even after a crash, and the memory of the parent does not
-//! affect the measurements in the child.
+//! The test has two processes. The child is the host, which reloads, runs the checks, and writes a line per reload. The parent builds the
+//! plugins, reads these lines, and writes the report. The report is therefore written even after a crash of the host, and the memory of the
+//! parent does not affect the measurements in the child.
 //!
 //! The second program, `alcedo-survey`, reloads one plugin per crate of crates.io, and records the outcome for each crate.
 

@@ -61,7 +61,7 @@ fn try_run(args: &Args, report_builder: &mut ReportBuilder) -> Result<()> {
         if let Some(line) = line {
             report_builder.add(line);
         }
-        // A plugin may print to this stream. The parent prints this output, up to a limit.
+        // Prints the output of plugins, which share the stream with the lines of the child, up to a limit.
         if !others.is_empty() && report_builder.add_output(others) {
             progress.print_line(others);
         }

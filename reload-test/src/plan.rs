@@ -95,7 +95,7 @@ pub(crate) enum Line {
 impl Line {
     const BEGINNING: &str = "{\"line\":";
 
-    /// Splits `text` into foreign output and a line of the child. Output of a plugin without a line feed may precede the line.
+    /// Splits `text` into the output of a plugin and a line of the child. Output without a line feed at its end may precede the line.
     pub(crate) fn parse(text: &str) -> (&str, Option<Self>) {
         let starts = text.match_indices(Self::BEGINNING);
         let line = |at: usize| Some((&text[..at], serde_json::from_str(&text[at..]).ok()?));
@@ -138,11 +138,11 @@ pub(crate) struct Reading {
 /// Counts of the destructors and handlers that must run at the end of generations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Counted {
-    /// Number of registrations.
+    /// Number of registered destructors and handlers.
     pub(crate) registered: u64,
-    /// Number of runs.
+    /// Number of destructors and handlers that have run.
     pub(crate) run: u64,
-    /// Number of runs on a thread that differs from the thread of the registration.
+    /// Number of runs on a thread other than the thread that registered the destructor or handler.
     pub(crate) elsewhere: u64,
 }
 

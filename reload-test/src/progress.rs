@@ -13,7 +13,7 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Starts the progress with zero of `all` reloads.
+    /// Starts to display the progress of `all` reloads.
     pub(crate) fn new(all: u64) -> Self {
         let style = ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len} reloads  {per_sec}  {eta} left");
         let bar = io::stderr().is_terminal().then(|| {
@@ -28,7 +28,7 @@ impl Progress {
         let before = self.done.replace(done);
         match &self.bar {
             Some(bar) if before == 0 && done > 0 => {
-                // Restarts the clock, so that the rate excludes the time of the build.
+                // Restarts the clock after the first reload, so that the displayed rate excludes the time of the build.
                 bar.reset_elapsed();
                 bar.reset_eta();
                 bar.set_message("");

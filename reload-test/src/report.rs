@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// Maximum number of errors with a message.
 const ERRORS: usize = 20;
 
-/// The report, in the form of the JSON file.
+/// The report, with the fields of the JSON file.
 #[derive(Debug, Serialize)]
 pub(crate) struct Report {
     pub(crate) plugin: String,
@@ -19,21 +19,20 @@ pub(crate) struct Report {
     pub(crate) objects: u64,
     pub(crate) lost_objects: u64,
     pub(crate) wrong_answers: u64,
-    /// Number of staged files that were still mapped at the end. After a crash of the host, the files of its current generation do not
-    /// count.
+    /// Number of staged files that were still mapped at the end of the run. After a crash of the host, the files of its current generation
+    /// do not count.
     pub(crate) stale_mappings: u64,
     pub(crate) rss_kib: Growth,
     pub(crate) open_fds: Ends,
     pub(crate) threads: Ends,
     pub(crate) thread_keys: Ends,
-    /// Counts of destructors and handlers that must run at the end of a generation. Zero for plugins that do not count destructors and
-    /// handlers.
+    /// Counts of destructors and handlers that must run at the end of a generation. Zero for plugins that do not count them.
     pub(crate) left_to_run: Counted,
     pub(crate) swap_us: Spread,
     pub(crate) rebuild_ns_per_conjugate: Spread,
     /// Time for which the world was stopped, including all waits.
     pub(crate) pause_ms: Range,
-    /// The pause divided by the number of living objects, including subobjects.
+    /// The time for which the world was stopped, divided by the number of living objects, including subobjects.
     pub(crate) pause_ns_per_object: Range,
     /// Duration of each phase, by name.
     pub(crate) phases_ms: BTreeMap<String, Range>,
@@ -45,7 +44,7 @@ pub(crate) struct Report {
 pub(crate) struct Growth {
     pub(crate) start: u64,
     pub(crate) end: u64,
-    /// Growth in KiB per reload, by least squares over the last half.
+    /// Growth in KiB per reload, by least squares over the last half of the run.
     pub(crate) slope_per_reload: f64,
 }
 
@@ -143,7 +142,7 @@ impl ReportBuilder {
 
     /// Records an error that does not belong to a reload.
     pub(crate) fn fail(&mut self, error: String) {
-        // Makes space for this error. The error ended the run, so the report must contain this error.
+        // Makes space for this error, because the error ended the run, so the report must contain it.
         self.errors.truncate(ERRORS - 1);
         self.errors.push(error);
         self.ended = false;

@@ -59,7 +59,7 @@ pub(crate) fn slope(values: &[f64]) -> f64 {
     if alone == 0.0 { 0.0 } else { together / alone }
 }
 
-/// Returns the last half of the values, including the middle value. The start-up growth of a process is in the first half.
+/// Returns the last half of the values, including the middle value, because the first half contains the start-up growth of a process.
 pub(crate) fn last_half<T>(values: &[T]) -> &[T] {
     &values[values.len() / 2..]
 }

@@ -1,4 +1,4 @@
-//! Describes the tested plugins for the checks of a reload. Plugins are loaded from files, so the descriptions contain only names.
+//! Describes the tested plugins for the checks of a reload. The test does not link the plugins, so the descriptions contain only names.
 
 use anyhow::{Result, bail};
 
@@ -7,15 +7,15 @@ use anyhow::{Result, bail};
 pub(crate) struct Subject {
     /// Package of the plugin in cargo.
     pub(crate) name: &'static str,
-    /// Packages whose libraries are loaded for this plugin, including its own.
+    /// Packages whose libraries are loaded for this plugin: its dependencies, and the plugin itself.
     pub(crate) libraries: &'static [&'static str],
     /// Class of the objects.
     pub(crate) class: &'static str,
-    /// Names of calls that return the id of the build, one per library.
+    /// Names of ZCalls that return the id of the build, one per library.
     pub(crate) build_tags: &'static [&'static str],
     /// A property of kind `f64` that only the host writes.
     pub(crate) property: &'static str,
-    /// Properties of kind `f64` that the test writes once, so that each tick changes the object.
+    /// Properties of kind `f64` that the test writes once, with values for which each tick changes the object.
     pub(crate) prepared: &'static [(&'static str, f64)],
     /// A property that every tick changes.
     pub(crate) ticked: &'static str,
@@ -25,21 +25,21 @@ pub(crate) struct Subject {
     pub(crate) arguments: &'static [f64],
     /// Function that returns the number of calls of `called`. The plugin counts these calls in a kept field.
     pub(crate) answered: &'static str,
-    /// Number by which each tick increases the count of `answered`.
+    /// Number by which each tick increases the result of `answered`.
     pub(crate) answers_in_tick: u32,
     /// Number of kept fields per object in the plugin.
     pub(crate) kept_fields: u64,
-    /// Additional checks for a plugin that leaves resources behind.
+    /// Additional checks, for a plugin that does not release its resources itself.
     pub(crate) habits: Option<Habits>,
 }
 
-/// Checks for a plugin that leaves resources behind and reports their release. The plugin writes its counts to the file that the module
-/// argument `tally=PATH` specifies.
+/// Checks for a plugin that does not release its resources itself, and counts the destructors and handlers that run instead. The plugin
+/// writes these counts to the file that the module argument `tally=PATH` specifies.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Habits {
-    /// Name of a call that returns the errors that the plugin has found. The call returns an empty string if the plugin has found no error.
+    /// Name of a ZCall that returns the errors that the plugin has found, or an empty string.
     pub(crate) complaints: &'static str,
-    /// Name of a call that panics, and the message of this panic.
+    /// Name of a ZCall that panics, and the message of this panic.
     pub(crate) panics: (&'static str, &'static str),
     /// String that each generation leaves in the buffer of its standard output.
     pub(crate) last_words: &'static str,
@@ -51,7 +51,7 @@ const GLUE_BASE: Subject = Subject {
     class: "/Script/Game.RegeneratingSet",
     build_tags: &["nm:/glue_base:AttributeSet:build_tag"],
     property: "regeneration",
-    // Low health with a very high maximum, so that each tick heals.
+    // Sets a low health with a very high maximum, so that each tick increases the health.
     prepared: &[("max_health", 1e15), ("health", 1.0)],
     ticked: "health",
     called: "change_health",

@@ -1,5 +1,5 @@
 //! The host under test: objects of the subjects, their expected state after a reload, and the checks. All memory of the test is allocated
-//! before the first reload. Later growth is therefore caused by the runtime.
+//! before the first reload, so later growth is caused by the runtime.
 #![expect(unsafe_code, reason = "closes descriptors that plugins leave open")]
 
 use crate::checks::{Expected, faults};
@@ -31,7 +31,7 @@ const INJECT_AT: u64 = 2;
 struct TestObject {
     handle: ObjectHandle,
     subject: &'static Subject,
-    /// Number of the reload in which the property was last written.
+    /// Number of the reload in which the property was last written. Determines the expected value.
     round: u64,
     calls: u32,
     lost: bool,
@@ -55,7 +55,7 @@ pub(crate) struct Trial<'p> {
     ticks: u32,
     /// Counts of destructors and handlers. `None` if no subject counts these.
     counters: Option<Counters>,
-    /// Set if a generation was not unloaded. The test then no longer waits for the unload of generations.
+    /// Set if a generation was not unloaded in time. The test then no longer waits until generations are unloaded.
     is_stuck: bool,
     /// Resources that an injected fault leaks in the host.
     leaks: (Vec<File>, Vec<Vec<u8>>),
@@ -93,14 +93,14 @@ impl<'p> Trial<'p> {
             leaks: Default::default(),
         };
         trial.spawn().context("could not make the objects")?;
-        // The first tick calls `begin play`. This call must precede the first reload.
+        // Runs the first tick, because the call of `begin play` in this tick must precede the first reload.
         trial.tick();
         trial.population = trial.runtime.objects().iter().collect();
         let mut findings = Findings::default();
         trial.check_code(plan.build(0).tag, &mut findings);
         trial.check_values(0, &mut findings);
         trial.check_habits(&mut findings);
-        // Checks the measurement itself. A measurement that misses loaded images would also miss stale images.
+        // Checks the measurement itself, because a measurement that misses loaded images would also miss stale images.
         let (mapped, loaded) = (trial.mapped(), plan.build(0).libraries.len() as u64);
         if mapped != loaded {
             findings.wrong(|| format!("{mapped} staged files are mapped, not the {loaded} that are loaded"));
@@ -158,7 +158,7 @@ impl<'p> Trial<'p> {
         }
     }
 
-    /// Ends the Master and the runtime. Staged files that remain mapped count as stale, even if they are parked.
+    /// Unloads the Master and ends the runtime. Staged files that remain mapped count as stale, even if they are parked.
     pub(crate) fn end(mut self) -> Result<Line> {
         let stage = self.runtime.stage_dir();
         self.runtime.unload_master().context("could not unload the last build")?;
@@ -206,7 +206,7 @@ impl<'p> Trial<'p> {
         }
     }
 
-    /// Runs safe points of the host. Returns when at most `living` generations remain.
+    /// Runs safe points of the host until at most `living` generations remain.
     fn wait_for_previous(&mut self, living: usize, findings: &mut Findings) {
         let deadline = Instant::now() + UNLOAD_TIMEOUT;
         while !self.is_stuck && self.runtime.unloads().generations().len() > living {
@@ -290,7 +290,7 @@ impl<'p> Trial<'p> {
         }
     }
 
-    /// Checks that the values of the last write are read back.
+    /// Checks that the properties have the values that were last written.
     fn check_values(&self, reload: u64, findings: &mut Findings) {
         for (index, object) in self.sample(VALUES, reload).map(|index| (index, &self.objects[index])) {
             if object.lost {
@@ -345,7 +345,7 @@ impl<'p> Trial<'p> {
         self.runtime.objects().get(object.handle, object.subject.ticked).ok()
     }
 
-    /// Checks that calls succeed, and that kept fields continue to count.
+    /// Checks that calls succeed, and that the counts in kept fields survive the reload.
     fn check_calls(&mut self, reload: u64, findings: &mut Findings) {
         for index in self.sample(CALLS, reload) {
             let TestObject { handle, subject, calls, lost, .. } = &mut self.objects[index];

@@ -1,20 +1,21 @@
-//! Computes expected values and samples of objects from numbers. Stored expectations could be changed by a faulty host.
+//! Computes expected values and samples of objects from numbers. The values are not stored, because a faulty host could change stored
+//! values.
 
 /// Number of reloads after which the values of an object repeat.
 const ROUNDS: u64 = 4096;
 
-/// Returns the value of `object` in `round`. Values differ between objects and between consecutive rounds, and are not whole numbers.
-/// Defaults of the plugins are whole numbers, so a reset to a default is detected.
+/// Returns the value of `object` in `round`. Values differ between objects and between consecutive rounds. Values are not whole numbers,
+/// but defaults of the plugins are, so a reset to a default is detected.
 pub(crate) fn value(object: usize, round: u64) -> f64 {
     let fraction = (round % ROUNDS + 1) as f64 / (2 * ROUNDS) as f64;
     (object + 1) as f64 + fraction
 }
 
-/// Returns at most `most` different indices of `all` objects. `seed` determines their order.
+/// Returns at most `most` different indices of `all` objects. `seed` determines the selection and the order.
 pub(crate) fn sample(all: usize, most: usize, seed: u64) -> impl Iterator<Item = usize> + Clone {
     let modulus = all.max(1) as u64;
     let start = mixed(seed) % modulus;
-    // With a step that is coprime to the number of objects, no object repeats.
+    // Increases the step until it is coprime to the number of objects, so that no index repeats.
     let mut step = mixed(!seed) % modulus;
     while common_factor(step, modulus) != 1 {
         step = (step + 1) % modulus;

@@ -22,9 +22,8 @@ mod native {
         is_static: bool,
     }
 
-    /// All sources, such as `Source { feature: "gomp", file: "gomp.c", flags: &["-fopenmp"], libraries: &["gomp"], is_static: false },`
+    /// The C and C++ sources of all rows.
     const SOURCES: &[Source] = &[
-        // Keeps one source per line.
         Source { feature: "gomp", file: "gomp.c", flags: &["-fopenmp"], libraries: &["gomp"], is_static: false },
         Source {
             feature: "cpp-threads",

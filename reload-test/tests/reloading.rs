@@ -1,4 +1,4 @@
-//! Tests the program as a user runs it, with real builds. It must succeed for a correct host, and fail for each injected fault.
+//! Tests the program as a user runs it, with real builds. The program must succeed for a correct host, and fail for each injected fault.
 
 use serde_json::Value;
 use std::process::Output;
@@ -45,7 +45,7 @@ fn twenty_reloads_keep_fifty_objects() {
     assert_eq!([fields(&report["swap_us"]), fields(&report["rebuild_ns_per_conjugate"])], ["max p50 p95"; 2]);
     let ranges = [&report["pause_ms"], &report["pause_ns_per_object"], &report["phases_ms"]["quiesce"]];
     assert_eq!(ranges.map(fields), ["max median min"; 3]);
-    // A host without a canary has no such phase.
+    // Ignores the phase `canary`, which a host without a canary does not have.
     let phases = fields(&report["phases_ms"]).replace("canary ", "");
     assert_eq!(phases, "classes commit migrate quiesce rebuild retire stage start");
     let number = |path: &str| report.pointer(path).and_then(Value::as_f64).unwrap_or_default();
@@ -103,7 +103,7 @@ fn leftovers_of_a_plugin_are_cleaned_up_on_their_threads() {
     let (output, report) = run(20, &["--plugin", "everything-unloads", "--panic-each"]);
     assert!(output.status.success(), "{report:#}\n{}", String::from_utf8_lossy(&output.stderr));
     let left = |what: &str| report["left_to_run"][what].as_u64();
-    // Expects counts of 21 generations. Each registers dozens of items on six threads.
+    // Expects counts of 21 generations, each of which registers dozens of destructors and handlers on six threads.
     assert!(left("registered") > Some(21 * 24), "{report:#}");
     assert_eq!((left("run"), left("elsewhere")), (left("registered"), Some(0)), "{report:#}");
     assert_eq!(report["stale_mappings"], 0, "{report:#}");

@@ -1,5 +1,5 @@
 //! Tests the survey as a user runs it. Alternating reloads detect late effects of an unloaded plugin. Reloads onto the same plugin hide
-//! these, because the next generation handles the call, or because no state exists that could be damaged.
+//! these effects, because the next generation handles a late call, or because no state exists that could be damaged.
 
 use serde_json::Value;
 use std::fs::Permissions;
@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 fn program(store: &Path, row: &str) -> Command {
     let mut program = crate::program(env!("CARGO_BIN_EXE_alcedo-survey"));
-    // The profile of the plugins in the runtime's tests, for common dependencies.
+    // Uses the same profile as the plugins in the runtime's tests, so that their dependencies are compiled only once.
     program.envs([("CARGO_INCREMENTAL", "0"), ("CARGO_PROFILE_DEV_DEBUG", "line-tables-only")]);
     program.args(["--reloads", "4", "--rows", row, "--store"]).arg(store);
     program
@@ -22,7 +22,7 @@ fn run(program: &mut Command) -> (Output, String) {
     (output, messages)
 }
 
-/// Returns the failures of a row with an injected fault, reloaded with itself and alternating.
+/// Returns two failures of a row with an injected fault: reloaded onto itself, and alternating with the neighbor.
 fn harmed(row: &str, harm: &str, more: &[&str]) -> [String; 2] {
     let dir = TempDir::new().expect("a folder");
     let (output, messages) = run(program(dir.path(), row).args(["--sabotage", harm]).args(more));

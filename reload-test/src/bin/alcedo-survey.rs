@@ -1,4 +1,4 @@
-//! Reloads one plugin per crate, and records for each crate if its code can be unloaded. See the library of this package.
+//! Reloads one plugin per crate, and records for each crate if its code can be unloaded. The library of this package contains the code.
 
 #![forbid(unsafe_code)]
 

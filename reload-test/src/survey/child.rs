@@ -21,14 +21,14 @@ use std::time::{Duration, Instant};
 
 /// Time after which a generation is parked, if the row expects parked images.
 const PARK_AFTER: Duration = Duration::from_millis(100);
-/// Time after which a generation is parked, if the row expects unmapped images. The time is long, because a thread may end late on a busy
-/// machine, and an eviction outside of a system call is retried.
+/// Time after which a generation is parked, if the row expects unmapped images. This time is long, because a thread may end late on a busy
+/// machine, and an eviction is retried while the thread is outside of a system call.
 const PARK_AFTER_LONG: Duration = Duration::from_secs(5);
 /// Time limit for the host to park a generation.
 const PARK_TIMEOUT: Duration = Duration::from_secs(30);
 /// Time after which a thread is evicted, if evictions are permitted.
 const EVICT_AFTER: Duration = Duration::from_millis(20);
-/// Number of unexpectedly parked images after which the run stops.
+/// Number of images parked against the row's expectation after which the run stops.
 const TOO_MANY: usize = 5;
 /// Reload at which the fault is injected.
 const INJECT_AT: u64 = 2;
@@ -59,7 +59,7 @@ fn host(plan: &Plan) -> Result<()> {
     let runtime = builder.build().context("could not make a runtime")?;
     let mut host = Host { plan, runtime, reported: BTreeSet::new(), parked: 0 };
     if let Err(error) = host.run() {
-        // The normal shutdown may be impossible with corrupted memory or files, so this code skips the shutdown and reports the error.
+        // Skips the normal shutdown, which may be impossible if memory or files are corrupted, and reports the error.
         mem::forget(host);
         return Err(error);
     }
@@ -70,7 +70,7 @@ fn host(plan: &Plan) -> Result<()> {
 struct Host<'a> {
     plan: &'a Plan,
     runtime: Runtime,
-    /// Messages of the runtime about parked images that were already handled.
+    /// Messages from the runtime about parked images that were already handled.
     reported: BTreeSet<String>,
     parked: usize,
 }
@@ -142,7 +142,7 @@ impl Host<'_> {
         }
     }
 
-    /// Calls the function of the plugin that uses the crate. Checks the result.
+    /// Calls the plugin function that uses the crate, and checks its result.
     fn work(&self) -> Result<()> {
         match self.runtime.calls().call("ex:/surveyed.work", &[])? {
             Some(Value::Text(text)) if text.ends_with(" ok") => Ok(()),
@@ -150,7 +150,7 @@ impl Host<'_> {
         }
     }
 
-    /// Calls the neighbor. Checks that the neighbor has found no damage.
+    /// Calls a function of the neighbor, and checks that the neighbor has found no damage.
     fn neighbor(&self, verb: &str, arguments: &[Value]) -> Result<()> {
         match self.runtime.calls().call(&format!("ex:/neighbor.{verb}"), arguments)? {
             Some(Value::Text(text)) if text == "ok" => Ok(()),
@@ -190,8 +190,8 @@ impl Host<'_> {
         Ok(())
     }
 
-    /// Waits for each previous generation to be unmapped or parked. Returns the holders of newly parked generations. Checks that at most
-    /// `living` images are mapped in addition to the parked images.
+    /// Waits until each previous generation is unmapped or parked. Returns the reasons that keep newly parked generations mapped. Checks
+    /// that at most `living` images are mapped in addition to the parked images.
     fn wait_for_previous(&mut self, living: usize) -> Result<Vec<String>> {
         let deadline = Instant::now() + PARK_TIMEOUT;
         let is_pending = |state: &ContextState| matches!(state, ContextState::Unloading | ContextState::Blocked);
@@ -236,7 +236,7 @@ fn staged<'m>(mappings: &'m str, stage: &Path) -> Vec<&'m str> {
     mappings.lines().filter(|line| line.contains(&*stage.to_string_lossy())).collect()
 }
 
-/// Returns the staged files with executable mappings. Crates that resolve symbols also map these files, but without execute permission.
+/// Returns the staged files with executable mappings. Other mappings are ignored, because crates that resolve symbols also map these files.
 fn images(mappings: &str, stage: &Path) -> BTreeSet<String> {
     let fields = staged(mappings, stage).into_iter().map(|line| line.split_whitespace().collect::<Vec<_>>());
     fields.filter(|fields| fields[1].contains('x')).filter_map(|fields| Some((*fields.get(5)?).to_owned())).collect()

@@ -10,14 +10,14 @@ pub(crate) struct Freed {
 }
 
 impl Freed {
-    /// Formats the range as a line for the neighbor.
+    /// Formats the range as a line of the list that the neighbor receives.
     pub(crate) fn line(&self) -> String {
         format!("{:x}-{:x} {}\n", self.start, self.end, self.was)
     }
 }
 
-/// Returns the ranges that are mapped in `before` but not in `after`. Excludes the heap and the stacks, because a mapping in their freed
-/// parts would prevent their growth.
+/// Returns the ranges that are mapped in `before` but not in `after`. Excludes freed parts of the heap and of stacks, because a mapping
+/// there would prevent the heap or a stack from growing.
 pub(crate) fn freed(before: &str, after: &str) -> Vec<Freed> {
     let mut mapped: Vec<_> = after.lines().filter_map(mapping).collect();
     mapped.sort_by_key(|mapping| mapping.start);

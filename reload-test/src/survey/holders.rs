@@ -1,4 +1,4 @@
-//! Extracts the holders of an image from a message of the host.
+//! Extracts the holders of an image, such as threads that keep it mapped, from a message of the runtime.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ pub(crate) fn holders(parked: &str) -> BTreeSet<String> {
     let Some(list) = reason.strip_prefix("kept by ") else { return BTreeSet::from([reason.to_owned()]) };
     let name = |entry: &str| without_descriptor(entry.split("   ").next().unwrap_or(entry).trim());
     let names: BTreeSet<_> = list.split("; ").map(name).map(|name| unnamed(&name).unwrap_or(name)).collect();
-    // If threads are among the holders, lists only the threads. The remaining holders are usually thread-locals of these threads.
+    // If threads are among the holders, lists only the threads, because the remaining holders are usually thread-locals of these threads.
     let is_thread = |name: &&String| name.starts_with("thread ");
     match names.iter().any(|name| is_thread(&name)) {
         true => names.iter().filter(is_thread).cloned().collect(),
@@ -25,7 +25,7 @@ fn without_descriptor(name: &str) -> String {
     }
 }
 
-/// Replaces the name of an unnamed thread. The system uses the name of the program for such a thread.
+/// Replaces the name of an unnamed thread, for which the system uses the name of the program.
 fn unnamed(name: &str) -> Option<String> {
     let program = std::env::current_exe().ok()?;
     // The system truncates names of threads.

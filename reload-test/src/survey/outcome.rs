@@ -28,7 +28,7 @@ pub(crate) struct Outcome {
     pub(crate) reloads: u64,
     /// Number of parked generations.
     pub(crate) parked: u64,
-    /// Holders of the parked generations.
+    /// Holders that keep the parked generations mapped.
     pub(crate) names: BTreeSet<String>,
     pub(crate) growth: Growth,
     /// First error.
@@ -50,10 +50,10 @@ impl Messages {
         }
     }
 
-    /// Returns the outcome after the end of the host. `requested` is the requested number of reloads.
+    /// Returns the outcome of a host that has ended with `end`. `requested` is the requested number of reloads.
     pub(crate) fn outcome(self, requested: u64, end: &End) -> Outcome {
         let reload = self.reloads;
-        // An error message contains the last completed step before the error.
+        // Names the last completed step before an error.
         let position = match self.step {
             Step::Done => format!("after reload {reload}"),
             Step::Away => format!("after reload {reload}, while the neighbor was loaded or unloaded"),
@@ -77,9 +77,9 @@ impl Messages {
     }
 }
 
-/// Minimum number of reloads to judge growth.
+/// Minimum number of reloads for a check of growth.
 const FEWEST: u64 = 16;
-/// Permitted total growth of memory over all reloads, in KiB. This growth is permitted in addition to the growth that the row states.
+/// Total growth of memory over all reloads, in KiB, that is permitted in addition to the growth that the row states.
 const STEPS_KIB: f64 = 4000.0;
 
 fn growth(readings: &[Reading]) -> Growth {
@@ -129,7 +129,7 @@ impl Outcome {
             .or_else(of_growth)
     }
 
-    /// Returns an error for a holder that the row does not list.
+    /// Returns an error for a holder that the row does not state.
     fn stranger(&self, row: &Row) -> Option<String> {
         let stranger =
             self.names.iter().find(|name| !row.kept_by.iter().any(|stated_holder| name.contains(stated_holder)))?;

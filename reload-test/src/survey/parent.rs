@@ -1,4 +1,4 @@
-//! The parent process of the survey: builds each row, runs its hosts, stores the results, and writes the table.
+//! The parent process of the survey: builds the plugin of each row, runs a host in each mode, stores the results, and writes the table.
 
 use super::args::Args;
 use super::machine;
@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 const TAGS: [u64; 2] = [1, 2];
 /// Maximum total time that the neighbor waits for late effects of a row, in milliseconds.
 const WAITING_MS: u64 = 10_000;
-/// Minimum number of reloads with a neighbor. A smaller requested number has priority.
+/// Minimum number of reloads with a neighbor, unless fewer reloads are requested.
 const FEWEST: u64 = 5;
 
 /// Runs the command line. Returns true if every row had its expected outcome.
@@ -139,13 +139,13 @@ impl Survey<'_> {
         fs::create_dir_all(&scratch).with_context(|| format!("could not make {}", scratch.display()))?;
         let mut command = hosting::command(&plan, &dir, "")?;
         command.env("TMPDIR", &scratch).env("RUST_BACKTRACE", if row.backtrace { "1" } else { "0" });
-        // Sets the number of threads of pools. By default, this number depends on the machine.
+        // Sets the number of threads in thread pools, because the default depends on the machine.
         for count in ["ASYNC_STD_THREAD_COUNT", "RAYON_NUM_THREADS", "TOKIO_WORKER_THREADS"] {
             command.env(count, "2");
         }
         let mut messages = Messages::default();
         let end = hosting::run(command, patience, |line| {
-            // Ignores lines that are not messages. The crate may have printed such lines.
+            // Ignores lines that are not messages, because the crate may have printed such lines.
             serde_json::from_str(line).into_iter().for_each(|message| messages.add(message));
         })?;
         Ok(messages.outcome(plan.reloads, &end))
@@ -169,7 +169,7 @@ fn modes(row: &Row) -> impl Iterator<Item = ReloadMode> {
     [ReloadMode::OntoItself, ReloadMode::Alternating].into_iter().chain(evicting.iter().copied())
 }
 
-/// Returns the number of reloads in a mode. Reloads with a neighbor are fewer, because the neighbor waits in each reload.
+/// Returns the number of reloads in a mode. Modes with a neighbor have fewer reloads, because the neighbor waits in each reload.
 fn reloads(row: &Row, mode: ReloadMode, requested: u64) -> u64 {
     let most = match mode.alternates() {
         false => u64::MAX,
@@ -191,7 +191,7 @@ fn build(sources: &Path, row: Option<&str>, tag: u64, dir: &Path) -> Result<Path
     built.map_err(|error| format!("it could not be built: {error}"))
 }
 
-/// Returns the inputs of each row. The result of a row depends on its inputs.
+/// Returns the inputs on which the result of each row depends.
 fn keys(folder: &Path) -> Result<BTreeMap<&'static str, Key>> {
     let versions = versions(folder)?;
     let shared = sources::shared(folder)?;

@@ -43,9 +43,9 @@ pub(crate) struct Growth {
 pub(crate) enum ReloadMode {
     /// Replaces the plugin by its next build.
     OntoItself,
-    /// Replaces the plugin by the neighbor temporarily. Then loads the next build of the plugin.
+    /// Replaces the plugin by the neighbor, and then replaces the neighbor by the next build of the plugin.
     Alternating,
-    /// Variant of `OntoItself` that evicts threads that do not end, and closes open files.
+    /// Variant of `OntoItself` that also evicts threads that do not end, and closes files that the plugin leaves open.
     Evicting,
     EvictingAlternating,
 }
@@ -80,7 +80,7 @@ pub(crate) struct Plan {
     pub(crate) neighbor: PathBuf,
     pub(crate) mode: ReloadMode,
     pub(crate) reloads: u64,
-    /// Expected outcome of each image.
+    /// Expected state of each image after its unload.
     pub(crate) expected_state: ImageState,
     /// Time for which the neighbor is loaded, in milliseconds.
     pub(crate) strikes_after_ms: u64,
@@ -99,7 +99,7 @@ pub(crate) enum Step {
     Ended,
 }
 
-/// Message that the host sends after each step.
+/// Message that the host sends to the parent after each step.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Message {
     /// Number of completed reloads.
@@ -107,7 +107,7 @@ pub(crate) struct Message {
     pub(crate) step: Step,
     /// Measurements of the process.
     pub(crate) process: Reading,
-    /// Holders of the previous generation. Empty if this generation is not parked.
+    /// Holders that keep the previous generation mapped. Empty if this generation is not parked.
     pub(crate) parked: Vec<String>,
     pub(crate) fault: Option<String>,
 }

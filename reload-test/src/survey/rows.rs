@@ -1,5 +1,5 @@
-//! Reads the rows from `reload-test/survey/rows.toml`: the crates, their usage and the expected outcomes. If a row has a different outcome,
-//! the run fails, so the page stays correct.
+//! Reads the rows from `reload-test/survey/rows.toml`: the crates, their usage and the expected outcomes. The survey fails if an outcome
+//! differs from the expected outcome, so the page stays correct.
 
 use super::plan::ReloadMode;
 pub(crate) use super::plan::{Growth, ImageState};
@@ -47,7 +47,7 @@ pub(crate) struct Row {
     pub(crate) note: String,
 }
 
-/// A requirement beyond Rust and a C compiler.
+/// A requirement of a row besides Rust and a C compiler, such as a system library.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct System {
@@ -80,12 +80,12 @@ impl Row {
         self.strikes_after_ms.unwrap_or(20)
     }
 
-    /// Returns the number of reloads. The row may limit this number.
+    /// Returns the requested number of reloads, or the limit of the row if it is smaller.
     pub(crate) fn reloads(&self, requested: u64) -> u64 {
         self.most.map_or(requested, |most| requested.min(most))
     }
 
-    /// Returns the expected outcome of images in a mode of reloading.
+    /// Returns the expected state of images in a mode of reloading.
     pub(crate) fn image_state(&self, mode: ReloadMode) -> ImageState {
         if mode.evicts() { self.evicted } else { self.image_state }
     }

@@ -1,4 +1,5 @@
-//! Computes digests of the sources of host, survey and row. A result depends on these sources, and on the versions of crates.
+//! Computes digests of the sources of the host, of the survey and of a row. A stored result is valid only for these sources, and for the
+//! versions of the crates.
 
 use anyhow::{Context, Result};
 use rustc_hash::FxHasher;
@@ -21,8 +22,7 @@ const SHARED: &[&str] = &[
     "build.rs",
 ];
 
-/// Returns a digest of the sources on which all rows depend. The `lib.rs` of the survey contains the list of rows. Only the lines outside
-/// of this list are included.
+/// Returns a digest of the sources on which all rows depend. The digest excludes the list of rows in the `lib.rs` of the survey.
 ///
 /// # Errors
 /// If a file cannot be read.
@@ -41,8 +41,8 @@ pub(crate) fn shared(sources: &Path) -> Result<u64> {
     Ok(hasher.finish())
 }
 
-/// Returns a digest of the sources of one row: the file that `lib.rs` names for the row, and all files that are not Rust. Files that are
-/// not Rust may belong to any row.
+/// Returns a digest of the sources of one row: the file that `lib.rs` names for the row, and all files that are not Rust, because these may
+/// belong to any row.
 ///
 /// # Errors
 /// If the row has no file, or if a file cannot be read.

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Inputs of a result. A result is current if its inputs are unchanged.
+/// Inputs on which a result depends. A result is current if its inputs are unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Key {
     /// The versions of the row's crates: `tokio 1.52.1`.
@@ -30,13 +30,13 @@ pub(crate) struct Record {
     #[serde(rename = "asked")]
     pub(crate) requested: u64,
     pub(crate) outcomes: BTreeMap<ReloadMode, Outcome>,
-    /// Errors without an outcome, such as a failed build.
+    /// Errors that occurred without an outcome, such as a failed build.
     pub(crate) faults: Vec<String>,
 }
 
 impl Record {
-    /// Returns all differences from the outcomes that the row expects. Uses the current bounds, so a change of the bounds requires no new
-    /// run.
+    /// Returns all differences from the outcomes that the row expects. Compares with the current bounds, so that changed bounds require no
+    /// new run.
     pub(crate) fn judged(&self, row: &Row) -> Vec<String> {
         let broken = self.outcomes.iter().filter_map(|(mode, outcome)| {
             outcome.fault(row, *mode).map(|fault| format!("{}{}: {fault}", row.name, mode.suffix()))
@@ -61,7 +61,7 @@ impl Store {
         (record.row == row).then_some(record)
     }
 
-    /// Writes a result atomically. An interruption therefore leaves no partial file.
+    /// Writes a result atomically, so that an interruption leaves no partial file.
     ///
     /// # Errors
     /// If the folder cannot be created or written to.
@@ -79,7 +79,7 @@ impl Store {
     }
 }
 
-/// Returns true if a result is sound and current. The row then need not run again.
+/// Returns true if a result is current and as expected, so that the row need not run again.
 pub(crate) fn is_current(row: &Row, record: Option<&Record>, key: &Key, requested: u64) -> bool {
     record.is_some_and(|record| record.key == *key && record.judged(row).is_empty() && record.requested >= requested)
 }

@@ -12,8 +12,8 @@ use std::collections::BTreeSet;
 pub(crate) struct Entry {
     pub(crate) row: &'static Row,
     pub(crate) record: Option<Record>,
-    /// Lines of the row in the existing page. These lines replace a missing result, because results are stored only on the machine of the
-    /// run.
+    /// Lines of the row in the existing page. They replace a missing result, because results are stored only on the machine that ran the
+    /// survey.
     pub(crate) earlier: Option<String>,
     /// Set if the result is for the current sources and versions.
     pub(crate) is_of_this_code: bool,
@@ -21,7 +21,7 @@ pub(crate) struct Entry {
     pub(crate) remedy: Option<&'static str>,
 }
 
-/// Tools and machine of the run that produced the figures.
+/// Tools and machine that produced the figures.
 #[derive(Debug)]
 pub(crate) struct Made {
     pub(crate) rustc: String,
@@ -150,7 +150,7 @@ pub(crate) fn page(entries: &[Entry], made: &Made) -> String {
     let (new, older): (Vec<_>, Vec<_>) = found.partition(|entry| entry.is_of_this_code);
     let names =
         |entries: &[&Entry]| entries.iter().map(|entry| format!("`{}`", entry.row.name)).collect::<Vec<_>>().join(", ");
-    // Lists either the new rows or the older rows. Selects the shorter list.
+    // Lists either the rows with new results or the rows with older results, depending on which list is shorter.
     let age = match (new.len(), older.len()) {
         (_, 0) => String::new(),
         (1.., many) if many > new.len() => {

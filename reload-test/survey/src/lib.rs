@@ -1,5 +1,5 @@
-//! Plugin that uses one crate as its users do, without code for unloading. If the crate has a shutdown function, the row specifies if the
-//! plugin calls this function.
+//! Plugin that uses one crate as users of the crate do, without code that prepares an unload. If the crate has a shutdown function, the row
+//! specifies if the plugin calls this function.
 
 mod local;
 

@@ -18,7 +18,7 @@ impl<T> Kept<T> {
         Self(Mutex::new(None))
     }
 
-    /// Stores a value. If its creation failed, prints the error. In this case, [`work`](Self::work) reports the missing value.
+    /// Stores a value. If its creation failed, prints the error, and [`work`](Self::work) later reports the missing value.
     pub(crate) fn keep<E: Debug>(&self, made: Result<T, E>) {
         match made {
             Ok(made) => *self.0.lock().expect("no thread panics while holding the lock") = Some(made),
@@ -53,7 +53,7 @@ pub(crate) fn path(name: &str) -> PathBuf {
     std::env::temp_dir().join(format!("alcedo-survey-{}-{now}-{name}", std::process::id()))
 }
 
-/// Runs a client with the address of an HTTP server. The server responds to each request with `ok`, and ends with the client.
+/// Calls `client` with the address of an HTTP server. The server responds to each request with `ok`, and ends when `client` returns.
 pub(crate) fn with_server<T>(client: impl FnOnce(SocketAddr) -> T) -> T {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("there is a port");
     let address = listener.local_addr().expect("it is bound");
@@ -69,7 +69,7 @@ pub(crate) fn with_server<T>(client: impl FnOnce(SocketAddr) -> T) -> T {
         });
         let done = client(address);
         is_over.store(true, Ordering::SeqCst);
-        // Wakes the server. The server then checks `is_over`.
+        // Wakes the server, which then checks `is_over`.
         drop(TcpStream::connect(address));
         done
     })

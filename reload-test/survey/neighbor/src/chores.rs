@@ -1,4 +1,4 @@
-//! Performs typical operations of plugins. Each operation releases its resources.
+//! Performs typical operations of plugins. Each operation releases its own resources.
 
 use std::cell::RefCell;
 use std::panic::{self, AssertUnwindSafe};
@@ -72,7 +72,7 @@ pub(crate) fn threads() -> Result<(), String> {
     if sum == 42 { Ok(()) } else { Err(format!("they counted {sum}")) }
 }
 
-/// Catches a panic. The unwinder then searches all registered unwind tables.
+/// Raises and catches a panic, for which the unwinder searches all registered unwind tables.
 pub(crate) fn panics() -> Result<(), String> {
     let caught = panic::catch_unwind(AssertUnwindSafe(|| panic::resume_unwind(Box::new(42_u32))));
     match caught.err().and_then(|payload| payload.downcast::<u32>().ok()) {
@@ -87,7 +87,7 @@ pub(crate) fn environment() -> Result<(), String> {
     if bytes > 0 { Ok(()) } else { Err("it is empty".to_owned()) }
 }
 
-/// Prints a line through the C library's standard output. The buffer may belong to another module.
+/// Prints a line through the C library's standard output, whose buffer may be in the memory of an unloaded module.
 pub(crate) fn output_of_c() -> Result<(), String> {
     // SAFETY: a string with a terminating zero.
     let written = unsafe { libc::puts(c"a line of the neighbor".as_ptr()) };
@@ -96,7 +96,7 @@ pub(crate) fn output_of_c() -> Result<(), String> {
     if written >= 0 && flushed == 0 { Ok(()) } else { Err(format!("{written}, {flushed}")) }
 }
 
-/// Uses the random generator of the C library. Another module may contain the state of this generator.
+/// Uses the random generator of the C library, whose state may be in the memory of an unloaded module.
 pub(crate) fn random_of_c() -> Result<(), String> {
     // SAFETY: `rand` has no preconditions.
     let numbers = [(); 4].map(|()| unsafe { libc::rand() });

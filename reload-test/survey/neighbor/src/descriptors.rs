@@ -1,4 +1,5 @@
-//! Opens files at the freed descriptors. Late writes to former descriptors of the plugin, or late closes, affect these files.
+//! Opens files, which receive the freed descriptors. If the unloaded plugin's former descriptors are written to or closed late, these files
+//! are affected.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, PipeReader, PipeWriter, Read as _, Seek as _, SeekFrom, Write as _};

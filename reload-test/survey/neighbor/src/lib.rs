@@ -1,6 +1,6 @@
-//! A plugin that is loaded after a surveyed plugin is unloaded. The neighbor maps exactly the freed pages, fills them with a pattern, and
-//! opens files. Then the neighbor uses memory, threads, signals, panics and files like a usual plugin. Late effects of the unloaded plugin
-//! damage the neighbor, and the neighbor detects this damage.
+//! The neighbor, a plugin that is loaded after a surveyed plugin was unloaded. It maps exactly the freed pages, fills them with a pattern,
+//! and opens files. Then the neighbor uses memory, threads, signals, panics and files like a usual plugin. If late effects of the unloaded
+//! plugin damage its state, the neighbor detects this damage.
 
 use alcedo_plugin_api::prelude::*;
 
@@ -40,7 +40,7 @@ fn reuse(free: String) -> String {
     }
 }
 
-/// Performs each operation once. Returns the first error, or `ok`.
+/// Performs each operation of `chores` once. Returns the first error, or `ok`.
 #[zcall(ex = "neighbor.work")]
 fn work() -> String {
     let chores = [

@@ -1,4 +1,4 @@
-//! Maps pages at freed addresses, and fills them with words that encode their address.
+//! Maps pages at freed addresses, and fills them with words that encode the address of the word.
 
 use std::ptr;
 
@@ -99,7 +99,7 @@ pub(crate) fn take(free: &str) -> Vec<Pages> {
     taken
 }
 
-/// Parses `7f0000000000-7f0000001000 former content`.
+/// Parses a line such as `7f0000000000-7f0000001000 former content`.
 fn range(line: &str) -> Option<(usize, usize, &str)> {
     let (range, was) = line.split_once(' ')?;
     let (start, end) = range.split_once('-')?;

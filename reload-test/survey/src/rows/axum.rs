@@ -57,6 +57,6 @@ pub(crate) fn end() {
     if let Ok(Err(error)) = server.runtime.block_on(server.running) {
         eprintln!("{error}");
     }
-    // Dropping the runtime waits for its threads.
+    // Drops the runtime, which waits for its threads.
     drop(server.runtime);
 }

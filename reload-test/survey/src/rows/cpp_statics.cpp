@@ -1,4 +1,4 @@
-// Statics with destructors, one of them made when it is used first.
+// Statics with destructors, one of them initialized on first use.
 #include <map>
 #include <string>
 static std::string greeting = "a text that is too long to stand in the object itself";

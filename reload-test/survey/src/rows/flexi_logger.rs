@@ -34,7 +34,7 @@ pub(crate) fn begin() {
 
 pub(crate) fn work() -> String {
     LOGGER.work(|logger| {
-        // A thread writes the line asynchronously.
+        // Waits until the logger's thread has written the line.
         for _ in 0..1000 {
             logger.flush();
             let files = logger.existing_log_files(&flexi_logger::LogfileSelector::default())?;

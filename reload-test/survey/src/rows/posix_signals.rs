@@ -1,6 +1,6 @@
-//! Starts signals and callbacks of POSIX. The feature selects the operation, and if it is left running or ended properly. All of these rows
-//! share one file, since they differ in a few calls. Late effects occur while the neighbor is loaded, or when the next generation triggers
-//! them. At this time the handlers and functions are unmapped.
+//! Starts operations of POSIX that cause signals or callbacks. The feature selects the operation, and if the operation is left running or
+//! ended properly. The rows share one file, since they differ in a few calls. Late signals and callbacks occur while the neighbor is
+//! loaded, or when the next generation triggers them. At this time their handlers and functions are unmapped.
 #![expect(unsafe_code, reason = "calls C functions, as crates do that wrap them")]
 #![allow(dead_code, reason = "each row uses its own part")]
 
@@ -41,7 +41,7 @@ pub(crate) fn begin() {
     }
 }
 
-/// Leaves a descriptor to the next generation.
+/// Passes an open descriptor to the next generation.
 fn leave(fd: c_int) {
     // SAFETY: no other thread of this process reads or writes the environment now.
     unsafe { std::env::set_var(LEFT_FD, fd.to_string()) };
@@ -55,7 +55,7 @@ fn is_alone() -> bool {
     images.collect::<BTreeSet<_>>().len() == 1
 }
 
-/// Checks for a zombie process without reaping it.
+/// Returns `true` if a child process has exited and was not reaped.
 fn is_waited_for() -> bool {
     // SAFETY: all zeroes are a record.
     let mut record: libc::siginfo_t = unsafe { mem::zeroed() };

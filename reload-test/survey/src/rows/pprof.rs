@@ -17,7 +17,7 @@ pub(crate) fn work() -> String {
     GUARD.work(|guard| {
         let begin = Instant::now();
         let mut sum = 0_u64;
-        // The timer counts processor time. On a busy machine, this process may receive little processor time.
+        // Waits long enough, because the timer counts processor time, of which this process may receive little on a busy machine.
         while begin.elapsed() < Duration::from_secs(10) {
             let slice = Instant::now();
             while slice.elapsed() < Duration::from_millis(50) {

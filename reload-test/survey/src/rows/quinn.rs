@@ -73,7 +73,7 @@ pub(crate) fn end() {
         client.wait_idle().await;
         server.wait_idle().await;
     });
-    // Dropping the runtime waits for its threads.
+    // Drops the runtime last, which waits for its threads.
     drop((client, server));
     drop(runtime);
 }

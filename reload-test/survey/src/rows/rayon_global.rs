@@ -1,4 +1,4 @@
-//! Uses the global thread pool of rayon. This pool cannot be shut down.
+//! Uses the global thread pool of rayon, which cannot be shut down.
 
 use rayon::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Uses a pattern in a static. Its caches are kept per thread.
+//! Uses a compiled pattern in a static. The pattern has a cache per thread.
 
 use std::sync::LazyLock;
 use std::thread;
