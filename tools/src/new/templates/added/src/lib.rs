@@ -1,4 +1,4 @@
-//! Extends the host's `{{base}}`. Save this file while `alcedo dev` runs: objects continue with the new code.
+//! Extends the host's `{{base}}`. Edit and save this file while `alcedo dev` runs: existing objects continue with the new code.
 
 #![forbid(unsafe_code)]
 
@@ -6,15 +6,15 @@ use alcedo_plugin_api::prelude::*;
 {{imports}}
 module! { name: "{{module}}" }
 
-/// A `{{base}}` that counts calls of the host.
+/// A `{{base}}` that counts the events that the host calls.
 #[uclass(package = "{{plugins}}", base = {{base}}, blueprintable)]
 pub struct {{class}} {
     /// Reflected: stored in the host's object, survives every reload.
     #[uproperty(edit_anywhere, default = 1.0)]
     {{factor}}: f64,
-    /// A field of the plugin: every reload resets it …
+    /// A field of the plugin: every reload resets it.
     fresh: u32,
-    /// … unless it is kept.
+    /// Kept: reloads save and restore it.
     #[keep]
     calls: u32,
 }

@@ -1,4 +1,4 @@
-//! Tests in the host. A test cannot link a `cdylib`: `test_world!` builds the library and loads it, as in production.
+//! Tests in the host. A test cannot link a `cdylib`, so `test_world!` builds the library and loads it into the host.
 
 use alcedo::test_world;
 use {{host}}::builder;

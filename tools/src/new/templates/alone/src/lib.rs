@@ -1,4 +1,4 @@
-//! An actor that turns and rises. Save this file while `alcedo dev` runs: objects continue with the new code.
+//! An actor that turns and rises. Edit and save this file while `alcedo dev` runs: existing objects continue with the new code.
 
 #![forbid(unsafe_code)]
 
@@ -7,7 +7,7 @@ use engine_glue::{Actor, Rotator, Vector};
 
 module! { name: "{{module}}" }
 
-/// Height at which it returns to the ground.
+/// Height above which an actor returns to the ground.
 const CEILING: f64 = 10.0;
 
 /// An actor that turns and rises.
@@ -16,9 +16,9 @@ pub struct {{camel}}Actor {
     /// Degrees per second. Reflected: stored in the host's object, survives every reload.
     #[uproperty(edit_anywhere, default = 90.0)]
     turning: f64,
-    /// A field of the plugin: every reload resets it …
+    /// A field of the plugin: every reload resets it.
     ticks: u32,
-    /// … unless it is kept.
+    /// Kept: reloads save and restore it.
     #[keep]
     flights: u32,
 }
@@ -50,19 +50,19 @@ impl {{camel}}Actor {
         self.ticks
     }
 
-    /// Returns the number of times it reached the ceiling.
+    /// Returns how often this actor has reached the ceiling.
     #[ufunction(blueprint_pure)]
     fn flight_count(&self) -> u32 {
         self.flights
     }
 }
 
-/// Returns the next height: the ground above the ceiling.
+/// Returns the next height: zero if this height would be above the ceiling.
 fn risen(z: f64, delta: f64) -> f64 {
     if z + delta > CEILING { 0.0 } else { z + delta }
 }
 
-// Tests without a host; `tests` loads the library.
+// Unit tests without a host. The tests in the folder `tests` load the library into a host.
 #[cfg(test)]
 mod tests {
     use super::{CEILING, risen};

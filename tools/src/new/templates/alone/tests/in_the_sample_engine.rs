@@ -1,4 +1,4 @@
-//! Tests in the sample engine. A test cannot link a `cdylib`: `test_world!` builds the library and loads it, as in production.
+//! Tests in the sample engine. A test cannot link a `cdylib`, so `test_world!` builds the library and loads it into the engine.
 
 use alcedo::test_world;
 

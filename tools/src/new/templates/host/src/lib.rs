@@ -1,4 +1,4 @@
-//! The declarations of this host: a class of robots on a line. The program and the tests start with [`builder`].
+//! The declarations of this host: a class of robots on a line. The program and the tests create a host with [`builder`].
 
 #![forbid(unsafe_code)]
 
@@ -48,7 +48,7 @@ pub fn builder() -> Builder {
     Runtime::builder().package(PLUGINS).natives(natives![Robot].ticker(tick))
 }
 
-/// Calls the event of each robot, once per tick. A failure affects only its robot.
+/// Calls `on_tick` of each robot, once per tick. An error of one robot does not affect the other robots.
 fn tick(runtime: &Runtime, seconds: f32) {
     let objects = runtime.objects();
     for object in objects.iter() {

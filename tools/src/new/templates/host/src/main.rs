@@ -1,5 +1,5 @@
-//! The program. `alcedo dev` builds the plugins and runs it; started directly it loads the libraries of its arguments, or
-//! those next to it.
+//! The host program. `alcedo dev` builds the plugins and runs this program. If the program is started directly, it loads the
+//! libraries that its arguments name, or the libraries next to it.
 
 #![forbid(unsafe_code)]
 
@@ -16,7 +16,7 @@ use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
 fn main() -> ExitCode {
-    // After this call, new code is tried in a separate process before it is loaded here.
+    // With this call, the host first loads new code in a separate process, and then in this process.
     alcedo::canary::run_if_child();
     // Logs of plugins (`tracing` and `log`) are printed here as well. `RUST_LOG=debug` prints more.
     let requested = std::env::var("RUST_LOG").ok().and_then(|levels| levels.parse().ok());
@@ -38,7 +38,7 @@ fn run() -> Result<(), Error> {
     // crash or a hang the world is restored as it was a few seconds before, so this code keeps no handles of objects.
     let runtime = {{host}}::builder().development().build()?;
     runtime.create_master(&libraries()?)?;
-    // Without that tool, a build in another terminal is loaded when it is complete.
+    // Without `alcedo dev`, loads the libraries of a build in another terminal when the build is complete.
     runtime.watch_changed()?;
     let mut printed: Option<Instant> = None;
     while !runtime.shutdown_requested() {
@@ -67,7 +67,7 @@ fn print_positions(runtime: &Runtime) -> Result<(), Error> {
     Ok(())
 }
 
-/// Returns the libraries of the command line, relative to the working directory, or those in the folder of this program.
+/// Returns the libraries that the command line names, or else the libraries in the folder of this program.
 fn libraries() -> Result<Vec<PathBuf>, Error> {
     let named: Result<Vec<_>, _> = std::env::args_os().skip(1).map(std::path::absolute).collect();
     let named = named.map_err(|source| Error::System { doing: "finding the working folder".into(), source })?;

@@ -1,4 +1,4 @@
-//! The behavior of these robots. Save this file while `alcedo dev` runs: they continue with the new code.
+//! The behavior of robots. Edit and save this file while `alcedo dev` runs: existing robots continue with the new code.
 
 #![forbid(unsafe_code)]
 
@@ -7,7 +7,7 @@ use {{glue}}::Robot;
 
 module! { name: "{{module}}" }
 
-/// Distance from its start at which a robot turns, in meters.
+/// Length of the track in meters. A robot turns at both ends of the track.
 const TRACK: f64 = 10.0;
 
 /// A robot that drives back and forth.
@@ -16,9 +16,9 @@ pub struct {{camel}}Robot {
     /// Meters per second. Reflected: stored in the host's object, survives every reload.
     #[uproperty(edit_anywhere, default = 1.5)]
     speed: f64,
-    /// A field of the plugin: every reload resets it …
+    /// A field of the plugin: every reload resets it.
     ticks: u32,
-    /// … unless it is kept.
+    /// Kept: reloads save and restore it.
     #[keep]
     turns: u32,
 }
@@ -51,7 +51,7 @@ impl {{camel}}Robot {
     }
 }
 
-/// Returns the next speed: backward beyond the end of the track, forward before its start.
+/// Returns the next speed: negative beyond the end of the track, positive before the start of the track.
 fn turned(position: f64, speed: f64) -> f64 {
     match position {
         position if position > TRACK => -speed.abs(),
@@ -60,7 +60,7 @@ fn turned(position: f64, speed: f64) -> f64 {
     }
 }
 
-// Tests without a host; `tests` loads the library.
+// Unit tests without a host. The tests in the folder `tests` load the library into a host.
 #[cfg(test)]
 mod tests {
     use super::{TRACK, turned};
