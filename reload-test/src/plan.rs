@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// Plan for the child.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Plan {
     /// Names of the subjects.
@@ -72,7 +71,7 @@ pub(crate) enum InjectedFault {
 pub(crate) enum Line {
     /// The first build is live and the objects exist.
     Ready {
-        /// Measurements of the process.
+        /// Measurements before the first reload.
         process: Reading,
     },
     /// A reload has ended, and its checks have run.

@@ -51,7 +51,6 @@ impl Progress {
         }
     }
 
-    /// Removes the bar.
     pub(crate) fn finish(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();

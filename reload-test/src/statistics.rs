@@ -2,7 +2,6 @@
 
 use serde::Serialize;
 
-/// Median, 95th percentile and maximum.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct Spread {
     pub(crate) p50: f64,
@@ -18,7 +17,6 @@ impl Spread {
     }
 }
 
-/// Minimum, median and maximum.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct Range {
     pub(crate) min: f64,

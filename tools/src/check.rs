@@ -68,7 +68,6 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
     Ok(if wrong == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Formats a number of files.
 pub(crate) fn counted(files: usize) -> String {
     if files == 1 { "1 file".to_owned() } else { format!("{files} files") }
 }

@@ -48,7 +48,6 @@ impl Typed {
     }
 }
 
-/// Output of `help`.
 pub(crate) const HELP: &str = "\
 Keys on a terminal, or lines on a pipe:
   r    reload by hand: build and swap now

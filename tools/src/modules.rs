@@ -18,9 +18,7 @@ const DEPTH: usize = 4;
 /// Modules below the folder arguments of a command.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
-    /// Folders of script packages.
     pub(crate) packages: Vec<PathBuf>,
-    /// Library files of plugins.
     pub(crate) libraries: Vec<PathBuf>,
     /// Plugin crates, and workspaces that contain plugins.
     pub(crate) crates: Vec<PluginFolder>,

@@ -35,7 +35,6 @@ pub(crate) struct Screen {
     form: Form,
 }
 
-/// Kind of output.
 #[derive(Clone, Debug)]
 enum Form {
     /// A terminal in raw mode.
@@ -98,7 +97,6 @@ impl Screen {
         self.live().is_some_and(|live| live.layout.has_pane())
     }
 
-    /// Prints one or more lines.
     pub(crate) fn print(&self, text: &str) {
         let text = &for_terminal(text);
         match self.live() {

@@ -105,7 +105,6 @@ pub(crate) struct Message {
     /// Number of completed reloads.
     pub(crate) reload: u64,
     pub(crate) step: Step,
-    /// Measurements of the process.
     pub(crate) process: Reading,
     /// Holders that keep the previous generation mapped. Empty if this generation is not parked.
     pub(crate) parked: Vec<String>,

@@ -24,7 +24,6 @@ pub(crate) struct Key {
 pub(crate) struct Record {
     pub(crate) row: String,
     pub(crate) key: Key,
-    /// Date of the run.
     pub(crate) date: String,
     /// Requested number of reloads.
     #[serde(rename = "asked")]

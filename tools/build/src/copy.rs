@@ -362,7 +362,6 @@ mod tests {
         assert_eq!(parsed(&found), parsed(expected));
     }
 
-    /// Writes files below `dir`.
     fn put(dir: &Path, files: &[(&str, &str)]) {
         for (file, text) in files {
             let path = dir.join(file);

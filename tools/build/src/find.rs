@@ -98,7 +98,6 @@ impl PluginFolder {
     }
 }
 
-/// Returns the target folder of a request.
 pub(crate) fn target_dir(request: &BuildRequest<'_>) -> Result<PathBuf, BuildError> {
     match request.own_target_dir() {
         Some(dir) => Ok(dir),

@@ -69,7 +69,6 @@ pub(crate) fn redirect(command: &mut Command, linker: &Path, record: &Record, fo
 #[derive(Debug, Default)]
 pub(crate) struct Linking {
     pub(crate) millis: Option<f64>,
-    /// Reason for a slow link.
     pub(crate) slow: Option<String>,
 }
 

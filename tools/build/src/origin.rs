@@ -35,7 +35,6 @@ pub(crate) fn inputs(request: &BuildRequest<'_>) -> String {
     text + &compiler(&cargo)
 }
 
-/// Returns the environment of a command.
 pub(crate) fn environment(command: &Command) -> BTreeMap<OsString, OsString> {
     let mut variables: BTreeMap<OsString, OsString> = env::vars_os().collect();
     for (name, value) in command.get_envs() {

@@ -147,7 +147,6 @@ pub(crate) struct Unit {
     pub(crate) fresh: bool,
 }
 
-/// Id and name of a package.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Package {
     pub(crate) id: String,

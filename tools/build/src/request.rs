@@ -156,7 +156,6 @@ impl<'a> BuildRequest<'a> {
         cargo
     }
 
-    /// Returns the arguments of the build.
     pub(crate) fn build_args(&self) -> Vec<String> {
         let format = if self.color { "json-diagnostic-rendered-ansi" } else { "json" };
         let mut args = vec![

@@ -175,7 +175,6 @@ fn a_recreated_folder_without_a_parent_manifest_is_still_watched() {
     assert!(settled_change(SILENCE).is_empty(), "files next to it are not its sources");
 }
 
-/// Copies a folder.
 fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {

@@ -27,7 +27,6 @@ pub(crate) struct HostNames<'a> {
     pub(crate) own: &'a BTreeMap<&'a str, &'a str>,
     /// Rust paths of the glue of other packages, by package name.
     pub(crate) elsewhere: &'a BTreeMap<String, String>,
-    /// All declarations of the module.
     pub(crate) declared: &'a Declared,
     /// Structs with the layout of a `plain_struct!`.
     pub(crate) plain: BTreeSet<&'a str>,

@@ -34,7 +34,6 @@ pub(super) struct Finding {
     pub(super) consequence: String,
 }
 
-/// All changes between two builds.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Findings {
     pub(super) host: Vec<Finding>,
@@ -64,7 +63,6 @@ const NOT_FOUND: &str = "calls by name fail with `CallError::NotFound`";
 /// Consequence of a changed signature for calls by name.
 const SIGNATURE: &str = "calls by name with the old signature fail with `CallError::Signature`";
 
-/// Compares two builds of a module.
 pub(super) fn compare(old: &Inspected<'_>, new: &Inspected<'_>) -> Findings {
     let redirects = Redirects::between(old.declared, new.declared);
     let mut comparison = Comparison { redirects, found: Findings::default() };

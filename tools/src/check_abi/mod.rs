@@ -100,7 +100,6 @@ struct Compared<'a> {
     found: &'a Findings,
 }
 
-/// Text form of the comparison.
 struct Report<'a>(&'a Findings);
 
 impl Display for Report<'_> {

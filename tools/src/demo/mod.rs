@@ -137,7 +137,6 @@ impl Stage {
         &self.session.world.runtime
     }
 
-    /// Starts a chapter.
     fn chapter(&mut self, title: &str) {
         self.step += 1;
         self.output.print(&Message::Step { step: self.step, title });
@@ -302,7 +301,6 @@ fn unexpected(expected: &str, found: &str) -> Error {
     anyhow!("the demo expected {expected}, but found {found}: the example plugin and the demo do not match")
 }
 
-/// Returns the label that identifies a cube.
 fn label(number: usize) -> String {
     format!("cube {number}")
 }

@@ -97,7 +97,6 @@ fn caller(dump: &CrashDump, images: &BTreeMap<&Path, Image<'_>>) -> Option<(u64,
 /// Maximum length of a call instruction, in bytes.
 const LONGEST_CALL: usize = 7;
 
-/// Returns true if code ends with a call instruction.
 #[cfg(target_arch = "x86_64")]
 fn ends_with_a_call(code: &[u8]) -> bool {
     let is_direct = code.len() >= 5 && code[code.len() - 5] == 0xe8;
@@ -117,7 +116,6 @@ fn ends_with_a_call(code: &[u8]) -> bool {
     is_direct || (2..=LONGEST_CALL).any(is_indirect)
 }
 
-/// Returns true if code ends with a call instruction.
 #[cfg(target_arch = "aarch64")]
 fn ends_with_a_call(code: &[u8]) -> bool {
     let Some(last) = code.last_chunk() else { return false };

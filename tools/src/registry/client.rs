@@ -30,7 +30,6 @@ pub(crate) struct Access {
     plain_http: Vec<String>,
 }
 
-/// Client of registries.
 pub(super) struct Registry {
     runtime: tokio::runtime::Runtime,
     http: Http,
@@ -129,10 +128,6 @@ impl Registry {
         self.upload(reference, self.http.put_manifest(reference, &path, media_type, bytes))
     }
 
-    /// Runs an upload.
-    ///
-    /// # Errors
-    /// If the upload fails, or if the registry rejects the upload.
     fn upload(&self, reference: &Reference, upload: impl Future<Output = Result<Answer, Error>>) -> Result<(), Error> {
         let doing = "write to";
         let answer =

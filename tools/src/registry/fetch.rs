@@ -19,10 +19,6 @@ pub(super) struct Fetched {
     pub(super) bytes: Vec<u8>,
 }
 
-/// Parses a reference.
-///
-/// # Errors
-/// If the text is not a reference.
 pub(super) fn parse(text: &str) -> Result<Reference, Error> {
     text.parse::<Reference>().map_err(|error| {
         anyhow!("`{text}` is not a reference ({error}): write `registry.example.com/plugins/weather@sha256:…`, or a tag for the digest")

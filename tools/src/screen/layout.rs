@@ -15,13 +15,11 @@ const KEPT_MESSAGES: usize = 100;
 /// Minimum number of terminal rows for a pane.
 const ROWS_FOR_PANE: u16 = 16;
 
-/// Resets all colors.
 const RESET: &str = "\x1b[0m";
 /// Control sequences that save and restore the cursor at the end of the messages.
 const SAVE: &str = "\x1b7";
 const RESTORE: &str = "\x1b8";
 
-/// Size of the terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Size {
     pub(super) rows: u16,

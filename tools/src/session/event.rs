@@ -85,7 +85,6 @@ pub(crate) enum Event {
     World(WorldEvent),
     /// An operation failed. The world continues.
     Failed(String),
-    /// The session is over.
     Over {
         /// Set if the host cannot run at all.
         failed: bool,

@@ -100,7 +100,6 @@ impl History {
         Ok((build, copies.inspect_err(|_| self.discard(build))?))
     }
 
-    /// Records that `generation` runs `build`.
     pub(crate) fn bind(&mut self, generation: u64, build: BuildNumber) {
         for dropped in self.shelf.bind(generation, build, KEPT) {
             self.discard(dropped);

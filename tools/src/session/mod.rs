@@ -75,7 +75,6 @@ enum Killing {
     Unreadable,
 }
 
-/// Origin of the code to load.
 enum Origin {
     /// A build that has just completed.
     Built {

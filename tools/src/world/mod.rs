@@ -60,7 +60,6 @@ pub(crate) trait World {
     fn shutdown(self, print: &mut dyn FnMut(&Printed)) -> Vec<String>;
 }
 
-/// An event of a world.
 #[derive(Debug)]
 pub(crate) enum WorldEvent {
     /// A message from the host, with the time of arrival. The greeting and the announcement of a normal end do not become events.

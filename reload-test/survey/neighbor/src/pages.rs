@@ -46,7 +46,6 @@ impl Pages {
         self.words * 8
     }
 
-    /// Checks every word.
     pub(crate) fn check(&self) -> Result<(), String> {
         let mut wrong = None;
         let mut count = 0;

@@ -145,10 +145,6 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
     }
 }
 
-/// Reads a document.
-///
-/// # Errors
-/// If the file cannot be read.
 fn read(path: &Path) -> Result<String, Error> {
     plain_file::read_text(path, LARGEST_DOCUMENT)
         .map_err(|error| anyhow!("could not read {}: {error}; write the document there", path.display()))

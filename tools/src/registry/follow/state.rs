@@ -18,7 +18,6 @@ use crate::error::{Error, file};
 /// Maximum size of the saved state in bytes.
 const LARGEST_STATE: u64 = 1 << 24;
 
-/// Saved state.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct State {
     /// Last good files of each host.
@@ -28,7 +27,6 @@ pub(super) struct State {
     pub(super) failed: Option<Failure>,
 }
 
-/// Library of a module.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Library {
     pub(super) module: String,
@@ -80,10 +78,6 @@ impl Store {
         self.folder.join(digest.replace(':', "-"))
     }
 
-    /// Returns the saved state.
-    ///
-    /// # Errors
-    /// If the file cannot be read.
     pub(super) fn state(&self) -> Result<State, Error> {
         let path = self.state_file();
         match plain_file::read(&path, LARGEST_STATE) {
@@ -98,10 +92,6 @@ impl Store {
         }
     }
 
-    /// Saves the state.
-    ///
-    /// # Errors
-    /// If the file cannot be written.
     pub(super) fn save(&self, state: &State) -> Result<(), Error> {
         let path = self.state_file();
         plain_file::replace(&path, &serde_json::to_vec_pretty(state)?).map_err(file("write", &path))
@@ -112,10 +102,6 @@ impl Store {
         plain_file::read(&self.library(digest), LARGEST_LIBRARY).ok().filter(|bytes| sha256(bytes) == digest)
     }
 
-    /// Stores a library.
-    ///
-    /// # Errors
-    /// If the file cannot be written.
     pub(super) fn put(&self, digest: &str, bytes: &[u8]) -> Result<(), Error> {
         if self.get(digest).is_some() {
             return Ok(());
