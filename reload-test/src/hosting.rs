@@ -72,7 +72,7 @@ pub(crate) fn plan<T: DeserializeOwned>(path: &Path) -> Result<T> {
     serde_json::from_slice(&text).context("the plan is of another version of this program")
 }
 
-/// Writes a line of this host, and flushes it because the next step may crash.
+/// Writes a line to the parent, and flushes the output, because the host may crash in its next step.
 pub(crate) fn send_line(line: &impl Serialize) -> Result<()> {
     let mut text = serde_json::to_vec(line)?;
     text.push(b'\n');

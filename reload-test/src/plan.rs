@@ -65,7 +65,7 @@ pub(crate) enum InjectedFault {
     Hang,
 }
 
-/// A message of the child, one JSON object per line.
+/// A message from the child, printed as a line with a JSON object.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "line")]
 pub(crate) enum Line {

@@ -58,7 +58,7 @@ pub(crate) struct Ends {
 /// Maximum number of printed output lines of plugins.
 const PASSED_ON: u64 = 10;
 
-/// Collects all messages of the child, and creates the report.
+/// Collects all messages from the child, and creates the report.
 #[derive(Debug, Default)]
 pub(crate) struct ReportBuilder {
     plugin: String,
@@ -91,7 +91,7 @@ impl ReportBuilder {
         Self { plugin, requested_reloads, objects, max_growth, ..Self::default() }
     }
 
-    /// Adds a line of the child.
+    /// Adds a message from the child.
     pub(crate) fn add(&mut self, line: Line) {
         match line {
             Line::Ready { process } => (self.start, self.end) = (process, process),

@@ -41,7 +41,7 @@ pub(crate) struct HostArgs {
     pub(crate) host_args: Vec<String>,
 }
 
-/// Default time limit in seconds for the response of a host.
+/// Default time in seconds within which a host must respond.
 pub(crate) const PATIENCE: u64 = 20;
 
 /// C libraries of the sample engine.

@@ -39,7 +39,7 @@ pub(crate) fn read_text(path: &Path) -> io::Result<String> {
 /// Returns the description of the workspace that contains `manifest`.
 ///
 /// # Errors
-/// Returns the message of cargo.
+/// Returns cargo's error message.
 pub(crate) fn described(manifest: &Path) -> Result<Metadata, String> {
     alcedo_build::metadata(&BuildRequest::new(manifest)).map_err(|error| match error {
         BuildError::Metadata { message, .. } => message,

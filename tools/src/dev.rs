@@ -326,7 +326,7 @@ impl<W: World> Dev<W> {
     }
 }
 
-/// Prints a line of the world.
+/// Prints a line of the world's output, or a summary of repeated lines.
 fn print_output(screen: &Screen, folded: &Folded, is_error: bool) {
     match folded {
         _ if screen.is_json() => screen.event(&json::output(folded, is_error)),

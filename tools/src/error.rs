@@ -9,7 +9,7 @@ use alcedo_runtime::printable;
 pub(crate) use anyhow::Error;
 use anyhow::anyhow;
 
-/// Converts an error of the file system, for `map_err`.
+/// Returns a function for `map_err` that converts an error of the file system.
 pub(crate) fn file(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
     move |source| {
         anyhow!(
@@ -19,7 +19,7 @@ pub(crate) fn file(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -
     }
 }
 
-/// Converts an error of the terminal or a pipe, for `map_err`.
+/// Returns a function for `map_err` that converts an error of the terminal or a pipe.
 pub(crate) fn terminal(doing: &'static str) -> impl FnOnce(io::Error) -> Error {
     move |source| {
         anyhow!(

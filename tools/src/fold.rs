@@ -5,7 +5,7 @@ use std::time::Duration;
 
 /// Delay between the first repeated line and the summary of all repeats.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// Number of previous lines with which a new line is compared. Panics in the ticks of several objects repeat a group of lines.
+/// Number of previous lines with which a new line is compared, because panics in the ticks of several objects repeat a group of lines.
 const WINDOW: usize = 32;
 /// Number of most recent lines that are visible in the smallest supported terminal.
 const IN_SIGHT: usize = 4;
@@ -73,7 +73,7 @@ impl Folded {
 }
 
 impl Fold {
-    /// Processes a line of the world, and returns the lines to print.
+    /// Processes a line of the world's output, and returns the lines to print.
     pub(crate) fn line(&mut self, line: &str, now: Duration) -> Vec<Folded> {
         let noted = note(&mut self.last, WINDOW, line);
         if noted.again > 1 {

@@ -1,4 +1,4 @@
-//! Reads the user's commands: keys of a terminal, lines of a pipe, and signals. For each source, a thread waits for input and sends
+//! Reads the user's commands: keys from a terminal, lines from a pipe, and signals. For each source, a thread waits for input and sends
 //! [`Command`]s. `command.rs` parses the input.
 
 use std::io::{BufRead, IsTerminal, stdin, stdout};
@@ -38,7 +38,7 @@ impl Input {
     /// Reads keys from a terminal if `interactive` is true, otherwise lines. Always handles signals.
     ///
     /// # Errors
-    /// Returns the error of the terminal or the system.
+    /// Returns the error of the terminal or the operating system.
     pub(crate) fn open(interactive: bool) -> Result<Self, Error> {
         let (sender, receiver) = unbounded();
         let quitting = Arc::new(AtomicBool::new(false));
@@ -56,7 +56,7 @@ impl Input {
     /// Handles only signals, for a command that reads no input.
     ///
     /// # Errors
-    /// Returns the error of the system.
+    /// Returns the error of the operating system.
     pub(crate) fn signals() -> Result<Self, Error> {
         let (sender, receiver) = unbounded();
         read_signals(&sender, &Arc::default())?;

@@ -1,7 +1,8 @@
 //! The commands that a build without an optional feature lacks: `alcedo bindgen`, `push`, `pull` and `follow`. Each of these commands
 //! prints the shell command that installs `alcedo` with its feature.
 
-/// Declares a command that this build lacks. The documentation is a token, because `clap` reads no other form of literals.
+/// Declares a command that this build lacks. The documentation is matched as `tt`, because `clap` does not recognize a literal that a macro
+/// has matched as an expression.
 macro_rules! missing {
     ($name:ident, $feature:literal, $reason:literal, $doc:tt) => {
         pub(crate) mod $name {

@@ -143,7 +143,7 @@ impl Found {
     /// Builds the crates. Returns the packages and all libraries.
     ///
     /// # Errors
-    /// Returns the error of cargo for a crate.
+    /// Returns cargo's error if a crate does not build.
     pub(crate) fn built(self) -> Result<(Vec<PathBuf>, Vec<PathBuf>), Error> {
         let Self { packages, mut libraries, crates } = self;
         for folder in crates {

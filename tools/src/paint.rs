@@ -67,8 +67,8 @@ impl Paint {
     }
 }
 
-/// Escapes a string for a terminal. Keeps color sequences. Escapes all remaining control sequences, because messages of plugins may contain
-/// any bytes.
+/// Escapes a string for a terminal. Keeps color sequences. Escapes all remaining control sequences, because messages from plugins may
+/// contain any bytes.
 pub(crate) fn for_terminal(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     let mut rest = text;

@@ -169,7 +169,7 @@ fn print(text: &str) {
     print_result(text.trim_end());
 }
 
-/// Reads lines of a pipe.
+/// Reads lines from a pipe.
 fn read_input(requests: &Sender<Request>) {
     let mut text = String::new();
     // Replaces invalid bytes, so that the error message can contain the line.

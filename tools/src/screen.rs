@@ -123,7 +123,7 @@ impl Screen {
         }
     }
 
-    /// Prints a line of the world in the pane.
+    /// Prints a line of the world's output in the pane.
     pub(crate) fn output(&self, line: &str) {
         if let Some(mut live) = self.live() {
             live.layout.add(&for_terminal(line));

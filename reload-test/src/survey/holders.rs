@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-/// Returns the holders of an image from the line with the reason: `thread smol-1` from `… stays mapped (x.so): kept by thread smol-1 thread
-/// smol-1, 0.1 s; …`. Drops ages and descriptors, because these differ between generations.
+/// Returns the holders that a message about a parked image names. For example, returns `thread smol-1` for `… stays mapped (x.so): kept by
+/// thread smol-1 thread smol-1, 0.1 s; …`. Drops ages and descriptors, because these differ between generations.
 pub(crate) fn holders(parked: &str) -> BTreeSet<String> {
     let reason = parked.rsplit_once("): ").map_or(parked, |(_, reason)| reason);
     let Some(list) = reason.strip_prefix("kept by ") else { return BTreeSet::from([reason.to_owned()]) };

@@ -1,4 +1,4 @@
-//! Computes the outcome of a row from the messages of its host.
+//! Computes the outcome of a row from the messages that the row's host has sent.
 
 use super::plan::{Growth, Message, ReloadMode, Step};
 use super::rows::{ImageState, Row};
@@ -8,7 +8,7 @@ use crate::statistics::{last_half, slope};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// Data collected from the messages of a host.
+/// Data collected from the messages that a host has sent.
 #[derive(Debug, Default)]
 pub(crate) struct Messages {
     reloads: u64,
@@ -36,7 +36,7 @@ pub(crate) struct Outcome {
 }
 
 impl Messages {
-    /// Adds a message of the host.
+    /// Adds a message from the host.
     pub(crate) fn add(&mut self, message: Message) {
         if message.step == Step::Done && message.reload > 0 {
             self.readings.push(message.process);

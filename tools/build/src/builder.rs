@@ -42,7 +42,7 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// Creates a builder without records.
+    /// Creates a builder without recorded builds, so cargo runs the first build of each request.
     pub fn new() -> Self {
         Self::default()
     }

@@ -111,7 +111,7 @@ impl Debounce {
         self.canceled = 0;
     }
 
-    /// Records a change of a path at time `at`, for example from an event of a [`SourceWatch`](crate::SourceWatch).
+    /// Records a change to the file or folder `path` at time `at`, for example from an event of a [`SourceWatch`](crate::SourceWatch).
     ///
     /// # Examples
     /// ```

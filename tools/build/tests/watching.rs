@@ -76,7 +76,7 @@ fn a_source_folder_that_comes_back_is_still_watched() {
     check(&scratch, &watch, || scratch.write("src/lib.rs", "// new"), &["src/lib.rs"]);
 }
 
-/// Waits for an event of a file in the scratch folder.
+/// Waits for an event about a file in the scratch folder.
 fn wait_for(scratch: &Scratch, watch: &SourceWatch, path: &str) {
     let path = scratch.path("").canonicalize().unwrap().join(path);
     while watch.receiver().recv_timeout(PATIENCE).unwrap_or_else(|_| panic!("{} is not watched", path.display())).path

@@ -222,7 +222,7 @@ impl<'a> HostNames<'a> {
 /// Maximum number of parameters of a typed function. Functions with more parameters are called with `Value`s.
 pub(crate) const MOST_PARAMS: usize = 8;
 
-/// Returns the representation of a type without parameters.
+/// Returns the representation of a kind that contains no other type and refers to no declaration, such as numbers and strings.
 fn plain(kind: PropertyKind) -> Form {
     let name = || kind.text().unwrap_or_default().to_owned();
     match kind {

@@ -1,5 +1,5 @@
-//! Rewrites existing glue after a change of the declared types. The header of the existing source specifies the origin and the packages.
-//! The body of that source contains the Rust paths of other packages.
+//! Rewrites existing glue after a change to the declared types. The header of the existing source specifies the origin and the packages.
+//! The body contains the Rust paths of other packages.
 
 use alcedo_runtime::Declared;
 

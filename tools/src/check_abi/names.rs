@@ -102,7 +102,7 @@ impl Redirects {
         self.0.iter().find(|(old, _)| old == path).map_or(path, |(_, new)| new.as_str())
     }
 
-    /// Returns a type in which each path is replaced by the path in the new build.
+    /// Returns the type `ty`, in which the path of each renamed type is replaced by its path in the new build.
     pub(super) fn redirected_type(&self, ty: &str) -> String {
         ty.parse::<TypeText>().map_or_else(|_| ty.to_owned(), |ty| self.redirect(ty).to_string())
     }

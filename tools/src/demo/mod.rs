@@ -57,7 +57,7 @@ pub(crate) struct Args {
 pub(crate) fn run(&Args { objects, json, planted_rerun }: &Args) -> Result<ExitCode, Error> {
     let paint = Paint::for_stdout();
     let output = if json { Output::Json } else { Output::Text(paint) };
-    // Log messages of plugins are not part of the demo's output.
+    // Prints only warnings, because log messages from plugins are not part of the demo's output.
     log_to(&Screen::new(false), "warn", false);
     let mut summary = Summary { objects, ..Summary::default() };
     let host = HostOptions { packages: Vec::new(), args: Vec::new(), objects, user_code: None, planted_rerun };

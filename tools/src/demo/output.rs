@@ -20,9 +20,9 @@ pub(super) enum Message<'a> {
     /// The first build is in progress. This build compiles all dependencies of a plugin. Only text output contains this message.
     #[serde(skip)]
     Building { plugin: &'a str, compiled: usize, seconds: u64 },
-    /// The world exists.
+    /// The world and its objects were created.
     Start { plugin: &'a str, generation: u64, objects: u64, build_ms: f64 },
-    /// A new chapter.
+    /// A chapter of the demo begins.
     Step { step: u32, title: &'a str },
     /// A source file has changed.
     Edit(Edited<'a>),

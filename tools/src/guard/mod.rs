@@ -285,7 +285,7 @@ pub(crate) struct Guard {
 
 impl Guard {
     /// # Errors
-    /// Returns the error of the system.
+    /// Returns the error of the operating system.
     pub(crate) fn new() -> Result<Self, Error> {
         Ok(Self { dir: session_folder()?, current: Current::default(), terminal: tcgetattr(io::stdin()).ok() })
     }
@@ -299,7 +299,7 @@ impl Guard {
     /// restored.
     ///
     /// # Errors
-    /// Returns the error of the system.
+    /// Returns the error of the operating system.
     pub(crate) fn watch(&self, command: Command) -> Result<End, Error> {
         let (sender, receiver) = bounded(1);
         let program = PathBuf::from(command.get_program());
@@ -320,7 +320,7 @@ impl Guard {
     /// backtrace of the panic.
     ///
     /// # Errors
-    /// Returns the error of the system.
+    /// Returns the error of the operating system.
     pub(crate) fn start(
         &self,
         mut command: Command,

@@ -101,7 +101,7 @@ impl Name {
     }
 }
 
-/// Returns the first part of a string that a module name must not contain.
+/// Returns a description of the first part of `text` that a module name must not contain.
 fn invalid_part(text: &str) -> Option<String> {
     let is_fine = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || "-_".contains(letter);
     if let Some(letter) = text.chars().find(|letter| !is_fine(*letter)) {

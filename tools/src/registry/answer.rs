@@ -287,7 +287,7 @@ impl<'a> Exchange<'a> {
 /// Returns the address for the content of an upload. `begun` is the address that has returned `location`.
 ///
 /// # Errors
-/// If `location` is not an address, or if it leaves TLS.
+/// If `location` is not an address, or if it has no TLS although `begun` has TLS.
 fn upload_address(begun: &Url, location: &str, digest: &str) -> Result<Url, Error> {
     let address = begun.join(location).ok().filter(|_| !location.is_empty());
     let Some(mut address) = address else { bail!("it returns no address for the upload: check the registry") };
@@ -298,8 +298,8 @@ fn upload_address(begun: &Url, location: &str, digest: &str) -> Result<Url, Erro
     Ok(address)
 }
 
-/// Follows a redirect if it does not leave TLS. Without TLS, an attacker on the network could replace the content of a tag, which no digest
-/// protects.
+/// Follows a redirect unless it changes from TLS to plain HTTP. Without TLS, an attacker on the network could replace the content of a tag,
+/// which no digest protects.
 fn redirect(attempt: Attempt<'_>) -> Action {
     let leaves = leaves_tls(attempt.previous().iter().map(|url| url.scheme()), attempt.url().scheme());
     if leaves {
@@ -377,7 +377,7 @@ impl Clock {
     }
 }
 
-/// Collects at most `most` bytes from the parts of a response. Also returns `false` if the response has more bytes.
+/// Collects at most `most` bytes from the parts of a response. Also returns `true` if the response has no further bytes.
 ///
 /// # Errors
 /// If a part fails, or if the response is too slow.

@@ -39,7 +39,7 @@ pub(super) struct Layout {
     /// Number of rows of the pane, including its title. Grows with the output.
     pane: u16,
     output: VecDeque<Line>,
-    /// Number of printed lines.
+    /// Number of lines of output that were added so far.
     printed: u64,
     messages: VecDeque<String>,
     status: String,

@@ -96,7 +96,7 @@ pub(crate) enum Event {
 pub(crate) struct Live {
     /// The host's report.
     pub(crate) report: ReloadReport,
-    /// Time from the first change of a file until the new code was live. `None` if the code is not live, or if no file was changed.
+    /// Time from the first change to a file until the new code was live. `None` if the code is not live, or if no file was changed.
     pub(crate) edit_to_live_ms: Option<f64>,
     /// Milliseconds of the build. `None` if the libraries existed already.
     pub(crate) build_ms: Option<f64>,

@@ -140,7 +140,7 @@ impl<W: World> Session<W> {
         }
     }
 
-    /// Marks the host's program as up to date.
+    /// Marks the host's program as up to date. If its types have changed, updates the glue and builds all plugins.
     pub(super) fn host_built(&mut self) {
         if let Some(host) = &mut self.host {
             host.is_stale = false;

@@ -149,7 +149,7 @@ impl<W: World> Session<W> {
     /// must already be built.
     ///
     /// # Errors
-    /// If a folder contains no plugins. Also returns errors of the system.
+    /// If a folder contains no plugins. Also returns errors of the operating system.
     pub(crate) fn open(
         dirs: Vec<PathBuf>,
         options: BuildOptions,
@@ -323,7 +323,7 @@ impl<W: World> Session<W> {
     }
 
     /// Updates the targets and the watched folders, because a changed manifest may specify other sources. If the manifest cannot be read,
-    /// the build reports the error of cargo.
+    /// the next build reports cargo's error.
     fn find_again(&mut self) {
         self.must_find = true;
         let host = self.host.as_ref().map(|host| &host.package);

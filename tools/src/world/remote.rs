@@ -69,7 +69,7 @@ impl Remote {
     /// Starts the host.
     ///
     /// # Errors
-    /// Returns the error of the system.
+    /// Returns the error of the operating system.
     pub(crate) fn start(host: HostProgram, paint: Paint) -> Result<Self, Error> {
         let mut remote = Self {
             guard: Guard::new()?,

@@ -18,7 +18,7 @@ impl Scratch {
         let dir = tempfile::tempdir().unwrap();
         let scratch = Self { manifest: dir.path().join("Cargo.toml"), dir };
         files.iter().for_each(|(path, text)| scratch.write(path, text));
-        // A file that is as new as the start of a build may have changed during the build.
+        // Waits, because a file that is as new as the start of a build counts as changed during the build.
         thread::sleep(Duration::from_millis(30));
         scratch
     }

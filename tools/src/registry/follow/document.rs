@@ -64,7 +64,7 @@ impl Document {
     pub(super) fn parse(text: &str) -> Result<Self, Error> {
         let written: Written = toml::from_str(text).map_err(|error| {
             let error = error.to_string();
-            // The error contains a line of the document, and this line may be long.
+            // Truncates the lines of the error, because it quotes a line of the document, which may be long.
             let lines: Vec<_> = error.trim_end().lines().map(foreign).collect();
             anyhow!(
                 "the document is invalid: {}; it has `[modules]` and one `[[hosts]]` for each host",
