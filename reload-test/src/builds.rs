@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// Ids of the builds. Three builds suffice to distinguish stale code of the previous build from stale code of the build before it.
 const TAGS: [u64; 3] = [1, 2, 3];
 
-/// Builds the plugins `packages`. For each id, writes a copy of the libraries to `dir`.
+/// Builds the plugins `packages`, and writes a copy of their libraries to `dir` for each id. Returns the copies as builds.
 pub(crate) fn prebuild(args: &Args, packages: &[&str], dir: &Path) -> Result<Vec<Build>> {
     let sources = &args.sources;
     let PluginFolder { plugins, left_out, .. } = PluginFolder::of(sources)?;

@@ -12,7 +12,7 @@ pub(crate) struct Expected {
     pub(crate) kept_fields: u64,
 }
 
-/// Returns a message for each fault in the report of a reload.
+/// Returns a message for each value in the report of a reload that differs from the expected value.
 pub(crate) fn faults(report: &ReloadReport, expected: Expected) -> Vec<String> {
     if let Outcome::RolledBack { phase, error } = &report.outcome {
         return vec![format!("rolled back in {phase}: {error}")];

@@ -1,4 +1,4 @@
-//! The host process. Follows the plan, and writes one line per reload to standard output.
+//! The host process. Executes the plan that the parent has written, and writes one line per reload to standard output.
 
 use crate::hosting::{self, send_line};
 use crate::plan::{InjectedFault, Line, Plan};
@@ -14,7 +14,7 @@ const INJECT_AFTER: u64 = 2;
 /// Runs the plan in the file `plan`. Writes an error as a line, because the exit code only states if the child exited normally.
 pub(crate) fn run(plan: &Path) -> Result<()> {
     let plan: Plan = hosting::plan(plan)?;
-    // Logs of plugins are written to standard error, by default only warnings.
+    // Writes logs of plugins to standard error, by default only warnings and errors.
     crate::log_to_stderr("warn");
     match host(&plan) {
         Ok(end) => send_line(&end),

@@ -77,7 +77,7 @@ impl Counters {
     }
 }
 
-/// Returns the faults in the counts of one generation, and adds the counts to `sum`.
+/// Returns the faults in the counts `row` of one generation, and adds these counts to `sum`.
 fn judge(row: &[u64], sum: &mut Counted) -> Vec<String> {
     let mut faults = Vec::new();
     if row[1] > 0 {

@@ -66,9 +66,9 @@ mod tests {
         check(400, |_| steady(), &[]);
         check(0, |_| steady(), &[]);
         check(200, |reload| Reading { rss_kib: 9000 + reload * 3, ..steady() }, &[]);
-        // Memory may grow by a page in fifty reloads.
+        // Permits growth by one page in fifty reloads.
         check(10_000, |reload| Reading { rss_kib: 9000 + reload / 50 * 4, ..steady() }, &[]);
-        // A step of the heap late in the run is permitted.
+        // Permits a single growth step of the heap late in the run.
         for count in [200, 2000, 10_000] {
             let step = |reload: u64| Reading { rss_kib: 9000 + u64::from(reload > count * 3 / 4) * 256, ..steady() };
             check(count, step, &[]);

@@ -25,8 +25,8 @@ pub(crate) enum End {
     Hung(u64),
 }
 
-/// Writes the plan to `dir`. Returns the command that runs this program as the host of the plan. `under` is a command prefix, such as a
-/// debugger.
+/// Writes the plan to `dir`. Returns the command that runs this program as a host that executes the plan. `under` is a command prefix, for
+/// example of a debugger.
 pub(crate) fn command(plan: &impl Serialize, dir: &Path, under: &str) -> Result<Command> {
     let path = dir.join("plan.json");
     fs::write(&path, serde_json::to_vec(plan)?).with_context(|| format!("could not write {}", path.display()))?;

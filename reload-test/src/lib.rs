@@ -32,7 +32,7 @@ use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
-/// Runs the command line of `alcedo-reload-test`.
+/// Runs the program `alcedo-reload-test` with the arguments of this process.
 #[must_use]
 pub fn reload_test() -> ExitCode {
     alcedo_runtime::canary::run_if_child();
@@ -44,7 +44,7 @@ pub fn reload_test() -> ExitCode {
     ended("alcedo-reload-test", outcome)
 }
 
-/// Runs the command line of `alcedo-survey`.
+/// Runs the program `alcedo-survey` with the arguments of this process.
 #[must_use]
 pub fn survey() -> ExitCode {
     alcedo_runtime::canary::run_if_child();

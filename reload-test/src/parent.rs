@@ -13,7 +13,7 @@ use anyhow::{Context, Result};
 use std::fs;
 use std::time::Duration;
 
-/// Runs the command line. Returns true if every reload passed all checks.
+/// Runs the test that the command line describes. Returns true if every reload passed all checks.
 pub(crate) fn run(args: &Args) -> Result<bool> {
     let mut report_builder =
         ReportBuilder::new(args.plugins.join(", "), args.reloads, args.objects as u64, args.max_growth);

@@ -1,4 +1,4 @@
-//! Messages between the two processes. The parent sends a plan, and the child responds with lines.
+//! Messages between the parent and the child. The parent writes a plan, and the child responds with lines.
 
 use crate::findings::Findings;
 use clap::ValueEnum;
@@ -13,13 +13,13 @@ pub(crate) struct Plan {
     /// Builds between which the host reloads. The list has at least two builds.
     pub(crate) builds: Vec<Build>,
     pub(crate) reloads: u64,
-    /// Total number of objects of all subjects.
+    /// Total number of objects of all subjects, the tested plugins.
     pub(crate) objects: usize,
     /// Seed that selects the samples of objects.
     pub(crate) seed: u64,
     /// File in which plugins count their destructors and handlers.
     pub(crate) counters: PathBuf,
-    /// Set if each module is first loaded in a canary.
+    /// Set if each module is first loaded in a canary, a separate process that detects crashes.
     pub(crate) canary: bool,
     /// Set if plugins panic after each reload.
     pub(crate) panic_each: bool,
@@ -76,11 +76,11 @@ pub(crate) enum Line {
     },
     /// A reload has ended, and its checks have run.
     Reload(Box<ReloadResult>),
-    /// The Master is unloaded.
+    /// The Master is unloaded, and the run is complete.
     End {
         /// Staged files that are still mapped.
         stale_mappings: u64,
-        /// Errors of the last generation and of the final checks.
+        /// Errors in the last generation and in the final checks.
         findings: Vec<String>,
         /// Counted destructors and handlers, over all generations.
         counted: Counted,
@@ -111,11 +111,11 @@ pub(crate) struct ReloadResult {
     pub(crate) swap_us: Option<f64>,
     /// Time in milliseconds for which the world was stopped, including all waits. `None` if the reload was rolled back.
     pub(crate) pause_ms: Option<f64>,
-    /// Nanoseconds of the pause per living object. `None` if the reload was rolled back, or if no object exists.
+    /// Pause in nanoseconds, divided by the number of living objects. `None` if the reload was rolled back, or if no object exists.
     pub(crate) pause_ns_per_object: Option<f64>,
     /// Milliseconds of each phase, by name. Empty if the reload was rolled back.
     pub(crate) phases_ms: BTreeMap<String, f64>,
-    /// Nanoseconds per rebuilt plugin part. `None` if no part was rebuilt.
+    /// Time in nanoseconds for rebuilding plugin parts, divided by the number of rebuilt parts. `None` if no part was rebuilt.
     pub(crate) rebuild_ns_per_conjugate: Option<f64>,
     pub(crate) findings: Findings,
     /// Number of mapped staged files that do not belong to the current generation.

@@ -6,7 +6,7 @@ use crate::statistics::{Range, Spread, last_half, slope};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Maximum number of errors with a message.
+/// Maximum number of errors in the report.
 const ERRORS: usize = 20;
 
 /// The report, with the fields of the JSON file.
@@ -55,7 +55,7 @@ pub(crate) struct Ends {
     pub(crate) end: u64,
 }
 
-/// Maximum number of printed output lines of plugins.
+/// Maximum number of lines from plugins that the parent prints.
 const PASSED_ON: u64 = 10;
 
 /// Collects all messages from the child, and creates the report.
@@ -105,12 +105,12 @@ impl ReportBuilder {
         }
     }
 
-    /// Expects that each generation prints these strings before it ends.
+    /// Sets strings that each generation is expected to print before it ends.
     pub(crate) fn expect_output(&mut self, messages: impl Iterator<Item = &'static str>) {
         self.expected_output.extend(messages);
     }
 
-    /// Adds output of a plugin that is not a message. Returns true if this output should be printed.
+    /// Adds output of a plugin, which is not a message from the child. Returns true if this output should be printed.
     pub(crate) fn add_output(&mut self, text: &str) -> bool {
         self.received_outputs +=
             self.expected_output.iter().map(|message| text.matches(message).count() as u64).sum::<u64>();
@@ -118,7 +118,7 @@ impl ReportBuilder {
         self.printed <= PASSED_ON
     }
 
-    /// Returns the faults that only the complete run reveals.
+    /// Returns the faults that can be determined only after the complete run.
     fn faults(&self) -> Vec<String> {
         let mut faults = gauges::faults(&self.readings, self.max_growth);
         if self.stale_mappings > 0 {

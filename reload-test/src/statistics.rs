@@ -38,7 +38,7 @@ fn sorted(values: &[f64]) -> Vec<f64> {
     sorted
 }
 
-/// Returns the nearest-rank percentile of sorted values. The result is always a measured value.
+/// Returns the percentile of sorted values by nearest rank, so the result is always one of the values.
 fn percentile(sorted: &[f64], percent: usize) -> f64 {
     let rank = (sorted.len() * percent).div_ceil(100);
     sorted.get(rank.saturating_sub(1)).copied().unwrap_or(0.0)
@@ -62,7 +62,7 @@ pub(crate) fn last_half<T>(values: &[T]) -> &[T] {
     &values[values.len() / 2..]
 }
 
-/// Reduces the values to at most `points` means of adjacent values. The means preserve the overall shape.
+/// Reduces the values to at most `points` means of adjacent values, which preserve the shape of the curve.
 pub(crate) fn curve(values: &[f64], points: usize) -> Vec<f64> {
     let points = points.min(values.len());
     let edge = |point: usize| point * values.len() / points;

@@ -23,7 +23,7 @@ pub(crate) struct Subject {
     pub(crate) called: &'static str,
     /// Arguments of the call.
     pub(crate) arguments: &'static [f64],
-    /// Function that returns the number of calls of `called`. The plugin counts these calls in a kept field.
+    /// Function that returns how often `called` was called. The plugin counts these calls in a kept field.
     pub(crate) answered: &'static str,
     /// Number by which each tick increases the result of `answered`.
     pub(crate) answers_in_tick: u32,

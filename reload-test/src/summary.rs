@@ -1,4 +1,4 @@
-//! Prints the report as text. The verdict is first, followed by the figures and the memory curve.
+//! Prints the report as text: first the verdict, then the figures and the memory curve.
 
 use crate::plan::Counted;
 use crate::report::Report;

@@ -69,7 +69,7 @@ impl<'p> Trial<'p> {
         let habits = subjects.iter().any(|subject| subject.habits.is_some());
         let args = if habits { module_args(plan) } else { Vec::new() };
         let builder = builder.module_args(&args.iter().map(String::as_str).collect::<Vec<_>>());
-        // Closes files that plugins leave open.
+        // Makes the host close files that plugins leave open.
         let builder = builder.unloads(|policy| {
             policy.search_references = ReferenceSearch::Always;
             // SAFETY: neither this host nor its plugins pass descriptors to each other.
@@ -176,7 +176,7 @@ impl<'p> Trial<'p> {
         Ok(Line::End { stale_mappings, findings: findings.messages, counted })
     }
 
-    /// Checks that subjects with habits report no errors.
+    /// Checks that subjects with [`Habits`] report no errors.
     fn check_habits(&self, findings: &mut Findings) {
         for Habits { complaints, panics: (panics, message), .. } in
             self.subjects.iter().flat_map(|subject| &subject.habits)
@@ -304,7 +304,7 @@ impl<'p> Trial<'p> {
         }
     }
 
-    /// Writes new values. Later reloads must preserve these values.
+    /// Writes new values, which later reloads must preserve.
     fn write_values(&mut self, reload: u64, findings: &mut Findings) {
         for index in self.sample(VALUES, reload) {
             let object = &mut self.objects[index];

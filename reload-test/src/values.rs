@@ -24,7 +24,7 @@ pub(crate) fn sample(all: usize, most: usize, seed: u64) -> impl Iterator<Item =
         .map(move |count| ((u128::from(start) + u128::from(count) * u128::from(step)) % u128::from(modulus)) as usize)
 }
 
-/// Mixes the bits of a seed with the finalizer of splitmix64. Adjacent seeds then produce dissimilar numbers.
+/// Mixes the bits of a seed with the finalizer of splitmix64, so that adjacent seeds produce dissimilar numbers.
 fn mixed(seed: u64) -> u64 {
     let mut word = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
     word = (word ^ word >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -7,7 +7,7 @@ use std::process::Command;
 
 const PREPARE: fn() = || ();
 
-/// Most tests wait for builds and programs, so the processors have time for more files.
+/// Most tests wait for builds and programs, so each processor can run more than one file.
 const FILES_PER_PROCESSOR: usize = 2;
 
 mod reloading;

@@ -1,4 +1,4 @@
-//! Arguments that several commands take.
+//! Command-line arguments that several commands share.
 
 use std::path::PathBuf;
 
@@ -54,7 +54,7 @@ pub(crate) struct Code {
 }
 
 impl Code {
-    /// Returns the absolute path of the folder. A host with a different working directory needs this path.
+    /// Returns the absolute path of the folder of C libraries, which a host with a different working directory needs.
     ///
     /// # Errors
     /// If the folder does not exist.

@@ -2,7 +2,7 @@
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Command {
-    /// Build and reload now, in any mode.
+    /// Build and reload now, whether automatic builds are on or paused.
     Reload,
     /// Build and reload when sources change.
     Automatic,
@@ -22,7 +22,7 @@ pub(crate) enum Command {
     Line(String),
     /// Complete this line for the console.
     Complete(String),
-    /// Input that needs more than one key. `None` after the input was canceled.
+    /// The current input of a command that needs more than one key. `None` after the input was canceled.
     Typing(Option<Typed>),
     /// End the session normally.
     Quit,
@@ -62,7 +62,7 @@ Keys on a terminal, or lines on a pipe:
   s    status
   q    quit (so do Ctrl-C and the end of the input)";
 
-/// List of keys in one line of at most 80 columns, printed at the start.
+/// Summary of the keys in one line of at most 80 columns, printed at the start of the session.
 pub(crate) const KEYS: &str = "r reload · b N back · k restart · : ask · t trace · o output · h help · q quit";
 
 /// Parses a line. Returns `None` for an empty line.
@@ -154,7 +154,7 @@ impl Keys {
         }
     }
 
-    /// Replaces the input by the completion `longer` if the input is still `line`. Returns the new input.
+    /// Replaces the typed line by the completion `longer` if the typed line is still `line`. Returns the new input.
     pub(crate) fn extend_line(&mut self, line: &str, longer: &str) -> Option<Typed> {
         if self.typed != Some(Typed::Line(line.to_owned())) {
             return None;

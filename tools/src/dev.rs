@@ -296,7 +296,7 @@ impl<W: World> Dev<W> {
         self.print_lines(&lines);
     }
 
-    /// Prints the summary of repeated lines before the next event.
+    /// Prints the summary of repeated lines, so that it precedes the next message.
     fn unfold(&mut self) {
         let lines = self.fold.rest();
         self.print_lines(&lines);

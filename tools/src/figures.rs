@@ -13,7 +13,7 @@ pub(crate) fn millis(ms: f64) -> String {
     if ms < 1000.0 { format!("{ms:.0} ms") } else { format!("{:.1} s", ms / 1000.0) }
 }
 
-/// Formats a duration in seconds or minutes.
+/// Formats a duration in seconds, or in minutes if it is long.
 pub(crate) fn short_time(time: Duration) -> String {
     match time.as_secs() {
         seconds if seconds < 120 => format!("{:.1} s", time.as_secs_f64()),

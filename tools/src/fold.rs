@@ -49,7 +49,7 @@ pub(crate) struct Fold {
     since: Duration,
 }
 
-/// Result of folding a line.
+/// Item to print: a line, or a summary of repeated lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Folded {
     Line(String),
@@ -91,7 +91,7 @@ impl Fold {
         lines
     }
 
-    /// Returns the summary of the repeats if its delay has passed. Otherwise, returns no lines.
+    /// Returns the summary of the repeats if [`PATIENCE`] has passed since the first repeat. Otherwise, returns an empty list.
     pub(crate) fn due(&mut self, now: Duration) -> Vec<Folded> {
         match self.again {
             0 => Vec::new(),
@@ -100,7 +100,7 @@ impl Fold {
         }
     }
 
-    /// Returns the summary that must precede other output. After this call, a line that repeats an earlier line counts as new.
+    /// Returns the summary that must be printed before other output. After this call, a line that repeats an earlier line counts as new.
     pub(crate) fn rest(&mut self) -> Vec<Folded> {
         self.last.clear();
         self.sum()

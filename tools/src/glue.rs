@@ -173,7 +173,7 @@ fn of_workspace(patience: Duration) -> Result<ExitCode, Error> {
         print_progress(&format!("building the plugin `{}`", plugin.name));
         for artifact in build(&plugin.request())?.artifacts.iter().filter(|artifact| artifact.package == plugin.name) {
             let (origin, declared) = of_module(&artifact.path)?;
-            // The sources are read again, because they may have changed during the build.
+            // Reads the sources again in `rewrite`, because they may have changed during the build.
             written.extend(rewrite(&sources, &origin, || Ok(declared))?);
         }
     }

@@ -21,7 +21,8 @@ pub(crate) enum Chosen {
     Program(PathBuf),
 }
 
-/// Returns the host that the arguments or the manifests of the plugins specify. Returns `None` for the sample engine.
+/// Returns the host that the arguments or the manifests of the plugins specify. Returns `None` if they specify no host, so the sample
+/// engine runs.
 ///
 /// # Errors
 /// If the specified host does not exist.

@@ -109,7 +109,7 @@ fn wait(mut child: Child, patience: Duration) -> io::Result<Option<ExitStatus>> 
             other => break other,
         }
     };
-    // The process is not reaped yet, so no other process can have its id.
+    // Kills the group before the process is reaped, because its id cannot belong to another process until then.
     end_group(&mut child);
     let status = child.wait()?;
     Ok(has_ended?.then_some(status))

@@ -102,8 +102,8 @@ fn read_signals(sender: &Sender<ParsedCommand>, quitting: &Arc<AtomicBool>) -> R
     Ok(())
 }
 
-/// Sends the first request to quit to the game thread. A second request exits the process, because the game thread may be stuck in a
-/// plugin.
+/// Sends the first request to quit to the game thread. A second request exits the process immediately, because the game thread may be stuck
+/// in a plugin.
 fn quit(sender: &Sender<ParsedCommand>, quitting: &AtomicBool) {
     if quitting.swap(true, Ordering::Relaxed) {
         release_terminal();

@@ -38,7 +38,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// Prints the library or the package.
+/// Prints the manifest and the declarations of a library, or the declarations of a package of scripts.
 ///
 /// # Errors
 /// Returns the reason if a host of this version cannot load the file.
@@ -218,7 +218,7 @@ impl Display for Types<'_> {
     }
 }
 
-/// Returns the kind of an import for output.
+/// Returns the kind of an import as it is printed.
 fn import_kind(kind: &str) -> &str {
     if kind == "function_final" { "overridden function" } else { kind }
 }
@@ -296,7 +296,7 @@ fn typed(found: &DeclaredProperty) -> String {
     text
 }
 
-/// Formats the metadata of a member: `meta(category = "Motion")`.
+/// Formats the metadata of a member, for example as `meta(category = "Motion")`.
 fn meta(found: &BTreeMap<String, String>) -> Option<String> {
     let entries: Vec<_> = found.iter().map(|(key, value)| format!("{} = {value:?}", printable(key))).collect();
     (!entries.is_empty()).then(|| format!("meta({})", entries.join(", ")))

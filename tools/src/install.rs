@@ -1,4 +1,4 @@
-//! Finds the sources of this program, checks if shells find the `alcedo` command, and returns the line that installs this command.
+//! Finds the sources of this program, checks if shells find the `alcedo` command, and returns the shell command that installs it.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ pub(crate) fn is_in_path(program: &str) -> bool {
     std::env::split_paths(&path).any(|dir| dir.join(program).is_file())
 }
 
-/// Returns the folder of the package that this program was built from.
+/// Returns the folder of the package from which this program was built.
 pub(crate) fn package() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }

@@ -3,8 +3,8 @@
 //! source through which plugins use types of a library or of a host, `bindgen` writes the source through which plugins call a C library,
 //! and `push`, `pull` and `follow` deliver signed libraries through OCI registries.
 //!
-//! `dev` and `demo` share the module `session`, the loop from a saved file to live code. The session itself prints nothing. The session
-//! returns `session::Event`s, and each command prints these events in its own format.
+//! `dev` and `demo` share the module `session`, the loop from a saved file to live code. A session prints nothing, but returns
+//! `session::Event`s, and each command prints these events in its own format.
 
 mod args;
 #[cfg(feature = "bindgen")]
@@ -85,7 +85,7 @@ enum Verb {
     Demo(demo::Args),
 }
 
-/// Runs the command in the arguments of this process. The calling thread becomes the game thread.
+/// Runs the subcommand that the arguments of this process select. The calling thread becomes the game thread.
 ///
 /// The exit code is 0 on success. Exit code 1 means that the command failed, that a step of the demo had an unexpected result, or that a
 /// change breaks the ABI. Exit code 2 means that the arguments are invalid, or that `check-abi` cannot read a file.
@@ -111,7 +111,7 @@ pub fn run() -> ExitCode {
         Verb::Demo(args) => demo::run(&args),
     };
     ended.unwrap_or_else(|error| {
-        // Ignores the error if standard error is closed.
+        // Ignores the error that occurs if standard error is closed.
         let _ = writeln!(std::io::stderr(), "alcedo: {}", paint::for_terminal(&error.to_string()));
         ExitCode::FAILURE
     })

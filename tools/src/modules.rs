@@ -42,8 +42,8 @@ pub(crate) fn session_builder() -> Builder {
     }
 }
 
-/// Finds the modules at these paths. A path denotes a library, a package, a folder of plugin crates, or a folder that contains any of
-/// these.
+/// Finds the modules at these paths. A path denotes a library, a package of scripts, a folder of plugin crates, or a folder that contains
+/// any of these.
 ///
 /// # Errors
 /// If a path contains no module, or if cargo cannot read a manifest.

@@ -25,8 +25,8 @@ impl Pace {
 
     /// Records a tick that ended at `now` after `elapsed`.
     ///
-    /// If a tick takes longer than a frame, a pause of equal length follows. A world that is too slow for the machine therefore slows down,
-    /// and leaves CPU time for the user's build.
+    /// If a tick takes longer than a frame, a pause of the same length as the tick follows. A world whose ticks are too slow for the
+    /// machine therefore slows down, and leaves CPU time for the user's build.
     pub(crate) fn ticked(&mut self, now: Duration, elapsed: Duration) {
         self.next += FRAME;
         if elapsed > FRAME {

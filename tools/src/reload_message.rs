@@ -83,7 +83,7 @@ pub(crate) mod tests {
     use crate::paint::Paint;
     use crate::session::Live;
 
-    /// Returns a reload of the magic cube from generation 3.
+    /// Returns a reload of the plugin `magic_cube` that started at generation 3.
     pub(crate) fn live(outcome: Outcome) -> Live {
         let times = Phase::ALL.iter().zip([6.0, 1.2, 0.1, 0.1, 0.2, 0.3, 0.4, 0.0, 0.9]);
         let committed = outcome == Outcome::Committed;

@@ -96,7 +96,7 @@ fn converse<W: World>(mut world: W, modules: &[PathBuf]) -> ExitCode {
     world.request(ToHost::Load { libraries: modules.to_vec() });
     let mut code = ExitCode::SUCCESS;
     let (mut answered, mut completed): (Option<Sender<()>>, Option<Sender<Vec<String>>>) = (None, None);
-    // Lines are received only after the world exists.
+    // Receives lines only after the world exists.
     let mut is_there = false;
     let never = crossbeam_channel::never();
     loop {
@@ -172,7 +172,7 @@ fn print(text: &str) {
 /// Reads lines from a pipe.
 fn read_input(requests: &Sender<Request>) {
     let mut text = String::new();
-    // Replaces invalid bytes, so that the error message can contain the line.
+    // Replaces bytes that are not UTF-8, so that an error message can contain the line.
     for line in stdin().lock().split(b'\n').map_while(Result::ok) {
         let line = String::from_utf8_lossy(&line);
         text.push_str(line.strip_suffix('\r').unwrap_or(&line));
@@ -222,7 +222,7 @@ fn pass_on(requests: &Sender<Request>, line: &str) -> bool {
     is_sent
 }
 
-/// Completes names from the reflection of the world.
+/// Completes names of reflected types and members of the world.
 #[derive(Helper, Hinter, Highlighter)]
 struct Names {
     requests: RefCell<Sender<Request>>,

@@ -1,5 +1,6 @@
 //! Output of the tool. A terminal has rows for messages, for output of the world and for the status (`layout.rs`). A pipe receives plain
-//! lines, or one JSON object per line. All output, including logs, must use this module. Other output would corrupt the rows of a terminal.
+//! lines, or one JSON object per line. All output, including logs, must use this module, because other output would corrupt the rows of a
+//! terminal.
 
 mod layout;
 
@@ -68,7 +69,7 @@ impl Screen {
         Self { form: Form::Live(Arc::new(Mutex::new(live))) }
     }
 
-    /// Reserves the rows of a terminal. The terminal must be in raw mode. In other modes, Ctrl-C would end the process without
+    /// Reserves the rows of a terminal. The terminal must be in raw mode, because otherwise Ctrl-C would end the process without a call of
     /// [`Screen::close`].
     pub(crate) fn open(&self) {
         if let Form::Live(live) = &self.form {
@@ -190,7 +191,7 @@ fn write(text: &str) {
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }
 
-/// Releases the rows of a terminal in raw mode. Called if the program ends without [`Screen::close`].
+/// Releases the reserved rows of a terminal in raw mode. Called if the program ends without a call of [`Screen::close`].
 pub(crate) fn release_terminal() {
     if is_raw_mode_enabled().unwrap_or(false) {
         write("\x1b[r\x1b[999;1H\r\n");
@@ -245,9 +246,9 @@ pub(crate) fn log_to(screen: &Screen, level: &str, color: bool) {
         logs.with_writer(move || LogLine { screen: screen.clone(), text: Vec::new() }).finish().with(filter).try_init();
 }
 
-/// Sends logs of this process to standard error. Used by processes whose output the tool prints.
+/// Sends logs of this process to standard error. Called in processes whose output the tool prints.
 pub(crate) fn log_to_stderr(level: &str, paint: Paint) {
-    // Hides messages about hangs and about completed unloads. The tool itself reports hangs.
+    // Hides log messages about hangs, which the tool itself reports, and about completed unloads.
     let level = format!("{level},alcedo_runtime::watchdog=off,alcedo_runtime::unload=warn");
     log_to(&Screen::new(false), &level, paint.is_on());
 }

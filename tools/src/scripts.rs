@@ -21,7 +21,7 @@ pub(crate) fn name(dir: &Path) -> String {
 /// File in a package that contains its version.
 const MANIFEST: &str = "package.toml";
 
-/// Returns the source files and the manifest.
+/// Returns the source files and the manifest of a package.
 pub(crate) fn files_with_manifest(dir: &Path) -> Vec<PathBuf> {
     let manifest = Some(dir.join(MANIFEST)).filter(|path| path.is_file());
     files(dir).into_iter().chain(manifest).collect()

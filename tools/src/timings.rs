@@ -6,7 +6,8 @@ use alcedo_runtime::Phase;
 use crate::figures::number;
 use crate::session::{Live, Part};
 
-/// Returns the phases in chronological order. The times of the phases before and including `live` add up to the time since the save.
+/// Returns the phases in chronological order. The times of the phases up to and including `live` add up to the time from the save to live
+/// code.
 pub(crate) fn parts(live: &Live) -> Vec<Part> {
     const SWAP: [Phase; 6] =
         [Phase::Quiesce, Phase::Start, Phase::Classes, Phase::Migrate, Phase::Rebuild, Phase::Commit];
@@ -18,7 +19,8 @@ pub(crate) fn parts(live: &Live) -> Vec<Part> {
     let swap =
         Part { parts: SWAP.iter().filter_map(of).collect(), ..Part::new("live", phases.swap().as_secs_f64() * 1e3) };
     let known: f64 = parts.iter().map(|part| part.ms).sum::<f64>() + swap.ms;
-    // The remaining time includes the detection of the save, copies of libraries, and messages between session and host.
+    // Adds the remaining time as a phase, which includes the detection of the save, copies of libraries, and messages between session and
+    // host.
     parts.extend(live.edit_to_live_ms.map(|all| Part::new("other", (all - known).max(0.0))));
     parts.push(swap);
     parts.extend(of(&Phase::Retire));

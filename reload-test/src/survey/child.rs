@@ -24,7 +24,7 @@ const PARK_AFTER: Duration = Duration::from_millis(100);
 /// Time after which a generation is parked, if the row expects unmapped images. This time is long, because a thread may end late on a busy
 /// machine, and an eviction is retried while the thread is outside of a system call.
 const PARK_AFTER_LONG: Duration = Duration::from_secs(5);
-/// Time limit for the host to park a generation.
+/// Time limit within which the host must park or unmap a generation.
 const PARK_TIMEOUT: Duration = Duration::from_secs(30);
 /// Time after which a thread is evicted, if evictions are permitted.
 const EVICT_AFTER: Duration = Duration::from_millis(20);
@@ -101,7 +101,8 @@ impl Host<'_> {
         self.send(reload, Step::Done, names)
     }
 
-    /// Unloads the plugin, runs the neighbor at the freed addresses for a while, and loads the plugin again.
+    /// Replaces the plugin by the neighbor, runs the neighbor at the freed addresses for a while, and then loads the next build of the
+    /// plugin.
     fn alternate(&mut self, reload: u64, library: &Path) -> Result<()> {
         let before = mappings()?;
         self.swap(&self.plan.neighbor)?;
@@ -165,7 +166,7 @@ impl Host<'_> {
 
     fn inject(&self, before: &str, descriptor: i32) -> Result<()> {
         let Some(fault) = self.plan.injected_fault else { return Ok(()) };
-        // The largest mapping of the image contains its code.
+        // Uses the largest mapping of the image, because this mapping contains the code.
         let image = image_of(before, &self.runtime.stage_dir()).context("the image was not among the mappings")?;
         match fault {
             InjectedFault::LateWrite => {

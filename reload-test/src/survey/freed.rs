@@ -57,7 +57,7 @@ fn mapping(line: &str) -> Option<Freed> {
     Some(Freed { start, end, was })
 }
 
-/// Returns the addresses of a line of `/proc/self/maps`.
+/// Returns the start and end address in a line of `/proc/self/maps`.
 pub(crate) fn range(line: &str) -> Option<(usize, usize)> {
     let (start, end) = line.split_once(' ')?.0.split_once('-')?;
     Some((usize::from_str_radix(start, 16).ok()?, usize::from_str_radix(end, 16).ok()?))

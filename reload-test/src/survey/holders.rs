@@ -28,7 +28,7 @@ fn without_descriptor(name: &str) -> String {
 /// Replaces the name of an unnamed thread, for which the system uses the name of the program.
 fn unnamed(name: &str) -> Option<String> {
     let program = std::env::current_exe().ok()?;
-    // The system truncates names of threads.
+    // Truncates the name as the system truncates names of threads.
     let program: String = program.file_name()?.to_str()?.chars().take(15).collect();
     (name == format!("thread \"{program}\"")).then(|| "thread without a name".to_owned())
 }

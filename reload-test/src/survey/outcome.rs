@@ -71,7 +71,7 @@ impl Messages {
             parked: self.parked,
             growth: growth(&self.readings),
             names: self.names,
-            // An error that the host has reported has priority over its end, because a damaged host may also crash.
+            // Prefers an error that the host has reported to the way in which the host ended, because a damaged host may also crash.
             fault: self.fault.or(broken).or(short),
         }
     }
@@ -96,8 +96,8 @@ fn growth(readings: &[Reading]) -> Growth {
 }
 
 impl Growth {
-    /// Describes the first figure that is outside its bounds. The growth of threads, files and keys must equal the growth that the row
-    /// states, within a tolerance.
+    /// Describes the first growth figure that is outside its bounds. The growth of threads, files and keys must equal the growth that the
+    /// row states, within a tolerance.
     fn fault(&self, bound: &Self, reloads: u64) -> Option<String> {
         if reloads < FEWEST {
             return None;

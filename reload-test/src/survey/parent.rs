@@ -27,7 +27,7 @@ const WAITING_MS: u64 = 10_000;
 /// Minimum number of reloads with a neighbor, unless fewer reloads are requested.
 const FEWEST: u64 = 5;
 
-/// Runs the command line. Returns true if every row had its expected outcome.
+/// Runs the survey that the command line describes. Returns true if every row had its expected outcome.
 pub(crate) fn run(args: &Args) -> Result<bool> {
     let chosen = rows(&args.rows)?;
     let begun = Instant::now();
@@ -79,7 +79,7 @@ struct Survey<'a> {
 }
 
 impl Survey<'_> {
-    /// Runs these rows, several of them at a time. Returns their errors.
+    /// Runs these rows, several of them at the same time. Returns the errors of all rows.
     fn all(&self, left: VecDeque<&'static Row>) -> Vec<String> {
         let (left, faults) = (Mutex::new(left), Mutex::new(Vec::new()));
         let next = || left.lock().unwrap_or_else(PoisonError::into_inner).pop_front();

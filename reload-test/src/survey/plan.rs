@@ -41,7 +41,7 @@ pub(crate) struct Growth {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ReloadMode {
-    /// Replaces the plugin by its next build.
+    /// Replaces the plugin directly by its next build.
     OntoItself,
     /// Replaces the plugin by the neighbor, and then replaces the neighbor by the next build of the plugin.
     Alternating,
@@ -95,7 +95,7 @@ pub(crate) enum Step {
     Done,
     /// The neighbor is loaded, and the plugin is unmapped or parked.
     Away,
-    /// The runtime has ended. Only exit handlers remain.
+    /// The runtime was shut down. Only exit handlers of the process have not run yet.
     Ended,
 }
 

@@ -69,7 +69,7 @@ impl Row {
         self.crates.as_deref().unwrap_or(std::slice::from_ref(&self.name))
     }
 
-    /// Returns the command that installs the first missing requirement of this row.
+    /// Returns the command that installs the first requirement of this row that this machine lacks.
     pub(crate) fn missing(&self) -> Option<&'static str> {
         let mut needed = self.needs.iter().map(|name| &TABLE.systems[name]);
         needed.find(|system| !system.is_there()).map(|system| &*system.remedy)
@@ -90,7 +90,8 @@ impl Row {
         if mode.evicts() { self.evicted } else { self.image_state }
     }
 
-    /// Returns the expected growth in a mode of reloading. Returns `None` if the growth in this mode includes growth of the neighbor.
+    /// Returns the expected growth in a mode of reloading. Returns `None` for modes with the neighbor, because the measured growth then
+    /// includes the neighbor's growth.
     pub(crate) fn grows(&self, mode: ReloadMode) -> Option<&Growth> {
         match mode {
             ReloadMode::OntoItself => Some(&self.grows),

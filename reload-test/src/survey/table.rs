@@ -1,4 +1,4 @@
-//! Formats the survey as a page.
+//! Formats the results of the survey as a page.
 
 use super::outcome::Outcome;
 use super::plan::Growth;
@@ -89,7 +89,7 @@ fn line(
     format!("| {name} | {use_of} | {versions} | {image_state} | {alternating} | {kib} | {threads} | {fds} | {keys} |\n")
 }
 
-/// Returns the cell with the state of the images.
+/// Returns the table cell with the state of the images.
 fn image_state(outcome: &Outcome, fault: Option<String>) -> String {
     if let Some(fault) = fault {
         return format!("**{}**", fault.replace('\n', " "));
@@ -111,7 +111,7 @@ fn escaped(name: &str) -> String {
     format!("`{}`", name.replace('|', "\\|"))
 }
 
-/// Returns the cell with the number of runs in which the neighbor found no damage.
+/// Returns the table cell with the number of runs in which the neighbor found no damage.
 fn survived(outcome: &Outcome, fault: Option<String>) -> String {
     match fault {
         Some(fault) => format!("**{}**", fault.replace('\n', " ")),

@@ -217,7 +217,7 @@ fn ended() {
     row::end();
 }
 
-/// Uses the crate once. Returns the tag and `ok`, or the tag and an error. The tag identifies the generation.
+/// Uses the crate once. Returns the tag of the build, followed by `ok` or an error. The tag identifies the generation.
 #[zcall(ex = "surveyed.work")]
 fn work() -> String {
     format!("{} {}", BUILD_TAG.unwrap_or("0"), row::work())

@@ -154,7 +154,7 @@ fn lock(path: &Path) -> Result<Option<File>, CargoReason> {
     match file.try_lock() {
         Ok(()) => Ok(Some(file)),
         Err(fs::TryLockError::WouldBlock) => Err(CargoReason::Locked),
-        // For example, the file system does not support locks. In this case cargo also continues without a lock.
+        // Continues without a lock, as cargo does, for example if the file system does not support locks.
         Err(fs::TryLockError::Error(_)) => Ok(None),
     }
 }

@@ -20,7 +20,7 @@ pub(crate) fn split(stderr: &str) -> (Vec<CompilerCall>, String) {
         let command = after.strip_prefix("\x1b[0m").unwrap_or(after).trim_start_matches(' ').strip_prefix('`');
         match command.and_then(|command| words(command, Some('`'))) {
             Some((words, rest)) => {
-                // Drops the indentation of the status.
+                // Drops the indentation before the status word `Running`.
                 text.push_str(&before[..before.rfind('\n').map_or(0, |end| end + 1)]);
                 calls.extend(CompilerCall::of(words));
                 left = rest.strip_prefix('\n').unwrap_or(rest);
@@ -94,7 +94,7 @@ impl CompilerCall {
         (!is_damaged && call.value("--crate-name").is_some()).then_some(call)
     }
 
-    /// Returns the word after each occurrence of a flag.
+    /// Returns the argument after each occurrence of a flag.
     fn values(&self, flag: &str) -> impl Iterator<Item = &str> {
         self.args.windows(2).filter(move |pair| pair[0] == flag).map(|pair| pair[1].as_str())
     }
@@ -137,7 +137,7 @@ impl CompilerCall {
         (programs.map(PathBuf::from).collect(), libraries.map(PathBuf::from).collect())
     }
 
-    /// Returns the arguments of a call that writes to `dir`, with diagnostics for a terminal or for a file.
+    /// Returns the arguments of the same call with `dir` as the output folder, and with or without color in diagnostics.
     pub(crate) fn redirected(&self, dir: &Path, color: bool) -> Vec<String> {
         let mut args = self.args.clone();
         if let Some(at) = args.iter().position(|arg| arg == "--out-dir")
@@ -185,7 +185,7 @@ and a line' CARGO_PKG_README='' /r/rustc --crate-name x --edition=2024 x/src/lib
         );
         let (calls, text) = split(&stderr);
         assert_eq!((calls, text.as_str()), (vec![call()], "   Compiling x v0.1.0\nerror: Running out"));
-        // An incomplete line is kept as text.
+        // Treats an incomplete line as text.
         assert_eq!(
             split("     Running `/r/rustc --crate-name"),
             (vec![], "     Running `/r/rustc --crate-name".to_owned())

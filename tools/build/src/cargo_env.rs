@@ -94,7 +94,7 @@ mod tests {
     use super::{Change, changes};
     use std::path::Path;
 
-    /// Checks the changes of `vars`. In `expected`, `NAME` is an unset variable, and `NAME=value` a changed variable.
+    /// Checks the changes to the environment `vars`. In `expected`, `NAME` is an unset variable, and `NAME=value` a changed variable.
     fn check(other_toolchain: bool, vars: &[(&str, &str)], expected: &[&str]) {
         let vars: Vec<_> = vars.iter().map(|(name, value)| (name.into(), value.into())).collect();
         let found: Vec<_> = changes(&vars, other_toolchain, Path::new("/here"))

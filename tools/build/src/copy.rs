@@ -95,7 +95,7 @@ impl SourceCopy {
         self.manifest.parent().unwrap_or(&self.manifest)
     }
 
-    /// Returns a debug build of the copy, with the cargo configuration of the author's package.
+    /// Returns a request for a debug build of the copy, with the cargo configuration of the author's package.
     pub fn request(&self) -> BuildRequest<'_> {
         BuildRequest::new(&self.manifest).run_in(&self.source)
     }
@@ -227,7 +227,7 @@ fn copy_files(from: &Path, to: &Path, edits: &BTreeMap<PathBuf, String>, dir: &P
     for file in sources.iter().filter(|file| !edits.contains_key(*file)) {
         let (source, copy) = (from.join(file), to.join(file));
         let content = match fs::read(&source) {
-            // The file was deleted after it was listed, for example a temporary file.
+            // Skips a file that was deleted after it was listed, for example a temporary file.
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             content => content.map_err(failed("read", &source))?,
         };
@@ -245,7 +245,7 @@ fn copy_files(from: &Path, to: &Path, edits: &BTreeMap<PathBuf, String>, dir: &P
     Ok(())
 }
 
-/// Returns `true` for the files of a package that are not copied verbatim: the manifest and the lock file.
+/// Returns `true` for the manifest and the lock file, which are not copied verbatim.
 fn is_own(file: &Path) -> bool {
     file == Path::new("Cargo.toml") || file == Path::new("Cargo.lock")
 }
@@ -272,7 +272,7 @@ fn files(dir: &Path, except: Option<&Path>) -> BTreeSet<PathBuf> {
     let (mut found, mut folders) = (BTreeSet::new(), vec![(PathBuf::new(), Vec::new())]);
     while let Some((folder, mut above)) = folders.pop() {
         let Ok(target) = dir.join(&folder).canonicalize() else { continue };
-        // A link may point to a folder that contains it.
+        // Skips a folder that contains itself through a link.
         if above.contains(&target) || except.as_ref() == Some(&target) {
             continue;
         }
@@ -293,8 +293,7 @@ fn files(dir: &Path, except: Option<&Path>) -> BTreeSet<PathBuf> {
     found
 }
 
-/// Copies the author's lock file if it has changed. Cargo later removes the workspace members that were not copied from the copied lock
-/// file.
+/// Copies the author's lock file if it has changed. In this copy, cargo later removes the workspace members that were not copied.
 fn copy_lock(workspace: &Path, dir: &Path) -> Result<(), BuildError> {
     let Ok(lock) = fs::read(workspace.join("Cargo.lock")) else { return Ok(()) };
     if write(&dir.join(LOCK_SOURCE), &lock)? {
@@ -483,7 +482,7 @@ mod tests {
         let copy = SourceCopy::new(&manifest, &copied, &BTreeMap::new()).unwrap();
         assert_eq!(names(&copied), "far/Cargo.toml far/src/lib.rs");
         assert!(fs::read_to_string(copied.join("Cargo.toml")).unwrap().contains("members = [\"far\"]"));
-        // Cargo runs in the author's folder, so it finds the author's configuration.
+        // Checks that cargo runs in the author's folder, where it finds the author's configuration.
         assert_eq!(copy.request().folder().canonicalize().unwrap(), dir.path().join("far").canonicalize().unwrap());
     }
 }

@@ -126,13 +126,13 @@ impl Debounce {
     /// ```
     pub fn add(&mut self, at: Duration, path: &Path) {
         let pending = self.pending.get_or_insert_with(|| Pending { first: at, last: at, paths: BTreeSet::new() });
-        // Events come from another thread and may be slightly out of order.
+        // Compares the times, because events from another thread may be slightly out of order.
         pending.first = pending.first.min(at);
         pending.last = pending.last.max(at);
         pending.paths.insert(path.to_owned());
     }
 
-    /// Returns the next action at `now`.
+    /// Returns the action to take at `now`.
     pub fn due(&self, now: Duration) -> Due {
         let Some(pending) = &self.pending else { return Due::Nothing };
         let quiet = self.quiet.saturating_mul(2_u32.saturating_pow(self.canceled)).min(self.longest);
@@ -169,7 +169,7 @@ fn is_script(extension: Option<&str>) -> bool {
     extension.is_some_and(|extension| extension.eq_ignore_ascii_case("uc"))
 }
 
-/// Returns `true` if a folder of this name can contain sources. New folders are checked by name, while they are still empty.
+/// Returns `true` if a folder with this name can contain sources. Checks only the name, because new folders are still empty.
 pub(crate) fn is_source_folder(path: &Path) -> bool {
     let Some(name) = path.file_name().and_then(OsStr::to_str) else { return false };
     name != "target" && !name.contains(['.', '~', '#']) && name != "4913" && !is_made_by_tools(path)

@@ -165,7 +165,7 @@ fn copy(output: &Path, library: &Path) -> io::Result<()> {
 #[derive(Debug, Default)]
 struct Read {
     diagnostics: Diagnostics,
-    /// Files that the errors name.
+    /// Files that are named in compiler errors.
     named: Vec<PathBuf>,
     /// Time at which the link ended.
     linked: Option<SystemTime>,

@@ -25,8 +25,8 @@ pub struct SourceCrate {
     pub name: String,
     /// Path of `Cargo.toml`.
     pub manifest: PathBuf,
-    /// Folders that contain the sources of the crate, and of its path dependencies in the same workspace. A change in these folders
-    /// requires a build.
+    /// Folders that contain the sources of the crate, and of its path dependencies in the same workspace. A change to a file in these
+    /// folders requires a build.
     pub source_dirs: Vec<PathBuf>,
 }
 
@@ -43,7 +43,7 @@ impl SourceCrate {
         }
     }
 
-    /// Returns a debug build of this package only.
+    /// Returns a request for a debug build of this package only.
     pub fn request(&self) -> BuildRequest<'_> {
         BuildRequest::new(&self.manifest).package(&self.name)
     }
@@ -71,12 +71,12 @@ pub struct PluginFolder {
     /// The plugin in the folder. For a workspace root, the plugins among `default-members`, or all plugins if no default member is a
     /// plugin.
     pub plugins: Vec<SourceCrate>,
-    /// Remaining plugins of the workspace. These plugins are built only if their own folders are specified.
+    /// Remaining plugins of the workspace, which are built only if their own folders are specified.
     pub left_out: Vec<SourceCrate>,
 }
 
 impl PluginFolder {
-    /// Finds the plugins of `dir`. The path may denote a plugin crate, the root of a workspace, or the manifest of one of these.
+    /// Finds the plugins in `dir`. The path denotes a plugin crate, the root of a workspace, or the manifest of either.
     ///
     /// # Errors
     /// [`BuildError::NoPlugins`] for a folder without plugins; [`BuildError::Metadata`] for a manifest that cargo cannot read.
@@ -91,7 +91,7 @@ impl PluginFolder {
         Ok(Self { manifest, plugins, left_out })
     }
 
-    /// Returns a debug build of only these plugins, without hosts in their workspace.
+    /// Returns a request for a debug build of only these plugins, without hosts in their workspace.
     pub fn request(&self) -> BuildRequest<'_> {
         let request = BuildRequest::new(&self.manifest);
         self.plugins.iter().fold(request, |request, plugin| request.package(&plugin.name))

@@ -53,7 +53,7 @@ fn find_named(named: &str, base: &Path, dirs: &[PathBuf]) -> Result<SourceCrate,
         }
     }
     for dir in dirs {
-        // The working directory may contain no package.
+        // Skips a folder that cargo cannot describe, because the working directory need not contain a package.
         let Ok(described) = describe(dir) else { continue };
         if let Some(package) = described.packages.iter().find(|package| *package.name == named) {
             return Ok(SourceCrate::new(package, &described.workspace_packages(), true));

@@ -23,11 +23,11 @@ use crate::record::Record;
 /// Environment variable that makes the program run as a linker. The variable contains the path of the output folder. That folder also
 /// contains the files that [`NOTE`], [`WHOLE`] and [`MISSING`] name.
 const FOLDER: &str = "ALCEDO_LINK_FOLDER";
-/// File with the start time of a link, in microseconds since 1970. The file also contains the reason if the link is slow.
+/// Name of the file that contains the start time of a link, in microseconds since 1970, and the reason if the link is slow.
 const NOTE: &str = "link";
-/// File that lists the archives to link unchanged.
+/// Name of the file that lists the archives to link with their debug information.
 const WHOLE: &str = "link-whole";
-/// File that names the program for copying archives, and lists the archives without a copy.
+/// Name of the file that contains the path of the program for copying archives, and lists the archives without a copy.
 const MISSING: &str = "link-missing";
 /// Folder of the copies without debug information, next to the folders of outputs.
 const COPIES: &str = "archives";
@@ -54,7 +54,7 @@ pub(crate) fn redirect(command: &mut Command, linker: &Path, record: &Record, fo
     let _ = fs::remove_file(folder.join(NOTE));
     let call = &record.call;
     let is_usual = call.codegen("linker").is_none() && call.codegen("linker-flavor").is_none();
-    // The linker program may be missing, for example while a new build replaces it.
+    // Also checks that the linker program exists, because a new build may be replacing it.
     if !is_usual || call.value("--target").is_some() || consts::OS != "linux" || !linker.is_file() {
         return;
     }
@@ -73,7 +73,7 @@ pub(crate) struct Linking {
 }
 
 impl Linking {
-    /// Reads the note of a link that ended at `end`.
+    /// Reads the file [`NOTE`] of a link that ended at `end`.
     pub(crate) fn read(folder: &Path, end: Option<SystemTime>) -> Self {
         let Ok(note) = fs::read_to_string(folder.join(NOTE)) else { return Self::default() };
         let (start, slow) = note.split_once('\n').unwrap_or((&note, ""));
@@ -206,7 +206,7 @@ fn find_linker(name: &str, args: &[OsString]) -> Option<(PathBuf, Vec<&'static s
     let file = format!("ld.{name}");
     let named = args.iter().filter_map(|arg| arg.to_str()?.strip_prefix("-B")).map(PathBuf::from);
     let found = named.chain(in_path()).map(|folder| folder.join(&file)).find(|path| path.is_file())?;
-    // The program in the toolchain's `gcc-ld` folder only starts the linker in the parent folder.
+    // Returns the linker in the parent folder, because the program in the toolchain's `gcc-ld` folder only starts this linker.
     let folder = found.parent()?;
     let real = folder.with_file_name("rust-lld");
     let (linker, mut flags) = match folder.ends_with("gcc-ld") && real.is_file() {
@@ -214,7 +214,7 @@ fn find_linker(name: &str, args: &[OsString]) -> Option<(PathBuf, Vec<&'static s
         false => (found, Vec::new()),
     };
     if name == "lld" {
-        // For small libraries such as plugins, starting threads takes more time than the threads save.
+        // Disables threads, because for small libraries such as plugins, starting threads takes more time than the threads save.
         flags.push("--threads=1");
     }
     Some((linker, flags))
@@ -253,7 +253,7 @@ fn copy(folder: &Path, archive: &Path, objcopy: &Path) -> io::Result<()> {
     let new = copy.with_extension(format!("{}.new", std::process::id()));
     let mut command = Command::new(objcopy);
     command.arg("--strip-debug").arg(archive).arg(&new).stdin(Stdio::null());
-    // The toolchain's `rust-objcopy` is in lib/rustlib/*/bin, and needs a library in lib.
+    // Adds the toolchain's folder `lib`, because `rust-objcopy` in `lib/rustlib/*/bin` needs a shared library from this folder.
     if let Some(libraries) = objcopy.ancestors().nth(4).filter(|_| objcopy.is_absolute()) {
         command.env("LD_LIBRARY_PATH", libraries);
     }

@@ -20,7 +20,7 @@ pub(crate) fn inputs(request: &BuildRequest<'_>) -> String {
     let variables = environment(&cargo);
     let mut text = format!("{}\n", request.command_line());
     for (name, value) in variables.iter().filter(|(name, _)| name.to_str().is_some_and(decides)) {
-        // A wrapper program of the compiler is identified by its content.
+        // Identifies a wrapper program of the compiler by its content.
         let digest = fs::read(value).map_or(0, |program| xxh3_128(&program));
         let _ = writeln!(text, "{}={} {digest:x}", name.display(), value.display());
     }

@@ -19,7 +19,7 @@ struct State {
     /// Locked files. A cancellation unlocks these files, because the next build may start before the thread of this build ends.
     locks: Vec<File>,
     is_canceled: bool,
-    /// Set if a process was killed.
+    /// Set if a running process was killed.
     is_killed: bool,
 }
 
@@ -66,7 +66,7 @@ impl Processes {
         state.is_canceled = true;
         let State { children, is_killed, .. } = &mut *state;
         for child in children {
-            // The system reuses the id of an ended process only after `wait`.
+            // Kills only a running process, because the id of a process that `try_wait` has reaped may belong to another process.
             if matches!(child.try_wait(), Ok(None)) {
                 *is_killed = true;
                 kill(child);

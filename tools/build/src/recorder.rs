@@ -20,10 +20,10 @@ use crate::stamp::{self, Stamp, Stamps};
 
 const LOCK_FILE: &str = "Cargo.lock";
 
-/// Working directory and arguments of cargo. The arguments contain the plugins, features, profile and target folder.
+/// Key of a request: working directory and arguments of cargo, which contain the plugins, features, profile and target folder.
 pub(crate) type Key = Vec<OsString>;
 
-/// The last builds of a request's plugins.
+/// The last build of each plugin of a request, with all diagnostics.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Known {
     pub(crate) plugins: Vec<Result<Record, CargoReason>>,
@@ -60,7 +60,7 @@ pub(crate) struct Recorder {
     /// Working directory of cargo.
     dir: PathBuf,
     start: SystemTime,
-    /// Stamps of the known files, read right before the build.
+    /// Stamps of the files that the records contain, read right before the build.
     pub(crate) before: Stamps,
 }
 
@@ -98,7 +98,7 @@ impl Recorder {
     /// Returns the stamp of the file version that the build has read.
     fn file(&self, path: &Path) -> Stamp {
         match self.before.get(path) {
-            // Cargo has created the lock file, so the build has read no earlier version.
+            // Uses the current stamp of a lock file that cargo has created, because the build has read no earlier version.
             Some(Stamp::Missing) if path.ends_with(LOCK_FILE) => Stamp::of(path),
             Some(stamp) => stamp.clone(),
             None => Stamp::before(path, self.start),
@@ -159,15 +159,16 @@ impl Recorder {
         }
         let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let of_plugin: Vec<_> = own.keys().map(|path| real(path)).collect();
-        // If a source of the plugin is also a source of a linked crate, cargo compiles that crate too.
+        // Collects the sources of linked crates. If a source of the plugin also belongs to a linked crate, cargo must compile that crate,
+        // too.
         let linked = externs.iter().chain(libraries.iter().map(|(_, library)| library));
         let of_linked: BTreeSet<_> =
             linked.flat_map(|library| dep_info::of_library(library)).map(|source| real(&dir.join(source))).collect();
         let mut foreign = Stamps::new();
-        // The folder of the workspace manifest need not contain the members.
+        // Adds the workspace manifest, because its folder need not contain the members.
         let below: Vec<_> = all.iter().chain([&self.manifest]).cloned().collect();
         let of_cargo = cargo_files(&below, &self.dir, &self.environment);
-        // A module of the plugin may be named `build`. A manifest that the plugin includes remains an input of cargo.
+        // Skips a module of the plugin in a file `build.rs`. A manifest that the plugin includes remains an input of cargo.
         let is_module = |path: &Path| path.ends_with("build.rs") && of_plugin.contains(&real(path));
         for path in of_cargo.into_iter().filter(|path| !is_module(path)) {
             let stamp = self.file(&path);

@@ -225,7 +225,7 @@ fn read_messages(stdout: impl Read, compiled: &AtomicUsize) -> Report {
                 }
                 report.note(message);
             }
-            // Skips lines that are not UTF-8. Macros may print such lines. Continues to read, so that cargo does not block on a full pipe.
+            // Skips lines that are not UTF-8, which macros may print. Continues to read, so that cargo does not block on a full pipe.
             Err(error) if error.kind() == io::ErrorKind::InvalidData => {}
             Err(_) => break,
         }

@@ -75,7 +75,7 @@ impl Version {
 
     /// Returns `true` if the file is unchanged since `start`. A replacement by an older file counts as a change.
     fn is_before(&self, start: SystemTime) -> bool {
-        // Times of files come from a clock that advances with the ticks of the kernel.
+        // Subtracts a tick, because file times are read from a clock that advances with the ticks of the kernel.
         let limit = start.checked_sub(CLOCK_TICK).unwrap_or(start);
         let (seconds, nanos, _) = self.changed;
         let since_epoch = u64::try_from(seconds).ok().zip(u32::try_from(nanos).ok());
@@ -105,7 +105,7 @@ fn folder(root: &Path) -> Option<u128> {
     while let Some(dir) = waiting.pop() {
         for entry in fs::read_dir(dir).ok()? {
             let path = entry.ok()?.path();
-            // A symbolic link may point to a parent folder, so it counts as a file.
+            // Treats a symbolic link as a file, because it may point to a parent folder.
             let metadata = fs::symlink_metadata(&path).ok()?;
             if metadata.is_dir() {
                 waiting.push(path);

@@ -12,7 +12,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use crate::error::{BuildError, failed};
 
-/// The section of the switches and the tag.
+/// Name of the section that contains the switches and the tag.
 const SECTION: &str = ".alcedo.switches";
 
 /// Prefix of a switch's name. The name is followed by `=0`.

@@ -1,6 +1,6 @@
-//! Folder of prebuilt libraries. Tests and the stress binary load several builds of one plugin from this folder. Cargo has one path for a
-//! plugin's library, regardless of features. Each build is therefore copied to a folder with its label. Cargo would also recompile all
-//! builds except the most recent build. A copy is therefore reused while its inputs are unchanged.
+//! Folder of prebuilt libraries. Tests and the stress binary load several builds of one plugin from this folder. Cargo writes a plugin's
+//! library to the same path, regardless of features, so each build is copied to a folder with its label. Cargo would also recompile all
+//! builds except the most recent one, so a copy is reused as long as its inputs are unchanged.
 //!
 //! Variants that differ in features may be packages of one workspace, and share one cargo build: [`Variants::get_all`]. Variants that
 //! differ in run-time switches need no build: [`Variants::switched`].
@@ -136,7 +136,7 @@ impl Variants {
         origin::unchanged(&self.note(label), inputs).filter(is_sealed)
     }
 
-    /// Deletes the note of a label before its copy changes. Returns the folder of the label.
+    /// Deletes the note of a label before the copy of this label changes. Returns the folder of the label.
     fn renew(&self, label: &str) -> Result<PathBuf, BuildError> {
         let folder = self.dir.join(label);
         let _ = fs::remove_file(self.note(label));
@@ -179,7 +179,7 @@ fn keep_bytes(content: &[u8], library: &Path, copy: &Path) -> Result<(), BuildEr
         fs::set_permissions(&temporary, fs::metadata(library)?.permissions())?;
         fs::rename(&temporary, copy)
     };
-    // On a full disk, the incomplete file must not remain.
+    // Removes the incomplete file after an error, for example on a full disk.
     write().inspect_err(|_| drop(fs::remove_file(&temporary))).map_err(failed("copy", copy))
 }
 

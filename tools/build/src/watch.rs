@@ -112,7 +112,7 @@ impl SourceWatch {
         let mut new = BTreeSet::new();
         for file in files.into_iter().filter(|file| !is_made_by_tools(file)) {
             let file = real_path(file);
-            // Skips watched folders: a second watch of a folder would replace its recursion mode.
+            // Skips files in watched folders, because a second watch of a folder would replace its recursion mode.
             if !is_watched(&file, deep, flat) {
                 new.extend(file.parent().map(Path::to_owned).filter(|folder| !earlier.contains(folder)));
             }
@@ -178,7 +178,7 @@ fn listen(
             Err(RecvTimeoutError::Timeout) => now(),
             Err(RecvTimeoutError::Disconnected) => return,
         };
-        // Sending fails after the receiver is dropped. This failure is expected.
+        // Ignores the error that occurs after the receiver was dropped.
         let send = |path: PathBuf| drop(sender.send(SourceEvent { at, path }));
         let event = match received {
             Ok((_, Ok(event))) => Some(event),

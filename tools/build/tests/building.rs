@@ -288,7 +288,7 @@ fn a_copy_with_switches_needs_no_build() {
         assert!(alcedo_sys::ImageFile::read(library).unwrap().is_sealed());
     }
 
-    // A copy that is up to date is not written, because it may be loaded and watched.
+    // Checks that a copy that is up to date is not written again, because it may be loaded and watched.
     let written = || fs::metadata(&copy).unwrap().modified().unwrap();
     let before = written();
     assert_eq!((loud(), written()), (copy.clone(), before));
@@ -309,7 +309,7 @@ fn a_copy_with_switches_needs_no_build() {
 #[test]
 fn a_canceled_build_is_reported_and_the_next_is_complete() {
     let scratch = Scratch::plugin();
-    // A build script that writes while it runs, as a compiler would write its library.
+    // Uses a build script that writes a file while it runs, as a compiler would write its library.
     let script = "use std::{fs, thread, time::Duration}; fn main() { for beat in 0..600 { \
                   fs::write(\"beat\", beat.to_string()).unwrap(); thread::sleep(Duration::from_millis(20)) } }";
     scratch.write("build.rs", script);

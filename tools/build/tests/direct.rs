@@ -82,7 +82,7 @@ fn own_sources_are_compiled_without_cargo_which_is_right_afterwards() {
     let (method, outcome) = edits.built_with(&edits.scratch.request(), &["gamma-word"], &["alpha-word"]);
     assert_eq!((method.as_str(), outcome.artifacts[0].fresh), ("direct", true));
 
-    // A save of equal content compiles nothing, so the build needs no lock.
+    // Saves equal content. Nothing is compiled, so the build needs no lock.
     edits.edit("src/lib.rs", "gamma", "gamma");
     let lock = File::options().read(true).write(true).open(edits.scratch.path("out/debug/.cargo-lock")).unwrap();
     lock.lock().unwrap();
@@ -94,7 +94,7 @@ fn own_sources_are_compiled_without_cargo_which_is_right_afterwards() {
     assert!(!cargo.artifacts[0].fresh, "the call left no trace in cargo's records");
     assert_eq!(edits.built(&["gamma-word"], &["alpha-word"]), "direct");
 
-    // The compiler finds a module in a new file.
+    // Adds a module in a new file, which the compiler finds.
     edits.scratch.write("src/more.rs", &strings(&["\"delta-word\""]).replace("text0", "more"));
     edits.edit("src/lib.rs", "#[unsafe", "pub mod more;\n#[unsafe");
     let (method, outcome) = edits.built_with(&edits.scratch.request(), &["gamma-word", "delta-word"], &[]);
@@ -164,7 +164,7 @@ fn included_files_are_sources_and_a_dependency_is_cargos() {
     assert_eq!(edits.built(&["delta-text", "gamma-deep"], &["gamma-text"]), "inner.rs");
     edits.edit("src/text.txt", "delta", "omega");
     assert_eq!(edits.built(&["omega-text"], &["delta-text"]), "direct");
-    // The manifest of the dependency.
+    // Changes the manifest of the dependency.
     edits.edit("dep/Cargo.toml", "0.1.0", "0.1.1");
     edits.edit("src/text.txt", "omega", "sigma");
     assert_eq!(edits.built(&["sigma-text"], &["omega-text"]), "Cargo.toml");
@@ -201,7 +201,7 @@ fn a_variable_a_feature_and_a_manifest_are_cargos() {
     assert_eq!(edits.built_with(&soft, &["soft-voice"], &[]).0, "direct");
     assert_eq!(edits.built(&["none-voice"], &["soft-voice"]), "the variable VOICE has changed");
 
-    // Each set of features has a separate record, but all sets share one library path.
+    // Builds with two sets of features, which have separate records, but share one library path.
     let loud = request().feature("loud");
     assert_eq!(edits.built_with(&loud, &["LOUD"], &[]).0, NOT_RECORDED);
     assert_eq!(edits.built(&["none-voice"], &["LOUD"]), "direct");
@@ -308,7 +308,7 @@ fn errors_and_warnings_are_those_of_cargo() {
             assert!(direct.0.contains("src/lib.rs:3:") && direct.0.contains("unused_of_dep"), "{}", direct.0);
         }
     }
-    // After a failed link, cargo builds and reports the error of its own linker.
+    // Causes a failed link. Cargo then builds, and reports the error of its own linker.
     edits.scratch.write("src/lib.rs", &format!("{source}unsafe extern \"C\" {{ fn no_such(); }}\n#[unsafe(no_mangle)] pub extern \"C\" fn f() {{ unsafe {{ no_such() }} }}\n#[link(name = \"no-such-library\")] unsafe extern \"C\" {{}}\n"));
     let (rendered, _) = error(edits.builder.build(&edits.scratch.request()));
     assert!(rendered.contains("linking with `cc` failed") && rendered.contains("no-such-library"), "{rendered}");

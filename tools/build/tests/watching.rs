@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-/// Maximum wait for a change, sufficient on a busy machine. The wait ends as soon as the change arrives.
+/// Maximum wait for a change, long enough for a busy machine. The wait ends as soon as the change arrives.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// Time without events after which no further event is expected.
 const SILENCE: Duration = Duration::from_millis(400);
@@ -24,7 +24,7 @@ fn settled_change(watch: &SourceWatch, debounce: &mut Debounce, patience: Durati
             Due::Nothing => rest,
         };
         match watch.receiver().recv_timeout(wait) {
-            // Builds of cargo write the lock file.
+            // Ignores the lock file, because builds by cargo write it.
             Ok(event) if !event.path.ends_with("Cargo.lock") => debounce.add(event.at, &event.path),
             _ => {}
         }
@@ -198,7 +198,7 @@ fn check_recreation(recreate: impl Fn(&Path)) {
     for _ in 0..2 {
         recreate(&root);
         assert!(!settled_change(PATIENCE).is_empty());
-        // The wait is longer than the interval at which the watch checks the folders.
+        // Waits longer than the interval at which the watch checks the folders.
         while !settled_change(Duration::from_millis(1500)).is_empty() {}
         for text in ["// first", "// second"] {
             fs::write(&source, text).unwrap();

@@ -44,7 +44,7 @@ pub enum GlueError {
         /// The name.
         name: String,
     },
-    /// A type has the name of an item that the generated source uses. The type would shadow this item.
+    /// A type has the name of an item that the generated source uses, so the type would shadow this item.
     #[error(
         "{path} would be `{name}` in the source, which is written with another type of that name: rename it, or leave it out, with \
          `--only` for other packages"

@@ -139,8 +139,8 @@ fn extends(names: &HostNames<'_>, found: &DeclaredClass) -> Vec<String> {
     chain
 }
 
-/// Returns the signature of a function in Rust types, with `out` after the name of each `out` parameter. Returns `None` if a type has no
-/// Rust type, or if the function has more than `MOST_PARAMS` parameters.
+/// Returns the Rust signature of a function, with `out` after the name of each out parameter. Returns `None` if a parameter or the result
+/// has no Rust type, or if the function has more than `MOST_PARAMS` parameters.
 fn typed(names: &HostNames<'_>, function: &DeclaredFunction) -> Option<String> {
     if function.params.len() > MOST_PARAMS {
         return None;

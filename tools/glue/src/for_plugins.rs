@@ -16,7 +16,7 @@ use crate::text::{doc, head, identifier, is_name, member, own_name, parts};
 use crate::types::Names;
 use crate::{Glue, Origin};
 
-/// Returns the text that lists the selected packages in a header. Returns an empty string if all packages are selected.
+/// Returns the part of a header that lists the selected packages. Returns an empty string if all packages are selected.
 pub(crate) fn packages(glue: &Glue) -> String {
     let packages: Vec<_> = glue.only.iter().map(|package| format!("`{package}`")).collect();
     if packages.is_empty() { String::new() } else { format!(" in package {}", packages.join(" and ")) }
@@ -50,13 +50,14 @@ pub(crate) fn source(glue: &Glue, origin: &Origin, declared: &Declared) -> Resul
     Ok(text)
 }
 
-/// Returns `true` if generated sources or their macros use this name without a path. A type with this name would shadow the used item.
+/// Returns `true` if generated sources or their macros use this name without a path, so that a type with this name would shadow the used
+/// item.
 fn is_written_with(name: &str) -> bool {
     let mut types = PropertyKind::ALL.iter().filter_map(|kind| kind.plugin_type());
     ["Box", "HashMap", "HashSet", "Option", "Result", "Vec"].contains(&name) || types.any(|ty| ty == name)
 }
 
-/// Returns the paths of the types in this source, by name. Fails if two types have the same name.
+/// Returns the paths of the types that the generated source will contain, by name. Fails if two types have the same name.
 pub(crate) fn own<'a>(glue: &Glue, declared: &'a Declared) -> Result<BTreeMap<&'a str, &'a str>, GlueError> {
     let classes = declared.classes.iter().map(|found| found.path.as_str());
     let structs = declared.structs.iter().map(|found| found.path.as_str());
@@ -152,7 +153,7 @@ pub(crate) fn bases_first(mut left: Vec<&DeclaredClass>) -> Vec<&DeclaredClass> 
         let waits = |class: &&DeclaredClass| left.iter().any(|other| other.path == class.base);
         let (waiting, ready): (Vec<_>, Vec<_>) = left.iter().copied().partition(waits);
         if ready.is_empty() {
-            // The remaining bases form a cycle. The host reports the cycle when it loads the module.
+            // Reached if the remaining bases form a cycle, which the host reports when it loads the module.
             sorted.extend(waiting);
             break;
         }
@@ -197,7 +198,7 @@ fn delegate(text: &mut String, names: &Names<'_>, found: &DeclaredDelegate) -> R
     Ok(())
 }
 
-/// Writes a delegate of a package or of a class, with these parameters and this result.
+/// Writes the Rust type of a delegate that a package or a class declares, with the specified parameters and result.
 pub(crate) fn delegate_type(
     text: &mut String,
     found: &DeclaredDelegate,

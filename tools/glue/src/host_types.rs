@@ -9,7 +9,7 @@ use alcedo_runtime::{Declared, DeclaredDelegate, DeclaredProperty, DeclaredStruc
 
 use crate::text::{identifier, is_name, own_name, parts};
 
-/// Representation of a type in a host.
+/// Representation of a type in glue for a host.
 pub(crate) enum Form {
     /// A Rust type for parameters and results.
     Native(String),
@@ -21,9 +21,9 @@ pub(crate) enum Form {
     Value,
 }
 
-/// Rust names of types in a host.
+/// Rust names of the types in glue for a host.
 pub(crate) struct HostNames<'a> {
-    /// Paths of the types in this source, by name.
+    /// Paths of the types that the generated source contains, by name.
     pub(crate) own: &'a BTreeMap<&'a str, &'a str>,
     /// Rust paths of the glue of other packages, by package name.
     pub(crate) elsewhere: &'a BTreeMap<String, String>,
@@ -72,7 +72,7 @@ impl<'a> HostNames<'a> {
         Some(format!("{module}::{}", identifier(name)))
     }
 
-    /// Returns the Rust class for `Obj`. A class without a Rust type is represented by `Object`.
+    /// Returns the Rust class that replaces `T` in `Obj<T>`. This class is `Object` if the class has no Rust type.
     pub(crate) fn class(&self, path: &str) -> String {
         let is_own_interface = self.declared.interfaces.iter().any(|found| found.path == path);
         self.path(path).filter(|_| !is_own_interface).unwrap_or_else(|| match self.own.contains_key("Object") {
@@ -170,7 +170,7 @@ impl<'a> HostNames<'a> {
         }
     }
 
-    /// Returns the Rust type for a key. Excludes types that are not comparable and hashable.
+    /// Returns the Rust type for a key of a set or a map. Returns `None` for types that are not comparable and hashable.
     fn key(&self, ty: &TypeText) -> Option<String> {
         let is_key = match ty {
             TypeText::Plain(kind) => ![PropertyKind::F32, PropertyKind::F64, PropertyKind::TEXT].contains(kind),
@@ -212,7 +212,7 @@ impl<'a> HostNames<'a> {
             }
             _ => false,
         };
-        // Excludes names that the source would write as raw identifiers.
+        // Excludes field names that would be raw identifiers in the generated source.
         found.base.is_empty()
             && !found.fields.is_empty()
             && found.fields.iter().all(|field| is_plain_type(&field.ty) && identifier(&field.name) == field.name)

@@ -163,7 +163,7 @@ impl Glue {
         self
     }
 
-    /// Returns the source with the declared types for plugins.
+    /// Returns the source through which plugins use the declared types.
     ///
     /// # Errors
     /// If a type belongs to a package whose glue is unknown, if a type has no Rust type, or if two types have the same name.
@@ -171,8 +171,8 @@ impl Glue {
         for_plugins::source(self, origin, declared)
     }
 
-    /// Returns the source with the types of modules for a host: see [`alcedo_runtime::host`]. A member without a Rust type is accessed
-    /// through a `Value`.
+    /// Returns the source through which a host uses the types of modules: see [`alcedo_runtime::host`]. A member without a Rust type is
+    /// accessed through a `Value`.
     ///
     /// # Errors
     /// If two types have the same name, or a requested package has no declarations.

@@ -131,7 +131,7 @@ fn declares(declared: &Declared, path: &str) -> bool {
         || declared.enums.iter().any(|of| of.path == path)
 }
 
-/// Returns the Rust path by which a source names a type of another package.
+/// Returns the Rust path of the glue through which a source refers to a type of another package.
 fn elsewhere(source: &str, path: &str, package: &str) -> Option<Elsewhere> {
     let (_, name) = path.rsplit_once('.')?;
     let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '_' || letter == ':';

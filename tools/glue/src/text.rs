@@ -26,14 +26,14 @@ pub(crate) fn doc(text: &mut String, indent: &str, doc: &str) {
     if indent.is_empty() {
         text.push('\n');
     }
-    // A Rust comment must not contain carriage returns.
+    // Replaces carriage returns, which a Rust doc comment must not contain.
     let doc: String = doc.chars().map(|letter| if letter == '\r' { ' ' } else { letter }).collect();
     for line in doc.lines().map(str::trim) {
         let _ = writeln!(text, "{indent}///{}{line}", if line.is_empty() { "" } else { " " });
     }
 }
 
-/// Returns the head of a function, broken as by rustfmt: on one line, or one line per parameter.
+/// Returns the head of a function in the format of rustfmt: on one line or, if it is too long, with one line per parameter.
 pub(crate) fn head(indent: &str, before: &str, params: &[String], behind: &str) -> String {
     let line = format!("{indent}{before}({}){behind}", params.join(", "));
     if line.chars().count() <= WIDTH || params.is_empty() {

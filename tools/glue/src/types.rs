@@ -8,9 +8,9 @@ use alcedo_runtime::kinds::PropertyKind;
 use crate::error::GlueError;
 use crate::text::{identifier, is_name, own_name, parts};
 
-/// Rust names of the types in this source, in the plugin API, and in other glue.
+/// Rust names of the types in the generated source, in the plugin API, and in glue of other packages.
 pub(crate) struct Names<'a> {
-    /// Paths of the types in this source, by name.
+    /// Paths of the types that the generated source contains, by name.
     pub(crate) own: BTreeMap<&'a str, &'a str>,
     /// Rust paths of the glue of other packages, by package name.
     pub(crate) elsewhere: &'a BTreeMap<String, String>,
@@ -55,7 +55,7 @@ impl Names<'_> {
             return Ok(identifier(name));
         }
         if path == "/Script/Core.Object" {
-            // A type named `Object` in this source shadows `Object` of the prelude.
+            // Uses a full path if the generated source contains a type named `Object`, which shadows `Object` of the prelude.
             let prefix = if self.own.contains_key(name) { "alcedo_plugin_api::" } else { "" };
             return Ok(format!("{prefix}{name}"));
         }

@@ -69,7 +69,7 @@ enum CType<'tu> {
     Number(&'static str),
     Bool,
     Text,
-    /// A struct: its name in C and its type.
+    /// A struct, with its name in C and its type.
     Struct(String, Type<'tu>),
     /// A struct without a definition in the header.
     Opaque,
@@ -264,7 +264,7 @@ impl Reader {
     }
 }
 
-/// Returns the element type of `{ T* data; int32_t num; int32_t max; }`.
+/// Returns the element type `T` if the type is an array struct: `{ T* data; int32_t num; int32_t max; }`.
 fn array_element(ty: Type<'_>) -> Option<Type<'_>> {
     let fields = ty.get_canonical_type().get_fields()?;
     let [data, num, max] = fields.as_slice() else { return None };
@@ -275,12 +275,12 @@ fn array_element(ty: Type<'_>) -> Option<Type<'_>> {
     }
 }
 
-/// Classifies a type after resolving its typedefs.
+/// Classifies a C type after resolving its typedefs. An unsupported type is `CType::Other`.
 fn c_type(ty: Type<'_>) -> CType<'_> {
     known(ty).unwrap_or_else(|| CType::Other(format!("`{}`", ty.get_display_name())))
 }
 
-/// Classifies a type. Returns `None` for an unsupported type.
+/// Classifies a C type. Returns `None` for an unsupported type.
 fn known(ty: Type<'_>) -> Option<CType<'_>> {
     let sized = |two, four, eight| match ty.get_sizeof() {
         Ok(2) => Some(CType::Number(two)),
@@ -294,7 +294,7 @@ fn known(ty: Type<'_>) -> Option<CType<'_>> {
         TypeKind::Elaborated => c_type(ty.get_elaborated_type()?),
         TypeKind::Typedef if name().as_deref() == Some("char16_t") => CType::Text,
         TypeKind::Typedef => match c_type(declaration?.get_typedef_underlying_type()?) {
-            // An anonymous struct has the name of its typedef.
+            // Names an anonymous struct by its typedef.
             CType::Struct(own, of) if !is_word(&own) => CType::Struct(name().unwrap_or(own), of),
             found => found,
         },

@@ -69,7 +69,7 @@ fn doc(indent: &str, text: &str, name: &str) -> String {
     text.lines().map(|line| format!("{indent}/// {}\n", line.trim())).collect()
 }
 
-/// Converts to snake case: `CallDLL1` becomes `call_dll1`.
+/// Converts a name to snake case: `CallDLL1` becomes `call_dll1`.
 fn snake(name: &str) -> String {
     let letters: Vec<char> = name.chars().collect();
     let mut snake = String::new();
@@ -88,7 +88,7 @@ fn snake(name: &str) -> String {
     snake
 }
 
-/// Converts to the name of a type: `test-dll` becomes `TestDll`.
+/// Converts a name to the name of a Rust type: `test-dll` becomes `TestDll`.
 pub(super) fn type_name(name: &str) -> String {
     let parts = name.split(['_', '-']).filter(|part| !part.is_empty());
     let name: String = parts

@@ -53,7 +53,7 @@ impl Findings {
     }
 }
 
-/// Consequence of an import that is missing or differs (`EmitError::Import`), for the plugin that uses this import.
+/// Consequence for a plugin that uses a type or member which is missing or differs in the new build (`EmitError::Import`).
 const REFUSED: &str =
     "a plugin whose glue uses it is refused at load; write the glue again with `alcedo glue`, and rebuild the plugin";
 
@@ -143,7 +143,8 @@ impl Comparison {
         }
     }
 
-    /// Reports added permissions. With `PermissionPolicy::Refuse`, a host checks only modules that declare permissions.
+    /// Reports permissions that the new build adds. Also reports that the new build declares no permissions, because a host with
+    /// `PermissionPolicy::Refuse` checks only modules that declare permissions.
     fn permissions(&mut self, old: Option<&[&str]>, new: Option<&[&str]>) {
         match (old, new) {
             (Some(_), None) => {
@@ -301,7 +302,7 @@ impl Comparison {
         }
     }
 
-    /// Reports imports that only the new build has. An import is a used member of the host or of another module.
+    /// Reports imports that only the new build has. An import is a member of the host or of another module that the build uses.
     fn imports(&mut self, old: &Declared, new: &Declared) {
         let own = type_paths(new);
         for used in new.imports.iter().filter(|used| !old.imports.contains(used)) {
@@ -312,8 +313,8 @@ impl Comparison {
         }
     }
 
-    /// Reports changed values for the properties of a class, or for the fields of a struct. The last argument contains the members of both
-    /// builds, including the members of the bases.
+    /// Reports changes to the properties of a class or the fields of a struct that affect existing values. The last argument contains the
+    /// members of both builds, including the members of the bases.
     fn members(
         &mut self,
         owner: &str,
@@ -336,7 +337,7 @@ impl Comparison {
         }
     }
 
-    /// Reports the consequence for the values of a property. `to` is its declaration in the new build.
+    /// Reports the consequence of a change for the existing values of a property. `to` is the property's declaration in the new build.
     fn values(&mut self, item: &str, from: &DeclaredProperty, to: Option<&DeclaredProperty>) {
         let is_subobject = has(&from.flags, SUBOBJECT);
         let Some(to) = to else {

@@ -74,7 +74,7 @@ impl Redirects {
         Self(pairs)
     }
 
-    /// Checks if the path of a type or enum entry is an old path of a rename.
+    /// Checks if `path` is the old path of a renamed type or enum entry.
     pub(super) fn has(&self, path: &str) -> bool {
         self.0.iter().any(|(old, _)| old == path)
     }
@@ -134,7 +134,7 @@ pub(super) fn with_earlier_names(declared: &Declared) -> Vec<DeclaredStruct> {
 /// Returns a type, followed by its bases that this build declares.
 pub(super) fn chain<'t, T: Derived>(from: &'t T, all: &'t [T]) -> Vec<&'t T> {
     let (mut chain, mut last) = (vec![from], from);
-    // A damaged file may contain a cycle.
+    // Stops at a base that is already in the chain, because a damaged file may contain a cycle.
     while let Some(base) = all.iter().find(|found| found.name() == last.base())
         && chain.iter().all(|known| known.name() != base.name())
     {

@@ -32,7 +32,7 @@ use scratch::{PLUGIN, Scratch};
 const CUBE: &str = "/Script/Game.MagicCube";
 /// Time limit of the first build. This build may compile all dependencies of a plugin.
 const FIRST_BUILD: Duration = Duration::from_secs(900);
-/// Minimum duration before a progress message is printed.
+/// Duration of a build after which its progress is printed, and interval between further progress messages.
 const PROGRESS: Duration = Duration::from_secs(3);
 /// Time limit of later builds. A later build compiles only one small crate.
 const BUILD: Duration = Duration::from_secs(180);
@@ -176,7 +176,7 @@ impl Stage {
         self.report_check(name.to_owned(), expected, found, true);
     }
 
-    /// Reports all routine checks since the last call as a single check.
+    /// Reports all routine checks since the last call of this method as a single check.
     fn end_routine(&mut self, name: &str) {
         let failed = std::mem::take(&mut self.failed_routine);
         self.check(name, 0, failed);
@@ -233,7 +233,7 @@ impl Stage {
         })
     }
 
-    /// Prints the progress of a build that takes longer than `due`. Returns the time of the next message.
+    /// Prints the progress of a build if `elapsed` has reached `due`. Returns the elapsed time at which the next message is due.
     fn progress(&self, elapsed: Duration, due: Duration) -> Duration {
         match self.session.compiled() {
             Some(compiled) if elapsed >= due => {
@@ -244,7 +244,7 @@ impl Stage {
         }
     }
 
-    /// Runs the world until `result_of` returns a result.
+    /// Runs the world until `result_of` returns a result for one of its events.
     fn until<T>(
         &mut self,
         what: &'static str,

@@ -50,7 +50,7 @@ impl<'a> Edited<'a> {
     }
 }
 
-/// A reload: the measurements of the session, and the host's report.
+/// A reload, printed with the session's measurements and the host's report.
 #[derive(Debug)]
 pub(super) struct Reloaded<'a>(pub(super) &'a Live);
 
@@ -106,7 +106,7 @@ pub(super) struct Check {
     pub(super) ok: bool,
     pub(super) expected: String,
     pub(super) found: String,
-    /// Set for a check that runs after every reload. Text output contains this check only if it fails.
+    /// Set for a check that runs after every reload. Text output contains a routine check only if it fails.
     #[serde(skip)]
     pub(super) routine: bool,
 }

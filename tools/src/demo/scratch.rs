@@ -25,7 +25,7 @@ pub(super) struct Scratch {
 }
 
 impl Scratch {
-    /// Copies the example plugin of the repository that this program was built from. Waits for a running demo.
+    /// Copies the example plugin from the repository in which this program was built. Waits until no other demo is running.
     pub(super) fn new() -> Result<Self, Error> {
         let Some(repository) = checkout() else {
             bail!(

@@ -172,7 +172,7 @@ impl Stage {
             .is_ok_and(|found| matches!(found, Value::Text(text) if text == label(number)))
     }
 
-    /// Returns the cubes with a speed that the demo has set, evenly distributed, with their speeds.
+    /// Returns the evenly distributed cubes whose speed the demo sets, with these speeds.
     fn by_hand(&self) -> Vec<(ObjectHandle, f64)> {
         let quarter = self.cubes.len() / 4;
         (1..).zip(BY_HAND).map(|(at, speed)| (self.cubes[at * quarter], speed)).collect()
@@ -191,7 +191,7 @@ impl Stage {
         Ok(highest.into_iter().filter(|highest| (highest - height).abs() < 0.1).count())
     }
 
-    /// Returns the rotation of a cube in one tick, in degrees.
+    /// Runs a tick. Returns the angle in degrees by which the cube has turned in this tick.
     fn turned(&self, cube: ObjectHandle) -> Result<f64, Error> {
         let before = self.field(cube, "rotation", "yaw")?;
         self.session.world.tick();

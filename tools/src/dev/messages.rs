@@ -54,7 +54,7 @@ impl Messages {
             Event::Canceled => "the sources changed again: the build is canceled".to_owned(),
             Event::Built { warnings, .. } if warnings.is_empty() => return None,
             Event::Built { warnings, .. } => warnings.trim_end().to_owned(),
-            // The compiler's message is printed unchanged.
+            // Prints the compiler's message unchanged.
             Event::NotBuilt(BuildError::DoesNotCompile { rendered, .. }) => {
                 format!("{}\n{}", rendered.trim_end(), paint.red(old_code))
             }
@@ -137,7 +137,7 @@ impl Messages {
         match event {
             WorldEvent::Host(FromHost::Restored { objects, age, text }, _) => {
                 let head = format!("the world is back as it was {} ago", short_time(*age));
-                // The first line of `text` repeats this message.
+                // Omits the first line of `text`, because it repeats this message.
                 let rest = text.split_once('\n').map_or_else(String::new, |(_, rest)| format!("\n{rest}"));
                 let objects = match objects {
                     1 => "1 object with its values".to_owned(),

@@ -23,7 +23,7 @@ enum State {
     Fine,
     /// A hint that requires no action.
     Note,
-    /// A problem that makes some function fail.
+    /// A problem because of which a build, a host or a command fails.
     Wrong,
 }
 
@@ -109,7 +109,7 @@ fn workspace(dir: &Path) -> Vec<Finding> {
     let root = metadata.workspace_root.join("Cargo.toml");
     let table = read_text(root.as_std_path()).ok().and_then(|text| text.parse().ok()).unwrap_or_default();
     let mut findings = rules::findings(&metadata, &table, &|path| read_text(path).ok());
-    // Finds the host that `alcedo dev` would run.
+    // Reports the host that `alcedo dev` would run.
     match find_host(None, &[dir.to_owned()]) {
         Ok(Some(host)) => findings.push(Finding::fine(format!("`alcedo dev` runs the host `{}`", host.name))),
         Ok(None) => {
@@ -153,7 +153,7 @@ fn runs(program: &str) -> bool {
     Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())
 }
 
-/// Checks the default linker of rustc.
+/// Checks that rustc's default linker is installed.
 fn linker() -> Finding {
     if runs("cc") {
         return Finding::fine("cc links".into());
@@ -165,7 +165,7 @@ fn linker() -> Finding {
     )
 }
 
-/// Starts a host to check the folder that contains the private copies of libraries.
+/// Starts a host, to check that private copies of libraries can be written to the temporary folder, and to remove leftover copies.
 fn temporary() -> Vec<Finding> {
     let base = std::env::temp_dir();
     let before = stages(&base);

@@ -1,11 +1,11 @@
-//! Readable backtraces. Frames of the author's own code are printed first.
+//! Formats backtraces for people. Frames of the author's own code are printed first.
 
 use std::fmt;
 use std::path::Path;
 
 use serde::Serialize;
 
-/// Maximum number of printed lines per part.
+/// Maximum number of printed lines for the author's frames, and for the remaining frames.
 const LINES: usize = 32;
 
 /// A stack frame.
@@ -40,7 +40,8 @@ impl Owner {
     /// code.
     pub(super) fn of(function: &str, source: Option<&Path>, alcedo: Option<&Path>) -> Self {
         const OF_ALCEDO: [&str; 4] = ["plugin-api", "runtime", "tools", "reload-test"];
-        // Code that the attribute macros generate has the source location of the attribute.
+        // Recognizes code that the attribute macros generate by its name, because its source location is that of the attribute in the
+        // author's code.
         let is_written = function.contains("::_::")
             && ["::ALCEDO_FUNCTIONS", "::AlcedoTrampoline", "::alcedo_"].iter().any(|of| function.contains(of));
         let Some(source) = source else { return if is_of_std(function) { Self::Std } else { Self::Library } };
@@ -119,7 +120,7 @@ pub(super) fn brief(calls: &[Call], named: Option<&Call>, most: usize) -> String
 }
 
 fn lines(indexed: &[(usize, &Call)]) -> String {
-    // The stack of an endless recursion consists of repeated frames.
+    // Groups equal adjacent frames, because the stack of an endless recursion consists of repeated frames.
     let groups: Vec<_> = indexed.chunk_by(|(_, one), (_, next)| one == next).collect();
     let mut text = String::new();
     for group in groups.iter().take(LINES) {

@@ -33,7 +33,7 @@ pub(super) struct Mapped {
     pub(super) path: PathBuf,
 }
 
-/// Parsed contents of the files of a crash or panic.
+/// Parsed contents of the files that a host has written for a crash or a panic.
 #[derive(Debug, Default)]
 pub(super) struct CrashDump {
     pub(super) signal: i32,
@@ -43,7 +43,7 @@ pub(super) struct CrashDump {
     pub(super) pc: u64,
     pub(super) sp: u64,
     pub(super) fp: u64,
-    /// Link register, on machines that have it.
+    /// Link register, on processors that have a link register.
     pub(super) lr: u64,
     pub(super) thread: String,
     /// Address of the first byte of the stack.
@@ -79,12 +79,13 @@ impl CrashDump {
         folder.join("crash").is_file()
     }
 
-    /// Reads the files of a crash. Returns `None` if the host has written no files.
+    /// Reads the files that the host has written for a crash. Returns `None` if no such files exist.
     pub(super) fn read(folder: &Path) -> Option<Self> {
         Self::read_files(folder, "")
     }
 
-    /// Reads the files of a panic. Returns `None` if a file is missing or incomplete, or if the host overwrites it during the read.
+    /// Reads the files that the host has written for a panic. Returns `None` if a file is missing or incomplete, or if the host overwrites
+    /// a file while it is read.
     pub(super) fn read_panic(folder: &Path, slot: u32) -> Option<Self> {
         let ending = format!("-{slot:02}");
         let crash = || plain_file::read(&folder.join(format!("crash{ending}")), LARGEST).ok();
@@ -138,7 +139,7 @@ impl CrashDump {
         dump
     }
 
-    /// Parses a line of the notes. Incomplete or invalid lines are ignored.
+    /// Parses a line of the notes that the host has written. Incomplete or invalid lines are ignored.
     fn note(&mut self, line: &str) {
         let fields: Vec<_> = line.split(' ').collect();
         match fields[..] {
@@ -227,7 +228,7 @@ fn unescaped(field: &str) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Parses a line in the list of mappings. Returns `None` if the line does not describe a mapped file.
+/// Parses a line in the host's list of mappings. Returns `None` if the line does not describe a mapped file.
 fn mapped(line: &str) -> Option<Mapped> {
     let mut fields = line.splitn(6, ' ');
     let range = range(fields.next()?)?;

@@ -71,7 +71,7 @@ impl End {
         matches!(self, Self::Ordered(status) if status.signal() == Some(SIGKILL))
     }
 
-    /// Adds the message about exhausted memory to a crash. The program printed this message before the crash.
+    /// Adds a message about exhausted memory, which the program printed before its crash, to the crash report.
     pub(crate) fn out_of_memory(self, text: String) -> Self {
         match self {
             Self::Crashed(mut crash) => {
@@ -87,7 +87,7 @@ impl End {
         if let Self::Crashed(crash) = self { crash.brief(paint) } else { self.report(paint) }
     }
 
-    /// Returns the end as fields for other programs.
+    /// Returns the end as JSON fields, for other programs.
     pub(crate) fn facts(&self) -> Value {
         match self {
             Self::Crashed(crash) => json!({
@@ -258,7 +258,7 @@ impl Host {
 
     fn send(&mut self, signal: Signal) {
         match &self.process {
-            // Has no effect on a process that has exited.
+            // Ignores the error that occurs if the process has exited.
             Some(process) => drop(pidfd_send_signal(process, signal)),
             None => self.waiting.push(signal),
         }
@@ -309,7 +309,7 @@ impl Guard {
         let _watched = self.start(command, on_panic, move |end| drop(sender.send(end)))?;
         let end = receiver.recv().unwrap_or_else(|_| Err(io::ErrorKind::BrokenPipe.into()));
         let end = end.map_err(file("wait for", &program))?;
-        // After a crash or kill, the host has not restored the terminal's mode.
+        // Restores the terminal's mode, because a host that crashed or was killed has not restored it.
         if let Some(terminal) = self.terminal.as_ref().filter(|_| !end.is_orderly()) {
             let _restored = tcsetattr(io::stdin(), OptionalActions::Now, terminal);
         }
@@ -336,7 +336,7 @@ impl Guard {
         }
         let mut child = command.env(FOLDER, folder.path()).spawn().map_err(file("start", &program))?;
         let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-        // Without a pidfd, signals are not forwarded to the host.
+        // Ignores an error. Without a pidfd, signals are not forwarded to the host.
         let process = pid.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok()).map(Arc::new);
         lock(&self.current).started(process.clone());
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
@@ -379,7 +379,7 @@ impl Watched {
     }
 }
 
-/// Calls `on_panic` for each panic while the host runs, and for the last panics before its end.
+/// Calls `on_panic` for each panic while the host runs. After the host has ended, also reports the last panics.
 fn follow(mut panics: Panics, on_panic: impl FnMut(Panic), is_over: &Receiver<()>) {
     let mut on_panic = on_panic;
     loop {
@@ -420,8 +420,8 @@ const PASSED_ON: [(i32, Signal); 6] = [
     (SIGUSR2, Signal::USR2),
 ];
 
-/// Forwards signals that another process has sent to this process. Signals of the terminal reach the host directly. A signal that arrives
-/// before the start of the host is sent after the start.
+/// Forwards signals that another process has sent to this process. Signals from the terminal reach the host directly, and are not
+/// forwarded. A signal that arrives before the host is started is forwarded after the start.
 fn pass_signals_on(current: Current) -> io::Result<()> {
     let mut signals = SignalsInfo::<WithOrigin>::new(PASSED_ON.map(|(number, _)| number))?;
     thread::Builder::new().name("signals".to_owned()).spawn(move || {

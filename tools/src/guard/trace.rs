@@ -47,7 +47,7 @@ pub(super) fn trace(dump: &CrashDump) -> Trace {
     let (mut pc, mut sp) = (dump.pc, dump.sp);
     if !is_code(pc) {
         trace.calls.push(nowhere(pc, dump));
-        // No instruction of the callee has run, so the registers still contain the values of the caller.
+        // Continues at the caller. No instruction of the callee has run, so the registers still contain the values of the caller.
         if let Some((caller, its_sp)) = caller(dump, &images) {
             (pc, sp) = (caller, its_sp);
             trace.has_jumped = true;
@@ -66,7 +66,7 @@ pub(super) fn trace(dump: &CrashDump) -> Trace {
         let image = images.values().find(|image| image.code.range.contains(&address));
         match image {
             Some(image) => trace.calls.extend(named(image, address, dump)),
-            // The return address belongs to code that was unmapped while the call was running.
+            // Adds a frame for a return address in code that was unmapped while the call was running.
             None if matches!(frame, FrameAddress::ReturnAddress(_)) => {
                 trace.calls.extend(former_images(dump, address).map(|_| nowhere(address, dump)));
             }
@@ -127,8 +127,8 @@ fn ends_with_a_call(code: &[u8]) -> bool {
 fn unwindable(code: &Mapped) -> Option<(Module<Vec<u8>>, u64)> {
     let bytes = read_image(&code.path).ok()?;
     let file = object::File::parse(bytes.as_slice()).ok()?;
-    // The kernel maps whole pages, so the mapping may begin before the segment. If a page of the file contains parts of two segments, the
-    // page is mapped twice.
+    // Finds the segment to which the mapping belongs. The kernel maps whole pages, so the mapping may begin before the segment. If a page
+    // of the file contains parts of two segments, the page is mapped twice.
     let segment = file.segments().find(|segment| {
         let (offset, len) = segment.file_range();
         let page = offset & !0xfff;
@@ -165,7 +165,7 @@ fn is_executable(flags: SegmentFlags) -> bool {
     matches!(flags, SegmentFlags::Elf { p_flags, .. } if p_flags.0 & object::elf::PF_X.0 != 0)
 }
 
-/// Returns the functions at an address. Inlined functions are first.
+/// Returns the functions at an address. Inlined functions precede the function that contains them.
 fn named(image: &Image<'_>, address: u64, dump: &CrashDump) -> Vec<Call> {
     let path = &image.code.path;
     let module = dump.module(path);
@@ -208,7 +208,7 @@ fn function_of(image: &ImageRecord, address: u64) -> Option<String> {
     Names::of(&image.copy)?.symbol(address.wrapping_sub(bias))
 }
 
-/// Shortens a path below the current folder.
+/// Shortens a path below the working directory to a relative path.
 fn short(file: &str) -> String {
     let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
     Path::new(file).strip_prefix(here).map_or_else(|_| file.to_owned(), |rest| rest.display().to_string())

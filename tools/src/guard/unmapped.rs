@@ -27,7 +27,7 @@ pub(super) fn former_images(dump: &CrashDump, address: u64) -> Option<FormerImag
     }
     let mut there: Vec<_> =
         dump.images.iter().filter(|image| image.ranges.iter().any(|range| range.contains(&address))).collect();
-    // Sorts the most recently unmapped image first. An image without such a time was being unmapped during the crash.
+    // Sorts the most recently unmapped image first. An image without a time of its unmapping was being unmapped during the crash.
     there.sort_by_key(|image| std::cmp::Reverse(image.unmapped.unwrap_or(Duration::MAX)));
     let last = there.first()?;
     let is_alone = there.len() == 1;
@@ -169,7 +169,7 @@ mod tests {
         check(both(), 0x8000, Some(description));
         assert_eq!(former_images(&dump(both()), 0x8000).unwrap().alone, None);
         assert_eq!(former_images(&dump(both()), 0x7000).unwrap().alone, Some(cube(1, 90)));
-        // Modules of two contexts may have equal names and generation numbers.
+        // Uses two images with the same name and generation, because modules of two contexts may be equal in both.
         check(vec![cube(1, 90), cube(1, 95)], 0x7000, Some("cube, generation 1 or 1, the last unmapped 5 s ago"));
     }
 

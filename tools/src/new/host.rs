@@ -26,7 +26,7 @@ pub(super) struct Host {
     pub(super) package: String,
     /// Set if tests can build the host, because its library has a function `builder`.
     pub(super) has_builder: bool,
-    /// Names that the glue uses. Members of the plugin must have different names.
+    /// Names that the glue uses, and that members of the plugin must therefore not have.
     names: BTreeSet<String>,
     types: BTreeSet<String>,
 }
@@ -164,8 +164,8 @@ fn attributes<'a>(source: &'a str, name: &str) -> Vec<(&'a str, &'a str)> {
     behind.filter_map(|rest| rest.split_once(")]")).collect()
 }
 
-/// Parses the item after an attribute. Returns its name and the source after the name. Returns `None` if the item does not begin with
-/// `keyword`.
+/// Parses the item after an attribute, for example a struct. Returns the item's name and the source after the name. Returns `None` if the
+/// item does not begin with `keyword`.
 fn item<'a>(behind: &'a str, keyword: &str) -> Option<(&'a str, &'a str)> {
     let mut rest = behind.trim_start();
     while rest.starts_with("#[") {
@@ -188,7 +188,7 @@ fn classes(glue: &str) -> Vec<Class> {
         } else if let Some((name, body)) = item(behind, "impl ")
             && let Some(class) = classes.iter_mut().find(|class| class.name == name)
         {
-            // Functions in glue have no bodies, so the first brace ends the block.
+            // Ends the block at the first closing brace, because functions in glue have no bodies.
             let body = body.split_once('}').map_or(body, |(body, _)| body);
             class.events.extend(body.split(';').filter_map(|function| event(name, function)));
         }
@@ -213,7 +213,7 @@ fn event(owner: &str, function: &str) -> Option<Event> {
     let (head, rest) = function.split_once("fn ").filter(|_| is_event)?.1.split_once('(')?;
     let (params, result) = closed(rest)?;
     let result = result.trim().trim_start_matches("->").trim();
-    // The override in the new plugin cannot fail, so it returns the plain value.
+    // Removes `Result`, because the override in the new plugin cannot fail and returns the plain value.
     let result =
         result.strip_prefix("Result<").map_or(result, |inner| inner.rsplit_once(',').map_or(inner, |(value, _)| value));
     let result = if result == "()" { "" } else { result };

@@ -70,7 +70,7 @@ impl Name {
         self.0.replace('-', "_")
     }
 
-    /// Returns the prefix of class names.
+    /// Returns the name in camel case, as the prefix of class names.
     pub(crate) fn camel(&self) -> String {
         let word = |word: &str| {
             let mut letters = word.chars();
@@ -85,10 +85,7 @@ impl Name {
         Self(format!("{}-{suffix}", self.0))
     }
 
-    /// Checks that no package of the workspace has the module name of this name.
-    ///
-    /// # Errors
-    /// If a package of the workspace has this module name.
+    /// Checks that this name differs from the names of all packages in the workspace, even if `-` and `_` count as equal.
     pub(crate) fn differs_from(&self, packages: &[String]) -> Result<(), Error> {
         let module = self.module();
         match packages.iter().find(|package| package.replace('-', "_") == module) {
@@ -113,7 +110,8 @@ fn invalid_part(text: &str) -> Option<String> {
     (text.len() > LONGEST).then(|| format!("its {} bytes", text.len()))
 }
 
-/// Removes or replaces the invalid parts of a string. Returns `None` if the result is not a valid name.
+/// Suggests a valid name that is similar to a string, by removing or replacing its invalid parts. Returns `None` if the result is not valid
+/// either.
 fn nearest(text: &str) -> Option<String> {
     let mut near = String::new();
     let mut was_lower = false;

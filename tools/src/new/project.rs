@@ -273,7 +273,7 @@ mod tests {
     use crate::install::checkout;
     use crate::new::templates::{ALONE, WORKSPACE, filled};
 
-    /// Folder of this program in a registry.
+    /// Folder of this package in cargo's copy of a registry.
     const PUBLISHED: &str = "/r/registry/src/index.crates.io-1/alcedo-tools-0.1.0";
 
     #[test]
@@ -288,7 +288,7 @@ mod tests {
         check(None, Some("url"), PUBLISHED, Kind::Git("url".into()));
         check(None, None, env!("CARGO_MANIFEST_DIR"), Kind::Checkout);
         check(None, Some("url"), env!("CARGO_MANIFEST_DIR"), Kind::Git("url".into()));
-        // If the checkout was removed after the build, the result is an error instead of published versions.
+        // Expects an error if the checkout was removed after this program was built. The published versions would be wrong.
         let error = Sources::choose(None, None, Path::new("/gone/alcedo/tools")).unwrap_err().to_string();
         assert!(error.starts_with("/gone/alcedo is not a checkout of Alcedo"), "{error}");
     }

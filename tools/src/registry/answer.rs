@@ -76,7 +76,7 @@ impl Login {
     }
 }
 
-/// Client for requests with limits.
+/// HTTP client whose requests have limits for size and duration.
 pub(super) struct Http {
     client: Client,
     /// Client for uploads. The response follows only after the whole upload, so this client has no time limit for parts of a response.
@@ -222,7 +222,7 @@ impl<'a> Exchange<'a> {
         }
     }
 
-    /// Uploads bytes. An address outside of the registry receives no credentials.
+    /// Uploads bytes to `address`. Sends no credentials if the address does not belong to the registry.
     ///
     /// # Errors
     /// If the address cannot be reached, or is too slow.
@@ -237,7 +237,6 @@ impl<'a> Exchange<'a> {
         }
     }
 
-    /// Adds the credentials to a request.
     fn authorized(&self, request: RequestBuilder) -> RequestBuilder {
         match (&self.credentials, self.user()) {
             (Credentials::Token(token), _) => request.bearer_auth(token),
@@ -354,10 +353,10 @@ impl Clock {
         self.patience + Duration::from_millis(self.received / SLOWEST)
     }
 
-    /// Waits for the next part of the request, within the time limit.
+    /// Waits until the next part of the request or response is complete, within the time limit.
     ///
     /// # Errors
-    /// If the part fails, or if it does not end within the limit.
+    /// If the part fails, or if it is not complete within the limit.
     async fn within<T, E: StdError + Send + Sync + 'static>(
         &self,
         part: impl Future<Output = Result<T, E>>,

@@ -45,7 +45,7 @@ pub(super) fn own_target() -> String {
     }
 }
 
-/// Returns the platform of a target in the notation of other OCI tools. Returns `None` if these tools have no name for the target.
+/// Returns the platform of a target as other OCI tools name it. Returns `None` if these tools have no name for the target.
 fn platform(target: &str) -> Option<Platform> {
     let architecture = match target.split('-').next()? {
         "x86_64" => "amd64",
@@ -112,7 +112,7 @@ fn value<'a>(annotations: Option<&'a BTreeMap<String, String>>, key: &str) -> &'
     annotations.and_then(|annotations| annotations.get(key)).map_or("", String::as_str)
 }
 
-/// Adds an artifact to the index of a tag. Replaces an earlier artifact of this target. Artifacts of other targets remain.
+/// Adds an artifact to the index of a tag, and replaces an earlier artifact for the same target. Artifacts for other targets remain.
 ///
 /// # Errors
 /// If the tag contains another module.
@@ -154,10 +154,8 @@ pub(super) fn select<'a>(index: &'a OciImageIndex, target: &str) -> Result<&'a s
     })
 }
 
-/// Checks that a digest has the form of the digests that this program computes. A digest becomes part of addresses and file names.
-///
-/// # Errors
-/// If the digest has a different form.
+/// Checks that a digest has the form of the digests that this program computes, because the digest becomes part of addresses and file
+/// names.
 pub(super) fn ensure_digest(digest: &str) -> Result<(), Error> {
     let digits = digest.strip_prefix("sha256:").unwrap_or_default();
     let is_digit = |digit: u8| matches!(digit, b'0'..=b'9' | b'a'..=b'f');
@@ -203,10 +201,7 @@ pub(super) fn layer(manifest: &OciImageManifest) -> Result<Layer<'_>, Error> {
     }
 }
 
-/// Compares the annotations of an artifact with the manifest of its library.
-///
-/// # Errors
-/// If the annotations in the registry differ from the manifest of the signed library.
+/// Checks that the annotations of an artifact equal the manifest of its signed library.
 pub(super) fn check(manifest: &OciImageManifest, info: &ManifestInfo, target: &str) -> Result<(), Error> {
     let signed = annotations(info, target);
     for (key, expected) in signed {

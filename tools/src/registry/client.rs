@@ -18,7 +18,7 @@ const PASSWORD: &str = "ALCEDO_REGISTRY_PASSWORD";
 /// Environment variable with the registries that receive the user's password, separated by commas.
 const HOSTS: &str = "ALCEDO_REGISTRY_HOSTS";
 
-/// Registries that are accessed without TLS.
+/// Registries that this program accesses without TLS.
 #[derive(clap::Args, Clone, Debug, Default)]
 pub(crate) struct Access {
     /// A registry that is accessed by plain HTTP: `registry.lan:5000`; may be given several times.
@@ -146,7 +146,7 @@ fn manifest_path(reference: &Reference) -> String {
 /// # Errors
 /// If several registries would receive the password and `named` does not list them.
 fn login(user: Option<(String, String)>, named: Option<&str>, registries: BTreeSet<String>) -> Result<Login, Error> {
-    // References contain the address of Docker Hub instead of its name.
+    // Converts the name of Docker Hub to the address that references contain.
     let resolved = |name: &str| if name == "docker.io" { "index.docker.io".to_owned() } else { name.to_owned() };
     let registries: Vec<_> = match named.filter(|named| !named.trim().is_empty()) {
         Some(named) => named.split(',').map(|name| resolved(name.trim())).collect(),
@@ -159,10 +159,7 @@ fn login(user: Option<(String, String)>, named: Option<&str>, registries: BTreeS
     Ok(Login { user, registries })
 }
 
-/// Returns the content of a response.
-///
-/// # Errors
-/// If the registry has rejected the request.
+/// Returns the content of a response, or an error if the registry has rejected the request.
 fn content(answer: Answer, doing: &str, reference: &Reference) -> Result<Vec<u8>, Error> {
     match answer {
         Answer::Content(bytes) => Ok(bytes),

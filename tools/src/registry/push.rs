@@ -1,4 +1,4 @@
-//! `alcedo push`: uploads signed libraries to a registry, and prints the reference of the module with its digest.
+//! `alcedo push`: uploads signed libraries to a registry, and prints a reference to the module that contains its digest.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -158,7 +158,7 @@ impl Layout {
         if rows == 0 { 0 } else { rows.saturating_add(1).min(most) }
     }
 
-    /// Splits the last lines of output into rows. Returns at least `shown` rows if enough output exists.
+    /// Splits the last lines of output into rows of at most `columns` columns. Returns at least `shown` rows if enough output exists.
     fn last_rows(&self, shown: usize, columns: usize) -> Vec<String> {
         let mut rows = VecDeque::new();
         for line in self.output.iter().rev() {
@@ -200,7 +200,7 @@ impl Layout {
 
     /// Returns the sequence that limits scrolling to the rows above the pane and the status.
     fn region(&self) -> String {
-        // Setting the scroll region moves the cursor, so the cursor is saved and restored.
+        // Saves and restores the cursor, because setting the scroll region moves the cursor.
         format!("{SAVE}\x1b[1;{}r{RESTORE}", self.size.rows - 1 - self.pane)
     }
 
@@ -222,7 +222,7 @@ fn counted(line: &Line) -> Cow<'_, str> {
     }
 }
 
-/// Returns the beginning of a string with at most this number of visible characters.
+/// Returns the longest prefix of a string with at most `columns` visible characters.
 fn cut(text: &str, columns: usize) -> &str {
     let mut left = columns;
     for at in letters(text) {
@@ -253,7 +253,7 @@ mod tests {
 
     use super::{Layout, Size, cut};
 
-    /// A layout, with the terminal on which it is printed.
+    /// A layout, and an emulated terminal to which it is printed.
     struct Scene {
         layout: Layout,
         terminal: vt100::Parser,

@@ -30,7 +30,7 @@ pub(super) enum Again {
     With(BuildNumber),
     /// Continue without plugin code, and wait for a new build.
     Waiting,
-    /// Stop, because the host also crashes without plugins.
+    /// Stop, because the host crashes even without plugins.
     No,
 }
 
@@ -63,7 +63,7 @@ impl BuildLives {
                 BuildLife::Stopped => (trying, live, any) = (None, None, true),
                 BuildLife::Crashed => {
                     any = trying.is_some() || live.is_some();
-                    // A crash during a load is a crash of the build that is being loaded.
+                    // Attributes a crash during a load to the build that is being loaded.
                     let (build, since) = match (trying.take(), live.take()) {
                         (Some(build), _) => (build, at),
                         (None, Some(live)) => live,
@@ -118,7 +118,7 @@ mod tests {
     fn the_last_build_that_did_not_crash_is_chosen() {
         check(&["tried 1 0", "live 1 1", "tried 2 5", "live 2 6", "crashed 0 7"], with(1));
         check(&["live 1 1", "live 2 6", "live 3 7", "crashed 0 8"], with(2));
-        // An earlier build that was loaded again counts as the last live build.
+        // Build 1 was loaded again after build 2, so build 1 counts as the last build before build 3.
         check(&["live 1 1", "live 2 2", "live 1 3", "live 3 4", "crashed 0 8"], with(1));
     }
 

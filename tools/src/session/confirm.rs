@@ -13,7 +13,7 @@ pub(super) fn expected(libraries: &[PathBuf]) -> Builds {
     manifests.map(|manifest| (manifest.name, format!("{:032x}", manifest.build_id))).collect()
 }
 
-/// Returns a sentence for each module whose running build differs from the expected build.
+/// Returns an error message for each module whose running build differs from the expected build.
 pub(super) fn problems(expected: &Builds, running: &Builds) -> Vec<String> {
     let problem = |(module, build): (&String, &String)| match running.get(module) {
         Some(found) if found == build => None,

@@ -13,7 +13,7 @@ const SOON: Duration = Duration::from_secs(5);
 /// omit the saved world.
 const CHANCES: u32 = 2;
 
-/// Time of the last restart, and number of failed restores.
+/// Time of the last restart, and number of consecutive restores that failed.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Restarts {
     last: Option<Duration>,
@@ -73,7 +73,7 @@ impl<W: World> Session<W> {
         let libraries = good.map(|build| self.history.libraries(build)).unwrap_or_default();
         let good = good.filter(|_| !libraries.is_empty());
         let good = good.map(|build| Candidate::new(build, libraries, Origin::Again));
-        // After a restart by the user, the next candidate has priority: its plugins may have been built for the host's new program.
+        // Prefers the next candidate after a restart by the user, because its plugins may have been built for the host's new program.
         match self.next.take_if(|_| is_requested).or(good) {
             Some(candidate) => {
                 self.begin_load(candidate);

@@ -22,14 +22,14 @@ pub(crate) enum Event {
     Built {
         /// Run time of the build in milliseconds.
         millis: f64,
-        /// Warnings of the compiler, unchanged.
+        /// Warnings as the compiler printed them.
         warnings: String,
     },
     /// The build failed. The old code continues to run.
     NotBuilt(BuildError),
     /// The build produced libraries that are equal to the running libraries.
     Unchanged,
-    /// Files have changed while builds are paused.
+    /// Files have changed, but are not built because builds are paused.
     Noted(Vec<PathBuf>),
     /// Sources of the host have changed. The host still runs its older program.
     HostChanged(Vec<PathBuf>),
@@ -48,15 +48,15 @@ pub(crate) enum Event {
     /// A build was not loaded.
     Refused {
         error: String,
-        /// Set if a type of the host is missing. The plugin may then be for another host.
+        /// Set if the host lacks a type that the plugin uses. The plugin may then be for another host.
         lacks_type: bool,
         /// Set if the host's sources have changed since its running program was built.
         host_is_older: bool,
-        /// Set if older code continues to run.
+        /// Set if the code of an older build continues to run.
         runs: bool,
     },
-    /// A generation was committed, but its modules did not return the build ids of the requested libraries. `problems` contains a sentence
-    /// per module.
+    /// A generation was committed, but its modules did not return the build ids of the requested libraries. `problems` contains an error
+    /// message per module.
     NotConfirmed { generation: u64, problems: Vec<String> },
     /// A reload has ended.
     Reloaded(Box<Live>),
@@ -86,7 +86,7 @@ pub(crate) enum Event {
     /// An operation failed. The world continues.
     Failed(String),
     Over {
-        /// Set if the host cannot run at all.
+        /// Set if the session is over because the host cannot run.
         failed: bool,
     },
 }

@@ -11,7 +11,8 @@ use crate::scripts;
 use alcedo_build::Artifact;
 use alcedo_runtime::development::PrivateFolder;
 
-/// Number of builds kept. Debug libraries are large, and the folder for temporary files is often in memory.
+/// Number of builds that are kept. The number is limited because debug libraries are large, and the folder for temporary files is often in
+/// memory.
 const KEPT: usize = 20;
 
 /// Number of a copied build.
@@ -79,7 +80,8 @@ impl History {
         entries(&self.folder(build)).iter().flat_map(|dir| entries(dir)).collect()
     }
 
-    /// Copies libraries with their seals. If a build overwrites a library during the copy, the seal does not match the copy.
+    /// Copies libraries with their seals. If a build overwrites a library while it is copied, the seal does not match the copy, so a host
+    /// rejects the copy.
     pub(crate) fn keep(&mut self, artifacts: &[Artifact]) -> Result<(BuildNumber, Vec<PathBuf>), Error> {
         let build = BuildNumber(self.next);
         self.next += 1;
@@ -141,7 +143,7 @@ mod tests {
         assert_eq!(history.libraries(build), copies);
     }
 
-    /// Binds `generation:build` pairs, and compares the dropped and the remaining builds.
+    /// Calls `bind` for each `generation:build` pair in `script`, and checks the dropped and the remaining builds.
     fn check(script: &str, dropped: &[u64], left: &[u64]) {
         let mut shelf = Shelf::default();
         let mut discarded = Vec::new();

@@ -35,7 +35,8 @@ impl HostSources {
 }
 
 impl<W: World> Session<W> {
-    /// Restarts the world's process with the last good build. If sources of the host have changed, first builds the host and its plugins.
+    /// Restarts the world's process with the last good build. If sources of the host have changed, builds the host and its plugins before
+    /// the restart.
     pub(crate) fn restart_world(&mut self) {
         match &mut self.host {
             Some(host) if host.is_stale && self.hang.is_none() => {
@@ -60,7 +61,7 @@ impl<W: World> Session<W> {
         }
     }
 
-    /// Kills the world's process if the requested save has ended or exceeded its time limit.
+    /// Kills the world's process if the save before a restart is complete or has exceeded its time limit.
     pub(super) fn left(&mut self, is_saved: bool) {
         let now = self.now();
         if self.leaving.take_if(|until| is_saved || *until <= now).is_some() {
@@ -90,7 +91,7 @@ impl<W: World> Session<W> {
         (0..self.targets.len()).filter(|at| !self.targets[*at].is_host()).collect()
     }
 
-    /// Updates the glue of the host if the types of the host have changed. Returns true if a glue file was written.
+    /// Updates the glue for types of the host if these types have changed. Returns true if a glue file was written.
     pub(super) fn rewrite_glue(&mut self) -> bool {
         let Some(host) = &self.host else { return false };
         let program = &host.program;

@@ -82,8 +82,8 @@ impl Job {
         self.running.is_none()
     }
 
-    /// Takes the libraries of the completed build, and starts the next build. Returns the index of the built target, and its libraries.
-    /// After an error, no further target is built.
+    /// Collects the libraries of the completed build, and starts the build of the next target. Returns the index of the built target, and
+    /// its libraries. After an error, no further target is built.
     pub(crate) fn advance(
         &mut self,
         targets: &[Target],

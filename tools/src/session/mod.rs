@@ -46,11 +46,11 @@ pub(crate) use host::HostSources;
 pub(crate) enum Mode {
     /// Build when sources change.
     Automatic,
-    /// Build at the user's request.
+    /// Build only at the user's request.
     Paused,
 }
 
-/// Version of a file: its path, modification time and length.
+/// Identifies a version of a file by path, modification time and length.
 type FileVersion = (PathBuf, Option<SystemTime>, u64);
 
 /// Libraries to load, with their origin.
@@ -293,7 +293,7 @@ impl<W: World> Session<W> {
     pub(crate) fn shutdown(mut self, print: &mut dyn FnMut(&Printed)) -> Vec<String> {
         drop(self.job);
         if self.hang.is_some() {
-            // A hanging world cannot read the request to end, so its process is killed.
+            // Kills the process, because a hanging world cannot read the request to end.
             self.world.kill();
         }
         self.world.shutdown(print)
@@ -348,8 +348,8 @@ impl<W: World> Session<W> {
         self.must_find = false;
     }
 
-    /// Rebuilds the targets whose glue was rewritten after the build `ended`. The libraries of both builds are loaded together, as one
-    /// edit.
+    /// Builds the targets again whose glue was rewritten during the build `ended`. The libraries of both builds are then loaded together,
+    /// as one edit.
     fn build_with_glue(&mut self, ended: Job) {
         let changed = std::mem::take(&mut self.rewritten);
         // Builds the affected plugins again, because the ended build may have used the older glue.
@@ -530,7 +530,7 @@ impl<W: World> Session<W> {
                 self.kill(Killing::Unreadable);
             }
             WorldEvent::Done => {
-                // The host ended normally, for example because its window was closed.
+                // Ends the session, because the host has exited normally, for example after its window was closed.
                 self.events.extend([Event::HostDone, Event::Over { failed: false }]);
             }
             WorldEvent::Ended(end) => self.world_ended(end),

@@ -96,7 +96,7 @@ impl World for Local {
                 let lines = self.runtime.complete(&line);
                 self.report(FromHost::Completions { line, lines });
             }
-            // Reports success without a save, because the world ends with this process.
+            // Reports success without saving the world, because the world ends with this process, so no saved world can be restored.
             ToHost::Save => self.report(FromHost::Saved),
             ToHost::Settings { .. } | ToHost::Restore { .. } | ToHost::End => {}
         }
@@ -136,7 +136,7 @@ impl World for Local {
         self.report(FromHost::Answer { text });
     }
 
-    /// Does nothing, because the world ends with this process.
+    /// Does nothing, because this process ends together with the world.
     fn restart(&mut self, _saved: bool) -> Result<(), Error> {
         Ok(())
     }

@@ -24,7 +24,8 @@ pub(crate) use sample::{Args as SampleArgs, run as run_sample};
 
 /// A world of a session. No method blocks.
 pub(crate) trait World {
-    /// Sends a request. For a load, the event `Started`, `Reloaded` or `Refused` follows, unless the world ends before this event.
+    /// Sends a request to the world. After a request to load, the event `Started`, `Reloaded` or `Refused` follows, unless the world ends
+    /// first.
     fn request(&mut self, request: ToHost);
 
     fn events(&self) -> &Receiver<WorldEvent>;
@@ -45,7 +46,7 @@ pub(crate) trait World {
     fn kill(&mut self);
 
     /// Restarts a world that has ended. If `saved` is true, [`World::restore`] can restore the last saved world. Otherwise, the saved world
-    /// is set aside.
+    /// is set aside and cannot be restored.
     ///
     /// # Errors
     /// If the program cannot be started.
@@ -66,7 +67,7 @@ pub(crate) enum WorldEvent {
     Host(FromHost, Instant),
     /// Objects were created.
     Populated(Population),
-    /// The process runs, but has not connected. The string contains the reason and a hint.
+    /// The host's process runs, but has not connected to the tool. The string contains the reason and a hint.
     NotJoined(String),
     /// The process sent an unreadable message.
     Unreadable(String),

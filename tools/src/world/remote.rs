@@ -97,7 +97,7 @@ impl Remote {
         let mut command = Command::new(&self.host.program);
         command.args(&self.host.args).env(SOCKET, &socket);
         self.paint.pass_on(&mut command);
-        // Keeps a pipe open as standard input, because a host may exit at the end of its input.
+        // Passes an open pipe as standard input, because a host may exit at the end of its input.
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         // Starts a separate process group, so that signals of the terminal reach only this process, which then ends the host normally.
         command.process_group(0);
@@ -114,7 +114,7 @@ impl Remote {
             ended.store(true, Ordering::Release);
             let _all_read = all_read.recv_timeout(LAST_LINES);
             let end = end.unwrap_or_else(|error| End::Lost(error.to_string()));
-            // A successful status does not suffice, because a plugin may have called `exit`.
+            // Requires the announcement of a normal end in addition to a successful status, because a plugin may have called `exit`.
             let is_done = end.is_orderly() && lock(&left).is_some();
             let text = lock(&exhausted).take();
             over.store(true, Ordering::Release);
@@ -218,7 +218,7 @@ impl World for Remote {
 
 impl Drop for Remote {
     fn drop(&mut self) {
-        // Ends the world even if the session has failed.
+        // Kills the process even if the session ends with an error.
         self.kill();
     }
 }
@@ -253,7 +253,7 @@ impl Conversation {
             return;
         }
         let Ok(mut to) = from.try_clone() else { return };
-        // The thread ends when the sender of requests is dropped, or when the host has ended.
+        // Sends requests on a thread, which ends when the sender of requests is dropped, or when the host has ended.
         thread::spawn(move || requests.iter().try_for_each(|order| send(&mut to, &order)));
         loop {
             let event = match receive::<FromHost>(&mut from) {
@@ -282,7 +282,7 @@ impl Conversation {
         }
     }
 
-    /// Waits for the connection of the host. Returns `None` if the host ends before it connects.
+    /// Waits until the host connects. Returns `None` if the host ends before it connects.
     fn joined(&self, listener: &UnixListener) -> io::Result<Option<UnixStream>> {
         listener.set_nonblocking(true)?;
         let (begun, mut is_late) = (Instant::now(), false);

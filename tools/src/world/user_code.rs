@@ -1,4 +1,4 @@
-//! Opens the folder of C libraries that the command line specifies, for the sample engine.
+//! Opens the folder of C libraries that the command line specifies for the sample engine.
 #![expect(unsafe_code, reason = "the user of the command line trusts the folder")]
 
 use std::path::Path;

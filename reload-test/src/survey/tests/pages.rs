@@ -1,4 +1,4 @@
-//! Tests that pages state the outcomes of the rows.
+//! Tests that statements about rows in pages agree with the rows' outcomes.
 
 use super::rows::{ImageState, all};
 use std::fs;
@@ -27,7 +27,7 @@ fn each_rule_for_authors_names_a_row_with_that_outcome() {
     let (_, rules) = page.split_once("\n## ").expect("a heading");
     let mut count = 0;
     for rule in rules.split("\n* ").skip(1) {
-        // Removes the headings and the code after the rule.
+        // Ignores the headings and the code that follow the rule.
         let rule = rule.split("\n\n").next().unwrap_or(rule);
         let mut named = 0;
         for (name, image_state) in claims(rule) {

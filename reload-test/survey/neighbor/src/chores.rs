@@ -115,7 +115,7 @@ pub(crate) fn fork() -> Result<(), String> {
     let waited = loop {
         // SAFETY: waits for the child created above; `status` is writable.
         let waited = unsafe { libc::waitpid(child, &raw mut status, 0) };
-        // A signal may interrupt the wait.
+        // Waits again if a signal has interrupted the wait.
         if waited >= 0 || std::io::Error::last_os_error().kind() != std::io::ErrorKind::Interrupted {
             break waited;
         }

@@ -29,7 +29,7 @@ impl Pages {
             return None;
         }
         let pages = Self { start: found.cast(), words: len / 8, was: was.to_owned() };
-        // Older kernels ignore the flag and treat the address as a hint.
+        // Checks the address, because older kernels ignore the flag and treat the address as a hint.
         if found != expected {
             return None;
         }
@@ -76,7 +76,7 @@ impl Drop for Pages {
     }
 }
 
-/// Returns the word to store at an address. The word is a non-canonical address and differs at each address.
+/// Returns the word to store at an address. The word differs at each address, and is not a valid address itself.
 fn pattern(address: *mut u64) -> u64 {
     (0xA1CE << 48) | (address.addr() as u64 & 0xffff_ffff_ffff)
 }

@@ -1,5 +1,5 @@
-//! Sends two signals to this thread: the first handler runs on the alternate signal stack, the second on the thread's stack. Writes a
-//! line to the system log, under the name of the last `openlog`.
+//! Sends two signals to this thread. The handler of the first signal runs on the alternate signal stack, the handler of the second signal
+//! on the thread's stack. Also writes a line to the system log, under the name that the last call of `openlog` has set.
 
 use std::mem::MaybeUninit;
 use std::path::Path;

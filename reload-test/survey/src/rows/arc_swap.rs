@@ -1,4 +1,4 @@
-//! Swaps a value while threads read it. The guard of the value is dropped, or forgotten.
+//! Swaps a value while threads read it. The guard that protects the value is dropped, or leaked by `mem::forget`.
 
 use std::sync::{Arc, LazyLock};
 use std::thread;

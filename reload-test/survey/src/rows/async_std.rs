@@ -1,4 +1,4 @@
-//! Uses the global executor. This executor cannot be shut down.
+//! Uses the global executor, which cannot be shut down.
 
 pub(crate) fn begin() {}
 

@@ -1,4 +1,4 @@
-//! Baseline: uses no crate.
+//! Uses no crate, as the baseline of the survey.
 
 pub(crate) fn begin() {}
 

@@ -1,5 +1,4 @@
-//! Runs a coroutine on a separate stack. The coroutine panics at its second step. The coroutine is resumed to its end, or left suspended in
-//! a static.
+//! Runs a coroutine on a separate stack. The coroutine panics when it is resumed, or is left suspended in a thread-local.
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,4 +1,4 @@
-//! Uses channels, scoped threads, queues, and epoch-based reclamation. The reclamation has state per thread.
+//! Uses channels, scoped threads, queues, and epoch-based reclamation, which has state per thread.
 
 use crossbeam::channel::bounded;
 use crossbeam::epoch::{self, Atomic, Owned};

@@ -1,4 +1,4 @@
-//! Runs code before `main`, when the library is mapped. The code uses a thread-local with a destructor.
+//! Runs code in an initializer of the library, when the library is mapped. The code uses a thread-local with a destructor.
 
 use std::cell::RefCell;
 

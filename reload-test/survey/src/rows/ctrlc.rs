@@ -21,7 +21,7 @@ pub(crate) fn begin() {
     }
 }
 
-/// Checks for a handler of an earlier generation. The host has no handler.
+/// Returns `true` if a handler is set. It belongs to an earlier generation, because the host has no handler.
 fn is_handled() -> bool {
     // SAFETY: all zeroes are an action.
     let mut action: libc::sigaction = unsafe { mem::zeroed() };

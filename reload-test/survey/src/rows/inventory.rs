@@ -1,4 +1,4 @@
-//! Reads values that were collected before `main`.
+//! Reads values that initializers of the library have collected.
 
 struct Number(u64);
 

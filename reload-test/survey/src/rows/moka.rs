@@ -1,4 +1,4 @@
-//! Uses a cache in a static. The cache evicts old values.
+//! Uses a cache in a static, which evicts old values.
 
 use std::sync::LazyLock;
 use std::thread;

@@ -224,7 +224,7 @@ fn queue() -> c_int {
     let flags = libc::O_RDWR | libc::O_CREAT | libc::O_NONBLOCK;
     // SAFETY: all zeroes are attributes.
     let mut attributes: libc::mq_attr = unsafe { mem::zeroed() };
-    // A user may have 800 KiB in queues. This limit permits at most nine queues of the default size.
+    // Creates a small queue, because all queues of a user may have at most 800 KiB, which permits only nine queues of the default size.
     (attributes.mq_maxmsg, attributes.mq_msgsize) = (1, 1);
     // SAFETY: the name is a C string, and the attributes are initialized.
     let queue = unsafe { mq_open(name.as_ptr(), flags, 0o600, &raw const attributes) };
@@ -242,7 +242,7 @@ fn notifying_queue() {
     leave(queue);
 }
 
-/// Reads from a descriptor and closes it after completion.
+/// Starts an asynchronous read from a descriptor. The notification of its completion closes the descriptor.
 fn notifying_read(fd: c_int) {
     let file = Box::leak(Box::new([0_u8; 16]));
     // SAFETY: all zeroes are a block.

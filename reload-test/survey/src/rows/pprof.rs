@@ -1,4 +1,5 @@
-//! Takes a profile by a timer and a signal, a hundred times a second. The profiler is stopped when the module ends, or left running.
+//! Takes samples for a profile a hundred times a second, by a timer that sends a signal. The profiler is stopped when the module ends, or
+//! left running.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};

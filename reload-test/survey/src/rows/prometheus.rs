@@ -1,4 +1,5 @@
-//! Registers a counter and a histogram in a registry. The default registry keeps both. A separate registry is dropped.
+//! Registers a counter and a histogram in a registry: the default registry, which is never dropped, or a separate registry, which is
+//! dropped.
 
 use crate::local::report;
 

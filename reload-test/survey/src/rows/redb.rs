@@ -10,7 +10,7 @@ const NUMBERS: TableDefinition<'_, u64, u64> = TableDefinition::new("numbers");
 pub(crate) fn begin() {
     let path = local::path("redb");
     DATABASE.keep(Database::create(&path));
-    // The file is deleted with the last descriptor.
+    // Unlinks the file, which is deleted when its last descriptor is closed.
     let _absent = std::fs::remove_file(path);
 }
 

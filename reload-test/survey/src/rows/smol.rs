@@ -1,4 +1,4 @@
-//! Uses the default executor of smol. This executor cannot be shut down.
+//! Uses the default executor of smol, which cannot be shut down.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Sets options of a socket. The socket sends a datagram to itself.
+//! Sets options of a socket, and sends a datagram from the socket to itself.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};

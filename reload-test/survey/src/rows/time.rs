@@ -8,7 +8,7 @@ use time::{Duration, OffsetDateTime, UtcOffset};
 pub(crate) fn begin() {}
 
 pub(crate) fn work() -> String {
-    // The crate may refuse to determine the local offset if other threads run.
+    // Ignores the error, because the crate may refuse to determine the local offset while other threads run.
     let _refused = UtcOffset::current_local_offset();
     let then = OffsetDateTime::UNIX_EPOCH + Duration::days(20_000);
     report(then.format(&Rfc3339).map(|text| text == "2024-10-04T00:00:00Z" && OffsetDateTime::now_utc() > then))

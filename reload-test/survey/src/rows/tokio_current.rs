@@ -1,4 +1,4 @@
-//! Runs a runtime on the calling thread, for the duration of a call.
+//! Runs a tokio runtime on the calling thread, for the duration of a call.
 
 use std::time::Duration;
 

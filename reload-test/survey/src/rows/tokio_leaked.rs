@@ -1,4 +1,4 @@
-//! Uses a runtime with threads, and never shuts it down.
+//! Uses a tokio runtime with threads, and never shuts it down.
 
 use std::sync::OnceLock;
 

@@ -1,4 +1,4 @@
-//! Uses a runtime with threads. The runtime is shut down when the module ends.
+//! Uses a tokio runtime with threads, which is shut down when the module ends.
 
 use std::sync::Mutex;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Awaits a signal on a runtime. The runtime is shut down when the module ends. The signal handler cannot be removed.
+//! Awaits a signal on a tokio runtime. The runtime is shut down when the module ends, but the signal handler cannot be removed.
 #![allow(unsafe_code, reason = "raises the signal")]
 
 use std::io;

@@ -1,4 +1,4 @@
-//! Uses a local subscriber in addition to the bridge to the host.
+//! Uses a local subscriber in addition to the global subscriber, which is the bridge to the host.
 
 use std::io;
 

@@ -1,4 +1,4 @@
-//! Interprets a WebAssembly module, with a call that traps.
+//! Interprets a WebAssembly module. One of the calls into the module traps.
 
 use crate::local::report;
 

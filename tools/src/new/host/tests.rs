@@ -1,4 +1,4 @@
-//! Tests of the parser of a host and its glue.
+//! Tests that the sources of a host and its glue are parsed.
 
 use super::Host;
 

@@ -97,10 +97,7 @@ impl Document {
     }
 }
 
-/// Checks that no two hosts share a file or folder.
-///
-/// # Errors
-/// If a path is relative, or if two hosts share a folder or a status file.
+/// Checks that all paths are absolute, and that no two hosts share a folder or a status file.
 fn ensure_distinct(hosts: &[Host]) -> Result<(), Error> {
     let (mut folders, mut files) = (BTreeMap::new(), BTreeMap::new());
     for host in hosts {

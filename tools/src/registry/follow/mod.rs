@@ -168,7 +168,7 @@ struct Target {
     /// Time at which the files were written, and the id and start time of the host's process at this time. `None` if the host does not have
     /// the files.
     written: Option<(Instant, Option<(u32, u64)>)>,
-    /// Set after the event for this host was printed.
+    /// Set after the event `Healthy` for this host was printed.
     is_reported: bool,
     /// Reason why the files could not be written.
     failure: Option<String>,
@@ -272,7 +272,7 @@ impl Follower<'_> {
             let known = known.and_then(|library| Some((library.clone(), self.store.get(&library.digest)?)));
             let library = match known {
                 Some((library, bytes)) => {
-                    // The trusted keys may have changed since the library was stored.
+                    // Verifies the signature again, because the trusted keys may have changed since the library was stored.
                     fetch::admit(&reference.to_string(), &bytes, &self.keys)?;
                     library
                 }
@@ -335,7 +335,8 @@ impl Follower<'_> {
                 let permits = self.args.allow_older || returns(known, &library.digest);
                 check_age(&library.module, present.as_ref(), &library.version, permits)
                     .map_err(|reason| anyhow!("the host {name} is refused: {reason}"))?;
-                // An operator may have replaced the file manually. The host then reports this file as healthy.
+                // Checks the host's report, because an operator may have replaced the file manually. If the host reports this file as
+                // healthy, it becomes the last good file.
                 let is_healthy = status.is_some_and(|status| runs(status, &file_name, &digest));
                 if known.is_none_or(|known| self.store.get(known).is_none()) || is_healthy {
                     self.store.put(&digest, &bytes)?;

@@ -172,7 +172,7 @@ mod tests {
                     wave.iter().for_each(|&at| hosts[at] = Progress::Waiting);
                 }
                 Next::Wait => {
-                    // The hosts report one by one.
+                    // Lets the hosts report one by one.
                     let at = hosts.iter().position(|host| *host == Progress::Waiting).expect("a host waits");
                     let is_unhealthy = unhealthy & (1 << at) != 0;
                     hosts[at] = if is_unhealthy { Progress::Unhealthy("sick".into()) } else { Progress::Healthy };
@@ -237,7 +237,7 @@ mod tests {
         assert_eq!(observed(a.clone(), module("b.so", "old", "running"), 1, 9), "Waiting");
         assert!(observed(a.clone(), module("b.so", "old", "running"), 1, 10).contains("has not reported healthy code"));
         assert_eq!(observed(a.clone(), module("c.so", "new", "running"), 1, 0), "Waiting");
-        // A host may temporarily unload its Master.
+        // Waits first, because a host may temporarily unload its Master.
         assert_eq!(observed(a.clone(), module("b.so", "", "absent"), 1, 9), "Waiting");
         assert!(observed(a.clone(), module("b.so", "", "absent"), 1, 10).starts_with("the host has unloaded b.so"));
         assert!(observed(a.clone(), module("b.so", "new", "checking"), 2, 0).contains("(process 1, now 2)"));

@@ -53,7 +53,7 @@ pub(super) struct Store {
 }
 
 impl Store {
-    /// Opens the folder of a document, and creates it if it does not exist.
+    /// Opens the state folder that belongs to a document, and creates this folder if it does not exist.
     ///
     /// # Errors
     /// If the folder cannot be created, or if another process uses it.

@@ -8,7 +8,7 @@ use alcedo_runtime::development::plain_file;
 use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
 
-/// Maximum size of a file of `/proc` in bytes.
+/// Maximum size of a file in `/proc` in bytes.
 const LARGEST: u64 = 1 << 12;
 
 /// Status file of a host.
@@ -67,7 +67,7 @@ fn is_running(HostStatus { process, started, .. }: &HostStatus) -> bool {
 /// Checks if a process has ended although its id exists: its parent has not yet read the exit code, or the id belongs to a process with
 /// another start time. `stat` is the content of the file in `/proc` for this id. `started` is 0 if the start time is unknown.
 fn has_ended(stat: &str, started: u64) -> bool {
-    // The name is in parentheses, and may itself contain parentheses.
+    // Splits at the last parenthesis, because the name of the process is in parentheses, and may itself contain parentheses.
     let Some((_, fields)) = stat.rsplit_once(')') else { return false };
     let mut fields = fields.split_ascii_whitespace();
     let is_over = fields.next().is_some_and(|state| state.starts_with(['Z', 'X']));
