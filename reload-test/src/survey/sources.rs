@@ -41,7 +41,7 @@ pub(crate) fn shared(sources: &Path) -> Result<u64> {
     Ok(hasher.finish())
 }
 
-/// Returns a digest of the sources of one row: the file that `lib.rs` names for the row, and all files that are not Rust, because these may
+/// Returns a digest of the sources of one row: the file that `lib.rs` names for the row, and all files that are not Rust. These files may
 /// belong to any row.
 ///
 /// # Errors

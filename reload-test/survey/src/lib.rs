@@ -67,7 +67,7 @@ rows! {
     "cpp-tls" cpp_tls "rows/cpp.rs"
 }
 
-// Crates for plugins.
+// Crates that plugins often use.
 rows! {
     "redb" redb_row "rows/redb.rs"
     "redb-leaked" redb_leaked_row "rows/redb.rs"

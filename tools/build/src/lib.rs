@@ -1,5 +1,5 @@
-//! Runs cargo for plugins. The `alcedo` tool, the stress program and the integration tests build, find and watch plugins through this
-//! crate, so that all of them build plugins in the same way.
+//! Runs cargo for plugins. The `alcedo` tool, the stress program and the integration tests use this crate to build, find and watch plugins,
+//! so all of them build plugins in the same way.
 //!
 //! Pure functions make four decisions: which environment a nested cargo receives, what cargo's messages mean, when a burst of saves is
 //! over, and if a build needs cargo. Other modules act on these decisions.

@@ -112,8 +112,8 @@ fn changed_variable<'a>(
     names.into_iter().find(|name| last.get(*name) != seen.get(*name))
 }
 
-/// Returns the files whose change requires a build by cargo, except sources and libraries: manifests and build scripts of `sources`, and
-/// the configuration, lock file and toolchain of a cargo that runs in `dir`. The files need not exist.
+/// Returns the manifests and build scripts of `sources`, and the configuration, lock file and toolchain of a cargo that runs in `dir`. A
+/// change to one of these files requires a build by cargo. The files need not exist.
 pub(crate) fn cargo_files(sources: &[PathBuf], dir: &Path, environment: &BTreeMap<OsString, OsString>) -> Vec<PathBuf> {
     let ancestors = |path: &Path| path.ancestors().skip(1).map(Path::to_owned).collect::<Vec<_>>();
     let mut folders: Vec<_> = sources.iter().flat_map(|source| ancestors(source)).collect();

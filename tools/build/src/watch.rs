@@ -59,9 +59,9 @@ pub struct SourceWatch {
 }
 
 impl SourceWatch {
-    /// Watches `dirs` recursively. Watches each parent folder with a `Cargo.toml` without recursion, because such a folder contains
-    /// manifests and build scripts, but also the large folder `target`, which changes in every build. Also watches cargo's configuration,
-    /// toolchain and lock files in these folders, and existing files of these kinds in parent folders.
+    /// Watches `dirs` recursively. Watches each parent folder with a `Cargo.toml` without recursion, because such a folder also contains
+    /// the large folder `target`, which changes in every build. Also watches cargo's configuration, toolchain and lock files in these
+    /// folders, and existing files of these kinds in parent folders.
     pub fn new(dirs: &[PathBuf]) -> Result<Self, WatchError> {
         let (sender, receiver) = unbounded();
         let started = Instant::now();

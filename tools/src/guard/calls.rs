@@ -83,8 +83,8 @@ pub(super) fn culprit(calls: &[Call]) -> Option<&Call> {
     in_modules().find(|call| call.of == Owner::Author).or_else(|| in_modules().next()).or(calls.first())
 }
 
-/// Searches the frames that the culprit has called for the innermost frame in the host or in a library, because this frame may be the cause
-/// of the crash. Ignores the standard library and the libraries of the platform.
+/// Returns the innermost frame in the host or in a library that the culprit has called. This frame may be the cause of the crash. Ignores
+/// the standard library and the libraries of the platform.
 pub(super) fn innermost_stranger<'a>(calls: &'a [Call], culprit: &Call) -> Option<&'a Call> {
     const PLATFORM: [&str; 7] =
         ["libc.so", "libc-", "libm.so", "libpthread.so", "ld-linux", "libgcc_s.so", "libstdc++.so"];
@@ -223,7 +223,7 @@ mod tests {
         check("/home/a/game/plugins/cube/src/lib.rs", Owner::Author);
         check("library/std/src/rt.rs", Owner::Library);
         assert_eq!(Owner::of("cube::turn", None, Some(Path::new("/home/a/alcedo"))), Owner::Library);
-        // A program that was installed from a registry has no checkout.
+        // Passes no checkout, as in a program from a registry. Local sources of Alcedo then count as the author's code.
         let other = Path::new("/home/a/alcedo/runtime/engine/src/tick.rs");
         assert_eq!(Owner::of("cube::turn", Some(other), None), Owner::Author);
         for stripped in ["core::panicking::panic_fmt", "<alloc::string::String as core::fmt::Write>::write_str"] {

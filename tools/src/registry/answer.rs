@@ -1,5 +1,5 @@
-//! Requests to a registry, with limits for the size and the duration of their responses. The crate `oci-client` is not used for requests,
-//! because it collects manifests, tokens and the bodies of errors without a limit, so a registry could exhaust the memory. It also sends
+//! Requests to a registry, with limits for the size and the duration of their responses. The crate `oci-client` is not used for requests.
+//! This crate collects manifests, tokens and the bodies of errors without a limit, so a registry could exhaust the memory. It also sends
 //! passwords to addresses without TLS.
 
 use std::error::Error as StdError;

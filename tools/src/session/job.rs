@@ -1,5 +1,5 @@
-//! Builds several folders one after another, because a single cargo process already uses all cores, and two processes with a shared target
-//! folder would wait for each other.
+//! Builds several folders one after another. A single cargo process already uses all cores, and two processes with a shared target folder
+//! would wait for each other.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;

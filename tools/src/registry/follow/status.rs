@@ -64,8 +64,8 @@ fn is_running(HostStatus { process, started, .. }: &HostStatus) -> bool {
     stat.map_or(true, |stat| !has_ended(&String::from_utf8_lossy(&stat), *started))
 }
 
-/// Checks if a process has ended although its id exists: its parent has not yet read the exit code, or the id belongs to a process with
-/// another start time. `stat` is the content of the file in `/proc` for this id. `started` is 0 if the start time is unknown.
+/// Checks if a process has ended although its id exists. The parent may not have read the exit code yet, or the id may belong to a process
+/// with another start time. `stat` is the content of the file in `/proc` for this id. `started` is 0 if the start time is unknown.
 fn has_ended(stat: &str, started: u64) -> bool {
     // Splits at the last parenthesis, because the name of the process is in parentheses, and may itself contain parentheses.
     let Some((_, fields)) = stat.rsplit_once(')') else { return false };
