@@ -25,7 +25,7 @@ macro_rules! rows {
     };
 }
 
-// Basics.
+// Baseline, standard library, and common crates.
 rows! {
     "bare" bare "rows/bare.rs"
     "std" std_row "rows/std.rs"
