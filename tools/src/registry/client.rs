@@ -18,7 +18,7 @@ const PASSWORD: &str = "ALCEDO_REGISTRY_PASSWORD";
 /// Environment variable with the registries that receive the user's password, separated by commas.
 const HOSTS: &str = "ALCEDO_REGISTRY_HOSTS";
 
-/// Registries that this program accesses without TLS.
+/// Registries that are accessed without TLS.
 #[derive(clap::Args, Clone, Debug, Default)]
 pub(crate) struct Access {
     /// A registry that is accessed by plain HTTP: `registry.lan:5000`; may be given several times.
