@@ -22,7 +22,7 @@ use criterion::{Criterion, criterion_group, criterion_main};
 mod grid;
 
 alcedo_runtime::host_class! {
-    /// Turns.
+    /// Class `Horse` of the plugin `carousel`.
     pub Horse: Object = "/Script/Game.Horse", members HorseMembers, extends [Horse];
     properties {
         /// Mood of the horse.
@@ -31,7 +31,7 @@ alcedo_runtime::host_class! {
     values {}
     delegates {}
     functions {
-        /// Returns the sum.
+        /// Returns the sum of two numbers.
         add "add"(left: i32, right: i32) -> i32;
     }
     dynamic {}

@@ -25,8 +25,8 @@ fn main() {
     }
 }
 
-/// Prints the table line of a world with `objects` objects. `empty` is the resident memory of a host without objects, in KiB. Returns the
-/// resident memory before the reload, in KiB.
+/// Reloads a world with `objects` objects, and prints the table line for it. `empty` is the resident memory of a host without objects, in
+/// KiB. Returns the resident memory before the reload, in KiB.
 fn measure(objects: u64, empty: Option<u64>) -> u64 {
     let builds = support::builds("crowd");
     let runtime = support::host(&builds[0]);

@@ -35,7 +35,7 @@ const MILLION: u64 = 1_000_000;
 /// Environment variable that adds [`MILLION`] to the counts.
 const WITH_MILLION: &str = "ALCEDO_BENCH_MILLION";
 
-/// Changes, with the features of `crowd` that enable them.
+/// Names of the changes. Each name has the features of `crowd` that enable the change.
 const CHANGES: [(&str, &[&str]); 5] = [
     ("unchanged", &[]),
     ("constant", &["other-constant"]),
@@ -62,7 +62,7 @@ fn pause(criterion: &mut Criterion) {
         for (change, features) in CHANGES {
             for (suffix, class) in CLASSES {
                 let name = format!("alcedo_{change}{suffix}");
-                // The first call creates the objects. A run that selects other ids therefore creates no objects.
+                // Creates the objects in the first call, because criterion may filter out this id and then makes no call.
                 let mut world = None;
                 group.bench_function(BenchmarkId::new(&name, count), |bencher| {
                     let world = world.get_or_insert_with(|| World::new(features, class, count));
