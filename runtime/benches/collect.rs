@@ -86,7 +86,7 @@ fn graph() -> Vec<[u32; 4]> {
     (0..OBJECTS).map(|_| std::array::from_fn(|_| dice.roll(OBJECTS) as u32)).collect()
 }
 
-/// Counts the reachable nodes of the baseline's graph.
+/// Counts the reachable nodes in the graph of the baseline.
 fn bare(graph: &[[u32; 4]]) -> usize {
     let mut marked = vec![0_u64; graph.len().div_ceil(64)];
     let (mut open, mut count) = (vec![0_u32], 1);

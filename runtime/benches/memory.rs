@@ -1,5 +1,5 @@
-//! Measures the memory that objects need, and the memory that a reload needs while old and new data exist at the same time. This plain
-//! program prints a table and measures no times.
+//! Measures the memory that objects need, and the memory that a reload needs while old and new data coexist. This benchmark is a plain
+//! program that prints a table and measures no times.
 #![expect(clippy::print_stdout, reason = "the table is what this program is for")]
 
 mod support;
@@ -33,7 +33,7 @@ fn measure(objects: u64, empty: Option<u64>) -> u64 {
     for _ in 0..objects {
         runtime.objects().spawn("/Script/Game.Runner").expect("an object");
     }
-    // The first reload allocates memory that the later reloads reuse. The result of the first reload is not printed.
+    // The first reload allocates memory that later reloads reuse, so its result is not printed.
     drop(support::reload(&runtime, &builds[1]));
     let (report, support::Peak { before, peak }) = support::with_peak(|| support::reload(&runtime, &builds[0]));
     assert_eq!(report.conjugates_rebuilt, objects);

@@ -1,5 +1,5 @@
 //! Measures the pause of a reload: the time for which the world is stopped ([`ReloadReport::pause`]). The pause includes waits for
-//! finalizers, and excludes staging. Uses release builds of `crowd` that differ in one change each.
+//! finalizers, and excludes staging. The builds are release builds of `crowd`, which differ in one change each.
 //!
 //! The ids are `alcedo_CHANGE/COUNT` for objects of a class without a kept field, and `alcedo_CHANGE_with_a_kept_field/COUNT` for objects
 //! of a class with one kept field. All objects have the defaults of their class. Each CHANGE is one of:
@@ -44,7 +44,7 @@ const CHANGES: [(&str, &[&str]); 5] = [
     ("base_inserted", &["base-inserted"]),
 ];
 
-/// Suffixes of the ids, each with the class of its objects.
+/// Suffixes of the ids. Each suffix has the class of the objects that are reloaded.
 const CLASSES: [(&str, &str); 2] = [("", "/Script/Game.Walker"), ("_with_a_kept_field", "/Script/Game.Runner")];
 
 /// Content of a box: seven machine words, as in `rebuild.rs`.

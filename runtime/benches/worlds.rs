@@ -1,5 +1,5 @@
-//! Measures worlds on disk with 100,000 objects of `Runner` in a release build of `crowd`. Each object has distinct values of its property
-//! and its kept field.
+//! Measures worlds on disk with 100,000 objects of `Runner` in a release build of `crowd`. The objects differ in the values of their
+//! property and of their kept field.
 //!
 //! The ids of the group `worlds_disk` are `alcedo` and `ciborium`, each with the parameters `save` and `load`. The baseline writes the same
 //! data as plain structs with `ciborium`: the class as an index, name, root flag and both numbers. Both implementations write a temporary

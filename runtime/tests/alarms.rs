@@ -24,7 +24,7 @@ pub(crate) const FOLDER: &str = "ALARMS_FOLDER";
 /// Timeout for a busy machine. A successful test ends much earlier.
 const LONG: Duration = Duration::from_secs(60);
 
-/// Number of unloads per test: enough for a one-millisecond timer to fire at every step of an unload.
+/// Number of unloads per test. A one-millisecond timer then fires at every step of an unload.
 const ROUNDS: u32 = 30;
 
 fn alone(test: &str, work: impl FnOnce(&Path)) {
@@ -63,7 +63,7 @@ pub(crate) fn calls(host: &Runtime) -> u64 {
     }
 }
 
-/// Returns a host without a grace period. An unload then reports immediately which leases keep the plugin's image mapped.
+/// Returns a host without a grace period, so that an unload reports the holders of its image immediately.
 pub(crate) fn host(library: &Path, change: impl FnOnce(&mut alcedo_runtime::UnloadPolicy)) -> Runtime {
     let host = support::builder().unloads(|policy| policy.grace = Duration::ZERO).unloads(change).build();
     let host = host.unwrap_or_else(|error| panic!("{error}"));
@@ -104,7 +104,7 @@ pub(crate) fn blocked(host: &Runtime) -> (UnloadTicket, String) {
     }
 }
 
-/// Lets the plugin leave the source `what` behind, and unloads the plugin, many times. No later signal may call unmapped code.
+/// Repeatedly calls the plugin to leave a source behind, and unloads the plugin. No later signal may call unmapped code.
 fn check(what: &str) {
     let library = support::plugin("alarms", &[]);
     for _ in 0..ROUNDS {

@@ -1,4 +1,4 @@
-//! Tests calls by name that a plugin makes on the current thread and on a new thread. The plugin is loaded into the Master and into a Slim.
+//! Tests calls by name from a plugin. The plugin runs in the Master and in a Slim, and calls on the calling thread and on a new thread.
 //! `runtime/docs/calls.md` lists the permitted calls.
 
 use crate::support;

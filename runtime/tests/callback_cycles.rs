@@ -31,7 +31,7 @@ fn gone(ticket: &UnloadTicket) {
     ticket.wait(LONG).unwrap_or_else(|report| panic!("{report}"));
 }
 
-/// Uses a value, so that a callback captures the handles in it.
+/// Uses the handles that a callback owns or receives.
 fn used<T>(_with: T) {}
 
 fn folder_exists(folder: &Path) -> bool {

@@ -1,5 +1,5 @@
-//! Tests the canary, a separate process that loads a new build before the host does. The builds of these tests crash. Only the canary then
-//! ends, and the host reports the cause and keeps its state. This test binary is its own canary, and therefore needs its own `main`.
+//! Tests the canary with real plugins that crash their process. Only the process of the canary ends. The host reports the cause and keeps
+//! its state. This test binary is its own canary, and therefore needs its own `main`.
 
 mod support;
 

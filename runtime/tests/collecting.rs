@@ -14,7 +14,7 @@ const NONE: ObjectHandle = ObjectHandle::NONE;
 thread_local! {
     /// Objects for which a native hook was called. Stored in a static, because hooks are plain functions.
     static ENDED: RefCell<Vec<ObjectHandle>> = const { RefCell::new(Vec::new()) };
-    /// References that `add_references` reports for every object of the class `Keeper`.
+    /// References that `add_references` reports for every object of the keeper class.
     static KEPT: RefCell<Vec<ObjectHandle>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -46,7 +46,7 @@ thread_local! {
     static MEDDLES: RefCell<Option<Meddle>> = const { RefCell::new(None) };
 }
 
-/// Returns a host whose hook `add_references` changes the world, although the documentation of the hook forbids it.
+/// Returns a host whose `add_references` changes the world. The documentation of the hook forbids these changes.
 fn meddling_host() -> Runtime {
     fn meddles(world: &World, object: ObjectHandle, visit: &mut dyn FnMut(ObjectHandle)) {
         if !world.is_template(object)
@@ -67,7 +67,7 @@ fn meddle(does: impl FnOnce(&mut dyn FnMut(ObjectHandle)) + 'static) {
     MEDDLES.set(Some(Box::new(does)));
 }
 
-/// Creates an object that no other object references.
+/// Creates an object without references to it.
 fn loose(host: &Runtime) -> ObjectHandle {
     let object = host.objects().spawn(NODE).expect("an object");
     assert!(host.objects().remove_root(object));

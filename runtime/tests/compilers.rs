@@ -42,7 +42,7 @@ fn reload(host: &Runtime, libraries: &[&Path]) -> ReloadReport {
     host.reload(libraries).expect("there is a Master").into_result().unwrap_or_else(|report| panic!("{report}"))
 }
 
-/// Alternates between builds of two compilers: `theirs` has the tag 2. Each build keeps the objects of the previous build.
+/// Reloads to the build of each compiler in turn. Each build keeps the objects of the previous build. The tag of `theirs` is 2.
 fn check_cubes(theirs: &Path) {
     let ours = support::tagged("magic-cube", &[], 1);
     let host = support::host(std::slice::from_ref(&ours));

@@ -87,7 +87,7 @@ fn a_reference_to_a_wrong_object_is_a_typed_error() {
     host.shutdown().into_result().expect("a clean shutdown");
 }
 
-/// The glue was generated from the first declaration of the plugin `migration`. Some members differ in its second declaration.
+/// The glue was generated from the first declaration.
 #[test]
 fn stale_glue_fails_at_its_member_while_other_members_work() {
     let host = support::host(&[support::plugin("migration", &[])]);
@@ -108,7 +108,7 @@ fn stale_glue_fails_at_its_member_while_other_members_work() {
     let form = call_error(shape.form(&host).map(drop).expect_err("its fields are others"));
     assert!(matches!(form, CallError::Signature { .. }), "{form}");
     assert_eq!(host.objects().get(shape.handle(), "widened").expect("there"), Value::I64(6));
-    // Reloads the first declaration, which matches the glue.
+    // Reloads the first declaration.
     assert!(host.reload(&[support::plugin("migration", &[])]).expect("it is done").is_committed());
     assert_eq!(shape.widened(&host).expect("an i32 again"), 6);
     host.shutdown().into_result().expect("a clean shutdown");
@@ -139,7 +139,7 @@ fn a_typed_function_is_revalidated_and_calls_new_code_after_a_reload() {
     assert_eq!(tag.call(()).expect("it answers"), 2);
     let wrong = call_error(host.function::<(u8,), u64>(tag.name()).map(drop).expect_err("it takes nothing"));
     assert!(matches!(wrong, CallError::Signature { .. }), "{wrong}");
-    // Reloads without the module that declares the class.
+    // Unloads the declaring module.
     assert!(host.reload(&[support::plugin("lamps", &[])]).expect("it is done").is_committed());
     let gone = call_error(tag.call(()).expect_err("removed"));
     assert!(matches!(gone, CallError::NotFound { .. }), "{gone}");
@@ -243,7 +243,7 @@ fn closures_may_panic_drop_themselves_or_own_the_runtime() {
 fn a_closure_is_bound_only_at_safe_points_with_the_delegates_signature() {
     let host = lamps_host();
     let lamp = Lamp::create(&host).expect("it is declared");
-    // Declares the delegate with a wrong signature, as incorrect glue would.
+    // Declares the delegate with a wrong signature, like wrong glue.
     let wrong = alcedo_runtime::host::DelegateOf::<(f64,), u32>::new(Lamp::PATH, "before", lamp.handle());
     for error in [
         wrong.call(&host, (1.0,)).map(drop).expect_err("u32 -> u32"),
@@ -341,7 +341,7 @@ fn plugin_glue_works_across_reloads_of_either_or_both_plugins() {
         assert!(report.is_committed(), "{report}");
         check(lamps as u32, plus as u32);
     }
-    // Loads a module whose glue was generated before the other module changed. The reload is refused, and the state is unchanged.
+    // Loads a module whose glue was generated before the change. The reload is refused, and the state is unchanged.
     let stale = [support::tagged("lamps", &[], 5), support::plugin("lamps-plus", &["drifted"])];
     let message = match host.reload(&stale) {
         Ok(report) => report.to_string(),

@@ -135,7 +135,7 @@ fn a_class_missing_an_interface_function_is_refused_listing_both_sides() {
     let expected = "/Script/Game.Candle implements /Script/Game.Shines, which declares shine(f64 -> f64); /Script/Game.Candle has \
                   shine(f32 -> f64)";
     assert!(error.contains(expected), "{error}");
-    // The rejected reloads have not changed the host.
+    // The state is unchanged.
     assert_eq!(call_text(&host, room, "light_up", &[Value::F64(0.01)]), "yellow 0.1 0");
 }
 

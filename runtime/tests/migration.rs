@@ -8,7 +8,7 @@ use expect_test::{Expect, expect};
 
 const SHAPESHIFTER: &str = "/Script/Game.Shapeshifter";
 
-/// Host before the change, with two objects. The first has only default values. In the second, each value differs from its default.
+/// Host before the change, with two objects. The first has only default values. The second has no default value.
 struct Before {
     host: Runtime,
     plain: ObjectHandle,

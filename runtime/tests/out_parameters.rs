@@ -1,5 +1,5 @@
-//! Tests out parameters in calls by type and by name, in overrides of another module, and in calls from the host. A failed call must leave
-//! the values unchanged.
+//! Tests out parameters: by type and by name, through overrides of another module, and in calls from the host. A failed call must leave the
+//! values unchanged.
 
 use crate::support;
 

@@ -173,7 +173,7 @@ fn a_thread_may_drop_values_after_its_generation_ended() {
 fn objects_referenced_by_an_owned_value_are_not_collected() {
     let host = host();
     let knowing = spawn(&host, CAVE);
-    // An outer object does not keep its inner objects alive.
+    // An outer keeps none of its inner objects alive.
     let known = host.objects().spawn_in(CAVE, knowing).unwrap_or_else(|error| panic!("{error}"));
     query(&host, knowing, "keep_alive", &[Value::Object(known)]);
     host.collection().collect().expect("a safe point");

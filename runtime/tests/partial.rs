@@ -347,7 +347,7 @@ fn a_watch_follows_a_folder_that_is_deleted_and_recreated() {
         }
         build(2);
         wait_for(2);
-        // Saves another build in the new folder.
+        // A later save in the new folder.
         build(1);
         wait_for(1);
     }

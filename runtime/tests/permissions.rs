@@ -10,7 +10,7 @@ use alcedo_runtime::{
     Budget, ContextError, Error, LoadError, ManifestInfo, Outcome, Permission, PermissionPolicy, Phase, Runtime, Value,
 };
 
-/// Log target of the warnings about undeclared permissions that a module uses.
+/// Target of the warnings about uses.
 const TARGET: &str = "alcedo_runtime::load::context::registry";
 
 fn modest(names: &[&str]) -> PathBuf {

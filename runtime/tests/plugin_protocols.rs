@@ -14,7 +14,7 @@ fn ledger(features: &[&str], tag: u64) -> PathBuf {
     support::tagged("ledger", features, tag)
 }
 
-/// Returns a host with a protocol that plugins may extend. Each test of this file records the log. The recording forces these tests to run
+/// Returns a host with a protocol that plugins may extend. Each test of this file holds a log record. The records force the tests to run
 /// one at a time.
 fn host(libraries: &[PathBuf]) -> Runtime {
     let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));

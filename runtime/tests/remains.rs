@@ -23,14 +23,14 @@ fn host(library: &Path) -> Runtime {
     alarms::host(library, |_| ())
 }
 
-/// Makes the plugin leave the state `what` behind. Unloads the plugin, and returns the report.
+/// Calls the plugin to leave its state behind. Unloads the plugin, and returns the report.
 fn leaves(library: &Path, what: &str) -> UnloadReport {
     let host = host(library);
     leave(&host, what);
     unload(&host)
 }
 
-/// Maps two pages, at the address `at` if this address is free.
+/// Maps two pages. Uses this address if it is free.
 fn two_pages(at: usize) -> *mut u8 {
     let (protection, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
     // SAFETY: creates a new mapping without replacing another.

@@ -23,7 +23,7 @@ fn changes(report: &ReloadReport) -> String {
     report.to_string().lines().skip(3).map(str::trim).collect::<Vec<_>>().join("\n")
 }
 
-/// Creates a merchant with only default values, and a smuggler whose values all differ from the defaults.
+/// Creates a merchant and a smuggler. The merchant has only default values, the smuggler has none.
 fn people(host: &Runtime) -> [ObjectHandle; 2] {
     let objects = host.objects();
     let [merchant, smuggler] = [MERCHANT, SMUGGLER].map(|class| objects.spawn(class).expect("spawned"));

@@ -49,7 +49,7 @@ fn a_host_receives_a_returned_error_with_the_functions_location() {
     let (message, location) = returned(flicker(11));
     assert_eq!(message, "11 times are too often");
     assert!(location.ends_with(&support::line_of("lamps", "fn flicker(&self")), "{location}");
-    // The failed call has not changed the lamp, and the next call works.
+    // The state is unchanged, and the next call works.
     assert_eq!(flicker(1).expect("permitted"), Some(Value::U32(5)));
 
     assert_eq!(host.objects().call(lamp, "dim", &[Value::F64(0.5)]).expect("permitted"), None);

@@ -43,10 +43,10 @@ struct Scene {
     scope: ReloadScope,
 }
 
-/// Classes, each with functions that read the state of its plugin part.
+/// Functions of a class that read the state of its plugin part.
 const QUESTIONS: [(&str, &[&str]); 7] = [
-    // Objects of this class are created first. Their red constructor therefore makes the first writes to kept bodies. If a write fails, the
-    // red constructor fails.
+    // These objects are created first. The first writes to kept bodies are therefore those of their red constructor, which fails with the
+    // write.
     ("Game.Notched", &[]),
     ("Game.Hero", &[]),
     ("Game.ShieldedSet", &["absorbed", "change_count"]),

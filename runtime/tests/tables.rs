@@ -377,8 +377,8 @@ fn keep_for_the_host(address: usize) {
     unsafe { std::mem::transmute::<*mut libc::c_void, unsafe extern "C" fn(usize)>(keep)(address) };
 }
 
-/// Checks that the host ignores a value in the library that equals an address of the module. The module cannot have called the library, so
-/// the value is stale.
+/// Checks that the host ignores an address of the module in the library. The value is stale, because the module cannot have called the
+/// library.
 #[test]
 fn a_library_not_linked_by_a_module_keeps_nothing_of_it() {
     alone("a_library_not_linked_by_a_module_keeps_nothing_of_it", || {

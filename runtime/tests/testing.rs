@@ -43,7 +43,7 @@ fn a_world_ticks_calls_and_records_the_log() {
     let hello = log.lines().iter().find(|line| line.message.contains("hello for the")).expect("it is logged");
     assert_eq!((hello.level, hello.target.as_str()), (Level::INFO, "magic_cube"));
     assert_eq!(hello.module, Some(("magic_cube".to_owned(), 1)));
-    // The log also contains the line from the finalizer thread, although that thread has no log subscriber.
+    // The finalizer thread has no subscriber.
     world.runtime().objects().destroy(cube.handle());
     world.tick(0.0);
     until("the line of a destructor", || world.log().contains("a cube's plugin part ends  greetings=1"));

@@ -415,7 +415,7 @@ fn another_thread_takes_over_from_a_finalizer_that_never_returns() {
     assert_eq!(host.shutdown().left.len(), 1);
 }
 
-/// Number of objects that is large enough for a reload to return before all finalizers have run.
+/// Number of objects for which a reload does not wait until all finalizers have run.
 const MANY: usize = 5_000;
 
 /// Reloads generation 1, which has many sleepers and the resource `first`. The finalizers wait for the file at the returned path.

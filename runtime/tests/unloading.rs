@@ -417,7 +417,7 @@ fn without_a_heap_of_its_own_a_megabyte_remains() {
         support::plugin("leftovers", &["pass-through"]);
     }
     alone("without_a_heap_of_its_own_a_megabyte_remains", &[], || {
-        // Checks that the measurements of the other tests detect leaks, with a build that has no measures against leaks.
+        // Checks that the other tests can detect leaks. This build has none of the countermeasures.
         let library = support::plugin("leftovers", &["pass-through"]);
         let host = support::host(std::slice::from_ref(&library));
         (0..WARM_UP).for_each(|_| reload(&host, &library));

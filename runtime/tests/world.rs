@@ -76,7 +76,7 @@ fn populate(host: &Runtime) -> BTreeMap<&'static str, ObjectHandle> {
 
 /// Describes a world without handles. Each object and each of its values has one line.
 fn describe(host: &Runtime) -> String {
-    // A reference to a destroyed object is read and saved as a null reference.
+    // A reference to a destroyed object reads as none, and is saved as none.
     let path = |object: ObjectHandle| host.objects().path_of(object).unwrap_or_else(|| "none".to_owned());
     let display = |value: &Value| match value {
         Value::Object(object) => path(*object),

@@ -1,5 +1,5 @@
-//! Tests that every entry point that accepts values by name rejects an object of a wrong class. The error always contains the location, the
-//! expected class, and the object with its class. Objects of a matching class, null references, and destroyed objects are accepted.
+//! Tests that every entry point for values by name rejects an object of a wrong class. The error always contains the location, the expected
+//! class, and the object with its class. Objects of a matching class, none, and destroyed objects are always accepted.
 
 use crate::support;
 

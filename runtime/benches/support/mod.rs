@@ -35,7 +35,7 @@ pub(crate) fn reload(runtime: &Runtime, library: &Path) -> ReloadReport {
     report
 }
 
-/// Waits until only the current generation is mapped. No finalizers of the previous generation then run during a measurement.
+/// Waits until only the current generation is mapped, so that no finalizers of the previous generation run during a measurement.
 pub(crate) fn settle(runtime: &Runtime) {
     const PATIENCE: Duration = Duration::from_secs(60);
     let deadline = Instant::now() + PATIENCE;

@@ -83,7 +83,7 @@ fn with_halves<'a>(exit: &'a [(String, &'static str)], halves: bool) -> Vec<(&'a
     all
 }
 
-/// Returns a host with one object. Each module of the host holds a value in each of the [`LOCATIONS`].
+/// Returns a host with one object. Each module of the host holds a value in every location.
 fn armed() -> (Record, Runtime) {
     let record = support::record("ends");
     let host = host();

@@ -1,5 +1,5 @@
-//! Tests attacks by safe host code, and by a log subscriber that calls the host. While a log line is written, no store may be borrowed and
-//! no raw memory may be accessible.
+//! Tests attacks by safe host code, and by a log subscriber that writes. While a log line is written, no store may be borrowed and no raw
+//! memory may be accessible.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
@@ -17,7 +17,7 @@ use super::{assert_works, attacker, host, query, spawn, support};
 /// Callback of the log subscriber. The argument is the target of the log line.
 type OnEvent = Rc<dyn Fn(&str)>;
 
-/// Slot that receives the host after its construction. The log subscriber reads the host from this slot.
+/// Slot from which the log subscriber reads the host after its construction.
 type HostSlot = Rc<RefCell<Option<(Runtime, Rc<Tools>)>>>;
 
 thread_local! {
@@ -243,7 +243,7 @@ fn every_log_line_leaves_stores_unborrowed_and_every_verb_returns() {
     assert!(problems.is_empty(), "{}", problems.join("\n"));
 }
 
-/// A log subscriber may reload at any line. A job ends before its failure is logged, because a reload would wait for a running job.
+/// A log subscriber may reload at any line. The job that a line reports has already ended. A reload would wait for a job in progress.
 #[test]
 fn a_failed_job_is_logged_after_its_end_and_blocks_no_reload() {
     for in_turn in [true, false] {

@@ -1,4 +1,4 @@
-//! Tests native objects with Rust fields whose `Drop` panics during the shutdown of the host. A second panic would abort the process.
+//! Tests native objects with Rust fields whose `Drop` panics while the host ends. A second panic would end the process.
 
 use std::cell::Cell;
 use std::io::Write as _;

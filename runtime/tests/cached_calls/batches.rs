@@ -12,7 +12,7 @@ use super::{COLT, HORSE, Kept, PONY, ROUND, host, libraries, obj, of_build, relo
 use crate::support;
 
 thread_local! {
-    /// Callback that an actor of the class `Reloader` runs in its tick.
+    /// Callback that a reloader runs in its tick.
     static IN_ITS_TICK: RefCell<Option<Rc<dyn Fn()>>> = const { RefCell::new(None) };
 }
 
@@ -141,7 +141,7 @@ fn in_a_batch_a_panic_is_named_and_the_others_are_done() {
         let failed: Vec<_> = report.failed.iter().map(|(object, _)| *object).collect();
         assert_eq!(failed, [horses[3], horses[4], horses[9]]);
         assert!(report.failed.iter().all(|(_, error)| error.to_string().contains("throws its rider off")));
-        // The last call of the batch has failed, so the host makes no further crossing after it.
+        // The last call has failed. The host therefore makes no further crossing.
         assert_eq!((report.called, report.crossings), (10, 3));
     }
     let turned = |horse: ObjectHandle| host.objects().call(horse, "degrees", &[]).expect("the call succeeds");

@@ -189,7 +189,7 @@ impl Gauge {
 fn native_accessors_use_the_object_of_the_passed_host() {
     let build = || support::builder().natives(natives![Gauge]).build().expect("a runtime");
     let hosts = [build(), build()];
-    // The second host registers other classes first, so its number for the class differs from the first host's number.
+    // The second host registers other classes first, so the class has another number there.
     let gauges = hosts.each_ref().map(|host| -> Vec<Obj<Gauge>> {
         let spawn = |_| Obj::new(spawn(host, "/Script/Test.Gauge"));
         (0..3).map(spawn).collect()

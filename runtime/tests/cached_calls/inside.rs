@@ -104,7 +104,7 @@ fn a_failing_call_without_host_handles_reports_its_reason() {
             number
         };
         host.calls().register_typed("host.query", query).expect("the name is free");
-        // Fills the call cache, so that the next call uses the fast path.
+        // Makes the next call use the fast path.
         assert_eq!(kept.round.call((obj(horse),)).expect("it turns"), 100);
         kept.mood.set(horse, 5).expect("written");
         let weak = host.downgrade();

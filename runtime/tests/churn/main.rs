@@ -119,7 +119,7 @@ impl Churn {
     }
 
     fn collect(&mut self) {
-        // An owned value keeps its referents alive until a thread drops the value.
+        // An owned value keeps its referents until a thread drops the value.
         self.wait_for_drops();
         self.done.collected += self.host.collection().collect().unwrap_or_else(|error| panic!("{error}"));
         self.done.collections += 1;

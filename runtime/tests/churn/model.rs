@@ -1,4 +1,4 @@
-//! Models the expected state of the yard, the plugin object that runs all operations: things, owned values of the plugin, and references.
+//! Models the expected state of the yard in std types: things, values owned by plugin code, and references.
 
 use std::array;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -79,7 +79,7 @@ macro_rules! models {
                 $(self.$name.iter().flatten().for_each(|value| value.edges(visit));)*
             }
 
-            /// Copies the values of a slot into a thing. Each bit of the answer is set if the slot has a value of the kind of that bit.
+            /// Copies the values of a slot into a thing. Each bit of the answer is set if the slot has a value of that kind.
             fn show(&self, mirror: &mut Values, slot: usize) -> u64 {
                 let (mut bits, mut bit) = (0, 1);
                 $(

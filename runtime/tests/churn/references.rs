@@ -125,7 +125,7 @@ macro_rules! references {
     )*};
 }
 references! {
-    /// Reference by an id that the host assigns. Comparisons consider only the target, because the model cannot predict the id.
+    /// Reference by an id that the host assigns. The comparison covers only the target.
     LazyRef |_| Value::Bool(true);
     WeakRef Value::WeakObject;
 }

@@ -9,7 +9,7 @@ use alcedo_runtime::{LocalText, ObjectHandle, Runtime, Value};
 
 use super::ops::{Dice, LONG, NOTHING, THINGS, digest};
 
-/// Handle of a thing. No later thing has an equal handle.
+/// Identifies a thing. No later thing has an equal handle.
 pub(crate) type Id = ObjectHandle;
 
 /// State that operations read or change in addition to the value.

@@ -62,7 +62,7 @@ struct Context {
     handlers: Vec<Resolver>,
 }
 
-/// Kind of a holder: an object of a thread that keeps a generation alive.
+/// Kind of a holder. A thread has holders.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
     /// Scope, with the scope that the thread was in before.
@@ -78,12 +78,12 @@ pub(crate) enum Kind {
 
 #[derive(Clone, Copy, Debug)]
 struct Holder {
-    /// Generation that the holder keeps alive, or `None` for the Default.
+    /// Generation that the holder keeps, or `None` for the Default.
     held: Option<Gen>,
     kind: Kind,
 }
 
-/// Function that was looked up by name. Its target does not change while its generation is alive.
+/// Function by name. Its target does not change while its generation is alive.
 #[derive(Clone, Copy, Debug)]
 struct Function {
     context: usize,
@@ -433,7 +433,7 @@ impl Model {
         (0..self.gens.len()).all(|at| self.gens[at].life != Life::Leaving || !self.may_be_held(at))
     }
 
-    /// Returns the titles of contexts that remain after a shutdown, each with the minimum and maximum number of its remaining generations.
+    /// Returns the titles of contexts that remain after a shutdown, each with the minimum and maximum number of their generations.
     pub(crate) fn left(&self) -> Vec<(String, usize, usize)> {
         let leaving: Vec<_> = (0..self.gens.len()).filter(|at| self.gens[*at].life == Life::Leaving).collect();
         let counted = |at: &Gen| {

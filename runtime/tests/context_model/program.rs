@@ -1,5 +1,5 @@
-//! Defines the random programs: in each program, some threads perform operations on contexts with a few names. A program is plain data, so
-//! it can be generated, shortened and printed without a runtime.
+//! Defines programs of load contexts: each runs operations of some threads on a few names. A program is plain data, so it can be generated,
+//! shortened and printed without a runtime.
 
 use std::fmt;
 use std::ops::Range;
@@ -85,7 +85,7 @@ impl Lib {
 pub(crate) enum Build {
     One,
     Two,
-    /// Build of the requested module that depends on the other module.
+    /// Build that depends on the module that was not requested.
     Needs,
 }
 

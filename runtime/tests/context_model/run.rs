@@ -77,7 +77,7 @@ pub(crate) fn run(program: &Program, libraries: &Arc<Libraries>, patience: Durat
             true => race(program, &lines, runtime),
             false => one_at_a_time(program, &lines, &model, runtime),
         }
-        // At this point the threads have dropped their holders. Dropping the last handle of a context unloads the context.
+        // At this point the threads drop their holders. Dropping the last handle of a context unloads the context.
     })?;
     let must_end = program.is_race || model.lock().expect("not poisoned").all_end();
     end(&shared, &stage_dir, must_end)?;
@@ -90,7 +90,7 @@ pub(crate) fn run(program: &Program, libraries: &Arc<Libraries>, patience: Durat
     let has_mapped_images = has_images(&shared);
     watch::end();
     drop(shared);
-    // A thread that is performing an unload may hold the shared state slightly longer than the runtime.
+    // A thread that drives an unload may hold the shared state slightly longer.
     match has_mapped_images || until(patience, || !stage_dir.exists()) {
         true => Ok(()),
         false => Err(format!("all are gone, and the folder of their copies is not: {}", stage_dir.display())),

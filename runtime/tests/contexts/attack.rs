@@ -23,8 +23,8 @@ fn on_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Re
     outcome
 }
 
-/// Creates a stop point, and returns its three functions. The first blocks the calling thread. The second waits until a thread is blocked.
-/// The third releases the blocked thread.
+/// Returns three functions of a stop point. The first function blocks the calling thread. The second function waits until a thread is
+/// blocked. The third function releases the blocked thread.
 fn stop() -> (impl Fn() + Send + Sync + 'static, impl Fn() + 'static, impl Fn() + 'static) {
     let ((inside, is_inside), (release, released)) = (channel(), channel());
     let (inside, released) = (Mutex::new(inside), Mutex::new(released));

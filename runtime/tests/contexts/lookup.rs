@@ -204,7 +204,7 @@ fn a_type_of_the_master_that_only_offers_functions_is_known() {
         let ty = contexts.resolve_type_in(master.id, path).expect(path);
         assert_eq!((ty.module.name.as_str(), ty.path.as_str(), ty.context.as_str()), ("reports", "Report", "Master"));
     }
-    // A class that also has functions to call by name is a single type. The lookup must not find two types of this name.
+    // A class with functions by name is one type. The lookup does not find two types of this name.
     let line = contexts.resolve_type_in(master.id, "Line").expect("it is there");
     assert_eq!(line.path, "/Script/Game.Line");
     let refused = refusal(contexts.resolve_type_in(master.id, "missing::Report"));

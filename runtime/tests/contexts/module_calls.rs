@@ -1,4 +1,4 @@
-//! Tests calls by name between modules of Slims and pinned contexts, which are not bound to the game thread.
+//! Tests calls by name between modules. The modules belong to contexts that are not bound to the game thread.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -357,7 +357,7 @@ fn endless_recursion_of_a_slim_and_the_host_is_refused_inside_and_outside_of_sco
     let answer = call(&in_scope);
     assert!(answer.contains("nm:/relay:Relay:text calls itself by way of others"), "{answer}");
     assert_eq!(refusals.load(Ordering::Relaxed), 1);
-    // A new thread is not inside a scope. Its call must therefore enter the gate of the context again.
+    // A new thread is in no scope. A call of this thread therefore enters the gate of the context.
     let answer = thread::scope(|scope| scope.spawn(|| call(&in_scope)).join().expect("it does not panic"));
     assert!(answer.contains("nm:/relay:Relay:text calls itself by way of others"), "{answer}");
     assert_eq!(refusals.load(Ordering::Relaxed), 2);

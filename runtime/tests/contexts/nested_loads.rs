@@ -259,7 +259,7 @@ fn a_context_loads_other_and_equal_modules_while_its_resolver_runs() {
     assert_eq!(slim.modules().len(), 2);
 }
 
-/// Loads `reports` into the context on a separate thread. The `main` of `reports` then blocks until the test sends a message.
+/// Loads `reports` into the context on a separate thread. Blocks the main of `reports` until a message arrives.
 fn held_in_main(slim: &LoadContext) -> (Receiver<usize>, Receiver<()>, Sender<()>) {
     let ((inside, is_inside), (release, released)) = (channel(), channel());
     let (slim, released, file) = (slim.clone(), Mutex::new(released), reports(1));

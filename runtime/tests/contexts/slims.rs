@@ -1,4 +1,4 @@
-//! Tests rules of Slims that have no letter and number in `main.rs`.
+//! Tests rules of Slims that the tables do not cover.
 
 use std::path::Path;
 use std::sync::mpsc::{Receiver, channel};

@@ -80,13 +80,13 @@ impl Scene {
         fs::write(&self.file, bytes).expect("the test directory is writable");
     }
 
-    /// Writes the bytes with a valid seal, as a correct tool does that received a bad library.
+    /// Writes the bytes with a valid seal. Models a correct tool that has received bad input.
     pub(super) fn put_sealed(&self, bytes: &[u8]) {
         self.put(bytes);
         seal_file(&self.file).expect("the test directory is writable");
     }
 
-    /// Reloads from the current file. The host must refuse the file with this message, and the old generation must continue.
+    /// Reloads from the current file. The host must refuse the file with this message and must not change.
     pub(super) fn is_refused(&mut self, what: &str, expected: &str) {
         self.path_is_refused(&self.file.clone(), what, expected);
     }
@@ -103,7 +103,7 @@ impl Scene {
         self.old_generation_answers(what);
     }
 
-    /// Checks that the counter of the old generation continues. A lost or new plugin part would restart the counter.
+    /// Checks the counter of the old generation. A lost or new plugin part would restart the counter.
     pub(super) fn old_generation_answers(&mut self, what: &str) {
         self.pokes += 1;
         let answer =
@@ -152,8 +152,8 @@ impl Scene {
         assert!(!self.witness.exists(), "{what}: its initializer ran");
     }
 
-    /// Ends a scene. Checks that only the old generation is mapped. Then loads the unchanged file and calls the witness, which proves that
-    /// only the damage caused the refusals.
+    /// Ends a scene. Checks that only the old generation is mapped. Then checks that the unchanged file loads and that the witness works.
+    /// The damage has therefore caused the refusals.
     pub(super) fn assert_unchanged_file_loads(&mut self) {
         let mapped = process::stale_mappings(&self.host.stage_dir()).expect("the process map");
         assert_eq!(

@@ -226,7 +226,7 @@ fn a_slot_of_an_initializer_without_a_relocation_is_refused() {
         set(bytes, ".rela.dyn", at, "addend", |_| other);
     };
     check("plugin", data, "would make the loader call an address that is not a function of the library");
-    // The C library has packed relocations, whose addends are stored in the relocated slots.
+    // In the C library, the relocations are packed. The addends of the relocations are stored in the slots.
     let data = |bytes: &mut Vec<u8>| {
         let other = address(bytes, ".data");
         set(bytes, ".init_array", 0, "long", |_| other);

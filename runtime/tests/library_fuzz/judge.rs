@@ -131,7 +131,7 @@ pub(crate) fn serve() {
                     // SAFETY: the address is never dereferenced.
                     let _address = unsafe { image.symbol::<*const ()>(name) };
                 }
-                // SAFETY: no code, data or address of the image is used after this call.
+                // SAFETY: nothing of the image is used.
                 let _gone = unsafe { image.unmap() };
                 MAPPED
             }

@@ -1,5 +1,5 @@
-//! Generates and runs random programs. A program stores plugin values in various locations, and then causes events that drop the values.
-//! Each step defines the drops that it must cause. No other drop may occur.
+//! Generates random programs of lifetimes: held values by location, and the events that end them. Each step defines the drops that it must
+//! cause. No other drop may occur.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -72,7 +72,7 @@ struct Program<'a> {
     model: Model,
     host: Runtime,
     holders: Vec<ObjectHandle>,
-    /// True if the class of the objects that hold values is loaded.
+    /// True if the class of the holders is loaded.
     is_awake: bool,
     /// Instance of the Master's module, or `None` if the module has created no value.
     instance: Option<u64>,
@@ -373,7 +373,7 @@ impl Program<'_> {
         }
         self.others_are_over(UNEXITED);
         let mut after = self.held();
-        // The safe point has run all posts, so no value is left in a post.
+        // A safe point runs posts.
         let mut before = before;
         before.remove("post");
         after.remove("post");

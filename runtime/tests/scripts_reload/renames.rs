@@ -82,7 +82,7 @@ fn names_merged_once_do_not_resolve_to_each_other() {
             (both, own),
         ]);
     }
-    // The `Was` list redirects `B` to `C`, and replaces the redirect from `A` to `B` by a redirect from `A` to `C`.
+    // The list redirects `B` to `C`, and replaces the redirect from `A` to `B` by a redirect from `A` to `C`.
     check_builds(&[
         ("var int A;", &[("A", 7)]),
         ("var int B<Was=A>;", &[("B", 7)]),

@@ -50,7 +50,7 @@ pub(crate) fn host(libraries: &[PathBuf]) -> Runtime {
     host_of(builder(), libraries)
 }
 
-/// Returns a host with a Master of these libraries. In this host, a generation that cannot end becomes blocked quickly.
+/// Returns a host with a Master of these libraries. A generation that is kept becomes blocked quickly in this host.
 pub(crate) fn hasty_host(libraries: &[PathBuf]) -> Runtime {
     host_of(hasty_builder(), libraries)
 }

@@ -177,7 +177,7 @@ impl Drop for Fails {
     }
 }
 
-/// Object whose plugin part uses its values when it is finalized. The methods of the object open the values that the object keeps.
+/// Object whose plugin part uses its values when it is finalized. The methods of the object open the values that they keep.
 #[uclass(package = "Game", base = Object)]
 pub struct Hoarder {
     kept: Option<Probe>,
@@ -201,7 +201,7 @@ impl Hoarder {
         arm("a method");
     }
 
-    /// Starts timers that panic. With `in_turn`, a timer panics when it fires. Otherwise it panics when it is dropped with its object.
+    /// Starts timers that panic. With `in_turn`, a timer panics when it fires. Otherwise it panics when the end of this object drops it.
     #[ufunction(blueprint_callable)]
     fn leave_failures(&self, this: This<Self>, in_turn: bool) {
         for _ in 0..2 {

@@ -239,7 +239,7 @@ impl Holder {
         }
     }
 
-    /// Fills the containers. The test then sets their epoch counters close to the maximum.
+    /// Fills the containers. The test then changes their epochs.
     #[ufunction(blueprint_callable)]
     fn fill(&self, this: This<Self>) {
         this.texts().assign(["one", "two"]);
@@ -391,7 +391,7 @@ impl Holder {
         )
     }
 
-    /// Writes a key through functions that cannot return an error. The refused write must end the call.
+    /// Writes a key through functions that cannot return an error. The error must end the call.
     #[ufunction(blueprint_callable)]
     fn write_a_key(&self, this: This<Self>, method: u32) {
         this.keys().assign(["one"]);

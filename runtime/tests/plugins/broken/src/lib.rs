@@ -49,7 +49,7 @@ fn ended() {
 /// Hook that panics on its next run. A test sets this name; an empty name selects no hook.
 static NEXT: Mutex<String> = Mutex::new(String::new());
 
-/// Panics if `now` is true, or once if a test requested a panic. `track_caller` lets tests compare the reported location with the source.
+/// Panics if the switch is on, or once if a test requested it. `track_caller` lets tests compare the reported location with the source.
 #[track_caller]
 fn misbehave(now: bool, hook: &str) {
     wait_if_requested(hook);
@@ -92,7 +92,7 @@ pub struct Fragile {
     #[uproperty(default_subobject, root_component)]
     hull: Obj<SceneComponent>,
 
-    /// Number of pokes. A reload preserves this number.
+    /// Number of pokes, kept by a reload.
     #[keep]
     pokes: u32,
     /// Number of pokes since this generation was loaded. Only a rollback preserves this number.

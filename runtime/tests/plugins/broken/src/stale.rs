@@ -1,4 +1,4 @@
-//! Glue of an older engine. Each feature makes one member differ from the engine.
+//! Glue of an older engine; each feature differs in one member.
 
 use alcedo_plugin_api::prelude::*;
 

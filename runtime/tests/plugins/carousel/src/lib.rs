@@ -38,7 +38,7 @@ pub struct Horse {
     /// Horse to destroy.
     #[uproperty]
     other: Obj<Horse>,
-    /// Set if a batch that is limited by this property must call the horse.
+    /// Set if the horse requests calls.
     #[uproperty]
     wants: bool,
     /// Numbers that are borrowed as a slice.

@@ -1,4 +1,4 @@
-//! Object that the host may destroy while a reload saves the kept field of the object.
+//! Object that the host may destroy while the reload saves its kept field.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// Set once a foal is dropped.
 static IS_DROPPED: AtomicBool = AtomicBool::new(false);
 
-/// Calls `ex:/host.kill` while it is serialized. The serialization fails if the foal is dropped before the serialization ends.
+/// Calls `ex:/host.kill` during its serialization. The serialization fails if the foal is dropped before it ends.
 #[derive(Default)]
 struct Foal;
 

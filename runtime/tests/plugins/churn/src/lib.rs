@@ -23,7 +23,7 @@ module! { name: "churn" }
 /// Object that runs all operations.
 #[uclass(package = "Game")]
 pub struct Yard {
-    /// Slots for things that the yard keeps alive. An empty slot contains no reference.
+    /// Things that the yard keeps. An empty slot is none.
     #[uproperty]
     pool: UArray<Obj<Thing>>,
     /// Thing into which the plugin copies its owned values, so that the host can read them.

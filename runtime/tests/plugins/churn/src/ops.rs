@@ -185,7 +185,7 @@ pub(crate) enum Verb {
     Spawn,
     /// Destroys a thing.
     Destroy,
-    /// Removes a thing from its slot, so that the yard no longer keeps it alive.
+    /// Removes a thing from the kept things.
     Forget,
     /// Keeps a thing again if a weak reference resolves to it.
     Adopt,

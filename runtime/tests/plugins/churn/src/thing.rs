@@ -165,7 +165,7 @@ impl Thing {
     #[red_constructor]
     fn new(_this: This<Self>) -> Self {
         if fixture::on!("failing") {
-            // Two class default objects and a few things are constructed before the failure, so that the rollback has objects to undo.
+            // Allows two class defaults and a few things before the failure. The rollback then has objects to undo.
             static BUILT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
             let built = BUILT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
             assert!(built < 4, "this build does not come up");

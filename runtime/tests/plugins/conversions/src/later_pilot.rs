@@ -1,4 +1,4 @@
-//! Later declaration of further classes, with conversions of their structs, references, subobjects and bases.
+//! Classes of the later declaration. Their conversions are for structs, references, subobjects and other bases.
 
 use alcedo_plugin_api::prelude::*;
 use engine_glue::{Actor, SceneComponent};

@@ -63,7 +63,7 @@ impl Sleeper {
         LINES.take().join("\n")
     }
 
-    /// Tries to borrow one plugin part mutably twice. A loan ends while a coroutine borrows this part.
+    /// Tries to borrow one part mutably twice. A loan ends while a coroutine borrows the part.
     #[ufunction(blueprint_callable)]
     fn two_muts(me: Obj<Sleeper>) {
         let _posted = post(move || {

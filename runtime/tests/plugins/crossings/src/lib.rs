@@ -28,7 +28,7 @@ pub struct Crossing {
     number: i32,
     /// Adders for batch calls.
     crowd: Vec<Obj<Adder>>,
-    /// Adder that overrides the event `sum_up`.
+    /// Adder that overrides the event.
     turn: Obj<Turn>,
 }
 
@@ -68,7 +68,7 @@ impl Crossing {
         sum
     }
 
-    /// Calls the host's event `sum_up` `times` times. Used by a benchmark.
+    /// Calls the host's event `times` times. Used by a benchmark.
     #[ufunction]
     fn event_often(&self, this: This<Self>, times: u64) -> i32 {
         (0..times).fold(0, |sum, _| this.sum_up(sum, 1))
@@ -98,7 +98,7 @@ impl Crossing {
     }
 }
 
-/// Adder that overrides the event `sum_up`.
+/// Adder that overrides the event.
 #[uclass(package = "Game", base = Adder)]
 #[derive(Default)]
 pub struct Turn {}
@@ -112,7 +112,7 @@ impl Turn {
     }
 }
 
-/// Adder whose override of `sum_up` calls the host's `count`. The host calls this override.
+/// Adder whose override calls the host's `count`. The host calls the override.
 #[uclass(package = "Game", base = Adder)]
 #[derive(Default)]
 pub struct Echo {}

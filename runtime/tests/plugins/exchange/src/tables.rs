@@ -31,9 +31,9 @@ alcedo::entry_table! {
         host_fails: fn(u32) -> u32,
         /// Calls `count` of the host. Returns the kind of the error.
         count: fn() -> u32,
-        /// Adds one repeatedly, by calls of the host's `add`.
+        /// Adds one through the host, repeatedly.
         add_often: fn(u64) -> i32,
-        /// Adds one repeatedly, by the function pointer of the host's `add`. Returns -1 without a pointer.
+        /// Adds one through the function pointer, repeatedly. Returns -1 without a pointer.
         add_often_hot: fn(u64) -> i32,
         /// Adds through the host on a thread of the module. Returns the negated kind of an error.
         add_elsewhere: fn(i32, i32) -> i32,

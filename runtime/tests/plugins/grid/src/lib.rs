@@ -16,7 +16,7 @@ pub use crate::probe::{LoudProbe, Probe};
 
 module! { name: "grid" }
 
-/// Function bodies that the functions of all protocols share.
+/// Implementations of the functions of all protocols.
 mod does {
     use super::{Point, Suit};
 

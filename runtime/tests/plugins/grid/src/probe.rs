@@ -12,7 +12,7 @@ pub struct Probe {}
 
 #[uclass]
 impl Probe {
-    /// Calls the function `name` with arguments of the kind `sort`. Returns the result or the error.
+    /// Calls `name` with arguments of this kind. Returns the result or the error.
     #[ufunction]
     fn query(&mut self, this: This<Self>, name: String, sort: String) -> String {
         // The callee may be an override that this object has.
@@ -52,7 +52,7 @@ impl Probe {
         })
     }
 
-    /// Reads the property `name` of the kind `sort`, writes it, and reads it again. Returns both values that were read.
+    /// Reads, writes and reads the property `name` of this kind. Returns both values that it has read.
     #[ufunction]
     fn exchange(&self, this: This<Self>, name: String, sort: String) -> String {
         fn turn<T: alcedo_plugin_api::Value + std::fmt::Debug>(

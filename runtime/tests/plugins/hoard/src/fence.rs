@@ -3,7 +3,7 @@
 use alcedo_plugin_api::ObjectView;
 use alcedo_plugin_api::prelude::*;
 
-/// Receives and passes values whose types are unknown when the plugin is compiled.
+/// Receives and passes values of a type that it does not know.
 #[uclass(package = "Game")]
 pub struct Fence {
     /// Owned property.

@@ -1,4 +1,4 @@
-//! Values in host memory that a plugin owns and drops in every possible way. Tests select how the finalizer of a cave acts.
+//! Values in host memory that a plugin owns and drops in every possible way. A test selects the end of a cave's plugin part.
 
 #![forbid(unsafe_code)]
 
@@ -13,7 +13,7 @@ use alcedo_plugin_api::task::post;
 
 module! { name: "hoard" }
 
-/// Maximum time for which a finalizer waits for a reply from the game thread.
+/// Time limit of a finalizer for a reply of the game thread.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn log_line(line: &str) {

@@ -37,7 +37,7 @@ pub struct TwinLamp {}
 impl TwinLamp {
     #[overrides(Lamp)]
     fn flicker(&mut self, this: This<Self>, times: u32) -> Result<u32, std::num::TryFromIntError> {
-        // A `?` accepts any error type with `Display`. An error of the base function is not returned, but replaced by zero.
+        // Any type with `Display` is an error. With `?`, an error of the base would end this call with that error.
         u8::try_from(times)?;
         Ok(this.base_flicker(times * 2).unwrap_or(0))
     }

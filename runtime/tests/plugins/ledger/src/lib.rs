@@ -130,7 +130,7 @@ impl Sums {
     }
 }
 
-/// Calls the function of this name with the arguments 1 and 2. With `on_thread`, makes the call on a new thread.
+/// Calls the function of this name with one and two. With `on_thread`, makes the call on a new thread.
 #[zcall(ex = "ledger.try_call")]
 fn try_call(name: String, on_thread: bool) -> String {
     let call = move || match zcall::<_, i32>(&name, (1_i32, 2_i32)) {

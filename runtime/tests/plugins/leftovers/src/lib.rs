@@ -1,6 +1,6 @@
-//! Resources that plugins leave behind. Each kind of resource has a function, its habit. Tests check that the host releases the resources.
+//! Resources that plugins leave behind, with one habit for each. Tests check that hosts release these resources.
 //!
-//! The plugin writes destructions to the file that `LEFTOVERS_JOURNAL` names, because some happen after logging has ended.
+//! Records destructions in the file that `LEFTOVERS_JOURNAL` names, because some destructions happen after logging has ended.
 
 #![deny(unsafe_code)]
 

@@ -79,7 +79,7 @@ pub(crate) fn key() {
     assert_eq!(refused, 0);
 }
 
-/// Sets the disposition of a signal through a legacy function that has no hook.
+/// Sets a disposition through a legacy function that has no hook.
 #[cfg(feature = "bypass")]
 pub(crate) fn bypass() {
     // SAFETY: the default disposition of the signal already ignores it.

@@ -22,7 +22,7 @@ module! { name: "lifetimes", main: started, exit: ended }
 /// Period that is longer than any run.
 const NEVER: Duration = Duration::from_secs(3_600);
 
-/// Numbers of the locations that need no object. The test uses the same numbers.
+/// Locations that need no object. The test uses the same numbers.
 const FREE_SLOTS: [u8; 9] = [0, 1, 2, 3, 4, 5, 6, 7, 8];
 
 static KEPT: Mutex<Vec<Probe>> = Mutex::new(Vec::new());

@@ -1,5 +1,5 @@
-//! Plugin that leaves threads, finalizers and resources behind, all of which end slowly. Each function starts one of them. Some functions
-//! receive the path of a file, for which the thread or finalizer waits. A test then determines the end by creating the file.
+//! Plugin that leaves threads, finalizers and resources behind, all of which end slowly. Each function starts one of them. If a test
+//! determines the end, the function receives the path of a file. The thread or finalizer waits for this file.
 
 #![forbid(unsafe_code)]
 

@@ -84,7 +84,7 @@ impl Kinds {
         format!("{a} {b} {c} {d} {e} {f} {g} {h}")
     }
 
-    /// Takes values of the remaining plain types.
+    /// Takes the other plain types.
     #[zmethod]
     fn more(a: f32, b: f64, c: bool) -> String {
         format!("{a} {b} {c}")

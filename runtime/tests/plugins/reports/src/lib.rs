@@ -21,7 +21,7 @@ module! { name: "reports", main: started, exit: ended, dependencies: [("figures"
 #[cfg(not(any(feature = "needs-figures", feature = "needs-newer-figures")))]
 module! { name: "reports", main: started, exit: ended }
 
-/// Number of calls to this generation.
+/// Number of calls of this generation.
 static CALLS: AtomicU64 = AtomicU64::new(0);
 
 fn started() {

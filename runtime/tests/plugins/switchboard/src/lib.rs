@@ -1,5 +1,5 @@
-//! Calls by name. The plugin exports functions to callers that know only a name, and calls functions that others export. Calls of generated
-//! methods are faster. A name, however, can refer to a function that was written after the plugin.
+//! Calls by name. The plugin exports functions to callers that know only the name, and calls exports of others. Generated methods are
+//! faster. A name can also refer to functions that did not exist when the plugin was built.
 
 #![forbid(unsafe_code)]
 
@@ -70,7 +70,7 @@ impl Line {
     /// Calls the function `name` with `caller` as its argument. Returns the result or the error.
     #[ufunction(blueprint_callable)]
     fn query(&mut self, this: This<Self>, name: String, caller: String) -> String {
-        // Lends the fields, because the callee is unknown and may call this line.
+        // The callee is unknown. The callee may call this line.
         format_result(this.lend(self, |this| this.zcall::<_, String>(&name, (caller,))))
     }
 

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 static KEPT: AtomicUsize = AtomicUsize::new(0);
 
-/// Stores the number that follows the first space of the argument.
+/// Stores the number after the first word.
 pub(crate) fn keep(number: &str) {
     let number = number.split_once(' ').and_then(|(_, number)| number.parse().ok()).expect("a number");
     KEPT.store(number, Ordering::SeqCst);

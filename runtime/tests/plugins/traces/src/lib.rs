@@ -1,5 +1,5 @@
-//! Addresses that plugins leave in tables and variables of permanent libraries. Each kind of address has a function, its habit. The next
-//! generation calls the check of each habit. The check fails if the host has not removed the address.
+//! Addresses that plugins leave in tables and variables of permanent libraries, with one habit for each. Each habit has a check for the
+//! next generation. The check fails if the host has not removed the address.
 
 #![deny(unsafe_code)]
 

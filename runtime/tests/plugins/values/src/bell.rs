@@ -57,7 +57,7 @@ impl Ringer {
         format!("{is_empty} {is_bell} {different:?} {is_wrong:?}: not a {}", refused.expected())
     }
 
-    /// Returns the class of the object to which `bell` refers.
+    /// Returns the class of the target.
     #[ufunction]
     fn rings(&self, this: This<Self>) -> String {
         this.bell().get(&this).map_or_else(|| "nobody".to_owned(), |bell| bell.class_path())

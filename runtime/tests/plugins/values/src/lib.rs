@@ -1,5 +1,5 @@
 //! Every kind of value as a property, a parameter, a result, a struct field, an element, and an owned value. Functions return the values as
-//! a string, which the test compares.
+//! a string. The host compares this string.
 
 #![forbid(unsafe_code)]
 
@@ -242,7 +242,7 @@ impl Cabinet {
         format!("{:?} {:?} {:?} {:?}", this.copied(), this.counts(), this.unique(), this.perhaps())
     }
 
-    /// Sets references to another cabinet. Then destroys the other cabinet.
+    /// Sets references to another cabinet. Then destroys this cabinet.
     #[ufunction]
     fn references(&self, this: This<Self>, other: Obj<Cabinet>) -> String {
         this.neighbor().set(other);

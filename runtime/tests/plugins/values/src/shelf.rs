@@ -1,4 +1,4 @@
-//! Calls the functions of views into host values, as a plugin author would. A wrong result causes a panic.
+//! Calls the functions of the views of values, as a plugin author would. Any wrong result panics.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
