@@ -1,4 +1,4 @@
-//! Test plugin that starts timers, signal handlers, signal stacks and requests, and leaves them active.
+//! Test plugin that starts timers, signal handlers, signal stacks and requests, and does not stop them.
 
 #![deny(unsafe_code)]
 
@@ -13,7 +13,7 @@ use alcedo_plugin_api::prelude::*;
 
 module! { name: "alarms", main: started, exit: ended }
 
-/// Environment variable that makes each generation run a timer from its start to its exit.
+/// Environment variable. If it is set, each generation runs a timer from the start of its `main` to its exit hook.
 const TIMED: &str = "ALARMS_TIMED";
 
 fn started() {
@@ -83,7 +83,7 @@ fn leave(what: String) {
     }
 }
 
-/// Returns the number of calls of handlers and functions of this module.
+/// Returns the number of calls to handlers and functions of this module.
 #[zcall(ex = "alarms.calls")]
 fn calls() -> u64 {
     raw::calls()

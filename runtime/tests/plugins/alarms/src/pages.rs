@@ -66,7 +66,7 @@ pub(crate) fn segment() {
     }
 }
 
-/// Maps the free ranges of a list, and leaves them mapped. The list has the form `7f0000000000-7f0000001000 7f0000004000-7f0000005000`.
+/// Maps the free address ranges in a list. The list has the form `7f0000000000-7f0000001000 7f0000004000-7f0000005000`.
 pub(crate) fn take(ranges: &str) {
     let hex = |text: &str| usize::from_str_radix(text, 16).expect("a number");
     for (start, end) in ranges.split_whitespace().filter_map(|range| range.split_once('-')) {

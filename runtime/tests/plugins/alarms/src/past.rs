@@ -7,7 +7,7 @@ use std::ptr::from_ref;
 
 use crate::raw::{Event, calls, count_on, until_called};
 
-/// Sets the soft limit. With `for_good`, also sets the hard limit.
+/// Sets the soft limit of a resource. With `for_good`, also sets the hard limit.
 fn limit(resource: c_uint, soft: libc::rlim_t, for_good: bool) {
     let mut limits = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: `limits` is valid for one `rlimit`.
@@ -20,7 +20,7 @@ fn limit(resource: c_uint, soft: libc::rlim_t, for_good: bool) {
     assert_eq!(unsafe { libc::setrlimit(resource, &raw const limits) }, 0);
 }
 
-/// Limits CPU time to slightly more than the process has used. Installs a handler for the signal of this limit.
+/// Limits the CPU time to slightly more than the process has used. Installs a handler for the signal that the limit raises.
 pub(crate) fn cpu_limit() {
     count_on(libc::SIGXCPU);
     // SAFETY: all zeroes are a valid `rusage`.
@@ -114,14 +114,14 @@ fn memory_for_stack() -> libc::stack_t {
     libc::stack_t { ss_sp: vec![0_u8; STACK].leak().as_mut_ptr().cast(), ss_flags: 0, ss_size: STACK }
 }
 
-/// Sets the stack through libc's `syscall`.
+/// Sets an alternate signal stack through libc's `syscall`.
 pub(crate) fn stack_by_number() {
     let stack = memory_for_stack();
     // SAFETY: the memory is valid as long as this module is loaded.
     assert_eq!(unsafe { libc::syscall(libc::SYS_sigaltstack, from_ref(&stack), 0_usize) }, 0);
 }
 
-/// Sets the stack by a raw system call. No hook can intercept this call.
+/// Sets an alternate signal stack by a raw system call, which no hook can intercept.
 pub(crate) fn stack() {
     let stack = memory_for_stack();
     // SAFETY: the memory is valid as long as this module is loaded.
@@ -171,13 +171,13 @@ fn hold(mutex: *mut libc::pthread_mutex_t) {
     std::fs::write(name, mutex.expose_provenance().to_string()).expect("the file is writable");
 }
 
-/// Holds a mutex in the module's image.
+/// Locks a mutex in the module's image, and leaves it locked.
 pub(crate) fn held_mutex() {
     static mut MUTEX: libc::pthread_mutex_t = libc::PTHREAD_MUTEX_INITIALIZER;
     hold(&raw mut MUTEX);
 }
 
-/// Holds a mutex in the module's heap.
+/// Locks a mutex in the module's heap, and leaves it locked.
 pub(crate) fn held_mutex_in_heap() {
     hold(Box::leak(Box::new(libc::PTHREAD_MUTEX_INITIALIZER)));
 }

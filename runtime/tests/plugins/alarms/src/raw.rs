@@ -70,7 +70,7 @@ pub(crate) fn stop_interval() {
     assert_eq!(unsafe { setitimer(libc::ITIMER_REAL, &stopped, null_mut()) }, 0);
 }
 
-/// Sets an alarm in one second. At that time the module may already be unloaded.
+/// Sets an alarm that fires after one second, when the module may already be unloaded.
 pub(crate) fn alarm() {
     count_on(libc::SIGALRM);
     // SAFETY: `alarm` accepts any number.
@@ -214,7 +214,7 @@ fn note_stack(here: usize) {
     called();
 }
 
-/// Sets a handler without `SA_ONSTACK`. This handler needs more stack than a small alternate stack has.
+/// Sets a handler without `SA_ONSTACK`. The handler needs more stack than a small alternate stack provides.
 pub(crate) fn plain_handler() {
     handle(libc::SIGPROF, spacious, libc::SA_RESTART);
 }
@@ -272,12 +272,12 @@ thread_local! {
     };
 }
 
-/// Sets an alternate stack for this thread.
+/// Sets an alternate stack for the current thread.
 pub(crate) fn stack() {
     STACK.with(|_| {});
 }
 
-/// Sets an alternate stack for a thread of the host. The stack is in the module's image.
+/// Sets an alternate stack for the current thread, which belongs to the host. The stack is in the module's image.
 pub(crate) fn stack_there() {
     static mut MEMORY: [u128; SIZE / 16] = [0; SIZE / 16];
     let memory = (&raw mut MEMORY).cast();
@@ -286,7 +286,7 @@ pub(crate) fn stack_there() {
     assert_eq!(unsafe { libc::sigaltstack(&raw const stack, null_mut()) }, 0);
 }
 
-/// Starts a process that ends immediately. Leaves this process as a zombie.
+/// Starts a process that ends immediately, and does not wait for it. The process therefore remains as a zombie.
 #[expect(clippy::zombie_processes, reason = "the test needs a zombie process")]
 pub(crate) fn child() {
     let child = Command::new("true").stdin(Stdio::null()).spawn().expect("available on every Linux");

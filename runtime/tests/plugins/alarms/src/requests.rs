@@ -1,4 +1,4 @@
-//! Messages, reads and name look-ups. A thread of the C library completes them.
+//! Messages, reads and name look-ups that a thread of the C library completes.
 #![expect(unsafe_code, reason = "calls C functions, like plugins that wrap a C library")]
 
 use std::ffi::{CString, c_int, c_uint, c_void};
@@ -49,7 +49,7 @@ fn begin_read(event: Event) {
     unsafe { slot.write(event) };
     // SAFETY: the block and its buffer are never freed.
     assert_eq!(unsafe { libc::aio_read(block) }, 0);
-    // Publishes the number of the write end. The test uses this number to complete the read.
+    // Publishes the descriptor of the write end. The test writes to this descriptor to complete the read.
     let name = std::env::var_os("ALARMS_PIPE").expect("the test sets the path");
     std::fs::write(name, pair[1].to_string()).expect("the file is writable");
     *WAITING.lock().expect("the lock is not poisoned") = Some(pair[1]);

@@ -42,7 +42,7 @@ pub(crate) fn close() {
     assert_eq!(unsafe { libc::pclose(process) }, 0);
 }
 
-/// Allocates two blocks of each kind, and frees one of them. Writes the remaining number to the file that `ALARMS_RELEASE` names.
+/// Allocates two blocks of each kind, and frees one of the two. Writes the number of remaining blocks to the file in `ALARMS_RELEASE`.
 pub(crate) fn blocks() {
     let mut left = 0;
     for make in [duplicate, duplicate_some, resolve, folder, line, long_line, print, memory] {

@@ -1,5 +1,5 @@
-//! Database that only one owner may have open. The old generation closes the database in `suspend`. After a failed reload, it opens the
-//! database again in `resume`. If the reload succeeds, `exit` finds the database closed.
+//! Database that only one owner may have open. The old generation closes the database in `suspend`. After a failed reload, this generation
+//! opens the database again in `resume`. If the reload succeeds, `exit` finds the database closed.
 
 #![forbid(unsafe_code)]
 

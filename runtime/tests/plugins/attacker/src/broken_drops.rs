@@ -38,7 +38,7 @@ impl Drop for BrokenError {
     }
 }
 
-/// Functions that create such values.
+/// Functions that create values whose `Drop` panics.
 #[uclass(package = "Game", base = Object)]
 pub struct Breaker {}
 
@@ -50,7 +50,7 @@ impl Breaker {
         Err(BrokenError(number))
     }
 
-    /// Leaves a thread-local whose `Drop` panics. With `elsewhere`, the thread-local is on a new thread, which then ends.
+    /// Sets a thread-local whose `Drop` panics. With `elsewhere`, sets it on a new thread, which then ends.
     #[ufunction(blueprint_callable)]
     fn arm(elsewhere: bool) {
         let arm = || GRENADE.set(Some(Grenade));

@@ -177,7 +177,7 @@ impl Drop for Fails {
     }
 }
 
-/// Object whose plugin part uses its values when it is finalized. The methods of the object open the values that they keep.
+/// Object whose plugin part uses its values when it is finalized. The methods of the object open the values that the object keeps.
 #[uclass(package = "Game", base = Object)]
 pub struct Hoarder {
     kept: Option<Probe>,
@@ -201,7 +201,7 @@ impl Hoarder {
         arm("a method");
     }
 
-    /// Starts timers that panic. With `in_turn`, a timer panics when it fires. Otherwise it panics when the end of this object drops it.
+    /// Starts timers that panic. With `in_turn`, a timer panics when it fires. Otherwise it panics when it is dropped with its object.
     #[ufunction(blueprint_callable)]
     fn leave_failures(&self, this: This<Self>, in_turn: bool) {
         for _ in 0..2 {
@@ -214,13 +214,13 @@ impl Hoarder {
         }
     }
 
-    /// Keeps an array of numbers.
+    /// Creates an array of numbers, and stores it in the plugin part.
     #[ufunction(blueprint_callable)]
     fn keep_numbers(&mut self) {
         self.numbers = Some(UArray::of([1_u64, 2, 3]).unwrap_or_else(|error| panic!("{error}")));
     }
 
-    /// Opens and changes the kept array, and returns the sum.
+    /// Opens the stored array, changes it, and returns the sum of its numbers.
     #[ufunction(blueprint_callable)]
     fn grow_numbers(&self, this: This<Self>) -> u64 {
         let Some(numbers) = &self.numbers else { return 0 };
@@ -235,7 +235,7 @@ impl Hoarder {
         self.numbers.as_ref().map_or(0, |numbers| AnyConjugate::of(numbers).number())
     }
 
-    /// Tries to release the open array by its number. Returns the sums before and after this attempt.
+    /// Tries to release the open array by its number. Returns the array's sums before and after the attempt.
     #[ufunction(blueprint_callable)]
     fn drop_while_open(&self, this: This<Self>) -> String {
         let Some(numbers) = &self.numbers else { return "no value was kept".to_owned() };
@@ -246,7 +246,7 @@ impl Hoarder {
         format!("{before} {}", open.iter().sum::<u64>())
     }
 
-    /// Spawns another object.
+    /// Spawns another object of this class.
     #[ufunction(blueprint_callable)]
     fn breed(&self, this: This<Self>) -> String {
         let created = this.spawn::<Self>(Obj::none());

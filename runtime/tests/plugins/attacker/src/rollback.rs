@@ -1,5 +1,5 @@
-//! New code that tries every operation before its commit. If the reload fails, no operation may leave an effect. The outcome of each
-//! attempt is logged under the target `greedy`.
+//! Code of a new build that tries every operation before its reload is committed. If the reload fails, no operation may leave an effect.
+//! The outcome of each attempt is logged under the target `greedy`.
 
 use core::sync::atomic::{AtomicBool, Ordering};
 use core::time::Duration;
@@ -24,7 +24,7 @@ fn is_template(name: &str) -> bool {
     name.starts_with("Default__")
 }
 
-/// Schedules a post, a timer, a task, and a post of another thread. Each of them logs a line when it runs.
+/// Schedules a post, a timer, a task, and a post from another thread. Each of them logs a line when it runs.
 fn leave(whose: &'static str) {
     let work = move |what: &str| tracing::info!(target: "greedy", "{what} of the {whose} ran");
     log_outcome(&format!("post of the {whose}"), post(move || work("post")));
@@ -68,7 +68,7 @@ pub struct Greedy {
 impl Greedy {
     #[red_constructor]
     fn new(this: This<Self>) -> Self {
-        // Only the first rebuilt object tries the operations. Without this limit, each construction would cause another construction.
+        // Only the first rebuilt object tries the operations. Otherwise each construction would cause a further construction, endlessly.
         if fixture::on!("grabs") && !is_template(&this.name()) && !HAS_GRABBED.swap(true, Ordering::Relaxed) {
             grab(this);
         }

@@ -47,13 +47,13 @@ pub struct Holder {
     /// Localizable keys.
     #[uproperty]
     titles: USet<UText>,
-    /// Keys hashed by code of the plugin author.
+    /// Keys that code of the plugin author hashes.
     #[uproperty]
     points: USet<Point>,
     /// Numbers that are borrowed as slices.
     #[uproperty]
     numbers: UArray<u64>,
-    /// Weak reference to an object of the host.
+    /// Weak reference to a host object.
     #[uproperty]
     friend: WeakObject<Object>,
     /// Reference to a class.
@@ -228,7 +228,7 @@ impl Holder {
         }
     }
 
-    /// Destroys the owner of an array during iteration.
+    /// Destroys the object that owns an array, during iteration over the array.
     #[ufunction(blueprint_callable)]
     fn destroy_what_is_walked(&self, this: This<Self>) {
         let other: Obj<Self> = this.spawn(Obj::none()).expect("spawned");
@@ -239,7 +239,7 @@ impl Holder {
         }
     }
 
-    /// Fills the containers. The test then changes their epochs.
+    /// Fills the containers. The test then sets their epoch counters close to the maximum.
     #[ufunction(blueprint_callable)]
     fn fill(&self, this: This<Self>) {
         this.texts().assign(["one", "two"]);
@@ -247,7 +247,7 @@ impl Holder {
         this.numbers().assign([1, 2, 3]);
     }
 
-    /// Uses a container whose epoch counter is about to overflow. Tests views before and after each change, and then other operations.
+    /// Uses a container whose epoch counter is close to overflow. Tests views before and after each change, and then other operations.
     #[ufunction(blueprint_callable)]
     fn count_to_the_end(&self, this: This<Self>) -> String {
         let texts = this.texts();
@@ -319,7 +319,7 @@ impl Holder {
         this.label_map().insert(&label, &label);
     }
 
-    /// Tries every in-place write of a key or of a field of a key. Returns the keys after these attempts.
+    /// Tries every in-place write to a key or to a field of a key. Returns the keys after these attempts.
     #[ufunction(blueprint_callable)]
     fn write_keys(&self, this: This<Self>) -> String {
         let (labels, map) = (this.labels(), this.label_map());
@@ -391,7 +391,7 @@ impl Holder {
         )
     }
 
-    /// Writes a key through functions that cannot return an error. The error must end the call.
+    /// Writes a key through functions that cannot return an error. The refused write must end the call.
     #[ufunction(blueprint_callable)]
     fn write_a_key(&self, this: This<Self>, method: u32) {
         this.keys().assign(["one"]);
@@ -409,7 +409,7 @@ impl Holder {
         }
     }
 
-    /// Tries in-place writes of keys. Then repeatedly removes keys and lets the set grow.
+    /// Tries in-place writes to keys. Then repeatedly removes keys, and lets the set grow.
     #[ufunction(blueprint_callable)]
     fn keys_that_change(&self, this: This<Self>) -> String {
         let keys = this.keys();
@@ -455,7 +455,7 @@ impl Holder {
         tracing::info!(target: "attack", "nothing is lent");
     }
 
-    /// Keeps an owned value and returns its number.
+    /// Stores an owned value in the plugin part, and returns the value's number.
     #[ufunction(blueprint_callable)]
     fn keep(&mut self) -> u64 {
         let kept = UArray::of(vec![7_u64; 64]).expect("a host");
@@ -471,7 +471,7 @@ impl Holder {
         std::mem::forget(UString::of("forgotten").expect("a host"));
     }
 
-    /// Returns the sum of the kept value.
+    /// Returns the sum of the numbers in the stored value.
     #[ufunction(blueprint_callable)]
     fn sum(&self, this: This<Self>) -> u64 {
         self.kept.as_ref().map_or(0, |kept| this.open(kept).with_slice(|kept| kept.iter().sum()))

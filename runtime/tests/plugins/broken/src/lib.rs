@@ -49,7 +49,7 @@ fn ended() {
 /// Hook that panics on its next run. A test sets this name; an empty name selects no hook.
 static NEXT: Mutex<String> = Mutex::new(String::new());
 
-/// Panics if the switch is on, or once if a test requested it. `track_caller` lets tests compare the reported location with the source.
+/// Panics if `now` is true, or once if a test requested a panic. `track_caller` lets tests compare the reported location with the source.
 #[track_caller]
 fn misbehave(now: bool, hook: &str) {
     wait_if_requested(hook);
@@ -69,7 +69,7 @@ fn wait_if_requested(hook: &str) {
     }
 }
 
-/// Returns `true` if a test requested a panic of this hook. The next call returns `false`.
+/// Returns `true` if a test has requested a panic in this hook. The next call returns `false`.
 fn requested(hook: &str) -> bool {
     let mut next = NEXT.lock().unwrap_or_else(PoisonError::into_inner);
     let requested = *next == hook;
@@ -92,7 +92,7 @@ pub struct Fragile {
     #[uproperty(default_subobject, root_component)]
     hull: Obj<SceneComponent>,
 
-    /// Number of pokes, kept by a reload.
+    /// Number of pokes. A reload preserves this number.
     #[keep]
     pokes: u32,
     /// Number of pokes since this generation was loaded. Only a rollback preserves this number.
@@ -128,7 +128,7 @@ impl Fragile {
         if fixture::on!("meddles-in-class-constructor") {
             let victim = this.zcall::<_, Obj<Actor>>("ex:/host.victim", ()).and_then(|victim| this.get(victim));
             let victim = victim.unwrap_or_else(|error| panic!("{error}"));
-            // Tries a direct memory write, and a function of the object.
+            // Tries a direct memory write, and a call that moves the object.
             for refused in [victim.try_set_can_tick(true), victim.try_add_location(Vector::up(1.0))] {
                 if let Err(refused) = refused {
                     tracing::warn!(target: "meddling", "{refused}");
@@ -168,7 +168,7 @@ impl Fragile {
         self.pokes
     }
 
-    /// Adds ten pokes. `poke` calls this function during its own call.
+    /// Adds ten pokes. `poke` calls this function while its own call is in progress.
     #[ufunction(blueprint_callable)]
     fn poke_back(&mut self) {
         self.pokes += 10;
@@ -182,13 +182,13 @@ impl Fragile {
         self.pokes
     }
 
-    /// Returns both counters.
+    /// Returns the counters `pokes` and `nerves` as text.
     #[ufunction(blueprint_pure)]
     fn state(&self) -> String {
         format!("pokes={} nerves={}", self.pokes, self.nerves)
     }
 
-    /// Calls the function of this name. Returns its result or the error.
+    /// Calls the function with this name. Returns the result or the error.
     #[ufunction(blueprint_callable)]
     fn relay(&self, this: This<Self>, name: String) -> String {
         this.zcall::<_, String>(&name, ()).unwrap_or_else(|error| format!("refused: {error}"))
@@ -206,7 +206,7 @@ impl Fragile {
         *WAIT.lock().unwrap_or_else(PoisonError::into_inner) = Some((hook, path));
     }
 
-    /// Calls the engine from a thread of the module and bypasses every type check. Returns the reply to each call.
+    /// Calls the engine from a thread that the module starts, and bypasses every type check. Returns the reply to each call.
     #[cfg(feature = "off-thread-call")]
     #[zmethod]
     fn call_off_thread() -> String {

@@ -1,5 +1,4 @@
 //! Plugin code that bypasses the type system and calls host functions from its own thread. Each host function must refuse the call.
-//! trust its caller.
 #![expect(unsafe_code, reason = "bypasses the safe API")]
 
 use std::ptr::null_mut;
@@ -11,7 +10,7 @@ use alcedo_abi::value::{TextRaw, TextSink, TextView};
 use alcedo_abi::zcall::{ZCallBuffer, ZCallStatus};
 use alcedo_plugin_api::FailureKind;
 
-/// Calls every function that is only permitted on the game thread, from another thread. Returns one line per function with its reply.
+/// Calls every function that is permitted only on the game thread, from another thread. Returns each function with its reply, one per line.
 pub(crate) fn call() -> String {
     let thread = std::thread::Builder::new().name("broken".to_owned());
     let thread = thread.spawn(results).expect("a thread can be started");

@@ -1,4 +1,4 @@
-//! Glue of an older engine; each feature differs in one member.
+//! Glue of an older engine. Each feature makes one member differ from the engine.
 
 use alcedo_plugin_api::prelude::*;
 
@@ -51,7 +51,7 @@ impl Actor {
     fn receive_storm(&self);
 }
 
-/// Uses the members. The host does not compare unused members.
+/// Uses the members above. The host does not compare members that are not used.
 #[cfg(any(feature = "stale-property", feature = "stale-function", feature = "stale-owner"))]
 #[uclass(package = "Game")]
 pub struct User {}
@@ -59,7 +59,7 @@ pub struct User {}
 #[cfg(any(feature = "stale-property", feature = "stale-function", feature = "stale-owner"))]
 #[uclass]
 impl User {
-    /// Uses the member of this build.
+    /// Uses the member that this build declares differently.
     #[ufunction]
     fn act(&self, this: This<Self>, actor: Obj<Actor>) -> Result<(), CallError> {
         #[cfg(feature = "stale-property")]

@@ -5,6 +5,6 @@ unsafe extern "C" {
     fn alcedo_undefined_symbol();
 }
 
-/// Keeps a reference, so that the loader must resolve the symbol.
+/// References the function, so that the loader must resolve the symbol.
 #[used]
 static NOWHERE: unsafe extern "C" fn() = alcedo_undefined_symbol;

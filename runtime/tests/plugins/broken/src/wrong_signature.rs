@@ -8,7 +8,7 @@ pub struct Actor {}
 
 #[uclass(imported)]
 impl Actor {
-    /// Takes a `Rotator` in the engine.
+    /// Has a parameter of type `Rotator` in the engine.
     #[ufunction]
     fn add_rotation(&self, degrees: f64);
 }
@@ -19,7 +19,7 @@ pub struct Turner {}
 
 #[uclass]
 impl Turner {
-    /// Uses the function. The host does not compare unused functions.
+    /// Calls the function above. The host does not compare functions that are not used.
     #[ufunction]
     fn turn(&self, this: This<Self>, actor: Obj<Actor>) -> Result<(), CallError> {
         this.get(actor)?.try_add_rotation(1.0)

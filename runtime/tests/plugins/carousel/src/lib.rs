@@ -1,5 +1,5 @@
-//! Actors that are called in batches each frame. Tests measure the cost of calling many objects. Other tests check the remaining calls
-//! after one actor panics, destroys another, spawns a third or calls back.
+//! Actors that are called in batches each frame. Benchmarks measure the cost of calls to many objects. Tests check that the remaining
+//! actors are called after one actor panics, destroys another, spawns a third or calls back.
 
 #![forbid(unsafe_code)]
 
@@ -38,7 +38,7 @@ pub struct Horse {
     /// Horse to destroy.
     #[uproperty]
     other: Obj<Horse>,
-    /// Set if the horse requests calls.
+    /// Set if a batch that is limited by this property must call the horse.
     #[uproperty]
     wants: bool,
     /// Numbers that are borrowed as a slice.
@@ -85,7 +85,7 @@ impl Horse {
         build_tag() * 1000 + number
     }
 
-    /// Runs one round with the action of `mood`. Returns the mood plus 100 times the build tag.
+    /// Runs one round with the action that `mood` selects. Returns the mood plus 100 times the build tag.
     #[ufunction]
     fn round(&mut self, this: This<Self>) -> i32 {
         self.turned += 1.0;
@@ -107,7 +107,7 @@ impl Horse {
         build_tag() * 100 + mood
     }
 
-    /// Borrows its numbers as a slice, and logs during the borrow.
+    /// Borrows the numbers as a slice, and logs during the borrow.
     #[ufunction]
     fn lend(&self, this: This<Self>) {
         this.numbers().assign(vec![1.0; 4]);

@@ -1,4 +1,4 @@
-//! Object that the host may destroy while the reload saves its kept field.
+//! Object that the host may destroy while a reload saves the kept field of the object.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// Set once a foal is dropped.
 static IS_DROPPED: AtomicBool = AtomicBool::new(false);
 
-/// Calls `ex:/host.kill` during its serialization. The serialization fails if the foal is dropped before it ends.
+/// Calls `ex:/host.kill` while it is serialized. The serialization fails if the foal is dropped before the serialization ends.
 #[derive(Default)]
 struct Foal;
 
@@ -25,7 +25,7 @@ impl Serialize for Foal {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         IS_DROPPED.store(false, Ordering::SeqCst);
         let _done: Result<i32, _> = zcall("ex:/host.kill", (1,));
-        // Leaves enough time for a destruction on another thread during the save.
+        // Waits, so that another thread has enough time to destroy the object during the save.
         sleep(Duration::from_millis(100));
         if IS_DROPPED.load(Ordering::SeqCst) {
             return Err(S::Error::custom("it was dropped while it was saved"));

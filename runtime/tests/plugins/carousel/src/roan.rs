@@ -20,7 +20,7 @@ pub struct Roan {
     ticks: i32,
 }
 
-/// Roan with additional properties before, between and after the others. All offsets therefore differ from those of the first build.
+/// Roan with additional properties before, between and after the properties of the first build. All offsets differ from that build.
 #[cfg(feature = "tall")]
 #[uclass(package = "Game", base = Actor, blueprintable)]
 pub struct Roan {

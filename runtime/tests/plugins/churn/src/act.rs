@@ -52,7 +52,7 @@ pub(crate) fn act<'f>(this: This<'f, Yard>, own: &mut Own, op: Op) -> u64 {
 
 macro_rules! by_field {
     ($($name:ident: $ty:ty, $model:ty;)*) => {
-        /// Runs an operation on a value of the drawn kind.
+        /// Runs an operation on a value of the kind that was drawn.
         fn on_field<'f>(
             this: This<'f, Yard>,
             own: &mut Own,
@@ -158,7 +158,7 @@ fn next_name(this: This<Yard>) -> String {
     format!("t{}t", this.named())
 }
 
-/// Spawns a thing that only its slot keeps alive. Returns the handle of the thing.
+/// Spawns a thing that only its slot in the yard keeps alive. Returns the handle of the thing.
 pub(crate) fn spawn(this: This<Yard>, op: Op) -> u64 {
     let class = SubclassOf::<Thing>::of({ op.dice }.class()).expect("the class exists");
     let yard = this.as_base().as_obj();
@@ -169,7 +169,7 @@ pub(crate) fn spawn(this: This<Yard>, op: Op) -> u64 {
     thing.handle().0
 }
 
-/// Keeps the target of a reference of a weak kind.
+/// Stores the target of a soft, lazy or weak reference in a slot of the yard, which then keeps the target alive.
 fn adopt(this: This<Yard>, other: &This<Thing>, op: Op) -> u64 {
     let found = match { op.dice }.below(3) {
         0 => other.neighbor().obj(),
@@ -214,7 +214,7 @@ fn plain(this: &This<Yard>, thing: &This<Thing>, op: Op) -> u64 {
     digest(&thing.text())
 }
 
-/// Changes properties with std containers.
+/// Changes properties that are std containers in the plugin.
 fn copies(thing: &This<Thing>, op: Op) -> u64 {
     let mut dice = op.dice;
     let words = dice.words();

@@ -1,4 +1,4 @@
-//! In-place changes of values of each kind. The test makes the same changes to std values, with the same random draws and the same results.
+//! In-place changes to each kind of value. The test makes the same changes to std values, with the same random draws and the same results.
 
 use alcedo_plugin_api::Kind;
 use alcedo_plugin_api::prelude::*;
@@ -32,7 +32,7 @@ impl Context<'_> {
 pub(crate) trait Change: Kind + Default + Clone + Send + PartialEq + 'static {
     /// `true` if the model can compare two values. `false` for weak kinds: two expired references may have had different targets.
     const COMPARES: bool = true;
-    /// `true` if parsing restores a printed value completely. This is `false` for names of objects that may be destroyed.
+    /// `true` if parsing restores a printed value completely. `false` for names of objects, because an object may be destroyed.
     const PRINTS: bool = true;
 
     /// Changes a value and returns a digest of the result.

@@ -1,4 +1,4 @@
-//! In-place changes of references of every kind, and of delegates.
+//! In-place changes to delegates and to every kind of reference.
 
 use alcedo_plugin_api::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Random operations on values of every kind. `ops.rs` draws the operations. This plugin applies them to values in host memory. A test
+//! Random operations on every kind of value. `ops.rs` draws the operations, and this plugin applies them to values in host memory. A test
 //! draws the same operations, and checks each reply against a model.
 
 #![forbid(unsafe_code)]
@@ -23,7 +23,7 @@ module! { name: "churn" }
 /// Object that runs all operations.
 #[uclass(package = "Game")]
 pub struct Yard {
-    /// Things that the yard keeps. An empty slot is none.
+    /// Slots for things that the yard keeps alive. An empty slot contains no reference.
     #[uproperty]
     pool: UArray<Obj<Thing>>,
     /// Thing into which the plugin copies its owned values, so that the host can read them.
@@ -75,7 +75,7 @@ impl Yard {
         answers
     }
 
-    /// Copies the owned values of a slot into the mirror. Bit `n` of the reply is set if the slot has a value of kind `n`.
+    /// Copies the owned values in a slot into the mirror. Bit `n` of the reply is set if the slot has a value of kind `n`.
     #[ufunction]
     fn show(&self, this: This<Self>, slot: u32) -> u64 {
         let mirror = this.get(this.mirror()).expect("the mirror is alive");

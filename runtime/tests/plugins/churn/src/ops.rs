@@ -82,7 +82,7 @@ impl Dice {
             [self.below(3) as usize]
     }
 
-    /// Returns the name of a function of things. The function takes a number.
+    /// Returns the name of a function that things have. The function takes a number.
     pub(crate) fn listener(&mut self) -> &'static str {
         if self.below(2) == 0 { "hear" } else { "hear_twice" }
     }
@@ -134,7 +134,7 @@ pub(crate) use kinds;
 
 macro_rules! fields {
     ($($name:ident: $plugin:ty, $model:ty;)*) => {
-        /// Names of the properties of which plugin code keeps copies.
+        /// Names of the properties whose kinds plugin code also owns.
         pub(crate) const FIELDS: &[&str] = &[$(stringify!($name)),*];
     };
 }
@@ -153,7 +153,7 @@ pub(crate) enum Verb {
     IntoHost,
     /// Assigns a property to an owned value.
     Take,
-    /// Assigns a property of another thing, or of the same thing.
+    /// Assigns to a property the equal property of another thing, or of the same thing.
     Copy,
     /// Clones an owned value.
     Twin,
@@ -185,15 +185,15 @@ pub(crate) enum Verb {
     Spawn,
     /// Destroys a thing.
     Destroy,
-    /// Removes a thing from the kept things.
+    /// Removes a thing from its slot, so that the yard no longer keeps it alive.
     Forget,
     /// Keeps a thing again if a weak reference resolves to it.
     Adopt,
     /// Renames a thing.
     Rename,
-    /// Uses the view of an element after the container has grown.
+    /// Uses the view of an element after its container has grown.
     StaleElement,
-    /// Uses the view of a property after the owner of the property was destroyed.
+    /// Uses the view of a property after the object that owns the property was destroyed.
     StaleOwner,
     /// Uses handles of destroyed things.
     StaleHandle,
@@ -243,11 +243,11 @@ pub(crate) struct Op {
     pub(crate) field: usize,
     /// Index of the thing.
     pub(crate) thing: usize,
-    /// Index of the other thing.
+    /// Index of the second thing.
     pub(crate) other: usize,
     /// Slot of the owned value.
     pub(crate) slot: usize,
-    /// Slot of the other owned value.
+    /// Slot of the second owned value.
     pub(crate) to: usize,
     /// Generator for further draws.
     pub(crate) dice: Dice,

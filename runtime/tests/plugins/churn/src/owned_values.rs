@@ -13,7 +13,7 @@ use crate::threads::Workers;
 /// Slots for values of one kind.
 pub(crate) type Slots<K> = [Option<K>; SLOTS as usize];
 
-/// State of the yard. Each reload creates new state. The old state is dropped with its generation.
+/// State of the yard outside host memory. Each reload creates new state, and the old state is dropped with its generation.
 #[derive(Default)]
 pub(crate) struct Own {
     pub(crate) owned_values: OwnedValues,
@@ -67,7 +67,7 @@ macro_rules! owned_values {
                 counts.into_iter().fold((0, 0), |sum, count| (sum.0 + count.0, sum.1 + count.1))
             }
 
-            /// Copies the values of a slot into a thing. Bit `n` of the result is set if the slot has a value of kind `n`.
+            /// Copies the values in a slot into a thing. Bit `n` of the result is set if the slot has a value of kind `n`.
             pub(crate) fn show(&self, _this: &This<Yard>, mirror: &This<Thing>, slot: usize) -> u64 {
                 let (mut bits, mut bit) = (0, 1);
                 $(

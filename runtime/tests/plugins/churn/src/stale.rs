@@ -1,4 +1,4 @@
-//! Accesses to invalid values. The host must refuse each access with its typed error. The replies count the accepted accesses.
+//! Accesses to invalid values, which the host must refuse with the expected error kind. The replies count accesses that were not refused.
 
 use alcedo_plugin_api::prelude::*;
 
@@ -72,7 +72,7 @@ pub(crate) fn owner(this: This<Yard>, own: &mut Own) -> u64 {
     count_accepted(this, FailureKind::EXPIRED, refused) + u64::from(is_resolved)
 }
 
-/// Uses handles of destroyed things. The slots of these things may be reused.
+/// Uses handles of destroyed things, whose slots may have been reused.
 pub(crate) fn handle(this: This<Yard>, own: &Own, mut dice: Dice) -> u64 {
     let mut wrong = 0;
     for _time in 0..3.min(own.graves.len()) {

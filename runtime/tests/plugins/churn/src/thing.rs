@@ -165,7 +165,7 @@ impl Thing {
     #[red_constructor]
     fn new(_this: This<Self>) -> Self {
         if fixture::on!("failing") {
-            // Allows two class defaults and a few things before the failure. The rollback then has objects to undo.
+            // Two class default objects and a few things are constructed before the failure, so that the rollback has objects to undo.
             static BUILT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
             let built = BUILT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
             assert!(built < 4, "this build does not come up");
@@ -192,7 +192,7 @@ impl Thing {
         this.set_received(add_received(add_received(this.received(), stamp), stamp));
     }
 
-    /// Keeps an owned value that is dropped with this thing. With three values, drops them first. Returns the number of values.
+    /// Stores an owned value that is dropped with this thing. If three values are stored, drops them first. Returns the number of values.
     #[ufunction]
     fn keep(&mut self, word: String) -> u32 {
         if self.kept.len() == 3 {

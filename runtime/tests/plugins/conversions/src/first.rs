@@ -1,4 +1,4 @@
-//! The first declaration. The heat is a number, the filling a percentage, and the location two numbers.
+//! First declaration of the class `Gauge`. The heat is a number, the filling a percentage, and the location two numbers.
 
 use alcedo_plugin_api::prelude::*;
 

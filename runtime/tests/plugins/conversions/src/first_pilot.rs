@@ -1,4 +1,4 @@
-//! Classes of the first declaration. Their conversions are for structs, references, subobjects and other bases.
+//! First declaration of further classes. Later builds convert their structs, references, subobjects and bases.
 
 use alcedo_plugin_api::prelude::*;
 use engine_glue::Actor;

@@ -1,4 +1,4 @@
-//! The declaration after the first one. The heat is a whole number, the filling a fraction, and the location has a distance.
+//! Later declaration of the class `Gauge`. The heat is a whole number, the filling a fraction, and the location has a distance.
 
 use alcedo_plugin_api::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Classes of the later declaration. Their conversions are for structs, references, subobjects and other bases.
+//! Later declaration of further classes, with conversions of their structs, references, subobjects and bases.
 
 use alcedo_plugin_api::prelude::*;
 use engine_glue::{Actor, SceneComponent};

@@ -1,6 +1,6 @@
-//! A gauge and other classes in four declarations. Functions of the plugin with `#[migrate]` convert values from one declaration to the
-//! next, and count their calls. The switches `fails` and `panics` make one of these functions fail for values above 1000. The switch
-//! `calls` makes this function call the host.
+//! A gauge and other classes in four declarations. Plugin functions with `#[migrate]` convert values from one declaration to the next, and
+//! count their calls. The switches `fails` and `panics` make one of these functions fail for values above 1000. The switch `calls` makes
+//! that function call the host.
 
 #![forbid(unsafe_code)]
 

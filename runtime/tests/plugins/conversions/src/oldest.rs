@@ -1,4 +1,4 @@
-//! The declaration before the first one. The heat is a string.
+//! Declaration that the first one replaces. The heat is a string.
 
 use alcedo_plugin_api::prelude::*;
 

@@ -63,7 +63,7 @@ impl Sleeper {
         LINES.take().join("\n")
     }
 
-    /// Tries to borrow one part mutably twice. A loan ends while a coroutine borrows the part.
+    /// Tries to borrow one plugin part mutably twice. A loan ends while a coroutine borrows this part.
     #[ufunction(blueprint_callable)]
     fn two_muts(me: Obj<Sleeper>) {
         let _posted = post(move || {
@@ -85,7 +85,7 @@ impl Sleeper {
         });
     }
 
-    /// Tries to keep a frame-bound object beyond the end of its frame.
+    /// Tries to use a frame-bound object after the end of its frame.
     #[ufunction(blueprint_callable)]
     fn sleep(me: Obj<Sleeper>) {
         let _posted = post(move || {
@@ -149,7 +149,7 @@ impl Sleeper {
         self.words.len() as u64
     }
 
-    /// Runs a generator that suspends below a host frame. The frame belongs to a call by handle, and then to a call by name.
+    /// Runs a generator that suspends inside a host frame. A call by handle opens this frame, and then a call by name.
     #[ufunction(blueprint_callable)]
     fn deep_sleep(me: Obj<Sleeper>) {
         let _posted = post(move || {
@@ -166,7 +166,7 @@ impl Sleeper {
         });
     }
 
-    /// Cancels a timer and a task on the stack of a coroutine. Each of them records its drop.
+    /// Cancels a timer and a task on the stack of a coroutine. The drops of both are recorded.
     #[ufunction(blueprint_callable)]
     fn cancel_asleep() {
         struct Noted(&'static str);

@@ -35,7 +35,7 @@ fn kind(error: &CallError) -> &'static str {
     }
 }
 
-/// Makes each kind of call that may reach the host directly.
+/// Makes each kind of call that may call the host directly.
 pub(crate) fn all(this: This<'_, Adder>) -> Vec<String> {
     FOUND.with_borrow_mut(|found| {
         let (function, property) = found.get_or_insert_with(|| {
@@ -52,7 +52,7 @@ pub(crate) fn all(this: This<'_, Adder>) -> Vec<String> {
     })
 }
 
-/// Records the outcomes of the calls in its red constructor.
+/// Object whose red constructor makes all direct calls and records their outcomes.
 #[uclass(package = "Game", base = Adder)]
 pub struct Witness {
     /// Container for borrowed slices.
@@ -100,7 +100,7 @@ impl Witness {
         borrowed.join("\n")
     }
 
-    /// Calls a leaf of the host by its pointer. This call is allowed while a slice is borrowed.
+    /// Calls a leaf function of the host by its pointer. This call is allowed while a slice is borrowed.
     #[ufunction]
     fn call_leaf_while_borrowed(&self, this: This<Self>, left: i32) -> String {
         let leaf = ZFunction::<(i32, i32), i32>::find("ex:/host.leaf").expect("declared by the host");
@@ -116,13 +116,13 @@ impl Witness {
         all(this.as_base()).join("\n")
     }
 
-    /// Calls the host's `count`. This function may fail.
+    /// Calls the host's function `count`, which may fail.
     #[ufunction]
     fn count_what(&self, this: This<Self>, number: i32) -> String {
         format_outcome("count", this.count(number))
     }
 
-    /// Calls the event of several adders in one batch. Some adders may be destroyed, and some calls may fail.
+    /// Calls the event `sum_up` of several adders in one batch. Some adders may be destroyed, and some calls may fail.
     #[ufunction]
     fn sum_of_each(&self, first: Obj<Adder>, second: Obj<Adder>, third: Obj<Adder>, left: i32) -> String {
         let sum_up = ZMethod::<(i32, i32), i32>::find("uf:/Script/Test.Adder:sum_up").expect("declared by the host");
@@ -173,19 +173,19 @@ impl Witness {
         format_outcome("bad end", this.get(other).and_then(|other| other.end_badly()))
     }
 
-    /// Calls `count` of another adder with zero. This call must fail.
+    /// Calls `count` of another adder with the argument zero, which must fail.
     #[ufunction]
     fn count_of(&self, this: This<Self>, other: Obj<Adder>) -> String {
         format_outcome("count", this.get(other).and_then(|other| other.count(0)))
     }
 
-    /// Calls the event of another adder.
+    /// Calls the event `sum_up` of another adder.
     #[ufunction]
     fn sum_of(&self, this: This<Self>, other: Obj<Adder>) -> String {
         format_outcome("sum", this.get(other).and_then(|other| other.try_sum_up(1, 2)))
     }
 
-    /// Calls the event of another adder in a loop. The override panics at the second sum.
+    /// Calls the event `sum_up` of another adder in a loop. The override panics at the second sum.
     #[ufunction]
     fn sums_of(&self, this: This<Self>, other: Obj<Adder>) -> String {
         let other = this.get(other).expect("alive");

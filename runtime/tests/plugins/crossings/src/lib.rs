@@ -1,5 +1,5 @@
 //! Adds two numbers through every kind of call, from the host and to the host. Benchmarks measure the cost of calls. Tests check calls
-//! through handles of an old generation. In the measured loops, `black_box` hides the callee from the compiler. Each sum depends on the
+//! through handles from an old generation. In the measured loops, `black_box` hides the callee from the compiler. Each sum depends on the
 //! previous sum.
 
 #![forbid(unsafe_code)]
@@ -28,7 +28,7 @@ pub struct Crossing {
     number: i32,
     /// Adders for batch calls.
     crowd: Vec<Obj<Adder>>,
-    /// Adder that overrides the event.
+    /// Adder that overrides the event `sum_up`.
     turn: Obj<Turn>,
 }
 
@@ -68,7 +68,7 @@ impl Crossing {
         sum
     }
 
-    /// Calls the host's event `times` times. Used by a benchmark.
+    /// Calls the host's event `sum_up` `times` times. Used by a benchmark.
     #[ufunction]
     fn event_often(&self, this: This<Self>, times: u64) -> i32 {
         (0..times).fold(0, |sum, _| this.sum_up(sum, 1))
@@ -98,7 +98,7 @@ impl Crossing {
     }
 }
 
-/// Adder that overrides the event.
+/// Adder that overrides the event `sum_up`.
 #[uclass(package = "Game", base = Adder)]
 #[derive(Default)]
 pub struct Turn {}
@@ -112,7 +112,7 @@ impl Turn {
     }
 }
 
-/// Adder whose override calls the host's `count`. The host calls the override.
+/// Adder whose override of `sum_up` calls the host's `count`. The host calls this override.
 #[uclass(package = "Game", base = Adder)]
 #[derive(Default)]
 pub struct Echo {}
@@ -189,7 +189,7 @@ impl Sums {
         (0..times).fold(0, |sum, _| query.call((sum, 1)).expect("a sum"))
     }
 
-    /// If the named function is a leaf, calls it `times` times by its pointer. Used by a benchmark.
+    /// If the named function is a leaf, calls it by its function pointer, `times` times. Used by a benchmark.
     #[zmethod]
     fn call_often_hot(name: String, times: u64) -> i32 {
         let function = black_box(TwoToOne::find(&name).expect("declared by the host"));
@@ -197,14 +197,14 @@ impl Sums {
         sum.expect("the function has a pointer")
     }
 
-    /// Calls the named function once by its pointer. Returns the sum or the error.
+    /// Calls the named function once by its function pointer. Returns the sum or the error.
     #[zmethod]
     fn call_hot_with(name: String, left: i32) -> String {
         let ended = TwoToOne::find(&name).and_then(|function| function.hot(|add| add.call((left, 1)))?);
         ended.map_or_else(|error| error.to_string(), |sum| sum.to_string())
     }
 
-    /// Returns the name of the named method. If the look-up fails, returns the error.
+    /// Looks up a method by this name, and returns the name of the found method. If the look-up fails, returns the error.
     #[zmethod]
     fn find_method(name: String) -> String {
         match ZMethod::<(i32, i32), i32>::find(&name) {
@@ -240,7 +240,7 @@ impl Sums {
         ended.map_or_else(|error| error.to_string(), |sum| sum.to_string())
     }
 
-    /// Looks up a property, and keeps its handle. Returns an empty string or the error.
+    /// Looks up a property, and stores its handle. Returns an empty string or the error.
     #[zmethod]
     fn keep_property(name: String) -> String {
         match ZProperty::find(&name) {
@@ -252,7 +252,7 @@ impl Sums {
         }
     }
 
-    /// Reads the kept property. Returns the number or the error.
+    /// Reads the property through the stored handle. Returns the number or the error.
     #[zmethod]
     fn read_kept(object: Obj<Object>) -> String {
         KEPT_PROPERTY.with_borrow(|kept| match kept.as_ref().map(|kept| kept.read(object)) {
@@ -262,7 +262,7 @@ impl Sums {
         })
     }
 
-    /// Looks up a function, and keeps its handle. Returns an empty string or the error.
+    /// Looks up a function, and stores its handle. Returns an empty string or the error.
     #[zmethod]
     fn keep(name: String) -> String {
         match ZFunction::find(&name) {
@@ -274,7 +274,7 @@ impl Sums {
         }
     }
 
-    /// Calls the kept function. Returns the number or the error.
+    /// Calls the function through the stored handle. Returns the number or the error.
     #[zmethod]
     fn call_kept() -> String {
         KEPT.with_borrow(|kept| match kept.as_ref().map(|kept| kept.call(())) {

@@ -1,4 +1,4 @@
-//! Minimal classes that measure the cost of a reload per object. Each feature makes one change to both classes.
+//! Minimal classes for measuring the cost of a reload per object. Each feature makes one change to both classes.
 
 #![forbid(unsafe_code)]
 
@@ -56,5 +56,5 @@ use alcedo_plugin_api::prelude::*;
 
 module! { name: "crowd" }
 
-/// Factor of all distances. One build has another factor.
+/// Factor for all distances. One build has another factor.
 const SCALE: f64 = if cfg!(feature = "other-constant") { 1.25 } else { 1.0 };

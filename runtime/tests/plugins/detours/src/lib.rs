@@ -1,4 +1,4 @@
-//! Extends a host class that `crossings` calls, with or without an override. Tests make these calls after each reload.
+//! Extends a host class that `crossings` calls. One build overrides the event `sum_up`. Tests call the class again after each reload.
 
 #![forbid(unsafe_code)]
 

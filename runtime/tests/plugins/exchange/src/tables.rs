@@ -25,17 +25,17 @@ alcedo::entry_table! {
         build: fn() -> u32,
         /// Panics unless the number is zero.
         fail: fn(u32) -> bool,
-        /// Panics on a thread of the module unless the number is zero. Returns `true` after a panic.
+        /// Panics on a thread that the module starts, unless the number is zero. Returns `true` after a panic.
         fail_apart: fn(u32) -> bool,
         /// Calls `fail` of the host. Returns the kind of the error.
         host_fails: fn(u32) -> u32,
         /// Calls `count` of the host. Returns the kind of the error.
         count: fn() -> u32,
-        /// Adds one through the host, repeatedly.
+        /// Adds one repeatedly, by calls of the host's `add`.
         add_often: fn(u64) -> i32,
-        /// Adds one through the function pointer, repeatedly. Returns -1 without a pointer.
+        /// Adds one repeatedly, by the function pointer of the host's `add`. Returns -1 without a pointer.
         add_often_hot: fn(u64) -> i32,
-        /// Adds through the host on a thread of the module. Returns the negated kind of an error.
+        /// Adds through the host, on a thread that the module starts. Returns the negated error kind if the call fails.
         add_elsewhere: fn(i32, i32) -> i32,
         /// Adds numbers of all sizes through the host.
         sum: fn() -> f64,

@@ -16,7 +16,7 @@ pub use crate::probe::{LoudProbe, Probe};
 
 module! { name: "grid" }
 
-/// Implementations of the functions of all protocols.
+/// Function bodies that the functions of all protocols share.
 mod does {
     use super::{Point, Suit};
 

@@ -1,4 +1,4 @@
-//! Calls functions of the host, of this module and of other modules by name.
+//! Calls functions by name: functions of the host, of this module and of other modules.
 
 use alcedo_plugin_api::ZFunction;
 use alcedo_plugin_api::prelude::*;
@@ -12,7 +12,7 @@ pub struct Probe {}
 
 #[uclass]
 impl Probe {
-    /// Calls `name` with arguments of this kind. Returns the result or the error.
+    /// Calls the function `name` with arguments of the kind `sort`. Returns the result or the error.
     #[ufunction]
     fn query(&mut self, this: This<Self>, name: String, sort: String) -> String {
         // The callee may be an override that this object has.
@@ -52,7 +52,7 @@ impl Probe {
         })
     }
 
-    /// Reads, writes and reads the property `name` of this kind. Returns both values that it has read.
+    /// Reads the property `name` of the kind `sort`, writes it, and reads it again. Returns both values that were read.
     #[ufunction]
     fn exchange(&self, this: This<Self>, name: String, sort: String) -> String {
         fn turn<T: alcedo_plugin_api::Value + std::fmt::Debug>(
@@ -83,7 +83,7 @@ impl Probe {
         done.unwrap_or_else(|error| format_result::<()>(Err(error)))
     }
 
-    /// Calls a delegate of this object by its type, and by the name that all delegates share.
+    /// Calls a delegate of this object, first by its type and then by the name that all delegates share.
     #[ufunction]
     fn pass(&mut self, this: This<Self>, sort: String) -> String {
         this.lend(self, |this| match &*sort {
@@ -137,7 +137,7 @@ impl Probe {
         })
     }
 
-    /// Passes numbers instead of handles of objects and values.
+    /// Passes numbers in place of object handles and value handles.
     #[ufunction]
     fn forge(&self, this: This<Self>, name: String, number: u64) -> String {
         format_result(match &*name {
@@ -154,13 +154,13 @@ impl Probe {
         called.unwrap_or_else(|_| "a panic".to_owned())
     }
 
-    /// Looks up a function and keeps the handle.
+    /// Looks up a function and stores its handle.
     #[ufunction]
     fn keep(&self, name: String) -> String {
         format_result(ZFunction::find(&name).map(|found| KEPT.with_borrow_mut(|kept| kept.push(found))))
     }
 
-    /// Calls the kept functions.
+    /// Calls the functions whose handles are stored.
     #[ufunction]
     fn call_kept(&self) -> String {
         KEPT.with_borrow(|kept| kept.iter().map(|kept| format_result(kept.call((1, 2)))).collect::<Vec<_>>().join("; "))

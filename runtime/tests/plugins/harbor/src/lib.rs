@@ -1,5 +1,5 @@
-//! Server on a fixed port that only one owner can open at a time. The next generation needs the port in its main. The old generation
-//! therefore closes the port in `suspend`. After a failed reload, it opens the port again in `resume`.
+//! Server on a fixed port that only one owner can open at a time. The next generation needs the port in its main, so the old generation
+//! closes the port in `suspend`. After a failed reload, the old generation opens the port again in `resume`.
 //!
 //! The arguments contain the address, and the path of a file with faults to inject. Tests set both.
 
@@ -33,7 +33,7 @@ module! {
 
 const NAME: &str = if cfg!(feature = "tug") { "tug" } else { "harbor" };
 
-/// Server that sends the build tag to each client until it is dropped.
+/// Server that sends the build tag to each client until the server is dropped.
 struct Server {
     address: SocketAddr,
     is_closing: Arc<AtomicBool>,
@@ -136,7 +136,7 @@ impl Drop for Bomb {
     }
 }
 
-/// Runs the orders that the file contains for this module, build and moment, such as `harbor 1 suspend panic`.
+/// Executes the orders in the file for this module, build and moment, such as `harbor 1 suspend panic`.
 fn obey(moment: &str) -> Result<(), String> {
     let orders = argument("orders").map(fs::read_to_string).and_then(Result::ok).unwrap_or_default();
     let ours = format!("{NAME} {BUILD} {moment} ");

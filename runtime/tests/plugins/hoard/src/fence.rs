@@ -3,7 +3,7 @@
 use alcedo_plugin_api::ObjectView;
 use alcedo_plugin_api::prelude::*;
 
-/// Receives and passes values of a type that it does not know.
+/// Receives and passes values whose types are unknown when the plugin is compiled.
 #[uclass(package = "Game")]
 pub struct Fence {
     /// Owned property.
@@ -22,7 +22,7 @@ impl Fence {
         Self { borrowed: None, copy: None }
     }
 
-    /// Borrows a value from the host by number. Inspects the value, and keeps the number.
+    /// Borrows a value from the host by number. Inspects the value, and stores it together with a copy.
     #[ufunction]
     fn borrow(&mut self, this: This<Self>) -> String {
         let number: u64 = this.zcall("ex:/lend", (this.as_base().as_obj(),)).expect("the host passes a value");
@@ -37,7 +37,7 @@ impl Fence {
         text
     }
 
-    /// Returns the state of both values.
+    /// Returns the states of the borrowed value and of its copy.
     #[ufunction]
     fn describe(&self, this: This<Self>) -> String {
         let text =
@@ -58,7 +58,7 @@ impl Fence {
         format!("{kinds:?} {} {is_aged}", opened.held())
     }
 
-    /// Passes conjugates to host functions. Keeps the owned result.
+    /// Passes conjugates to host functions, and stores the owned result.
     #[ufunction]
     fn trade(&mut self, this: This<Self>) -> String {
         let copy = self.copy.as_ref().expect("`borrow` was called before");
@@ -83,7 +83,7 @@ impl Fence {
         format!("{summary}\n{}", refused.join("\n"))
     }
 
-    /// Drops both values on another thread.
+    /// Drops the borrowed value and its copy on another thread.
     #[ufunction]
     fn let_go(&mut self) {
         let (borrowed, copy) = (self.borrowed.take(), self.copy.take());

@@ -1,4 +1,4 @@
-//! Values in host memory that a plugin owns and drops in every possible way. A test selects the end of a cave's plugin part.
+//! Values in host memory that a plugin owns and drops in every possible way. Tests select how the finalizer of a cave acts.
 
 #![forbid(unsafe_code)]
 
@@ -13,7 +13,7 @@ use alcedo_plugin_api::task::post;
 
 module! { name: "hoard" }
 
-/// Time limit of a finalizer for a reply of the game thread.
+/// Maximum time for which a finalizer waits for a reply from the game thread.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn log_line(line: &str) {
@@ -69,7 +69,7 @@ impl Cave {
         }
     }
 
-    /// Opens each treasure, and returns the sum of their worth.
+    /// Opens each treasure, and returns the sum of the treasures' worth.
     #[ufunction]
     fn worth(&self, this: This<Self>) -> f64 {
         let worth = |treasure: &Treasure| match treasure {
@@ -100,7 +100,7 @@ impl Cave {
         running.into_iter().for_each(|thread| thread.join().expect("dropping does not panic"));
     }
 
-    /// Moves all treasures to a thread. The thread drops them when the file exists.
+    /// Moves all treasures to a thread, which drops them when the file exists.
     #[ufunction]
     fn hide(&mut self, until: String) {
         let treasures = std::mem::take(&mut self.treasures);
@@ -119,7 +119,7 @@ impl Cave {
         std::mem::forget(self.treasures.pop());
     }
 
-    /// Keeps another cave alive.
+    /// Stores a reference to another cave, which keeps that cave alive.
     #[ufunction]
     fn keep_alive(&mut self, other: Obj<Cave>) {
         self.known = Some(UArray::of([other]).expect("a host"));

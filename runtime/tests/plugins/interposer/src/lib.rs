@@ -39,7 +39,7 @@ fn wait_for(file: String) {
     std::thread::Builder::new().name("waiter".to_owned()).spawn(wait).expect("a thread can be started");
 }
 
-/// Returns a path, a line of a file, a copy and a printed number. The C library allocates a block for each of them. Frees each block.
+/// Returns a path, a line from a file, a copied string and a printed number. The C library allocates a block for each. Frees all blocks.
 #[zcall(ex = "interposer.blocks_of_c")]
 fn blocks_of_c(file: String) -> String {
     let path = std::fs::canonicalize(&file).expect("the file exists");

@@ -28,7 +28,7 @@ unsafe fn take_string(block: *mut c_char) -> String {
     }
 }
 
-/// Returns the first line of a file without the line end. Reads the line into an existing block that is too small.
+/// Returns the first line of a file without its line end. Reads the line into an existing block that is too small, so the block grows.
 pub(crate) fn line(file: &str) -> String {
     let name = CString::new(file).expect("the name has no zero byte");
     // SAFETY: the names are C strings, the stream is open, and the block has size `capacity`.

@@ -1,4 +1,4 @@
-//! Outdated glue of the module `lamps`. The type of a parameter of `shine` differs.
+//! Outdated glue for the module `lamps`. A parameter of `shine` has another type than in `lamps`.
 
 use alcedo_plugin_api::prelude::*;
 

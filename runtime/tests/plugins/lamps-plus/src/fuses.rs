@@ -21,7 +21,7 @@ impl SafeFuse {
     #[red_constructor]
     fn new(this: This<Self>) -> Self {
         tracing::info!(target: "order", object = this.name(), "red Game.SafeFuse");
-        // During a construction, all properties are zero. During a reload, they have the values of the object.
+        // During a construction, all properties are zero. During a reload, they have the values that the existing object has.
         let rebuilt = this.current() != 0.0;
         assert!(!(rebuilt && fixture::on!("panics-when-rebuilt")), "no fuse for {}", this.name());
         Self { absorbed: 0.0 }

@@ -1,4 +1,4 @@
-//! Lamp that extends a class of another module. Its override calls fallible functions of the base, and returns errors of another type.
+//! Lamp that extends a class in another module. Its override calls fallible functions of the base, and returns other error types.
 
 #![forbid(unsafe_code)]
 
@@ -37,7 +37,7 @@ pub struct TwinLamp {}
 impl TwinLamp {
     #[overrides(Lamp)]
     fn flicker(&mut self, this: This<Self>, times: u32) -> Result<u32, std::num::TryFromIntError> {
-        // Any type with `Display` is an error. With `?`, an error of the base would end this call with that error.
+        // A `?` accepts any error type with `Display`. An error of the base function is not returned, but replaced by zero.
         u8::try_from(times)?;
         Ok(this.base_flicker(times * 2).unwrap_or(0))
     }

@@ -45,7 +45,7 @@ impl fmt::Display for LampError {
     }
 }
 
-/// Error whose `Display` and `Drop` call functions of the module.
+/// Error whose `Display` and `Drop` call functions in the module.
 struct Curious;
 
 impl fmt::Display for Curious {

@@ -1,5 +1,5 @@
 //! Protocols of a module: `db`, whose names are columns of tables in this module, and a resolver for the host's protocol `console`. Both
-//! end with their generation. The next generation registers its own.
+//! end with their generation. The next generation registers the protocol and the resolver again.
 
 #![forbid(unsafe_code)]
 
@@ -66,7 +66,7 @@ impl Resolver for Tables {
         match name {
             "resolver.crash" => panic!("the resolver crashes"),
             "resolver.fails" => return Err(CallError::other("the resolver fails")),
-            // Function that calls functions with other names.
+            // Function that calls functions under other names.
             "other.sum" => {
                 let add = ZFunction::<(i32, i32), i32>::find("ex:/ledger.add")?;
                 return Ok(Answer::function(move |args: (i32, i32)| add.call(args)));
@@ -130,7 +130,7 @@ impl Sums {
     }
 }
 
-/// Calls the function of this name with one and two. With `on_thread`, makes the call on a new thread.
+/// Calls the function of this name with the arguments 1 and 2. With `on_thread`, makes the call on a new thread.
 #[zcall(ex = "ledger.try_call")]
 fn try_call(name: String, on_thread: bool) -> String {
     let call = move || match zcall::<_, i32>(&name, (1_i32, 2_i32)) {

@@ -92,7 +92,7 @@ pub(crate) fn finished_thread() {
     *FINISHED.lock().expect("the lock is not poisoned") = Some(thread);
 }
 
-/// Starts a thread that still runs when the unload begins, and that ends a little later.
+/// Starts a thread that still runs when the unload begins, and that ends shortly afterwards.
 pub(crate) fn detached_thread() {
     named("detached", || {
         std::thread::sleep(Duration::from_millis(20));
@@ -100,7 +100,7 @@ pub(crate) fn detached_thread() {
     });
 }
 
-/// Starts a thread that runs until the module requests its threads to stop.
+/// Starts a thread that ends when the unload requests the module's threads to stop.
 pub(crate) fn polite_thread() {
     named("polite", || {
         while !StopToken::new().wait(Duration::from_secs(60)) {}
@@ -129,7 +129,7 @@ pub(crate) fn long_name() {
     });
 }
 
-/// Starts two unnamed threads. A thread with a long name starts one of them, and joins it.
+/// Starts two unnamed threads. A third thread, which has a long name, starts and joins one of them.
 pub(crate) fn nameless_threads() {
     let file = std::env::var_os("LEFTOVERS_RELEASE").expect("the test sets the file");
     let wait = move || {

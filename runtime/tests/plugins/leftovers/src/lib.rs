@@ -1,6 +1,6 @@
-//! Resources that plugins leave behind, with one habit for each. Tests check that hosts release these resources.
+//! Resources that plugins leave behind. Each kind of resource has a function, its habit. Tests check that the host releases the resources.
 //!
-//! Records destructions in the file that `LEFTOVERS_JOURNAL` names, because some destructions happen after logging has ended.
+//! The plugin writes destructions to the file that `LEFTOVERS_JOURNAL` names, because some happen after logging has ended.
 
 #![deny(unsafe_code)]
 
@@ -22,7 +22,7 @@ module! { name: "leftovers", allocator: own }
 #[global_allocator]
 static OWN: std::alloc::System = std::alloc::System;
 
-/// Runs the habit of this name and leaves its resource behind.
+/// Calls the habit with this name, which leaves its resource behind.
 #[zcall(ex = "leftovers.leave")]
 fn leave(habit: String) {
     match habit.as_str() {

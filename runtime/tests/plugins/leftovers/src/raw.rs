@@ -68,7 +68,7 @@ extern "C" fn end_of_value(_value: *mut c_void) {
     note("the value of a key ended");
 }
 
-/// Sets a value of this thread under a key. The key is never deleted.
+/// Sets a thread-specific value under a key. The key is never deleted.
 pub(crate) fn key() {
     let mut key = 0;
     // SAFETY: `key` is valid for one key; the destructor is a function of this module.
@@ -79,7 +79,7 @@ pub(crate) fn key() {
     assert_eq!(refused, 0);
 }
 
-/// Sets a disposition through a legacy function that has no hook.
+/// Sets the disposition of a signal through a legacy function that has no hook.
 #[cfg(feature = "bypass")]
 pub(crate) fn bypass() {
     // SAFETY: the default disposition of the signal already ignores it.

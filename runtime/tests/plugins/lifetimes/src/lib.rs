@@ -1,5 +1,5 @@
 //! Holds owned values in every location from which values may be dropped: jobs, thread-locals, statics, exit hooks, plugin parts, threads.
-//! A probe in each location logs its creation and its drop. When a probe is dropped, it uses its values in every possible way.
+//! A probe in each location logs its creation and its drop. A probe uses its values in every possible way when it is dropped.
 //! `runtime/tests/lifetimes` selects the locations and the order of destruction.
 
 #![forbid(unsafe_code)]
@@ -22,7 +22,7 @@ module! { name: "lifetimes", main: started, exit: ended }
 /// Period that is longer than any run.
 const NEVER: Duration = Duration::from_secs(3_600);
 
-/// Locations that need no object. The test uses the same numbers.
+/// Numbers of the locations that need no object. The test uses the same numbers.
 const FREE_SLOTS: [u8; 9] = [0, 1, 2, 3, 4, 5, 6, 7, 8];
 
 static KEPT: Mutex<Vec<Probe>> = Mutex::new(Vec::new());
@@ -54,7 +54,7 @@ fn take(kept: &Mutex<Vec<Probe>>) -> Vec<Probe> {
     std::mem::take(&mut *kept.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Returns a number that differs between all instances of this module, for equal and for different builds.
+/// Returns a number that differs between all instances of this module, even between instances of one build.
 fn instance() -> u64 {
     static INSTANCE: OnceLock<u64> = OnceLock::new();
     *INSTANCE.get_or_init(|| SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_nanos() as u64))
@@ -188,7 +188,7 @@ impl Probe {
 impl Drop for Probe {
     fn drop(&mut self) {
         let thread = std::thread::current();
-        // The host chooses the names of its threads, so a thread of the host is identified by its id.
+        // The host chooses the names of its threads, so a host thread is identified by its id.
         let thread = match thread.name() {
             Some("lifetimes-worker") => "worker",
             _ if GAME.get() == Some(&thread.id()) => "game",
@@ -236,7 +236,7 @@ impl Holder {
         }
     }
 
-    /// Drops its own values on the calling thread, or on a new thread.
+    /// Drops the object's own values on the calling thread, or on a new thread.
     #[ufunction(blueprint_callable)]
     fn let_go(&mut self, on_thread: bool) {
         let kept = std::mem::take(&mut self.kept);
@@ -254,7 +254,7 @@ impl Holder {
         drop(take(&KEPT));
     }
 
-    /// Uses all values that this object holds, both opened and unopened. Returns the number of these values.
+    /// Uses all values that this object holds, both opened and not opened. Returns the number of these values.
     #[ufunction(blueprint_callable)]
     fn check(&self, this: This<Self>) -> u64 {
         for kept in &self.kept {

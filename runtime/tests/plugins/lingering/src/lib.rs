@@ -1,5 +1,5 @@
-//! Plugin that leaves threads, finalizers and resources behind, all of which end slowly. Each function starts one of them. If a test
-//! determines the end, the function receives the path of a file. The thread or finalizer waits for this file.
+//! Plugin that leaves threads, finalizers and resources behind, all of which end slowly. Each function starts one of them. Some functions
+//! receive the path of a file, for which the thread or finalizer waits. A test then determines the end by creating the file.
 
 #![forbid(unsafe_code)]
 
@@ -54,13 +54,13 @@ fn export(until: String) {
     }));
 }
 
-/// Starts a detached thread. This thread ends when the module requests its threads to stop.
+/// Starts a detached thread. This thread ends when the unload requests the module's threads to stop.
 #[zcall(ex = "lingering.obey")]
 fn obey() {
     drop(spawn("obedient", || while !StopToken::new().wait(Duration::from_secs(1)) {}));
 }
 
-/// Starts a thread that ends when it is requested to stop. The exit hook joins this thread.
+/// Starts a thread that ends when the unload requests it to stop. The exit hook joins this thread.
 #[zcall(ex = "lingering.obey_joined")]
 fn obey_joined() {
     let thread = spawn("joined", || while !StopToken::new().wait(Duration::from_secs(1)) {});
@@ -134,7 +134,7 @@ impl Sleeper {
         Self { slept: false, reports: false, naps: false }
     }
 
-    /// Makes the finalizer wait.
+    /// Makes the finalizer wait for the alarm file.
     #[ufunction(blueprint_callable)]
     fn sleep(&mut self) {
         self.slept = true;
@@ -146,7 +146,7 @@ impl Sleeper {
         self.reports = true;
     }
 
-    /// Makes the finalizer take a millisecond.
+    /// Makes the finalizer sleep for a millisecond.
     #[ufunction]
     fn nap(&mut self) {
         self.naps = true;

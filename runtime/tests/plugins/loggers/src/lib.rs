@@ -1,4 +1,4 @@
-//! Sets its own loggers in `main` with common crates, like a program that becomes a plugin. An error of a crate is an error of `main`.
+//! Sets its own loggers in `main` with common crates, like a former program that became a plugin. If a crate fails, `main` fails.
 
 #![forbid(unsafe_code)]
 
@@ -86,7 +86,7 @@ fn set() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Logs through both crates.
+/// Logs one line through `log` and one line through `tracing`.
 #[zcall(ex = "loggers.write")]
 fn write(what: String) {
     log::info!("{what} of log");

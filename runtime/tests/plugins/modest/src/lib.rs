@@ -1,4 +1,4 @@
-//! Test plugin that declares the permission for files. Its switch or feature selects further resources that it uses.
+//! Test plugin that declares the permission for files. Its switch or feature selects other resources that it uses.
 
 #![deny(unsafe_code)]
 
@@ -33,7 +33,7 @@ fn tag() -> u64 {
     fixture::tag()
 }
 
-/// Starts a thread and waits for its end.
+/// Starts a thread and joins the thread.
 #[zcall(ex = "modest.start_thread")]
 fn start_thread() {
     std::thread::spawn(|| ()).join().expect("an empty thread does not panic");

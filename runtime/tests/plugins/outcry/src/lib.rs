@@ -1,5 +1,5 @@
-//! Module that sets its own panic hooks, as color-eyre and human-panic do. The module takes, keeps and drops hooks, and panics. Tests check
-//! which hook runs for each panic.
+//! Module that sets its own panic hooks, as color-eyre and human-panic do. The module takes, stores and drops hooks, and panics. Tests
+//! check which hook runs for each panic.
 
 // An initializer needs the unsafe attribute for a linker section.
 #![deny(unsafe_code)]
@@ -17,7 +17,7 @@ module! { name: "outcry", main: started }
 
 type Hook = Box<dyn Fn(&PanicHookInfo<'_>) + Send + Sync>;
 
-/// Number of calls of the author's hook.
+/// Number of calls to the author's hook.
 static PANICS: AtomicU32 = AtomicU32::new(0);
 
 static SAVED_HOOK: Mutex<Option<Hook>> = Mutex::new(None);
@@ -34,7 +34,7 @@ fn started(args: &[&str]) {
     args.iter().for_each(|what| change((*what).to_owned()));
 }
 
-/// Changes the hook in one of the ways that authors use.
+/// Changes the panic hook in one of the ways that plugin authors use.
 #[zcall(ex = "outcry.change")]
 fn change(what: String) {
     match &*what {
@@ -64,7 +64,7 @@ fn change(what: String) {
         }
         "restore" => set_hook(saved_hook().take().expect("a hook is kept")),
         "drop kept" => drop(saved_hook().take()),
-        // The taken hook is dropped while its thread panics. At that time hooks may not be changed.
+        // The taken hook is dropped while its thread panics. During a panic, hooks may not be changed.
         "drop in a panic" => {
             let caught = std::panic::catch_unwind(|| {
                 let _taken = take_hook();
@@ -89,7 +89,7 @@ fn cry_number(number: u64) {
     std::panic::panic_any(number);
 }
 
-/// Panics in an `extern "C"` function. This panic ends the program.
+/// Panics in an `extern "C"` function, which aborts the program.
 #[zcall(ex = "outcry.cry_from_c")]
 fn cry_from_c() {
     extern "C" fn called() {
@@ -107,13 +107,13 @@ fn cry_aside(text: String) -> bool {
         .is_ok_and(|thread| thread.join().is_err())
 }
 
-/// Returns the number of calls of the author's hook since the last query.
+/// Returns the number of calls to the author's hook since the last query.
 #[zcall(ex = "outcry.hook_calls")]
 fn hook_calls() -> u32 {
     PANICS.swap(0, Ordering::Relaxed)
 }
 
-/// Sets hooks and panics on four threads at the same time, `times` times each.
+/// Sets hooks and panics on four threads concurrently, `times` times on each thread.
 #[zcall(ex = "outcry.storm")]
 fn storm(times: u32) -> u32 {
     let storm = move || {

@@ -1,4 +1,4 @@
-//! Classes that override defaults of their bases and subobjects. Also a contextual class, whose objects need an outer.
+//! Classes that override defaults of their bases and subobjects. Also a contextual class, whose objects need an outer object.
 
 use alcedo_plugin_api::prelude::*;
 

@@ -16,7 +16,7 @@ pub struct Peddler {}
 
 #[uclass]
 impl Peddler {
-    /// Uses the members of this build.
+    /// Uses the members of `Scale` that the features of this build select.
     #[ufunction]
     fn buy(&self, this: This<Self>, scale: Obj<Scale>) -> Result<String, CallError> {
         let scale = this.get(scale)?;

@@ -1,5 +1,4 @@
-//! Module without classes that calls other modules by name only. In a Slim, it calls exports of the modules in its context, on any
-//! thread.
+//! Module without classes that calls other modules only by name. In a Slim, it calls exports of the modules in that Slim, on any thread.
 
 #![forbid(unsafe_code)]
 
@@ -84,7 +83,7 @@ impl Kinds {
         format!("{a} {b} {c} {d} {e} {f} {g} {h}")
     }
 
-    /// Takes the other plain types.
+    /// Takes values of the remaining plain types.
     #[zmethod]
     fn more(a: f32, b: f64, c: bool) -> String {
         format!("{a} {b} {c}")

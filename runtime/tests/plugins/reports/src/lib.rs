@@ -1,5 +1,5 @@
-//! Module without classes for Slim load contexts. Any thread may call its functions by name, also while the context is replaced or
-//! unloaded. Its main and its exit hook log to the target `reports`.
+//! Module without classes, for Slims. Any thread may call its functions by name, also while the Slim is replaced or unloaded. The main and
+//! the exit hook of the module log to the target `reports`.
 
 #![forbid(unsafe_code)]
 
@@ -21,7 +21,7 @@ module! { name: "reports", main: started, exit: ended, dependencies: [("figures"
 #[cfg(not(any(feature = "needs-figures", feature = "needs-newer-figures")))]
 module! { name: "reports", main: started, exit: ended }
 
-/// Number of calls of this generation.
+/// Number of calls to this generation.
 static CALLS: AtomicU64 = AtomicU64::new(0);
 
 fn started() {

@@ -1,4 +1,4 @@
-//! Thread-local that a call leaves behind on its thread. Its destructor writes a log line.
+//! Thread-local that a call creates on its thread. The destructor of this thread-local writes a log line.
 
 use std::cell::RefCell;
 

@@ -1,4 +1,4 @@
-//! Descriptions that no constructor creates. Modules built without the plugin API may contain such descriptions.
+//! Descriptions that no constructor of the plugin API creates. Modules built without the plugin API may contain such descriptions.
 #![allow(unsafe_code, reason = "creates descriptions that safe code cannot")]
 
 use alcedo_abi::abi_stable::std_types::{ROption, RSlice, RStr};

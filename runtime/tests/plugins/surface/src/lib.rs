@@ -1,5 +1,5 @@
 //! Module with hostile descriptions. Without a feature it is healthy; `runtime/tests/attacks/surface.rs` overwrites the names of `texts`
-//! with others that safe code could have declared. Each feature adds one description that hosts must reject.
+//! with other names that safe code could have declared. Each feature adds one description that hosts must reject.
 
 #![cfg_attr(not(feature = "forged"), forbid(unsafe_code))]
 

@@ -1,5 +1,5 @@
-//! Calls by name. The plugin exports functions to callers that know only the name, and calls exports of others. Generated methods are
-//! faster. A name can also refer to functions that did not exist when the plugin was built.
+//! Calls by name. The plugin exports functions to callers that know only a name, and calls functions that others export. Calls of generated
+//! methods are faster. A name, however, can refer to a function that was written after the plugin.
 
 #![forbid(unsafe_code)]
 
@@ -67,10 +67,10 @@ impl Line {
         one.wrapping_add(other)
     }
 
-    /// Calls the function `name` with `caller` as its argument. Returns the result or the error.
+    /// Calls the function `name` with the argument `caller`. Returns the result or the error.
     #[ufunction(blueprint_callable)]
     fn query(&mut self, this: This<Self>, name: String, caller: String) -> String {
-        // The callee is unknown. The callee may call this line.
+        // Lends the fields, because the callee is unknown and may call this line.
         format_result(this.lend(self, |this| this.zcall::<_, String>(&name, (caller,))))
     }
 

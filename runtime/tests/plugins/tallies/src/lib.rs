@@ -1,4 +1,4 @@
-//! Class that binds to delegates of another module. One of its properties has such a delegate type.
+//! Class that binds to delegates that another module declares. One of its properties has such a delegate type.
 
 #![forbid(unsafe_code)]
 
@@ -16,7 +16,7 @@ module! { name: "tallies", dependencies: [("delegates", "^0.1")] }
 #[cfg(feature = "bells")]
 module! { name: "tallies" }
 
-// Delegate and class of the host, written by `alcedo glue`.
+// Delegate and class that the host declares, written by `alcedo glue`.
 #[cfg(all(feature = "bells", not(feature = "cracked")))]
 mod bells;
 #[cfg(all(feature = "bells", not(feature = "cracked")))]
@@ -43,7 +43,7 @@ pub struct Ringer {
 #[cfg(all(feature = "bells", not(feature = "cracked")))]
 #[uclass]
 impl Ringer {
-    /// Broadcasts its own delegate. Returns the number of rings.
+    /// Broadcasts the delegate of this object. Returns the number of rings.
     #[ufunction]
     fn ring(&self, this: This<Self>, times: u32) -> u32 {
         this.on_rung().bind(this.as_obj(), "hear");

@@ -1,10 +1,10 @@
-//! Number in a variable of this module. The number may equal an address in another module.
+//! Number in a variable of this module. The number may be equal to an address in another module.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 static KEPT: AtomicUsize = AtomicUsize::new(0);
 
-/// Stores the number after the first word.
+/// Stores the number that follows the first space of the argument.
 pub(crate) fn keep(number: &str) {
     let number = number.split_once(' ').and_then(|(_, number)| number.parse().ok()).expect("a number");
     KEPT.store(number, Ordering::SeqCst);

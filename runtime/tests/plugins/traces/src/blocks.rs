@@ -1,5 +1,5 @@
-//! Blocks of the C heap that a plugin leaves, as C code in a plugin does. Only the plugin knows some of the blocks. The others are passed
-//! to a permanent library or to the environment.
+//! Blocks of the C heap that a plugin never frees, as C code in a plugin may do. Only the plugin has the addresses of some blocks. The
+//! other blocks are passed to a permanent library or to the environment.
 #![expect(unsafe_code, reason = "allocates on the C heap and passes the blocks on")]
 
 use std::ffi::{c_char, c_void};
@@ -27,7 +27,7 @@ fn block(size: usize) -> *mut c_void {
     block
 }
 
-/// Writes an address of this module into the words behind the requested size. There, a block may contain data of a freed block.
+/// Writes an address of this module behind the requested size of the block. Blocks may contain such data of freed blocks there.
 fn write_stale_rest(block: *mut c_void, size: usize) {
     const WORD: usize = size_of::<usize>();
     // SAFETY: the block is in use.
@@ -47,7 +47,7 @@ fn own() {
     }
 }
 
-/// Leaves blocks of both kinds and an environment string.
+/// Leaves blocks that only this module has, blocks that the library has, and an environment string.
 pub(crate) fn leave() {
     own();
     // SAFETY: the function takes a data address.

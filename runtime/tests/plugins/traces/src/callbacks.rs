@@ -1,5 +1,5 @@
-//! Library that stores callbacks in its own table. No host has built-in support for this library. It is loaded before all other libraries
-//! (`LD_PRELOAD`), like a system library with other users.
+//! Callbacks that this plugin stores in the table of a library. No host has built-in support for this library. It is loaded before all
+//! other libraries (`LD_PRELOAD`), like a system library with other users.
 #![expect(unsafe_code, reason = "calls a C library that is found by name")]
 
 use std::ffi::{CStr, c_void};
@@ -34,7 +34,7 @@ pub(crate) fn variable() {
     unsafe { function(c"staying_variable").cast::<Callback>().write(traces_called_back) };
 }
 
-/// Leaves an entry in the library's table. The code of the entry is in the library, and its data is in this module.
+/// Leaves an entry in the library's table. The entry calls code in the library, with data in this module.
 pub(crate) fn data() {
     keep_data((&raw mut *Box::leak(Box::new([7u64; 16]))).cast());
 }

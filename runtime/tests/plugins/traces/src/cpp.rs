@@ -1,4 +1,4 @@
-//! State of the C++ shared library. The C++ code in `kept.cpp` changes this state.
+//! State in the C++ shared library that the C++ code in `kept.cpp` changes.
 #![expect(unsafe_code, reason = "calls functions of C++")]
 
 use std::ffi::{CStr, CString, c_char, c_int};

@@ -1,5 +1,5 @@
-//! Addresses that plugins leave in tables and variables of permanent libraries, with one habit for each. Each habit has a check for the
-//! next generation. The check fails if the host has not removed the address.
+//! Addresses that plugins leave in tables and variables of permanent libraries. Each kind of address has a function, its habit. The next
+//! generation calls the check of each habit. The check fails if the host has not removed the address.
 
 #![deny(unsafe_code)]
 
@@ -16,7 +16,7 @@ use alcedo_plugin_api::prelude::*;
 
 module! { name: "traces" }
 
-/// Runs the habit of this name and leaves its address behind.
+/// Calls the habit with this name, which leaves its address behind.
 #[zcall(ex = "traces.leave")]
 fn leave(habit: String) {
     match habit.as_str() {
@@ -56,7 +56,7 @@ fn leave(habit: String) {
     }
 }
 
-/// Uses state that the end of the previous generation may have invalidated. Returns the outcome.
+/// Runs the check of the habit: uses state that the end of the previous generation may have invalidated. Returns the outcome.
 #[zcall(ex = "traces.inspect")]
 fn inspect(habit: String) -> String {
     match habit.as_str() {

@@ -37,7 +37,7 @@ extern "C" fn around_a_fork() {
 
 extern "C" fn struck(_signal: c_int) {}
 
-/// Runs long enough for a reload to happen during this time.
+/// Runs long enough for a reload to happen while this thread runs.
 extern "C" fn thread(_argument: *mut c_void) -> *mut c_void {
     for _ in 0..5 {
         std::thread::sleep(Duration::from_millis(100));
@@ -152,7 +152,7 @@ pub(crate) fn compare() {
     assert_eq!(unsafe { [libc::dlclose(program), libc::dlclose(library)] }, [0, 0]);
 }
 
-/// Checks a look-up by handle for a name that two libraries define. The look-up must find the function of the other library.
+/// Checks a look-up in an opened library of a name that the C library also defines. The look-up must find the opened library's function.
 pub(crate) fn check_elsewhere() {
     let file = std::env::var("TRACES_LIBRARY").expect("the test sets the library");
     let file = std::ffi::CString::new(file).expect("no zero byte");

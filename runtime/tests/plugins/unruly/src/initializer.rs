@@ -1,4 +1,4 @@
-//! Initializer that runs when the file is mapped, before any other code of the module.
+//! Initializer that runs when the file is mapped, before any other code in the module.
 #![expect(unsafe_code, reason = "an initializer needs a linker section and affects its whole process")]
 
 use std::ffi::{c_int, c_void};

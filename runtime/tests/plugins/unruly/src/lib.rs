@@ -1,4 +1,4 @@
-//! Module for contexts of every kind. Its initializer fails as its switches specify. Without a switch, the module is healthy.
+//! Module that every kind of context accepts. Its initializer fails as its switches specify. Without a switch, the module is healthy.
 
 // An initializer needs the unsafe attribute for a linker section.
 #![deny(unsafe_code)]

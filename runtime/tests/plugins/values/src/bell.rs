@@ -37,7 +37,7 @@ impl Ringer {
         Self { own: None }
     }
 
-    /// Sets the reference to objects that have the interface, and to objects that do not.
+    /// Tries to set the reference to objects that implement the interface, and to objects that do not.
     #[ufunction]
     fn try_all(&mut self, this: This<Self>) -> String {
         let ringer = this.as_base().as_obj();
@@ -57,7 +57,7 @@ impl Ringer {
         format!("{is_empty} {is_bell} {different:?} {is_wrong:?}: not a {}", refused.expected())
     }
 
-    /// Returns the class of the target.
+    /// Returns the class of the object to which `bell` refers.
     #[ufunction]
     fn rings(&self, this: This<Self>) -> String {
         this.bell().get(&this).map_or_else(|| "nobody".to_owned(), |bell| bell.class_path())
@@ -82,7 +82,7 @@ impl Ringer {
         format_result(bell.and_then(|bell| this.get(bell)).map(|bell| bell.class_path()))
     }
 
-    /// Sets the reference to an object from the host if it has the interface.
+    /// Sets the reference to this object of the host, if the object implements the interface.
     #[ufunction]
     fn take(&self, this: This<Self>, bell: Obj<Object>) -> String {
         this.bell().try_set(bell).map_or_else(|error| format!("not a {}", error.expected()), |()| self.rings(this))

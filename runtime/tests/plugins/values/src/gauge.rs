@@ -1,4 +1,4 @@
-//! Loops for the benchmarks. The image of each loop also contains its baseline.
+//! Loops for the benchmarks. The library also contains the baseline of each loop.
 
 use std::hint::black_box;
 
@@ -10,7 +10,7 @@ pub struct Gauge {
     /// A number in the host object.
     #[uproperty]
     level: f64,
-    /// An object.
+    /// An object to refer to.
     #[uproperty]
     mate: Obj<Gauge>,
     /// Array of numbers.
@@ -36,26 +36,26 @@ impl Gauge {
         this.levels().assign(&self.row);
     }
 
-    /// Reads the property.
+    /// Reads the property `times` times.
     #[ufunction]
     fn read(&self, this: This<Self>, times: u64) -> f64 {
         (0..times).map(|_| black_box(&this).level()).sum()
     }
 
-    /// Reads the field.
+    /// Reads the baseline field `times` times.
     #[ufunction]
     fn read_plain(&self, times: u64) -> f64 {
         (0..times).map(|_| black_box(&self.own).level).sum()
     }
 
-    /// Reads the property through a handle.
+    /// Reads the property through a handle, `times` times.
     #[ufunction]
     fn read_by_handle(&self, this: This<Self>, times: u64) -> f64 {
         let me = this.as_obj();
         (0..times).map(|_| black_box(&this).get(black_box(me)).expect("alive").level()).sum()
     }
 
-    /// Writes the property.
+    /// Writes the property `times` times.
     #[ufunction]
     fn write(&self, this: This<Self>, times: u64) {
         for time in 0..times {
@@ -63,7 +63,7 @@ impl Gauge {
         }
     }
 
-    /// Writes a reference.
+    /// Writes a reference `times` times.
     #[ufunction]
     fn refer(&self, this: This<Self>, times: u64) {
         let me = this.as_obj();
@@ -72,7 +72,7 @@ impl Gauge {
         }
     }
 
-    /// Writes the field.
+    /// Writes the baseline field `times` times.
     #[ufunction]
     fn write_plain(&mut self, times: u64) {
         for time in 0..times {
@@ -80,7 +80,7 @@ impl Gauge {
         }
     }
 
-    /// Writes the property through a handle.
+    /// Writes the property through a handle, `times` times.
     #[ufunction]
     fn write_by_handle(&self, this: This<Self>, times: u64) {
         let me = this.as_obj();
@@ -89,13 +89,13 @@ impl Gauge {
         }
     }
 
-    /// Returns the sum of the array.
+    /// Sums the array `times` times.
     #[ufunction]
     fn sum(&self, this: This<Self>, times: u64) -> f64 {
         (0..times).map(|_| black_box(&this).levels().with_slice(|levels| levels.iter().sum::<f64>())).sum()
     }
 
-    /// Returns the sum of the vector.
+    /// Sums the baseline vector `times` times.
     #[ufunction]
     fn sum_plain(&self, times: u64) -> f64 {
         (0..times).map(|_| black_box(&self.row).iter().sum::<f64>()).sum()

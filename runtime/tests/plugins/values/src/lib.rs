@@ -1,5 +1,5 @@
 //! Every kind of value as a property, a parameter, a result, a struct field, an element, and an owned value. Functions return the values as
-//! a string. The host compares this string.
+//! a string, which the test compares.
 
 #![forbid(unsafe_code)]
 
@@ -242,7 +242,7 @@ impl Cabinet {
         format!("{:?} {:?} {:?} {:?}", this.copied(), this.counts(), this.unique(), this.perhaps())
     }
 
-    /// Sets references to another cabinet. Then destroys this cabinet.
+    /// Sets references to another cabinet. Then destroys the other cabinet.
     #[ufunction]
     fn references(&self, this: This<Self>, other: Obj<Cabinet>) -> String {
         this.neighbor().set(other);
@@ -367,7 +367,7 @@ impl Cabinet {
         format!("{} {}", this.stats().strength(), this.open(&twice).strength())
     }
 
-    /// Keeps copies of properties beyond the call.
+    /// Clones properties into owned values that outlive the call.
     #[ufunction]
     fn keep(&mut self, this: This<Self>) {
         this.numbers().assign([1.0, 2.0]);
@@ -377,7 +377,7 @@ impl Cabinet {
         self.own.words = ["one", "two"].map(UString::from).into();
     }
 
-    /// Returns the kept values. Then appends to one of them.
+    /// Returns the owned values that `keep` has stored. Then appends to one of them.
     #[ufunction]
     fn kept(&self, this: This<Self>) -> String {
         let Own { numbers: Some(numbers), stats: Some(stats), words } = &self.own else { return "nothing".to_owned() };
@@ -388,7 +388,7 @@ impl Cabinet {
         format!("{numbers} | {} | {words:?}", this.open(stats).strength())
     }
 
-    /// Creates values of several kinds and drops them on new threads.
+    /// Creates several kinds of values and drops them on new threads.
     #[ufunction]
     fn drops_on_threads(&mut self, this: This<Self>, count: u32) {
         let threads: Vec<_> = (0..count)
@@ -412,7 +412,7 @@ impl Cabinet {
         }
     }
 
-    /// Uses views of moved elements and of properties of a destroyed object.
+    /// Uses views of elements that have moved, and views of properties of a destroyed object.
     #[ufunction]
     fn expires(&self, this: This<Self>) -> String {
         this.rows().assign([["a"], ["b"]]);

@@ -1,4 +1,4 @@
-//! Calls the functions of the views of values, as a plugin author would. Any wrong result panics.
+//! Calls the functions of views into host values, as a plugin author would. A wrong result causes a panic.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -201,7 +201,7 @@ impl Shelf {
     }
 }
 
-/// Returns the outcome of writes of every kind to another object.
+/// Tries every kind of write to another object, and returns the outcomes.
 fn writes_to(other: This<'_, Shelf>) -> Vec<String> {
     let all = [
         ("set an element", other.numbers().try_set(0, 1.0).err()),

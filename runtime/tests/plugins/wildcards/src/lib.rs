@@ -52,7 +52,7 @@ impl Wildcards {
         frame.set_result(true)
     }
 
-    /// Returns the length of any array before and after a call of the named function.
+    /// Returns the length of any array before and after a call to the function `called`.
     #[ufunction(blueprint_callable, custom_thunk = Self::exec_count_around, array_parm = "target")]
     fn count_around(target: Vec<i32>, called: String) -> String;
 
@@ -64,7 +64,7 @@ impl Wildcards {
         frame.set_result(format!("{before} {}", frame.count(target, "")?))
     }
 
-    /// Sets a result of the wrong type, and ignores the error.
+    /// Sets a result that has the wrong type, and ignores the error.
     #[ufunction(blueprint_callable, custom_thunk = Self::exec_garbled)]
     fn garbled(number: i32) -> i32;
 
@@ -75,7 +75,7 @@ impl Wildcards {
         Ok(())
     }
 
-    /// Returns although its thunk has not finished the call.
+    /// Returns although the thunk has not finished the call.
     #[ufunction(blueprint_callable, custom_thunk = Self::exec_hasty)]
     fn hasty(number: i32) -> i32;
 
@@ -84,7 +84,7 @@ impl Wildcards {
         Ok(())
     }
 
-    /// Steps past the last parameter, and panics with the error of this step.
+    /// Steps past the last parameter, and panics with the error that this step returns.
     #[ufunction(blueprint_callable, custom_thunk = Self::exec_greedy)]
     fn greedy(number: i32) -> i32;
 
