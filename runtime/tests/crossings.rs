@@ -1,5 +1,5 @@
-//! Tests calls with Rust types in both directions. Checks results, and a reload requested during the call. Also checks stored function
-//! handles after the end of their generation, after the destruction of their object, and after a panic of the callee.
+//! Tests calls with Rust types in both directions: their results, and a reload that is requested during a call. Also tests stored function
+//! handles whose generation has ended, whose object was destroyed, or whose callee has panicked.
 
 use crate::support;
 
@@ -24,17 +24,17 @@ pub(crate) struct Adder {
 }
 
 thread_local! {
-    /// Number of drops of `OnDrop(true)`. Objects that destroy themselves during their own call have this Rust field.
+    /// Number of drops of `OnDrop(true)`. An object that destroys itself during its own call has this Rust field.
     pub(crate) static DROPPED: Cell<u32> = const { Cell::new(0) };
     /// Number of destruction hooks that have run for these objects.
     pub(crate) static ENDED: Cell<u32> = const { Cell::new(0) };
-    /// Code that the drop of each `OnDrop(true)` runs.
+    /// Code that each `OnDrop(true)` runs when it is dropped.
     static IN_THE_DROP: RefCell<Option<Rc<dyn Fn()>>> = const { RefCell::new(None) };
     /// Host that a method uses to destroy its own object.
     static HOST: RefCell<Option<WeakRuntime>> = const { RefCell::new(None) };
 }
 
-/// Counts its drop if the flag is set.
+/// Increments `DROPPED` when it is dropped, if the flag is set.
 #[derive(Default)]
 struct OnDrop(bool);
 
@@ -219,7 +219,7 @@ fn a_typed_host_function_calls_new_code_until_shutdown() {
     let report = host.reload(&libraries(2)).expect("a Master");
     report.into_result().unwrap_or_else(|report| panic!("{report}"));
     assert_eq!((tag.call(()).expect("a number"), add.call((1, 1)).expect("two")), (2, 2));
-    // After a failed reload, the host still uses the old code.
+    // After this failed reload, the host still uses the old code.
     let failed = host.reload(&[PathBuf::from("nowhere.so")]).map(|report| report.into_result().is_err());
     assert!(failed.is_err() || failed.is_ok_and(|failed| failed));
     assert_eq!(tag.call(()).expect("a number"), 2);
@@ -329,7 +329,7 @@ fn begins(lines: &str, expected: [&str; 5]) {
 fn direct_calls_match_calls_with_slots() {
     let host = direct_host(&[support::plugin("crossings", &[])]);
     let witness = witness(&host);
-    // The construction of this object has counted once in its fields. The class default object counts in its own fields.
+    // The construction has incremented the counter of this object once. The class default object has a counter of its own.
     for counted in 2..5 {
         let lines = query(&host, witness, "call_all", &[]);
         let method = format!("method: {counted}");
@@ -360,7 +360,7 @@ fn errors_and_panics_of_direct_calls_reach_the_caller() {
         let error = count(0);
         assert!(error.starts_with("count: RETURNED") && error.contains("crossings.rs:"), "{error}");
     }
-    // Each failed call has ended its borrow of the Rust fields. The next call may therefore borrow them.
+    // Each failed call has ended its borrow of the Rust fields. The next call can therefore borrow the fields.
     assert_eq!(count(10), "count: 11");
     let leaf = [Value::Text("ex:/host.leaf".into()), Value::I32(-13)];
     let error = text(&host, "nm:/crossings:Sums:call_with", &leaf);
@@ -461,7 +461,7 @@ fn direct_calls_before_a_commit_are_refused_like_other_calls() {
             ["function: 3", "method: ", "event: 3", "read: 5", "write: ()"],
         );
     }
-    // During the load of a world, direct calls are also refused. The module has made direct calls before this load.
+    // The module has already made direct calls. While a world is loaded, these calls are refused as well.
     let path = support::test_dir().join("direct_calls.world");
     host.worlds().save(&path).expect("it is saved");
     let found = host.objects().path_of(witness).expect("alive");
@@ -528,7 +528,7 @@ fn calls_on_several_objects_name_those_that_fail_and_do_the_others() {
         query(&host, witness, "sum_of_each", &[first, second, third, Value::I32(left)])
     };
     assert_eq!(each([plain, detour, plain], 1), "Some(2)\nSome(3)\nSome(2)");
-    // The override panics for a sum of thirteen. The remaining objects are called nevertheless.
+    // The override panics if the sum is thirteen. The remaining objects must still be called.
     for (objects, failed) in [([plain, detour, plain], detour), ([detour, plain, plain], detour)] {
         let lines = each(objects, 11);
         let lines: Vec<_> = lines.lines().collect();
@@ -547,7 +547,7 @@ fn calls_on_several_objects_name_those_that_fail_and_do_the_others() {
 fn an_object_destroyed_in_its_direct_call_is_dropped_after_the_call() {
     let host = direct_host(&[support::plugin("crossings", &[])]);
     let witness = witness(&host);
-    // The method of the host destroys its own object, and then counts in the fields of this object.
+    // The host method destroys its own object, and then increments a counter in the fields of this object.
     for _ in 0..3 {
         let adder = host.objects().spawn("/Script/Test.Adder").expect("spawned");
         assert_eq!(query(&host, witness, "end_of", &[Value::Object(adder)]), "end: 7");
@@ -565,7 +565,7 @@ fn drops_after_a_failed_direct_call_do_not_replace_its_error() {
     let (inner, seen) = (host.downgrade(), Rc::clone(&drops));
     IN_THE_DROP.set(Some(Rc::new(move || {
         let host = inner.upgrade().expect("it is there");
-        // The plugin makes a direct call that fails, and reads the error of this call.
+        // The plugin makes a direct call that fails, and reads the error.
         let answer = query(&host, witness, "count_of", &[Value::Object(other)]);
         assert!(answer.contains("nothing to count"), "{answer}");
         seen.set(seen.get() + 1);
