@@ -49,19 +49,19 @@ impl Drop for OnDrop {
 
 #[uclass]
 impl Adder {
-    /// The sum, by code of the host.
+    /// Returns the sum, computed by the host.
     #[ufunction]
     fn add_inside(&self, left: i32, right: i32) -> i32 {
         left.wrapping_add(right)
     }
 
-    /// The sum, without an adder.
+    /// Returns the sum, computed by a static function.
     #[ufunction]
     fn add_apart(left: i32, right: i32) -> i32 {
         left.wrapping_add(right)
     }
 
-    /// The sum, computed by the host or by an override.
+    /// Returns the sum, computed by the host or by an override.
     #[ufunction(blueprint_native_event)]
     fn sum_up(&self, left: i32, right: i32) -> i32;
     fn sum_up_implementation(&self, left: i32, right: i32) -> i32 {
@@ -79,7 +79,7 @@ impl Adder {
         Ok(self.counted)
     }
 
-    /// Destroys the object, and counts afterwards.
+    /// Destroys the object, and increments its count afterwards.
     #[ufunction]
     fn end(&mut self, this: This<Self>) -> i32 {
         self.on_drop.0 = true;
@@ -93,7 +93,7 @@ impl Adder {
         self.counted
     }
 
-    /// Destroys the object, and fails.
+    /// Destroys the object, and returns an error.
     #[ufunction]
     fn end_badly(&mut self, this: This<Self>) -> Result<i32, CallError> {
         self.on_drop.0 = true;
@@ -108,7 +108,7 @@ impl Adder {
         ENDED.set(ENDED.get() + u32::from(self.on_drop.0));
     }
 
-    /// Adds the result of the event to the count while the Rust fields are in use.
+    /// Adds the result of `sum_up` to the count while the Rust fields are borrowed.
     #[ufunction]
     fn count_sum(&mut self, this: This<Self>) -> Result<i32, CallError> {
         self.counted += this.sum_up(1, 1);

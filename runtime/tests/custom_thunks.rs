@@ -1,6 +1,6 @@
-//! Tests functions of a host and of a plugin that have custom thunks. Hosts and tools call these functions with values. Only scripts can
-//! pass arguments for wildcard parameters, so a call that passes values for them returns a typed error. `scripts_thunks.rs` calls these
-//! functions from scripts.
+//! Tests functions with custom thunks, of a host and of a plugin. Hosts and tools call these functions with values. Only scripts may pass
+//! arguments for wildcard parameters, so such a call with values returns a typed error. `scripts_thunks.rs` calls these functions from
+//! scripts.
 
 use std::cell::RefCell;
 
@@ -89,7 +89,7 @@ impl Sums {
         frame.set_result(format!("{before:?} {after:?} {output}"))
     }
 
-    /// Copies the argument, and then runs the closure of the test.
+    /// Copies its argument, and then runs the closure of the test.
     #[ufunction(blueprint_callable, custom_thunk = Self::exec_copy_around, array_parm = "target")]
     fn copy_around(target: ArrayWildcard) -> String;
 
@@ -101,7 +101,7 @@ impl Sums {
         frame.set_result(format!("{copy:?} {output}"))
     }
 
-    /// Returns without setting the result.
+    /// Returns without setting its result.
     #[ufunction(blueprint_callable, custom_thunk = Self::exec_hasty)]
     fn hasty(one: i32) -> i32;
 

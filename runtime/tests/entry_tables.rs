@@ -27,7 +27,7 @@ fn library(features: &[&str]) -> std::path::PathBuf {
     support::plugin("exchange", features)
 }
 
-/// Returns a host with its entry table, and the counter that the table's function `count` increments.
+/// Returns a host with its table, and the counter of the calls of `count`.
 fn host() -> (Runtime, Arc<AtomicU32>) {
     let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
     let counted = Arc::new(AtomicU32::new(0));
@@ -177,7 +177,7 @@ fn a_mismatched_module_table_is_refused_at_the_host_lookup() {
     assert_names(&refused(slim.load_path(library(&["other-scores"]))), &names);
     slim.load_path(library(&[])).unwrap_or_else(|error| panic!("{error}"));
 
-    // This host has not declared the table by a call of `expect`. The request for the table therefore fails.
+    // The host has not called `expect`. The request for the table therefore fails.
     let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
     host.create_master(&[library(&["other-scores"])]).unwrap_or_else(|error| panic!("{error}"));
     assert_names(&refused(host.tables().of_module::<Scores>("exchange")), &names);
@@ -189,7 +189,7 @@ fn a_mismatched_module_table_is_refused_at_the_host_lookup() {
 #[test]
 fn a_missing_host_table_is_refused_with_the_available_tables() {
     alcedo::entry_table! {
-        /// Entry table that another host declares.
+        /// Offered by another host.
         host struct Sound {
             /// Plays a sound.
             play: fn(u32),

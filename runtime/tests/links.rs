@@ -19,7 +19,7 @@ const SHAPESHIFTER: &str = "/Script/Game.Shapeshifter";
 type OnCall = Rc<dyn Fn(&Runtime, ObjectHandle)>;
 
 thread_local! {
-    /// Received calls, each with the name of the object that received the call.
+    /// Received calls, each with the name of its receiver.
     static LOG: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
     /// Closure that a receiver runs during a call.
     static DOES: RefCell<Option<(Runtime, OnCall)>> = const { RefCell::new(None) };
@@ -95,7 +95,7 @@ fn broadcast(host: &Runtime, hub: ObjectHandle, property: &str, message: &str) -
     log.join(", ")
 }
 
-/// Sets the closure that objects run when they receive one of the next calls.
+/// Sets the closure that receivers run during the next calls.
 fn does(host: &Runtime, does: impl Fn(&Runtime, ObjectHandle) + 'static) {
     DOES.replace(Some((host.clone(), Rc::new(does))));
 }
@@ -387,7 +387,7 @@ fn references_resolve_to_equal_objects_after_saving_and_loading() {
     let id = first.links().lazy_id_of(shape).expect("a reference was resolved");
     first.worlds().save(&path).expect("it is saved");
     let second = host(&["migration"]);
-    // Creates an object first, so that handles in the second host differ from those in the first host.
+    // Creates an object first, so that the handles of the second host differ.
     spawn(&second, ACTOR);
     let report = second.worlds().load(&path).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(report.unresolved, Vec::<String>::new());

@@ -18,7 +18,7 @@ mod meter;
 #[path = "../benches/support/lamp.rs"]
 mod lamp;
 
-/// Imports that the shared source file of a class needs in the host. A plugin has a module of this name with its own imports.
+/// Imports that a shared source file uses in the host. A plugin has a module of this name with its own imports.
 mod words {
     pub(super) use alcedo_runtime::CallError;
     pub(super) use alcedo_runtime::native::{Obj, SparseDelegate, This, uclass, udelegate, uenum, uinterface, ustruct};
@@ -64,7 +64,7 @@ pub(crate) struct Lamp {
     brightness: f64,
     sprite: Sprite,
     flickered: u32,
-    /// Reference that is not a property. Only the `add_references` hook reports this reference to the collector.
+    /// Reference that is not a property. Only the hook of the collector reports it.
     friend: Obj<Lamp>,
 }
 
@@ -190,7 +190,7 @@ impl Hums for Lamp {
     }
 }
 
-/// Lamp with additional fields and without a constructor.
+/// Lamp with further fields and without a constructor.
 #[uclass(package = "Test", base = Lamp)]
 pub(crate) struct Beacon {
     turned: u32,
@@ -381,7 +381,7 @@ fn a_host_interface_is_called_on_host_and_plugin_objects() {
     assert_eq!([other, lantern, bell].map(|of| hum(of, 2)), ["U32(800)", "U32(800)", "U32(4)"]);
     let refused = hum(silent, 1);
     assert!(refused.contains(METER_BASE) && refused.contains("not a /Script/Test.Hums"), "{refused}");
-    // The outer call borrows the plugin part of the object, so the nested call to this object is refused.
+    // The call to the object borrows its plugin part. The nested call to the same object is therefore refused.
     let refused = hum(lamp, 1);
     assert!(refused.contains("`hum` needs the plugin part while `hum_twice` holds it"), "{refused}");
     host.objects().destroy(bell);
@@ -397,7 +397,7 @@ fn nested_calls_reborrow_fields_that_a_method_lends() {
     let reborrow = |object, times| call_text(&host, object, "reborrow_inside", &[Value::U32(times)]);
     // The lantern's override in the plugin doubles the number, and calls the base method.
     assert_eq!([reborrow(lamp, 3), reborrow(lantern, 3)], ["U32(405)", "U32(708)"]);
-    // A failed call ends all borrows that the call has made.
+    // A failed call ends all its borrows.
     assert!(reborrow(lamp, 101).contains("101 times are too often"));
     assert_eq!([reborrow(lamp, 0), call_text(&host, lamp, "flickered", &[])], ["U32(809)", "U32(9)"]);
     seen();
@@ -433,7 +433,7 @@ fn the_collection_traces_references_in_rust_fields() {
     assert!(refused.contains("/Script/Test.Lamp"), "{refused}");
 }
 
-/// Base class of the meter, which is unrelated to the class `Lamp`.
+/// Base class of the meter. This class is unrelated to the lamp.
 const METER_BASE: &str = "/Script/Engine.Actor";
 
 thread_local! {
@@ -441,7 +441,7 @@ thread_local! {
     static DURING_WORK: RefCell<Option<Box<dyn Fn()>>> = const { RefCell::new(None) };
 }
 
-/// Object that keeps another object alive by a Rust field, which it reports to the collector.
+/// Object that keeps another object alive by a Rust field.
 #[uclass(package = "Test")]
 #[derive(Default)]
 pub(crate) struct Keeper {
@@ -520,7 +520,7 @@ fn two_runtimes_on_two_threads_have_fields_of_their_own() {
     assert_eq!(there.join().expect("it ends"), here);
 }
 
-/// Returns the reflected types in the meter's package, as text.
+/// Returns the reflected types of the meter's package, as text.
 fn types_of_the_meter(host: &Runtime) -> String {
     // SAFETY: only reads the types; no object is marked, followed or aged.
     let stores = unsafe { host.bench() };

@@ -78,7 +78,7 @@ impl Fuse {
         *calls
     }
 
-    /// Destroys its own object, and then adds ten to the number of calls.
+    /// Destroys the object, and then counts as ten calls.
     #[ufunction]
     fn end_inside(&mut self, this: This<Self>) -> i32 {
         destroy(this.handle());

@@ -84,7 +84,7 @@ fn observed_calls_of_every_protocol_are_counted_by_name() {
     }
     let table = host.console("calls");
     assert!(table.contains("3 × nm:/switchboard:Line:sum (nm): mean ") && table.contains(", 1 failed"), "{table}");
-    // With counting disabled, lookups that were made before still work, and the counters do not change.
+    // With counting disabled, the earlier lookups still work and the counters do not change.
     assert!(host.console("calls off").contains("counting of calls by name is off"));
     round();
     assert_eq!(of_names(&host), expected);

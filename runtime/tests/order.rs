@@ -1,5 +1,5 @@
-//! Tests the order of hooks for an object and for a generation, from creation to end. The hooks of the fuses in `lamps` and `lamps-plus`
-//! log lines. A listener adds the events of the Master. Each test compares all lines.
+//! Tests the order of hooks of an object and of a generation, from creation to end. The hooks of fuses in `lamps` and `lamps-plus` log
+//! lines. A listener adds the events of the Master. Each test compares all lines.
 
 use crate::support;
 

@@ -1,5 +1,5 @@
-//! Tests protocols and resolvers that plugins register. The host and other plugins call functions through them, also after reloads,
-//! rollbacks and unloads. The tests cover every error that a plugin can cause.
+//! Tests protocols and resolvers that plugins register. The host and other plugins call them, also after reloads, rollbacks and unloads.
+//! The tests cover every error that a plugin can cause.
 
 use crate::support;
 
@@ -14,7 +14,7 @@ fn ledger(features: &[&str], tag: u64) -> PathBuf {
     support::tagged("ledger", features, tag)
 }
 
-/// Returns a host with a protocol that plugins may extend. Each test of this file records the log. The recording forces these tests to run
+/// Returns a host with a protocol that plugins may extend. Each test of this file holds a log record. The records force the tests to run
 /// one at a time.
 fn host(libraries: &[PathBuf]) -> Runtime {
     let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));

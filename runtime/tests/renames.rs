@@ -1,5 +1,5 @@
-//! Tests types and members that are renamed with `was`, and then renamed back. Objects, values, kept fields and saved worlds must follow
-//! both renames.
+//! Tests types and members that are renamed with `was`, and renamed back. Objects, values, kept fields and saved worlds follow both
+//! renames.
 
 use alcedo_runtime::{EnumValue, ObjectHandle, ReloadReport, Runtime, Value, WorldLoadReport};
 use expect_test::{Expect, expect};
@@ -18,12 +18,12 @@ fn reload(host: &Runtime, features: &[&str]) -> ReloadReport {
     report.into_result().unwrap_or_else(|report| panic!("{report}"))
 }
 
-/// Returns the lines of a report that follow the object counts.
+/// Returns the lines of a report after the counts of objects.
 fn changes(report: &ReloadReport) -> String {
     report.to_string().lines().skip(3).map(str::trim).collect::<Vec<_>>().join("\n")
 }
 
-/// Creates a merchant with only default values, and a smuggler whose values all differ from the defaults.
+/// Creates a merchant and a smuggler. The merchant has only default values, the smuggler has none.
 fn people(host: &Runtime) -> [ObjectHandle; 2] {
     let objects = host.objects();
     let [merchant, smuggler] = [MERCHANT, SMUGGLER].map(|class| objects.spawn(class).expect("spawned"));

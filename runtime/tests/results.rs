@@ -1,5 +1,5 @@
 //! Tests functions that return errors. A returned error crosses the ABI boundary with its own error kind, message and call site. The tests
-//! cover calls in every direction and by every protocol. A panic is still reported as a panic.
+//! cover every direction and every path. A panic is still reported as a panic.
 
 use crate::support;
 
@@ -49,7 +49,7 @@ fn a_host_receives_a_returned_error_with_the_functions_location() {
     let (message, location) = returned(flicker(11));
     assert_eq!(message, "11 times are too often");
     assert!(location.ends_with(&support::line_of("lamps", "fn flicker(&self")), "{location}");
-    // The failed call has not changed the lamp, and the next call works.
+    // The state is unchanged, and the next call works.
     assert_eq!(flicker(1).expect("permitted"), Some(Value::U32(5)));
 
     assert_eq!(host.objects().call(lamp, "dim", &[Value::F64(0.5)]).expect("permitted"), None);
@@ -105,7 +105,7 @@ fn an_override_in_another_module_returns_its_own_errors() {
     let host = lamp_host();
     let (lamp, twin) = (spawn(&host, LAMP), spawn(&host, TWIN));
     assert_eq!(host.objects().call(twin, "flicker", &[Value::U32(3)]).expect("permitted"), Some(Value::U32(6)));
-    // The override converts an error of the base function into a value.
+    // The override converts the error of the base function into a value.
     assert_eq!(host.objects().call(twin, "flicker", &[Value::U32(9)]).expect("permitted"), Some(Value::U32(0)));
     let (message, location) = returned(host.objects().call(twin, "flicker", &[Value::U32(1000)]));
     assert!(message.contains("out of range"), "{message}");

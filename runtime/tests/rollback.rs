@@ -21,7 +21,7 @@ fn libraries(turn: usize) -> Vec<PathBuf> {
     let same = ["glue-derived", "glue-base", "magic-cube", "switchboard", "broken"];
     let mut libraries: Vec<_> = same.iter().map(|package| support::plugin(package, &[])).collect();
     libraries.push(support::plugin("migration", form));
-    // Each of the two declarations converts values from the other declaration.
+    // Each of the two declarations converts the values of the other declaration.
     let declaration: &[&str] = if turn.is_multiple_of(2) { &[] } else { &["later"] };
     libraries.push(support::plugin("conversions", declaration));
     libraries.push(support::plugin("attacker", greed));
@@ -31,22 +31,22 @@ fn libraries(turn: usize) -> Vec<PathBuf> {
     libraries
 }
 
-/// Host with objects from every module. Each object has state that is stored only in its plugin part.
+/// Host with objects of every module. Each object has state that is stored only in its plugin part.
 struct Scene {
     host: Runtime,
     turn: usize,
     objects: Vec<(&'static str, ObjectHandle)>,
     /// Handle of a host function. The function outlives each generation of the plugins.
     greeting: ZCallHandle,
-    /// Number of calls from new code to the host's function. The reload must refuse these calls.
+    /// Number of calls of the host's function by new code. The reload must refuse these calls.
     call_count: Rc<Cell<u64>>,
     scope: ReloadScope,
 }
 
-/// Classes, each with functions that read the state of its plugin part.
+/// Functions of a class that read the state of its plugin part.
 const QUESTIONS: [(&str, &[&str]); 7] = [
-    // Objects of this class are created first. Their red constructor therefore makes the first writes to kept bodies. If a write fails, the
-    // red constructor fails.
+    // These objects are created first. The first writes to kept bodies are therefore those of their red constructor, which fails with the
+    // write.
     ("Game.Notched", &[]),
     ("Game.Hero", &[]),
     ("Game.ShieldedSet", &["absorbed", "change_count"]),
@@ -122,7 +122,7 @@ impl Scene {
         self.objects.iter().filter(|(known, _)| *known == class).map(|(_, object)| *object).collect()
     }
 
-    /// Sets values in the plugin parts that a reload would not preserve.
+    /// Sets values in the plugin parts that no reload would preserve.
     fn stir(&self) {
         let call = |class: &str, function: &str, arguments: &[Value]| {
             for object in self.of(class) {
@@ -229,7 +229,7 @@ fn answer(result: Result<Option<Value>, Error>) -> String {
     result.map_or_else(|error| format!("refused: {error}"), |value| format!("{value:?}"))
 }
 
-/// Returns true if the step runs several times in one reload of this scene.
+/// Returns true if the step runs several times in one reload of the scene.
 fn repeats(step: ReloadStep) -> bool {
     match step {
         ReloadStep::Canary

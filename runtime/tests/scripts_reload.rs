@@ -1,5 +1,5 @@
-//! Tests script objects after changes to their class. Covers the types of variables, enum entries, struct fields, defaults, class names,
-//! and targets of delegates.
+//! Tests objects of scripts after changes of their class. Covers the types of variables, entries of enums, fields of structs, defaults,
+//! names of classes, and targets of delegates.
 
 use std::collections::BTreeSet;
 
@@ -117,7 +117,7 @@ fn entries_of_enums_are_kept_by_name_and_structs_by_their_fields() {
     );
     reload_of(&host, &package);
     assert_eq!(answer_of(&host, kit), Value::Text("3rope13ropeHighMiddleHigh".into()), "another order of fields");
-    // After the rename of a field, a struct keeps the values of its other fields: see `docs/migration.md`.
+    // A struct keeps its remaining fields: see `docs/migration.md`.
     package.edit("Kit.uc", "    var int Count;\n", "    var int Number;\n");
     package.edit("Kit.uc", "I.Count = 3;", "I.Number = 3;");
     package.edit(
@@ -425,7 +425,7 @@ fn fill(host: &Runtime, object: ObjectHandle) {
     }
 }
 
-/// Reloads random builds. Some builds lack the class of one object, which therefore becomes dormant.
+/// Reloads random builds. Some builds lack the class of one object, so this object becomes dormant.
 #[test]
 fn an_undone_edit_loses_nothing_and_reports_count_each_value() {
     let (whole, kid) = (nest(CELL, ROW, NEST), "class Kid extends Nest;\nvar int Mine;\n");

@@ -25,7 +25,7 @@ struct Stage {
 }
 
 impl Stage {
-    /// Creates a stage. Each call to the destruction listener takes `time`.
+    /// Creates a stage. Each call of the listener for destructions takes `time`.
     fn new(time: Duration) -> Self {
         let ended = Rc::<RefCell<Vec<ObjectHandle>>>::default();
         let noted = Rc::clone(&ended);
@@ -60,12 +60,12 @@ impl Stage {
         self.host.objects().set(from, "next", &Value::Object(to)).expect("it may be written");
     }
 
-    /// Returns the number of living objects.
+    /// Returns the number of objects that are alive.
     fn count(&self) -> usize {
         self.host.objects().iter().len()
     }
 
-    /// Returns the number of objects for which the destruction listener was called.
+    /// Returns the number of objects for which the listener for destructions was called.
     fn ended(&self) -> usize {
         self.ended.borrow().len()
     }
@@ -88,7 +88,7 @@ impl Stage {
         self.ended()
     }
 
-    /// Ticks until the collection is complete. Returns the collection's result and the number of ticks.
+    /// Ticks until the collection is done. Returns its result and the number of ticks.
     fn finish(&self) -> (Collected, usize) {
         let done = RefCell::new((None, 0));
         support::until("the collection is done", || {
@@ -204,7 +204,7 @@ fn a_world_is_saved_and_loaded_during_a_sweep() {
     let report = stage.host.worlds().load(&file).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!((report.objects, report.replaced), (before, before));
     assert_eq!(*stage.ended.borrow(), cubes, "each cube ends once");
-    // The loaded cubes are also unreachable, so the restarted collection destroys them.
+    // The loaded cubes are also unreachable. The restarted collection destroys them.
     stage.finish();
     assert_eq!((stage.count(), stage.ended()), (0, 2 * cubes.len() - half));
 }

@@ -1,5 +1,5 @@
 //! Tests worlds that one host saves and another host loads. The second host has the same code or changed code. Also tests damaged files,
-//! and loads that fail after some steps.
+//! and loads that fail halfway.
 
 use crate::support;
 
@@ -76,7 +76,7 @@ fn populate(host: &Runtime) -> BTreeMap<&'static str, ObjectHandle> {
 
 /// Describes a world without handles. Each object and each of its values has one line.
 fn describe(host: &Runtime) -> String {
-    // A reference to a destroyed object is read and saved as a null reference.
+    // A reference to a destroyed object reads as none, and is saved as none.
     let path = |object: ObjectHandle| host.objects().path_of(object).unwrap_or_else(|| "none".to_owned());
     let display = |value: &Value| match value {
         Value::Object(object) => path(*object),
@@ -94,7 +94,7 @@ fn describe(host: &Runtime) -> String {
             lines.push(format!("  {property} = {}", display(&value)));
         }
         if let Ok(Some(Value::Text(own))) = host.objects().call(object, "own", &[]) {
-            // Excludes fields of plugin parts that are not kept, because a load resets them as a reload does.
+            // Values that plugin parts do not keep are reset, as after a reload.
             let is_kept = |part: &&str| !part.starts_with("breath=") && !part.starts_with("steps=");
             let kept: Vec<_> = own.split_whitespace().filter(is_kept).collect();
             lines.push(format!("  keeps {}", kept.join(" ")));
@@ -186,7 +186,7 @@ fn references_of_a_changed_kind_resolve_to_equal_objects() {
     }
 }
 
-/// Saves an object that has no path, because its outer object is destroyed. A newer object has an equal name.
+/// Saves an object that has no path, because its outer is destroyed. A newer object has the same name.
 #[test]
 fn a_soft_reference_resolves_to_its_object_although_an_orphan_has_its_name() {
     const KEY: &str = "/Script/Test.Key";
@@ -553,7 +553,7 @@ fn done(host: &Runtime, operations: &[Operation]) {
             Operation::SpawnIn(_) => {}
         }
     }
-    // Destroys the objects that were inside a destroyed object. These objects have no path, so saving and loading would move them.
+    // Destroys the objects that were inside a destroyed object. Such objects have no path. Saving and loading would move them.
     while let Some(lost) = host.objects().iter().find(|object| host.objects().path_of(*object).is_none()) {
         host.objects().destroy(lost);
     }

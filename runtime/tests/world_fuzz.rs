@@ -249,7 +249,7 @@ fn any_file_loads_as_a_world_or_returns_an_error() {
         let mut dice = Dice(seed ^ round.wrapping_mul(0xd6e8_feb8_6659_fd93));
         let mut changes = Vec::new();
         let bytes = match dice.roll(8) {
-            // Changes bytes in the body, and updates the digest.
+            // Changes bytes of the body, and updates the digest.
             0 | 1 => {
                 let mut bytes = scene.whole[HEAD..scene.whole.len() - TAIL].to_vec();
                 for _ in 0..1 + dice.roll(4) {
@@ -263,7 +263,7 @@ fn any_file_loads_as_a_world_or_returns_an_error() {
                 }
                 sealed(&bytes)
             }
-            // Changes any byte of the file without updating the digest.
+            // Changes any byte without updating the digest.
             2 => {
                 let mut bytes = scene.whole.clone();
                 let at = dice.roll(bytes.len());
@@ -272,7 +272,7 @@ fn any_file_loads_as_a_world_or_returns_an_error() {
                 bytes.truncate(bytes.len() - dice.roll(3));
                 bytes
             }
-            // Changes values in the body, and updates the digest.
+            // Changes values of the body, and updates the digest.
             _ => {
                 let mut body = original.clone();
                 for _ in 0..1 + dice.roll(3) {
@@ -420,7 +420,7 @@ fn an_object_named_like_a_default_is_saved_under_a_valid_name() {
     assert!((1..=4).all(|number| host.objects().at_path(&format!("/World/Object_{number}")).is_some()));
 }
 
-/// Returns a host with the later build of `migration`. In this build, the subobject `tail` has the name `wings`.
+/// Returns a host with the later build of the class. In this build, the subobject `tail` has the name `wings`.
 fn host_with_wings() -> Runtime {
     let host = support::host(&[support::plugin("migration", &["v2"])]);
     let redirected = host.types().redirect("/Script/Game.Shapeshifter:tail", "/Script/Game.Shapeshifter:wings");
@@ -476,7 +476,7 @@ fn a_loaded_subobject_has_the_current_name_of_its_property() {
     }
 }
 
-/// Found by the fuzzer: a saved object lacks a subobject that its class now has. Another object has the name of this subobject.
+/// Found by the fuzzer: a saved object lacks a subobject of its class. Another object has the name of this subobject.
 #[test]
 fn an_object_named_like_a_new_subobject_is_saved_under_another_name() {
     let scene = Scene::new();

@@ -1,5 +1,5 @@
-//! Tests calls by name across the ABI boundary of a real plugin. The host calls functions of `switchboard`, and `switchboard` calls host
-//! functions and functions of its own.
+//! Tests calls by name across the ABI boundary of a real plugin. The host calls functions of `switchboard`. `switchboard` calls functions
+//! of the host and functions of its own.
 
 use crate::support;
 

@@ -1,4 +1,4 @@
-//! Tests calls by name between modules of Slims and pinned contexts, which are not bound to the game thread.
+//! Tests calls by name between modules. The modules belong to contexts that are not bound to the game thread.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -260,7 +260,7 @@ fn a_slim_module_calls_shared_host_functions_and_leaves_on_any_thread() {
         let answer = number(&slim, name);
         assert!(answer.starts_with("refused: ") && answer.contains(expected), "{name}: {answer}");
     }
-    // If a module and the host have functions with this name, the module's function is called.
+    // If a module and the host have a function of this name, the function of the module is called.
     calls.register_shared("relay.echo", signature("String -> String"), |_| Ok(None)).expect("the name is free");
     assert_eq!(forwarded(&slim, "text", &[text("ex:/relay.echo"), text("heard")]), "heard");
 
@@ -313,7 +313,7 @@ fn endless_recursion_by_name_is_refused_in_each_kind_of_context() {
         let again = context.function("Relay", "again", "u32 -> String").unwrap_or_else(|error| panic!("{error}"));
         assert!(again_by_name(&again) > 2, "on the game thread");
         assert!(refused_depth(context) > 2, "on another thread");
-        // The refusal does not affect later calls on the thread.
+        // The refusal has no effect on later calls of the thread.
         assert_eq!(forwarded(context, "text", &[text("ex:/relay.echo"), text("heard")]), "heard");
     }
     gone(&slim.begin_unload().expect("it is collectible"));
@@ -357,7 +357,7 @@ fn endless_recursion_of_a_slim_and_the_host_is_refused_inside_and_outside_of_sco
     let answer = call(&in_scope);
     assert!(answer.contains("nm:/relay:Relay:text calls itself by way of others"), "{answer}");
     assert_eq!(refusals.load(Ordering::Relaxed), 1);
-    // A new thread is not inside a scope. Its call must therefore enter the gate of the context again.
+    // A new thread is in no scope. A call of this thread therefore enters the gate of the context.
     let answer = thread::scope(|scope| scope.spawn(|| call(&in_scope)).join().expect("it does not panic"));
     assert!(answer.contains("nm:/relay:Relay:text calls itself by way of others"), "{answer}");
     assert_eq!(refusals.load(Ordering::Relaxed), 2);

@@ -1,5 +1,5 @@
-//! Tests nested and concurrent loads. A load that would wait for itself is refused, and the error contains the chain of loads. No lock is
-//! held while foreign code runs.
+//! Tests nested and concurrent loads. A load that would wait for its own end is refused with the chain of loads. No lock is held while
+//! foreign code runs.
 
 use std::error::Error;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -32,7 +32,7 @@ fn formatted(chain: &[LoadStep]) -> String {
     chain.iter().map(LoadStep::to_string).collect::<Vec<_>>().join(" → ")
 }
 
-/// Returns the chain of loads that the error of a refused load contains, as text.
+/// Returns the formatted chain of loads from the error of a refused load.
 fn refused_chain<T: std::fmt::Debug>(outcome: Result<T, ContextError>) -> String {
     let error = outcome.expect_err("it would wait for itself");
     formatted(&chain_of(&error).unwrap_or_else(|| panic!("{error} has no chain")))
@@ -174,7 +174,7 @@ fn a_recursive_resolver_of_native_libraries_is_refused() {
     assert_eq!(refused, format!("{for_reports} → {for_reports}"));
     assert_eq!(calls.load(Ordering::SeqCst), 1);
 
-    // The resolver that is bound to a module may request the same library without a module name.
+    // The resolver of a module may request the same library without a module name.
     let again = slim.clone();
     slim.set_native_resolver_of("reports", move |name| Ok(again.native_library(name, None).map(|_| None)?));
     slim.native_library("libm.so.6", Some("reports")).expect("the system has it");
@@ -259,7 +259,7 @@ fn a_context_loads_other_and_equal_modules_while_its_resolver_runs() {
     assert_eq!(slim.modules().len(), 2);
 }
 
-/// Loads `reports` into the context on a separate thread. The `main` of `reports` then blocks until the test sends a message.
+/// Loads `reports` into the context on a separate thread. Blocks the main of `reports` until a message arrives.
 fn held_in_main(slim: &LoadContext) -> (Receiver<usize>, Receiver<()>, Sender<()>) {
     let ((inside, is_inside), (release, released)) = (channel(), channel());
     let (slim, released, file) = (slim.clone(), Mutex::new(released), reports(1));

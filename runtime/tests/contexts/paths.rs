@@ -1,4 +1,4 @@
-//! Tests that every load requires an absolute path, so that the result does not depend on the current directory.
+//! Tests the path rule of all loads: a path must be absolute, independent of the current directory.
 
 use std::cell::RefCell;
 

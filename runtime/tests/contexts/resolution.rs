@@ -1,4 +1,4 @@
-//! Tests the order of the steps that resolve a module name: the rules with the letter C.
+//! Tests the order in which a name is looked up: table C.
 
 use std::sync::{Arc, Mutex};
 
@@ -306,7 +306,7 @@ fn c_a_resolver_may_load_something_itself() {
     slim.load_path(needy()).expect("its dependency was loaded by the resolver");
     let names: Vec<_> = slim.modules().into_iter().map(|module| module.name).collect();
     assert_eq!(names, ["figures", "reports"]);
-    // The resolver owns another handle of the context. Dropping `slim` would therefore not unload the context.
+    // The resolver owns another handle. Dropping `slim` alone would therefore not unload the context.
     gone(&slim.begin_unload().expect("it is collectible"));
 }
 

@@ -1,4 +1,4 @@
-//! Tests rules of Slims that have no letter and number in `main.rs`.
+//! Tests rules of Slims that the tables do not cover.
 
 use std::path::Path;
 use std::sync::mpsc::{Receiver, channel};
@@ -52,7 +52,7 @@ fn a_replacement_that_does_not_come_up_changes_nothing() {
     assert_eq!(slim.to_string(), "Slim \"unchanged\" #2 generation 2: alive", "numbers are not lost");
 }
 
-/// Starts a watch, and returns the watch with a receiver for its results.
+/// Starts a watch, and returns a receiver of its reports.
 fn watched(slim: &LoadContext, library: &Path) -> (SlimWatch, Receiver<Result<UnloadTicket, ContextError>>) {
     let (sender, receiver) = channel();
     let watch = SlimWatch::start(slim, library, move |outcome| sender.send(outcome).expect("the test listens"));
@@ -79,7 +79,7 @@ fn a_watched_slim_follows_its_file_unless_it_becomes_invalid() {
     for tag in [2, 1] {
         write(&std::fs::read(reports(tag)).expect("it was built"));
         gone(&next().expect("it starts"));
-        // Calls a clone of the function on another thread, as a request handler in a server does.
+        // Calls a clone on another thread, like a request handler of a server.
         let clone = function.clone();
         assert_eq!(thread::spawn(move || number(&clone).expect("it answers")).join().expect("no panic"), tag);
     }

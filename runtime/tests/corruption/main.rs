@@ -1,5 +1,5 @@
-//! Tests damaged, foreign and unfinished library files, and files with another ABI. The host refuses each file before any code of the file
-//! runs. The old generation continues.
+//! Tests damaged, foreign and unfinished files, and files of another ABI. The host refuses each file before any of its code runs. The old
+//! generation continues.
 //!
 //! The plugin of these tests is a witness: its initializer writes a file as soon as the plugin is mapped. An environment variable contains
 //! the path of that file. Every test therefore runs in its own process, and a crash of a host fails only one test.
@@ -32,9 +32,9 @@ use support::elf::{headers, number, section, sections};
 /// Module name of these tests in the harness.
 const MODULE: &str = module_path!();
 
-/// Flips one bit at each of these locations, one flip at a time. The host must refuse each changed file.
+/// Flips one bit at each location of the file. Each flip is tested alone.
 fn flip_each(scene: &mut Scene, bits: impl IntoIterator<Item = (String, usize, u8)>, expected: &str) {
-    // Size of the ELF header. The host checks this header first and reports its errors with other messages.
+    // Size of the ELF header. The host checks the header first, so errors in the header have other messages.
     const HEAD: usize = 64;
     let original = fs::read(&scene.file).expect("just written");
     // Opens the file only briefly, because the host refuses a file that a writer has open.
@@ -163,7 +163,7 @@ fn a_file_still_being_written_is_refused_until_it_is_whole() {
     scene("a_file_still_being_written_is_refused_until_it_is_whole", |scene| {
         let whole = scene.whole.clone();
         let pieces: Vec<_> = whole.chunks(whole.len().div_ceil(10)).collect();
-        // A file that is still being copied grows from its start …
+        // A copy grows from its start …
         scene.put(&[]);
         scene.is_refused("nothing yet", "is empty");
         for written in 1..pieces.len() {
@@ -381,8 +381,8 @@ fn other_entry_points(scene: &Scene, bytes: &[u8]) -> Vec<(&'static str, String)
     messages
 }
 
-/// Covers two attacks that earlier versions permitted. A module name with a zero byte caused the canary to load another file. A module name
-/// with a line break or an escape sequence could forge lines in logs and terminals.
+/// Covers two past attacks. A module name with a zero byte caused the canary to load another file. A module name with a line break or an
+/// escape sequence could forge lines in logs and terminals.
 #[test]
 fn a_module_name_is_an_identifier_at_every_entry_point() {
     scene("a_module_name_is_an_identifier_at_every_entry_point", |scene| {
@@ -644,7 +644,7 @@ fn a_watch_loads_a_file_once_its_writer_has_finished() {
         let body = scene.body().to_vec();
         let mut writer = File::create(&scene.file).expect("the test directory is writable");
         std::io::Write::write_all(&mut writer, &body).expect("it is open");
-        // The file is complete. The host cannot detect its completion while a writer has the file open.
+        // The file is complete. The host cannot detect this while a writer has the file open.
         support::until("a reload that is refused", || {
             scene.host.tick(Budget::frame());
             let refused = scene.host.take_reloads();

@@ -33,7 +33,7 @@ host_class! {
         wait_for_thread "wait_for_thread"(until: String) -> ();
         /// Posts to this object from new threads, `times` closures per thread, and joins the threads.
         post_from_threads "post_from_threads"(threads: u32, times: u32) -> ();
-        /// Returns the errors of calls from a thread and outside of a task.
+        /// Returns the errors of calls from a new thread and from outside a task.
         refusals "refusals"() -> String;
         /// Starts a task whose future requests more work when it is dropped.
         cling "cling"() -> ();
@@ -53,7 +53,7 @@ host_class! {
         counted "counted"(value: i32) -> ();
         /// Receives the result or the error of `bring`.
         brought "brought"(what: String, error: String) -> ();
-        /// Receives the end of `nap` and starts another one from within the call.
+        /// Receives the end of `nap` and starts another `nap` during the call.
         rested "rested"() -> ();
         /// Receives the result or the error of `unlock`.
         unlocked "unlocked"(error: String) -> ();

@@ -17,13 +17,13 @@ host_class! {
         lumens "lumens"(watts: u32, per_watt: f64) -> f64;
         /// Blinks. Dynamic calls may omit the last two arguments.
         blink "blink"(color: String, times: u32, how: String) -> String;
-        /// Event for scripts, without a default.
+        /// Event that only scripts implement.
         inspected "inspected"(by: String) -> u32;
-        /// Calls all of these and returns the results.
+        /// Calls the other functions of this class and returns the results.
         all "all"() -> String;
         /// Returns the number of calls of `blink`.
         reported "reported"() -> u32;
-        /// An event with a default.
+        /// Event with a default implementation.
         warm "warm"(seconds: f64) -> f64;
     }
     dynamic {
@@ -85,9 +85,9 @@ host_class! {
         there_and_back "there_and_back"(other: Obj<Lamp>, times: u32) -> u32;
         /// Calls a function of this lamp and describes the kind of failure.
         judge "judge"(function: String) -> String;
-        /// Calls the bound function.
+        /// Calls the function that is bound to `before`.
         call_before "call_before"(times: u32) -> String;
-        /// Binds its own flicker.
+        /// Binds `flicker` of this lamp to `before`.
         bind_own "bind_own"() -> ();
         /// Calls a host function.
         call_host "call_host"(name: String, number: u32) -> String;
@@ -139,9 +139,9 @@ host_class! {
         twice "twice"(number out: f64) -> ();
         /// Changes an out parameter and panics.
         crash "crash"(number out: u32) -> ();
-        /// Event without a default, which leaves its out parameter unchanged.
+        /// Event without an implementation, which leaves its out parameter unchanged.
         inspected "inspected"(by out: String) -> u32;
-        /// Calls all of these by type and by name.
+        /// Calls the other functions of this class by type and by name.
         all "all"() -> String;
         /// Passes a value in place of an out parameter and vice versa; both calls must be refused.
         wrong "wrong"() -> String;
@@ -151,7 +151,7 @@ host_class! {
     dynamic {
         /// Out parameters of every kind.
         sorts "sorts";
-        /// Returns the share of each; the rest and a log line are out parameters.
+        /// Returns the share of each consumer; the remainder and a log line are out parameters.
         split "split";
     }
 }

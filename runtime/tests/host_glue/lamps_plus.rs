@@ -39,14 +39,14 @@ host_class! {
     values {}
     delegates {}
     functions {
-        /// Calls `split` of another object of any class.
+        /// Calls `split` of another splitter, which may have a derived class.
         query "query"(other: Obj<super::lamps::Splitter>, watts: u32) -> String;
     }
     dynamic {}
 }
 
 host_class! {
-    /// Takes a drop of the current from a reserve first.
+    /// Fuse that covers a drop of its current from a reserve.
     pub SafeFuse: super::lamps::SlowFuse = "/Script/Game.SafeFuse", members SafeFuseMembers, extends [SafeFuse, super::lamps::SlowFuse];
     properties {
         /// Remaining reserve.

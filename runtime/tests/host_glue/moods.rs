@@ -64,7 +64,7 @@ host_class! {
         rights / set_rights "rights": Rights;
         /// Former moods.
         history / set_history "history": Vec<Mood>;
-        /// Number of times of each mood.
+        /// Number of occurrences of each mood.
         counts / set_counts "counts": HashMap<Mood, u32>;
         /// Signed property.
         far / set_far "far": Far;

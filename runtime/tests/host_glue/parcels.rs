@@ -139,7 +139,7 @@ host_class! {
     properties {
         /// Next parcel to send.
         next / set_next "next": Parcel;
-        /// Size with a default of this class.
+        /// Size with a default that this class declares.
         large / set_large "large": Size;
         /// Sizes of all parcels.
         sizes / set_sizes "sizes": Vec<Size>;
@@ -157,7 +157,7 @@ host_class! {
         note "note"(name: String, number: u32) -> String;
         /// Sends a parcel; returns it, with the previous size as an out parameter.
         send "send"(parcel: Parcel, size out: Size) -> Parcel;
-        /// Formats values created by constructors; the other fields have their defaults.
+        /// Formats values created by constructors; fields that no constructor sets have their defaults.
         constructed "constructed"() -> String;
         /// Formats a size.
         format_size "format_size"(size: Size) -> String;

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-/// Identity of a held value: the module instance that created the value, and the number of the value in this instance.
+/// Identity of a held value: the instance of the module that created the value, and the number of the value in this instance.
 pub(crate) type Held = (u64, u64);
 
 /// State of a held value.

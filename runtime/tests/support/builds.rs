@@ -25,7 +25,7 @@ pub(crate) fn folder(name: &str) -> PathBuf {
     folders.find(|folder| folder.is_dir()).unwrap_or_else(|| panic!("no workspace of {WORKSPACES:?} has {name}"))
 }
 
-/// Returns the folder for test builds. This folder is next to the folder of the host's builds, so that `cargo clean` removes both.
+/// Returns the folder of test builds. This folder is next to that of the host's builds, so that `cargo clean` removes both.
 pub(crate) fn test_dir() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).to_owned()
 }
@@ -58,8 +58,8 @@ pub(crate) fn tagged(package: &str, names: &[&str], tag: u64) -> PathBuf {
     once(&label, || copy(package, names, Some(tag), &label))
 }
 
-/// Returns the build that has the features in `names`. If `names` contains switches or there is a tag, returns a copy of the build with
-/// these switches and this tag.
+/// Returns the build that has the features in `names`. If `names` contains switches or there is a tag, returns a copy of that build with
+/// them.
 fn copy(package: &str, names: &[&str], tag: Option<u64>, label: &str) -> PathBuf {
     let known = workspace::features_of(package);
     let (features, on): (Vec<_>, Vec<_>) = names.iter().partition(|name| known.iter().any(|known| known == *name));
@@ -76,7 +76,7 @@ pub(crate) fn with_switches(library: &Path, label: &str, switches: &Switches<'_>
     variants().switched(library, label, switches).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Finds a string in the sources of a plugin. Returns the string's location in the format of panics: `broken/src/lib.rs:40`.
+/// Finds a string in the sources of a plugin. Returns its location in the format of panics: `broken/src/lib.rs:40`.
 pub(crate) fn line_of(package: &str, text: &str) -> String {
     let files = folder(package).join("src").read_dir().expect("the plugin has sources");
     let line = |file: std::fs::DirEntry| {
@@ -88,7 +88,7 @@ pub(crate) fn line_of(package: &str, text: &str) -> String {
     found.unwrap_or_else(|| panic!("{package} has no {text}"))
 }
 
-/// Builds the request separately, under this label. The build runs once per process.
+/// Runs a separate build under this label, once per process.
 pub(crate) fn build(request: &BuildRequest<'_>, label: &str) -> PathBuf {
     once(label, || variants().get(request, label).unwrap_or_else(|error| panic!("{error}")))
 }

@@ -21,8 +21,8 @@ pub(crate) fn with_flags<'a>(request: BuildRequest<'a>, label: &str, flags: &str
     request.env("RUSTC_WORKSPACE_WRAPPER", wrapper(label, flags).display().to_string())
 }
 
-/// Returns a wrapper that calls the compiler with additional flags. Cargo identifies builds by the wrapper's path, and rebuilds everything
-/// if the wrapper's date changes. The function therefore does not write a wrapper that is already correct.
+/// Returns a wrapper that calls the compiler with additional flags. Cargo identifies builds by the path of the wrapper, and rebuilds
+/// everything if its date changes. A correct file is therefore not written again.
 fn wrapper(label: &str, flags: &str) -> PathBuf {
     let (dir, text) = (test_dir().join("wrappers"), format!("#!/bin/sh\nexec \"$@\" {flags}\n"));
     let path = dir.join(label);

@@ -1,4 +1,4 @@
-//! Compiles the C++ code of the feature `cpp` into the plugin. Links the C++ library of the system, which is never unloaded.
+//! Compiles the C++ code of the feature `cpp` into the plugin. Links the system's C++ library, which is never unloaded.
 
 fn main() {
     println!("cargo::rerun-if-changed=src/kept.cpp");

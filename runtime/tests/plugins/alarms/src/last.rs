@@ -1,4 +1,4 @@
-//! Finalizers that run while the library is closed. The library is unmapped after they return.
+//! Finalizers that run while the library is being closed, shortly before the library is unmapped.
 #![expect(unsafe_code, reason = "calls C functions, like plugins that wrap a C library")]
 
 use std::ffi::{c_char, c_int, c_void};
@@ -59,14 +59,14 @@ fn thread() -> c_int {
     result
 }
 
-/// Puts a string of this module into the environment.
+/// Puts a string that this module owns into the environment.
 fn string() -> c_int {
     static STRING: &std::ffi::CStr = c"ALARMS_LAST=of the module";
     // SAFETY: a C string with an equals sign.
     unsafe { libc::putenv(STRING.as_ptr().cast_mut()) }
 }
 
-/// Replaces `environ` by an array of this module with one string.
+/// Replaces `environ` by an array in this module that contains one string.
 fn row() {
     static mut ROW: [*mut c_char; 2] = [c"ALARMS_LAST=of the module".as_ptr().cast_mut(), null_mut()];
     // SAFETY: no other thread of this process accesses the environment now.

@@ -92,7 +92,7 @@ pub(crate) fn rearming() {
     until_called(before + 1);
 }
 
-/// `struct sigevent` with a function to call.
+/// Layout of `struct sigevent` with a function to call.
 #[repr(C)]
 pub(crate) struct Event {
     value: usize,
@@ -295,7 +295,7 @@ pub(crate) fn child() {
     unsafe { libc::waitid(libc::P_PID, child.id(), info.as_mut_ptr(), libc::WEXITED | libc::WNOWAIT) };
 }
 
-/// Starts a process and waits for its end.
+/// Starts a process and waits until it has ended.
 pub(crate) fn waited() {
     let status = Command::new("true").stdin(Stdio::null()).status().expect("available on every Linux");
     assert!(status.success());

@@ -31,7 +31,7 @@ pub(crate) fn message_call() {
     assert_eq!(unsafe { mq_notify(queue(), &Event::call(on_event)) }, 0);
 }
 
-/// Write end of the pipe from which the last request reads.
+/// Write end of the pipe from which the last read request reads.
 static WAITING: Mutex<Option<c_int>> = Mutex::new(None);
 
 fn begin_read(event: Event) {

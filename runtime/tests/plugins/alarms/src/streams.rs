@@ -1,4 +1,4 @@
-//! C library streams that are never closed. Also blocks that the C library allocates for this module.
+//! C library streams that are never closed, and blocks that the C library allocates for this module.
 #![expect(unsafe_code, reason = "calls C functions, like plugins that wrap a C library")]
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};

@@ -229,7 +229,7 @@ impl Hoarder {
         numbers.iter().sum()
     }
 
-    /// Returns the number by which the host identifies the kept array.
+    /// Returns the number by which the host identifies the stored array.
     #[ufunction(blueprint_callable)]
     fn number_of_numbers(&self) -> u64 {
         self.numbers.as_ref().map_or(0, |numbers| AnyConjugate::of(numbers).number())
@@ -269,7 +269,7 @@ mod doomed {
 
     use crate::teller::Teller;
 
-    /// Class whose destruction is reported to the host.
+    /// Class whose native base reports its destruction to the test.
     #[uclass(package = "Game", base = Teller)]
     pub struct Doomed {}
 }

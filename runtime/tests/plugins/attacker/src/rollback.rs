@@ -159,8 +159,8 @@ fn grab(this: This<'_, Greedy>) {
     leave("red constructor");
 }
 
-/// Class whose red constructor writes to its existing object in each rebuild. The declaration equals that of the previous build, so the
-/// object keeps its body.
+/// Class whose red constructor writes to its existing object in each rebuild. The class declaration does not change between builds, so the
+/// object keeps its host memory.
 #[uclass(package = "Game", base = Object)]
 pub struct Notched {
     /// Number of rebuilds.

@@ -261,7 +261,7 @@ impl Robot {
         });
     }
 
-    /// Returns the errors of calls from a thread and outside of a task.
+    /// Returns the errors of calls from a new thread and from outside a task.
     #[ufunction(blueprint_callable)]
     fn refusals(&self, this: This<Self>) -> String {
         let me = this.as_obj();
@@ -374,7 +374,7 @@ impl Robot {
         log_line(&format!("brought {what:?}, error {error:?}"));
     }
 
-    /// Receives the end of `nap` and starts another one from within the call.
+    /// Receives the end of `nap` and starts another `nap` during the call.
     #[ufunction]
     fn rested(&mut self, this: This<Self>) {
         log_line("rested");

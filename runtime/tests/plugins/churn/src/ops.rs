@@ -187,7 +187,7 @@ pub(crate) enum Verb {
     Destroy,
     /// Removes a thing from its slot, so that the yard no longer keeps it alive.
     Forget,
-    /// Keeps a thing again if a weak reference resolves to it.
+    /// Stores the target of a soft, lazy or weak reference in a slot, if the reference resolves.
     Adopt,
     /// Renames a thing.
     Rename,

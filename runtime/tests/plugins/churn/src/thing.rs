@@ -98,7 +98,7 @@ pub struct Thing {
     /// Optional array.
     #[uproperty]
     maybe: UOptional<UArray<u32>>,
-    /// Judges a number.
+    /// Delegate that judges a number.
     #[uproperty]
     decide: Delegate<fn(f64) -> bool>,
     /// Listeners for a number.
@@ -180,13 +180,13 @@ impl Thing {
         number > 3.0
     }
 
-    /// Records the number that a listener receives.
+    /// Records the received number.
     #[ufunction]
     fn hear(&self, this: This<Self>, stamp: u32) {
         this.set_received(add_received(this.received(), stamp));
     }
 
-    /// Records the number that a listener receives twice.
+    /// Records the received number twice.
     #[ufunction]
     fn hear_twice(&self, this: This<Self>, stamp: u32) {
         this.set_received(add_received(add_received(this.received(), stamp), stamp));

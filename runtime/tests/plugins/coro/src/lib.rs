@@ -1,4 +1,4 @@
-//! Stackful coroutines in safe code. Each function suspends a coroutine inside a scope that must be closed in order. Then it reports the
+//! Stackful coroutines in safe code. Each function suspends a coroutine inside a scope that must be closed in order, and then reports the
 //! outcome.
 #![forbid(unsafe_code)]
 #![expect(missing_docs, reason = "a fixture")]
@@ -57,7 +57,7 @@ impl Sleeper {
         }
     }
 
-    /// Returns the notes since the last call.
+    /// Returns the notes that were recorded since the last call.
     #[ufunction(blueprint_callable)]
     fn take_notes() -> String {
         LINES.take().join("\n")

@@ -13,25 +13,25 @@ pub struct Adder {
 
 #[uclass(imported)]
 impl Adder {
-    /// The sum, by code of the host.
+    /// Returns the sum, computed by the host.
     #[ufunction]
     fn add_inside(&self, left: i32, right: i32) -> i32;
-    /// The sum, without an adder.
+    /// Returns the sum, computed by a static function.
     #[ufunction]
     fn add_apart(left: i32, right: i32) -> i32;
     /// Adds to the count, a Rust field of the host; fails for zero, and panics for negative numbers.
     #[ufunction]
     fn count(&self, number: i32) -> Result<i32, CallError>;
-    /// Destroys the object, and counts afterwards.
+    /// Destroys the object, and increments its count afterwards.
     #[ufunction]
     fn end(&self) -> i32;
-    /// Destroys the object, and fails.
+    /// Destroys the object, and returns an error.
     #[ufunction]
     fn end_badly(&self) -> Result<i32, CallError>;
-    /// Adds the result of the event to the count while the Rust fields are in use.
+    /// Adds the result of `sum_up` to the count while the Rust fields are borrowed.
     #[ufunction]
     fn count_sum(&self) -> Result<i32, CallError>;
-    /// The sum, computed by the host or by an override.
+    /// Returns the sum, computed by the host or by an override.
     #[ufunction(blueprint_native_event)]
     fn sum_up(&self, left: i32, right: i32) -> i32;
 }

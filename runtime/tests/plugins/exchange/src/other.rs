@@ -3,7 +3,7 @@
 use alcedo_plugin_api as alcedo;
 
 alcedo::entry_table! {
-    /// Implemented by the host.
+    /// Entry table that the host implements.
     pub host struct Engine {
         /// Returns the sum.
         add: fn(i64, i64) -> i64,
@@ -17,7 +17,7 @@ alcedo::entry_table! {
 }
 
 alcedo::entry_table! {
-    /// Implemented by the module.
+    /// Entry table that the module implements.
     pub module struct Scores {
         /// Returns the number of the build.
         build: fn() -> u64,

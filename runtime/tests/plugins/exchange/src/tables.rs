@@ -1,7 +1,7 @@
 // Declares both tables. The module and the host each include this file in a scope where `alcedo` is their crate.
 
 alcedo::entry_table! {
-    /// Implemented by the host.
+    /// Entry table that the host implements.
     pub host struct Engine {
         /// Returns the sum.
         add: fn(i32, i32) -> i32,
@@ -15,7 +15,7 @@ alcedo::entry_table! {
 }
 
 alcedo::entry_table! {
-    /// Implemented by the module.
+    /// Entry table that the module implements.
     pub module struct Scores {
         /// Returns the sum that the host computes, or zero if the call fails.
         add: fn(i32, i32) -> i32,

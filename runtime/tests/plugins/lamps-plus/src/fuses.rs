@@ -4,7 +4,7 @@ use alcedo_plugin_api::prelude::*;
 
 use crate::lamps::{Fuse, SlowFuse};
 
-/// Takes a drop of the current from a reserve first.
+/// Fuse that covers a drop of its current from a reserve.
 #[uclass(package = "Game", base = SlowFuse, blueprintable)]
 pub struct SafeFuse {
     /// Remaining reserve.

@@ -31,16 +31,16 @@ impl Bulb {
     /// Blinks. Dynamic calls may omit the last two arguments.
     #[ufunction]
     fn blink(&self, color: String, times: u32, how: String) -> String;
-    /// Event for scripts, without a default.
+    /// Event that only scripts implement.
     #[ufunction(blueprint_implementable_event)]
     fn inspected(&self, by: String) -> u32;
-    /// Calls all of these and returns the results.
+    /// Calls the other functions of this class and returns the results.
     #[ufunction]
     fn all(&self) -> Result<String, CallError>;
     /// Returns the number of calls of `blink`.
     #[ufunction]
     fn reported(&self) -> u32;
-    /// An event with a default.
+    /// Event with a default implementation.
     #[ufunction(blueprint_native_event)]
     fn warm(&self, seconds: f64) -> f64;
 }
@@ -109,10 +109,10 @@ impl Lamp {
     /// Calls a function of this lamp and describes the kind of failure.
     #[ufunction]
     fn judge(&self, function: String) -> String;
-    /// Calls the bound function.
+    /// Calls the function that is bound to `before`.
     #[ufunction]
     fn call_before(&self, times: u32) -> String;
-    /// Binds its own flicker.
+    /// Binds `flicker` of this lamp to `before`.
     #[ufunction]
     fn bind_own(&self);
     /// Calls a host function.
@@ -182,10 +182,10 @@ impl Splitter {
     /// Changes an out parameter and panics.
     #[ufunction]
     fn crash(&self, number: &mut u32);
-    /// Event without a default, which leaves its out parameter unchanged.
+    /// Event without an implementation, which leaves its out parameter unchanged.
     #[ufunction(blueprint_implementable_event)]
     fn inspected(&self, by: &mut String) -> u32;
-    /// Calls all of these by type and by name.
+    /// Calls the other functions of this class by type and by name.
     #[ufunction]
     fn all(&self) -> Result<String, CallError>;
     /// Passes a value in place of an out parameter and vice versa; both calls must be refused.
@@ -194,7 +194,7 @@ impl Splitter {
     /// Takes a plain value.
     #[ufunction]
     fn splits_plus(&self, more: u32) -> u32;
-    /// Returns the share of each; the rest and a log line are out parameters.
+    /// Returns the share of each consumer; the remainder and a log line are out parameters.
     #[ufunction(blueprint_native_event)]
     fn split(&self, watts: &mut u32, of: u32, log: &mut UArray<String>) -> Result<u32, CallError>;
 }

@@ -102,7 +102,7 @@ impl Miser {
         Ok(each)
     }
 
-    /// Calls `split` of another object of any class.
+    /// Calls `split` of another splitter, which may have a derived class.
     #[ufunction]
     fn query(&mut self, this: This<Self>, other: Obj<Splitter>, watts: u32) -> Result<String, CallError> {
         this.lend(self, |this| {

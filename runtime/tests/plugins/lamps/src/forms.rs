@@ -35,18 +35,18 @@ impl Bulb {
         format!("{color} {times} {how}")
     }
 
-    /// An event with a default.
+    /// Event with a default implementation.
     #[ufunction(blueprint_native_event, defaults(seconds = 0.5))]
     fn warm(&self, seconds: f64) -> f64;
     fn warm_implementation(&self, seconds: f64) -> f64 {
         seconds * 2.0
     }
 
-    /// Event for scripts, without a default.
+    /// Event that only scripts implement.
     #[ufunction(blueprint_implementable_event, blueprint_callable)]
     fn inspected(&self, by: String) -> u32;
 
-    /// Calls all of these and returns the results.
+    /// Calls the other functions of this class and returns the results.
     #[ufunction]
     fn all(&self, this: This<Self>) -> Result<String, CallError> {
         let lumens = this.lumens(this.watts(), 10.0)?;

@@ -182,13 +182,13 @@ impl Lamp {
         format_result(this.lend(self, |this| this.zcall::<_, u32>(&name, ())))
     }
 
-    /// Calls the bound function.
+    /// Calls the function that is bound to `before`.
     #[ufunction]
     fn call_before(&mut self, this: This<Self>, times: u32) -> String {
         format_result(this.lend(self, |this| this.before().call((times,))))
     }
 
-    /// Binds its own flicker.
+    /// Binds `flicker` of this lamp to `before`.
     #[ufunction]
     fn bind_own(&self, this: This<Self>) {
         this.before().bind(this.as_obj(), "flicker");

@@ -13,7 +13,7 @@ pub struct Splitter {
 
 #[uclass]
 impl Splitter {
-    /// Returns the share of each; the rest and a log line are out parameters.
+    /// Returns the share of each consumer; the remainder and a log line are out parameters.
     #[ufunction(blueprint_native_event, blueprint_callable)]
     fn split(&self, watts: &mut u32, of: u32, log: &mut Vec<String>) -> Result<u32, CallError>;
     fn split_implementation(
@@ -63,11 +63,11 @@ impl Splitter {
         panic!("{number}")
     }
 
-    /// Event without a default, which leaves its out parameter unchanged.
+    /// Event without an implementation, which leaves its out parameter unchanged.
     #[ufunction(blueprint_implementable_event)]
     fn inspected(&self, by: &mut String) -> u32;
 
-    /// Calls all of these by type and by name.
+    /// Calls the other functions of this class by type and by name.
     #[ufunction]
     fn all(&mut self, this: This<Self>) -> Result<String, CallError> {
         this.lend(self, |this| {

@@ -35,7 +35,7 @@ pub(crate) fn by_itself() {
     let (first, gap, second) = (call(), call(), call());
     unmap(gap);
     for at in [first, second] {
-        // This advice prevents a merge with mappings without the advice. Adjacent mappings of the host therefore stay separate.
+        // The kernel does not merge mappings that differ in this advice, so adjacent mappings of the host stay separate.
         // SAFETY: the advice has no effect on the content of the mapping.
         let advised = unsafe { libc::madvise(std::ptr::with_exposed_provenance_mut(at), BYTES, libc::MADV_DONTDUMP) };
         assert_eq!(advised, 0);

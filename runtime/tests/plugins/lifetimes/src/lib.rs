@@ -198,7 +198,7 @@ impl Drop for Probe {
     }
 }
 
-/// Object that holds values as the test requests.
+/// Object that stores values in the locations that the test selects.
 #[cfg(not(feature = "without-holders"))]
 #[uclass(package = "Game", base = Actor)]
 pub struct Holder {
@@ -217,13 +217,13 @@ impl Holder {
         Self { kept }
     }
 
-    /// Stores a value in a location that is bound to the module.
+    /// Stores a value in a location that belongs to the module.
     #[ufunction(blueprint_callable)]
     fn hold_free(&self, slot: u8) {
         hold(Module, slot);
     }
 
-    /// Stores a value in a location that is bound to this object.
+    /// Stores a value in a location that belongs to this object.
     #[ufunction(blueprint_callable)]
     fn hold_here(&mut self, this: This<Self>, slot: u8) {
         match slot {
@@ -247,7 +247,7 @@ impl Holder {
         }
     }
 
-    /// Empties the thread-local and the static.
+    /// Drops the values in the thread-local and in the static.
     #[ufunction(blueprint_callable)]
     fn empty(&self) {
         drop(HERE.take());

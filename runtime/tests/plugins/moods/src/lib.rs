@@ -102,7 +102,7 @@ pub struct Person {
     /// Former moods.
     #[uproperty]
     history: UArray<Mood>,
-    /// Number of times of each mood.
+    /// Number of occurrences of each mood.
     #[uproperty]
     counts: UMap<Mood, u32>,
     /// Signed property.

@@ -267,7 +267,7 @@ pub struct Depot {
     /// Next parcel to send.
     #[uproperty]
     next: Parcel,
-    /// Size with a default of this class.
+    /// Size with a default that this class declares.
     #[uproperty(default = (weight = 9))]
     large: Size,
     /// Sizes of all parcels.
@@ -315,7 +315,7 @@ impl Depot {
         Ok(parcel)
     }
 
-    /// Formats values created by constructors; the other fields have their defaults.
+    /// Formats values created by constructors; fields that no constructor sets have their defaults.
     #[ufunction]
     fn constructed(&self, this: This<Self>) -> String {
         let parcel = Parcel::addressed("me", 6.0);

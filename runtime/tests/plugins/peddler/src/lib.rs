@@ -1,4 +1,4 @@
-//! Uses some members of a class in another module. The glue declares further members.
+//! Uses some members of a class in another module. The glue for this class declares further members.
 
 #![forbid(unsafe_code)]
 
@@ -30,7 +30,7 @@ impl Peddler {
     }
 }
 
-/// Never called. The linker therefore removes this function with all members that only this function uses.
+/// Never called. The linker therefore removes this function, and the members of `Scale` that only this function uses.
 #[expect(dead_code, reason = "tests a member that only dead code uses")]
 fn cheat(scale: &ScaleView<'_>) -> i32 {
     scale.set_weight(1);

@@ -1,4 +1,4 @@
-//! Glue of the first version of the class `Scale` in the module `renames`.
+//! Glue for the first version of the class `Scale` in the module `renames`.
 
 use alcedo_plugin_api::prelude::*;
 
@@ -11,7 +11,7 @@ pub struct Scale {
     /// The owner.
     #[uproperty]
     label: String,
-    /// The year of its test.
+    /// Year in which the scale was tested.
     #[uproperty]
     stamp: u32,
 }

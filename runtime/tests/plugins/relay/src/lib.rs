@@ -59,7 +59,7 @@ impl Relay {
     }
 }
 
-/// Functions with one kind of value each. The host decides which kinds may be passed off the game thread.
+/// Functions that each take or return one kind of value. The host decides which kinds may be passed off the game thread.
 pub struct Kinds;
 
 #[zmethods]

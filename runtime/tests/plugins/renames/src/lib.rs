@@ -20,7 +20,7 @@ pub struct Scale {
     /// The owner.
     #[uproperty(default = "Ann")]
     label: String,
-    /// The year of its test.
+    /// Year in which the scale was tested.
     #[uproperty]
     stamp: u32,
 }
@@ -29,7 +29,7 @@ pub struct Scale {
 #[cfg(feature = "unlisted")]
 #[uclass(package = "Game")]
 pub struct Scale {
-    /// The year of its test.
+    /// Year in which the scale was tested.
     #[uproperty]
     stamp: u64,
     /// Weight in pounds.

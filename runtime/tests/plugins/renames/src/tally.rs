@@ -1,4 +1,4 @@
-//! Class whose kept fields have standard types. Each later build changes one field.
+//! Class whose kept fields have standard types. A later build changes these fields.
 
 use alcedo_plugin_api::prelude::*;
 

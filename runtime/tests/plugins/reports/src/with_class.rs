@@ -1,4 +1,4 @@
-//! A class is allowed in the Master load context only. A Slim rejects a module that contains a class.
+//! Class that only the Master accepts. A Slim rejects a module that contains a class.
 
 use alcedo_plugin_api::prelude::*;
 use engine_glue::Actor;

@@ -7,7 +7,7 @@ use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_abi::kinds::PropertyKind;
 use alcedo_plugin_api::__private::{self, Declared};
 
-/// Selects the false value if the feature is on.
+/// Selects the forged value if the feature is on, and the correct value otherwise.
 macro_rules! or {
     ($truth:expr, $feature:literal => $lie:expr) => {
         if cfg!(feature = $feature) { $lie } else { $truth }

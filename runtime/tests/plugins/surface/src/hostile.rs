@@ -247,7 +247,7 @@ mod case {
     }
 }
 
-/// Exports a name that exists twice, or that the host already has.
+/// Exports a name that the module exports twice, or that the host already has.
 macro_rules! export {
     ($type_path:literal, $name:literal, $result:literal) => {
         __private::export! {

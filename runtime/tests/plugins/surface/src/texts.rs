@@ -33,7 +33,7 @@ pub struct Quagmire {
 #[uinterface(package = "Game")]
 pub trait Quietude {}
 
-/// A function by name.
+/// A function that is called by name.
 #[zcall(ex = "quorum.quote")]
 fn quote(one: u8, two: u16, three: i8) -> i16 {
     i16::from(one) + i16::from(two as u8) + i16::from(three)

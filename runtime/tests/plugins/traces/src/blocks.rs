@@ -12,10 +12,10 @@ use super::callbacks::function;
 const OWN: [usize; 3] = [1001, 2002, 3003];
 const SIZES: [usize; 2] = [4004, 5005];
 
-/// Fill byte of the passed blocks.
+/// Byte that fills the blocks passed to the library.
 const FILLED: u8 = 0x5a;
 
-/// Head of the list of own blocks. Each block starts with the address of the next block.
+/// Head of the list of blocks that only this module references. Each block starts with the address of the next block.
 static FIRST: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
 
 fn block(size: usize) -> *mut c_void {
@@ -66,7 +66,7 @@ pub(crate) fn leave() {
     assert_eq!(unsafe { libc::putenv(copy) }, 0);
 }
 
-/// Returns, as text, the number of passed blocks whose first byte is still `FILLED`.
+/// Returns the number of blocks in the library whose first byte is still `FILLED`, as text.
 pub(crate) fn check() -> String {
     // SAFETY: the function takes a byte and returns the number of blocks that start with the byte.
     let count =
@@ -75,7 +75,7 @@ pub(crate) fn check() -> String {
     format!("{} blocks as they were", unsafe { count(FILLED) })
 }
 
-/// Leaks blocks whose addresses only this module knows. With the feature `grows`, also calls a function that may reallocate a block.
+/// Leaks blocks whose addresses only this module has. With the feature `grows`, also calls a function that may reallocate a block.
 pub(crate) fn leave_where_somebody_else_could_free_them() {
     own();
     #[cfg(feature = "grows")]

@@ -1,4 +1,4 @@
-//! Addresses of this module that the C library stores.
+//! Addresses in this module that the C library stores.
 #![expect(unsafe_code, reason = "calls C functions, like plugins that wrap a C library")]
 
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
@@ -95,7 +95,7 @@ pub(crate) fn initstate() {
     assert_eq!(first, 1_804_289_383, "the first number of this sequence");
 }
 
-/// Returns the next number of the sequence.
+/// Returns the next random number of the C library. The previous generation has set the state of this generator.
 pub(crate) fn check_random() -> String {
     // SAFETY: the function has no arguments.
     unsafe { random() }.to_string()

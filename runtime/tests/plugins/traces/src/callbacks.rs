@@ -7,7 +7,7 @@ use std::mem::transmute;
 
 type Callback = unsafe extern "C" fn(*mut c_void);
 
-/// Returns the address of a symbol of the library.
+/// Returns the address of a symbol in the permanent library.
 pub(crate) fn function(name: &CStr) -> *mut c_void {
     // SAFETY: the name is a C string.
     let address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
@@ -15,7 +15,7 @@ pub(crate) fn function(name: &CStr) -> *mut c_void {
     address
 }
 
-/// Callback whose name a report must contain.
+/// Callback whose symbol a report must contain.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn traces_called_back(_data: *mut c_void) {}
 

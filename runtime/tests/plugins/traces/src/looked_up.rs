@@ -1,5 +1,5 @@
-//! Functions of the C library that are looked up at run time, as in libraries that support several versions. The host must track their
-//! effects like the effects of direct calls.
+//! Functions of the C library that are looked up at run time, as libraries do that support several versions. The host must track the
+//! effects of these functions like the effects of direct calls.
 #![expect(unsafe_code, reason = "calls C functions that are found by name")]
 
 use std::ffi::{CStr, c_int, c_uint, c_void};
@@ -122,13 +122,13 @@ pub(crate) fn leave_timer() {
     assert_eq!(unsafe { set(libc::ITIMER_REAL, &raw const value, null_mut()) }, 0);
 }
 
-/// Waits. If a timer remained, it would fire and end the process.
+/// Waits, so that a timer of the previous generation would fire and end the process.
 pub(crate) fn wait_for_timer() -> String {
     std::thread::sleep(Duration::from_millis(60));
     "nothing strikes".to_owned()
 }
 
-/// Checks that every kind of look-up returns the function that a direct call calls.
+/// Checks that every kind of look-up returns the function that a direct call reaches.
 pub(crate) fn compare() {
     // SAFETY: the program itself can always be opened.
     let program = unsafe { libc::dlopen(null(), libc::RTLD_LAZY) };

@@ -12,7 +12,7 @@ unsafe extern "C" {
     fn _exit(code: c_int) -> !;
 }
 
-/// Range of possible descriptors. A canary has a few of them open.
+/// Range in which file descriptors may be open. A canary has a few of them open.
 const DESCRIPTORS: std::ops::Range<c_int> = 0..1024;
 
 /// Report of a successful canary, in two forms: as frames without the secret numbers, and as lines.

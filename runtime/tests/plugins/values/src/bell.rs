@@ -75,7 +75,7 @@ impl Ringer {
         format_result(this.zcall_any::<_, ()>(&name, (owner, 1_u8, object)).map(|()| "passed".to_owned()))
     }
 
-    /// Receives an object of any class from the host. The function expects a bell.
+    /// Receives an object of any class from the host through a function whose result type is a bell.
     #[ufunction]
     fn take_bell(&self, this: This<Self>, object: Obj<Object>) -> String {
         let bell = this.zcall_any::<_, Obj<Bell>>("ex:/lend", (object,));

@@ -123,7 +123,7 @@ pub struct Cabinet {
     own: Own,
 }
 
-/// Owned values in a plain field.
+/// Owned values in a plain field of the plugin part.
 #[derive(Default)]
 struct Own {
     numbers: Option<UArray<f64>>,
