@@ -21,15 +21,15 @@ use crate::model::Model;
 use crate::outcome::{Id, Listed, Named, Outcome, Refusal, UnloadOutcome, is_possible};
 use crate::program::{Answer, How, LETTERS, Lib, Module, Op};
 
-/// State that all threads of a program share. A resolver holds a weak reference to this state, because a strong reference would be a cycle.
+/// State that all threads of a program share. A resolver holds a weak reference to it, because a strong reference would form a cycle.
 pub(crate) struct Shared {
     pub(crate) contexts: Contexts,
     pub(crate) libraries: Arc<Libraries>,
     /// Longest wait for an event that must occur.
     pub(crate) patience: Duration,
-    /// All tickets issued so far. The report of a hang lists the holders of these tickets.
+    /// All tickets issued so far. The report about a hang lists the holders of these tickets.
     tickets: Mutex<Vec<UnloadTicket>>,
-    /// Folder of the files for which calls wait.
+    /// Folder of the files for whose creation calls wait.
     pub(crate) folder: PathBuf,
 }
 
@@ -55,7 +55,7 @@ impl Shared {
         all.collect()
     }
 
-    /// Checks that the report of each alive or parked context has the state that the host lists. Only parked contexts may have a ticket.
+    /// Checks that the report of each alive or parked context has the state that the host lists. An alive context must not have a ticket.
     ///
     /// # Errors
     /// Returns a description of the difference.
@@ -73,7 +73,7 @@ impl Shared {
         Ok(())
     }
 
-    /// Describes all holders, for the report of a hang.
+    /// Describes all holders, for the report about a hang.
     pub(crate) fn holders(&self) -> String {
         let mut lines = String::new();
         for info in self.contexts.all() {
@@ -101,14 +101,14 @@ fn id(id: ContextId) -> Id {
     (id.index, id.generation)
 }
 
-/// Handle to a context. `has_left` becomes true when the context is observed in any state but alive.
+/// Handle to a context. `has_left` becomes true when the context is observed in any state except alive.
 struct Handle {
     name: usize,
     context: LoadContext,
     has_left: bool,
 }
 
-/// Call that waits for a file on its own thread.
+/// Call on its own thread. The call returns when the file exists.
 struct Running {
     file: PathBuf,
     thread: Option<JoinHandle<Result<Option<Value>, ContextError>>>,
@@ -139,7 +139,7 @@ enum Held {
         task: Box<Scoped<TaskFuture>>,
         seen: Seen,
     },
-    /// Pointer with the answer of its first call. Later calls must return an equal answer.
+    /// Function pointer and the answer of its first call. Later calls must return an equal answer.
     Pointer {
         pointer: FunctionPointer,
         tag: Option<u64>,
@@ -161,7 +161,7 @@ impl<'a> Worker<'a> {
         Self { shared, number, is_race, handles: Vec::new(), functions: Vec::new(), held: Vec::new() }
     }
 
-    /// Executes a step while the other threads execute no step.
+    /// Executes a step while no other thread executes a step.
     ///
     /// # Errors
     /// Returns a description of the difference from the model.
@@ -330,7 +330,7 @@ impl<'a> Worker<'a> {
     }
 
     fn take(&mut self, name: usize, context: LoadContext) -> Outcome {
-        // If another thread has unloaded the context, it has no id.
+        // If another thread has unloaded the context, the context has no id.
         let index = context.id().map_or(0, |id| id.index);
         self.handles.push(Handle { name, context, has_left: false });
         Outcome::Handle(index)
@@ -365,8 +365,8 @@ impl<'a> Worker<'a> {
         let caller = thread::Builder::new().name(call.clone()).spawn(move || wait.call(&[path]));
         let thread = caller.expect("a thread can be started");
         if !self.is_race {
-            // Reports name a thread as `"name" (number)`. The report of any context may list the call, because any context may hold its
-            // module.
+            // The report of a context names a thread as `"name" (number)`. Any context may hold the called module, so any report may list
+            // the call.
             let call = format!("{call:?} (");
             let contexts = &self.shared.contexts;
             let has_call = |report: BlockerReport| report.blockers.iter().any(|by| by.thread.starts_with(&call));
@@ -419,7 +419,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Waits until the leaving generations have the outcomes that the model predicts.
+    /// Waits until the leaving generations of the context have the outcomes that the model predicts.
     fn wait(&self, name: usize, unload_outcomes: &[(u64, UnloadOutcome)]) -> Result<(), String> {
         let context = self.context(name);
         for (generation, expected) in unload_outcomes {
@@ -501,8 +501,8 @@ fn modules_of(shared: &Shared, name: usize) -> Vec<ModuleSummary> {
     shared.contexts.slim(LETTERS[name]).map(|context| context.modules()).unwrap_or_default()
 }
 
-/// Returns true if the ticket belongs to this generation. The ticket of a replaced generation names the generation. The ticket of the whole
-/// context belongs to its last generation.
+/// Returns true if the ticket belongs to this generation. The ticket of a replaced generation names that generation. The ticket of an
+/// unloaded context belongs to the last generation of the context.
 fn is_of(ticket: &UnloadTicket, generation: u64, unload_outcomes: &[(u64, UnloadOutcome)]) -> bool {
     let is_last = unload_outcomes.iter().all(|(other, _)| *other <= generation);
     match ticket.subject().split_once(" generation ") {

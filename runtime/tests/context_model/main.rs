@@ -1,7 +1,7 @@
-//! Runs random programs over load contexts, and compares them with a small model of the design. The model contains alive generations, their
-//! holders, name resolution, and the end of every context without holders. Some programs run step by step on one to four threads, and each
-//! step is compared with the model. In the other programs the threads race. These programs are compared only by rules that hold for any
-//! order. At the end no context is listed and only parked images are mapped.
+//! Runs random programs over load contexts, and compares the results with a small model of the design. The model contains alive
+//! generations, their holders, name resolution, and the end of every context without holders. Some programs run step by step on one to four
+//! threads, and the model checks each step. In other programs the threads race, so only rules that hold for any order are checked. After
+//! each program, no context is listed and only parked images are mapped.
 //!
 //! `ALCEDO_MODEL_PROGRAMS` sets the number of programs and `ALCEDO_MODEL_SEED` the first seed. By default the run takes some seconds. A
 //! failure prints its seed and the shortest program that also fails. To reproduce the failure, run one program with that seed.

@@ -29,9 +29,9 @@ struct Generation {
     context: usize,
     number: u64,
     life: Life,
-    /// Own modules of the generation. Dependencies precede their dependents.
+    /// Modules that the generation owns. Dependencies precede their dependents.
     own: Vec<Lib>,
-    /// Modules of other contexts that a resolver has found for this generation.
+    /// Modules from other contexts that a resolver has returned for this generation.
     borrowed: BTreeMap<Module, Found>,
 }
 
@@ -62,10 +62,10 @@ struct Context {
     handlers: Vec<Resolver>,
 }
 
-/// Kind of a holder. A thread has holders.
+/// Kind of a holder: an object of a thread that keeps a generation alive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
-    /// Scope, with the scope that the thread was in before.
+    /// Scope that the thread has entered, with the thread's previous scope.
     Scope {
         before: Option<Gen>,
     },
@@ -78,12 +78,12 @@ pub(crate) enum Kind {
 
 #[derive(Clone, Copy, Debug)]
 struct Holder {
-    /// Generation that the holder keeps, or `None` for the Default.
+    /// Generation that the holder keeps alive, or `None` for the Default.
     held: Option<Gen>,
     kind: Kind,
 }
 
-/// Function by name. Its target does not change while its generation is alive.
+/// Function that was looked up by name. Its target does not change while its generation is alive.
 #[derive(Clone, Copy, Debug)]
 struct Function {
     context: usize,
@@ -102,7 +102,7 @@ struct Thread {
     here: Option<Gen>,
 }
 
-/// Dependency of one generation on a module of another generation.
+/// Dependency of one generation on a module that another generation owns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Edge {
     from: Gen,
@@ -400,7 +400,7 @@ impl Model {
         Ok(())
     }
 
-    /// Returns the leaving generations of a context with their predicted outcomes. A generation is identified by its number in the host.
+    /// Returns the leaving generations of a context, each with the predicted outcome. The key is the generation's number in the host.
     pub(crate) fn unload_outcomes(&self, thread: usize, name: usize) -> Vec<(u64, UnloadOutcome)> {
         let context = self.expect_handle(thread, name);
         let leaving = |at: &Gen| self.gens[*at].context == context && self.gens[*at].life == Life::Leaving;
@@ -433,7 +433,7 @@ impl Model {
         (0..self.gens.len()).all(|at| self.gens[at].life != Life::Leaving || !self.may_be_held(at))
     }
 
-    /// Returns the titles of contexts that remain after a shutdown, each with the minimum and maximum number of their generations.
+    /// Returns the titles of contexts that remain after a shutdown, each with the minimum and maximum number of its remaining generations.
     pub(crate) fn left(&self) -> Vec<(String, usize, usize)> {
         let leaving: Vec<_> = (0..self.gens.len()).filter(|at| self.gens[*at].life == Life::Leaving).collect();
         let counted = |at: &Gen| {
@@ -507,7 +507,7 @@ impl Model {
         Resolver { answer, kept: lender.into_iter().flat_map(kept).collect() }
     }
 
-    /// Finds the module that contains the requested function of a context.
+    /// Finds the module that contains the function requested from a context.
     fn offers(&self, context: usize, module: Module) -> Result<Found, Refusal> {
         let current = self.contexts[context].current.ok_or(Refusal::Unloading)?;
         let default = self.default.iter().find(|lib| lib.module() == module);

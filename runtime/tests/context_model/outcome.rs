@@ -9,7 +9,7 @@ pub(crate) enum Refusal {
     NotFound,
     Occupied,
     WrongName,
-    /// A resolver failed or panicked, or the host refused a request of the resolver.
+    /// A resolver failed or panicked, or the host refused a request that the resolver made.
     Resolver,
     Foreign,
     Pinned,
@@ -45,7 +45,7 @@ pub(crate) enum Outcome {
 /// Expected report about the end of a leaving generation.
 pub(crate) enum UnloadOutcome {
     Ends,
-    /// The generation is held. The report of the generation lists at least the holders in `Named`.
+    /// The generation is held. Its report must list at least the holders in `Named`.
     Held(Named),
     /// The design does not define the outcome.
     Open,
@@ -72,7 +72,7 @@ pub(crate) struct Listed {
     pub(crate) modules: Vec<Lib>,
 }
 
-/// Checks that any interleaving with the steps of other threads can produce the outcome.
+/// Returns true if the outcome is possible when other threads execute their steps at any time.
 pub(crate) fn is_possible(op: Op, outcome: &Outcome) -> bool {
     let Outcome::Refused(refusal) = outcome else { return true };
     match op {

@@ -1,5 +1,5 @@
-//! Defines programs of load contexts: each runs operations of some threads on a few names. A program is plain data, so it can be generated,
-//! shortened and printed without a runtime.
+//! Defines the random programs: in each program, some threads perform operations on contexts with a few names. A program is plain data, so
+//! it can be generated, shortened and printed without a runtime.
 
 use std::fmt;
 use std::ops::Range;
@@ -85,7 +85,7 @@ impl Lib {
 pub(crate) enum Build {
     One,
     Two,
-    /// Build that depends on the module that was not requested.
+    /// Build of the requested module that depends on the other module.
     Needs,
 }
 
@@ -138,7 +138,7 @@ pub(crate) enum Op {
     Enter(usize),
     /// Wraps a future. The future is a lease.
     Task(usize),
-    /// Begins a call on its own thread. The call is a lease until its release.
+    /// Begins a call on a new thread. The call is a lease until the program releases it.
     BeginCall(usize),
     /// Uses the held object: calls the pointer, polls the future, or checks the context of the scope.
     Use(usize),
@@ -193,8 +193,8 @@ pub(crate) enum Ending {
 
 #[derive(Clone, PartialEq)]
 pub(crate) struct Program {
-    /// Steps with the number of their thread. Without a race, the steps run in this order. In a race, each thread runs its steps in this
-    /// order.
+    /// Steps, each with the number of the thread that executes it. Without a race, all steps run in this order. In a race, each thread
+    /// executes its own steps in this order.
     pub(crate) ops: Vec<(usize, Op)>,
     pub(crate) threads: usize,
     /// True if the threads do not wait for each other.

@@ -77,7 +77,7 @@ pub(crate) fn run(program: &Program, libraries: &Arc<Libraries>, patience: Durat
             true => race(program, &lines, runtime),
             false => one_at_a_time(program, &lines, &model, runtime),
         }
-        // At this point the threads drop their holders. Dropping the last handle of a context unloads the context.
+        // At this point the threads have dropped their holders. Dropping the last handle of a context unloads the context.
     })?;
     let must_end = program.is_race || model.lock().expect("not poisoned").all_end();
     end(&shared, &stage_dir, must_end)?;
@@ -90,7 +90,7 @@ pub(crate) fn run(program: &Program, libraries: &Arc<Libraries>, patience: Durat
     let has_mapped_images = has_images(&shared);
     watch::end();
     drop(shared);
-    // A thread that drives an unload may hold the shared state slightly longer.
+    // A thread that is performing an unload may hold the shared state slightly longer than the runtime.
     match has_mapped_images || until(patience, || !stage_dir.exists()) {
         true => Ok(()),
         false => Err(format!("all are gone, and the folder of their copies is not: {}", stage_dir.display())),
@@ -142,7 +142,7 @@ fn race(program: &Program, lines: &[Line], runtime: Runtime) -> Result<Left, Str
     Ok(kept)
 }
 
-/// Checks that the report of the shutdown lists each held generation once.
+/// Checks that the report of the shutdown lists each generation that is still held, once.
 fn expect_left(ended: &ShutdownReport, left: &[(String, usize, usize)]) -> Result<(), String> {
     for (title, least, most) in left {
         let found = ended.left.iter().filter(|line| line.starts_with(title)).count();
@@ -156,7 +156,7 @@ fn expect_left(ended: &ShutdownReport, left: &[(String, usize, usize)]) -> Resul
 /// Checks that every context ends and all images are unmapped after the release of the last holder.
 fn end(shared: &Arc<Shared>, stage_dir: &Path, must_end: bool) -> Result<(), String> {
     if !must_end || is_parked(shared) {
-        // A parked image keeps its dependencies permanently. These dependencies must therefore also be parked.
+        // A parked image keeps its dependencies mapped permanently, so these dependencies must also be parked.
         shared.contexts.park_after(Some(Duration::from_secs(1)));
     }
     if !until(shared.patience, || is_quiet(shared)) {

@@ -9,7 +9,7 @@ use crate::drive::Shared;
 
 /// Time limit of a program. Every wait in a program is shorter.
 const LIMIT: Duration = Duration::from_secs(180);
-/// Time limit for the report of a hang. The hanging threads may hold locks that the report needs.
+/// Time limit for reporting a hang. The hanging threads may hold locks that the report needs.
 const WORDS: Duration = Duration::from_secs(10);
 
 struct Running {

@@ -23,8 +23,8 @@ fn on_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Re
     outcome
 }
 
-/// Returns three functions of a stop point. The first function blocks the calling thread. The second function waits until a thread is
-/// blocked. The third function releases the blocked thread.
+/// Creates a stop point, and returns its three functions. The first blocks the calling thread. The second waits until a thread is blocked.
+/// The third releases the blocked thread.
 fn stop() -> (impl Fn() + Send + Sync + 'static, impl Fn() + 'static, impl Fn() + 'static) {
     let ((inside, is_inside), (release, released)) = (channel(), channel());
     let (inside, released) = (Mutex::new(inside), Mutex::new(released));
@@ -37,7 +37,7 @@ fn stop() -> (impl Fn() + Send + Sync + 'static, impl Fn() + 'static, impl Fn() 
     (pause, reached, resume)
 }
 
-/// Calls `listener` for each log line of this thread.
+/// Calls `listener` for each log line that this thread writes.
 fn with_log_listener<T>(listener: impl Fn(&str) + Send + Sync + 'static, work: impl FnOnce() -> T) -> T {
     tracing::subscriber::with_default(tracing_subscriber::registry().with(LogListener(listener)), work)
 }
@@ -233,7 +233,7 @@ fn a_listener_with_a_panicking_drop_ends_neither_thread_nor_later_unloads() {
     drop(runtime.shutdown());
     resume();
     support::until("the notifying thread continues", || ticket.state() == ContextState::Dead);
-    // The contexts outlive the runtime that created them.
+    // The contexts in these tests outlive the runtime that created them.
     let two = slim(&contexts, "two");
     let lease = two.lease("a test").expect("it is alive");
     let ticket = two.begin_unload().expect("it is collectible");

@@ -88,7 +88,7 @@ fn a_slim_created_after_its_runtime_ended_still_works() {
     gone(&slim.begin_unload().expect("it is collectible"));
 }
 
-/// Returns a runtime with a short shutdown timeout and a Slim. Also returns a pointer that prevents the end of the Slim.
+/// Returns a runtime with a short shutdown timeout, a Slim, and a function pointer that prevents the end of the Slim.
 fn held() -> (Runtime, Contexts, LoadContext, alcedo_runtime::FunctionPointer) {
     let builder = support::builder().unloads(|policy| policy.shutdown = Duration::from_millis(100));
     let runtime = builder.build().unwrap_or_else(|error| panic!("{error}"));
@@ -160,7 +160,7 @@ fn process_exit_notifies_slims_and_the_default_if_the_host_opts_in() {
 }
 
 thread_local! {
-    /// Slot for a runtime. The end of the thread drops the runtime.
+    /// Slot for a runtime. The runtime is dropped when its thread ends.
     static KEPT: RefCell<Option<(Runtime, LoadContext)>> = const { RefCell::new(None) };
 }
 
@@ -203,7 +203,7 @@ fn end_process(how: &str) {
             std::process::exit(7);
         }
         "other-thread" => {
-            // This thread keeps the handles. A second thread ends the process.
+            // This thread keeps the handles alive while a second thread ends the process.
             let ends = thread::spawn(|| std::process::exit(7));
             let _never = ends.join();
         }

@@ -112,7 +112,7 @@ fn each_kind_of_callback_can_be_removed_and_drops_its_captures() {
     local.remove();
     runtime.reload(&[reports(2)]).unwrap_or_else(|error| panic!("{error}"));
     assert!(!take().contains(&"Master"));
-    // Removing a resolver that was already replaced has no effect. A guard removes its resolver when it is dropped.
+    // Removing a resolver that was already replaced has no effect. A guard removes its resolver when the guard is dropped.
     let first = slim.set_resolver(resolver_of("first"));
     let second = slim.set_resolver(resolver_of("second")).guard();
     first.remove();

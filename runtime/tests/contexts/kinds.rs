@@ -1,4 +1,4 @@
-//! Tests the kinds and the names of contexts: table A.
+//! Tests the kinds and the names of contexts: the rules with the letter A.
 
 use alcedo_runtime::{ContextId, ContextKind, ContextState};
 

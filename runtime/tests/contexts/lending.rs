@@ -1,4 +1,4 @@
-//! Tests contexts that lend modules to each other. A module is unloaded when no module of any context depends on it.
+//! Tests contexts that lend modules to each other. A module is unloaded when no module in any context depends on it.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use alcedo_runtime::{
 
 use super::{any, figures, gone, needy, refusal, reports, runtime, support};
 
-/// Makes the resolver of `borrower` return a module of another context.
+/// Makes the resolver of `borrower` return a module from another context.
 fn resolve_to(borrower: &LoadContext, module: ModuleSummary) {
     borrower
         .set_resolver(move |request| Ok((request.name == module.name).then(|| FoundModule::Loaded(module.clone()))));
@@ -100,11 +100,11 @@ fn exit_hooks_of_dependents_in_other_contexts_run_first() {
 fn a_replaced_generation_keeps_its_dependencies_only_until_it_is_unloaded() {
     let contexts = runtime().contexts();
     let [one, other] = mutual_slims(&contexts);
-    // The new generation of the other context does not depend on the first context.
+    // The new generation of `other` does not depend on `one`.
     assert_end_together(&other, &one, |other| other.replace(reports(1)).expect("it starts"));
 }
 
-/// Checks that `borrower` keeps the old generation of `lender`, and that both generations end together.
+/// Checks that `borrower` keeps the old generation of `lender` alive, and that both generations end together.
 fn assert_end_together(
     lender: &LoadContext,
     borrower: &LoadContext,
@@ -187,7 +187,7 @@ fn modules_of_two_contexts_with_mutual_dependencies_are_not_loaded() {
     one.set_resolver(move |_| Ok(Some(FoundModule::Loaded(loads.load_path(needy())?))));
     assert!(one.load_path(&needs_reports).is_err());
     assert_eq!((one.modules(), other.modules()), (vec![], vec![]), "no cycle is left to end");
-    // Replaces both resolvers. Each resolver owns a handle to the other context. That handle would keep the context alive.
+    // Replaces both resolvers, because each resolver owns a handle that would keep the other context alive.
     for slim in [&one, &other] {
         slim.set_resolver(|_| Ok(None));
         gone(&begin(slim));

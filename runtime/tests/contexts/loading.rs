@@ -1,4 +1,4 @@
-//! Tests loads of modules: table B, and the load errors of table G.
+//! Tests loads of modules: the rules with the letter B, and the load errors of the rules with the letter G.
 
 use std::fs;
 

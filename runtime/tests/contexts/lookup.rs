@@ -1,5 +1,5 @@
-//! Tests the lookup of types and functions. The order is: own modules, resolver, Default, handlers. Modules of the Master can also use
-//! modules of the Default.
+//! Tests the lookup of types and functions. The order is: own modules, resolver, Default, handlers. Modules in the Master can also use
+//! modules in the Default.
 
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -106,7 +106,7 @@ fn a_function_lookup_uses_the_scope_or_the_default_context() {
     assert_eq!(number(&here("reports:Report").expect("the Slim has it")).expect("it answers"), 1);
     drop(scope);
     assert_eq!(number(&scoped).expect("it answers"), 2, "the function still belongs to the Slim");
-    // A scope of another runtime's context has no effect on this runtime.
+    // Entering a scope for another runtime's context does not affect lookups in this runtime.
     let other = runtime();
     let elsewhere = other.contexts().create_slim("elsewhere").expect("the name is free");
     let _scope = elsewhere.enter().expect("it is alive");
@@ -204,7 +204,7 @@ fn a_type_of_the_master_that_only_offers_functions_is_known() {
         let ty = contexts.resolve_type_in(master.id, path).expect(path);
         assert_eq!((ty.module.name.as_str(), ty.path.as_str(), ty.context.as_str()), ("reports", "Report", "Master"));
     }
-    // A class with functions by name is one type. The lookup does not find two types of this name.
+    // A class that also has functions to call by name is a single type. The lookup must not find two types of this name.
     let line = contexts.resolve_type_in(master.id, "Line").expect("it is there");
     assert_eq!(line.path, "/Script/Game.Line");
     let refused = refusal(contexts.resolve_type_in(master.id, "missing::Report"));

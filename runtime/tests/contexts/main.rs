@@ -59,7 +59,7 @@ fn runtime() -> Runtime {
     support::builder().build().unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Returns the contexts of a dropped runtime. The contexts outlive the runtime. Tests can create further contexts.
+/// Returns the contexts of a dropped runtime. The contexts outlive the runtime, so tests can create further contexts in them.
 fn contexts() -> Contexts {
     runtime().contexts()
 }

@@ -1,4 +1,4 @@
-//! Tests calls by name between modules. The modules belong to contexts that are not bound to the game thread.
+//! Tests calls by name between modules of Slims and pinned contexts, which are not bound to the game thread.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -21,7 +21,7 @@ fn relay(contexts: &Contexts, name: &str, libraries: &[std::path::PathBuf]) -> L
     slim
 }
 
-/// Calls the function `method` of `relay`. This function passes the arguments on.
+/// Calls the function `method` of `relay`, which passes the arguments to the function that the first argument names.
 fn forwarded(slim: &LoadContext, method: &str, arguments: &[Value]) -> String {
     let signature = match method {
         "number" => "String -> String",
@@ -166,7 +166,7 @@ fn a_dependent_still_calls_its_unloading_or_replaced_lender() {
         assert_eq!(number(&borrower, "nm:/reports:Report:build_tag"), "1");
         let lender = end(lender);
         let ticket = contexts.unloads_of("lender").into_iter().next().expect("it is unloading");
-        // Checks calls by modules and by the host, with and without a cached lookup, on two threads.
+        // Checks calls that modules make and calls that the host makes, with and without a cached lookup, on two threads.
         assert_eq!(render(&borrower), "Ada x2 by build 1", "{at}");
         assert_eq!(number(&borrower, "nm:/reports:Report:build_tag"), "1", "{at}");
         let on_a_thread = {
@@ -177,7 +177,7 @@ fn a_dependent_still_calls_its_unloading_or_replaced_lender() {
         for function in [before, borrower.function("Report", "build_tag", "-> u64").expect("it is offered")] {
             assert_eq!(super::number(&function).expect("it answers"), 1, "{at}");
         }
-        // A pointer keeps the borrower alive. The borrower keeps the borrowed module.
+        // A function pointer keeps the borrower alive, and the borrower keeps the borrowed module mapped.
         let pointer = borrower.get_function_pointer("Report", "build_tag", "-> u64").expect("it is offered");
         assert_eq!(pointer.call(&[]).expect("it answers"), Some(Value::U64(1)), "{at}");
         assert_ne!(ticket.poll(), ContextState::Dead, "{at}");
@@ -237,7 +237,7 @@ fn a_slim_module_calls_shared_host_functions_and_leaves_on_any_thread() {
     calls.register("host.mine", signature("-> u64"), |_, _| Ok(Some(Value::U64(0)))).expect("the name is free");
     let not_in_a_slot = calls.register_shared("host.sum", signature("Array(f64) -> f64"), |_| Ok(None));
     assert!(not_in_a_slot.is_err_and(|error| error.to_string().contains("pass numbers")));
-    // The host and the Master can call these functions like all host functions.
+    // The host and the Master can call functions that are registered as shared, like all host functions.
     assert_eq!(calls.call("ex:/host.next", &[]).expect("it answers"), Some(Value::U64(1)));
     assert!(calls.register_shared("host.next", signature("-> u64"), |_| Ok(None)).is_err(), "the name is taken");
 
@@ -260,7 +260,7 @@ fn a_slim_module_calls_shared_host_functions_and_leaves_on_any_thread() {
         let answer = number(&slim, name);
         assert!(answer.starts_with("refused: ") && answer.contains(expected), "{name}: {answer}");
     }
-    // If a module and the host have a function of this name, the function of the module is called.
+    // If a module and the host have functions with this name, the module's function is called.
     calls.register_shared("relay.echo", signature("String -> String"), |_| Ok(None)).expect("the name is free");
     assert_eq!(forwarded(&slim, "text", &[text("ex:/relay.echo"), text("heard")]), "heard");
 
@@ -313,7 +313,7 @@ fn endless_recursion_by_name_is_refused_in_each_kind_of_context() {
         let again = context.function("Relay", "again", "u32 -> String").unwrap_or_else(|error| panic!("{error}"));
         assert!(again_by_name(&again) > 2, "on the game thread");
         assert!(refused_depth(context) > 2, "on another thread");
-        // The refusal has no effect on later calls of the thread.
+        // The refusal does not affect later calls on the thread.
         assert_eq!(forwarded(context, "text", &[text("ex:/relay.echo"), text("heard")]), "heard");
     }
     gone(&slim.begin_unload().expect("it is collectible"));
@@ -357,7 +357,7 @@ fn endless_recursion_of_a_slim_and_the_host_is_refused_inside_and_outside_of_sco
     let answer = call(&in_scope);
     assert!(answer.contains("nm:/relay:Relay:text calls itself by way of others"), "{answer}");
     assert_eq!(refusals.load(Ordering::Relaxed), 1);
-    // A new thread is in no scope. A call of this thread therefore enters the gate of the context.
+    // A new thread is not inside a scope. Its call must therefore enter the gate of the context again.
     let answer = thread::scope(|scope| scope.spawn(|| call(&in_scope)).join().expect("it does not panic"));
     assert!(answer.contains("nm:/relay:Relay:text calls itself by way of others"), "{answer}");
     assert_eq!(refusals.load(Ordering::Relaxed), 2);
@@ -374,7 +374,7 @@ fn calls_racing_replacement_and_unload_return_a_result_or_a_refusal() {
             .map(|function| {
                 thread::spawn(move || {
                     let mut answers = 0_u64;
-                    // Calls until the context unloads. Each result before that is an answer or the refusal of a callee.
+                    // Calls until the context unloads. Until then, each result is the tag, or the error that the callee is not available.
                     while let Ok(answer) = function.call(&[text("nm:/reports:Report:build_tag")]) {
                         let Some(Value::Text(answer)) = answer else { panic!("{answer:?}") };
                         assert!(answer == "1" || answer.contains("is not available"), "{answer}");

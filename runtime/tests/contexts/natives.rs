@@ -1,4 +1,4 @@
-//! Tests native libraries: table D.
+//! Tests native libraries: the rules with the letter D.
 #![expect(unsafe_code, reason = "promises that a library of data may be closed")]
 
 use std::fs;

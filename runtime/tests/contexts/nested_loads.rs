@@ -1,5 +1,5 @@
-//! Tests nested and concurrent loads. A load that would wait for its own end is refused with the chain of loads. No lock is held while
-//! foreign code runs.
+//! Tests nested and concurrent loads. A load that would wait for itself is refused, and the error contains the chain of loads. No lock is
+//! held while foreign code runs.
 
 use std::error::Error;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -32,13 +32,13 @@ fn formatted(chain: &[LoadStep]) -> String {
     chain.iter().map(LoadStep::to_string).collect::<Vec<_>>().join(" → ")
 }
 
-/// Returns the formatted chain of loads from the error of a refused load.
+/// Returns the chain of loads that the error of a refused load contains, as text.
 fn refused_chain<T: std::fmt::Debug>(outcome: Result<T, ContextError>) -> String {
     let error = outcome.expect_err("it would wait for itself");
     formatted(&chain_of(&error).unwrap_or_else(|| panic!("{error} has no chain")))
 }
 
-/// Returns a resolver that answers every request with `name` from `context`, and counts its calls.
+/// Returns a resolver that answers every request with the module `name` from `context`, and counts its calls.
 fn resolver_loading(
     context: &LoadContext,
     name: &str,
@@ -174,13 +174,13 @@ fn a_recursive_resolver_of_native_libraries_is_refused() {
     assert_eq!(refused, format!("{for_reports} → {for_reports}"));
     assert_eq!(calls.load(Ordering::SeqCst), 1);
 
-    // The resolver of a module may request the same library without a module name.
+    // The resolver that is bound to a module may request the same library without a module name.
     let again = slim.clone();
     slim.set_native_resolver_of("reports", move |name| Ok(again.native_library(name, None).map(|_| None)?));
     slim.native_library("libm.so.6", Some("reports")).expect("the system has it");
 
-    // The cycle contains a native library and a module. The handler of the native library requests the module. The resolver of the module
-    // requests the native library.
+    // The cycle contains a native library and a module. The handler for the native library requests the module, and the resolver for the
+    // module requests the native library.
     let ours = "native library alcedo_nowhere in Slim \"natives\"";
     let again = slim.clone();
     slim.on_resolving_native(move |_| Ok(again.load_name("a", &any()).map(|_| None)?));
@@ -259,7 +259,7 @@ fn a_context_loads_other_and_equal_modules_while_its_resolver_runs() {
     assert_eq!(slim.modules().len(), 2);
 }
 
-/// Loads `reports` into the context on a separate thread. Blocks the main of `reports` until a message arrives.
+/// Loads `reports` into the context on a separate thread. The `main` of `reports` then blocks until the test sends a message.
 fn held_in_main(slim: &LoadContext) -> (Receiver<usize>, Receiver<()>, Sender<()>) {
     let ((inside, is_inside), (release, released)) = (channel(), channel());
     let (slim, released, file) = (slim.clone(), Mutex::new(released), reports(1));

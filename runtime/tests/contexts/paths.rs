@@ -1,4 +1,4 @@
-//! Tests the path rule of all loads: a path must be absolute, independent of the current directory.
+//! Tests that every load requires an absolute path, so that the result does not depend on the current directory.
 
 use std::cell::RefCell;
 

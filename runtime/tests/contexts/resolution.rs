@@ -1,4 +1,4 @@
-//! Tests the order in which a name is looked up: table C.
+//! Tests the order of the steps that resolve a module name: the rules with the letter C.
 
 use std::sync::{Arc, Mutex};
 
@@ -11,7 +11,7 @@ use super::{LONG, any, contexts, figures, gone, needy, refusal, reports, runtime
 /// Requests that resolvers have received, in order.
 type Requests = Arc<Mutex<Vec<String>>>;
 
-/// Returns a resolver that records its calls. The resolver finds `figures` if `library` is present.
+/// Returns a resolver that records its calls. The resolver finds `figures` if `library` is a tag.
 fn resolver_for(
     requests: &Requests,
     name: &str,
@@ -28,7 +28,7 @@ fn take_requests(requests: &Requests) -> Vec<String> {
     std::mem::take(&mut *requests.lock().expect("not poisoned"))
 }
 
-/// Returns the tag of the build of `figures` that modules of the context use.
+/// Returns the build id of the `figures` that modules in the context use.
 fn build_of_figures(slim: &LoadContext) -> u128 {
     slim.load_name("figures", &any()).expect("it is there").build_id
 }
@@ -306,7 +306,7 @@ fn c_a_resolver_may_load_something_itself() {
     slim.load_path(needy()).expect("its dependency was loaded by the resolver");
     let names: Vec<_> = slim.modules().into_iter().map(|module| module.name).collect();
     assert_eq!(names, ["figures", "reports"]);
-    // The resolver owns another handle. Dropping `slim` alone would therefore not unload the context.
+    // The resolver owns another handle of the context. Dropping `slim` would therefore not unload the context.
     gone(&slim.begin_unload().expect("it is collectible"));
 }
 

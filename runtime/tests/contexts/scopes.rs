@@ -1,4 +1,4 @@
-//! Tests contextual scopes: rows F5 to F8.
+//! Tests contextual scopes: rules F5 to F8 of `main.rs`.
 
 use std::future::Future;
 use std::pin::pin;
@@ -80,7 +80,7 @@ fn f7_a_scope_is_a_lease() {
     assert!(matches!(slim.enter(), Err(ContextError::ContextUnloading { .. })));
 }
 
-/// Future that is ready at its second poll. Records the current context at each poll.
+/// Future that is ready at the second poll. Records the current context at each poll.
 struct Twice(Vec<Option<String>>);
 
 impl Future for Twice {
@@ -145,7 +145,7 @@ fn f8_one_scope_resolves_types_and_functions_of_one_generation() {
     drop((scope, pointer));
     gone(&old);
     assert_eq!(number(&after).expect("it answers"), 2);
-    // An unload in progress has no effect on a thread inside a scope.
+    // An unload that begins later has no effect on a thread inside a scope.
     let scope = slim.enter().expect("it is alive");
     let ticket = slim.begin_unload().expect("it is collectible");
     assert_eq!(number(&after).expect("it answers"), 2);
@@ -169,7 +169,7 @@ fn f8_a_type_lookup_uses_the_scope_or_the_default() {
         assert_eq!(found("Sum").expect("it is there"), "Default");
     }
     drop(scope);
-    // A scope of a task has the effect of a scope of a thread.
+    // The scope of a task has the same effect as the scope of a thread.
     let sum = slim.scope(async { contexts.resolve_type("Sum").map(|ty| ty.context) }).expect("it is alive");
     let waker = Waker::from(Arc::new(NoopWake));
     match pin!(sum).poll(&mut Context::from_waker(&waker)) {

@@ -1,4 +1,4 @@
-//! Tests rules of Slims that the tables do not cover.
+//! Tests rules of Slims that have no letter and number in `main.rs`.
 
 use std::path::Path;
 use std::sync::mpsc::{Receiver, channel};
@@ -52,7 +52,7 @@ fn a_replacement_that_does_not_come_up_changes_nothing() {
     assert_eq!(slim.to_string(), "Slim \"unchanged\" #2 generation 2: alive", "numbers are not lost");
 }
 
-/// Starts a watch, and returns a receiver of its reports.
+/// Starts a watch, and returns the watch with a receiver for its results.
 fn watched(slim: &LoadContext, library: &Path) -> (SlimWatch, Receiver<Result<UnloadTicket, ContextError>>) {
     let (sender, receiver) = channel();
     let watch = SlimWatch::start(slim, library, move |outcome| sender.send(outcome).expect("the test listens"));
@@ -79,7 +79,7 @@ fn a_watched_slim_follows_its_file_unless_it_becomes_invalid() {
     for tag in [2, 1] {
         write(&std::fs::read(reports(tag)).expect("it was built"));
         gone(&next().expect("it starts"));
-        // Calls a clone on another thread, like a request handler of a server.
+        // Calls a clone of the function on another thread, as a request handler in a server does.
         let clone = function.clone();
         assert_eq!(thread::spawn(move || number(&clone).expect("it answers")).join().expect("no panic"), tag);
     }
@@ -118,7 +118,7 @@ fn a_watch_dropped_by_its_own_callback_ends() {
         sender.send(outcome.is_ok()).expect("the test listens");
         panic!("a callback may panic");
     };
-    // Copies to another file first, and renames that file later. A partial copy would be a damaged library.
+    // Copies to another file first, and renames that file later. A partly copied file would be a damaged library.
     let complete = folder.path().join("complete.so");
     std::fs::copy(reports(2), &complete).expect("it can be copied");
     *watch_slot.lock().expect("it is free") =

@@ -1,4 +1,4 @@
-//! Tests unloading: table E.
+//! Tests unloading: the rules with the letter E.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -439,7 +439,7 @@ fn a_host_lease_reports_name_and_location_through_every_entry_point() {
     assert!(call_sites(&held).iter().all(|(_, file)| file == file!()), "{held:?}");
     drop((scope, future, pointers));
 
-    // While a load is in progress, its context is leased. The resolver records these leases.
+    // A load in progress holds a lease on its context. The resolver records the leases that exist when it is called.
     let seen = Arc::new(Mutex::new(Vec::new()));
     let (inner, line) = (Arc::clone(&seen), contexts.clone());
     slim.set_resolver(move |request| {
@@ -459,7 +459,7 @@ fn a_host_lease_reports_name_and_location_through_every_entry_point() {
     let own = process::describe_this_thread();
     assert!(threads.iter().all(|thread| *thread == own), "{threads:?} on {own}");
 
-    // The borrower has a lease on a borrowed module. The call site of the lease is the load.
+    // The borrower holds a lease on a borrowed module. The lease names the call that loaded the module as its call site.
     let lender = contexts.create_slim("lender").expect("the name is free");
     let borrowed = lender.load_path(figures(1)).expect("it is loaded");
     let borrower = contexts.create_slim("borrower").expect("the name is free");

@@ -1,5 +1,5 @@
-//! Runs a test again, in a new process of the same program. A test that uses signals or the environment, or that ends the process, needs
-//! its own process.
+//! Runs a test again, in a new process of this program. A test that uses signals or the environment, or that ends the process, needs its
+//! own process.
 
 use std::process::{Command, Output};
 

@@ -85,13 +85,13 @@ fn options(args: &[OsString]) -> Option<Vec<OsString>> {
 fn listed(args: &[OsString]) -> String {
     let output = this_program("").args(args).arg("--list").output().expect("this program starts");
     if !output.status.success() {
-        // The harness rejects these arguments. The later run prints its error.
+        // The harness rejects these arguments. The actual run of the tests prints its error.
         return String::new();
     }
     String::from_utf8(output.stdout).expect("names of tests are text")
 }
 
-/// Groups the test names by file. A test in the root file of the program is a separate group.
+/// Groups the test names by file. Each test in the root file of the program is a group of its own.
 fn parts(listed: &str) -> BTreeMap<&str, Vec<&str>> {
     let mut parts = BTreeMap::<_, Vec<_>>::new();
     for test in listed.lines().filter_map(|line| line.strip_suffix(": test")) {
@@ -109,7 +109,7 @@ fn is_one_by_one(options: &[OsString]) -> bool {
     })
 }
 
-/// Runs one file after the other. Returns the files with failed tests.
+/// Runs the tests of one file after the other. Returns the files with failed tests.
 fn one_by_one<'a>(parts: &BTreeMap<&'a str, Vec<&'a str>>, options: &[OsString]) -> Vec<&'a str> {
     let is_ill = |part: &str, tests: &[&str]| {
         println!("\n     Running {part}");
@@ -121,7 +121,7 @@ fn one_by_one<'a>(parts: &BTreeMap<&'a str, Vec<&'a str>>, options: &[OsString])
     parts.iter().filter(|(part, tests)| is_ill(part, tests)).map(|(part, _)| *part).collect()
 }
 
-/// Runs several files at once. Returns the files with failed tests.
+/// Runs the tests of several files concurrently. Returns the files with failed tests.
 fn at_once<'a>(parts: &BTreeMap<&'a str, Vec<&'a str>>, options: &[OsString]) -> Vec<&'a str> {
     let parts: Vec<_> = parts.iter().collect();
     let (next, failed) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
@@ -145,11 +145,11 @@ fn at_once<'a>(parts: &BTreeMap<&'a str, Vec<&'a str>>, options: &[OsString]) ->
     failed.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Runs a command until it ends. Returns true if it succeeded, and its output. The output is written to a file, because a process that
-/// outlives the tests would keep a pipe open.
+/// Runs a command until it ends. Returns its output, and true if the command succeeded. The output is written to a file, because a process
+/// that outlives the tests would keep a pipe open.
 fn with_output(mut command: Command) -> io::Result<(bool, String)> {
     let file = tempfile::tempfile()?;
-    // Opens the file a second time. A clone of the file would share its position with the writers.
+    // Opens the temporary file a second time, because a clone would share its position with the writers.
     let mut reader = File::open(format!("/proc/self/fd/{}", file.as_raw_fd()))?;
     let mut child = command.stdout(file.try_clone()?).stderr(file.try_clone()?).spawn()?;
     let (mut output, mut ends, begun) = (String::new(), Vec::new(), Instant::now());
@@ -172,7 +172,7 @@ fn with_output(mut command: Command) -> io::Result<(bool, String)> {
     Ok((status.success(), output))
 }
 
-/// Returns the test that a line of the harness reports as ended.
+/// Returns the test whose end an output line of the harness reports.
 fn ended_test(line: &str) -> Option<&str> {
     let (test, _) = line.strip_prefix("test ")?.split_once(" ... ")?;
     Some(test)

@@ -25,7 +25,7 @@ pub(crate) fn folder(name: &str) -> PathBuf {
     folders.find(|folder| folder.is_dir()).unwrap_or_else(|| panic!("no workspace of {WORKSPACES:?} has {name}"))
 }
 
-/// Returns the folder of test builds. This folder is next to that of the host's builds, so that `cargo clean` removes both.
+/// Returns the folder for test builds. This folder is next to the folder of the host's builds, so that `cargo clean` removes both.
 pub(crate) fn test_dir() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).to_owned()
 }
@@ -47,7 +47,7 @@ pub(super) fn variants() -> Variants {
     Variants::new(test_dir().join(if RELEASE { "variants-release" } else { "variants" }))
 }
 
-/// Returns the library of a plugin with some features and switches. The library is built once for all tests.
+/// Returns the library of a plugin, built with these features and switches. All tests share one build of it.
 pub(crate) fn plugin(package: &str, names: &[&str]) -> PathBuf {
     let label = std::iter::once(package).chain(names.iter().copied()).collect::<Vec<_>>().join("+");
     once(&label, || copy(package, names, None, &label))
@@ -58,8 +58,8 @@ pub(crate) fn tagged(package: &str, names: &[&str], tag: u64) -> PathBuf {
     once(&label, || copy(package, names, Some(tag), &label))
 }
 
-/// Returns the build that has the features in `names`. If `names` contains switches or there is a tag, returns a copy of that build with
-/// them.
+/// Returns the build that has the features in `names`. If `names` contains switches or there is a tag, returns a copy of the build with
+/// these switches and this tag.
 fn copy(package: &str, names: &[&str], tag: Option<u64>, label: &str) -> PathBuf {
     let known = workspace::features_of(package);
     let (features, on): (Vec<_>, Vec<_>) = names.iter().partition(|name| known.iter().any(|known| known == *name));
@@ -71,12 +71,12 @@ fn copy(package: &str, names: &[&str], tag: Option<u64>, label: &str) -> PathBuf
     copy.unwrap_or_else(|error| panic!("{package} has the features {known:?}; {error}"))
 }
 
-/// Returns a copy of a separately built library. The copy has these switches.
+/// Returns a copy of a separately built library, with these switches on.
 pub(crate) fn with_switches(library: &Path, label: &str, switches: &Switches<'_>) -> PathBuf {
     variants().switched(library, label, switches).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Finds a string in the sources of a plugin. Returns its location in the format of panics: `broken/src/lib.rs:40`.
+/// Finds a string in the sources of a plugin. Returns the string's location in the format of panics: `broken/src/lib.rs:40`.
 pub(crate) fn line_of(package: &str, text: &str) -> String {
     let files = folder(package).join("src").read_dir().expect("the plugin has sources");
     let line = |file: std::fs::DirEntry| {
@@ -88,7 +88,7 @@ pub(crate) fn line_of(package: &str, text: &str) -> String {
     found.unwrap_or_else(|| panic!("{package} has no {text}"))
 }
 
-/// Runs a separate build under this label, once per process.
+/// Builds the request separately, under this label. The build runs once per process.
 pub(crate) fn build(request: &BuildRequest<'_>, label: &str) -> PathBuf {
     once(label, || variants().get(request, label).unwrap_or_else(|error| panic!("{error}")))
 }

@@ -8,7 +8,7 @@ pub(crate) fn number(bytes: &[u8], at: usize, size: usize) -> usize {
     bytes[at..at + size].iter().rev().fold(0, |number, byte| number << 8 | usize::from(*byte))
 }
 
-/// Returns every header of an ELF file, in the order of the file.
+/// Returns the name and the range of every header in an ELF file, in the order of the file.
 pub(crate) fn headers(elf: &[u8]) -> Vec<(String, Range<usize>)> {
     let table = |name: &'static str, start: usize, count: usize, size: usize| {
         (0..count).map(move |index| (format!("{name} {index}"), start + index * size..start + (index + 1) * size))

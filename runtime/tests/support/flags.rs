@@ -1,5 +1,5 @@
-//! Builds plugins with additional compiler flags. `RUSTFLAGS` would rebuild every dependency, which takes minutes. A wrapper for workspace
-//! members rebuilds only the plugin.
+//! Builds plugins with additional compiler flags. `RUSTFLAGS` would rebuild every dependency, which takes minutes. A compiler wrapper that
+//! cargo uses for workspace members rebuilds only the plugin.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -9,8 +9,8 @@ use alcedo_build::{BuildRequest, Switches};
 
 use super::{build, request, test_dir, with_switches};
 
-/// Returns the library of an example plugin with switches. Only the crate of this plugin is compiled and linked with `flags`. `label` names
-/// the flags.
+/// Returns the library of an example plugin with these switches. Only the plugin's own crate is compiled and linked with `flags`. `label`
+/// is a name for the flags.
 pub(crate) fn plugin_with_flags(package: &str, on: &[&str], label: &str, flags: &str) -> PathBuf {
     let built = format!("{package}-{label}");
     let library = build(&with_flags(request(package, &[]), label, flags), &built);
@@ -21,8 +21,8 @@ pub(crate) fn with_flags<'a>(request: BuildRequest<'a>, label: &str, flags: &str
     request.env("RUSTC_WORKSPACE_WRAPPER", wrapper(label, flags).display().to_string())
 }
 
-/// Returns a wrapper that calls the compiler with additional flags. Cargo identifies builds by the path of the wrapper, and rebuilds
-/// everything if its date changes. A correct file is therefore not written again.
+/// Returns a wrapper that calls the compiler with additional flags. Cargo identifies builds by the wrapper's path, and rebuilds everything
+/// if the wrapper's date changes. The function therefore does not write a wrapper that is already correct.
 fn wrapper(label: &str, flags: &str) -> PathBuf {
     let (dir, text) = (test_dir().join("wrappers"), format!("#!/bin/sh\nexec \"$@\" {flags}\n"));
     let path = dir.join(label);

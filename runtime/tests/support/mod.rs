@@ -50,7 +50,7 @@ pub(crate) fn host(libraries: &[PathBuf]) -> Runtime {
     host_of(builder(), libraries)
 }
 
-/// Returns a host with a Master of these libraries. A generation that is kept becomes blocked quickly in this host.
+/// Returns a host with a Master of these libraries. In this host, a generation that cannot end becomes blocked quickly.
 pub(crate) fn hasty_host(libraries: &[PathBuf]) -> Runtime {
     host_of(hasty_builder(), libraries)
 }
@@ -66,8 +66,8 @@ pub(crate) fn full_name(module: &str, test: &str) -> String {
     module.split_once("::").map_or(test.to_owned(), |(_, file)| format!("{file}::{test}"))
 }
 
-/// Returns true if `ALCEDO_COMPILERS` is set, as in a job of `.ci/run`. Tests with other compilers rebuild everything. If the variable is
-/// not set, prints that the test is skipped.
+/// Returns true if `ALCEDO_COMPILERS` is set, as in a job of `.ci/run`. Otherwise prints that the test is skipped, because tests with other
+/// compilers rebuild everything.
 pub(crate) fn uses_other_compilers(test: &str) -> bool {
     let does = std::env::var_os("ALCEDO_COMPILERS").is_some();
     if !does {
@@ -95,7 +95,7 @@ pub(crate) fn until_or(is_so: impl Fn() -> bool, what: impl Fn() -> String) {
     }
 }
 
-/// Log lines of one target, from any thread, since the start of the record. Tests with a record run one at a time.
+/// Log lines for one target, from any thread, since the start of the record. Tests that hold a record run one at a time.
 pub(crate) struct Record {
     target: &'static str,
     _alone: MutexGuard<'static, ()>,
@@ -103,7 +103,7 @@ pub(crate) struct Record {
 
 static LINES: Mutex<Vec<(String, String)>> = Mutex::new(Vec::new());
 
-/// Begins a record of the events of `target`.
+/// Begins a record of the log events whose target is `target`.
 pub(crate) fn record(target: &'static str) -> Record {
     static ALONE: Mutex<()> = Mutex::new(());
     static SUBSCRIBED: OnceLock<()> = OnceLock::new();
@@ -121,7 +121,7 @@ impl Record {
         lines().push((self.target.to_owned(), line.into()));
     }
 
-    /// Returns the lines so far and clears the record.
+    /// Returns the lines recorded so far and clears the record.
     pub(crate) fn take(&self) -> String {
         let lines = std::mem::take(&mut *lines());
         let ours = lines.into_iter().filter(|(target, _)| target == self.target);
@@ -148,7 +148,7 @@ impl<S: Subscriber> Layer<S> for Recorder {
     }
 }
 
-/// Message of an event, and the other fields of the event. Omits module and generation.
+/// Message of a log event, followed by the other fields of the event. Omits the fields for module and generation.
 #[derive(Default)]
 struct Message(String, String);
 

@@ -18,8 +18,8 @@ use alcedo_build::{BuildRequest, Member};
 
 use super::{WORKSPACES, checkout, of_tests, request, test_dir, variants};
 
-/// Features that cannot be built together with the others. Some do not compile or link, need another compiler, or change the crates that
-/// all plugins share. Others are used only by benchmarks.
+/// Features that cannot be built in the shared cargo run. Some do not compile or link, need another compiler, or change the crates that all
+/// plugins share. Benchmarks use the remaining features.
 const ALONE: [&str; 11] = [
     "base-inserted",
     "cpp",
@@ -66,7 +66,7 @@ done
 exec "$rustc" "$@" $without
 "#;
 
-/// Builds all stale combinations in one cargo run. Only prints an error: a test that loads a missing library reports the error again.
+/// Builds all stale combinations in one cargo run. Only prints an error, because a test that loads a missing library reports it again.
 pub(crate) fn build_all() {
     let begun = Instant::now();
     let mut members = Vec::new();
@@ -147,7 +147,7 @@ fn member(package: &str, features: &[&str]) -> Member {
     Member { package: label.replace('+', "--"), label, file }
 }
 
-/// Writes the changed files of the workspace, and returns the path of its manifest.
+/// Writes those files of the workspace that have changed, and returns the path of its manifest.
 pub(crate) fn manifest() -> &'static Path {
     static MANIFEST: OnceLock<PathBuf> = OnceLock::new();
     MANIFEST.get_or_init(|| {
@@ -174,10 +174,10 @@ fn write_workspace(root: &Path) -> io::Result<()> {
     let [examples, fixtures] = WORKSPACES.map(|workspace| checkout().join(workspace));
     let manifest = fs::read_to_string(fixtures.join("Cargo.toml"))?;
     let (_, rest) = manifest.split_once("[workspace.package]").expect("the members come before what they share");
-    // The example plugins are members of this workspace.
+    // In this workspace, the example plugins are members.
     let rest = rest.replace("path = \"../../../example-plugins/", "path = \"");
     let rest = rest.replace("path = \"../../../", &format!("path = \"{}/", checkout().display()));
-    // Most builds are first builds. Incremental compilation would slow them down.
+    // Most of these builds are first builds, which incremental compilation would slow down.
     let rest = rest.replace("[profile.dev]\n", "[profile.dev]\nincremental = false\n");
     let manifest = format!("[workspace]\nresolver = \"3\"\nmembers = {folders:?}\n\n[workspace.package]{rest}");
     write(&root.join("Cargo.toml"), &manifest)?;
@@ -187,8 +187,8 @@ fn write_workspace(root: &Path) -> io::Result<()> {
     fs::create_dir_all(root.join(".cargo"))?;
     let config = format!("[build]\nrustc-workspace-wrapper = {:?}\n", wrapper.display().to_string());
     write(&root.join(".cargo/config.toml"), &config)?;
-    // Cargo adds the packages to its lock file. The file is therefore written again only if the lock files of the two workspaces have
-    // changed.
+    // Cargo adds the packages of the variants to the lock file. The file is therefore written again only if the lock files of the two
+    // source workspaces have changed.
     let [examples, fixtures] = [examples, fixtures].map(|folder| fs::read_to_string(folder.join("Cargo.lock")));
     let lock = both_locks(fixtures?, &examples?);
     if write(&root.join("Cargo.lock.sources"), &lock)? {
@@ -197,8 +197,8 @@ fn write_workspace(root: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Adds the packages that only the other lock file contains to a lock file. A package that both files contain is not added, because a
-/// second version would make its name ambiguous in entries of the first file.
+/// Adds to `lock` the packages that only the lock file `other` contains. A package in both files is not added, because a second version
+/// would make its name ambiguous in entries of `lock`.
 fn both_locks(mut lock: String, other: &str) -> String {
     let entry = "\n[[package]]\n";
     for package in other.split(entry).skip(1) {
@@ -227,7 +227,7 @@ fn write_member(folder: &Path, package: &Package, features: &[&str]) -> io::Resu
             symlink(source, link)?;
         }
     }
-    // Removes the dev-dependencies. Only the tests of the examples use them, and those tests need the host.
+    // Removes the dev-dependencies. Only the tests of the examples use them, and those tests need a host.
     let (library, _tests) = package.manifest.split_once("\n[dev-dependencies]\n").unwrap_or((&package.manifest, ""));
     let mut manifest = library.to_owned();
     if !features.is_empty() {

@@ -13,7 +13,7 @@ enum Stop {
     Open,
 }
 
-/// Kind of operation that a thread performs on a module of a generation.
+/// Kind of operation that a thread performs on a module for a generation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Work {
     Searching,
@@ -21,7 +21,7 @@ enum Work {
     Loading,
 }
 
-/// Search or load in progress on a thread. In a chain of them, the outermost operation is first.
+/// Search or load in progress on a thread. A chain lists nested operations, the outermost operation first.
 type InProgress = (Gen, Module, Work);
 
 /// Begins a search or a load of a module. A search is refused if a search or a load of the module is in progress. A load is refused only
@@ -108,7 +108,7 @@ impl Model {
         }
     }
 
-    /// Loads the library with its dependencies. If a load is refused, loads none of them.
+    /// Loads the library with its dependencies. If one of these loads is refused, none of the modules is loaded.
     fn load(&mut self, to: Gen, lib: Lib, chain: &mut Vec<InProgress>) -> Result<Found, Stop> {
         match self.has(to, lib.module()) {
             Some(known) if known.lib == lib => return Ok(known),
@@ -140,7 +140,7 @@ impl Model {
         }
         let owners: Vec<_> = present.iter().filter_map(|found| found.owner).filter(|owner| *owner != to).collect();
         if owners.iter().any(|owner| self.gens[*owner].life != Life::Alive) {
-            // The module was borrowed before its owner began to leave. The design does not define if further modules may depend on it.
+            // The owner of the borrowed module has begun to unload. The design does not specify whether further modules may depend on it.
             return Err(Stop::Open);
         }
         if libs.contains(&Lib::ReportsPanics) {

@@ -21,7 +21,7 @@ pub use ticket::{
     a_park_during_a_poll_parks, a_poll_or_a_park_ends_an_unload_once, all_waiting_threads_get_the_single_end,
 };
 
-/// Timeout longer than any check. A wait therefore ends only by its event.
+/// Timeout longer than any check, so that a wait ends only when its event occurs.
 const LONG: Duration = Duration::from_secs(3600);
 
 /// Runs the check under random schedules, and under schedules with few preemptions.

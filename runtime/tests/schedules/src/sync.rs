@@ -6,7 +6,7 @@ use std::time::Duration;
 pub(crate) use shuttle::sync::{Arc, PoisonError, atomic};
 pub(crate) use shuttle::{thread, thread_local};
 
-/// Longest timeout of a nap. A nap is a wait that ends without a notification.
+/// Longest timeout of a nap, which is a wait that may end without a notification.
 const NAP: Duration = Duration::from_secs(1);
 
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -16,7 +16,7 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[derive(Default)]
 pub(crate) struct Mutex<T>(shuttle::sync::Mutex<T>);
 
-/// Guard with its mutex. A nap uses the mutex to release the lock.
+/// Guard with a reference to its mutex. During a nap, the mutex is unlocked and locked again.
 pub(crate) struct MutexGuard<'a, T>(&'a Mutex<T>, shuttle::sync::MutexGuard<'a, T>);
 
 type Locked<'a, T> = Result<MutexGuard<'a, T>, PoisonError<MutexGuard<'a, T>>>;

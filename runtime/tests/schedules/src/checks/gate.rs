@@ -4,7 +4,7 @@ use crate::lease::Leases;
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Arc, thread};
 
-/// Number of open calls that a thread has. The next call uses a free slot. If no slot is free, the next call takes a lease.
+/// Numbers of open calls of a thread. With 0, the next call uses a free slot. With 16, no slot is free, so the next call takes a lease.
 const OPEN: [usize; 2] = [0, 16];
 
 const CALLING: Calling = Calling { function: 0, from: None };

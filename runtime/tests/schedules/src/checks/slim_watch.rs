@@ -19,7 +19,7 @@ pub fn no_callback_runs_after_its_watch_is_dropped() {
         thread::yield_now();
         drop(watch.expect("it starts"));
         is_gone.store(true, Ordering::SeqCst);
-        // Runs other threads, so that a remaining thread could call the callback.
+        // Lets other threads run, so that a remaining watch thread could call the callback.
         for _ in 0..3 {
             thread::yield_now();
         }

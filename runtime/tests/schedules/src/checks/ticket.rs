@@ -17,7 +17,7 @@ struct Held {
 }
 
 impl Held {
-    /// Runs one step, and checks that no other thread drives the unload during this step.
+    /// Runs one step of the unload, and checks that no other thread drives the unload during this step.
     fn drive<T>(&mut self, step: impl FnOnce(&mut Self) -> T) -> T {
         assert!(!self.is_driven.swap(true, Ordering::SeqCst), "two threads drive it");
         thread::yield_now();
@@ -63,7 +63,7 @@ fn in_thread<T: Send + 'static>(
     thread::spawn(move || run(&ticket))
 }
 
-/// Checks that waiting threads drive an unload one at a time. The unload ends once, and each thread must receive the report of this end.
+/// Checks that waiting threads drive an unload one at a time. The unload ends once, and each thread must receive the report about it.
 pub fn all_waiting_threads_get_the_single_end() {
     explore(|| {
         let (ticket, lease, ends) = held();
@@ -91,7 +91,7 @@ pub fn a_park_during_a_poll_parks() {
     });
 }
 
-/// Checks an unload whose last lease ends during a park. The unload must become either dead or parked, once, for all waiting threads.
+/// Checks an unload whose last lease ends while the unload is being parked. The unload must become either dead or parked, exactly once.
 pub fn a_poll_or_a_park_ends_an_unload_once() {
     explore(|| {
         let (ticket, lease, ends) = held();
