@@ -5,9 +5,9 @@
 //! 4]>`, marked with a stack and one bit for each node. Alcedo also checks the serial number of each handle, reads the offsets of
 //! references from the class of each object, and lists the unreachable objects.
 //!
-//! *Writes*: writes a number and a reference of each object in turn, by property name. One measurement runs without a mark. The other
-//! measurement runs during an incremental mark that makes no progress. During this mark, every write checks the state of the mark. A write
-//! to an object that was already scanned marks the object for another scan.
+//! *Writes*: writes a number and a reference of each object in turn, by property name. One measurement runs outside a mark phase. The other
+//! measurement runs during an incremental mark phase that makes no progress. During it, every write checks the state of the mark phase. A
+//! write to an object that was already scanned marks the object for another scan.
 #![expect(unsafe_code, reason = "opens the door that only the benchmarks of this crate have")]
 
 mod support;
@@ -37,7 +37,7 @@ fn collect(criterion: &mut Criterion) {
     group.bench_function("alcedo_in_slices", |bencher| {
         bencher.iter(|| {
             stores.begin_mark();
-            // Ends a slice at the hundredth call of the closure, after some hundred thousand objects.
+            // Ends a slice of the mark phase at the hundredth call of the closure, after some hundred thousand objects.
             let mut polls = 0;
             while !stores.go_on_mark(&mut || {
                 polls += 1;
@@ -86,7 +86,7 @@ fn graph() -> Vec<[u32; 4]> {
     (0..OBJECTS).map(|_| std::array::from_fn(|_| dice.roll(OBJECTS) as u32)).collect()
 }
 
-/// Counts the reachable nodes of the baseline's graph.
+/// Counts the reachable nodes in the graph of the baseline.
 fn bare(graph: &[[u32; 4]]) -> usize {
     let mut marked = vec![0_u64; graph.len().div_ceil(64)];
     let (mut open, mut count) = (vec![0_u32], 1);

@@ -1,5 +1,5 @@
-//! Measures the memory that objects need, and the memory that a reload needs while old and new data exist at the same time. This plain
-//! program prints a table and measures no times.
+//! Measures the memory that objects need, and the memory that a reload needs while old and new data coexist. This benchmark is a plain
+//! program that prints a table and measures no times.
 #![expect(clippy::print_stdout, reason = "the table is what this program is for")]
 
 mod support;
@@ -25,15 +25,15 @@ fn main() {
     }
 }
 
-/// Prints the table line of a world with `objects` objects. `empty` is the resident memory of a host without objects, in KiB. Returns the
-/// resident memory before the reload, in KiB.
+/// Reloads a world with `objects` objects, and prints the table line for it. `empty` is the resident memory of a host without objects, in
+/// KiB. Returns the resident memory before the reload, in KiB.
 fn measure(objects: u64, empty: Option<u64>) -> u64 {
     let builds = support::builds("crowd");
     let runtime = support::host(&builds[0]);
     for _ in 0..objects {
         runtime.objects().spawn("/Script/Game.Runner").expect("an object");
     }
-    // The first reload allocates memory that the later reloads reuse. The result of the first reload is not printed.
+    // The first reload allocates memory that later reloads reuse, so its result is not printed.
     drop(support::reload(&runtime, &builds[1]));
     let (report, support::Peak { before, peak }) = support::with_peak(|| support::reload(&runtime, &builds[0]));
     assert_eq!(report.conjugates_rebuilt, objects);

@@ -1,5 +1,5 @@
 //! Measures the pause of a reload: the time for which the world is stopped ([`ReloadReport::pause`]). The pause includes waits for
-//! finalizers, and excludes staging. Uses release builds of `crowd` that differ in one change each.
+//! finalizers, and excludes staging. The builds are release builds of `crowd`, which differ in one change each.
 //!
 //! The ids are `alcedo_CHANGE/COUNT` for objects of a class without a kept field, and `alcedo_CHANGE_with_a_kept_field/COUNT` for objects
 //! of a class with one kept field. All objects have the defaults of their class. Each CHANGE is one of:
@@ -35,7 +35,7 @@ const MILLION: u64 = 1_000_000;
 /// Environment variable that adds [`MILLION`] to the counts.
 const WITH_MILLION: &str = "ALCEDO_BENCH_MILLION";
 
-/// Changes, with the features of `crowd` that enable them.
+/// Names of the changes. Each name has the features of `crowd` that enable the change.
 const CHANGES: [(&str, &[&str]); 5] = [
     ("unchanged", &[]),
     ("constant", &["other-constant"]),
@@ -44,7 +44,7 @@ const CHANGES: [(&str, &[&str]); 5] = [
     ("base_inserted", &["base-inserted"]),
 ];
 
-/// Suffixes of the ids, each with the class of its objects.
+/// Suffixes of the ids. Each suffix has the class of the objects that are reloaded.
 const CLASSES: [(&str, &str); 2] = [("", "/Script/Game.Walker"), ("_with_a_kept_field", "/Script/Game.Runner")];
 
 /// Content of a box: seven machine words, as in `rebuild.rs`.
@@ -62,7 +62,7 @@ fn pause(criterion: &mut Criterion) {
         for (change, features) in CHANGES {
             for (suffix, class) in CLASSES {
                 let name = format!("alcedo_{change}{suffix}");
-                // The first call creates the objects. A run that selects other ids therefore creates no objects.
+                // Creates the objects in the first call, because criterion may filter out this id and then makes no call.
                 let mut world = None;
                 group.bench_function(BenchmarkId::new(&name, count), |bencher| {
                     let world = world.get_or_insert_with(|| World::new(features, class, count));

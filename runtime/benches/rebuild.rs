@@ -11,7 +11,7 @@ use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterio
 
 const OBJECTS: u64 = 1_000_000;
 
-/// Data as large as a plugin part: three fields of eight bytes, and 32 bytes of borrow state.
+/// Data of the size of a plugin part: three fields of eight bytes, and 32 bytes of borrow state.
 type Half = [u64; 7];
 
 fn rebuild(criterion: &mut Criterion) {

@@ -18,7 +18,7 @@ trait Tick {
     fn tick(&mut self, delta: f32);
 }
 
-/// Fields that the tick of a horse accesses.
+/// Fields that the tick of a horse reads or writes.
 struct Horse {
     can_tick: bool,
     speed: f64,

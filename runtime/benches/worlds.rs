@@ -1,5 +1,5 @@
-//! Measures worlds on disk with 100,000 objects of `Runner` in a release build of `crowd`. Each object has distinct values of its property
-//! and its kept field.
+//! Measures worlds on disk with 100,000 objects of `Runner` in a release build of `crowd`. The objects differ in the values of their
+//! property and of their kept field.
 //!
 //! The ids of the group `worlds_disk` are `alcedo` and `ciborium`, each with the parameters `save` and `load`. The baseline writes the same
 //! data as plain structs with `ciborium`: the class as an index, name, root flag and both numbers. Both implementations write a temporary
@@ -24,7 +24,7 @@ const OBJECTS: u64 = 100_000;
 
 const CLASS: &str = "/Script/Game.Runner";
 
-/// World as plain structs.
+/// World of the baseline, stored as plain structs.
 #[derive(Serialize, Deserialize)]
 struct Plain {
     classes: Vec<String>,
@@ -84,7 +84,7 @@ fn populate(runtime: &Runtime) -> Plain {
     Plain { objects: objects.collect(), classes: vec![CLASS.to_owned()] }
 }
 
-/// Writes the file like a world: replaces it atomically, and syncs the file and its folder.
+/// Writes the file of the baseline as the runtime writes a world: replaces it atomically, and syncs the file and its folder.
 fn save(plain: &Plain, path: &Path) {
     let mut bytes = Vec::new();
     ciborium::into_writer(plain, &mut bytes).expect("plain data");

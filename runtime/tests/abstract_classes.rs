@@ -1,5 +1,5 @@
-//! Tests abstract classes. The class default object is the only object of an abstract class. Derived classes inherit its members. If a
-//! reload makes a class abstract, its existing objects survive.
+//! Tests abstract classes. The class default object is the only object of an abstract class. Derived classes inherit the members of their
+//! abstract base. If a reload makes a class abstract, the existing objects of the class survive.
 
 use std::path::PathBuf;
 

@@ -24,14 +24,14 @@ pub(crate) const FOLDER: &str = "ALARMS_FOLDER";
 /// Timeout for a busy machine. A successful test ends much earlier.
 const LONG: Duration = Duration::from_secs(60);
 
-/// Number of unloads per test. A one-millisecond timer then fires at every step of an unload.
+/// Number of unloads per test: enough for a one-millisecond timer to fire at every step of an unload.
 const ROUNDS: u32 = 30;
 
 fn alone(test: &str, work: impl FnOnce(&Path)) {
     alone_in(module_path!(), test, work);
 }
 
-/// Runs `work` in a separate process. That process runs only the test `test` of the module `module`.
+/// Runs `work` in a separate process, which runs only the test `test` in the module `module`.
 pub(crate) fn alone_in(module: &str, test: &str, work: impl FnOnce(&Path)) {
     let library = support::plugin("alarms", &[]);
     if std::env::var_os(FOLDER).is_some() {
@@ -63,7 +63,7 @@ pub(crate) fn calls(host: &Runtime) -> u64 {
     }
 }
 
-/// Returns a host without a grace period, so that an unload reports the holders of its image immediately.
+/// Returns a host without a grace period. An unload then reports immediately which leases keep the plugin's image mapped.
 pub(crate) fn host(library: &Path, change: impl FnOnce(&mut alcedo_runtime::UnloadPolicy)) -> Runtime {
     let host = support::builder().unloads(|policy| policy.grace = Duration::ZERO).unloads(change).build();
     let host = host.unwrap_or_else(|error| panic!("{error}"));
@@ -71,7 +71,7 @@ pub(crate) fn host(library: &Path, change: impl FnOnce(&mut alcedo_runtime::Unlo
     host
 }
 
-/// Unloads the Master, waits until the unload has ended, and returns its report.
+/// Unloads the Master, waits until the unload has ended, and returns the unload's report.
 pub(crate) fn unload(host: &Runtime) -> UnloadReport {
     end(host, &host.unload_master().expect("there is a Master").ticket)
 }
@@ -104,7 +104,7 @@ pub(crate) fn blocked(host: &Runtime) -> (UnloadTicket, String) {
     }
 }
 
-/// Repeatedly calls the plugin to leave a source behind, and unloads the plugin. No later signal may call unmapped code.
+/// Lets the plugin leave the source `what` behind, and unloads the plugin, many times. No later signal may call unmapped code.
 fn check(what: &str) {
     let library = support::plugin("alarms", &[]);
     for _ in 0..ROUNDS {
@@ -218,7 +218,7 @@ fn is_running() -> bool {
     assert_eq!(unsafe { getitimer(libc::ITIMER_REAL, now.as_mut_ptr()) }, 0);
     // SAFETY: the call has written the whole struct.
     let now = unsafe { now.assume_init() };
-    // If a signal is pending, a repeating timer may have no remaining time. The interval of the timer then shows that the timer still runs.
+    // If a signal is pending, a repeating timer may have no remaining time. The timer's interval then shows that the timer still runs.
     [now.it_value, now.it_interval].iter().any(|left| left.tv_sec != 0 || left.tv_usec != 0)
 }
 
@@ -469,8 +469,8 @@ fn is_within(image: &Path, address: usize) -> bool {
     ends.iter().min().is_some_and(|start| *start <= address) && ends.iter().max().is_some_and(|end| address < *end)
 }
 
-/// The C library keeps addresses of completed requests. In this test, the next module is mapped at other addresses.
-/// `stale_addresses_of_an_unloaded_requester…` instead maps memory at the kept addresses.
+/// The C library stores addresses of completed requests. In this test, the next module is mapped at other addresses.
+/// `stale_addresses_of_an_unloaded_requester…` instead maps memory at the stored addresses.
 #[test]
 fn a_module_mapped_next_to_a_requester_is_unmapped() {
     alone("a_module_mapped_next_to_a_requester_is_unmapped", |library| {

@@ -1,4 +1,4 @@
-//! Tests calls by name from a plugin. The plugin runs in the Master and in a Slim, and calls on the calling thread and on a new thread.
+//! Tests calls by name that a plugin makes on the current thread and on a new thread. The plugin is loaded into the Master and into a Slim.
 //! `runtime/docs/calls.md` lists the permitted calls.
 
 use crate::support;
@@ -84,7 +84,7 @@ fn a_slim_module_calls_only_functions_without_objects_from_any_thread() {
         nd:/ FailureKind(6): `nd:/` cannot be called in Slim "apart": its protocol resolves to objects, which belong to the game thread; modules here call `nm:/` and `ex:/` names
         db:/other.sum FailureKind(6): `db:/other.sum` is not a ZCall name: no known protocol at byte 0; write one of `ex:/`, `uf:/`, `uf!:/`, `up:/`, `nm:/`, `nd:/` and what it needs
     "#]].assert_eq(&rows[0]);
-    // The host can move the `ContextFunction` to another thread and call it there.
+    // The host can move the `ContextFunction` to another thread and call the function there.
     let elsewhere = std::thread::spawn(move || call.call(&arguments("ex:/ledger.add", false)).map(text_of));
     assert_eq!(elsewhere.join().expect("no panic").unwrap_or_else(|error| panic!("{error}")), "3");
 }

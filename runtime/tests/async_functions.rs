@@ -1,5 +1,5 @@
-//! Tests `async` functions of a real plugin. Each call starts a task that belongs to the object. The task passes its result or error to the
-//! delegate `done`, if `done` is bound. The destruction of the object, a panic or a reload ends the task.
+//! Tests `async` functions of a real plugin. Each call starts a task that belongs to the called object. The task passes its result or error
+//! to the delegate `done`, if `done` is bound. The destruction of the object, a panic or a reload ends the task.
 
 use crate::support;
 use crate::tasks::{ROBOT, assert_log, chores, playing, tick};
@@ -131,7 +131,7 @@ fn a_failure_without_a_listener_is_logged() {
     let none = bound(&host, ObjectHandle::NONE, "");
     begin(&host, robot, "bring", &[text("tea"), text("nowhere"), none.clone()]);
     begin(&host, robot, "bring", &[text("tea"), text("the edge"), none]);
-    // A delegate value has no signature. The call of the delegate checks the parameters of the bound function.
+    // A delegate value has no signature. A call through the delegate therefore checks the parameters of the bound function.
     begin(&host, robot, "count", &[Value::U32(1), bound(&host, other, "brought")]);
     begin(&host, robot, "count", &[Value::U32(1), bound(&host, other, "sleepwalk")]);
     begin(&host, robot, "count", &[Value::U32(2), bound(&host, other, "counted")]);

@@ -31,7 +31,7 @@ fn gone(ticket: &UnloadTicket) {
     ticket.wait(LONG).unwrap_or_else(|report| panic!("{report}"));
 }
 
-/// Uses the handles that a callback owns or receives.
+/// Uses a value, so that a callback captures the handles in it.
 fn used<T>(_with: T) {}
 
 fn folder_exists(folder: &Path) -> bool {
@@ -112,7 +112,7 @@ fn callbacks_receive_a_handle_to_their_owner() {
     slim.on_unloading(0, move |event| unloading("unloading", event.load_context(), event.contexts()));
     contexts.on_event(move |event| notice(&event.to_string(), event.load_context(), event.contexts()));
     slim.load_name("reports", &VersionReq::STAR).expect("its handler finds it");
-    // Dropping this last handle begins the unload. The following callbacks therefore receive no handle of the Slim.
+    // Dropping this last handle begins the unload, so the following callbacks receive no handle to the Slim.
     drop(slim);
     let expected = [
         "resolver given 2",
@@ -159,7 +159,7 @@ fn a_shutdown_breaks_every_cycle_and_names_the_callbacks_causing_one() {
     contexts.on_event(move |_| used(all.all()));
     let own = default.clone();
     default.set_native_resolver(move |_| Ok(own.modules().pop().and_then(|module| module.origin)));
-    // The handle belongs to another host, so it forms no cycle here.
+    // The callback owns a handle to another host, which is not a cycle.
     let elsewhere = runtime();
     host.unloads().on_unloading(2, move |_, _| used(elsewhere.generation()));
     let (folder, weak) = (host.stage_dir(), host.downgrade());
@@ -218,7 +218,7 @@ fn a_runtime_owned_by_its_own_callback_is_named_at_thread_end() {
     assert_eq!(log.lines().count(), 1, "{log}");
     let (_, callbacks) = log.split_once("callbacks=\"").unwrap_or_else(|| panic!("{log}"));
     let (callbacks, _) = callbacks.split_once('"').unwrap_or_else(|| panic!("{log}"));
-    // Excludes the callbacks of the engine. These callbacks own no handle of the host.
+    // Excludes the callbacks of the sample engine. These callbacks own no handle to the host.
     let others: Vec<_> = callbacks.split(", ").filter(|from| !from.contains(" from runtime/engine/")).collect();
     assert!(
         others.len() == 1 && others[0].starts_with("unloading callback from runtime/tests/callback_cycles.rs:"),

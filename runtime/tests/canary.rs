@@ -1,5 +1,5 @@
-//! Tests the canary with real plugins that crash their process. Only the process of the canary ends. The host reports the cause and keeps
-//! its state. This test binary is its own canary, and therefore needs its own `main`.
+//! Tests the canary, a separate process that loads a new build before the host does. The builds of these tests crash. Only the canary then
+//! ends, and the host reports the cause and keeps its state. This test binary is its own canary, and therefore needs its own `main`.
 
 mod support;
 
@@ -53,7 +53,7 @@ fn broken(features: &[&str]) -> PathBuf {
     support::plugin("broken", features)
 }
 
-/// Creates a Master with this build, and returns the error of the creation. Also checks that a reload to this build fails.
+/// Tries to create a Master with this build, and returns the error. Also checks that a reload to this build fails.
 fn refused(feature: &str, deadline: Duration) -> LoadError {
     let builder = || support::builder().canary_deadline(deadline);
     let empty = builder().build().expect("a host");
@@ -185,7 +185,7 @@ fn refused_by(context: &LoadContext, feature: &str) -> LoadError {
     }
 }
 
-/// Returns the result of a call in the healthy build that the context contains.
+/// Calls a function of the healthy build that the context contains, and returns the result.
 fn answer(context: &LoadContext) -> Option<Value> {
     let function = context.function("", "unruly.answer", "-> u32").unwrap_or_else(|error| panic!("{error}"));
     function.call(&[]).unwrap_or_else(|error| panic!("{error}"))

@@ -1,4 +1,4 @@
-//! Tests collections of a host, in one step and in slices, with hooks of native classes.
+//! Tests garbage collections in a host, in one step and in slices, with hooks of native classes.
 
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ const NONE: ObjectHandle = ObjectHandle::NONE;
 thread_local! {
     /// Objects for which a native hook was called. Stored in a static, because hooks are plain functions.
     static ENDED: RefCell<Vec<ObjectHandle>> = const { RefCell::new(Vec::new()) };
-    /// References that `add_references` reports for every object of the keeper class.
+    /// References that `add_references` reports for every object of the class `Keeper`.
     static KEPT: RefCell<Vec<ObjectHandle>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -46,7 +46,7 @@ thread_local! {
     static MEDDLES: RefCell<Option<Meddle>> = const { RefCell::new(None) };
 }
 
-/// Returns a host whose `add_references` changes the world. The documentation of the hook forbids these changes.
+/// Returns a host whose hook `add_references` changes the world, although the documentation of the hook forbids it.
 fn meddling_host() -> Runtime {
     fn meddles(world: &World, object: ObjectHandle, visit: &mut dyn FnMut(ObjectHandle)) {
         if !world.is_template(object)
@@ -67,7 +67,7 @@ fn meddle(does: impl FnOnce(&mut dyn FnMut(ObjectHandle)) + 'static) {
     MEDDLES.set(Some(Box::new(does)));
 }
 
-/// Creates an object without references to it.
+/// Creates an object that no other object references.
 fn loose(host: &Runtime) -> ObjectHandle {
     let object = host.objects().spawn(NODE).expect("an object");
     assert!(host.objects().remove_root(object));
@@ -132,7 +132,7 @@ fn a_sliced_collection_keeps_references_moved_to_a_native_during_it() {
     let row = row(&host, 20_000);
     host.objects().spawn("/Script/Graph.Keeper").expect("an object");
     host.collection().begin_in_slices();
-    // The keeper is a root. The first slice has therefore visited its references.
+    // The keeper is a root, so the first slice has already visited its references.
     host.tick(Budget::frame().with_collection(Duration::ZERO));
     assert!(
         host.collection().is_in_progress() && host.collection().take_done().is_empty(),
@@ -154,7 +154,7 @@ fn a_full_collection_replaces_a_sliced_one() {
     host.tick(Budget::frame().with_collection(Duration::ZERO));
     link(&host, row[10], NONE);
     assert_eq!(host.collection().collect().expect("a safe point"), 4_990);
-    // The sliced collection restarts and finds no more objects.
+    // The sliced collection restarts, but finds no more unreachable objects.
     assert_eq!(tick_until_collected(&host).objects, 0);
 }
 
@@ -249,7 +249,7 @@ fn add_references_may_change_the_world_during_a_collection() {
             inner.objects().destroy(ended);
             assert!(inner.collection().collect().is_err(), "one is under way");
             assert!(inner.objects().spawn(NODE).is_err(), "one is under way");
-            // At its end, the mark phase calls `add_references` a second time.
+            // At the end of the mark phase, the collector calls `add_references` a second time.
             meddle(move |visit| {
                 visit(visited);
                 assert!(in_last.objects().is_root(rooted));

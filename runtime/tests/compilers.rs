@@ -24,7 +24,7 @@ const CUBE: &str = "/Script/Game.MagicCube";
 const FRAGILE: &str = "/Script/Game.Fragile";
 const SHIELDED: &str = "/Script/Game.ShieldedSet";
 
-/// A build by another compiler. The tag of this build is 2. The tag of the host's own build is 1.
+/// A build by another compiler. Its tag is 2, and the tag of the host's own build is 1.
 struct Other {
     label: &'static str,
     change: fn(BuildRequest<'_>) -> BuildRequest<'_>,
@@ -42,7 +42,7 @@ fn reload(host: &Runtime, libraries: &[&Path]) -> ReloadReport {
     host.reload(libraries).expect("there is a Master").into_result().unwrap_or_else(|report| panic!("{report}"))
 }
 
-/// Reloads to the build of each compiler in turn. Each build keeps the objects of the previous build. The tag of `theirs` is 2.
+/// Alternates between builds of two compilers: `theirs` has the tag 2. Each build keeps the objects of the previous build.
 fn check_cubes(theirs: &Path) {
     let ours = support::tagged("magic-cube", &[], 1);
     let host = support::host(std::slice::from_ref(&ours));
@@ -77,7 +77,7 @@ fn check_cubes(theirs: &Path) {
             pairs.clone().count() == 2 * cubes.len() && pairs.clone().all(|(was, is)| was != is),
             "{before:?} {after:?}"
         );
-        // Creates a cube of this build. The next compiler's build keeps this cube.
+        // Creates a cube of this build. A reload to the next compiler's build must keep this cube.
         cubes.push(host.objects().spawn(CUBE).expect("a cube of this build"));
     }
     assert!(cubes.iter().all(|cube| host.objects().is_alive(*cube)));
@@ -102,7 +102,7 @@ fn check_parts(other: &Other) {
     assert_eq!(host.objects().call(set, "change_count", &[]).expect("it counts"), Some(Value::U32(2)));
 }
 
-/// Checks calls by name in both directions, and a panic. The plugin itself must catch the panic and report its location.
+/// Checks calls by name in both directions, and a panic. The plugin itself must catch the panic and report the location of the panic.
 fn check_calls_and_panics(other: &Other) {
     let host = support::host(&[other.plugin("broken")]);
     let answer = |_: &Runtime, _: &[Value]| Ok(Some(Value::Text("the host answers".to_owned())));
@@ -133,7 +133,7 @@ fn comment(library: &Path) -> String {
     String::from_utf8_lossy(&bytes[section(&bytes, ".comment")]).into_owned()
 }
 
-/// Returns the output of a program, or `None` if the program is missing or fails. Runs without the library path that cargo has set.
+/// Returns the output of a program, or `None` if the program is missing or fails. The program runs without cargo's library path.
 fn output_of(program: &str, args: &[&str]) -> Option<String> {
     let output = Command::new(program).args(args).env_remove("LD_LIBRARY_PATH").output().ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())

@@ -1,5 +1,5 @@
-//! Tests conversions of values by `#[migrate]` functions of a plugin. A reload converts each value once if it differs from its default.
-//! Undoing the edit restores the original values. If a conversion fails, the reload is rolled back.
+//! Tests conversions of values by plugin functions with `#[migrate]`. A reload converts each value once if it differs from its default. If
+//! the edit is undone, the original values are restored. If a conversion fails, the reload is rolled back.
 
 use crate::support;
 
@@ -89,7 +89,7 @@ fn an_undo_restores_the_original_unless_it_was_written_since() {
     assert_eq!(count(&host), Some(Value::U32(0)), "originals are restored, not converted");
     reload(&host, &["later"]);
     assert_eq!(heats(&host), [22, 30, 20].map(Value::I32));
-    // Writes a value in the later build. The return to the first build converts this value.
+    // Writes a value in the later build. The reload back to the first build converts this value.
     set(&host, kept, "filling", Value::F64(0.125));
     reload(&host, &[]);
     assert_eq!(get(&host, kept, "filling"), Value::I32(13));
@@ -105,7 +105,7 @@ fn values_of_two_earlier_types_are_converted() {
     assert_eq!(get(&host, object, "heat"), Value::I32(37));
     reload(&host, &["oldest"]);
     assert_eq!(get(&host, object, "heat"), Value::Text("37 C".to_owned()));
-    // The first declaration cannot convert strings. The host keeps the string until the later declaration returns.
+    // The conversion of the first build does not accept strings. The host therefore keeps the string until the later build returns.
     reload(&host, &[]);
     assert_eq!(get(&host, object, "heat"), Value::F64(20.0));
     reload(&host, &["later"]);
@@ -234,7 +234,7 @@ fn a_redo_without_a_function_restores_the_value_that_the_undo_replaced() {
     reload(&host, &[]);
     assert_eq!(heats(&host), [21.6, 50.2].map(Value::F64));
     set(&host, written, "heat", Value::F64(60.2));
-    // This build has no conversion function for the type of the first build.
+    // This build has no conversion function for values that have the type of the first build.
     let report = reload(&host, &["latest"]);
     assert_eq!(heats(&host), [220.0, 200.0].map(Value::F32));
     assert_eq!((line(&report, "heat").converted, line(&report, "heat").defaulted), (1, 1));

@@ -1,6 +1,6 @@
-//! Tests functions with custom thunks, of a host and of a plugin. Hosts and tools call these functions with values. Only scripts may pass
-//! arguments for wildcard parameters, so such a call with values returns a typed error. `scripts_thunks.rs` calls these functions from
-//! scripts.
+//! Tests functions of a host and of a plugin that have custom thunks. Hosts and tools call these functions with values. Only scripts can
+//! pass arguments for wildcard parameters, so a call that passes values for them returns a typed error. `scripts_thunks.rs` calls these
+//! functions from scripts.
 
 use std::cell::RefCell;
 
@@ -15,7 +15,7 @@ thread_local! {
     static INSIDE: RefCell<Option<Box<dyn Fn() -> String>>> = const { RefCell::new(None) };
 }
 
-/// Runs `test` while functions of `Sums` run `code`.
+/// Runs `test`. Functions of `Sums` run `code` when `test` calls them.
 pub(crate) fn with_action_inside<R>(code: impl Fn() -> String + 'static, test: impl FnOnce() -> R) -> R {
     INSIDE.set(Some(Box::new(code)));
     let done = test();
@@ -69,13 +69,13 @@ impl Sums {
         frame.set_result(one + two)
     }
 
-    /// Runs the closure of the test.
+    /// Runs the closure that the test has set.
     #[ufunction(blueprint_callable)]
     fn run_code() -> String {
         run_inside()
     }
 
-    /// Reads an array before and after the closure of the test runs.
+    /// Reads an array before and after the closure that the test has set runs.
     #[ufunction(blueprint_callable, custom_thunk = Self::exec_describe, array_parm = "target")]
     fn describe(target: ArrayWildcard) -> String;
 
@@ -89,7 +89,7 @@ impl Sums {
         frame.set_result(format!("{before:?} {after:?} {output}"))
     }
 
-    /// Copies its argument, and then runs the closure of the test.
+    /// Copies the argument, and then runs the closure that the test has set.
     #[ufunction(blueprint_callable, custom_thunk = Self::exec_copy_around, array_parm = "target")]
     fn copy_around(target: ArrayWildcard) -> String;
 
@@ -101,7 +101,7 @@ impl Sums {
         frame.set_result(format!("{copy:?} {output}"))
     }
 
-    /// Returns without setting its result.
+    /// Returns without setting the result.
     #[ufunction(blueprint_callable, custom_thunk = Self::exec_hasty)]
     fn hasty(one: i32) -> i32;
 

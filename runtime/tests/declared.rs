@@ -78,17 +78,17 @@ fn reading_refuses_non_plugins_and_damaged_declarations() {
     assert!(matches!(gone, ContextError::NoFile { .. }), "{gone}");
 }
 
-/// Checks that the reader accepts any bytes as descriptions. The reader must return an error or other names, never panic, and never use
-/// more memory than the size of the file.
+/// Passes arbitrary bytes as descriptions to the reader. The reader must return an error or other names, and must never panic. It must
+/// never use more memory than the size of the file.
 #[test]
 fn descriptions_of_any_bytes_return_names_or_an_error() {
     let library = support::plugin("values", &[]);
     let mut whole = std::fs::read(&library).expect("it was built");
-    // Removes the seal. The seal would detect each change.
+    // Removes the seal, which would detect each change.
     whole.truncate(whole.len() - SEAL);
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("libvalues.so");
-    // The generator is deterministic. All runs therefore use equal mutants.
+    // The generator is deterministic, so all runs use equal mutants.
     let mut state = 0x2545_f491_4f6c_dd1d_u64;
     let mut next = |below: usize| {
         state ^= state << 13;

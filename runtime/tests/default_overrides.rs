@@ -1,6 +1,6 @@
 //! Tests classes that override defaults of their bases, or defaults of the classes of their subobjects. Also tests classes that replace the
-//! class of a subobject, and classes whose objects can only be created inside another object. The classes are native or emitted, and are
-//! reloaded.
+//! class of a subobject, and classes whose objects exist only inside other objects. Native classes and emitted classes are covered, also
+//! across reloads.
 
 use alcedo_runtime::native::{Obj, uclass, ustruct};
 use alcedo_runtime::{ObjectHandle, Runtime, Value, natives};

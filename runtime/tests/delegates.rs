@@ -1,5 +1,5 @@
-//! Tests named delegates of modules as properties, elements and parameters. A delegate is bound by object and function name. The bindings
-//! survive code changes of the owner and of the listener.
+//! Tests named delegates that modules declare, as properties, elements and parameters. A delegate is bound by object and function name. The
+//! bindings survive code changes in the owner and in the listener.
 
 use std::cell::{Cell, RefCell};
 use std::path::PathBuf;
@@ -46,7 +46,7 @@ fn earn(host: &Runtime, player: ObjectHandle, points: i32) -> String {
     call(host, player, "earn", &[Value::I32(points)])
 }
 
-/// Returns the calls that a listener has received since the previous check.
+/// Returns the calls that a listener has received since the previous call of this function.
 fn take_calls(host: &Runtime, listener: ObjectHandle) -> String {
     let Ok(Value::Array(values)) = host.objects().get(listener, "received") else { panic!("not an array") };
     host.objects().set(listener, "received", &Value::Array(Vec::new())).unwrap_or_else(|error| panic!("{error}"));
@@ -79,7 +79,7 @@ fn reload(host: &Runtime, libraries: &[PathBuf]) -> ReloadReport {
     report
 }
 
-/// Returns the lines of a report about bindings.
+/// Returns the report lines about unbound delegates.
 fn unbound(report: &ReloadReport) -> String {
     report.to_string().lines().map(str::trim).filter(|line| line.contains("unbound")).collect::<Vec<_>>().join("\n")
 }
@@ -255,12 +255,12 @@ fn reloading_one_of_two_modules_keeps_bindings_between_them() {
     assert!(report.is_committed() && unbound(&report).is_empty(), "{report}");
     earn(&host, player, 1);
     assert_eq!((total(&host), take_calls(&host, listener)), (Value::I32(105), "received 1 of 6".to_owned()));
-    // Reloads only the module that declares the delegate. Its dependents were built for an equal signature.
+    // Reloads only the module that declares the delegate. Its dependents remain, because they were built for an equal signature.
     let report = host.reload_changed(&[scores(&["changed"]), tallies(&["changed"])]).expect("a Master");
     assert!(report.is_committed() && unbound(&report).is_empty(), "{report}");
     earn(&host, player, 1);
     assert_eq!((total(&host), take_calls(&host, listener)), (Value::I32(205), "wow, 1 of 7".to_owned()));
-    // The dependents were built for another signature. The reload is refused, and the old generation continues.
+    // The dependents were built for another signature of the delegate. The reload is refused, and the old generation continues.
     let report = host.reload_changed(&[scores(&["widened"]), tallies(&["changed"])]).expect("a Master");
     assert!(!report.is_committed(), "{report}");
     let text = report.to_string();
@@ -317,7 +317,7 @@ fn a_bound_function_binds_and_unbinds_while_the_delegate_is_called() {
     for (object, next) in [(passes, out), (out, late)] {
         host.objects().set(object, "next", &Value::Object(next)).unwrap_or_else(|error| panic!("{error}"));
     }
-    // The function that was bound last is called first.
+    // Binds in reverse order: the function that was bound last is called first.
     for (listener, function) in [(before, "hear"), (out, "hear"), (passes, "pass_on")] {
         bind(&host, player, "on_scored", listener, function);
     }
@@ -369,7 +369,7 @@ fn a_world_has_its_bindings_when_it_is_loaded_by_later_code() {
 #[udelegate(multicast, package = "Test")]
 pub(crate) type OnTolled = fn(times: u32, by: Obj<Bell>);
 
-/// Permission to ring a bell this number of times.
+/// Rule that decides whether a bell may be rung `times` times.
 #[udelegate(single, of = Bell)]
 pub(crate) type MayToll = fn(times: u32) -> bool;
 
@@ -410,7 +410,7 @@ impl Bell {
         times <= 4
     }
 
-    /// Passes the rule on to another bell.
+    /// Passes the rule to another bell.
     #[ufunction]
     fn hand_on(&self, this: This<Self>, other: Obj<Bell>, rule: MayToll) -> Result<bool, CallError> {
         this.get(other).map_or(Ok(false), |other| other.agree(3, rule))
@@ -430,7 +430,7 @@ fn a_native_function_accepts_a_delegate_calls_it_and_keeps_it() {
     assert_eq!([agree(rule, 4).expect("it answers"), agree(rule, 5).expect("it answers")], [true, false]);
     let kept = host.objects().with(bell, |bell| bell.may_toll().detach()).expect("it is alive");
     assert!(kept.call(&host, (4,)).expect("it was kept"));
-    // Calls the delegate with `Value` arguments. Then makes the call inside another call.
+    // Calls the delegate with `Value` arguments. Then makes an equal call inside another call.
     let binding = Value::Delegate(Binding { object: other.handle(), function: host.intern("at_most_four") });
     let answer = host.objects().call(bell.handle(), "agree", &[Value::U32(5), binding.clone()]).expect("it answers");
     assert_eq!(answer, Some(Value::Bool(false)));
@@ -438,7 +438,7 @@ fn a_native_function_accepts_a_delegate_calls_it_and_keeps_it() {
     assert!(handed.expect("it answers"));
     let unbound = agree(MayToll::none(), 1).expect_err("nothing").to_string();
     assert!(unbound.contains("bound to nothing"), "{unbound}");
-    // A `Value::Delegate` has no signature. The call of the delegate checks the signature of the bound function.
+    // A `Value::Delegate` has no signature. A call through the delegate therefore checks the signature of the bound function.
     let wrong = Value::Delegate(Binding { object: other.handle(), function: host.intern("hear") });
     let refused =
         host.objects().call(bell.handle(), "agree", &[Value::U32(5), wrong]).expect_err("it returns no result");

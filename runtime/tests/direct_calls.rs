@@ -1,4 +1,4 @@
-//! Tests direct calls of a plugin, which use no call slots. Covers the actions that are permitted during a call, and observers of calls.
+//! Tests direct calls of a plugin, which use no call slots. Covers actions that are permitted during such a call, and observers of calls.
 
 use crate::crossings::{Adder, DROPPED, ENDED, direct_host, query, witness};
 use crate::support;
@@ -23,7 +23,7 @@ fn adder(host: &Runtime) -> ObjectHandle {
     host.objects().spawn("/Script/Test.Adder").expect("spawned")
 }
 
-/// Calls a function without parameters on three objects in one crossing of the plugin, and returns the results.
+/// Makes the plugin call a function without parameters on three objects in one crossing, and returns the results.
 fn each(host: &Runtime, name: &str, objects: [ObjectHandle; 3]) -> String {
     let [first, second, third] = objects.map(Value::Object);
     query(host, witness(host), "each", &[Value::Text(name.into()), first, second, third])
@@ -47,7 +47,7 @@ fn the_last_runtime_handle_may_be_dropped_in_a_direct_call() {
     let body = move |runtime: &Runtime, (left, right): (i32, i32)| {
         let _owned = &set_on_drop;
         drop(to_clear.take());
-        // Creates and drops further handles of the host. The last handle is not among them.
+        // Creates and drops further handles of the host. The last handle of the host remains.
         let others = [runtime.clone(), runtime.clone()];
         drop(runtime.downgrade().upgrade());
         drop(others);
@@ -91,12 +91,12 @@ fn a_batch_call_continues_after_failures_and_destroyed_objects() {
     let host = host();
     let [first, second, third] = [(); 3].map(|()| adder(&host));
     let (before, ended) = (DROPPED.get(), ENDED.get());
-    // The first object destroys itself in its first call. The second call on this object therefore fails.
+    // The first object destroys itself in its first call, so the second call on this object fails.
     assert_eq!(each(&host, END, [first, first, second]), "7 - 7 STALE");
     assert_eq!(each(&host, END_BADLY, [third, second, third]), "- - - RETURNED STALE STALE");
     assert_eq!(DROPPED.get(), before + 3, "the fields of each are dropped, once");
     assert_eq!(ENDED.get(), ended + 3, "the hook of each has run, once");
-    // `count_sum` uses the fields of its object. `Echo` and the plain adder need these fields again, so both calls fail.
+    // `count_sum` borrows the fields of its object. `Echo` and the plain adder borrow these fields again, so both calls fail.
     let [echo, turn] =
         ["Echo", "Turn"].map(|class| host.objects().spawn(&format!("/Script/Game.{class}")).expect("spawned"));
     assert_eq!(each(&host, COUNT_SUM, [turn, echo, turn]), "2 - 4 PANIC");

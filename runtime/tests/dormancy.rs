@@ -1,6 +1,6 @@
-//! Tests a class that is removed while it has objects, and returns later. Without their class, the objects are dormant. When the class
-//! returns, they have their old state. If the class then has another native base class, its objects are constructed again and keep their
-//! handles.
+//! Tests a class that one reload removes and a later reload restores. In between, the objects of the class are dormant. When the class
+//! returns, the objects have their old state. If the class then has another native base class, its objects are constructed again and keep
+//! their handles.
 
 use crate::support;
 
@@ -24,7 +24,7 @@ fn reload(host: &Runtime, features: &[&str]) -> ReloadReport {
     report.into_result().unwrap_or_else(|report| panic!("{report}"))
 }
 
-/// Returns two ghosts. The first has only default values. The second has no default value, and follows the first.
+/// Returns two ghosts. The first has only default values. The second differs in every value, and references the first ghost.
 fn ghosts(host: &Runtime) -> [ObjectHandle; 2] {
     let [plain, changed] = [(); 2].map(|()| host.objects().spawn(GHOST).expect("a ghost"));
     host.objects().set(changed, "chill", &Value::F64(-4.5)).expect("a number");

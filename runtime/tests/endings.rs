@@ -1,4 +1,4 @@
-//! Tests plugin parts whose object is destroyed while their own code is on the stack. Each plugin part is dropped once, after that code
+//! Tests objects that are destroyed while code of their own plugin part is on the stack. Each plugin part is dropped once, after that code
 //! returns. The tests count the drops of the whole process, so they run in their own process.
 
 use crate::support;
@@ -17,7 +17,7 @@ fn an_object_may_destroy_itself_and_its_method_still_ends() {
     host.unload_master().expect("a Master");
     let mut lines: Vec<_> = record.take().lines().map(str::to_owned).collect();
     lines.sort();
-    // The unload has destroyed the class default object.
+    // The unload has also destroyed the class default object, which has 0 pokes.
     assert_eq!(lines, ["a Fragile with 0 pokes ends", "a Fragile with 100 pokes ends"]);
 }
 

@@ -17,7 +17,7 @@ use crate::support;
 
 include!("plugins/exchange/src/tables.rs");
 
-/// Kind of an error that the module reports as a number.
+/// Kinds of errors that the module reports as numbers.
 const WRONG_THREAD: i32 = alcedo_abi::call::FailureKind::WRONG_THREAD.0 as i32;
 const EXTERNAL: u32 = alcedo_abi::call::FailureKind::PANIC.0;
 const DURING_REBUILD: u32 = alcedo_abi::call::FailureKind::DURING_REBUILD.0;
@@ -27,7 +27,7 @@ fn library(features: &[&str]) -> std::path::PathBuf {
     support::plugin("exchange", features)
 }
 
-/// Returns a host with its table, and the counter of the calls of `count`.
+/// Returns a host with its entry table, and the counter that the table's function `count` increments.
 fn host() -> (Runtime, Arc<AtomicU32>) {
     let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
     let counted = Arc::new(AtomicU32::new(0));
@@ -177,7 +177,7 @@ fn a_mismatched_module_table_is_refused_at_the_host_lookup() {
     assert_names(&refused(slim.load_path(library(&["other-scores"]))), &names);
     slim.load_path(library(&[])).unwrap_or_else(|error| panic!("{error}"));
 
-    // The host has not called `expect`. The request for the table therefore fails.
+    // This host has not declared the table by a call of `expect`. The request for the table therefore fails.
     let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
     host.create_master(&[library(&["other-scores"])]).unwrap_or_else(|error| panic!("{error}"));
     assert_names(&refused(host.tables().of_module::<Scores>("exchange")), &names);
@@ -189,7 +189,7 @@ fn a_mismatched_module_table_is_refused_at_the_host_lookup() {
 #[test]
 fn a_missing_host_table_is_refused_with_the_available_tables() {
     alcedo::entry_table! {
-        /// Offered by another host.
+        /// Entry table that another host declares.
         host struct Sound {
             /// Plays a sound.
             play: fn(u32),

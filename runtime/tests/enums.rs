@@ -1,5 +1,5 @@
-//! Tests enums of modules and of the host in properties, elements, keys, parameters and results. Reloads change the numbers of the entries.
-//! Host and module may declare different entries.
+//! Tests enums of modules and of the host in properties, elements, keys, parameters and results. Reloads change the discriminants of the
+//! entries. Host and module may declare different entries.
 
 use std::path::PathBuf;
 
@@ -100,9 +100,9 @@ fn over_a_reload_values_keep_their_entries_and_not_their_numbers() {
     assert_eq!(call(&host, person, "in_words", &[]), "Text(\"angry, There, Up\")");
     assert_eq!(call(&host, person, "feel", &[named("Calm")]), "Angry");
     assert_eq!(value_of(&host, person, "counts"), "Angry: U32(2), Calm: U32(2)", "the key was found by its new number");
-    // The entry no longer exists. The property therefore has its default.
+    // The entry no longer exists in this build. The property therefore has its default.
     assert_eq!(value_of(&host, lost, "mood"), "Angry = 300");
-    // The host keeps the value until a build declares the entry again.
+    // The host stores the entry's name until a build declares the entry again.
     host.reload(&[moods(&[])]).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(value_of(&host, lost, "mood"), "Lost = 9");
     assert_eq!(value_of(&host, person, "mood"), "Calm = 0");

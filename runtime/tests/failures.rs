@@ -1,5 +1,5 @@
-//! Tests faults of plugins. The host must return a typed error with the location, and must continue. The features of the plugin `broken`
-//! select its faults. A build without features fails on request.
+//! Tests faults of plugins. The host must return a typed error that names the location, and must continue. Features of the plugin `broken`
+//! select the faults of a build. A build without these features panics only on request.
 
 use crate::support;
 
@@ -25,7 +25,7 @@ fn healthy_host() -> Runtime {
     support::host(&[broken(&[])])
 }
 
-/// Returns the location of `misbehave` in a hook, in the format of panics.
+/// Returns the location at which the hook calls `misbehave`, in the format of panics.
 fn location_of(hook: &str) -> String {
     format!("{}:9", line_of("broken", &format!("\"{hook}\")")))
 }
@@ -139,7 +139,7 @@ fn a_panicking_construction_leaves_nothing_and_reports_its_location() {
     }
 }
 
-/// Features of a build whose hooks panic only after the Master was created.
+/// Features of a build whose hooks panic only after the creation of the Master.
 const LATE: [&str; 4] = ["panic-in-event", "panic-in-method", "panic-in-exit", "panic-in-finalizer"];
 
 #[test]
@@ -168,7 +168,7 @@ fn panics_in_event_finalizer_and_exit_hook_are_reported_without_aborting() {
     let counts: Vec<_> = repeats.lines().filter_map(|line| line.split_once(" (1")?.1.split(' ').next()).collect();
     assert_eq!((counts, repeats.lines().count()), (vec!["0", "00"], 2), "{repeats}");
 
-    // The finalizer and the exit hook of this build panic when the next build is already live.
+    // When the finalizer and the exit hook of this build panic, the next build is already live.
     drop(record);
     let record = support::record("alcedo_runtime::load::master::generation");
     let report = host.reload(&[broken(&[])]).expect("a Master").into_result().expect("a reload");
@@ -500,7 +500,7 @@ fn a_listener_cannot_interrupt_a_running_operation() {
     shared.borrow_mut().0 = None;
     assert!(host.objects().is_alive(object));
     let lines = std::mem::take(&mut shared.borrow_mut().1);
-    // Listeners for the end of the old generation may create objects. At that time the old code still runs, and the new objects survive.
+    // Listeners for the end of the old generation may create objects. The old code still runs at that time, and the new objects survive.
     let spawns = lines.iter().filter(|line| line.contains("spawning an object"));
     assert!(spawns.clone().all(|line| !line.starts_with("Unloading")), "{lines:#?}");
     assert_eq!((lines.len(), spawns.count()), (7 * 2 + 6, 6), "{lines:#?}");

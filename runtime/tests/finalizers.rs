@@ -1,5 +1,5 @@
-//! Tests drops of plugin parts on the finalizer thread. The log is recorded for the whole process. No other test of this file may therefore
-//! drop plugin parts of these classes.
+//! Tests drops of plugin parts on the finalizer thread. The log is recorded for the whole process, so no other test of this file may drop
+//! plugin parts of the tested classes.
 
 use crate::support;
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 type Floors = BTreeMap<String, u32>;
 
-/// Returns the layers from the table of the page. A table row contains a number, and the folders of that layer.
+/// Returns the layers from the table on the page. A row of the table contains the number of a layer and the folders in it.
 fn floors(page: &str) -> Floors {
     let rows = page.lines().filter_map(|line| {
         let mut cells = line.strip_prefix('|')?.split('|').map(str::trim);
@@ -58,7 +58,7 @@ pub(crate) fn files(dir: &Path, endings: &[&str], found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Returns the folders that a source names as `crate::folder`.
+/// Returns the folders whose modules a source names as `crate::folder`.
 fn used(source: &str, floors: &Floors) -> Vec<String> {
     let code = source.lines().filter(|line| !line.trim_start().starts_with("//"));
     let code: Vec<_> = code.collect();
@@ -110,7 +110,7 @@ fn the_architecture_page_is_short_and_its_floor_table_is_parsed() {
     assert_eq!(table, Floors::from([("a".to_owned(), 3), ("b".to_owned(), 3), ("e".to_owned(), 0)]));
 }
 
-/// Returns the file names in backticks. `room/{one,two}.rs` names two files.
+/// Returns the file names that the text has in backticks. `room/{one,two}.rs` names two files.
 fn files_named_in(text: &str) -> BTreeSet<String> {
     let quoted = text.split('`').skip(1).step_by(2).filter(|words| words.ends_with(".rs"));
     let spelled_out = |words: &str| match words.split_once('{').zip(words.split_once('}')) {
@@ -180,8 +180,8 @@ fn the_list_names_every_file_with_unsafe_code_and_no_other() {
     }
 }
 
-/// Rejects stores in cells of std, whose borrows are not counted. `cells.rs` checks that no store is borrowed at a log line. Thread-locals
-/// are excluded from this check.
+/// Rejects stores in the cells of std, because they do not count borrows. `cells.rs` checks that no store is borrowed at a log line.
+/// Thread-locals are excluded from this check.
 #[test]
 fn every_store_uses_a_cell_that_counts_borrows() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -192,7 +192,7 @@ fn every_store_uses_a_cell_that_counts_borrows() {
             !line.trim_start().starts_with("//") && line.contains("std::cell") && line.contains("RefCell")
         };
         let is_one = code.lines().any(|line| names(&line)) && !code.contains("thread_local!");
-        // The host's own methods borrow the Rust fields of native objects, and may log during the borrow.
+        // Methods of host classes borrow the Rust fields of native objects, and may log during the borrow.
         let is_meant = ["base/src/cells.rs", "src/native/parts.rs"].contains(&path.as_str());
         if is_one && !is_meant && !path.contains("test") {
             wrong.push(path);
@@ -201,8 +201,8 @@ fn every_store_uses_a_cell_that_counts_borrows() {
     assert!(wrong.is_empty(), "these use the cell of std: {wrong:?}");
 }
 
-/// Requires `alcedo_sys::plain_file` to open files. This helper rejects pipes and devices. Opening a pipe may block, and a device has no
-/// end of file.
+/// Requires that product code opens files only through `alcedo_sys::plain_file`. This helper rejects pipes, because opening a pipe may
+/// block, and devices, because a device has no end of file.
 #[test]
 fn product_code_opens_files_by_one_helper() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -210,7 +210,7 @@ fn product_code_opens_files_by_one_helper() {
                  ../tools/src ../plugin-api/src ../plugin-api/rt/src";
     let mut wrong = Vec::new();
     for (path, source) in source_files(root, rooms.split_whitespace()) {
-        // Skips the files that open folders and locks without following links, or that open files of the kernel.
+        // Skips the files that open folders and locks without following links, and the platform code, which opens files of the kernel.
         let is_exempt = ["sys/src/plain_file.rs", "sys/src/folder.rs"].contains(&path.as_str());
         if is_exempt || path.starts_with("sys/src/imp/") && !path.contains("/scan/names.rs") {
             continue;
@@ -218,7 +218,7 @@ fn product_code_opens_files_by_one_helper() {
         let code = source.split("#[cfg(test)]").next().unwrap_or_default();
         let opens = |line: &&str| {
             let calls = ["fs::read(", "fs::read_to_string(", "File::open(", ".read(true)"];
-            // Code opens a folder to flush its entries to the disk.
+            // Excludes kernel files, and folders that code opens only to flush their entries to the disk.
             let is_other = ["\"/proc/", "\"/dev/null\"", "File::open(folder)"].iter().any(|of| line.contains(of));
             !line.trim_start().starts_with("//") && calls.iter().any(|call| line.contains(call)) && !is_other
         };
@@ -227,8 +227,8 @@ fn product_code_opens_files_by_one_helper() {
     assert!(wrong.is_empty(), "use `alcedo_sys::plain_file`:\n{}", wrong.join("\n"));
 }
 
-/// Checks that a new kind of reference changes at most these files. `file_value.rs` lists the names that kinds have in saved worlds. A kind
-/// that this file does not list is saved as a string.
+/// Checks that adding a kind of reference changes at most these files. `file_value.rs` lists the names of kinds in saved worlds. A kind
+/// that is missing in `file_value.rs` is saved as a string.
 #[test]
 fn a_kind_of_reference_is_named_in_five_files() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");

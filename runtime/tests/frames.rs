@@ -1,4 +1,4 @@
-//! Tests frames in which actors affect each other. The tick of an actor may destroy or create an actor, panic, request a reload or an
+//! Tests frames in which actors affect each other. The tick of an actor may destroy or create an actor, panic, request a reload, add an
 //! observer, or tick another host. Each actor that exists at its turn must be ticked exactly once.
 
 use crate::support;
@@ -18,7 +18,7 @@ const ROAN: &str = "/Script/Game.Roan";
 const HORSE: &str = "/Script/Game.Horse";
 const COLT: &str = "/Script/Game.Colt";
 
-/// Actions of an actor of the class `Roan`, selected by a number.
+/// Actions that an actor of the class `Roan` can perform. A number selects the action.
 const PANICS: i32 = 1;
 const ENDS: i32 = 2;
 const BEGINS: i32 = 3;
@@ -27,7 +27,7 @@ const TICKS: i32 = 4;
 /// Closures that the host runs in the tick of a roan. The key is the number of the roan.
 type Actions = Rc<RefCell<BTreeMap<i32, Rc<dyn Fn(&Runtime)>>>>;
 
-/// Host with a list of the ticked roans and the actions of their ticks.
+/// Host, with a list of the roans that were ticked, and the actions that roans run in their ticks.
 struct Stable {
     host: Runtime,
     ticked: Rc<RefCell<Vec<i32>>>,
@@ -106,7 +106,7 @@ thread_local! {
     static AT_ITS_END: RefCell<Option<Rc<dyn Fn()>>> = const { RefCell::new(None) };
 }
 
-/// Inspects the host during its drop.
+/// Rust field that inspects the host during its drop.
 #[derive(Default)]
 struct OnDrop;
 
@@ -118,7 +118,7 @@ impl Drop for OnDrop {
     }
 }
 
-/// Host actor with Rust fields. One of these fields inspects the host in its drop.
+/// Host actor with a Rust field that inspects the host in its drop.
 #[uclass(package = "Test", base = Actor)]
 struct Cart {
     #[expect(dead_code, reason = "only its drop is used")]
@@ -154,7 +154,7 @@ fn an_actor_destroyed_before_its_turn_is_not_ticked() {
     for roan in [second, fourth] {
         stable.does(roan, 0, roan);
     }
-    // A new actor reuses the slot of a destroyed actor. The list of the frame does not contain the new actor.
+    // A new actor reuses the slot of a destroyed actor. The current frame's list of actors does not contain the new actor.
     let again: [ObjectHandle; 1] = stable.roans();
     stable.number.set(again[0], 7).expect("written");
     let mut ticked = stable.frame();
@@ -211,7 +211,7 @@ fn panics_in_ticks_are_named_and_all_others_are_done() {
         stable.does(roans[mad], PANICS, roans[mad]);
     }
     drop(record.take());
-    // The log reports the first failure and the tenth failure.
+    // The log counts the failures of all actors together, and contains only the first failure and the tenth failure.
     for (frame, mad_roan) in [(1, Some(0)), (2, None), (3, Some(2))] {
         assert_eq!(stable.frame(), [1, 2, 3, 4, 5, 6]);
         let log = record.take();
@@ -247,8 +247,8 @@ fn recursive_ticks_are_refused_and_unborrowed_actors_may_tick_twice() {
     stable.does(second, TICKS, third);
     stable.does(third, TICKS, second);
     drop(record.take());
-    // The second roan ticks the third roan. The third roan tries to tick the second roan. This tick fails, because the plugin part of the
-    // second roan is borrowed.
+    // The second roan ticks the third roan, and the third roan tries to tick the second roan. The inner tick fails, because the plugin part
+    // of the second roan is borrowed.
     assert_eq!(stable.frame(), [1, 2, 3, 3, 2]);
     let log = record.take();
     let refusal = "`receive_tick` needs the plugin part while `receive_tick` holds it";
@@ -319,7 +319,7 @@ fn a_tick_may_tick_another_host_and_both_have_their_own_actors() {
     let (left, right) = (Stable::new(), Rc::new(Stable::new()));
     let of_left: [ObjectHandle; 3] = left.roans();
     let of_right: [ObjectHandle; 2] = right.roans();
-    // The handles in both hosts have equal numbers, but refer to different objects.
+    // The handles of both hosts have equal numbers, but refer to different objects.
     assert_eq!(of_left[..2], of_right);
     for roan in of_right {
         right.does(roan, ENDS, roan);

@@ -1,5 +1,5 @@
-//! Tests a debugger with a host that reloads. A breakpoint on a function name of a plugin must stop in the old code and in the new code,
-//! with its source line. The host is this test binary: gdb starts the binary with one of its tests.
+//! Tests a debugger that is attached to a host during a reload. A breakpoint on a plugin function must stop in the old code and in the new
+//! code, with its source line. The host is this test binary: gdb starts the binary with one of its tests.
 
 use crate::support;
 
@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 use alcedo_build::Switches;
 use alcedo_runtime::{Budget, Canary};
 
-/// Environment variable with the library that the host under gdb watches. The folder of the library belongs to the test.
+/// Environment variable with the library that the host under gdb watches. The library is in a folder that only this test uses.
 const WATCHED: &str = "ALCEDO_GDB_WATCHED";
-/// Name of a function in the plugin. Builds with line tables contain only this name. Builds with full debug information also contain its
-/// path.
+/// Name of a function in the plugin. In builds with line tables, gdb knows only this name. In builds with full debug information, gdb also
+/// knows the path of the function.
 const FUNCTION: &str = "say_hello_implementation";
 
 /// Returns true if gdb is installed. Otherwise prints that the test is skipped.
@@ -27,7 +27,7 @@ fn gdb_is_there() -> bool {
     there
 }
 
-/// Returns a build of the cube with this tag and the debug information of a user's build.
+/// Returns a build of `magic-cube` with this tag and the debug information of a user's build.
 fn with_line_tables(tag: u64) -> PathBuf {
     const LABEL: &str = "magic-cube-with-line-tables";
     let request = support::flags::with_flags(support::request("magic-cube", &[]), "line-tables", "-C strip=none");
@@ -77,7 +77,7 @@ fn a_breakpoint_by_name_hits_before_and_after_a_reload() {
     }
 }
 
-/// Contains the line at which gdb waits for the reload. gdb stops at a line because line tables contain no function names.
+/// Contains the line at which gdb waits for the reload. gdb stops at a line number because line tables contain no function names.
 #[inline(never)]
 fn the_host_has_reloaded(generation: u64) {
     std::hint::black_box(generation);

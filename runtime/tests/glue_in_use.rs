@@ -1,12 +1,12 @@
-//! Tests a module with glue for a class. Some members of this class change in the declaring module. The module with the glue is rejected
-//! only if its code uses a changed member.
+//! Tests a module that uses glue for a class of another module. Some members of the class change in its own module. The module with the
+//! glue is rejected only if its code uses a changed member.
 
 use alcedo_runtime::{Runtime, Value};
 
 use crate::support;
 
-/// Reloads `renames` in a later build, together with a module whose glue is from the earlier build. The module uses the members in `uses`.
-/// Then calls that module.
+/// Loads a later build of `renames`, and a module that uses the members `uses` of the earlier build through its glue. Then calls that
+/// module.
 fn buy(uses: &[&str]) -> Result<String, String> {
     let host: Runtime = support::builder().build().expect("a host");
     let peddler = support::plugin("peddler", uses);

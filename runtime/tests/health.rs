@@ -1,5 +1,5 @@
-//! Tests health windows. Healthy code remains loaded. The last healthy library replaces unhealthy code. The status file reports both
-//! outcomes.
+//! Tests health windows, the time after a reload in which the host watches new code. Healthy code remains loaded. The last healthy library
+//! replaces unhealthy code. The status file reports both outcomes.
 
 use std::cell::RefCell;
 use std::fs;
@@ -59,7 +59,7 @@ impl Host {
         self.deliver(&fs::read(support::tagged("magic-cube", &[], number)).expect("a build"));
     }
 
-    /// Runs the host until its status file meets a condition.
+    /// Runs the host until its status file meets the condition `is_so`.
     fn until(&self, what: &str, is_so: impl Fn(&ModuleStatus) -> bool) -> ModuleStatus {
         let deadline = Instant::now() + Duration::from_secs(60);
         let mut last = None;
@@ -75,7 +75,7 @@ impl Host {
         panic!("in vain: {what}: {last:?}");
     }
 
-    /// Replaces the modules by a direct call, without the watch.
+    /// Reloads the modules by a direct call, without the file watch.
     fn reload(&self, libraries: &[PathBuf]) {
         let report = self.runtime.reload(libraries).expect("a Master");
         assert!(report.is_committed(), "{report}");
@@ -139,11 +139,11 @@ fn unhealthy_code_is_replaced_by_the_last_healthy_library() {
     let remarks = reports[1].remarks().join("\n");
     assert!(remarks.contains("libmagic_cube.so returned to the last healthy library: no lamp is lit"), "{remarks}");
 
-    // The file still contains the rejected build. The host does not load this build again.
+    // The library file contains the rejected build again, but the host does not load this build again.
     host.deliver_build(2);
     host.run_for(Duration::from_millis(300));
     assert_eq!((host.runtime.take_reloads().len(), tag(&host.runtime)), (0, 1));
-    // The status lists the first build as running all the time. Writing this build to the file therefore only ends the rejection.
+    // The host has continued to run the first build. If the file contains this build again, only the rejection in the status is removed.
     host.deliver_build(1);
     host.until("no rejection", |status| status.rejected.is_none());
     host.deliver_build(3);
@@ -189,7 +189,7 @@ fn a_change_during_a_window_is_loaded_after_the_window() {
     host.deliver_build(3);
     let third = host.until("the third build", |status| ![&first.digest, &second.digest].contains(&&status.digest));
     assert_eq!(third.state, ModuleState::Checking);
-    // The second build has passed its window, and is now the last healthy build.
+    // The second build has passed its health window, and is now the last healthy build.
     assert_eq!(host.runtime.take_reloads().len(), 2);
     host.until_running();
 }
@@ -302,7 +302,7 @@ fn the_status_of_another_process_is_not_removed() {
     let host = Host::start(|_| Ok(()));
     host.until_running();
     let of_another = "{\"process\": 1, \"generation\": 1, \"modules\": []}";
-    // A process in another container may have the id of this process.
+    // Writes the status of another process with this id. A process in another container may have an equal id.
     let of_this_id =
         format!("{{\"process\": {}, \"started\": 1, \"generation\": 1, \"modules\": []}}", std::process::id());
     for status in [of_another, &of_this_id] {
@@ -411,7 +411,7 @@ fn a_removed_folder_of_copies_does_not_prevent_the_return() {
     assert_eq!((after.digest, after.state, tag(&host.runtime)), (first.digest, ModuleState::Running, 1));
 }
 
-/// Starts a host whose second build is unhealthy. The return to the first build fails once. Later attempts to return can succeed.
+/// Starts a host whose second build is unhealthy. The first reload back to the first build fails. Later attempts can succeed.
 fn host_with_a_failed_return() -> Host {
     let copies: Rc<RefCell<PathBuf>> = Rc::default();
     let folder = Rc::clone(&copies);
@@ -419,7 +419,7 @@ fn host_with_a_failed_return() -> Host {
         if build == 1 {
             return Ok(());
         }
-        // The host cannot make a copy while a file has the name of its folder.
+        // While a file has the name of the folder for copies, the host cannot make a copy.
         let folder = folder.borrow();
         fs::rename(&*folder, folder.with_extension("aside")).expect("it is writable");
         fs::write(&*folder, "").expect("it is writable");

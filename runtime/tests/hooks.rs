@@ -1,5 +1,5 @@
 //! Tests operations that hooks of native classes request. While a hook runs, its object is only partly constructed or destroyed. An
-//! operation that replaces, saves or ends objects is therefore refused.
+//! operation that replaces, saves or destroys objects is therefore refused.
 
 use std::cell::RefCell;
 
@@ -33,7 +33,7 @@ fn request() {
     assert_eq!(host.collection().collect().expect("a collection spares the object of the hook"), 0);
 }
 
-/// Requests a reload for the next safe point. The hook itself contains no safe point.
+/// Requests a reload for the next safe point. A call of `safe_point` inside the hook must not run this reload.
 fn request_later() {
     request();
     let Some(host) = HOST.with_borrow(|host| host.as_ref().and_then(WeakRuntime::upgrade)) else { return };

@@ -45,7 +45,7 @@ fn properties_and_functions_have_the_types_of_the_plugin() {
     let other = Lamp::create(&host).expect("it is declared");
     other.set_brightness(&host, 1.0).expect("it is there");
     assert_eq!(lamp.pass_on(&host, other, 2).expect("it flickers"), 2);
-    // Calls a function on an object of a derived class, which overrides the function.
+    // Calls a function on an object whose derived class overrides the function.
     let twin = host.objects().spawn("/Script/Game.TwinLamp").expect("it is declared");
     let twin: Obj<Lamp> = host.objects().cast(twin).expect("it is a lamp");
     twin.set_brightness(&host, 1.0).expect("it is there");
@@ -87,7 +87,7 @@ fn a_reference_to_a_wrong_object_is_a_typed_error() {
     host.shutdown().into_result().expect("a clean shutdown");
 }
 
-/// The glue was generated from the first declaration.
+/// The glue was generated from the first declaration of the plugin `migration`. Some members differ in its second declaration.
 #[test]
 fn stale_glue_fails_at_its_member_while_other_members_work() {
     let host = support::host(&[support::plugin("migration", &[])]);
@@ -108,7 +108,7 @@ fn stale_glue_fails_at_its_member_while_other_members_work() {
     let form = call_error(shape.form(&host).map(drop).expect_err("its fields are others"));
     assert!(matches!(form, CallError::Signature { .. }), "{form}");
     assert_eq!(host.objects().get(shape.handle(), "widened").expect("there"), Value::I64(6));
-    // Reloads the first declaration.
+    // Reloads the first declaration, which matches the glue.
     assert!(host.reload(&[support::plugin("migration", &[])]).expect("it is done").is_committed());
     assert_eq!(shape.widened(&host).expect("an i32 again"), 6);
     host.shutdown().into_result().expect("a clean shutdown");
@@ -139,7 +139,7 @@ fn a_typed_function_is_revalidated_and_calls_new_code_after_a_reload() {
     assert_eq!(tag.call(()).expect("it answers"), 2);
     let wrong = call_error(host.function::<(u8,), u64>(tag.name()).map(drop).expect_err("it takes nothing"));
     assert!(matches!(wrong, CallError::Signature { .. }), "{wrong}");
-    // Unloads the declaring module.
+    // Reloads without the module that declares the class.
     assert!(host.reload(&[support::plugin("lamps", &[])]).expect("it is done").is_committed());
     let gone = call_error(tag.call(()).expect_err("removed"));
     assert!(matches!(gone, CallError::NotFound { .. }), "{gone}");
@@ -160,7 +160,7 @@ fn a_typed_method_has_its_object_first_and_remains_in_its_runtime() {
     let bulb = Bulb::create(&host).expect("it is declared");
     let wrong = flicker.call((Obj::new(bulb.handle()), 2)).map(drop).expect_err("a bulb").to_string();
     assert!(wrong.contains("Bulb"), "{wrong}");
-    // In the other runtime, an equal handle is stale or refers to another object. The function still calls its own runtime.
+    // An equal handle in another runtime is stale or refers to another object. The function still calls the runtime in which it was found.
     let other = lamps_host();
     let _theirs = Lamp::create(&other).expect("it is declared");
     assert_eq!(flicker.call((lamp, 1)).expect("it flickers here"), 3);
@@ -208,7 +208,7 @@ fn closures_may_panic_drop_themselves_or_own_the_runtime() {
     assert!(error.to_string().contains("on purpose"), "{error}");
     drop(panics);
 
-    // Listener that drops itself during its call. The listener owns a value whose drop reads the runtime.
+    // Listener that is dropped during its own call. The listener owns a value whose drop reads the runtime.
     struct OnDrop(Runtime, Rc<Cell<usize>>);
     impl Drop for OnDrop {
         fn drop(&mut self) {
@@ -228,7 +228,7 @@ fn closures_may_panic_drop_themselves_or_own_the_runtime() {
     assert_ne!(found.get(), usize::MAX, "the value was dropped");
     lamp.before().call(&host, (5,)).expect_err("it is bound to nothing");
 
-    // Listener that owns a handle to the host. The listener is still bound when the host ends.
+    // Listener that owns a handle to the host. The listener is still bound when the host is shut down.
     let owner = host.clone();
     let listener = lamp.before().listen(&host, move |_, (times,)| Ok(times + owner.objects().iter().len() as u32));
     let listener = listener.expect("it is bound");
@@ -243,7 +243,7 @@ fn closures_may_panic_drop_themselves_or_own_the_runtime() {
 fn a_closure_is_bound_only_at_safe_points_with_the_delegates_signature() {
     let host = lamps_host();
     let lamp = Lamp::create(&host).expect("it is declared");
-    // Declares the delegate with a wrong signature, like wrong glue.
+    // Declares the delegate with a wrong signature, as incorrect glue would.
     let wrong = alcedo_runtime::host::DelegateOf::<(f64,), u32>::new(Lamp::PATH, "before", lamp.handle());
     for error in [
         wrong.call(&host, (1.0,)).map(drop).expect_err("u32 -> u32"),
@@ -258,7 +258,7 @@ fn a_closure_is_bound_only_at_safe_points_with_the_delegates_signature() {
     assert_eq!(lamp.before().call(&host, (2,)).expect("it flickers"), 2);
     lamp.before().bind(&host, lamp, "label").expect_err("it takes a text");
     assert_eq!(lamp.before().unbind(&host, lamp, "flicker").expect("it was there"), 1);
-    // The first closure of a signature declares a function. This declaration is refused during a plugin call. Later closures of the
+    // For each signature, the first closure declares a function. This declaration is refused during a plugin call. Later closures with this
     // signature only bind the declared function.
     let (late, later) = (Rc::new(RefCell::new(None)), Rc::new(RefCell::new(None)));
     let (kept, kept_later) = (Rc::clone(&late), Rc::clone(&later));
@@ -341,7 +341,7 @@ fn plugin_glue_works_across_reloads_of_either_or_both_plugins() {
         assert!(report.is_committed(), "{report}");
         check(lamps as u32, plus as u32);
     }
-    // Loads a module whose glue was generated before the change. The reload is refused, and the state is unchanged.
+    // Loads a module whose glue was generated before the other module changed. The reload is refused, and the state is unchanged.
     let stale = [support::tagged("lamps", &[], 5), support::plugin("lamps-plus", &["drifted"])];
     let message = match host.reload(&stale) {
         Ok(report) => report.to_string(),

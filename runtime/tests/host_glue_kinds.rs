@@ -1,5 +1,5 @@
-//! Tests further Rust types of host glue: enums, structs with any fields, sets and maps, out parameters, and delegate arguments.
-//! `host_glue.rs` covers numbers, strings and references. Each type is used before and after a reload that makes the glue stale.
+//! Tests Rust types of host glue that `host_glue.rs` does not cover: enums, structs with any fields, sets and maps, out parameters, and
+//! delegate arguments. Each type is used before and after a reload that makes the glue stale.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -60,7 +60,7 @@ fn glue_passes_enums_as_properties_elements_keys_parameters_and_results() {
     host.shutdown().into_result().expect("a clean shutdown");
 }
 
-/// The glue contains the entry numbers of the first declaration. After the reload, these numbers belong to other entries.
+/// The glue contains the entry numbers from the first declaration of the enum. After the reload, these numbers belong to other entries.
 #[test]
 fn a_changed_enum_is_an_error_before_any_access() {
     let host = host("moods");
@@ -135,7 +135,7 @@ fn a_changed_struct_is_an_error_listing_the_fields_of_the_glue() {
 }
 
 alcedo_runtime::host_struct! {
-    /// Earlier version of a drawer.
+    /// Struct `Drawer` as an earlier version of the plugin declared it.
     struct Other in "/Script/Game.Drawer" {
         name "name": String,
         numbers "numbers": Vec<u32>,

@@ -1,4 +1,4 @@
-//! Tests interfaces with functions. Classes of the declaring module, of another module and of the host implement the interfaces. The
+//! Tests interfaces with functions. The declaring module, another module and the host have classes that implement the interfaces. The
 //! functions are called through a reference, on an object, and by name, also after reloads. A class that lacks a declared function is
 //! rejected.
 
@@ -89,7 +89,7 @@ fn a_host_calls_a_function_of_an_interface_by_name() {
     let unknown = host.calls().resolve("uf:/Script/Game.Shines:colour").expect_err("it is misspelled");
     assert!(matches!(unknown, Error::Call(CallError::NotFound { .. })), "{unknown}");
 
-    // A handle of the interface function ends with the generation that declares the interface.
+    // A function handle ends with the generation that declares the interface.
     let lamps = [support::plugin("lamps", &[]), support::plugin("lamps-plus", &[])];
     host.reload(&lamps).unwrap_or_else(|error| panic!("{error}"));
     let dead = host.calls().call_handle(color, &[Value::Object(lamp)]).expect_err("its module has ended");
@@ -135,7 +135,7 @@ fn a_class_missing_an_interface_function_is_refused_listing_both_sides() {
     let expected = "/Script/Game.Candle implements /Script/Game.Shines, which declares shine(f64 -> f64); /Script/Game.Candle has \
                   shine(f32 -> f64)";
     assert!(error.contains(expected), "{error}");
-    // The state is unchanged.
+    // The rejected reloads have not changed the host.
     assert_eq!(call_text(&host, room, "light_up", &[Value::F64(0.01)]), "yellow 0.1 0");
 }
 

@@ -1,5 +1,5 @@
 //! Tests plugins whose C code defines functions for which `module!` has hooks. Crash handlers define `pthread_create`, and allocators
-//! define the functions of the C heap. On request, `module!` omits these hooks. All other hooks must then work.
+//! define the functions of the C heap. On request, `module!` omits the hooks for these functions. All other hooks must then work.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 
 use crate::support;

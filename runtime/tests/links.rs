@@ -19,7 +19,7 @@ const SHAPESHIFTER: &str = "/Script/Game.Shapeshifter";
 type OnCall = Rc<dyn Fn(&Runtime, ObjectHandle)>;
 
 thread_local! {
-    /// Received calls, each with the name of its receiver.
+    /// Received calls, each with the name of the object that received the call.
     static LOG: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
     /// Closure that a receiver runs during a call.
     static DOES: RefCell<Option<(Runtime, OnCall)>> = const { RefCell::new(None) };
@@ -64,7 +64,7 @@ fn natives() -> Natives {
     Natives::in_package("Test").class(hub).class(ear)
 }
 
-/// Returns a host with these builds of `migration` and `switchboard`. If the list is empty, the host has no Master.
+/// Returns a host with these plugin builds. If the list is empty, the host has no Master.
 fn host(plugins: &[&str]) -> Runtime {
     let host = support::builder().natives(natives()).build().unwrap_or_else(|error| panic!("{error}"));
     let libraries: Vec<_> = plugins.iter().map(|plugin| support::plugin(plugin, &[])).collect();
@@ -86,7 +86,7 @@ fn hub_and_ears(host: &Runtime, property: &str) -> (ObjectHandle, [ObjectHandle;
     (hub, ears)
 }
 
-/// Broadcasts a message, and returns the receivers of the call.
+/// Broadcasts a message, and returns the objects that received it.
 fn broadcast(host: &Runtime, hub: ObjectHandle, property: &str, message: &str) -> String {
     LOG.take();
     let outcome = host.links().broadcast(hub, property, &[Value::Text(message.to_owned())]);
@@ -95,7 +95,7 @@ fn broadcast(host: &Runtime, hub: ObjectHandle, property: &str, message: &str) -
     log.join(", ")
 }
 
-/// Sets the closure that receivers run during the next calls.
+/// Sets the closure that objects run when they receive one of the next calls.
 fn does(host: &Runtime, does: impl Fn(&Runtime, ObjectHandle) + 'static) {
     DOES.replace(Some((host.clone(), Rc::new(does))));
 }
@@ -387,7 +387,7 @@ fn references_resolve_to_equal_objects_after_saving_and_loading() {
     let id = first.links().lazy_id_of(shape).expect("a reference was resolved");
     first.worlds().save(&path).expect("it is saved");
     let second = host(&["migration"]);
-    // Creates an object first, so that the handles of the second host differ.
+    // Creates an object first, so that handles in the second host differ from those in the first host.
     spawn(&second, ACTOR);
     let report = second.worlds().load(&path).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(report.unresolved, Vec::<String>::new());

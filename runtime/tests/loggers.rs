@@ -1,5 +1,5 @@
-//! Tests a plugin that sets its own loggers in its main. The calls of the logging crates must succeed. The plugin's lines are written to
-//! the destination that its author chose. The host receives all other lines.
+//! Tests a plugin that sets its own loggers in its main. Calls to the logging crates must succeed. The plugin's lines are written to the
+//! destination that its author chose. The host receives all other lines.
 
 use crate::support;
 
@@ -76,7 +76,7 @@ fn the_host_reports_a_logger_of_the_plugin() {
 
 #[test]
 fn a_main_setting_a_logger_too_late_fails_with_a_hint() {
-    // Keeps the lines of this main out of the records of other tests.
+    // Excludes the lines that this main logs from the records of other tests.
     let _record = support::record("loggers");
     let error = loggers(&["by-hand"]).map(drop).expect_err("the host was first");
     assert!(error.contains("already initialized"), "{error}");

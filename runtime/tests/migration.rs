@@ -1,4 +1,4 @@
-//! Tests a class that changes while its objects are alive. A reload replaces the first declaration of `migration` by the second. Then every
+//! Tests a class that changes while its objects are alive. A reload replaces the first declaration in `migration` by the second. Then every
 //! object and every line of the report is checked.
 
 use crate::support;
@@ -8,7 +8,7 @@ use expect_test::{Expect, expect};
 
 const SHAPESHIFTER: &str = "/Script/Game.Shapeshifter";
 
-/// Host before the change, with two objects. The first has only default values. The second has no default value.
+/// Host before the change, with two objects. The first has only default values. In the second, each value differs from its default.
 struct Before {
     host: Runtime,
     plain: ObjectHandle,
@@ -72,7 +72,7 @@ fn member_references_of_a_host_follow_reloads_and_work_per_runtime() {
     };
     assert_eq!(shifted(&host, changed, &shift), "v1");
     reload(&host, &["v2"]);
-    // The property has another offset in the new class.
+    // The property has another offset in the new class, so the lookup must use the new offset.
     objects.set(changed, &same, &Value::F64(7.5)).expect("it is there");
     assert_eq!(objects.get(changed, "same").expect("it is there"), Value::F64(7.5));
     let gone = objects.get(changed, &removed).expect_err("the new class has none").to_string();
@@ -243,7 +243,7 @@ fn a_kept_field_is_carried_unless_it_fits_no_more() {
 fn the_report_lists_the_outcome_of_every_value() {
     let Before { host, .. } = before();
     let mut report = reload(&host, &["v2"]);
-    // Removes times, which differ in each run. Another test covers the leftovers of the old code.
+    // Removes the measured times, which differ in each run. Another test covers the leftovers of the old code.
     report.phases.0.clear();
     report.retired = None;
     expect![[r#"

@@ -28,7 +28,7 @@ pub(crate) const CRATES: &[&str] = &[
     "tools/src",
 ];
 
-/// Modules of one folder that depend on each other, with the reason.
+/// Modules in one folder that depend on each other, with the reason for the exception.
 const CYCLES: &[(&str, &[&str], &str)] = &[
     (
         "plugin-api/macros/src",
@@ -83,7 +83,7 @@ const CYCLES: &[(&str, &[&str], &str)] = &[
 
 type Module = Vec<String>;
 
-/// Module with the content of its file. The module is not a test.
+/// Module that is not a test, with the paths and names in its file.
 struct Source {
     /// Paths that may name a module, as written.
     paths: Vec<Vec<String>>,
@@ -96,7 +96,7 @@ struct Source {
 
 type Crate = BTreeMap<Module, Source>;
 
-/// Modules declared in a file of a crate.
+/// Visitor that collects the modules in a file of a crate.
 #[derive(Default)]
 struct Reader {
     module: Module,
@@ -172,7 +172,7 @@ impl<'ast> Visit<'ast> for Reader {
     }
 
     fn visit_item_mod(&mut self, item: &'ast syn::ItemMod) {
-        // A module without a body is stored in its own file.
+        // A module without a body is read from its own file.
         if item.content.is_some() {
             self.module.push(item.ident.to_string());
             self.source();
@@ -247,8 +247,8 @@ fn resolve(all: &Crate, from: &Module, path: &[String], depth: u32) -> Option<Mo
         } else if source.items.contains(first) {
             return Some(at);
         } else if let Some(path) = source.exports.get(first).filter(|_| depth < 8) {
-            // A path of this module may begin with an imported name. This path is ignored, because the import was counted. A path that
-            // another module re-exports is followed: `pub use chosen::*` may use a name that only that module imports.
+            // A path in this module may begin with an imported name. Such a path is ignored, because the import was already counted. A path
+            // that another module re-exports is followed: `pub use chosen::*` may use a name that only that module imports.
             let is_followed = is_begun || depth > 0;
             return if is_followed { resolve(all, &at, &[path, more].concat(), depth + 1) } else { None };
         } else if !is_begun {
@@ -273,9 +273,9 @@ fn uses(all: &Crate) -> BTreeMap<Module, BTreeSet<Module>> {
     all.iter().map(of).collect()
 }
 
-/// Returns the modules of a folder. Each module is listed with the modules of this folder on which it depends.
+/// Returns the modules in a folder, each with the modules of this folder on which it depends.
 fn within(folder: &[String], uses: &BTreeMap<Module, BTreeSet<Module>>) -> BTreeMap<String, BTreeSet<String>> {
-    // Ignores the file of the folder itself. This file is not a sibling of the modules in the folder.
+    // Ignores the file of the folder itself, which is not a sibling of the modules in the folder.
     let child = |module: &Module| module.strip_prefix(folder)?.first().cloned();
     let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for (module, used) in uses {

@@ -18,7 +18,7 @@ mod meter;
 #[path = "../benches/support/lamp.rs"]
 mod lamp;
 
-/// Imports that a shared source file uses in the host. A plugin has a module of this name with its own imports.
+/// Imports that the shared source file of a class needs in the host. A plugin has a module of this name with its own imports.
 mod words {
     pub(super) use alcedo_runtime::CallError;
     pub(super) use alcedo_runtime::native::{Obj, SparseDelegate, This, uclass, udelegate, uenum, uinterface, ustruct};
@@ -29,7 +29,7 @@ const LANTERN: &str = "/Script/Game.Lantern";
 const METER: &str = "/Script/Metering.Meter";
 
 thread_local! {
-    /// Events of this thread. The thread runs a single test.
+    /// Events that this thread has recorded. The thread runs a single test.
     static SEEN: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -64,7 +64,7 @@ pub(crate) struct Lamp {
     brightness: f64,
     sprite: Sprite,
     flickered: u32,
-    /// Reference that is not a property. Only the hook of the collector reports it.
+    /// Reference that is not a property. Only the `add_references` hook reports this reference to the collector.
     friend: Obj<Lamp>,
 }
 
@@ -190,7 +190,7 @@ impl Hums for Lamp {
     }
 }
 
-/// Lamp with further fields and without a constructor.
+/// Lamp with additional fields and without a constructor.
 #[uclass(package = "Test", base = Lamp)]
 pub(crate) struct Beacon {
     turned: u32,
@@ -363,7 +363,7 @@ fn a_reentrant_borrow_is_an_error_naming_both_methods() {
         };
         assert_eq!((of, &*held, &*requested_by), (object, "count_inside", "flickered"), "{function}");
     }
-    // The method no longer borrows the fields. The counter is kept.
+    // The method no longer borrows the fields, and the counter has kept its value.
     assert_eq!(call_text(&host, lamp, "flickered", &[]), "U32(1)");
     assert_eq!(call_text(&host, lamp, "read_inside", &[]), "Bool(false)");
     assert!(seen()[0].contains("`flickered` needs the plugin part while `read_inside` holds it"));
@@ -381,7 +381,7 @@ fn a_host_interface_is_called_on_host_and_plugin_objects() {
     assert_eq!([other, lantern, bell].map(|of| hum(of, 2)), ["U32(800)", "U32(800)", "U32(4)"]);
     let refused = hum(silent, 1);
     assert!(refused.contains(METER_BASE) && refused.contains("not a /Script/Test.Hums"), "{refused}");
-    // The call to the object borrows its plugin part. The nested call to the same object is therefore refused.
+    // The outer call borrows the plugin part of the object, so the nested call to this object is refused.
     let refused = hum(lamp, 1);
     assert!(refused.contains("`hum` needs the plugin part while `hum_twice` holds it"), "{refused}");
     host.objects().destroy(bell);
@@ -395,9 +395,9 @@ fn nested_calls_reborrow_fields_that_a_method_lends() {
     let host = host();
     let [lamp, lantern] = [spawn(&host, LAMP), spawn(&host, LANTERN)];
     let reborrow = |object, times| call_text(&host, object, "reborrow_inside", &[Value::U32(times)]);
-    // The lantern's override in the plugin doubles the number, and calls the base method.
+    // The plugin's override in the lantern doubles the number, and calls the base method.
     assert_eq!([reborrow(lamp, 3), reborrow(lantern, 3)], ["U32(405)", "U32(708)"]);
-    // A failed call ends all its borrows.
+    // A failed call ends all borrows that the call has made.
     assert!(reborrow(lamp, 101).contains("101 times are too often"));
     assert_eq!([reborrow(lamp, 0), call_text(&host, lamp, "flickered", &[])], ["U32(809)", "U32(9)"]);
     seen();
@@ -433,7 +433,7 @@ fn the_collection_traces_references_in_rust_fields() {
     assert!(refused.contains("/Script/Test.Lamp"), "{refused}");
 }
 
-/// Base class of the meter. This class is unrelated to the lamp.
+/// Base class of the meter, which is unrelated to the class `Lamp`.
 const METER_BASE: &str = "/Script/Engine.Actor";
 
 thread_local! {
@@ -441,7 +441,7 @@ thread_local! {
     static DURING_WORK: RefCell<Option<Box<dyn Fn()>>> = const { RefCell::new(None) };
 }
 
-/// Object that keeps another object alive by a Rust field.
+/// Object that keeps another object alive by a Rust field, which it reports to the collector.
 #[uclass(package = "Test")]
 #[derive(Default)]
 pub(crate) struct Keeper {
@@ -489,7 +489,7 @@ fn no_collection_runs_while_a_method_borrows_the_references_exclusively() {
     let previous = keep();
     assert_eq!((previous != kept, host.collection().collect().expect("collected")), (true, 1));
 
-    // An incremental collection starts again after the method returns.
+    // After the method has returned, an incremental collection starts again.
     let kept = keep();
     host.collection().begin_in_slices();
     during_work(|host| (0..3).for_each(|_| host.tick(Budget::seconds(0.01))));
@@ -520,14 +520,14 @@ fn two_runtimes_on_two_threads_have_fields_of_their_own() {
     assert_eq!(there.join().expect("it ends"), here);
 }
 
-/// Returns the reflected types of the meter's package, as text.
+/// Returns the reflected types in the meter's package, as text.
 fn types_of_the_meter(host: &Runtime) -> String {
     // SAFETY: only reads the types; no object is marked, followed or aged.
     let stores = unsafe { host.bench() };
     stores.types_of("Metering")
 }
 
-/// The source file of the meter is compiled once in the host and once in a plugin.
+/// The source file of the meter is compiled in the host and in a plugin.
 #[test]
 fn a_class_moves_from_the_host_to_a_plugin_with_its_file() {
     let native = support::builder()

@@ -1,5 +1,5 @@
-//! Tests that the Rust fields of a native object exist exactly as long as the object. The constructor and the destruction hook of the
-//! object may fail in any way.
+//! Tests that the Rust fields of a native object exist exactly as long as the object. The constructor or the destruction hook of the object
+//! may fail in any way.
 
 use crate::scripts::{Package, builder, reload_of};
 use crate::support;
@@ -78,7 +78,7 @@ impl Fuse {
         *calls
     }
 
-    /// Destroys the object, and then counts as ten calls.
+    /// Destroys its own object, and then adds ten to the number of calls.
     #[ufunction]
     fn end_inside(&mut self, this: This<Self>) -> i32 {
         destroy(this.handle());
@@ -115,7 +115,7 @@ fn host() -> Runtime {
 #[test]
 fn an_object_that_ends_during_field_construction_has_no_fields() {
     let host = host();
-    // Reads the number before the test. The class default object has fields as well.
+    // Reads the number before the test, because the class default object has fields as well.
     let before = FIELDS.get();
     for wrong in [Wrong::EndsEarly, Wrong::Panics] {
         WRONG.set(wrong);

@@ -1,5 +1,5 @@
-//! Tests structs that are sent to another machine. Custom code of the host or of a module serializes a struct. Without such code, each
-//! field is serialized.
+//! Tests structs that are sent to another machine. A host or a module can serialize a struct by custom code. Without such code, each field
+//! is serialized.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -10,7 +10,7 @@ use alcedo_runtime::{CallError, Error, NetNames, ObjectHandle, Runtime, Value, n
 
 use crate::support;
 
-/// Names of the objects on one machine. The other machine has its own copies of the objects, with equal names.
+/// Names of the objects on one machine. Each machine has its own copies of the objects, with equal names.
 #[derive(Default)]
 struct Shared(RefCell<HashMap<u64, ObjectHandle>>);
 
@@ -82,7 +82,7 @@ fn a_module_struct_with_custom_serialization_keeps_fields_not_sent() {
     there.net_read(to, "label", &bytes, &Shared::default()).expect("it is read");
     let read = there.objects().get(to, "label").expect("it is there");
     assert_eq!(field(&read, "sender"), Value::Object(ObjectHandle::NONE));
-    // Sends a struct by value: two bytes after the header.
+    // Sends a struct whose custom serialization writes two bytes after the header.
     let large = with(&here.objects().get(from, "large").expect("there"), "height", Value::F64(3.5));
     here.objects().set(from, "large", &large).expect("it is there");
     let bytes = here.net_write(from, "large", &names).expect("it is written");

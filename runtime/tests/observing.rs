@@ -1,4 +1,4 @@
-//! Tests observed calls with their counters and spans. Also tests that calls without an observer have no cost.
+//! Tests that observed calls are counted and have spans. Also tests that calls without an observer have no cost.
 
 use crate::support;
 
@@ -68,7 +68,7 @@ fn observed_calls_of_every_protocol_are_counted_by_name() {
     ];
     let of_names = |host: &Runtime| {
         let mut counted = counted(host);
-        // Calls without a name are counted separately, by kind.
+        // Excludes calls without a name, which are counted separately by kind.
         counted.retain(|(_, name, ..)| name.contains(":/"));
         counted
     };
@@ -84,14 +84,14 @@ fn observed_calls_of_every_protocol_are_counted_by_name() {
     }
     let table = host.console("calls");
     assert!(table.contains("3 × nm:/switchboard:Line:sum (nm): mean ") && table.contains(", 1 failed"), "{table}");
-    // With counting disabled, the earlier lookups still work and the counters do not change.
+    // With counting disabled, lookups that were made before still work, and the counters do not change.
     assert!(host.console("calls off").contains("counting of calls by name is off"));
     round();
     assert_eq!(of_names(&host), expected);
     host.console("calls clear");
     assert!(counted(&host).is_empty());
     host.console("calls on");
-    // The counters continue across a reload, with unchanged names.
+    // The counters continue across a reload, because the names do not change.
     own.call((1, 2)).expect("a sum");
     let report = host.reload(&[support::plugin("switchboard", &[])]).expect("a Master");
     report.into_result().unwrap_or_else(|report| panic!("{report}"));

@@ -1,5 +1,5 @@
-//! Tests the order of hooks of an object and of a generation, from creation to end. The hooks of fuses in `lamps` and `lamps-plus` log
-//! lines. A listener adds the events of the Master. Each test compares all lines.
+//! Tests the order of hooks for an object and for a generation, from creation to end. The hooks of the fuses in `lamps` and `lamps-plus`
+//! log lines. A listener adds the events of the Master. Each test compares all lines.
 
 use crate::support;
 
@@ -51,7 +51,7 @@ fn silent_host() -> Runtime {
     listening.build().unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Returns a host with a Master. Drops the lines recorded so far.
+/// Returns a host with a Master. Discards the lines recorded so far.
 fn host(record: &Record) -> Runtime {
     let host = silent_host();
     host.create_master(&libraries(&[])).unwrap_or_else(|error| panic!("{error}"));

@@ -1,5 +1,5 @@
-//! Tests out parameters: by type and by name, through overrides of another module, and in calls from the host. A failed call must leave the
-//! values unchanged.
+//! Tests out parameters in calls by type and by name, in overrides of another module, and in calls from the host. A failed call must leave
+//! the values unchanged.
 
 use crate::support;
 
@@ -52,7 +52,7 @@ fn a_host_receives_out_parameters_only_from_successful_calls() {
     assert!(matches!(failed, Error::Call(CallError::Returned { .. })), "{failed}");
     let crashed = host.objects().call_with_out_parameters(splitter, "crash", &[Value::U32(1)]).expect_err("it panics");
     assert!(matches!(crashed, Error::Call(CallError::Panicked { .. })), "{crashed}");
-    // A call by name returns only the result. The call must also drop the values of the out parameters.
+    // A call by name returns only the result. The call must also drop the values in the out parameters.
     let name = "uf:/Script/Game.Splitter:split";
     let arguments = [Value::Object(splitter), Value::U32(9), Value::U32(2), lines(&["a"])];
     assert_eq!(host.calls().call(name, &arguments).unwrap_or_else(|error| panic!("{error}")), Some(Value::U32(4)));

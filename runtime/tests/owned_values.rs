@@ -1,5 +1,5 @@
 //! Tests values that a real plugin owns in host memory. The plugin releases them on the game thread and on other threads. The values
-//! survive a rollback, and end with a reload or an unload.
+//! survive a rollback. A reload or an unload destroys them.
 
 use crate::support;
 
@@ -173,7 +173,7 @@ fn a_thread_may_drop_values_after_its_generation_ended() {
 fn objects_referenced_by_an_owned_value_are_not_collected() {
     let host = host();
     let knowing = spawn(&host, CAVE);
-    // An outer keeps none of its inner objects alive.
+    // An outer object does not keep its inner objects alive.
     let known = host.objects().spawn_in(CAVE, knowing).unwrap_or_else(|error| panic!("{error}"));
     query(&host, knowing, "keep_alive", &[Value::Object(known)]);
     host.collection().collect().expect("a safe point");

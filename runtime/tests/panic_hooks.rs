@@ -16,7 +16,7 @@ fn change(host: &Runtime, what: &str) {
     changed.unwrap_or_else(|error| panic!("{what}: {error}"));
 }
 
-/// Returns the number of runs of the author's hook since the previous call.
+/// Returns how often the author's hook has run since the previous call of this function.
 fn hook_calls(host: &Runtime) -> u32 {
     match host.calls().call("ex:/outcry.hook_calls", &[]) {
         Ok(Some(Value::U32(times))) => times,
@@ -85,7 +85,7 @@ fn a_panic_hook_taken_and_kept_loses_one_location_at_most() {
         assert_eq!(hook_calls(&host), 3, "round {round}");
         change(&host, if round == 1 { "drop kept" } else { "restore" });
         assert_location(&host, "given back");
-        // Round 1 drops the hook of `module!`. Round 2 keeps and restores the author's own hook.
+        // Round 1 drops the hook that `module!` has set. Round 2 stores and restores the author's own hook.
         assert_eq!(hook_calls(&host), if round == 0 { 0 } else { 2 }, "round {round}");
     }
 }
@@ -127,7 +127,7 @@ fn panic_hooks_are_removed_with_their_module_at_no_cost() {
     }
 }
 
-/// Environment variable that marks the child process. The child process ends by a panic.
+/// Environment variable that marks the child process, which a panic aborts.
 const ENDING: &str = "OUTCRY_ENDING";
 
 #[test]

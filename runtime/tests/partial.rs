@@ -25,7 +25,7 @@ fn libraries(attributes: u64, plus: u64, cube: u64) -> Vec<PathBuf> {
     ]
 }
 
-/// Host with one object of each module, and one object of a class that two modules implement.
+/// Host with one object for each module, and one object whose class has parts in two modules.
 struct Scene {
     host: Runtime,
     set: ObjectHandle,
@@ -70,7 +70,7 @@ impl Scene {
         .map(|name| self.host.calls().call(name, &[]).unwrap_or_else(|error| panic!("{error}")))
     }
 
-    /// Returns the line of the digest that describes the plugin part of an object.
+    /// Returns the line of the world digest that describes the object's plugin part.
     fn half(&self, object: ObjectHandle) -> String {
         let digest = self.host.worlds().digest();
         let line = digest.part("plugin-parts").iter().find(|line| line.starts_with(&format!("{object} at ")));
@@ -347,7 +347,7 @@ fn a_watch_follows_a_folder_that_is_deleted_and_recreated() {
         }
         build(2);
         wait_for(2);
-        // A later save in the new folder.
+        // Saves another build in the new folder.
         build(1);
         wait_for(1);
     }

@@ -10,7 +10,7 @@ use alcedo_runtime::{
     Budget, ContextError, Error, LoadError, ManifestInfo, Outcome, Permission, PermissionPolicy, Phase, Runtime, Value,
 };
 
-/// Target of the warnings about uses.
+/// Log target of the warnings about undeclared permissions that a module uses.
 const TARGET: &str = "alcedo_runtime::load::context::registry";
 
 fn modest(names: &[&str]) -> PathBuf {
@@ -21,7 +21,7 @@ fn host(policy: PermissionPolicy) -> Runtime {
     support::builder().permissions(policy).build().unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Tries to create a Master with this library. The host must refuse the library. Returns the error.
+/// Tries to create a Master with this library, and returns the error. The host must refuse the library.
 fn refused(library: &Path) -> String {
     let host = host(PermissionPolicy::Refuse);
     match host.create_master(&[library]) {
@@ -84,7 +84,7 @@ fn a_refused_reload_leaves_the_old_code_running() {
 
 #[test]
 fn reported_uses_are_warnings_of_one_report() {
-    // Keeps the log lines of this test out of records of other tests.
+    // Excludes the lines that this test logs from the records of other tests.
     let _log = support::record(TARGET);
     let host = host(PermissionPolicy::Report);
     host.create_master(&[modest(&[])]).expect("the module uses nothing");

@@ -1,5 +1,5 @@
-//! Tests protocols and resolvers that plugins register. The host and other plugins call them, also after reloads, rollbacks and unloads.
-//! The tests cover every error that a plugin can cause.
+//! Tests protocols and resolvers that plugins register. The host and other plugins call functions through them, also after reloads,
+//! rollbacks and unloads. The tests cover every error that a plugin can cause.
 
 use crate::support;
 
@@ -14,7 +14,7 @@ fn ledger(features: &[&str], tag: u64) -> PathBuf {
     support::tagged("ledger", features, tag)
 }
 
-/// Returns a host with a protocol that plugins may extend. Each test of this file holds a log record. The records force the tests to run
+/// Returns a host with a protocol that plugins may extend. Each test of this file records the log. The recording forces these tests to run
 /// one at a time.
 fn host(libraries: &[PathBuf]) -> Runtime {
     let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
@@ -105,7 +105,7 @@ fn a_declined_name_is_looked_up_again_and_tools_list_the_decliners() {
     check(&host, "db:/orders.count", &[Value::I64(1)], expect!["Some(I64(1))"]);
     let explained = |name: &str| {
         let explanation = host.calls().explain(name).unwrap_or_else(|error| panic!("{error}")).to_string();
-        // Build ids differ on each machine.
+        // Removes build ids, which differ on each machine.
         let cut = |line: &str| match line.split_once("(build ") {
             Some((before, after)) => format!("{before}({}", after.split_once(')').map_or("", |(_, rest)| rest)),
             None => line.to_owned(),

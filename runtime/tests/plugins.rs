@@ -1,4 +1,4 @@
-//! Tests a real plugin in a real host. The plugin is loaded, called, reloaded and unloaded. The test ends when its image is unmapped.
+//! Tests the life of a real plugin in a real host: load, calls, reloads and unload. The test ends when the plugin's image is unmapped.
 
 use crate::support;
 

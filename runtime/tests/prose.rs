@@ -37,7 +37,7 @@ fn is_prose(path: &str, line: &str, message: &Regex) -> bool {
     path.ends_with(".md") || start.starts_with("//") || start.starts_with('*') || message.is_match(line)
 }
 
-/// Returns the lines of a file that break a rule, with the name of the rule.
+/// Returns the lines in a file that break a rule, with the name of the rule.
 fn findings(path: &str, text: &str, rules: &[(&str, Regex)], message: &Regex) -> Vec<String> {
     let broken = |line: &str| {
         rules.iter().find_map(|(rule, pattern)| {

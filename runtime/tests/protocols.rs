@@ -1,5 +1,5 @@
-//! Tests protocols of a host. These protocols implement the traits that the built-in protocols implement. `console` has its own grammar and
-//! two resolvers. `db` has no grammar and at first no resolver.
+//! Tests protocols that a host registers. These protocols implement the traits that the built-in protocols implement. `console` has its own
+//! grammar and two resolvers. `db` has no grammar, and a resolver is added to it during the test.
 
 use crate::support;
 
@@ -31,7 +31,7 @@ fn check(host: &Runtime, name: &str, arguments: &[Value], expected: Expect) {
     expected.assert_eq(&answer);
 }
 
-/// Protocol for names such as `console:/command`, in upper or lower case.
+/// Protocol for names such as `console:/command`. Names are case-insensitive.
 struct Console;
 
 impl Protocol for Console {
@@ -57,7 +57,7 @@ impl Protocol for Console {
     }
 }
 
-/// Returns its string argument with a prefix.
+/// Returns the string argument with a prefix.
 struct Greeter(&'static str);
 
 impl Dispatcher for Greeter {
@@ -67,8 +67,8 @@ impl Dispatcher for Greeter {
     }
 }
 
-/// Resolver for `say`, for the names in `more`, and for names that fail. The results of its functions contain `label`. `requests` counts
-/// the calls of the resolver.
+/// Resolver for `say`, for the names in `more`, and for names whose functions fail. The results of all its functions contain `label`.
+/// `requests` counts the calls to the resolver.
 struct Commands {
     label: &'static str,
     host: WeakRuntime,

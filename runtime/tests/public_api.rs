@@ -36,7 +36,7 @@ const RAW: [&str; 17] = [
     "ZCallBuffer",
 ];
 
-/// Crates whose visible items with an example are counted.
+/// Crates for which the test counts visible items whose docs contain an example.
 const WITH_EXAMPLES: [&str; 12] = [
     "alcedo-base",
     "alcedo-build",
@@ -57,7 +57,7 @@ fn describe(package: &str) -> PathBuf {
     let target = support::test_dir().join("public-api");
     let toolchain = std::env::var("ALCEDO_NIGHTLY").unwrap_or_else(|_| "nightly".into());
     let mut cargo = Command::new("cargo");
-    // Removes variables that cargo and rustup set for another toolchain.
+    // Removes variables that cargo and rustup have set for the toolchain of this process.
     for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("CARGO") || name.starts_with("RUSTUP_TOOL")) {
         if name != "CARGO_HOME" {
             cargo.env_remove(name);
@@ -97,7 +97,7 @@ struct Surface {
     examples: BTreeSet<(usize, String)>,
     /// Modules that the walk has entered. The walk skips these modules, so that it ends if names form a cycle.
     walked: BTreeSet<(String, String)>,
-    /// Path under which the members of a type or trait are listed: its shortest path that is not hidden. Each other path of the type has a
+    /// Path under which the members of a type or trait are listed: the shortest path that is not hidden. Each other path to the type has a
     /// single line.
     places: BTreeMap<(usize, String), (bool, usize, String)>,
 }
@@ -113,7 +113,7 @@ impl Surface {
         let (lines, examples, walked, places) = Default::default();
         let mut surface = Self { crates, now: 0, lines, examples, walked, places };
         surface.walk(&root, "", false);
-        // Walks a second time, because the shortest path of each item is known only now.
+        // Walks a second time, because the first walk has determined the shortest path of each item.
         (surface.lines, surface.walked) = Default::default();
         surface.walk(&root, "", false);
         surface
@@ -123,7 +123,7 @@ impl Surface {
         self.crates[self.now]["index"][id.trim_matches('"')].clone()
     }
 
-    /// Returns the location of an item of another crate: the index of the crate, and the id in that crate.
+    /// Returns the location of an item in another crate: the index of the crate, and the id in that crate.
     fn elsewhere(&self, id: &str) -> Option<(usize, String)> {
         let path = &self.crates[self.now]["paths"][id.trim_matches('"')]["path"];
         let name = path[0].as_str()?;
@@ -136,7 +136,7 @@ impl Surface {
 
     fn walk(&mut self, id: &str, path: &str, hidden: bool) {
         let item = self.item(id);
-        // Skips items of other crates and items that rustdoc omits. Such items are listed at their re-export.
+        // Skips items in other crates and items that rustdoc omits. These items are listed at their re-exports.
         let Some((kind, inner)) = item["inner"].as_object().and_then(|inner| inner.iter().next()) else { return };
         let hidden = hidden || item["attrs"].to_string().contains("hidden");
         if !hidden && item["crate_id"] == 0 && has_example(item["docs"].as_str().unwrap_or_default()) {

@@ -56,7 +56,7 @@ struct Body {
 }
 
 impl Body {
-    /// Adds the names that a pattern binds, if its value derives from a pointer.
+    /// Adds the names that a pattern binds, if the value that is bound derives from a pointer.
     fn bind(&mut self, pattern: &syn::Pat, from: &syn::Expr) {
         let (mut names, mut made) = (Names::default(), Names::default());
         names.visit_expr(from);

@@ -1,5 +1,5 @@
-//! Tests the recipes of `docs/recipes.md` as plugins. The results of their threads are delivered to the game thread. A reload or unload
-//! before the delivery must leave no traces.
+//! Tests the recipes of `docs/recipes.md` as plugins. The plugins' threads deliver results to the game thread. If the plugin is reloaded or
+//! unloaded before a delivery, no trace of the delivery may remain.
 
 use crate::support;
 
@@ -78,7 +78,7 @@ fn a_c_thread_calls_back_and_the_exit_hook_stops_it() {
             "there is one metronome"
         );
         wait(&host, "the clock receives ten beats", || number(&host, clock, "beats") >= before + 10);
-        // The thread continues through the reload.
+        // The thread is still running when the reload begins.
         let next = support::tagged("c-thread", &[], tag);
         host.reload(&[next]).expect("a Master").into_result().expect("it is committed");
         assert_clean(&host);

@@ -187,7 +187,7 @@ fn a_hang_listener_is_not_called_after_its_removal() {
     };
     let builder = support::builder().watchdog(Duration::from_millis(100)).on_hang(count(&one)).named("one");
     let host = build(builder.on_hang(count(&other)).named("other"));
-    // A reload phase hangs while a listener of the Master sleeps. The watchdog reports the hang.
+    // A reload phase hangs while a listener for Master events sleeps. The watchdog reports the hang.
     let hang = || {
         let seen = other.load(Ordering::SeqCst);
         let sleeps = Arc::clone(&other);

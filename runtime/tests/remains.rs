@@ -1,5 +1,5 @@
-//! Tests state that a plugin's C code leaves behind in addition to mappings: holes in its own image, alternate stacks set by a direct
-//! system call, streams of the C library, attached segments, the environment, and blocks that the C library has allocated.
+//! Tests state, other than mappings, that a plugin's C code leaves behind: holes in its own image, alternate stacks set by a direct system
+//! call, streams of the C library, attached segments, the environment, and blocks that the C library has allocated.
 //!
 //! Earlier versions crashed in some of these cases. Each test therefore runs alone, in a new process of this program.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
@@ -23,14 +23,14 @@ fn host(library: &Path) -> Runtime {
     alarms::host(library, |_| ())
 }
 
-/// Calls the plugin to leave its state behind. Unloads the plugin, and returns the report.
+/// Makes the plugin leave the state `what` behind. Unloads the plugin, and returns the report.
 fn leaves(library: &Path, what: &str) -> UnloadReport {
     let host = host(library);
     leave(&host, what);
     unload(&host)
 }
 
-/// Maps two pages. Uses this address if it is free.
+/// Maps two pages, at the address `at` if this address is free.
 fn two_pages(at: usize) -> *mut u8 {
     let (protection, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
     // SAFETY: creates a new mapping without replacing another.
@@ -160,7 +160,7 @@ fn blocks_allocated_by_the_c_library_for_a_plugin_are_freed() {
     });
 }
 
-/// Calls a function with one argument. The registers of the second and third argument contain these values.
+/// Calls a function with one argument. During the call, the registers for the second and third argument contain these values.
 #[cfg(target_arch = "x86_64")]
 fn call_with_one(function: usize, argument: std::ffi::c_int, second: usize, third: usize) {
     // SAFETY: the function is a signal handler, whose first argument is a signal.

@@ -1,5 +1,5 @@
-//! Tests types and members that are renamed with `was`, and renamed back. Objects, values, kept fields and saved worlds follow both
-//! renames.
+//! Tests types and members that are renamed with `was`, and then renamed back. Objects, values, kept fields and saved worlds must follow
+//! both renames.
 
 use alcedo_runtime::{EnumValue, ObjectHandle, ReloadReport, Runtime, Value, WorldLoadReport};
 use expect_test::{Expect, expect};
@@ -18,12 +18,12 @@ fn reload(host: &Runtime, features: &[&str]) -> ReloadReport {
     report.into_result().unwrap_or_else(|report| panic!("{report}"))
 }
 
-/// Returns the lines of a report after the counts of objects.
+/// Returns the lines of a report that follow the object counts.
 fn changes(report: &ReloadReport) -> String {
     report.to_string().lines().skip(3).map(str::trim).collect::<Vec<_>>().join("\n")
 }
 
-/// Creates a merchant and a smuggler. The merchant has only default values, the smuggler has none.
+/// Creates a merchant with only default values, and a smuggler whose values all differ from the defaults.
 fn people(host: &Runtime) -> [ObjectHandle; 2] {
     let objects = host.objects();
     let [merchant, smuggler] = [MERCHANT, SMUGGLER].map(|class| objects.spawn(class).expect("spawned"));
@@ -190,7 +190,7 @@ fn saved_worlds_follow_types_to_other_names_and_back() {
     .assert_eq(&report.to_string());
     second.worlds().save(&again).expect("it is saved");
 
-    // A host that has undone the rename can still load a world that contains the later names.
+    // A host that has undone the renames can still load a world that contains the new names.
     let third = host(&["renamed"]);
     reload(&third, &[]);
     load(&third, &again);

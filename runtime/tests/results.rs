@@ -1,5 +1,5 @@
 //! Tests functions that return errors. A returned error crosses the ABI boundary with its own error kind, message and call site. The tests
-//! cover every direction and every path. A panic is still reported as a panic.
+//! cover calls in every direction and by every protocol. A panic is still reported as a panic.
 
 use crate::support;
 
@@ -49,7 +49,7 @@ fn a_host_receives_a_returned_error_with_the_functions_location() {
     let (message, location) = returned(flicker(11));
     assert_eq!(message, "11 times are too often");
     assert!(location.ends_with(&support::line_of("lamps", "fn flicker(&self")), "{location}");
-    // The state is unchanged, and the next call works.
+    // The failed call has not changed the lamp, and the next call works.
     assert_eq!(flicker(1).expect("permitted"), Some(Value::U32(5)));
 
     assert_eq!(host.objects().call(lamp, "dim", &[Value::F64(0.5)]).expect("permitted"), None);
@@ -72,7 +72,7 @@ fn a_panic_differs_from_a_returned_error() {
     assert!(matches!(crashed, Error::Call(CallError::Panicked { .. })), "{crashed}");
     assert!(text(&host, lamp, "judge", &[Value::Text("crash".into())]).starts_with("went wrong: panicked"));
     assert_eq!(text(&host, lamp, "judge", &[Value::Text("exact".into())]), "an error: here");
-    // If the `Display` of an error panics, the call returns the panic instead of the error.
+    // If the `Display` of a returned error panics, the call reports the panic instead of the error.
     let mute = host.objects().call(lamp, "mute", &[]).expect_err("it panics");
     assert!(matches!(&mute, Error::Call(CallError::Panicked { message, .. }) if message == "no words"), "{mute}");
     assert_eq!(host.objects().call(lamp, "flickers", &[]).expect("it is whole"), Some(Value::U32(0)));
@@ -105,7 +105,7 @@ fn an_override_in_another_module_returns_its_own_errors() {
     let host = lamp_host();
     let (lamp, twin) = (spawn(&host, LAMP), spawn(&host, TWIN));
     assert_eq!(host.objects().call(twin, "flicker", &[Value::U32(3)]).expect("permitted"), Some(Value::U32(6)));
-    // The override converts the error of the base function into a value.
+    // The override converts an error of the base function into a value.
     assert_eq!(host.objects().call(twin, "flicker", &[Value::U32(9)]).expect("permitted"), Some(Value::U32(0)));
     let (message, location) = returned(host.objects().call(twin, "flicker", &[Value::U32(1000)]));
     assert!(message.contains("out of range"), "{message}");
@@ -129,7 +129,7 @@ fn an_error_passes_through_calls_that_call_back() {
     let (message, location) = returned(back(99));
     assert_eq!(message, "99 times are too often");
     assert!(location.ends_with(&support::line_of("lamps", "fn flicker(&self")), "{location}");
-    // The borrow of the plugin part ends before the error message is formatted. The message may therefore call the object.
+    // The borrow of the plugin part ends before the error message is formatted, so the error's `Display` may call the object.
     assert_eq!(returned(host.objects().call(one, "curious", &[])).0, "curious: 4");
     assert_eq!(host.objects().call(one, "flickers", &[]).expect("it is whole"), Some(Value::U32(4)));
 }

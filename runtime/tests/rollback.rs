@@ -1,6 +1,6 @@
-//! Tests reloads that fail at every step, by an error and by a panic of the host's own code. After each failure the world, including the
+//! Tests reloads that fail at every step, by an error and by a panic in the host's own code. After each failure the world, including the
 //! plugin parts, must be unchanged. The next reload must work. `alcedo_runtime::faults` lists all steps. In every second reload the new
-//! code also calls all entry points (feature `grabs` of the attacker). Such calls could change the host's own counter, plugin parts of
+//! code also calls all entry points (feature `grabs` of the attacker). Such calls could change the host's own counter, plugin parts in
 //! modules that are not replaced, or a registry.
 
 use crate::support;
@@ -14,39 +14,39 @@ use alcedo_runtime::{
     Error, Named, ObjectHandle, Outcome, ReloadReport, ReloadScope, Remainder, Runtime, Value, ZCallHandle, process,
 };
 
-/// Returns two sets of libraries that differ in some classes. A reload in either direction adds a subobject, removes a subobject, converts
-/// values, removes a class, restores a class, and changes the native base class of a class.
+/// Returns one of two sets of libraries, which differ in some classes. A reload in either direction adds a subobject, removes a subobject,
+/// converts values, removes a class, restores a class, and changes the native base class of a class.
 fn libraries(turn: usize) -> Vec<PathBuf> {
     let (form, greed): (&[&str], &[&str]) = if turn.is_multiple_of(2) { (&[], &[]) } else { (&["v2"], &["grabs"]) };
     let same = ["glue-derived", "glue-base", "magic-cube", "switchboard", "broken"];
     let mut libraries: Vec<_> = same.iter().map(|package| support::plugin(package, &[])).collect();
     libraries.push(support::plugin("migration", form));
-    // Each of the two declarations converts the values of the other declaration.
+    // Each of the two declarations converts values from the other declaration.
     let declaration: &[&str] = if turn.is_multiple_of(2) { &[] } else { &["later"] };
     libraries.push(support::plugin("conversions", declaration));
     libraries.push(support::plugin("attacker", greed));
-    // Adds a module that suspends and resumes, in a different build each time. Also adds a module that depends on it.
+    // Adds a module that can be suspended and resumed, in one of two builds. Also adds a module that depends on this module.
     let tag = 1 + turn as u64 % 2;
     libraries.extend([support::tagged("harbor", &[], tag), support::tagged("harbor", &["needs-harbor"], tag)]);
     libraries
 }
 
-/// Host with objects of every module. Each object has state that is stored only in its plugin part.
+/// Host with objects from every module. Each object has state that is stored only in its plugin part.
 struct Scene {
     host: Runtime,
     turn: usize,
     objects: Vec<(&'static str, ObjectHandle)>,
-    /// Handle of a host function. The function outlives each generation of the plugins.
+    /// Handle of a host function. The function outlives every plugin generation.
     greeting: ZCallHandle,
-    /// Number of calls of the host's function by new code. The reload must refuse these calls.
+    /// Number of calls from new code to the host's function. The reload must refuse these calls.
     call_count: Rc<Cell<u64>>,
     scope: ReloadScope,
 }
 
-/// Functions of a class that read the state of its plugin part.
+/// Classes, each with functions that read the state of its plugin part.
 const QUESTIONS: [(&str, &[&str]); 7] = [
-    // These objects are created first. The first writes to kept bodies are therefore those of their red constructor, which fails with the
-    // write.
+    // Objects of this class are created first, so their red constructor makes the first writes to existing objects. If such a write fails,
+    // the red constructor fails.
     ("Game.Notched", &[]),
     ("Game.Hero", &[]),
     ("Game.ShieldedSet", &["absorbed", "change_count"]),
@@ -122,7 +122,7 @@ impl Scene {
         self.objects.iter().filter(|(known, _)| *known == class).map(|(_, object)| *object).collect()
     }
 
-    /// Sets values in the plugin parts that no reload would preserve.
+    /// Sets values in the plugin parts that a reload would not preserve.
     fn stir(&self) {
         let call = |class: &str, function: &str, arguments: &[Value]| {
             for object in self.of(class) {
@@ -229,7 +229,7 @@ fn answer(result: Result<Option<Value>, Error>) -> String {
     result.map_or_else(|error| format!("refused: {error}"), |value| format!("{value:?}"))
 }
 
-/// Returns true if the step runs several times in one reload of the scene.
+/// Returns true if the step runs several times in one reload of this scene.
 fn repeats(step: ReloadStep) -> bool {
     match step {
         ReloadStep::Canary

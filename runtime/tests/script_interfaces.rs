@@ -1,4 +1,4 @@
-//! Tests interfaces and overridden static functions of script packages in a running host. Covers several packages, reloads, and a class
+//! Tests interfaces and overridden static functions in script packages, in a running host. Covers several packages, reloads, and a class
 //! that no longer has the functions of its interface.
 
 use std::fs;
@@ -106,7 +106,7 @@ fn a_package_calls_through_the_interface_of_another_and_follows_its_reloads() {
     let (band, horn) = (stage.spawn("/Script/Town.Band"), stage.spawn("/Script/Brass.Horn"));
     assert_eq!(stage.play(band, horn), "horn: toot 2");
     assert_eq!(stage.play(band, band), "silence");
-    // Adds a function to the interface, and changes the types of another function in all users.
+    // Adds a function to the interface and its class, and adds an optional parameter to another function in both.
     stage.edit("Brass/Loud.uc", "Shout(int Times)", "Shout(int Times, optional bool Softly);\nfunction Rest()");
     stage.edit("Brass/Horn.uc", "Shout(int Times)", "Shout(int Times, optional bool Softly)");
     stage.edit("Brass/Horn.uc", "var int Blown;", "var int Blown;\n\nfunction Rest() { Blown = 0; }");

@@ -478,7 +478,7 @@ fn lines_with_errors(count: usize) -> String {
     format!("class Lute extends Actor;\nfunction F()\n{{\n{}}}\n", lines.collect::<String>())
 }
 
-/// Returns the lines of the digest that contain the number of known classes, and of packages with code.
+/// Returns the lines of the world digest that contain the number of known classes, and the number of packages with code.
 fn kept(host: &Runtime) -> Vec<String> {
     let digest = host.worlds().digest();
     let counts =

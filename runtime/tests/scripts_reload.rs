@@ -1,5 +1,5 @@
-//! Tests objects of scripts after changes of their class. Covers the types of variables, entries of enums, fields of structs, defaults,
-//! names of classes, and targets of delegates.
+//! Tests script objects after changes to their class. Covers the types of variables, enum entries, struct fields, defaults, class names,
+//! and targets of delegates.
 
 use std::collections::BTreeSet;
 
@@ -117,7 +117,7 @@ fn entries_of_enums_are_kept_by_name_and_structs_by_their_fields() {
     );
     reload_of(&host, &package);
     assert_eq!(answer_of(&host, kit), Value::Text("3rope13ropeHighMiddleHigh".into()), "another order of fields");
-    // A struct keeps its remaining fields: see `docs/migration.md`.
+    // After the rename of a field, a struct keeps the values of its other fields: see `docs/migration.md`.
     package.edit("Kit.uc", "    var int Count;\n", "    var int Number;\n");
     package.edit("Kit.uc", "I.Count = 3;", "I.Number = 3;");
     package.edit(
@@ -368,7 +368,7 @@ const CELL: &str = "var int A; var string B; var int C[3];";
 const ROW: &str = "var int X; var Cell In; var int F[4]; var array<Cell> Cells; var string T;";
 const NEST: &str = "var int Fixed[4]; var Row One; var Row Pair[2]; var array<Row> Rows; var map<int, Row> ByNumber; var map<string, Cell> ByText; var int N;";
 
-/// Returns a random build of the class. Omits and reorders fields, and changes their types and the lengths of fixed arrays.
+/// Returns a random build of the class: omits and reorders fields, and changes their types and the lengths of fixed arrays.
 fn another_nest(draws: &mut Draws) -> String {
     let cell = ["int A", "string B", "bool Z"].map(|field| format!("var {field};"));
     let (c, f, fixed) =
@@ -425,7 +425,7 @@ fn fill(host: &Runtime, object: ObjectHandle) {
     }
 }
 
-/// Reloads random builds. Some builds lack the class of one object, so this object becomes dormant.
+/// Reloads random builds. Some builds lack the class of one object, which therefore becomes dormant.
 #[test]
 fn an_undone_edit_loses_nothing_and_reports_count_each_value() {
     let (whole, kid) = (nest(CELL, ROW, NEST), "class Kid extends Nest;\nvar int Mine;\n");

@@ -1,4 +1,4 @@
-//! Tests scripts that pass their own values to functions with custom thunks, of the host and of a plugin. Also tests functions that call
+//! Tests scripts that pass script values to functions with custom thunks, which a host or a plugin declares. Also tests thunks that call
 //! back into the scripts during such a call.
 
 use alcedo_runtime::{CallError, ObjectHandle, Runtime, Value};
@@ -109,7 +109,7 @@ fn scripts_pass_any_struct_and_array_to_host_and_plugin_thunks() {
     assert_eq!(call(&host, stats, "LengthOf", &[]), Some(Value::I32(20)));
 }
 
-/// Script with an array inside an element of another array. The inner array moves when the outer array grows.
+/// Script with an array inside an element of another array. The inner array is moved when the outer array grows.
 const CROWD_TEXT: &str = r#"
 class Crowd extends Object;
 

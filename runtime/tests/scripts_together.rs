@@ -29,7 +29,7 @@ fn a_library_extended_by_a_package_cannot_be_removed() {
     assert_eq!(before.differences(&host.worlds().digest()), Vec::<String>::new());
     call(&host, fancy, "say_hello", &[]);
     assert_eq!(get(&host, fancy, "Hellos"), Value::I32(2), "both go on");
-    // After the removal of the derived class, the module may be unloaded. The object is then dormant.
+    // If the derived class is removed, the module of its base may be unloaded. The object of the derived class is then dormant.
     package.remove("FancyCube.uc");
     let report = host.reload(std::slice::from_ref(&package.folder)).expect("a Master");
     report.into_result().unwrap_or_else(|report| panic!("{report}"));
@@ -54,7 +54,7 @@ fn a_package_needed_by_a_library_cannot_be_removed() {
     let message = refused(host.reload(&[listener]).expect("a Master"));
     assert!(message.contains("`Ballad`") && message.contains("`listener` needs"), "{message}");
     assert_eq!(call(&host, singer, "sing", &[Value::I32(2)]), Some(Value::I32(2)));
-    // The package has a version that the plugin does not accept. The load is therefore refused.
+    // The plugin does not accept this version of the package, so the load is refused.
     package.write("package.toml", "version = \"1.0.0-beta\"\n");
     let message = refused(host.reload(&both).expect("a Master"));
     assert!(message.contains("listener") && message.contains("Ballad") && message.contains("1.0.0-beta"), "{message}");

@@ -1,12 +1,12 @@
-//! Tests script values that reflection stores, and conversions of the interpreter. Each test compiles source code and checks the result of
-//! a function.
+//! Tests script values that reflection stores, and conversions that the interpreter makes. Each test compiles source code and checks the
+//! result of a function.
 
 use alcedo_runtime::{Builder, Value};
 
 use crate::scripts::{Package, call, spawn};
 use crate::support;
 
-/// Checks results of functions of the class `Foo`. `text` is the class body after its first line.
+/// Checks the results of functions in the class `Foo`. `text` is the class body after its first line.
 fn check_values(text: &str, expected: &[(&str, &str)]) {
     let package = Package::new("Tale", &[("Foo.uc", &format!("class Foo extends Actor;\n{text}"))]);
     let builder: Builder = support::builder().package("Tale");

@@ -43,7 +43,7 @@ fn number(answer: Option<Value>) -> u64 {
 struct Counts {
     answered: u64,
     refused: u64,
-    /// Number of calls without a concurrent replacement. For such a call, only one build is correct.
+    /// Number of calls that did not overlap with a replacement. For such a call, only one build is correct.
     exact: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Tests structs whose fields have default values. Covers all operations in which the host creates a value, Rust code of plugins, and
+//! Tests structs whose fields have default values. Covers all operations in which the host creates a value, Rust code in plugins, and
 //! reloads that change the defaults.
 
 use std::path::PathBuf;

@@ -1,5 +1,5 @@
-//! Tests exclusive resources, such as a port or a database. The old generation releases them before the main of the new generation runs.
-//! After a rollback, the old generation acquires them again.
+//! Tests exclusive resources, such as a port or a database. The old generation releases these resources before the main of the new
+//! generation runs. After a rollback, the old generation acquires them again.
 
 use crate::support;
 
@@ -22,7 +22,7 @@ fn tug(tag: u64) -> PathBuf {
     support::tagged("harbor", &["needs-harbor"], tag)
 }
 
-/// Returns an address reserved for this test. The port is below the ephemeral range, and no other process uses the loopback address.
+/// Returns an address reserved for this test: a loopback address that no other process uses, with a port below the ephemeral range.
 fn free_address() -> String {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let pid = std::process::id();
@@ -35,14 +35,14 @@ fn free_address() -> String {
     }
 }
 
-/// Host with the address of its harbor, and the file that requests faults. Each scene holds the log record, so only one scene exists at a
+/// Host with the address of its harbor, and the file that requests faults. Each scene holds a log record, so only one scene can exist at a
 /// time.
 struct Scene {
     host: Runtime,
     address: String,
     _folder: tempfile::TempDir,
     orders: PathBuf,
-    /// Record of the log. This field is dropped last, so that other tests do not receive the last lines of this host.
+    /// Log record. This field is dropped last, so that other tests do not receive the last log lines from this host.
     record: support::Record,
 }
 
@@ -73,7 +73,7 @@ impl Scene {
         self.host.reload(libraries).expect("a Master")
     }
 
-    /// Returns the build that responds on the port. Returns `None` if no build responds.
+    /// Returns the build whose server responds on the port, or `None` if no server responds.
     fn serving(&self) -> Option<String> {
         let mut answer = String::new();
         TcpStream::connect(&self.address).ok()?.read_to_string(&mut answer).ok()?;
@@ -134,8 +134,8 @@ fn a_reload_that_fails_leaves_the_port_to_the_old_generation() {
     }
     let _before = scene.record.take();
     scene.order("");
-    // The new generation holds the port when it ends. The exit hook of the new generation releases the port. Then the old generation
-    // acquires it.
+    // When the new generation ends, it still holds the port. Its exit hook releases the port, and then the old generation acquires the port
+    // again.
     let fault = faults::arm(Fault { step: ReloadStep::BeforeCommit, nth: 0, kind: FaultKind::Error });
     let reload = scene.reload(&[harbor(2)]);
     assert!(fault.has_fired() && !reload.is_committed());
@@ -263,7 +263,7 @@ fn suspend_and_resume_run_while_the_old_generation_is_alive() {
     assert!(!log.contains("posted"), "{log}");
     scene.order("");
     scene.host.tick(alcedo_runtime::Budget::frame());
-    // The old generation is alive, and its posts run. The requested reload runs after these posts.
+    // The old generation is alive again, and its posts run. The requested reload runs after these posts.
     assert_eq!(scene.host.take_reloads().len(), 1);
     assert!(scene.record.take().starts_with("harbor 1 posted\n"), "the old generation continues");
     scene.assert_serves("2");
@@ -396,7 +396,7 @@ fn an_exclusively_opened_database_passes_from_generation_to_generation() {
         let library = support::tagged("almanac", &[], 2 - turn % 2);
         assert!(!host.reload(&[&library]).expect("a Master").is_committed());
         drop(fault);
-        // Each main that has run has incremented the counter. A rollback does not undo effects outside of the host's world.
+        // Each main that has run has incremented the counter. A rollback does not undo effects outside the host's world.
         count += u64::from(step == ReloadStep::PostStartup);
         assert_eq!(starts(), Some(Value::U64(count)));
         let reload = committed(host.reload(&[&library]).expect("a Master"));

@@ -20,12 +20,12 @@ const LONG: Duration = Duration::from_secs(60);
 /// Host with the plugin `magic-cube`. Each cube has a subobject.
 struct Stage {
     host: Runtime,
-    /// Objects for which the host has called the listener for destructions, in order.
+    /// Objects for which the host has called the destruction listener, in order.
     ended: Rc<RefCell<Vec<ObjectHandle>>>,
 }
 
 impl Stage {
-    /// Creates a stage. Each call of the listener for destructions takes `time`.
+    /// Creates a stage. Each call to the destruction listener takes `time`.
     fn new(time: Duration) -> Self {
         let ended = Rc::<RefCell<Vec<ObjectHandle>>>::default();
         let noted = Rc::clone(&ended);
@@ -60,12 +60,12 @@ impl Stage {
         self.host.objects().set(from, "next", &Value::Object(to)).expect("it may be written");
     }
 
-    /// Returns the number of objects that are alive.
+    /// Returns the number of living objects.
     fn count(&self) -> usize {
         self.host.objects().iter().len()
     }
 
-    /// Returns the number of objects for which the listener for destructions was called.
+    /// Returns the number of objects for which the destruction listener was called.
     fn ended(&self) -> usize {
         self.ended.borrow().len()
     }
@@ -88,7 +88,7 @@ impl Stage {
         self.ended()
     }
 
-    /// Ticks until the collection is done. Returns its result and the number of ticks.
+    /// Ticks until the collection is complete. Returns the collection's result and the number of ticks.
     fn finish(&self) -> (Collected, usize) {
         let done = RefCell::new((None, 0));
         support::until("the collection is done", || {
@@ -148,7 +148,7 @@ fn an_object_that_is_referenced_again_during_a_sweep_is_kept() {
     let cubes = stage.loose(300);
     stage.begin_sweep(&cubes);
     let (dead, kept) = cubes.split_at(296);
-    // Between two slices, code stores references to found cubes. The references are in an object, in the root set, and in new objects.
+    // Between two slices, code stores references to cubes that were found unreachable: in an object, in the root set, and in new objects.
     stage.link(holder, kept[0]);
     assert!(stage.host.objects().add_root(kept[1]));
     stage.link(stage.spawn(HOLDER), kept[2]);
@@ -204,7 +204,7 @@ fn a_world_is_saved_and_loaded_during_a_sweep() {
     let report = stage.host.worlds().load(&file).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!((report.objects, report.replaced), (before, before));
     assert_eq!(*stage.ended.borrow(), cubes, "each cube ends once");
-    // The loaded cubes are also unreachable. The restarted collection destroys them.
+    // The loaded cubes are also unreachable, so the restarted collection destroys them.
     stage.finish();
     assert_eq!((stage.count(), stage.ended()), (0, 2 * cubes.len() - half));
 }

@@ -123,7 +123,7 @@ fn alone(test: &str, work: impl FnOnce()) -> Option<String> {
     alone_with(&[], test)
 }
 
-/// Runs `test` in a separate process. The plugin with these features is built before that process starts.
+/// Runs `test` in a separate process. Builds the plugin with these features before that process starts.
 fn alone_with(features: &[&str], test: &str) -> Option<String> {
     support::plugin("traces", features); // built here, and not again by each child process
     Some(support::alone::output_text(&support::alone::passes(&mut this_program(test))))
@@ -185,7 +185,7 @@ fn check_habit(habit: &str, expected: &[&str]) {
     check_with_features(&[], habit, expected);
 }
 
-/// Runs `check_with_search` with features of the plugin and without a memory search.
+/// Checks a habit of a plugin build with these features. The host does not search memory.
 fn check_with_features(features: &[&str], habit: &str, expected: &[&str]) {
     check_with_search(ReferenceSearch::Never, features, habit, expected);
 }
@@ -266,7 +266,7 @@ fn a_stream_into_memory_of_a_plugin_keeps_it_and_is_named() {
     });
 }
 
-/// Checks that a habit keeps its image mapped until the library releases the address. The report must name the habit.
+/// Checks that a habit keeps its image mapped until the library deletes the address. The report must name the habit.
 fn is_kept(habit: &str, expected: &[&str]) {
     let library = support::plugin("traces", &[]);
     let host = host(&library, None, ReferenceSearch::Always);
@@ -297,7 +297,7 @@ fn a_callback_in_a_variable_keeps_its_image_until_removed() {
     });
 }
 
-/// Checks that a callback in this kind of memory keeps its image mapped. The report must contain `expected`.
+/// Checks that a callback that is stored in this kind of memory keeps its image mapped. The report must contain `expected`.
 fn is_kept_in(test: &str, how: &str, expected: &str) {
     if std::env::var_os(ALONE).is_some() {
         return is_kept("entry", &[expected]);
@@ -348,8 +348,8 @@ fn a_handle_of_the_c_library_does_not_keep_an_image() {
     });
 }
 
-/// Checks that the host ignores a number in a variable of one module if the number equals an address of another module. Padding next to a
-/// number may contain half of an address. An unloaded module may have had this address.
+/// Checks that the host ignores a number in a module's variable that equals an address of another module. Padding next to the number may
+/// contain half of an address that an unloaded module had.
 #[test]
 fn a_number_in_a_module_keeps_no_other_module() {
     alone("a_number_in_a_module_keeps_no_other_module", || {
@@ -367,7 +367,7 @@ fn a_number_in_a_module_keeps_no_other_module() {
     });
 }
 
-/// Stores an address in the resident library. Only the host can call this function of the library.
+/// Stores an address in the permanent library. Only host code calls this function, so only the host passes the address.
 #[expect(unsafe_code, reason = "calls a C function by name")]
 fn keep_for_the_host(address: usize) {
     // SAFETY: the name is a C string.
@@ -377,8 +377,8 @@ fn keep_for_the_host(address: usize) {
     unsafe { std::mem::transmute::<*mut libc::c_void, unsafe extern "C" fn(usize)>(keep)(address) };
 }
 
-/// Checks that the host ignores an address of the module in the library. The value is stale, because the module cannot have called the
-/// library.
+/// Checks that the host ignores a value in the library that equals an address of the module. The module cannot have called the library, so
+/// the value is stale.
 #[test]
 fn a_library_not_linked_by_a_module_keeps_nothing_of_it() {
     alone("a_library_not_linked_by_a_module_keeps_nothing_of_it", || {
@@ -393,7 +393,7 @@ fn a_library_not_linked_by_a_module_keeps_nothing_of_it() {
     });
 }
 
-/// Opens a library, like other code in a host, and stores an address in the library.
+/// Opens a library, as other code in a host may do, and stores an address in the library.
 #[expect(unsafe_code, reason = "calls a C function by name")]
 fn opened_later_keeps(library: &Path, address: usize) {
     let name = std::ffi::CString::new(library.as_os_str().as_encoded_bytes()).expect("a name without zeroes");
@@ -407,8 +407,8 @@ fn opened_later_keeps(library: &Path, address: usize) {
     unsafe { std::mem::transmute::<*mut libc::c_void, unsafe extern "C" fn(usize)>(keep)(address) };
 }
 
-/// Checks that the host ignores an address of a module in a library that neither the module nor its dependencies can have opened. The value
-/// can only be an equal number or stale memory.
+/// Checks that the host ignores a value that equals a module's address. Neither the module nor its dependencies can have opened the library
+/// that contains the value, so it can only be an equal number or stale memory.
 #[test]
 fn a_library_opened_by_another_module_keeps_nothing() {
     alone("a_library_opened_by_another_module_keeps_nothing", || {
@@ -491,12 +491,12 @@ fn an_image_with_a_remaining_callback_is_parked_with_its_name() {
         reload(&host, &library);
         until(&host, "the old image is parked", || !host.unloads().parked().is_empty());
         assert!(host.unloads().parked()[0].contains("libstaying.so: staying_table"), "{:?}", host.unloads().parked());
-        // The target of the address is still mapped.
+        // The module to which the address refers is still mapped.
         assert_eq!(mapped(&host), 2);
     });
 }
 
-/// Unloads the only module of a generation, and returns the unload report.
+/// Unloads the only module in a generation, and returns the unload report.
 fn end_of_first(host: &Runtime, library: &Path) -> alcedo_runtime::UnloadReport {
     let lease = host.unloads().lease_master("the test").expect("there is a Master");
     reload(host, library);
@@ -506,7 +506,7 @@ fn end_of_first(host: &Runtime, library: &Path) -> alcedo_runtime::UnloadReport 
     ticket.wait(Duration::from_secs(60)).unwrap_or_else(|report| panic!("{report}"))
 }
 
-/// Allocates and frees blocks of the sizes that a plugin has left. The new blocks overwrite freed blocks.
+/// Allocates and frees blocks with the sizes of the blocks that a plugin has left, so that the new blocks overwrite freed blocks.
 fn churn() {
     let blocks: Vec<Vec<u8>> = (0..64).map(|turn| vec![turn; 4004 + usize::from(turn % 2) * 1001]).collect();
     std::hint::black_box(&blocks);
@@ -520,7 +520,7 @@ fn private_blocks_are_freed_and_those_shared_with_libraries_kept() {
         leave(&host, "blocks");
         let report = end_of_first(&host, &library);
         let [end] = &report.modules[..] else { panic!("{report}") };
-        // The sum contains three blocks of the plugin, and the copied string of the environment.
+        // The sum contains the plugin's three own blocks, and the copied string in the environment.
         let freed = 1001 + 2002 + 3003 + "TRACES_PUT=put by a plugin".len() as u64 + 1;
         assert_eq!((end.c_heap_blocks, end.c_heap_bytes), (4, freed), "{report}");
         assert_eq!((end.c_heap_kept_blocks, end.c_heap_kept_bytes), (2, 4004 + 5005), "{report}");
@@ -559,8 +559,8 @@ fn plugin_blocks_reallocated_by_the_c_library_are_freed_too() {
     });
 }
 
-/// Checks that the host keeps three blocks of a plugin with these features for `reason`. If `reason` is empty, checks that the blocks are
-/// freed.
+/// Checks that the host does not free three blocks of a plugin with these features, for `reason`. If `reason` is empty, checks that the
+/// blocks are freed.
 fn blocks_are_kept(features: &[&str], reason: &str) {
     let all = (3, 1001 + 2002 + 3003);
     let (freed, kept) = if reason.is_empty() { (all, (0, 0)) } else { ((0, 0), all) };

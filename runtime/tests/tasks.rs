@@ -1,5 +1,5 @@
 //! Tests tasks, timers and posted closures of a real plugin: their order, their clock and their end. A reload suspends these jobs. If the
-//! reload fails, the jobs continue. No job runs in a later generation.
+//! reload fails, the jobs continue. No job of an old generation runs in a new generation.
 
 use crate::support;
 
@@ -15,8 +15,8 @@ pub(crate) fn chores(features: &[&str]) -> PathBuf {
     support::plugin("chores", features)
 }
 
-/// Returns a record of the lines under `target`, and a host with one robot. The record outlives the host. Other tests therefore do not
-/// receive the last lines of this host.
+/// Returns a record of the lines under `target`, and a host with one robot. The record outlives the host, so that other tests do not
+/// receive the last lines from this host.
 pub(crate) fn playing(target: &'static str) -> (support::Record, Runtime, ObjectHandle) {
     let record = support::record(target);
     let host = support::hasty_host(&[chores(&[])]);
@@ -474,7 +474,7 @@ fn posted_closures_run_while_the_host_waits_for_an_unload() {
     let release = dir.path().join("let go");
     call(&host, robot, "wait_for_thread", &[Value::Text(release.display().to_string())]);
     wait(&host, "the task is woken", || record.take().contains("woken by a thread"));
-    // The thread ends only after this post has run. No further tick follows. The shutdown must therefore run the post.
+    // The thread ends only after this post has run, and no further tick follows. The shutdown must therefore run the post.
     assert!(host.post_handle().post(move |_| std::fs::write(&release, "").expect("the folder is writable")));
     assert_eq!(host.shutdown().left, Vec::<String>::new());
 }

@@ -22,7 +22,7 @@ fn world(plugin: &str) -> TestWorld {
     builder(plugin).build()
 }
 
-/// Runs `action`. The action must panic. Returns the panic message.
+/// Runs `action`, which must panic, and returns the panic message.
 fn panic_of(action: impl FnOnce()) -> String {
     let panic = catch_unwind(AssertUnwindSafe(action)).expect_err("the action panics");
     *panic.downcast::<String>().expect("a formatted message")
@@ -43,7 +43,7 @@ fn a_world_ticks_calls_and_records_the_log() {
     let hello = log.lines().iter().find(|line| line.message.contains("hello for the")).expect("it is logged");
     assert_eq!((hello.level, hello.target.as_str()), (Level::INFO, "magic_cube"));
     assert_eq!(hello.module, Some(("magic_cube".to_owned(), 1)));
-    // The finalizer thread has no subscriber.
+    // The log also contains the line from the finalizer thread, although that thread has no log subscriber.
     world.runtime().objects().destroy(cube.handle());
     world.tick(0.0);
     until("the line of a destructor", || world.log().contains("a cube's plugin part ends  greetings=1"));
@@ -117,7 +117,7 @@ fn an_edit_reloads_objects_and_leaves_the_sources_unchanged() {
     let report = world.reload();
     assert_eq!((report.from, report.generation), (2, 3));
 
-    // Each edit is added to the earlier edits.
+    // Each edit of a source file is added to the earlier edits.
     let too_fast = "assert!(_this.rotation_speed() != 90.0, \"too fast\");\n        Self { elapsed";
     let report = world.expect_rollback("src/lib.rs", |text| text.replace("Self { elapsed", too_fast));
     assert!(report.to_string().contains("too fast"), "{report}");

@@ -1,6 +1,6 @@
 //! Tests a kind of value that exists only for tests. The file `values/toy.rs` and one list entry in `alcedo-reflect` define the kind. The
 //! tests use this kind for properties, elements, defaults, parameters and results, and in a saved world. `reload/carry/tests.rs` tests
-//! reloads of its values.
+//! reloads of objects with such values.
 
 use crate::support;
 

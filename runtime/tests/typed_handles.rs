@@ -16,7 +16,7 @@ use expect_test::expect;
 const ADDER: &str = "/Script/Test.Adder";
 const OBJECT: &str = "/Script/Core.Object";
 
-/// Declares a class that a plugin extends, and a second class that calls the first class.
+/// Declares a class that a plugin extends, and a second class that calls functions of the first class.
 fn adders() -> [Natives; 2] {
     let mut adder =
         NativeClass::new("Test", "Adder", OBJECT).doc("The host's own adder.").flags(class_flags::BLUEPRINTABLE);
@@ -68,7 +68,7 @@ fn a_body_accesses_properties_by_handle_in_subclasses_across_reloads() {
     let twice = |object| query(object).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!([adder, detour].map(twice), [const { Some(Value::I32(9)) }; 2], "3, and 3 + 3");
     host.reload(&[detours(&["override"], 2)]).expect("a Master").into_result().expect("it is committed");
-    // The handle of the event calls the override. The override calls the body of the host.
+    // A call through the handle of the event calls the override. The override then calls the host's body of the event.
     assert_eq!([adder, detour].map(twice), [Some(Value::I32(18)), Some(Value::I32(20))]);
     host.reload(&[detours(&[], 3)]).expect("a Master").into_result().expect("it is committed");
     assert_eq!(twice(detour), Some(Value::I32(29)));
@@ -107,7 +107,7 @@ fn a_handle_is_an_error_for_another_class_with_equal_names() {
     let [lamp, small, cat] = ["Lamp", "SmallLamp", "Cat"].map(spawn);
     let query = |function: &str, other| host.objects().call(lamp, function, &[Value::Object(other)]);
     assert_eq!(query("gain_of", small).expect("it is a lamp"), Some(Value::F64(2.5)));
-    // Alternates between a cat and a lamp. A cached lookup for one class must not be used for an object of the other class.
+    // Alternates between a cat and a lamp. A cached lookup for one class must not be used for an object of another class.
     for _ in 0..2 {
         for function in ["gain_of", "set_in", "light"] {
             let refused = query(function, cat).expect_err("it is a cat");

@@ -1,6 +1,6 @@
-//! Tests unloads that do not end immediately. Reports name the holders. The generation ends when the last holder releases it. If a holder
-//! never releases the generation, the generation is parked and the host continues. The holders of the plugin `lingering` end when a file is
-//! created.
+//! Tests unloads that do not end immediately. Reports name the holders of the generation. The generation ends when its last holder is
+//! released. If a holder is never released, the generation is parked and the host continues. The holders of the plugin `lingering` end when
+//! a file is created.
 #![expect(unsafe_code, reason = "one host evicts sleeping threads by force")]
 
 use crate::support;
@@ -39,7 +39,7 @@ fn patient() -> Builder {
 /// Log record, host and events of a test. The record is bound first, and is therefore dropped last.
 type Stage = (Record, Runtime, Rc<RefCell<Vec<String>>>);
 
-/// Returns a host with `lingering`, the log of this host, and the events of its Master.
+/// Returns a host with `lingering`, the log record of this host, and the events of its Master.
 fn stage(builder: Builder) -> Stage {
     let record = support::record("lingering");
     let events = Rc::new(RefCell::new(Vec::new()));
@@ -382,7 +382,7 @@ fn a_hanging_finalizer_blocks_by_name_while_the_host_runs() {
         finalizers.len() == 1 && finalizers[0].starts_with("Drop of Game.Sleeper (lingering, generation 1)"),
         "{blocked}"
     );
-    // The new generation is alive, and its code runs.
+    // The new generation has started, and its code runs.
     host.objects().call(sleeper, "sleep", &[]).expect("the new code answers");
     let again =
         host.reload(&[lingering()]).expect("a Master").into_result().expect("the older generation blocks nothing");
@@ -410,12 +410,12 @@ fn another_thread_takes_over_from_a_finalizer_that_never_returns() {
     host.unloads().wait(LONG).expect("a safe point");
     assert_eq!((first.state(), second.state()), (ContextState::Parked, ContextState::Dead), "{}", second.report());
     assert!(host.objects().is_alive(hanging));
-    // Creates the file, so that the hanging code of a parked image returns.
+    // Creates the file, so that the hanging code in the parked image returns.
     fs::write(path, "").expect("the folder is ours");
     assert_eq!(host.shutdown().left.len(), 1);
 }
 
-/// Number of objects for which a reload does not wait until all finalizers have run.
+/// Number of objects that is large enough for a reload to return before all finalizers have run.
 const MANY: usize = 5_000;
 
 /// Reloads generation 1, which has many sleepers and the resource `first`. The finalizers wait for the file at the returned path.

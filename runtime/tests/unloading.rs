@@ -1,4 +1,4 @@
-//! Tests values that a plugin leaves behind. The values must not keep the code of the plugin mapped. After each reload the old image is
+//! Tests values that a plugin leaves behind. The values must not keep the plugin's code mapped. After each reload the old image is
 //! unmapped, its destructors have run where required, and the process has not grown.
 //!
 //! Memory, threads and signals belong to the process. Each test therefore runs alone, in a new process of this program.
@@ -20,7 +20,7 @@ const JOURNAL: &str = "LEFTOVERS_JOURNAL";
 /// Environment variable with the path of a file for which a stubborn thread waits.
 const RELEASE: &str = "LEFTOVERS_RELEASE";
 
-/// Numbers of reloads: before the first measurement of memory, and between the first and the second measurement.
+/// Numbers of reloads: before the first measurement of memory, and between the two measurements.
 const WARM_UP: u64 = 20;
 const RELOADS: u64 = 60;
 
@@ -223,7 +223,7 @@ fn an_unload_restores_the_hosts_signal_handler() {
         leave(&host, "signal_handler");
         assert_eq!(host.calls().call("ex:/leftovers.signals", &[]).expect("it counts"), Some(Value::U64(1)));
         reload(&host, &library);
-        // The new code has received no signal so far. Later it receives only the signal that it raises.
+        // So far the new code has not received a signal. Later it receives only the signal that it raises.
         assert_eq!(host.calls().call("ex:/leftovers.signals", &[]).expect("it counts"), Some(Value::U64(0)));
         leave(&host, "signal_handler");
         assert_eq!(host.calls().call("ex:/leftovers.signals", &[]).expect("it counts"), Some(Value::U64(1)));
@@ -237,8 +237,8 @@ fn an_authors_own_allocator_is_left_alone() {
     }
     alone("an_authors_own_allocator_is_left_alone", &[], || {
         let library = support::plugin("leftovers", &["own-allocator"]);
-        // The plugin uses the C heap, whose blocks are recorded. If another thread allocates between two measurements, the C heap may grow
-        // once by a megabyte. With this number of reloads, such growth is below the limit.
+        // The plugin uses the C heap, and the host records the plugin's blocks. If another thread allocates between two measurements, the C
+        // heap may grow once by a megabyte. With this number of reloads, such growth is below the limit.
         check_build(&library, &["megabyte", "thread_local", "leaked_box"], 3 * RELOADS);
     });
 }
@@ -256,7 +256,7 @@ fn a_plugin_bypassing_the_hooks_remains_loaded_with_a_warning() {
     eventually(&host, "the old image is parked", || !host.unloads().parked().is_empty());
     assert_eq!(mapped(&host).len(), 2);
     assert!(host.unloads().parked().iter().any(|line| line.contains("sigset")), "{:?}", host.unloads().parked());
-    // The warning is not repeated. The log contains only a short message about the parked image.
+    // The report does not repeat the warning. The log contains only a short message about the parked image.
     let again = host.reload(&[&library]).expect("there is a Master").into_result().expect("it is loaded all the same");
     assert_eq!(warned(&again.warnings), 0, "{again}");
     eventually(&host, "the second image is parked", || host.unloads().parked().len() == 2);
@@ -313,7 +313,7 @@ fn an_unnamed_thread_does_not_inherit_its_creators_name() {
         leave(&host, "nameless_threads");
         host.reload(&[&library]).expect("there is a Master").into_result().expect("the new code runs already");
         let [ticket] = host.unloads().tickets().try_into().expect("one generation is unloading");
-        // A thread has its name only some time after its start.
+        // A thread sets its name only some time after its start.
         eventually(&host, "the threads are named", || {
             let report = ticket.wait(Duration::from_millis(1)).expect_err("the threads still run");
             let mut owners: Vec<_> = report.blockers.iter().map(|blocker| blocker.owner.as_str()).collect();
@@ -356,7 +356,7 @@ fn a_thread_is_named_in_full_on_one_line() {
         host.reload(&[&library]).expect("there is a Master").into_result().expect("the new code runs already");
         let [ticket] = host.unloads().tickets().try_into().expect("one generation is unloading");
         let name = format!(r#""an \"exporter\"\nof everything, {}""#, "in many parts ".repeat(12));
-        // A thread has its name only some time after its start.
+        // A thread sets its name only some time after its start.
         eventually(&host, "it is named", || {
             let report = ticket.wait(Duration::from_millis(1)).expect_err("the thread still runs").to_string();
             report.contains(&name)
@@ -392,8 +392,8 @@ fn memory_mapped_past_the_hooks_is_reported_when_left() {
                 started.send(()).expect("the test waits for it");
                 std::thread::park();
             });
-            // Waits until the thread has mapped its signal stack. Otherwise the stack could reuse the address of unmapped plugin memory. A
-            // stale pointer may refer to this address.
+            // Waits until the thread has mapped its signal stack. Otherwise the stack could be mapped at the address of unmapped plugin
+            // memory, to which a stale pointer may refer.
             has_started.recv().expect("it starts");
             leave(&host, habit);
             leave(&host, "megabyte");
@@ -417,12 +417,12 @@ fn without_a_heap_of_its_own_a_megabyte_remains() {
         support::plugin("leftovers", &["pass-through"]);
     }
     alone("without_a_heap_of_its_own_a_megabyte_remains", &[], || {
-        // Checks that the other tests can detect leaks. This build has none of the countermeasures.
+        // Checks that the measurements of the other tests detect leaks, with a build that has no measures against leaks.
         let library = support::plugin("leftovers", &["pass-through"]);
         let host = support::host(std::slice::from_ref(&library));
         (0..WARM_UP).for_each(|_| reload(&host, &library));
         let before = process::rss_kib().expect("a figure");
-        // Allocates more than the free memory of the allocator.
+        // Leaves more memory behind than the allocator has free.
         for _ in 0..RELOADS {
             leave(&host, "megabyte");
             reload(&host, &library);

@@ -1,4 +1,4 @@
-//! Tests state of a plugin that no hook detects, or that is created while the library is closed. Covers limits and timers that raise a
+//! Tests plugin state that no hook detects, or that the plugin creates while its library is closed. Covers limits and timers that raise a
 //! signal without a handler, filters, mutexes held by a host thread, and actions of finalizers. Earlier versions crashed in each of these
 //! cases.
 //!
@@ -86,7 +86,7 @@ fn a_limit_remains_as_long_as_another_module_handles_its_signal() {
         leave(&first, "cpu_limit");
         let set = limits(libc::RLIMIT_CPU).rlim_cur;
         let second = host(library);
-        // The second plugin sets an equal or slightly higher limit, and has never read the original limit.
+        // The second plugin sets an equal or slightly higher limit, and has not read the original limit.
         leave(&second, "cpu_limit");
         unload(&first);
         assert!((set..before).contains(&limits(libc::RLIMIT_CPU).rlim_cur), "the second handles it");
@@ -173,7 +173,7 @@ fn a_thread_started_by_a_finalizer_does_not_run_unmapped_code() {
     alone("a_thread_started_by_a_finalizer_does_not_run_unmapped_code", |library| {
         let threads = process::threads().expect("they are counted");
         let host = closed_with(library, "last_thread");
-        // Waits until a remaining thread has executed its first instruction.
+        // Waits until a remaining thread, if one exists, has executed an instruction.
         std::thread::sleep(Duration::from_millis(20));
         drop(host);
         support::until("the threads of the host have ended", || process::threads().expect("a number") <= threads);

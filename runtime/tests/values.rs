@@ -186,7 +186,7 @@ fn an_interface_reference_resolves_to_any_implementing_class() {
         assert!(host.types().has(&class), "{class} is declared");
         assert_eq!(host.types().implements(&class, "/Script/Game.Rings"), rings, "{class}");
     }
-    // The owned value keeps the chime alive. The property keeps the bell alive.
+    // An owned value keeps the chime alive. Only the property keeps the bell alive, so clearing the property makes the bell unreachable.
     host.objects().set(ringer, "bell", &Value::ScriptInterface(ObjectHandle::NONE)).expect("it refers to no object");
     let objects = host.counters().objects;
     host.collection().collect().unwrap_or_else(|error| panic!("{error}"));

@@ -1,5 +1,5 @@
-//! Tests the watchdog with a real plugin that returns only on request. During the hang, the watchdog reports the function. After the hang,
-//! the host continues.
+//! Tests the watchdog with a real plugin whose hooks hang on request. During a hang, the watchdog reports the hanging function. After the
+//! hang, the host continues.
 
 use crate::support;
 

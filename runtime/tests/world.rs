@@ -1,5 +1,5 @@
 //! Tests worlds that one host saves and another host loads. The second host has the same code or changed code. Also tests damaged files,
-//! and loads that fail halfway.
+//! and loads that fail after some steps.
 
 use crate::support;
 
@@ -74,9 +74,9 @@ fn populate(host: &Runtime) -> BTreeMap<&'static str, ObjectHandle> {
     ])
 }
 
-/// Describes a world without handles. Each object and each of its values has one line.
+/// Describes a world as text without handles. Each object and each value of an object has one line.
 fn describe(host: &Runtime) -> String {
-    // A reference to a destroyed object reads as none, and is saved as none.
+    // A reference to a destroyed object is read and saved as a null reference.
     let path = |object: ObjectHandle| host.objects().path_of(object).unwrap_or_else(|| "none".to_owned());
     let display = |value: &Value| match value {
         Value::Object(object) => path(*object),
@@ -94,7 +94,7 @@ fn describe(host: &Runtime) -> String {
             lines.push(format!("  {property} = {}", display(&value)));
         }
         if let Ok(Some(Value::Text(own))) = host.objects().call(object, "own", &[]) {
-            // Values that plugin parts do not keep are reset, as after a reload.
+            // Excludes fields of plugin parts that are not kept, because a load resets them as a reload does.
             let is_kept = |part: &&str| !part.starts_with("breath=") && !part.starts_with("steps=");
             let kept: Vec<_> = own.split_whitespace().filter(is_kept).collect();
             lines.push(format!("  keeps {}", kept.join(" ")));
@@ -186,7 +186,7 @@ fn references_of_a_changed_kind_resolve_to_equal_objects() {
     }
 }
 
-/// Saves an object that has no path, because its outer is destroyed. A newer object has the same name.
+/// Saves an object that has no path, because its outer object is destroyed. A newer object has an equal name.
 #[test]
 fn a_soft_reference_resolves_to_its_object_although_an_orphan_has_its_name() {
     const KEY: &str = "/Script/Test.Key";
@@ -486,7 +486,7 @@ fn numbers_come_back_to_the_last_bit() {
     assert_eq!(locations(&second), locations(&first));
 }
 
-/// Change of a world, with the affected objects.
+/// Operation on a world, with the indices of the affected objects.
 #[derive(Clone, Debug)]
 enum Operation {
     Spawn,
@@ -529,7 +529,7 @@ fn done(host: &Runtime, operations: &[Operation]) {
             Operation::SpawnIn(index) if host.objects().is_alive(pick(*index)) => {
                 objects.push(host.objects().spawn_in(NODE, pick(*index)).expect("a component"));
             }
-            // The change fails if the class does not have the property. The world is valid in both cases.
+            // The write fails if the class does not have the property. The world is valid in both cases.
             Operation::Refer(from, to) => {
                 let _either = host.objects().set(pick(*from), "root_component", &Value::Object(pick(*to)));
                 let _other = host.objects().set(pick(*from), "owner", &Value::Object(pick(*to)));
@@ -553,7 +553,7 @@ fn done(host: &Runtime, operations: &[Operation]) {
             Operation::SpawnIn(_) => {}
         }
     }
-    // Destroys the objects that were inside a destroyed object. Such objects have no path. Saving and loading would move them.
+    // Destroys the objects that were inside a destroyed object. These objects have no path, so saving and loading would move them.
     while let Some(lost) = host.objects().iter().find(|object| host.objects().path_of(*object).is_none()) {
         host.objects().destroy(lost);
     }
@@ -576,7 +576,7 @@ proptest! {
         prop_assert_eq!(describe(&first), describe(&second));
         second.worlds().save(&again).expect("it is saved");
         prop_assert!(std::fs::read(&path).expect("a file") == std::fs::read(&again).expect("a file"));
-        // Also loads the file into the world that was saved to it.
+        // Also loads the file into the host that has saved it.
         load(&first, &path);
         prop_assert_eq!(describe(&first), describe(&second));
     }

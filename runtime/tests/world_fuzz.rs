@@ -22,7 +22,7 @@ const TAIL: usize = 8;
 /// Number of rounds in a default run.
 const ROUNDS: u64 = 1500;
 
-/// Returns a file with this body and a valid length and digest.
+/// Returns a world file with this body and a valid length and digest.
 fn sealed(body: &[u8]) -> Vec<u8> {
     let mut bytes = [b"ALCWORLD", &1_u32.to_le_bytes()[..], &[0; 4], &(body.len() as u64).to_le_bytes()].concat();
     bytes.extend(body);
@@ -249,7 +249,7 @@ fn any_file_loads_as_a_world_or_returns_an_error() {
         let mut dice = Dice(seed ^ round.wrapping_mul(0xd6e8_feb8_6659_fd93));
         let mut changes = Vec::new();
         let bytes = match dice.roll(8) {
-            // Changes bytes of the body, and updates the digest.
+            // Changes bytes in the body, and updates the digest.
             0 | 1 => {
                 let mut bytes = scene.whole[HEAD..scene.whole.len() - TAIL].to_vec();
                 for _ in 0..1 + dice.roll(4) {
@@ -263,7 +263,7 @@ fn any_file_loads_as_a_world_or_returns_an_error() {
                 }
                 sealed(&bytes)
             }
-            // Changes any byte without updating the digest.
+            // Changes any byte of the file without updating the digest.
             2 => {
                 let mut bytes = scene.whole.clone();
                 let at = dice.roll(bytes.len());
@@ -272,7 +272,7 @@ fn any_file_loads_as_a_world_or_returns_an_error() {
                 bytes.truncate(bytes.len() - dice.roll(3));
                 bytes
             }
-            // Changes values of the body, and updates the digest.
+            // Changes values in the body, and updates the digest.
             _ => {
                 let mut body = original.clone();
                 for _ in 0..1 + dice.roll(3) {
@@ -355,7 +355,7 @@ fn a_plugin_class_is_not_mistaken_for_a_native_class() {
     assert_eq!(before.differences(&scene.host.worlds().digest()), Vec::<String>::new());
 }
 
-/// Checks a chain of nested objects whose class is missing. The chain is kept, and is destroyed as a whole.
+/// Checks a chain of nested objects whose class is missing. The loaded chain is dormant, and is destroyed as a whole.
 #[test]
 fn a_deeply_nested_world_loads_and_unloads() {
     const DEEP: u64 = 100_000;
@@ -420,7 +420,7 @@ fn an_object_named_like_a_default_is_saved_under_a_valid_name() {
     assert!((1..=4).all(|number| host.objects().at_path(&format!("/World/Object_{number}")).is_some()));
 }
 
-/// Returns a host with the later build of the class. In this build, the subobject `tail` has the name `wings`.
+/// Returns a host with the later build of `migration`. In this build, the subobject `tail` has the name `wings`.
 fn host_with_wings() -> Runtime {
     let host = support::host(&[support::plugin("migration", &["v2"])]);
     let redirected = host.types().redirect("/Script/Game.Shapeshifter:tail", "/Script/Game.Shapeshifter:wings");
@@ -476,7 +476,7 @@ fn a_loaded_subobject_has_the_current_name_of_its_property() {
     }
 }
 
-/// Found by the fuzzer: a saved object lacks a subobject of its class. Another object has the name of this subobject.
+/// Found by the fuzzer: a saved object lacks a subobject that its class now has. Another object has the name of this subobject.
 #[test]
 fn an_object_named_like_a_new_subobject_is_saved_under_another_name() {
     let scene = Scene::new();

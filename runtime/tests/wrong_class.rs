@@ -1,5 +1,5 @@
-//! Tests that every entry point for values by name rejects an object of a wrong class. The error always contains the location, the expected
-//! class, and the object with its class. Objects of a matching class, none, and destroyed objects are always accepted.
+//! Tests that every entry point that accepts values by name rejects an object of a wrong class. The error always contains the location, the
+//! expected class, and the object with its class. Objects of a matching class, null references, and destroyed objects are accepted.
 
 use crate::support;
 
@@ -56,7 +56,7 @@ fn spawn(host: &Runtime, class: &str) -> ObjectHandle {
     host.objects().spawn(class).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Entry point that must check an object, with the location that its error contains.
+/// Entry point that must check an object, with the location that its error must contain.
 type EntryPoint = (&'static str, Box<dyn Fn(&Runtime, ObjectHandle, ObjectHandle) -> Result<(), Error>>);
 
 fn entry_point(
@@ -169,11 +169,11 @@ fn an_untyped_plugin_passes_no_wrong_objects_to_typed_code() {
     assert_eq!(put(key), "passed");
     assert_eq!(put(wall), refusal("`up:/Script/Test.Lock:key`"));
     assert_eq!(host.objects().get(lock, "key").expect("a property"), Value::Object(key));
-    // The result of a call without a signature is also checked.
+    // A call without a signature also checks its result.
     let take = |object| call_text("take_bell", &[Value::Object(object)]);
     assert_eq!(take(bell), "/Script/Game.Bell");
     assert_eq!(take(wall), format!("object {wall} is a {WALL}, not a /Script/Game.Bell"));
-    // Calls the plugin's own function `take`. The parameters of this function have Rust types.
+    // Calls the plugin's own function `take`, whose parameters have Rust types.
     assert_eq!(call_text("take", &[Value::Object(bell)]), "/Script/Game.Bell");
 }
 

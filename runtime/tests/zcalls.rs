@@ -1,5 +1,5 @@
-//! Tests calls by name across the ABI boundary of a real plugin. The host calls functions of `switchboard`. `switchboard` calls functions
-//! of the host and functions of its own.
+//! Tests calls by name across the ABI boundary of a real plugin. The host calls functions of `switchboard`, and `switchboard` calls host
+//! functions and functions of its own.
 
 use crate::support;
 
@@ -30,7 +30,7 @@ fn check(host: &Runtime, name: &str, arguments: &[Value], expected: Expect) {
     expected.assert_eq(&answer);
 }
 
-/// Makes the plugin call a function by name, through the method `by` of a line, and compares the returned string.
+/// Makes the plugin call a function by name, through the method `by` of the object `line`. Compares the string that the method returns.
 fn check_from(host: &Runtime, line: ObjectHandle, by: &str, arguments: &[Value], expected: Expect) {
     match host.objects().call(line, by, arguments) {
         Ok(Some(Value::Text(text))) => expected.assert_eq(&text),

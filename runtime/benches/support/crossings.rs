@@ -19,7 +19,7 @@ pub(crate) const ROUNDS: u64 = 1_000;
 /// Number of objects in a batch. The measured time of a batch is the sum for all its objects.
 const MANY: u64 = 1_000;
 
-/// Base class of the plugin's class.
+/// Host class that the class of the plugin extends.
 #[uclass(package = "Test", blueprintable)]
 #[derive(Default)]
 struct Adder {
@@ -96,7 +96,7 @@ mod tables {
     include!("../../tests/plugins/exchange/src/tables.rs");
 }
 
-/// A Slim with the entry table that its module declares.
+/// A Slim, and the entry table that the module in the Slim declares.
 struct Apart {
     sums: tables::Scores<OfContext>,
     _slim: LoadContext,

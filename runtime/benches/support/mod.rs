@@ -35,7 +35,7 @@ pub(crate) fn reload(runtime: &Runtime, library: &Path) -> ReloadReport {
     report
 }
 
-/// Waits until only the current generation is mapped. No finalizers of the previous generation then run during a measurement.
+/// Waits until only the current generation is mapped, so that no finalizers of the previous generation run during a measurement.
 pub(crate) fn settle(runtime: &Runtime) {
     const PATIENCE: Duration = Duration::from_secs(60);
     let deadline = Instant::now() + PATIENCE;
@@ -54,7 +54,7 @@ pub(crate) struct Peak {
     pub(crate) peak: u64,
 }
 
-/// Runs `action`, and returns its result with the memory before and during it.
+/// Runs `action`. Returns its result, the resident memory before it, and the peak memory during it.
 pub(crate) fn with_peak<T>(action: impl FnOnce() -> T) -> (T, Peak) {
     let before = process::rss_kib().expect("a Linux with /proc");
     // Resets the peak that the kernel reports for this process.
@@ -91,7 +91,7 @@ pub(crate) fn shuffled(count: usize) -> Vec<usize> {
     order
 }
 
-/// Returns a configuration whose sample size allows ratios on a machine with other load.
+/// Returns a configuration with enough samples for stable ratios between times, even on a machine with other load.
 pub(crate) fn config() -> criterion::Criterion {
     criterion::Criterion::default()
         .sample_size(20)

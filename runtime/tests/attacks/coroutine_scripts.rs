@@ -26,11 +26,11 @@ function int Snooze(int Number)
 ";
 
 thread_local! {
-    /// Stored in a thread-local: a generator must be `Send`, and a host is not.
+    /// Host and script object for the generators. Stored in a thread-local, because a generator must be `Send` and a host is not.
     static HOST: RefCell<Option<(Runtime, ObjectHandle)>> = const { RefCell::new(None) };
 }
 
-/// Calls the script on the stack of a generator. The native function `Nap` tries to suspend this generator.
+/// Calls the script function `Snooze` on the stack of a generator. The native function `Nap` tries to suspend this generator.
 fn snooze(number: i32) -> Generator<'static, (), String> {
     Gn::<()>::new(move || {
         let (host, knot) = HOST.with_borrow(Clone::clone).expect("a host");
@@ -74,7 +74,7 @@ fn a_script_on_a_coroutine_stack_is_refused_and_scripts_keep_working() {
     host.shutdown();
 }
 
-/// Constructs a rope on the stack of a generator. The constructor suspends this generator.
+/// Constructs an object of the native class `Rope` on the stack of a generator. Its constructor suspends this generator.
 fn construct() -> Generator<'static, (), String> {
     Gn::<()>::new(move || {
         let (host, _knot) = HOST.with_borrow(Clone::clone).expect("a host");

@@ -23,7 +23,7 @@ fn start() -> (Runtime, ObjectHandle) {
     (host, sleeper)
 }
 
-/// Calls a function, runs the closures that it posted, and returns the lines of the plugin.
+/// Calls a function, runs the closures that the function posted, and returns the lines that the plugin recorded.
 fn lines_of(host: &Runtime, function: &str, sleeper: ObjectHandle) -> String {
     let path = format!("uf:/Script/Game.Sleeper:{function}");
     host.calls().call(&path, &[Value::Object(sleeper)]).unwrap_or_else(|error| panic!("{function}: {error}"));
@@ -170,7 +170,7 @@ fn host_plugin_recursion_fails_with_an_error_naming_depth_function_and_object() 
         };
         let error = super::query(&host, sleeper, "take_notes");
         assert!(error.contains("Sleeper:recurse of #") && error.contains(&format!(", {depth} deep")), "{error}");
-        // A class constructor that constructs its own class also recurses endlessly.
+        // A class constructor that spawns an object of its own class also recurses endlessly.
         host.calls().call("uf:/Script/Game.Sleeper:run_away", &[Value::Bool(true)]).expect("it returns");
         let _outermost = host.objects().spawn("/Script/Game.Sleeper");
         host.calls().call("uf:/Script/Game.Sleeper:run_away", &[Value::Bool(false)]).expect("it returns");

@@ -13,7 +13,7 @@ use alcedo_runtime::{Budget, Outcome, Runtime, Value, World};
 use super::support::{self, Record};
 use super::{another_attacker, assert_works, attacker, host, query, spawn};
 
-/// Output of a drop that can access its values, on the game thread of an ending generation.
+/// Output of a drop on the game thread of an ending generation. The drop can access its values.
 const RIGHT: &str = "expired false · display right · debug right · equal true · unequal false · map ((\"one\", 1)) \
                      · clone right · number Array(String) · frame OTHER · late made · post UNAVAILABLE";
 
@@ -22,7 +22,7 @@ const ELSEWHERE: &str = "expired true · display the number · debug the number 
                          fails · map the number · clone WRONG_THREAD · number WRONG_THREAD · frame OTHER \
                          · late WRONG_THREAD · post UNAVAILABLE";
 
-/// Locations in which the plugin's function `arm` stores a value. When the generation ends, each value is dropped.
+/// Locations in which the plugin's function `arm` stores a value. The value in each location is dropped when the generation ends.
 const LOCATIONS: [&str; 9] = [
     "a timer",
     "a timer that comes once",
@@ -35,13 +35,13 @@ const LOCATIONS: [&str; 9] = [
     "a closure that begins another",
 ];
 
-/// Returns the output lines of the drops, by location.
+/// Returns the lines that the drops have logged, by location.
 fn outputs(record: &Record) -> BTreeMap<String, Vec<String>> {
     let mut outputs: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for line in record.take().lines() {
         let (location, answers) = line.split_once(" · ").unwrap_or_else(|| panic!("unexpected line: {line}"));
         if location.starts_with("a post of") && answers.ends_with("post taken") {
-            // The output of a post that has run is not a drop.
+            // A post that has run is not a drop, so its output is skipped.
             continue;
         }
         let answers: Vec<_> = answers.split(" · ").map(without_number).collect();
@@ -50,7 +50,7 @@ fn outputs(record: &Record) -> BTreeMap<String, Vec<String>> {
     outputs
 }
 
-/// Removes the number of the owned value from `answer`. This number differs in each run.
+/// Removes the number that identifies the owned value from `answer`. This number differs in each run.
 fn without_number(answer: &str) -> String {
     match answer.split_once(' ') {
         Some((what, rest)) if rest.contains(") black ") => format!("{what} the number"),
@@ -58,7 +58,7 @@ fn without_number(answer: &str) -> String {
     }
 }
 
-/// Checks that each location reported `RIGHT` once. The only other reports must be those in `more`.
+/// Checks that each location reported `RIGHT` once. The only other reports must be those in `more`, which lists locations and outputs.
 fn assert_all_reported(record: &Record, by: &str, more: &[(&str, &str)]) {
     let mut outputs = outputs(record);
     let armed = LOCATIONS.iter().map(|location| (format!("{location} of {by}"), RIGHT));
@@ -76,14 +76,14 @@ fn exit_hook(by: &str) -> [(String, &'static str); 2] {
     [("the exit hook".to_owned(), RIGHT), (format!("a static of {by}"), RIGHT)]
 }
 
-/// Returns the drops of `exit`. Adds the drop of a plugin part if `halves` is true.
+/// Returns the drops in `exit`. If `halves` is true, also returns the drop of a plugin part.
 fn with_halves<'a>(exit: &'a [(String, &'static str)], halves: bool) -> Vec<(&'a str, &'static str)> {
     let mut all: Vec<_> = exit.iter().map(|(location, answers)| (location.as_str(), *answers)).collect();
     all.extend(halves.then_some(("a plugin part", ELSEWHERE)));
     all
 }
 
-/// Returns a host with one object. Each module of the host holds a value in every location.
+/// Returns a host with one object. Each module of the host holds a value in each of the [`LOCATIONS`].
 fn armed() -> (Record, Runtime) {
     let record = support::record("ends");
     let host = host();
@@ -161,7 +161,7 @@ fn a_module_replaced_alone_drops_values_while_what_they_read_is_alive() {
     assert_works(&host);
 }
 
-/// Makes a host that holds values in every location, and reloads it to a build that fails.
+/// Creates a host that holds values in every location, and reloads it to a build that fails.
 fn fails(features: &[&str]) -> (Record, Runtime) {
     let (record, host) = armed_and_ticked();
     let hoarder = host.objects().iter().next_back().expect("the hoarder");
@@ -247,7 +247,7 @@ thread_local! {
     static LOG: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Runs as the `before_destroy` hook of a native part. Calls another object of the ending generation.
+/// Runs as the `before_destroy` hook of a native class. Calls another object of the ending generation.
 fn query_another(_world: &World, _object: alcedo_runtime::ObjectHandle) {
     let host = HOST.with_borrow(Clone::clone);
     if let Some((host, other)) = host {
@@ -297,7 +297,7 @@ fn host_code_run_at_object_destruction_finds_the_generation_gates_closed() {
         HOST.set(None);
         assert_eq!(*results.borrow(), [Some(Value::U64(14))], "{end}");
         let results_at_end = LOG.take();
-        // After a commit the call runs new code, whose plugin part has no numbers.
+        // After a commit the call runs new code, whose plugin part has not stored numbers yet.
         let answers = ["attacker of generation 1 is not available", "for a safe point", "U64(0)"];
         assert!(!results_at_end.is_empty(), "{end}: the native part ended");
         assert!(

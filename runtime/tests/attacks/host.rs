@@ -1,5 +1,5 @@
-//! Tests attacks by safe host code, and by a log subscriber that writes. While a log line is written, no store may be borrowed and no raw
-//! memory may be accessible.
+//! Tests attacks by safe host code, and by a log subscriber that calls the host. While a log line is written, no store may be borrowed and
+//! no raw memory may be accessible.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
@@ -17,7 +17,7 @@ use super::{assert_works, attacker, host, query, spawn, support};
 /// Callback of the log subscriber. The argument is the target of the log line.
 type OnEvent = Rc<dyn Fn(&str)>;
 
-/// Slot from which the log subscriber reads the host after its construction.
+/// Slot that receives the host after its construction. The log subscriber reads the host from this slot.
 type HostSlot = Rc<RefCell<Option<(Runtime, Rc<Tools>)>>>;
 
 thread_local! {
@@ -74,7 +74,7 @@ fn while_borrowed(function: &str, expected: &str) -> Vec<(&'static str, Touch, R
         (host, answer)
     });
     assert_eq!(answer, expected);
-    // Discards the results of earlier reload and unload requests.
+    // Discards the stored results of earlier reload requests and unload requests.
     drop((host.take_reloads(), host.take_unloads()));
     let results = std::mem::take(&mut *results.borrow_mut());
     assert_eq!(results.len(), VERBS.len(), "the logger was called once, with the slice out");
@@ -170,7 +170,7 @@ fn a_redirect_that_would_close_a_cycle_is_refused() {
 fn life(host: &Runtime, tools: &Tools) {
     let library = std::slice::from_ref(&tools.library);
     let reload = |libraries: &[std::path::PathBuf]| drop(host.reload(libraries));
-    // The log subscriber destroys `tools.holder` at the first line.
+    // The log subscriber destroys `tools.holder` when it receives the first line of this call.
     let _answer = host.objects().call(tools.holder, "log", &[]);
     let holder = spawn(host, "Holder");
     host.objects().call(holder, "keep", &[]).expect("kept");
@@ -243,7 +243,7 @@ fn every_log_line_leaves_stores_unborrowed_and_every_verb_returns() {
     assert!(problems.is_empty(), "{}", problems.join("\n"));
 }
 
-/// A log subscriber may reload at any line. The job that a line reports has already ended. A reload would wait for a job in progress.
+/// A log subscriber may reload at any line. A job ends before its failure is logged, because a reload would wait for a running job.
 #[test]
 fn a_failed_job_is_logged_after_its_end_and_blocks_no_reload() {
     for in_turn in [true, false] {

@@ -29,7 +29,7 @@ fn attacker(features: &[&str]) -> PathBuf {
     support::plugin("attacker", &[features, memory()].concat())
 }
 
-/// Returns a copy of the library with another build id.
+/// Returns a copy of the attacker's library with another build id.
 fn another_attacker() -> PathBuf {
     support::tagged("attacker", memory(), 1)
 }

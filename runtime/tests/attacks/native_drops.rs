@@ -1,4 +1,4 @@
-//! Tests native objects with Rust fields whose `Drop` panics while the host ends. A second panic would end the process.
+//! Tests native objects with Rust fields whose `Drop` panics during the shutdown of the host. A second panic would abort the process.
 
 use std::cell::Cell;
 use std::io::Write as _;
@@ -94,7 +94,7 @@ fn end(how: &str, objects: usize) {
     writeln!(std::io::stdout(), "{how} of {objects} ended: {}", ended.is_ok()).expect("the parent reads");
 }
 
-/// Runs the case `how` in a separate process. Returns its output, and true if the process succeeded.
+/// Runs the case `how` in a separate process. Returns the output of the process, and true if the process succeeded.
 fn child(how: &str, name: &str) -> (String, bool) {
     let output = alone::only(module_path!(), name).env(CHILD, how).output().expect("this program starts");
     (alone::output_text(&output), output.status.success())

@@ -11,15 +11,15 @@ use expect_test::expect;
 
 use super::{attacker, support};
 
-/// Host with three objects. The first object has the class `Game.Greedy`; its constructors try every operation in the build with the switch
-/// `grabs`. The second object has the class `Game.MagicCube`; `reload_changed` keeps its module. The third object has the native class
-/// `Engine.Actor`.
+/// Host with three objects. The first object has the class `Game.Greedy`, whose constructors try every operation in a build with the switch
+/// `grabs`. The second object has the class `Game.MagicCube`, whose module `reload_changed` does not replace. The third object has the
+/// native class `Engine.Actor`.
 struct Scene {
     host: Runtime,
     greedy: ObjectHandle,
     cube: ObjectHandle,
     actor: ObjectHandle,
-    /// Number of calls of the host's function.
+    /// Number of calls to the host's function.
     call_count: Rc<Cell<u64>>,
 }
 
@@ -230,7 +230,7 @@ fn a_rollback_report_names_root_set_changes_of_listeners() {
     }));
     let (host, loose) =
         (&scene.host, scene.host.objects().spawn_in("/Script/Engine.Actor", scene.actor).expect("an object"));
-    // Changes a root before the reload. The report must not list this change.
+    // Removes and adds a root before the reload. The report about the reload must not list these changes.
     assert!(host.objects().remove_root(scene.greedy) && host.objects().add_root(scene.greedy));
     for is_whole in [false, true] {
         slot.replace(Some((host.clone(), scene.cube, loose)));
@@ -268,7 +268,7 @@ fn a_failed_create_restricts_its_code_as_a_reload_does() {
 /// Code that creates an object during an unloading callback.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Maker {
-    /// The old code of the plugin, called by a listener.
+    /// The old plugin code, which a listener calls.
     OldCode,
     Host,
 }
@@ -303,7 +303,7 @@ fn objects_created_in_unloading_callbacks_survive_the_reload() {
         let spawned = spawned.get();
         assert!(scene.host.objects().is_alive(spawned), "{maker:?}, committed: {is_committed}");
         assert_eq!(scene.host.objects().class_of(spawned).as_deref(), Some("/Script/Game.Greedy"));
-        // After a commit the plugin part is new, so its count restarts.
+        // A commit replaces the plugin part, so the count in it restarts.
         let count = if is_committed { 1 } else { 4 };
         assert_eq!(
             scene.host.objects().get(spawned, "loot").ok(),

@@ -73,7 +73,7 @@ fn check(feature: &str, parts: &[&str]) {
     scene.ends();
 }
 
-/// Returns the healthy module with one of its strings replaced by another string of equal length, and a new seal.
+/// Returns the healthy module with one string replaced by another string of equal length, and with a new seal.
 fn rewritten(dir: &TempDir, own: &str, other: &[u8]) -> PathBuf {
     assert_eq!(own.len(), other.len(), "`{own}` has to be overwritten whole");
     let mut bytes = std::fs::read(support::plugin("surface", &[])).expect("it was built");
@@ -90,7 +90,7 @@ fn rewritten(dir: &TempDir, own: &str, other: &[u8]) -> PathBuf {
     file
 }
 
-/// Returns `own` with `hostile` in its middle.
+/// Returns `own` with its middle replaced by `hostile`.
 fn with(own: &str, hostile: &str) -> String {
     let (first, last) = (1, own.len() - 1 - hostile.len());
     format!("{}{hostile}{}", &own[..first], &own[own.len() - last..])
@@ -185,7 +185,7 @@ fn duplicates_are_reported_by_module_and_build_in_either_load_order() {
         let libraries = [support::plugin("surface", &[feature]), support::plugin(other, &[])];
         let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
         let both = host.create_master(&libraries).expect_err("duplicate declaration").to_string();
-        // Reloads with the other module already loaded, so that only `surface` is new.
+        // Loads the other module first, so that the reload adds only `surface`.
         let [surface, other] = &libraries;
         host.create_master(&[other]).unwrap_or_else(|error| panic!("{error}"));
         let report = host.reload_changed(&libraries).expect("a Master");

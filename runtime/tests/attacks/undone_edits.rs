@@ -1,4 +1,4 @@
-//! Tests that an edit of a script type and the later undo restore each value, as `docs/migration.md` promises.
+//! Tests that values are restored if an edit of a script type is undone, as `docs/migration.md` promises.
 
 use std::fs;
 use std::path::PathBuf;
@@ -231,7 +231,7 @@ fn an_own_value_equal_to_a_new_default_remains_an_own_value() {
     let [three, five, nine] = [3, 5, 9].map(build);
     assert_becomes(&[(&three, "V = 5;"), (&five, ""), (&three, "")], "V = 5;");
     assert_becomes(&[(&three, "V = 5;"), (&five, ""), (&five, ""), (&nine, ""), (&three, "")], "V = 5;");
-    // A later written value replaces the former value. An object without its own value uses the new default.
+    // A value that is written later replaces the former value. An object without a written value uses the new default.
     assert_becomes(&[(&three, "V = 5;"), (&five, "V = 4;"), (&three, "")], "V = 4;");
     assert_becomes(&[(&three, ""), (&five, ""), (&nine, "")], "");
 }

@@ -1,5 +1,5 @@
-//! Lists all public methods of a runtime with valid arguments. Tests call these verbs at unexpected moments. A test compares the list with
-//! the sources, so every new verb must be added to the list.
+//! Lists all public methods ("verbs") of a runtime, each with valid arguments. Tests call the verbs at unexpected moments. One test
+//! compares the list with the sources, so every new method must be added to the list.
 
 use std::fs;
 use std::path::Path;
@@ -29,7 +29,7 @@ use Touch::{Changes, Nothing, Reads};
 pub(crate) struct Tools {
     /// Object of the attacker's class `Holder`.
     pub(crate) holder: ObjectHandle,
-    /// Owned value of the host.
+    /// Value in host memory that the host owns.
     pub(crate) black: AnyConjugate,
     /// Library of the Master.
     pub(crate) library: std::path::PathBuf,
@@ -137,7 +137,7 @@ pub(crate) const VERBS: &[Verb] = &[
         Ok(())
     }),
     ("take_reloads", Nothing, quiet!(|host, tools| host.take_reloads())),
-    // The next verb ends this watch. No other verb then calls the health function.
+    // The next verb ends this health watch, so that no later verb calls the health function.
     ("watch_health", Nothing, quiet!(|host, tools| host.watch_health(HealthWatch::new(Duration::ZERO, |_| Ok(()))))),
     ("watch", Nothing, quiet!(|host, tools| host.watch())),
     ("watch_changed", Nothing, quiet!(|host, tools| host.watch_changed())),
@@ -356,7 +356,7 @@ pub(crate) const VERBS: &[Verb] = &[
         quiet!(|host, tools| {
             host.request_unload();
             // `every_log_line_leaves_stores_unborrowed_and_every_verb_returns` skips this verb, because the unload would end its scene. The
-            // request discards a pending reload request.
+            // request for an unload discards a pending request for a reload.
         }),
     ),
     ("take_unloads", Nothing, quiet!(|host, tools| host.take_unloads())),
@@ -385,7 +385,7 @@ pub(crate) const VERBS: &[Verb] = &[
     ("shutdown", Nothing, quiet!(|host, tools| host.clone().shutdown())),
 ];
 
-/// Group types with the runtime methods that return them.
+/// Types that group methods, each with the runtime method that returns the group.
 const GROUPS: [(&str, &str); 9] = [
     ("Objects", "objects"),
     ("Types", "types"),

@@ -133,7 +133,7 @@ fn a_call_notices_objects_destroyed_or_reloaded_while_converting_arguments() {
         };
         assert_eq!((report.called, report.ended, report.failed.len()), (4 - gone, gone, 0), "{report:?}");
     }
-    // The write uses the location of the property at the time of the conversion.
+    // The second write destroys its object while it converts the value. It locates the property after the conversion, and therefore fails.
     let mood: TypedProperty<Busy> = host.property("up:/Script/Game.Horse:mood").expect("it is there");
     mood.set(horses[0], Busy(3)).expect("written");
     let (inner, horse) = (host.downgrade(), horses[0]);
@@ -147,7 +147,7 @@ fn a_call_notices_objects_destroyed_or_reloaded_while_converting_arguments() {
     drop(kept);
 }
 
-/// Fails to compile if the type is `Send`, because both implementations then apply.
+/// Fails to compile if the type is `Send`, because then both implementations of the trait apply.
 macro_rules! assert_thread_bound {
     ($($ty:ty),* $(,)?) => {$({
         trait IsSent<Marker> {

@@ -12,7 +12,7 @@ use super::{COLT, HORSE, Kept, PONY, ROUND, host, libraries, obj, of_build, relo
 use crate::support;
 
 thread_local! {
-    /// Callback that a reloader runs in its tick.
+    /// Callback that an actor of the class `Reloader` runs in its tick.
     static IN_ITS_TICK: RefCell<Option<Rc<dyn Fn()>>> = const { RefCell::new(None) };
 }
 
@@ -141,7 +141,7 @@ fn in_a_batch_a_panic_is_named_and_the_others_are_done() {
         let failed: Vec<_> = report.failed.iter().map(|(object, _)| *object).collect();
         assert_eq!(failed, [horses[3], horses[4], horses[9]]);
         assert!(report.failed.iter().all(|(_, error)| error.to_string().contains("throws its rider off")));
-        // The last call has failed. The host therefore makes no further crossing.
+        // The last call of the batch has failed, so the host makes no further crossing after it.
         assert_eq!((report.called, report.crossings), (10, 3));
     }
     let turned = |horse: ObjectHandle| host.objects().call(horse, "degrees", &[]).expect("the call succeeds");
@@ -160,7 +160,7 @@ fn objects_in_a_batch_may_destroy_spawn_and_call_back() {
     let other: TypedProperty<Obj<Object>> = host.property("up:/Script/Game.Horse:other").expect("it is there");
     let (inner, same) = (Rc::clone(&kept), Rc::clone(&list));
     let query = move |host: &Runtime, (mood,): (i32,)| {
-        // Calls the same list and batch again. The outer call borrows its object, so the inner call for this object fails.
+        // Calls the list and the batch of the outer call again. The outer call borrows its current object, so the inner call on it fails.
         let report = inner.answers.call_list(&same, (1,)).expect("called");
         assert_eq!((report.called, report.failed.len(), report.ended), (7, 1, 1), "{report:?}");
         host.request_reload(libraries(2));

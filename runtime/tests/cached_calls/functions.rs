@@ -1,5 +1,5 @@
-//! Tests functions with a special fast path: functions inherited from a class of another module, functions implemented by the host, static
-//! functions, and functions with many parameters.
+//! Tests functions that have their own fast path: functions inherited from a class of another module, functions implemented by the host,
+//! static functions, and functions with many parameters.
 
 use std::cell::{Cell, RefCell};
 use std::path::PathBuf;
@@ -26,7 +26,7 @@ fn an_inherited_function_runs_on_the_plugin_part_of_its_class() {
         for _ in 0..3 {
             assert_eq!(kept.answers(pony), of_build(build));
             assert_eq!(kept.answers(horse), of_build(build));
-            // The class overrides one function and inherits the others.
+            // The class of the colt overrides `answer` and inherits the other functions.
             assert_eq!(kept.answer.call((obj(colt), 7)).expect("it answers"), build * 1000 + 507);
             assert_eq!(kept.add.call((obj(colt), 20, 22)).expect("it adds"), 42);
             assert_eq!(kept.round.call((obj(colt),)).expect("it turns"), build * 100);
@@ -125,14 +125,14 @@ impl Adder {
         Err(CallError::returned(format!("{number} is refused")))
     }
 
-    /// Adds 1 `times` times through an accessor of the other adder.
+    /// Calls `add` of another adder through an accessor, `times` times.
     #[ufunction]
     fn sum_often(&self, this: This<Self>, other: Obj<Adder>, times: i32) -> Result<i32, CallError> {
         let other = this.get(other).ok_or_else(|| CallError::returned("the other object is missing"))?;
         (0..times).try_fold(0, |sum, _| other.try_sum_up(sum, 1))
     }
 
-    /// Calls `refuse` of the other adder through an accessor, and wraps the returned error.
+    /// Calls `refuse` of another adder through an accessor, and wraps the returned error.
     #[ufunction]
     fn refuse_other(&self, this: This<Self>, other: Obj<Adder>, number: i32) -> Result<i32, CallError> {
         let other = this.get(other).ok_or_else(|| CallError::returned("the other object is missing"))?;
@@ -179,7 +179,7 @@ fn a_host_body_runs_whenever_no_override_is_loaded() {
             assert_eq!(sum.call((obj(adder), 1, 2)).expect("the host's"), 3);
             assert_eq!(sum.call((obj(detour), 1, 2)).expect("that of the build"), 3 + more);
             assert_eq!(exact.call((obj(detour), 1, 2)).expect("the host's"), 3);
-            // Makes the same calls from native code, through the accessor of the view.
+            // Makes the calls from above in native code, through the accessor of the native view.
             for (object, each) in [(adder, 1), (detour, 1 + more)] {
                 assert_eq!(often.call((obj(caller), Obj::new(object), 5)).expect("it sums"), 5 * each);
             }
@@ -212,7 +212,7 @@ fn a_host_body_may_fail_panic_reload_and_end_the_host() {
         assert!(result.contains("as I heard") && result.contains("9 is refused"), "{result}");
     }
     assert_eq!(sums.call((obj(adder),)).expect("the call succeeds"), 3);
-    // The object calls itself while its fields are in use.
+    // The object calls itself while the outer call uses the fields of the object.
     let inner = Rc::clone(&sum);
     IN_THE_SUM.set(Some(Rc::new(move || {
         let refused = inner.call((obj(adder), 1, 1)).expect_err("the fields are in use").to_string();
@@ -244,7 +244,7 @@ fn a_host_body_may_fail_panic_reload_and_end_the_host() {
     assert_eq!(sum.call((obj(adder), 1, 1)).expect("it was there when it began"), 2);
     assert_eq!(DROPPED.get(), before + 1);
     assert!(sum.call((obj(adder), 1, 1)).is_err());
-    // Drops the last handle of the host during the call.
+    // Drops the last handle to the host during the call.
     let last = spawn(&host, ADDER);
     IN_THE_SUM.set(None);
     assert_eq!(sum.call((obj(last), 1, 1)).expect("it sums"), 2);

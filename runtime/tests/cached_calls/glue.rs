@@ -189,7 +189,7 @@ impl Gauge {
 fn native_accessors_use_the_object_of_the_passed_host() {
     let build = || support::builder().natives(natives![Gauge]).build().expect("a runtime");
     let hosts = [build(), build()];
-    // The second host registers other classes first, so the class has another number there.
+    // The second host registers other classes first, so its number for the class differs from the first host's number.
     let gauges = hosts.each_ref().map(|host| -> Vec<Obj<Gauge>> {
         let spawn = |_| Obj::new(spawn(host, "/Script/Test.Gauge"));
         (0..3).map(spawn).collect()
@@ -221,7 +221,7 @@ fn a_new_host_uses_no_cache_of_an_ended_host() {
     for build in [1, 2, 1] {
         let host = support::host(&libraries(build));
         let pony = horse(&host, PONY);
-        // Each iteration creates another host, and the handle has the same number in each of these hosts.
+        // Each iteration creates another host, and the pony has an equal handle in each of these hosts.
         assert_eq!(*last.get_or_insert(pony.handle()), pony.handle());
         assert_eq!(answers_of(&host, pony), of_build(build as i32, 7));
         drop(host.clone().shutdown());

@@ -30,7 +30,7 @@ fn nested_calls_use_the_fast_path_and_delay_reloads() {
         }
     };
     host.calls().register_typed("host.query", query).expect("the name is free");
-    // This call nests more calls than the host has call slots.
+    // This call nests more calls than the number of call slots in the host.
     assert_eq!(kept.query.call((80,)).expect("the call succeeds"), 80);
     assert_eq!(kept.answers(horse), of_build(1));
     host.tick(Budget::frame());
@@ -104,7 +104,7 @@ fn a_failing_call_without_host_handles_reports_its_reason() {
             number
         };
         host.calls().register_typed("host.query", query).expect("the name is free");
-        // Makes the next call use the fast path.
+        // Fills the call cache, so that the next call uses the fast path.
         assert_eq!(kept.round.call((obj(horse),)).expect("it turns"), 100);
         kept.mood.set(horse, 5).expect("written");
         let weak = host.downgrade();

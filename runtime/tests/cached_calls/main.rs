@@ -1,6 +1,6 @@
-//! Tests calls through cached lookups: functions, methods, properties and batches by their Rust types. Two builds alternate. The result of
-//! a call shows which build was called. A call may meet a destroyed object, an ended or parked generation, a reload, a borrowed slice or a
-//! panic. The error then equals the error of the slow path, and no old code runs.
+//! Tests calls through cached lookups: functions, methods, properties and batches by their Rust types. The host alternates between two
+//! builds, and the result of a call shows which build was called. A call may be made after its object was destroyed, after its generation
+//! ended, or during a reload. Its error then equals the error of the slow path, and no old code runs.
 //!
 //! This file contains the code that all these tests share: a host and its kept lookups.
 

@@ -119,7 +119,7 @@ impl Churn {
     }
 
     fn collect(&mut self) {
-        // An owned value keeps its referents until a thread drops the value.
+        // An owned value keeps its referents alive until a thread drops the value.
         self.wait_for_drops();
         self.done.collected += self.host.collection().collect().unwrap_or_else(|error| panic!("{error}"));
         self.done.collections += 1;
@@ -179,7 +179,7 @@ impl Churn {
         assert_eq!(self.host.counters().objects, self.model.count_objects(), "objects of host and model");
     }
 
-    /// Ends the host and checks that all counters of live values are zero.
+    /// Shuts down the host and checks that all counters of live values are zero.
     fn end(mut self) {
         self.collect();
         self.compare();
@@ -240,7 +240,7 @@ fn check(last_serial: u32) {
     }
     let generations = churn.done.reloads + 1;
     churn.end();
-    // Each finalizer accesses values of its own generation after the generation has ended. Every access must fail.
+    // After the end of a generation, each finalizer accesses values of that generation. Every access must fail.
     let lines = record.take();
     let expired = lines.lines().filter(|line| line.starts_with("none is left, ") && *line != "none is left, 0 expired");
     assert!(lines.lines().count() as u64 >= generations && expired.count() > 0, "{lines}");

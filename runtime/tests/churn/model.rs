@@ -1,4 +1,4 @@
-//! Models the expected state of the yard in std types: things, values owned by plugin code, and references.
+//! Models the expected state of the yard, the plugin object that runs all operations: things, owned values of the plugin, and references.
 
 use std::array;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -79,7 +79,7 @@ macro_rules! models {
                 $(self.$name.iter().flatten().for_each(|value| value.edges(visit));)*
             }
 
-            /// Copies the values of a slot into a thing. Each bit of the answer is set if the slot has a value of that kind.
+            /// Copies the values of a slot into a thing. Each bit of the answer is set if the slot has a value of the kind of that bit.
             fn show(&self, mirror: &mut Values, slot: usize) -> u64 {
                 let (mut bits, mut bit) = (0, 1);
                 $(
@@ -174,7 +174,7 @@ pub(crate) struct Model {
     things: BTreeMap<Id, ThingModel>,
     owned_values: OwnedValues,
     named: u64,
-    /// All handles of things returned so far. No handle may be reused.
+    /// Handles of all things that the plugin has returned so far. No handle may be reused.
     returned: HashSet<Id>,
 }
 
@@ -218,8 +218,8 @@ impl Model {
         format!("{}t{}t", self.inside, self.named)
     }
 
-    /// Applies an operation and returns the expected answer. The answer to a construction is a new handle. For a handle, the model only
-    /// checks that no earlier thing had it.
+    /// Applies an operation and returns the expected answer. The answer to a construction is a new handle, which the model cannot predict.
+    /// The model only checks that no earlier thing had this handle.
     pub(crate) fn apply(&mut self, op: Op, answer: u64) -> u64 {
         let thing = self.state.pool[op.thing];
         let other = self.state.pool[op.other];
@@ -435,7 +435,7 @@ impl Model {
     }
 }
 
-/// Removes references to destroyed objects from the value. The host may clear or keep these references.
+/// Returns the value without references to destroyed objects, because the host may clear or keep these references.
 fn living(value: Value, host: &Runtime) -> Value {
     let alive = |object: ObjectHandle| if host.objects().is_alive(object) { object } else { ObjectHandle::NONE };
     let all = |values: Vec<Value>| values.into_iter().map(|value| living(value, host)).collect();

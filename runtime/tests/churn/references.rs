@@ -1,4 +1,4 @@
-//! Models references of every kind and delegates, with their operations. The plugin's `change_references.rs` has the same operations.
+//! Models delegates and every kind of reference, with their operations. The plugin's `change_references.rs` has the same operations.
 
 use std::marker::PhantomData;
 
@@ -125,7 +125,7 @@ macro_rules! references {
     )*};
 }
 references! {
-    /// Reference by an id that the host assigns. The comparison covers only the target.
+    /// Reference by an id that the host assigns. Comparisons consider only the target, because the model cannot predict the id.
     LazyRef |_| Value::Bool(true);
     WeakRef Value::WeakObject;
 }

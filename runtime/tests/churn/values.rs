@@ -1,5 +1,5 @@
-//! Models values of each kind and their operations, with std types. The plugin's `change.rs` applies equal operations to real values.
-//! `change.rs` draws the same random numbers and must return the same answers.
+//! Models each kind of value and its operations, with std types. The plugin's `change.rs` applies equal operations to real values. It draws
+//! the same random numbers and must return the same answers.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::marker::PhantomData;
@@ -9,7 +9,7 @@ use alcedo_runtime::{LocalText, ObjectHandle, Runtime, Value};
 
 use super::ops::{Dice, LONG, NOTHING, THINGS, digest};
 
-/// Identifies a thing. No later thing has an equal handle.
+/// Handle of a thing. No later thing has an equal handle.
 pub(crate) type Id = ObjectHandle;
 
 /// State that operations read or change in addition to the value.
@@ -52,7 +52,7 @@ pub(crate) trait Change: ToValue + Clone + Default + PartialEq {
     /// True if parsing a printed value restores the value, as in the plugin.
     const PRINTS: bool = true;
 
-    /// Changes the value, and returns the answer that the plugin must return.
+    /// Changes the value, and returns the answer that the plugin must also return.
     fn change(&mut self, state: &mut State, dice: &mut Dice) -> u64;
 
     /// Returns the value that printing and parsing produce.
@@ -131,7 +131,7 @@ impl<T: ToValue> ToValue for Option<T> {
     }
 }
 
-/// Generates random strings of one string kind and converts them to values.
+/// Generates random strings for one kind of string, and converts them to values.
 pub(crate) trait Letters: Clone + Default + PartialEq {
     fn word(dice: &mut Dice) -> String;
     fn show(text: String) -> Value;
@@ -215,7 +215,7 @@ impl Change for Label {
         digest(&self.display) ^ digest(&self.key.0)
     }
 
-    /// Keeps only the displayed string. Printing loses the translation keys.
+    /// Returns a label with only the displayed string, because printing loses the translation keys.
     fn printed(&self) -> Self {
         Self { display: self.display.clone(), ..Self::default() }
     }

@@ -1,5 +1,5 @@
 //! Tests plugins of earlier versions. `runtime/tests/old` has builds of `magic-cube` by several compilers for each version of the plugin
-//! API. A library of a released version is never replaced. If a change of the ABI refuses a released plugin, this test fails.
+//! API. A library of a released version is never replaced. If the host refuses such a library after an ABI change, this test fails.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -66,7 +66,7 @@ fn small(package: &str) -> BuildRequest<'_> {
         .env("RUSTFLAGS", flags)
 }
 
-/// Adds the library of this version for each compiler that is installed. Keeps existing libraries.
+/// Adds the library of this version for each installed compiler. Existing libraries are not replaced.
 #[test]
 #[ignore = "adds libraries to `runtime/tests/old`, for a release"]
 fn each_compiler_adds_a_library_of_this_version() {

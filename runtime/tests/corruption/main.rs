@@ -1,5 +1,5 @@
-//! Tests damaged, foreign and unfinished files, and files of another ABI. The host refuses each file before any of its code runs. The old
-//! generation continues.
+//! Tests damaged, foreign and unfinished library files, and files with another ABI. The host refuses each file before any code of the file
+//! runs. The old generation continues.
 //!
 //! The plugin of these tests is a witness: its initializer writes a file as soon as the plugin is mapped. An environment variable contains
 //! the path of that file. Every test therefore runs in its own process, and a crash of a host fails only one test.
@@ -32,9 +32,9 @@ use support::elf::{headers, number, section, sections};
 /// Module name of these tests in the harness.
 const MODULE: &str = module_path!();
 
-/// Flips one bit at each location of the file. Each flip is tested alone.
+/// Flips one bit at each of these locations, one flip at a time. The host must refuse each changed file.
 fn flip_each(scene: &mut Scene, bits: impl IntoIterator<Item = (String, usize, u8)>, expected: &str) {
-    // Size of the ELF header. The host checks the header first, so errors in the header have other messages.
+    // Size of the ELF header. The host checks this header first and reports its errors with other messages.
     const HEAD: usize = 64;
     let original = fs::read(&scene.file).expect("just written");
     // Opens the file only briefly, because the host refuses a file that a writer has open.
@@ -54,7 +54,7 @@ fn flip_each(scene: &mut Scene, bits: impl IntoIterator<Item = (String, usize, u
 fn a_bit_flipped_in_any_header_is_noticed() {
     scene("a_bit_flipped_in_any_header_is_noticed", |scene| {
         scene.put(&scene.whole);
-        // Flips one bit in every eight bytes. These flips cover each field of the large headers.
+        // Flips one bit in every eight bytes, which covers each field of the large headers.
         let words = headers(scene.body()).into_iter().flat_map(|(name, range)| {
             range.clone().step_by(8).map(move |word| (name.clone(), word + word / 8 % 8, (word / 64 % 8) as u8))
         });
@@ -120,7 +120,7 @@ fn a_file_cut_anywhere_is_refused() {
         for length in [whole - 1, whole - 8, body + 16, body + 1] {
             cut(length, "the file does not end with the section headers");
         }
-        // A cut exactly before the seal leaves an undamaged library without a seal. The test below covers this case.
+        // A cut exactly before the seal leaves an undamaged library without a seal. A later test covers this case.
         cut(
             body - 1,
             &format!("is cut short: {body} bytes are required for the section headers, the file has {}", body - 1),
@@ -163,7 +163,7 @@ fn a_file_still_being_written_is_refused_until_it_is_whole() {
     scene("a_file_still_being_written_is_refused_until_it_is_whole", |scene| {
         let whole = scene.whole.clone();
         let pieces: Vec<_> = whole.chunks(whole.len().div_ceil(10)).collect();
-        // A copy grows from its start …
+        // A file that is still being copied grows from its start …
         scene.put(&[]);
         scene.is_refused("nothing yet", "is empty");
         for written in 1..pieces.len() {
@@ -381,8 +381,8 @@ fn other_entry_points(scene: &Scene, bytes: &[u8]) -> Vec<(&'static str, String)
     messages
 }
 
-/// Covers two past attacks. A module name with a zero byte caused the canary to load another file. A module name with a line break or an
-/// escape sequence could forge lines in logs and terminals.
+/// Covers two attacks that earlier versions permitted. A module name with a zero byte caused the canary to load another file. A module name
+/// with a line break or an escape sequence could forge lines in logs and terminals.
 #[test]
 fn a_module_name_is_an_identifier_at_every_entry_point() {
     scene("a_module_name_is_an_identifier_at_every_entry_point", |scene| {
@@ -444,7 +444,7 @@ fn a_module_whose_slot_for_hooks_is_damaged_is_refused() {
     scene("a_module_whose_slot_for_hooks_is_damaged_is_refused", |scene| {
         let slot = section(scene.body(), hooks::SECTION);
         let is = |error: &LoadError| matches!(error, LoadError::HookSlot { module, .. } if module == "broken");
-        // Damages the magic. Then damages the field that only the host may write.
+        // Damages the magic of the slot, and then the field in the slot that only the host may write.
         for (at, bit) in [(0, 1), (3, 128), (7, 16), (8, 1), (15, 64)] {
             let mut elf = scene.body().to_vec();
             elf[slot.start + at] ^= bit;
@@ -492,7 +492,7 @@ fn a_relocation_over_the_hook_slot_is_refused() {
         let is_slot = |header: &usize| number(&elf, header + 24, 8) == slot;
         let sections = (number(&elf, 40, 8)..elf.len()).step_by(64);
         let slot = sections.clone().find(is_slot).map(|header| number(&elf, header + 16, 8)).expect("it has a header");
-        // Relocation that writes an address of the library into its variables.
+        // Type of a relocation that writes an address of the library into a variable.
         const RELATIVE: usize = 8;
         let table = section(&elf, ".rela.dyn");
         let arrays = sections.filter(|header| [14, 15].contains(&number(&elf, header + 4, 4)));
@@ -549,7 +549,7 @@ fn a_plugin_whose_panics_abort_is_refused() {
     });
 }
 
-/// Size of a signature with its name, before the seal.
+/// Size of the part of a signed file that contains the signature and its name, before the seal.
 const SIGNATURE: usize = 104;
 
 #[test]
@@ -602,7 +602,7 @@ fn a_host_with_trusted_keys_refuses_unsigned_modules_at_every_entry_point() {
             assert!(scene.witness.exists(), "the witness did not testify");
             fs::remove_file(&scene.witness).expect("just written");
         }
-        // A host without trusted keys accepts the file as well.
+        // A host that has no trusted keys accepts the signed file as well.
         scene.assert_loads();
     });
 }
@@ -644,7 +644,7 @@ fn a_watch_loads_a_file_once_its_writer_has_finished() {
         let body = scene.body().to_vec();
         let mut writer = File::create(&scene.file).expect("the test directory is writable");
         std::io::Write::write_all(&mut writer, &body).expect("it is open");
-        // The file is complete. The host cannot detect this while a writer has the file open.
+        // The file is complete. The host cannot detect its completion while a writer has the file open.
         support::until("a reload that is refused", || {
             scene.host.tick(Budget::frame());
             let refused = scene.host.take_reloads();

@@ -14,7 +14,7 @@ use tempfile::TempDir;
 
 use crate::support;
 
-/// Environment variable with the path of the witness file. The plugin reads the variable. Only child processes have it.
+/// Environment variable with the path of the file that the witness writes. Only child processes have this variable.
 const WITNESS: &str = "ALCEDO_WITNESS";
 /// Environment variables with the paths of the healthy plugin of the old generation, and of the witness that is to replace it.
 pub(super) const OLD: &str = "CORRUPTION_OLD";
@@ -26,7 +26,7 @@ pub(super) const LONG: Duration = Duration::from_secs(60);
 /// Size of the seal that is appended to a library: magic and digest.
 pub(super) const SEAL: usize = 24;
 
-/// Running host with a candidate file that is to replace its plugin.
+/// Running host with a candidate file, which is to replace the host's plugin.
 pub(super) struct Scene {
     pub(super) host: Runtime,
     pub(super) object: ObjectHandle,
@@ -43,8 +43,8 @@ pub(super) fn scene(test: &str, body: fn(&mut Scene)) {
     scene_of(test, || support::plugin("broken", &["witness"]), body);
 }
 
-/// Runs the scene with another candidate file. The parent process builds all libraries, so that the environment of the child does not
-/// affect the builds.
+/// Runs the scene with the candidate that `new` returns. The parent process builds all libraries, so that the environment of the child does
+/// not affect the builds.
 pub(super) fn scene_of(test: &str, new: fn() -> PathBuf, body: fn(&mut Scene)) {
     if let Some(witness) = env::var_os(WITNESS) {
         return body(&mut Scene::new(witness.into()));
@@ -80,13 +80,13 @@ impl Scene {
         fs::write(&self.file, bytes).expect("the test directory is writable");
     }
 
-    /// Writes the bytes with a valid seal. Models a correct tool that has received bad input.
+    /// Writes the bytes with a valid seal, as a correct tool does that received a bad library.
     pub(super) fn put_sealed(&self, bytes: &[u8]) {
         self.put(bytes);
         seal_file(&self.file).expect("the test directory is writable");
     }
 
-    /// Reloads from the current file. The host must refuse the file with this message and must not change.
+    /// Reloads from the current file. The host must refuse the file with this message, and the old generation must continue.
     pub(super) fn is_refused(&mut self, what: &str, expected: &str) {
         self.path_is_refused(&self.file.clone(), what, expected);
     }
@@ -103,7 +103,7 @@ impl Scene {
         self.old_generation_answers(what);
     }
 
-    /// Checks the counter of the old generation. A lost or new plugin part would restart the counter.
+    /// Checks that the counter of the old generation continues. A lost or new plugin part would restart the counter.
     pub(super) fn old_generation_answers(&mut self, what: &str) {
         self.pokes += 1;
         let answer =
@@ -111,7 +111,7 @@ impl Scene {
         assert_eq!(answer, Some(Value::U32(self.pokes)), "{what}");
     }
 
-    /// Checks the refusal like `is_refused`. Also checks the type of the error on a second host, which has loaded no module.
+    /// Checks the refusal like `is_refused`. Also checks the error type on a second host, which has no loaded modules.
     pub(super) fn is_refused_as(&mut self, what: &str, expected: &str, is: fn(&LoadError) -> bool) {
         self.is_refused(what, expected);
         let file = &self.file;
@@ -127,7 +127,7 @@ impl Scene {
         assert!(!self.witness.exists(), "{what}: its initializer ran");
     }
 
-    /// Checks that a second host refuses the file with this message for every kind of context, and runs none of its code.
+    /// Checks that a second host refuses the file with this message in every kind of context. No code in the file may run.
     pub(super) fn is_refused_by(&self, host: &(dyn Fn() -> Runtime + Sync), what: &str, expected: &str) {
         let file = &self.file;
         let refusals = || {
@@ -152,8 +152,8 @@ impl Scene {
         assert!(!self.witness.exists(), "{what}: its initializer ran");
     }
 
-    /// Ends a scene. Checks that only the old generation is mapped. Then checks that the unchanged file loads and that the witness works.
-    /// The damage has therefore caused the refusals.
+    /// Ends a scene. Checks that only the old generation is mapped. Then loads the unchanged file and calls the witness, which proves that
+    /// only the damage caused the refusals.
     pub(super) fn assert_unchanged_file_loads(&mut self) {
         let mapped = process::stale_mappings(&self.host.stage_dir()).expect("the process map");
         assert_eq!(

@@ -1,5 +1,5 @@
-//! Tests every protocol in both directions, with every kind of value and every kind of error, on a loaded library. Each cell of the grid is
-//! a call with a checked answer. An empty cell states the reason for the omitted call.
+//! Tests every protocol in both directions, with every kind of value and every kind of error, on a loaded library. The tests form a grid:
+//! each cell is a call with a checked answer, or states the reason why the call is omitted.
 
 pub(crate) mod natives;
 mod sheet;
@@ -28,7 +28,7 @@ fn library(tag: u64) -> PathBuf {
     support::tagged("grid", &[], tag)
 }
 
-/// Returns the module whose functions the plugin keeps.
+/// Returns the module `switchboard`, whose functions the plugin looks up and keeps.
 fn adder(tag: u64) -> PathBuf {
     support::tagged("switchboard", &[], tag)
 }
@@ -45,12 +45,12 @@ impl Scene {
         Self { host, cell, loud, probe, loud_probe }
     }
 
-    /// Calls a name from the host, and formats the result or the error.
+    /// Calls a function by name from the host, and formats the result or the error.
     fn call(&self, name: &str, arguments: &[Value]) -> String {
         text_of(self.host.calls().call(name, arguments))
     }
 
-    /// Makes the plugin call a name, through a method of the probe.
+    /// Makes the plugin call a function by name, through a method of the class `Probe`.
     fn probe(&self, object: ObjectHandle, method: &str, arguments: &[&str]) -> String {
         let arguments: Vec<_> = arguments.iter().map(|text| Value::Text((*text).to_owned())).collect();
         match self.host.objects().call(object, method, &arguments) {
@@ -73,7 +73,7 @@ fn text_of(returned: Result<Option<Value>, alcedo_runtime::Error>) -> String {
     }
 }
 
-/// Registers host functions with the names that the plugin's functions have.
+/// Registers host functions that have the names of the plugin's functions.
 fn register(host: &Runtime) {
     let add = |_: &Runtime, (a, b, c, d, e, f): (u8, i16, u32, f32, f64, bool)| {
         f64::from(a) + f64::from(b) + f64::from(c) + f64::from(d) + e + f64::from(u8::from(f))
@@ -150,7 +150,7 @@ fn hearts() -> Value {
     suit(0, "Hearts")
 }
 
-/// Calls functions of the plugin from the host. The names begin with this prefix. If there is an object, calls them on the object.
+/// Calls functions of the plugin whose names begin with this prefix. If there is an object, calls them on the object.
 fn functions_of_the_plugin(
     sheet: &mut Sheet,
     scene: &Scene,
@@ -202,12 +202,12 @@ fn functions_for_the_plugin(sheet: &mut Sheet, scene: &Scene, protocol: &str, na
     check("struct", query("turn", "struct"), &["Point { x: 2.0, y: -1.0 }"]);
     check("error", query("fail", "negative"), &["FailureKind(17)", "-1 is negative", location]);
     assert_eq!(query("fail", "fine"), "1");
-    // The error contains the location only if a plugin panicked. The panic hook of the host reports the location of a host panic.
+    // Only a panic in a plugin adds its location to the error. The host's panic hook reports the location of a panic in the host.
     let location = if location.contains("src/lib.rs") { location } else { "" };
     check("panic", query("crash", "negative"), &["FailureKind(1)", "-1 is negative", location]);
     assert_eq!(query("crash", "fine"), "1");
     let name = format!("{names}crash");
-    // Without slot types, the callee reads the slot as its own type. The number is then wrong. No other effect may occur.
+    // Without slot types, the callee reads the slot as its own type. The number is then wrong, but no other effect may occur.
     let wrong: &[&str] = if support::SLOT_TYPES { &[&name, "slot", "f64", "i32"] } else { &["0"] };
     check("wrong slot", query("crash", "wrong slot"), wrong);
     let signature = query("crash", "wrong signature");
@@ -353,7 +353,7 @@ fn strings_and_out_parameters(sheet: &mut Sheet, scene: &Scene) {
     }
 }
 
-/// Checks calls of handles from ended generations, and calls on destroyed objects.
+/// Checks calls through handles from ended generations, and calls on destroyed objects.
 fn stale(sheet: &mut Sheet, scene: &Scene) {
     let Scene { host, cell, probe, .. } = scene;
     let names = [
@@ -372,7 +372,7 @@ fn stale(sheet: &mut Sheet, scene: &Scene) {
     ] {
         sheet.check(protocol, "plugin calls", "stale handle", &gone(name), &["FailureKind(3)", "is gone"]);
     }
-    // Functions of the host end with the host. Functions of another module end with the generation of that module.
+    // Functions of the host end with the host. Functions of another module end with that module's generation.
     for name in ["ex:/switchboard.add", "nm:/switchboard:Line:sum"] {
         assert_eq!(scene.probe(*probe, "keep", &[name]), "()");
     }
@@ -410,7 +410,7 @@ fn threads(sheet: &mut Sheet, scene: &Scene) {
     }
     let answer = scene.probe(scene.probe, "query_on_thread", &["up:/Script/Test.Desk:number"]);
     sheet.check("up", "plugin calls", "wrong thread", &answer, &["FailureKind(4)", "resolving a ZCall"]);
-    // The call objects of a host cannot leave their thread. The compiler checks this rule.
+    // The call objects of a host cannot be moved to another thread. The compiler checks this rule.
     let is_bound = sheet::is_thread_bound!(Runtime) && sheet::is_thread_bound!(TypedFunction<(i32,), i32>);
     for protocol in PROTOCOLS {
         sheet.check(protocol, "host calls", "wrong thread", &is_bound.to_string(), &["true"]);

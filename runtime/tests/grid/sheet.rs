@@ -1,4 +1,4 @@
-//! Records the checked cells of the grid, and the reasons for its empty cells.
+//! Records the checked cells of the grid of calls, and the reasons for its empty cells.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 static BLOCKS: AtomicI64 = AtomicI64::new(0);
 static BYTES: AtomicI64 = AtomicI64::new(0);
 
-/// Live allocations of all threads at one moment.
+/// Number and size of the live allocations of all threads at one moment.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Living {
     pub(crate) blocks: i64,
@@ -63,12 +63,12 @@ unsafe impl GlobalAlloc for Counting {
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
         add(-1, -size(layout));
-        // SAFETY: the caller promises that the block came from here with this layout, so from `System`.
+        // SAFETY: the caller promises that this allocator returned the block with this layout, so the block is from `System`.
         unsafe { System.dealloc(block, layout) };
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
-        // SAFETY: the caller promises that the block came from here with this layout, and that the new size is valid.
+        // SAFETY: the caller promises that this allocator returned the block with this layout, and that the new size is valid.
         let moved = unsafe { System.realloc(block, layout, new_size) };
         if !moved.is_null() {
             add(0, i64::try_from(new_size).unwrap_or(i64::MAX) - size(layout));

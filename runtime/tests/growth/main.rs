@@ -1,6 +1,6 @@
-//! Tests that the memory that a host keeps for ended objects, modules and calls is bounded. After many reloads, rollbacks, Slims and object
-//! lifetimes, the host must have as many memory blocks as after a few. The allocator of this process counts live blocks and bytes. The
-//! counts use no times and no page counts, so they are equal on every machine. Each test has its own process: see `support/apart.rs`.
+//! Tests that a host keeps only a bounded amount of memory for ended objects, modules and calls. After many reloads, rollbacks, Slims and
+//! object lifetimes, the host must have as many memory blocks as after a few. The allocator of this process counts live blocks and bytes.
+//! The counts use no times and no page counts, so they are equal on every machine. Each test has its own process: see `support/apart.rs`.
 
 #[path = "../support/apart.rs"]
 mod apart;
@@ -29,16 +29,16 @@ const CUBE: &str = "/Script/Game.MagicCube";
 /// Timeout for a busy machine. A successful test ends much earlier.
 const LONG: Duration = Duration::from_secs(60);
 
-/// Permitted difference in bytes between two parts, for any number of rounds. The difference is usually zero. A queue between threads, or a
-/// thread that has just ended, may cause a difference. A leak of eight bytes per round exceeds the limit.
+/// Permitted difference in bytes between the minima of two parts, for any number of rounds. The difference is usually zero. A queue between
+/// threads, or a thread that has just ended, may cause a difference. A leak of eight bytes per round exceeds the limit.
 const SLACK: i64 = 512;
 
 /// Number of rounds in a part whose rounds take some milliseconds each.
 const ROUNDS: u64 = 70;
 
 /// Runs `round` in three parts of `rounds` rounds each. The first part is a warm-up. Compares the minimum of the live bytes after a round:
-/// in the third part it may exceed that of the second part by at most `SLACK`. The minimum is used because the host trims its tables only
-/// at intervals.
+/// the minimum of the third part may exceed that of the second part by at most `SLACK`. The check uses minima, because the host trims its
+/// tables only at intervals.
 fn check(rounds: u64, mut round: impl FnMut(u64)) {
     let mut part = |part: u64| {
         let after = |number| {
@@ -61,7 +61,7 @@ fn cube(tag: u64) -> PathBuf {
     support::tagged("magic-cube", &[], tag)
 }
 
-/// Returns a host that registers its own functions before it loads a module, and that calls some functions by name.
+/// Returns a host that registers its own functions, then loads a module, and then calls some functions by name.
 fn host(libraries: &[PathBuf]) -> Runtime {
     let host = support::hasty_builder().build().unwrap_or_else(|error| panic!("{error}"));
     let signature = || "u64 -> u64".parse().expect("a signature");
@@ -97,10 +97,10 @@ fn greet(host: &Runtime, cube: ObjectHandle) {
 fn a_reload_leaves_nothing() {
     let host = host(&[cube(1)]);
     let cubes: Vec<_> = (0..4).map(|_| host.objects().spawn(CUBE).expect("spawned")).collect();
-    // Uses more rounds. Tables indexed by class get one entry per reload, and some of these tables start small.
+    // Uses more rounds, because tables indexed by class grow by one entry per reload and some of these tables start small.
     check(2 * ROUNDS, |round| {
         cubes.iter().for_each(|cube| greet(&host, *cube));
-        // The name of the object contains the name of its class, which differs in each generation.
+        // Each object's name contains its class name, and the class name differs in each generation.
         host.objects().destroy(host.objects().spawn(CUBE).expect("spawned"));
         host.tick(Budget::seconds(0.1));
         let report = host.reload(&[cube(1 + round % 2)]).expect("a Master");
@@ -119,7 +119,7 @@ fn a_reload_failing_at_any_step_leaves_nothing() {
         let step = ReloadStep::ALL[round as usize % ReloadStep::ALL.len()];
         let armed = faults::arm(Fault { step, nth: 0, kind: FaultKind::Error });
         let report = host.reload(&[cube(2)]).expect("a Master");
-        // Some steps run only if classes change. If such a step does not run, its fault does not fire.
+        // Some steps run only if classes change. The fault of such a step does not fire if the step does not run.
         assert_eq!(report.is_committed(), !armed.has_fired(), "{step}: {report}");
         drop(armed);
         wait_for_unloads(&host);
@@ -173,7 +173,7 @@ fn slims_created_and_unloaded_between_reloads_leave_nothing() {
     let host = host(&[cube(1)]);
     let contexts = host.contexts();
     let reports = [1, 2].map(|tag| support::tagged("reports", &[], tag));
-    // Keeps one context and its number until the test ends.
+    // Keeps one context alive until the test ends, so that its number stays in use.
     let first = contexts.create_slim("stays").expect("a free name");
     first.load_path(&reports[0]).expect("it starts");
     check(ROUNDS, |round| {
@@ -203,7 +203,7 @@ fn plugins_that_take_turns_leave_nothing() {
         host.create_master(&[library]).unwrap_or_else(|error| panic!("{error}"));
         host.objects().spawn(class).expect("spawned");
         host.tick(Budget::frame());
-        // Requests more unloads than the host keeps results. The test takes no result until the end.
+        // Requests more unloads than the number of results that the host stores. The test takes no result until the end.
         host.request_unload();
         host.safe_point();
         wait_for_unloads(&host);
@@ -215,7 +215,7 @@ fn plugins_that_take_turns_leave_nothing() {
 #[test]
 fn collection_results_not_taken_are_kept_up_to_a_limit() {
     let host = host(&[cube(1)]);
-    // Runs more collections than the host keeps results.
+    // Runs more collections than the number of results that the host stores.
     check(260, |_| {
         host.collection().begin_in_slices();
         host.tick(Budget::seconds(0.1).with_collection(LONG));
@@ -227,13 +227,13 @@ fn collection_results_not_taken_are_kept_up_to_a_limit() {
     assert!(host.collection().take_done().is_empty());
 }
 
-/// A kept module may report a failure of a generation that has ended. No caller reads this report.
+/// The finalizer of a kept module may fail after the old generation has ended. No caller takes the report of this failure.
 #[test]
 fn a_finalizer_that_fails_when_its_generation_is_gone_leaves_nothing() {
     let broken = support::plugin("broken", &[]);
     let libraries = |tag| [broken.clone(), cube(tag)];
     let host = host(&libraries(1));
-    // Uses more rounds. Failures pass through a queue, which reuses its memory blocks only after it has allocated all of them.
+    // Uses more rounds, because failures pass through a queue that reuses its memory blocks only after it has allocated all of them.
     check(2 * ROUNDS, |_| {
         let fragile = host.objects().spawn("/Script/Game.Fragile").expect("spawned");
         let report = host.reload_changed(&libraries(2)).expect("a Master");
@@ -252,7 +252,7 @@ fn a_finalizer_that_fails_when_its_generation_is_gone_leaves_nothing() {
 #[test]
 fn reload_reports_not_taken_are_kept_up_to_a_limit() {
     let host = host(&[cube(1)]);
-    // Runs more reloads than the host keeps reports.
+    // Runs more reloads than the number of reports that the host stores.
     check(ROUNDS, |_| {
         host.request_reload(vec![cube(1)]);
         host.safe_point();
@@ -290,7 +290,7 @@ fn constructions_and_destructions_leave_nothing() {
     );
 }
 
-/// The host forgets ended modules early. Tickets and handles of these modules must still return results.
+/// The host soon deletes its records of ended modules. Tickets and handles of these modules must still return results.
 #[test]
 fn tickets_and_handles_of_forgotten_modules_still_answer() {
     let host = host(&[cube(1)]);

@@ -10,7 +10,7 @@ pub(crate) struct Field {
     pub(crate) size: usize,
 }
 
-/// Table of consecutive entries. All entries have equal size and these fields.
+/// Table of consecutive entries of equal size. Each entry has these fields.
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
     pub(crate) name: String,
@@ -95,8 +95,8 @@ const HALF: &[(&str, usize, usize)] = &[("half", 0, 2)];
 const WORD: &[(&str, usize, usize)] = &[("word", 0, 4)];
 const LONG: &[(&str, usize, usize)] = &[("long", 0, 8)];
 
-/// Tables that the loader reads, and that the checks read before the loader. The first string of each item is the section name. Code and
-/// variables are excluded, because a library with other code is a different library and not a damaged library.
+/// Tables that the loader reads, and that the host checks before. The first string of each item is the section name. Code and variables are
+/// excluded, because a library with other code is a different library and not a damaged library.
 const FOLLOWED: &[(&str, &[(&str, usize, usize)])] = &[
     (".dynamic", DYNAMIC),
     (".dynsym", SYMBOL),

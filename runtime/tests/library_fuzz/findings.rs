@@ -68,13 +68,13 @@ fn dynamic(bytes: &mut [u8], tag: u64, value: impl FnOnce(u64) -> u64) {
     set(bytes, ".dynamic", at, "value", value);
 }
 
-/// Changes the tag of an entry of the dynamic table.
+/// Replaces the tag of one entry in the dynamic table.
 fn retag(bytes: &mut [u8], tag: u64, other: u64) {
     let at = entry(bytes, ".dynamic", "tag", |known| known == tag);
     set(bytes, ".dynamic", at, "tag", |_| other);
 }
 
-/// Changes a field of the header of a section.
+/// Changes a field in the header of one section.
 fn section(bytes: &mut [u8], name: &str, field: &str, value: impl FnOnce(u64) -> u64) {
     let start = super::support::elf::section(bytes, name).start as u64;
     let at = entry(bytes, "sections", "offset", |offset| offset == start);
@@ -130,7 +130,7 @@ fn a_version_of_a_library_that_is_not_needed_is_refused() {
         let needed = entry(bytes, ".dynamic", "tag", |tag| tag == tag::NEEDED);
         let field = table(bytes, ".dynamic").field(needed, "value");
         let name = get(bytes, field.at, 8);
-        // Increments the string offset of the first file name in the required versions.
+        // Increments the string offset of the first file name in the table of required versions.
         set(bytes, ".gnu.version_r", 2, "half", |_| name + 1);
     };
     for base in ["c", "plugin"] {
@@ -215,7 +215,7 @@ fn a_slot_of_an_initializer_without_a_relocation_is_refused() {
     let without = |bytes: &mut Vec<u8>| {
         let slots = address(bytes, ".init_array");
         let at = entry(bytes, ".rela.dyn", "offset", |offset| offset == slots);
-        // Makes the relocation write to an address in `.got`.
+        // Makes the relocation write to an address in `.got` instead of the slot of the initializer.
         let other = address(bytes, ".got");
         set(bytes, ".rela.dyn", at, "offset", |_| other);
     };
@@ -226,7 +226,7 @@ fn a_slot_of_an_initializer_without_a_relocation_is_refused() {
         set(bytes, ".rela.dyn", at, "addend", |_| other);
     };
     check("plugin", data, "would make the loader call an address that is not a function of the library");
-    // In the C library, the relocations are packed. The addends of the relocations are stored in the slots.
+    // The C library has packed relocations, whose addends are stored in the relocated slots.
     let data = |bytes: &mut Vec<u8>| {
         let other = address(bytes, ".data");
         set(bytes, ".init_array", 0, "long", |_| other);

@@ -47,7 +47,7 @@ struct Running {
 }
 
 impl Judge {
-    /// Creates a judge. `test` is the full name of a test of this program that calls [`serve`].
+    /// Creates a judge. `test` is the full name of a test in this program that calls [`serve`].
     pub(crate) fn new(test: String) -> Self {
         Self { running: None, test }
     }
@@ -131,7 +131,7 @@ pub(crate) fn serve() {
                     // SAFETY: the address is never dereferenced.
                     let _address = unsafe { image.symbol::<*const ()>(name) };
                 }
-                // SAFETY: nothing of the image is used.
+                // SAFETY: no code, data or address of the image is used after this call.
                 let _gone = unsafe { image.unmap() };
                 MAPPED
             }

@@ -35,7 +35,7 @@ use mutate::{Dice, mutant};
 /// Number of mutants of each library in CI.
 const CUT: u64 = 3000;
 
-/// Interval between sealed mutants. All other mutants are checked without a seal.
+/// Interval between sealed mutants in the series. All other mutants are checked without a seal.
 const SEALED_EACH: u64 = 16;
 
 /// Source of a C library with features that Rust plugins do not use: both symbol hashes, own versions, resolved functions, exported

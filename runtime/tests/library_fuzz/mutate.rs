@@ -6,7 +6,7 @@ use proptest::test_runner::{RngAlgorithm, TestRng};
 
 use super::anatomy::{Field, Table, get, put};
 
-/// Random numbers that depend only on a seed and a position in its series.
+/// Random numbers that depend only on a seed and on the position of a mutant in the series of that seed.
 pub(crate) struct Dice(TestRng);
 
 impl Dice {
@@ -105,7 +105,7 @@ fn edge(bytes: &[u8], tables: &[Table], dice: &mut Dice) -> Option<u64> {
     Some(start.wrapping_add(*dice.pick(&skips)))
 }
 
-/// Changes a value that headers and the dynamic table repeat. Changes all its copies alike.
+/// Changes a value that the headers and the dynamic table contain repeatedly. All copies of the value are changed equally.
 fn change_alike(bytes: &mut [u8], tables: &[Table], dice: &mut Dice) -> String {
     let headers = tables.iter().filter(|table| ["segments", "sections", ".dynamic"].contains(&table.name.as_str()));
     let fields: Vec<_> = headers.flat_map(|table| (0..table.len()).flat_map(|index| table.fields(index))).collect();
@@ -150,7 +150,7 @@ fn clear_entry(bytes: &mut [u8], tables: &[Table], dice: &mut Dice) -> String {
     format!("{} has {index} cleared", table.name)
 }
 
-/// Copies bytes of one table over another.
+/// Copies some bytes of one table over another table.
 fn splice(bytes: &mut [u8], tables: &[Table], dice: &mut Dice) -> String {
     let (from, to) = (some_table(tables, dice), some_table(tables, dice));
     let (start, at) = (from.entry(dice.below(from.len())).start, to.entry(dice.below(to.len())).start);

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-/// Identity of a held value: the instance of the module that created the value, and the number of the value in this instance.
+/// Identity of a held value: the module instance that created the value, and the number of the value in this instance.
 pub(crate) type Held = (u64, u64);
 
 /// State of a held value.
@@ -14,7 +14,7 @@ pub(crate) struct Thing {
     pub(crate) is_gone: bool,
 }
 
-/// All values ever held.
+/// Model of the plugin's values: all values that were ever held.
 #[derive(Default, Debug)]
 pub(crate) struct Model {
     things: BTreeMap<Held, Thing>,
@@ -26,7 +26,7 @@ pub(crate) struct Changes {
     pub(crate) made: Vec<Held>,
     /// Values dropped since the last check, by location.
     pub(crate) gone: BTreeMap<String, Vec<Held>>,
-    /// Number of accesses that no drop has made.
+    /// Number of accesses to values outside drops.
     pub(crate) seen: u64,
 }
 

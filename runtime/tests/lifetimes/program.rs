@@ -1,5 +1,5 @@
-//! Generates random programs of lifetimes: held values by location, and the events that end them. Each step defines the drops that it must
-//! cause. No other drop may occur.
+//! Generates and runs random programs. A program stores plugin values in various locations, and then causes events that drop the values.
+//! Each step defines the drops that it must cause. No other drop may occur.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -72,7 +72,7 @@ struct Program<'a> {
     model: Model,
     host: Runtime,
     holders: Vec<ObjectHandle>,
-    /// True if the class of the holders is loaded.
+    /// True if the class of the objects that hold values is loaded.
     is_awake: bool,
     /// Instance of the Master's module, or `None` if the module has created no value.
     instance: Option<u64>,
@@ -80,7 +80,7 @@ struct Program<'a> {
     drops: u64,
 }
 
-/// Runs the program of a seed, and returns the number of drops.
+/// Generates and runs the program for a seed, and returns the number of drops.
 pub(crate) fn run(seed: u64, builds: &Builds, record: &Record) -> u64 {
     record.take();
     let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
@@ -161,8 +161,8 @@ impl Program<'_> {
         held.into_iter().map(|(location, count)| (location.to_owned(), count)).collect()
     }
 
-    /// Checks that old instances hold values only in the locations `may_leave`. If the main of an instance has not returned, its exit hook
-    /// does not run. Values that wait for this exit hook remain.
+    /// Checks that old instances hold values only in the locations `may_leave`. If the main of an instance has not returned, the exit hook
+    /// of that instance does not run. Values that wait for this exit hook then remain.
     fn others_are_over(&self, may_leave: &[&str]) {
         for instance in self.model.instances().into_iter().filter(|instance| Some(*instance) != self.instance) {
             let left: Vec<_> =
@@ -312,7 +312,7 @@ impl Program<'_> {
         self.after_an_end();
     }
 
-    /// Stores the new instance of the Master, if there is one. Checks that all other instances have ended.
+    /// Stores the new instance of the Master's module, if there is one. Checks that all other instances have ended.
     fn after_a_change(&mut self, changes: &Changes) {
         let old = self.instance;
         self.instance = changes.made.iter().map(|(instance, _)| *instance).rfind(|instance| Some(*instance) != old);
@@ -373,7 +373,7 @@ impl Program<'_> {
         }
         self.others_are_over(UNEXITED);
         let mut after = self.held();
-        // A safe point runs posts.
+        // The safe point has run all posts, so no value is left in a post.
         let mut before = before;
         before.remove("post");
         after.remove("post");
@@ -412,9 +412,9 @@ impl Program<'_> {
     }
 }
 
-/// Locations whose values wait for the exit hook. If the main of a module has not returned, its exit hook does not run and these values are
-/// never dropped.
+/// Locations whose values are dropped by the exit hook. If the main of a module has not returned, its exit hook does not run, so these
+/// values are never dropped.
 const UNEXITED: &[&str] = &["static", "resource"];
 
-/// Locations that may remain after a committed reload. The main of an earlier instance may not have returned.
+/// Locations that may still hold values after a committed reload, because the main of an earlier instance may not have returned.
 const UNEXITED_BY_RED: &[&str] = UNEXITED;

@@ -71,7 +71,7 @@ fn merged_and_shifted_variables_return_with_their_own_values() {
 #[test]
 fn names_merged_once_do_not_resolve_to_each_other() {
     let (both, own): (_, &[(&str, i32)]) = ("var int A; var int B;", &[("A", 7), ("B", 8)]);
-    // If two values merge, the value that was kept under its own name has priority over the value of a redirected name.
+    // If two values merge, a value that was kept under the merged name has priority over a value from a redirected name.
     for (merged, values) in [("var int C<Was=A,B>;", ("C", 7)), ("var int B<Was=A>;", ("B", 8))] {
         check_builds(&[
             (both, own),
@@ -82,7 +82,7 @@ fn names_merged_once_do_not_resolve_to_each_other() {
             (both, own),
         ]);
     }
-    // The list redirects `B` to `C`, and replaces the redirect from `A` to `B` by a redirect from `A` to `C`.
+    // The `Was` list redirects `B` to `C`, and replaces the redirect from `A` to `B` by a redirect from `A` to `C`.
     check_builds(&[
         ("var int A;", &[("A", 7)]),
         ("var int B<Was=A>;", &[("B", 7)]),
@@ -132,7 +132,7 @@ fn merged_entries_return_as_themselves() {
             check_values(&entry(own), &builds);
         }
     }
-    // A new entry has the earlier name of a renamed entry. The new entry does not undo the rename.
+    // A new entry has the former name of a renamed entry. Its declaration does not undo the rename of stored values.
     check_values(
         &entry("EB"),
         &[
@@ -172,7 +172,7 @@ fn numbers_and_strings_return_from_an_enum_unless_it_was_written() {
         &one,
         &[(&*number, one.clone()), (&*first, entry("EB")), (&*second, entry("EB")), (&*number, one.clone())],
     );
-    // An enum entry that is written between the two edits is converted.
+    // A value that is written after the first edit is converted when the edit is undone.
     let package = Package::new("Tale", &[("Foe.uc", &format!("class Foe extends Object;\n{number}\n"))]);
     let host = host(&package);
     let foe = spawn(&host, "/Script/Tale.Foe");

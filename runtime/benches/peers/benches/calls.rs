@@ -1,6 +1,6 @@
-//! Compares calls across an ABI boundary with two `i32` arguments and a result. Measures each kind of call in Alcedo, and calls of other
-//! libraries. All calls run in one process, so that their times are comparable. `runtime/benches/calls.rs` describes the ids of Alcedo, and
-//! `src/peers.rs` the other libraries.
+//! Compares calls across an ABI boundary with two `i32` arguments and a result. Measures each kind of call in Alcedo, and calls through
+//! other libraries. All calls run in one process, so that their times are comparable. `runtime/benches/calls.rs` describes the ids of
+//! Alcedo, and `src/peers.rs` the other libraries.
 //!
 //! Run it by `cd runtime/benches/peers && cargo bench`. With `cargo bench -- --quick` the run takes a minute.
 

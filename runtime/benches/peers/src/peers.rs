@@ -142,7 +142,7 @@ impl Peer for LuaJit {
     }
 }
 
-/// `wasmtime`: typed functions in both directions.
+/// `wasmtime`: typed functions for calls into the library and back.
 pub struct Wasm {
     store: Store<()>,
     add: TypedFunc<(i32, i32), i32>,

@@ -31,7 +31,7 @@ pub const VECTORS: i32 = 100_000;
 const TEXT: &str = include_str!("robot.uc");
 
 alcedo_reflect::plain_struct! {
-    /// A struct of the array that `average` reads.
+    /// Element of the array that `average` reads.
     pub struct Row in "/Script/Game.Row" {
         /// A float.
         pub weight: f32,

@@ -1,4 +1,4 @@
-//! Passes arbitrary bytes to the readers of Alcedo. Checks that each reader returns without a panic, and that it reads its own output.
+//! Passes arbitrary bytes to the parsers of Alcedo. Checks that no parser panics, and that each parser reads its own output.
 //!
 //! Private files of `alcedo-runtime` are compiled here unchanged. For formats with a length and a checksum, the fuzzer changes only the
 //! content.
@@ -29,11 +29,11 @@ mod reload;
 mod world;
 
 thread_local! {
-    /// World against which each source is checked.
+    /// World whose classes the checker of script sources uses.
     static WORLD: object::World = fixture::world();
 }
 
-/// Runs all readers that the host runs on a library file before it maps the file.
+/// Runs all parsers that the host runs on a library file before it maps the file.
 pub fn library(bytes: &[u8]) {
     let Ok(image) = ImageFile::from_bytes(Path::new("/fuzzed.so"), bytes.to_vec()) else { return };
     for name in image.imports().iter().chain(image.needed()).chain(image.unique_symbols()) {
@@ -90,7 +90,7 @@ const SEED: manifest::Source<'_> = manifest::Source {
 
 const SEED_MANIFEST: &[u8] = &encode::<{ encoded_len(&SEED) }>(&SEED);
 
-/// Reads a saved world. Writing and reading a valid world must not change it.
+/// Reads a saved world. Writing and reading a valid world must not change the world.
 pub fn world(bytes: &[u8]) {
     let _whole = WorldFile::decode(bytes);
     let Ok(file) = WorldFile::decode(&world::sealed(bytes)) else { return };
@@ -99,7 +99,7 @@ pub fn world(bytes: &[u8]) {
     assert_eq!(written, again.encode().expect("it was written before"), "writing again changes it");
 }
 
-/// Reads a file of script classes, prints it, checks it, and renders the messages of the check.
+/// Reads a file of script classes, prints it, checks it, and renders the error messages.
 pub fn uc(bytes: &[u8]) {
     let source = Source::decode("Fuzzed.uc", bytes);
     let sources = std::slice::from_ref(&source);
@@ -131,7 +131,7 @@ pub fn uc(bytes: &[u8]) {
 }
 
 /// Reads frames from the socket of `alcedo dev`, as the host and as the tool. Also reads the body of one frame. Writing and reading a valid
-/// message must not change it.
+/// message must not change the message.
 pub fn link(bytes: &[u8]) {
     fn frames<T: serde::de::DeserializeOwned + serde::Serialize>(mut bytes: &[u8]) {
         while let Ok(Some(message)) = receive::<T>(&mut bytes) {

@@ -1,4 +1,4 @@
-//! Stub of `runtime/src/reload`. The tool reads reload reports only from its own host, so their many types are not fuzzed.
+//! Stub of `runtime/src/reload`. The tool reads reload reports only from its own host, so the many types in a report are not fuzzed.
 
 pub(crate) mod report {
     use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! Contains the files of `runtime/src/world` that convert bytes to records.
+//! Contains the files of `runtime/src/world` that convert bytes to records of a world.
 
 use xxhash_rust::xxh3::xxh3_64;
 

@@ -1,5 +1,5 @@
-//! Compares scripts of Alcedo with rhai, Lua 5.4 and, where meaningful, plain Rust. Measures the CPU time of the thread. Other processes
-//! influence CPU time less than elapsed time.
+//! Compares scripts of Alcedo with rhai, Lua 5.4 and, where meaningful, plain Rust. Measures the CPU time of the thread, because other
+//! processes influence CPU time less than elapsed time.
 
 use std::hint::black_box;
 use std::time::Duration;

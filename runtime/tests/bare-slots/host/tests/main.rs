@@ -1,4 +1,4 @@
-//! Runs the grid of calls in a host without slot types. Checks that this host refuses plugins with slot types.
+//! Runs the call tests of `runtime/tests/grid` in a host without slot types. Checks that this host refuses plugins with slot types.
 
 mod support;
 
