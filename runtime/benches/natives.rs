@@ -18,7 +18,7 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 
 use crate::lamp::{Hums, Lamp};
 
-/// Number of rounds of a loop per iteration.
+/// Number of loop rounds in one criterion iteration.
 const ROUNDS: u64 = 1_000;
 
 fn cost(criterion: &mut Criterion) {

@@ -90,7 +90,7 @@ pub(crate) fn end(host: &Runtime, ticket: &UnloadTicket) -> UnloadReport {
     }
 }
 
-/// Unloads the Master, and returns the ticket and the blockers of the image.
+/// Unloads the Master. Returns the ticket, and the report about the blockers that keep the image mapped.
 pub(crate) fn blocked(host: &Runtime) -> (UnloadTicket, String) {
     let ticket = host.unload_master().expect("there is a Master").ticket;
     // The first reports may list only finalizers. Finalizers run before the image is blocked.

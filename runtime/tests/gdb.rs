@@ -1,4 +1,4 @@
-//! Tests a debugger that is attached to a host during a reload. A breakpoint on a plugin function must stop in the old code and in the new
+//! Tests that a debugger works while the debugged host reloads. A breakpoint on a plugin function must stop in the old code and in the new
 //! code, with its source line. The host is this test binary: gdb starts the binary with one of its tests.
 
 use crate::support;

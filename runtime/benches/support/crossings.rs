@@ -13,7 +13,7 @@ use criterion::{BenchmarkGroup, Throughput};
 
 use crate::support;
 
-/// Number of rounds of a loop in the plugin per iteration.
+/// Number of loop rounds in the plugin in one criterion iteration.
 pub(crate) const ROUNDS: u64 = 1_000;
 
 /// Number of objects in a batch. The measured time of a batch is the sum for all its objects.

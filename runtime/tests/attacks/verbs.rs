@@ -281,7 +281,7 @@ pub(crate) const VERBS: &[Verb] = &[
     ("tables().expect", Nothing, quiet!(|host, tools| host.tables().expect::<Defense>())),
     ("tables().of_module", Nothing, quiet!(|host, tools| host.tables().of_module::<Defense>("attacker"))),
     ("links().delegate", Nothing, quiet!(|host, tools| host.links().delegate::<fn()>(tools.holder, "fill"))),
-    // The class of the holder has no struct property. Other reads and writes use `objects().get` and `set`.
+    // The holder has no struct property, so both verbs refuse the property `numbers`. `get` and `set` cover other reads and writes.
     ("net_write", Nothing, quiet!(|host, tools| host.net_write(tools.holder, "numbers", &Nowhere))),
     ("net_read", Nothing, quiet!(|host, tools| host.net_read(tools.holder, "numbers", &[0], &Nowhere))),
     (

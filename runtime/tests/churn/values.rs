@@ -45,7 +45,7 @@ pub(crate) trait ToValue {
     fn edges(&self, _visit: &mut dyn FnMut(Id)) {}
 }
 
-/// Value with operations.
+/// Value that the operations can change, compare and print.
 pub(crate) trait Change: ToValue + Clone + Default + PartialEq {
     /// True if the model can compare two values exactly as the plugin does.
     const COMPARES: bool = true;

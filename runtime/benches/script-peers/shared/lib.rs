@@ -18,7 +18,7 @@ use alcedo_script::{Compiled, Limits, Machine, compile, library};
 use alcedo_uc::hir::{self, Type};
 use alcedo_uc::{Options, Source, check};
 
-/// Number of rounds of a loop.
+/// Number of rounds of each loop in the script.
 pub const ROUNDS: i32 = 1_000_000;
 /// Argument of the Fibonacci function.
 pub const FIB: i32 = 27;

@@ -9,7 +9,7 @@ alcedo::entry_table! {
         add: fn(i64, i64) -> i64,
         /// Counts its calls.
         count: fn(),
-        /// Multiplies.
+        /// Multiplies a number by a factor.
         scale: fn(f64) -> f64,
         /// Returns the sum of all arguments.
         sum: fn(u8, u16, u32, u64, i8, i16, f32, f64) -> f64,
