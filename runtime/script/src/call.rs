@@ -1,5 +1,5 @@
-//! Performs calls of script, native and plugin functions. For a script callee, this module pushes a frame. The interpreter loop then runs
-//! this frame.
+//! Performs calls of script, native and plugin functions. If the callee is a script, this module only pushes a frame, and the interpreter
+//! loop then runs the frame.
 #![expect(unsafe_code, reason = "moves arguments between frames")]
 
 use std::rc::{Rc, Weak};
@@ -17,7 +17,7 @@ use crate::exec::{Callee, Linked, LinkedTarget, Site, Slot, Transfer};
 use crate::machine::Machine;
 use crate::place::{Registers, check_class};
 
-/// Code of a callee: linked code of this machine, or a function with a thunk.
+/// Code of a callee: linked script code of this machine, or a native or plugin function that is called through its thunk.
 pub(crate) enum Body {
     Script(Rc<Linked>),
     Other(Rc<Function>),
@@ -34,7 +34,7 @@ impl Callee {
 }
 
 impl Machine {
-    /// Performs a call. If the callee is a script function, its frame is innermost after `call` returns, and has not run yet.
+    /// Performs a call. If the callee is a script function, only pushes its frame, which the interpreter loop must run afterwards.
     ///
     /// # Errors
     /// Returns the errors of dispatch and of native code.
@@ -85,7 +85,7 @@ impl Machine {
             }
             LinkedTarget::OfClass(at) => {
                 let path = at.map_or(registers.class, |at| registers.name(at));
-                // While scripts run, a path always resolves to the same class.
+                // Reuses the cached class within one run, because a path resolves to the same class until the run ends.
                 let run = self.run.get();
                 if site.cached_run.get() != run || site.cached_path.get() != path {
                     let Some(class) = world.types.class_by_path(&world.names.text(path)) else {
@@ -128,7 +128,7 @@ impl Machine {
     }
 
     /// Returns true if the call cache proves that a call on this object reaches the declared function and no override. The loader has
-    /// checked that the parameters of this function are plain.
+    /// checked that all parameters of the declared function are copied bytewise.
     #[inline]
     pub(crate) fn is_cached_plain(&self, world: &World, site: &Site, object: ObjectHandle) -> bool {
         site.cached_is_own.get() && world.objects.class_id(object).is_some_and(|class| class == site.cached_class.get())
@@ -179,7 +179,8 @@ impl Machine {
             [binding] => self.enter_bound(world, site, registers, binding.object, &find(binding)?),
             several => {
                 for binding in several {
-                    // An earlier call may have destroyed this object or the calling object.
+                    // Skips destroyed objects, because an earlier call of this loop may have destroyed the bound object or the calling
+                    // object.
                     if !world.objects.is_alive(binding.object) {
                         continue;
                     }
@@ -188,7 +189,7 @@ impl Machine {
                     let depth = self.frames.depth();
                     if self.enter_bound(world, site, &registers, binding.object, &callee)? == Transfer::In {
                         self.enter(world, depth)?;
-                        // Copies no values back: delegates have no out parameters, and multicast delegates have no result.
+                        // Copies no values back, because delegates have no out parameters and multicast delegates have no result.
                         self.frames.pop();
                     }
                 }
@@ -197,7 +198,7 @@ impl Machine {
         }
     }
 
-    /// Calls the function that is bound to a delegate. A static function runs on the class of the bound object.
+    /// Calls the function that is bound to a delegate. If the function is static, the call runs on the class of the bound object.
     fn enter_bound(
         &self,
         world: &World,
@@ -293,14 +294,14 @@ impl Machine {
 
 impl Site {
     /// Returns a copy of the cached callee. A copy is necessary because the callee may execute this call site again with an object of a
-    /// different class. This second execution replaces the cached callee.
+    /// different class, which replaces the cached callee.
     #[inline]
     fn cached_body(&self) -> Result<Body, CallError> {
         let callee = self.cached_callee.borrow();
         callee.as_ref().map(Callee::body).ok_or_else(|| missing_function("no class", &self.function))
     }
 
-    /// Returns true if the parameter layout of the function equals the layout for which the call was linked.
+    /// Returns true if the function has the parameter layout for which this call site was linked.
     fn suits(&self, function: &Function) -> bool {
         let is_custom = function.flags & function_flags::CUSTOM_THUNK != 0;
         let one = |((offset, ty, is_out), param): (&(u32, PropertyType, bool), &Property)| {
@@ -312,8 +313,8 @@ impl Site {
     }
 }
 
-/// Returns code, object and memory of a script callee from the call cache. Returns `None` if the cache lacks the callee, or if the object
-/// does not exist.
+/// Looks up a script callee in the call cache. Returns the code of the callee, its object, and the memory of this object. Returns `None` if
+/// the callee is not cached, or if the object does not exist.
 ///
 /// # Safety
 /// `base` must point to the frame of the caller. The code of the caller must contain `site`. `own` must be the object of the caller, and

@@ -1,5 +1,6 @@
-//! Stored bytecode. A function is a list of instructions on numbered, typed registers. Paths identify types, properties and functions, so
-//! the code does not depend on layouts. The code is untrusted. Before the code runs, [`link`](crate::link) verifies every instruction.
+//! Stored bytecode. The code of a function is a list of instructions that operate on numbered, typed registers. The code refers to types,
+//! properties and functions by path, so it does not depend on layouts. Because the code is untrusted, [`link`](crate::link) verifies every
+//! instruction before the code runs.
 
 use std::rc::Rc;
 
@@ -19,13 +20,13 @@ pub struct FunctionCode {
     pub path: String,
     /// Source file.
     pub file: String,
-    /// Number of parameters. The first registers are the parameters.
+    /// Number of parameters. Parameters occupy the first registers.
     pub params: u16,
-    /// Register of the result. The index of this register follows the indices of the parameters.
+    /// Register of the result, which follows the registers of the parameters. `None` if the function returns no value.
     pub result: Option<Reg>,
     /// True if the function is static: it has no object.
     pub is_static: bool,
-    /// True if only one call of the function runs at a time on each object. A nested call does nothing.
+    /// True if at most one call of the function may run on each object at a time. A nested call on the same object does nothing.
     pub is_singular: bool,
     /// Registers by index.
     pub registers: Vec<Register>,
@@ -42,14 +43,14 @@ pub struct FunctionCode {
 /// Register of a function.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Register {
-    /// Parameter, local or temporary. The initial value consists of zero bytes.
+    /// Parameter, local or temporary. Initially filled with zero bytes.
     Value {
         /// Name for errors and tools. Empty for a temporary.
         name: String,
         /// Type of the value.
         ty: TypeText,
     },
-    /// Field of a struct in an earlier register. The field has no memory of its own.
+    /// Field of a struct in an earlier register. The field is part of the memory of that register.
     Field {
         /// Register of the struct.
         of: Reg,
@@ -121,13 +122,13 @@ pub enum Target {
     /// Calls a static function, dispatched by name on the running class. The running class is the class of `self`. In a static function,
     /// the running class is the class that the function was called on.
     OfOwnClass(Rc<str>),
-    /// Calls an interface function, dispatched on the class of the object in the register.
+    /// Calls the method with which the class of the object in the register implements this interface function.
     Interface(Reg, Rc<str>),
     /// Calls the function that is bound to a delegate. If no function is bound, calls the fallback.
     Delegate {
         /// The delegate.
         delegate: Reg,
-        /// Object for a call of the fallback.
+        /// Object on which the fallback is called.
         object: Option<Reg>,
         /// Path of the fallback function.
         fallback: Option<Rc<str>>,
@@ -139,7 +140,8 @@ pub enum Target {
 pub enum Argument {
     /// Value to copy to the parameter.
     In(Reg),
-    /// Temporary copy of a value that is stored elsewhere. Rejected for out parameters, because a write would change only the copy.
+    /// Register with a temporary copy of a value that is stored elsewhere. Rejected for out parameters, because a write would change only
+    /// the copy.
     Copied(Reg),
     /// Register that the call writes to.
     Out(Reg),
@@ -149,7 +151,7 @@ pub enum Argument {
     Place(u16),
 }
 
-/// An instruction. Each register must have the type that the instruction specifies or that its operation requires.
+/// An instruction. The loader checks that each register has the type that the instruction requires.
 #[derive(Clone, PartialEq, Debug)]
 #[expect(missing_docs, reason = "the fields are registers to write (`to`), to read, and instructions to jump to")]
 pub enum Ins {

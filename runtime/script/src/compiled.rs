@@ -46,7 +46,7 @@ pub enum CompileError {
     },
 }
 
-/// Linked code of a package. After this value is dropped, calls of the package's functions return errors.
+/// Owner of the linked code of a package. After this value is dropped, calls of the package's functions return errors.
 #[derive(Debug, Default)]
 pub struct Compiled {
     functions: BTreeMap<String, Rc<Linked>>,
@@ -54,7 +54,8 @@ pub struct Compiled {
 }
 
 impl Compiled {
-    /// Returns the thunk of the function with the path `/Script/Package.Class:name`. Returns `None` if no body with this path was loaded.
+    /// Returns the thunk of the function with the path `/Script/Package.Class:name`. Returns `None` if the package has no function body for
+    /// this path.
     pub fn thunk(&self, path: &str) -> Option<Thunk> {
         let machine = self.machine.upgrade()?;
         self.functions.get(path).map(|linked| machine.thunk(linked))
@@ -62,16 +63,15 @@ impl Compiled {
 }
 
 impl Machine {
-    /// Sets the host. The host creates the objects for `new`.
+    /// Sets the host, which creates the objects for `new` expressions in scripts.
     pub fn set_host(&self, host: Rc<dyn Host>) {
         *self.host.borrow_mut() = Some(host);
     }
 
-    /// Links code to the functions that are declared now. Each function is looked up by its path, and must be declared. If one function is
-    /// rejected, no function is linked. Code that is passed by value is dropped function by function.
+    /// Links each code body to the declared function with the same path. If one function is rejected, no function is linked. If `code` is
+    /// passed by value, each body is dropped as soon as it is linked.
     ///
-    /// # Errors
-    /// Returns all rejected functions.
+    /// # Errors Returns the errors of all rejected functions.
     ///
     /// # Examples
     /// ```
@@ -103,7 +103,7 @@ impl Machine {
         code: impl IntoIterator<Item = C>,
     ) -> Result<Compiled, Vec<CompileError>> {
         self.attach(world);
-        // New code has new locations. A message at such a location is not a repetition of an earlier message.
+        // Resets the counts of log messages, because locations in the new code are unrelated to locations in earlier code.
         self.warned.forget();
         let known_functions = KnownFunctions::default();
         let (mut functions, mut errors) = (BTreeMap::new(), Vec::new());
@@ -133,7 +133,7 @@ impl Machine {
         Ok(Compiled { functions, machine: Rc::downgrade(self) })
     }
 
-    /// Registers the machine as a root of the world's collector.
+    /// Registers the machine with the world's collector, so that objects in script frames stay alive.
     fn attach(self: &Rc<Self>, world: &World) {
         if !self.is_attached.replace(true) {
             let this: Weak<Self> = Rc::downgrade(self);

@@ -1,5 +1,6 @@
-//! Cost of long operations, in rounds. One round corresponds to one loop iteration. Operations on containers and strings, new objects and
-//! log lines add to the pending cost. After each of these operations, the machine subtracts the pending cost from its remaining rounds.
+//! Cost of long operations, in rounds. One round corresponds to one loop iteration. Operations on containers and strings, the creation of
+//! objects, and log lines add to a pending cost. After each of these operations, the machine subtracts the pending cost from the rounds
+//! that the script may still run.
 
 use std::cell::Cell;
 
@@ -12,7 +13,7 @@ pub(crate) const LINE: u64 = 10_000;
 /// Cost of a new object in rounds.
 pub(crate) const NEW_OBJECT: u64 = 1_000;
 
-/// Number of bytes of a string or container element for which an operation costs one round.
+/// Number of bytes that one round processes in an operation on a string or a container element.
 const TEXT: usize = 64;
 
 thread_local! {

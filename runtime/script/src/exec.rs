@@ -45,7 +45,7 @@ pub(crate) enum OpCode {
     CopyBytes,
     /// `a = ` entry `x` of the constant table. The entry has a size of `c` bytes.
     CopyConstant,
-    /// `a = x`. The suffix is the number of bytes. A value of eight bytes occupies `x` and `y`.
+    /// `a = x`. The suffix is the number of bytes. A constant of eight bytes is stored in `x` and `y`.
     Set1,
     Set4,
     Set8,
@@ -82,15 +82,15 @@ pub(crate) enum OpCode {
     ScaleVector,
     ScaleVectorImm,
     DotVector,
-    /// `a = ` operation `x` of the triple table on `b` and `c`.
+    /// `a = ` result of operation `x` of the triple table on `b` and `c`.
     Triple,
     I32ToF32,
     F32ToI32,
     NotBool,
     JumpUp,
-    /// Backward jump. Counts one round, because the jump may belong to an infinite loop.
+    /// Backward jump. Counts one round, so that an infinite loop reaches the limit of rounds.
     JumpBack,
-    /// Backward variants of the conditional jumps. Each taken jump counts one round.
+    /// Backward variants of the conditional jumps. If the jump is taken, it counts one round.
     LoopLtI32,
     LoopLeI32,
     LoopLtI32Imm,
@@ -117,7 +117,7 @@ pub(crate) enum OpCode {
     StoreSelf1,
     StoreSelf4,
     StoreSelf8,
-    /// Loads and stores of values in `self`. `c` is the number of bytes.
+    /// Loads and stores values of any other size in `self`. `c` is the number of bytes.
     LoadSelfBytes,
     StoreSelfBytes,
     /// `a = ` element of the array at offset `x` in `self` or in the frame. The index is in register `b`. The element has four or `c`
@@ -133,17 +133,17 @@ pub(crate) enum OpCode {
     /// `a = ` length of the array at offset `x` in `self` or in the frame.
     LengthOfSelf,
     Length,
-    /// `a = ` entry `x` of the property table, read from the object in register `b`. Copies `c` bytes.
+    /// `a = ` value of a property of the object in register `b`. Entry `x` of the property table describes the property. Copies `c` bytes.
     LoadOther,
     StoreOther,
     SelfObject,
     /// Calls through entry `x` of the call site table.
     Call,
-    /// Calls a static host function that was resolved at link time. All parameters are copied bytewise.
+    /// Calls a static host function that the loader has resolved and whose parameters are all copied bytewise.
     CallPlain,
     /// Variant of [`Self::CallPlain`] for a function that the class of `self` may override.
     CallPlainOfClass,
-    /// Calls a function whose body is usually a script. All parameters are copied bytewise.
+    /// Calls a function that is usually a script function and whose parameters are all copied bytewise.
     CallDirect,
     /// Runs entry `x` of the slow table.
     Slow,
@@ -192,7 +192,7 @@ pub(crate) struct Linked {
     /// Constants that are copied bytewise.
     pub(crate) constants: Box<[Rc<Constant>]>,
     pub(crate) class_name: Name,
-    /// Last class for which the check of this function succeeded.
+    /// Cache of the last class that was found to be derived from the class of this function.
     pub(crate) checked_class: Cell<ClassId>,
 }
 
@@ -201,16 +201,16 @@ pub(crate) struct Linked {
 pub(crate) struct OtherProperty {
     pub(crate) owner: Rc<Class>,
     pub(crate) property: Rc<Property>,
-    /// Offset of the value in its object. The value may be a field or element of the property.
+    /// Offset of the value in its object. The value may be only a field or an element of the property.
     pub(crate) offset: u32,
-    /// Last class for which the check of this property succeeded.
+    /// Cache of the last class that was found to have this property.
     pub(crate) checked_class: Cell<ClassId>,
 }
 
 #[derive(Debug)]
 pub(crate) struct Site {
     pub(crate) target: LinkedTarget,
-    /// Function that the checker resolved. At run time, an override may be called instead.
+    /// Function that the source checker has resolved. At run time, an override of this function may be called instead.
     pub(crate) function: Rc<Function>,
     pub(crate) args: Box<[Arg]>,
     /// Copies of arguments into a script frame or parameter block.
@@ -224,13 +224,15 @@ pub(crate) struct Site {
     /// Size of the parameter block in bytes.
     pub(crate) block: u32,
     pub(crate) is_custom: bool,
-    /// Result of a call that reaches no function. `None` if this result consists of zero bytes.
+    /// Result of the call if no function is called, for example on the object `None`. The field is `None` if this result consists of zero
+    /// bytes.
     pub(crate) initial: Option<Value>,
     /// Bit mask of the parameters for which the call passes no argument.
     pub(crate) skipped: u64,
     /// Register that receives the result.
     pub(crate) to: Option<Slot>,
-    /// Call cache with the last callee. The key is the class of the object, or a class path together with the number of the run.
+    /// Call cache with the last callee. The key is the class of the object, or a class path together with the number of the run in which
+    /// the path was resolved.
     pub(crate) cached_class: Cell<ClassId>,
     pub(crate) cached_path: Cell<Name>,
     pub(crate) cached_run: Cell<u64>,
@@ -245,7 +247,7 @@ pub(crate) enum LinkedTarget {
     Virtual(Option<u16>),
     Final(Option<u16>, OnceCell<Callee>),
     Static(OnceCell<Callee>),
-    /// Function that is looked up by name in the class that the register holds. `None` means the running class.
+    /// Static function that is looked up by name in the class in the register. `None` selects the running class.
     OfClass(Option<u16>),
     Interface(u16),
     Delegate {
@@ -346,14 +348,14 @@ pub(crate) enum Slow {
     Fail(Rc<str>),
 }
 
-/// Transfer of control by a call or by another operation.
+/// Effect of a call or slow operation on the interpreter loop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Transfer {
     /// A script frame was pushed and is now innermost.
     In,
     /// Native or plugin code was called and has returned.
     Out,
-    /// The current frame continues.
+    /// No code was called, and the current frame continues.
     None,
 }
 

@@ -33,8 +33,8 @@ pub(crate) struct Frames {
     layout: Layout,
     /// Start of the next frame or block.
     top: Cell<*mut u8>,
-    /// Running calls. The vector has capacity for `most` calls, so its elements never move. Each reference to an element ends with the
-    /// access.
+    /// Running calls. The vector has capacity for `most` calls, so its elements never move. No reference to an element outlives the access
+    /// for which it was created.
     running: UnsafeCell<Vec<Activation>>,
     /// Maximum number of calls.
     most: u32,
@@ -116,7 +116,7 @@ impl Frames {
         CallError::TooDeep { what, limit: self.most }
     }
 
-    /// Pushes a frame. The interpreter loop continues in this frame.
+    /// Pushes a frame, in which the interpreter loop continues.
     #[inline]
     pub(crate) fn push(
         &self,
@@ -139,7 +139,8 @@ impl Frames {
         Ok(base)
     }
 
-    /// Pushes a frame for a call in the loop. Returns null without a new frame if the depth limit or memory limit is reached.
+    /// Pushes a frame for a call from the interpreter loop. If the depth limit or the memory limit is reached, pushes no frame and returns
+    /// null.
     #[inline(always)]
     pub(crate) fn push_or_null(
         &self,
@@ -204,7 +205,7 @@ impl Frames {
     }
 }
 
-/// Writes zeros to `size` bytes, a multiple of 16. Needs no call of the C library for the usual small frames.
+/// Writes zeros to `size` bytes, a multiple of 16. For the usual small frames, avoids the call of `memset`.
 #[inline]
 unsafe fn zero(at: *mut u8, size: usize) {
     // SAFETY: the caller promised `size` writable bytes, aligned to 16 bytes.

@@ -1,4 +1,4 @@
-//! Interface between the machine and its embedder.
+//! Interface through which the machine calls its embedder.
 
 use std::rc::Rc;
 
@@ -10,7 +10,7 @@ use alcedo_reflect::construction::ConstructionArgs;
 
 /// Operations that only the embedder can perform for scripts.
 pub trait Host {
-    /// Creates an object for `new`.
+    /// Creates an object for a `new` expression.
     ///
     /// # Errors
     /// Returns the reason if the host cannot create the object.

@@ -37,8 +37,8 @@ impl Machine {
         set_len(&mut rows, len, element_of(ty)?)
     }
 
-    /// Performs an operation. Copies the arguments first, because an argument may be an element of the container that the operation
-    /// changes.
+    /// Performs a container operation. Copies the arguments first, because an argument may be an element of the container that the
+    /// operation changes.
     pub(crate) fn intrinsic(
         &self,
         world: &World,
@@ -85,7 +85,7 @@ impl Machine {
             let (Ok(index), Ok(count)) = (u32::try_from(index), u32::try_from(count)) else {
                 return Err(CallError::other(format!("{count} elements are inserted at {index} of {len}")));
             };
-            // The insertion moves the elements after `index`.
+            // Adds the cost of moving the elements after `index`.
             cost::add(u64::from(len.saturating_sub(index)));
             insert_initial(&mut rows, index, count, element()?)
         };
@@ -175,7 +175,7 @@ impl Machine {
         Ok(Transfer::None)
     }
 
-    /// Sorts an array stably by a delegate. The delegate may change the array, so the sort uses a copy of the elements.
+    /// Sorts an array stably with a delegate as the comparison. Sorts a copy of the elements, because the delegate may change the array.
     fn sort(&self, world: &World, place: &LinkedPlace, by: Binding, registers: &Registers) -> Result<(), CallError> {
         let Some(at) = self.found(registers.read(world, place)?) else { return Ok(()) };
         size::copies(at.count().unwrap_or_default(), size_of::<Value>() * 2 + size_of::<usize>() * 2)?;
@@ -187,7 +187,7 @@ impl Machine {
         cost::add(values.len() as u64);
         let values = sorted(values, &mut |one, two| {
             let _mark = self.mark();
-            // A sort uses more stack than a usual entry into the interpreter, so it counts as two entries.
+            // A sort counts as two entries into the interpreter, because it uses more stack than a usual entry.
             self.entries.set(self.entries.get() + 1);
             self.charge(1)?;
             let mut block = alcedo_reflect::thunk::ParamBlock::new(&function);
@@ -206,8 +206,9 @@ impl Machine {
     }
 }
 
-/// Sorts by bottom-up merging. `in_order` returns true if its second argument may follow its first argument. Each pair of adjacent runs is
-/// compared once before the merge. If the results of `in_order` are inconsistent, no value is lost or duplicated.
+/// Sorts by bottom-up merging. `in_order` returns true if its second argument may follow its first argument. Before two adjacent runs are
+/// merged, one comparison checks if they are already in order. Even if the results of `in_order` are inconsistent, no value is lost or
+/// duplicated.
 fn sorted(
     values: Vec<Value>,
     in_order: &mut dyn FnMut(&Value, &Value) -> Result<bool, CallError>,
@@ -249,8 +250,8 @@ fn sorted(
     Ok(order.into_iter().filter_map(|at| values[at].take()).collect())
 }
 
-/// Removes all elements equal to `item`. Returns the number of removed elements. Each remaining element moves at most once, and the array
-/// is truncated once.
+/// Removes all elements equal to `item`. Returns the number of removed elements. Moves each remaining element at most once, and truncates
+/// the array once.
 pub(crate) fn remove_equal(rows: &mut RowsMut<'_>, item: Ptr<'_>) -> Result<u32, CallError> {
     let (len, mut kept) = (rows.len(), 0);
     cost::add(u64::from(len));
@@ -266,7 +267,7 @@ pub(crate) fn remove_equal(rows: &mut RowsMut<'_>, item: Ptr<'_>) -> Result<u32,
     Ok(len - kept)
 }
 
-/// Performs an operation that only reads the container. Returns `None` for the zero value.
+/// Performs an operation that only reads the container. Returns `None` if the result is the zero value of the result type.
 fn read_container(
     what: &Intrinsic,
     at: Ptr<'_>,

@@ -1,6 +1,6 @@
-//! Execution of scripts. Checked trees are compiled to bytecode. The loader verifies the bytecode, and an interpreter runs it. Frames of
-//! the interpreter are roots of the collector. Calls to and from native code use the thunks of reflected functions. This crate is
-//! independent of modules and generations. Users of this crate decide when code is loaded and unloaded.
+//! Compiler, loader and interpreter for scripts. Checked trees are compiled to bytecode, which the loader verifies and the interpreter
+//! runs. The objects in frames of the interpreter are roots of the collector. Calls to and from native code use the thunks of reflected
+//! functions. This crate is independent of modules and generations: its users decide when code is loaded and unloaded.
 
 mod call;
 pub mod code;

@@ -1,5 +1,5 @@
-//! The machine: limits, counters, and error reports of scripts. The modules [`frames`](crate::frames), [`run`](crate::run) and
-//! [`call`](crate::call) contain the frames, the interpreter loop and the calls.
+//! The machine: limits, counters, and error reports of scripts. The frames, the interpreter loop and the calls are in the modules
+//! [`frames`](crate::frames), [`run`](crate::run) and [`call`](crate::call).
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -41,8 +41,9 @@ pub struct Limits {
     pub memory: usize,
     /// Maximum size in bytes of one array, set, map or string. Memory that the elements own is not included.
     pub value: usize,
-    /// Maximum growth in bytes of all arrays, sets, maps, strings and names together during an outermost script call. Growth in library and
-    /// native code is included. Some operations, such as a copy of a value, are checked only afterwards and may exceed this limit.
+    /// Maximum total growth in bytes of all arrays, sets, maps, strings and names during one outermost script call. Includes growth in
+    /// library and native code that the script calls. Some operations, such as a copy of a value, are checked only afterwards and may
+    /// exceed this limit.
     pub values: usize,
 }
 
@@ -72,20 +73,21 @@ pub struct Machine {
     pub(crate) limits: Limits,
     pub(crate) frames: Frames,
     pub(crate) entries: Cell<u32>,
-    /// Stack of the thread on which scripts must run.
+    /// Address range of the thread stack on which scripts must run.
     pub(crate) stack: Cell<StackSpan>,
     pub(crate) rounds: Cell<u64>,
     /// Number of the current run. A run is one outermost call.
     pub(crate) run: Cell<u64>,
-    /// Number of bytes that values held at the start of the run.
+    /// Number of bytes that all values had allocated at the start of the run.
     pub(crate) base: Cell<usize>,
-    /// Error of a call whose result states only success or failure.
+    /// Error of the last failed call whose return value is only a flag.
     pub(crate) failed: Cell<Option<CallError>>,
     /// Code of the functions. The key is the declaring class and the name of the function.
     pub(crate) code: RefCell<FxHashMap<(ClassId, Name), Weak<Linked>>>,
     pub(crate) host: RefCell<Option<Rc<dyn Host>>>,
     pub(crate) is_attached: Cell<bool>,
-    /// Counts the repetitions of log messages at each location. Without this count, a message that repeats in each tick would fill the log.
+    /// Counts the repetitions of log messages at each location. The counts limit a message that repeats in each tick, which would otherwise
+    /// fill the log.
     pub(crate) warned: Repeats,
 }
 
@@ -108,12 +110,13 @@ impl Machine {
         })
     }
 
-    /// Restricts scripts to this stack. On a coroutine's stack, a suspended script frame could end before the frames above it.
+    /// Restricts scripts to this stack. On the stack of a coroutine, a script call could be suspended and later end before calls that began
+    /// after it.
     pub fn set_stack(&self, stack: StackSpan) {
         self.stack.set(stack);
     }
 
-    /// Returns true while a script runs. A safe point must wait for the end of the script.
+    /// Returns true while a script runs. A safe point must wait until the script has ended.
     pub fn is_running(&self) -> bool {
         self.frames.depth() != 0
     }
@@ -153,7 +156,7 @@ impl Machine {
         }
     }
 
-    /// Subtracts `rounds` and the pending cost from the remaining rounds.
+    /// Subtracts `rounds` and the pending cost from the rounds that remain in this run.
     ///
     /// # Errors
     /// Returns an error if the remaining rounds are insufficient. After this error, no rounds remain.
@@ -184,8 +187,8 @@ impl Machine {
         found.map_err(|problem| self.warn(&problem)).ok()
     }
 
-    /// Logs a problem, and lets the script continue. Repetitions at one location are logged only at 10, 100, 1000 and so on, with their
-    /// number.
+    /// Logs a problem, after which the script continues. A problem that recurs at one location is logged again only at its 10th, 100th,
+    /// 1000th (and so on) occurrence, with the count.
     #[cold]
     pub(crate) fn warn(&self, message: &str) {
         cost::add(cost::LINE);
@@ -199,7 +202,7 @@ impl Machine {
     }
 }
 
-/// Maximum number of script calls that a log line lists.
+/// Maximum number of script calls that a log message lists.
 const LOGGED: usize = 8;
 
 impl RootSource for Machine {

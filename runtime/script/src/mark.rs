@@ -1,9 +1,9 @@
-//! Restores the machine after an operation, even after an error or panic. Without this restoration, the list would keep a call whose frame
-//! is reused, and the collector would visit this call.
+//! Restores the machine after an operation, even after an error or panic. Otherwise the list of running calls would keep a call whose frame
+//! memory is reused, and the collector would visit this frame.
 
 use crate::machine::Machine;
 
-/// Saved state of the machine. Dropping this value ends all calls that began later, and frees their memory.
+/// Saved state of the machine. Dropping this value ends all calls that began after it was created, and frees their frames.
 pub(crate) struct Mark<'a> {
     machine: &'a Machine,
     depth: usize,
@@ -18,7 +18,7 @@ impl Machine {
         self.mark_at(self.frames.depth())
     }
 
-    /// Saves the current state. `depth` is the number of calls to keep.
+    /// Saves the current state. Dropping the mark keeps the first `depth` calls.
     #[inline]
     pub(crate) fn mark_at(&self, depth: usize) -> Mark<'_> {
         Mark { machine: self, depth, top: self.frames.top(), entries: self.entries.get() }

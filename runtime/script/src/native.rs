@@ -120,7 +120,7 @@ impl Machine {
         function: &Rc<Function>,
     ) -> Result<Transfer, CallError> {
         function.may_run(world, object)?;
-        // This guard removes the remaining script frames if the called code panics.
+        // This guard removes the script frames that the called code leaves behind if it panics.
         let _mark = self.mark();
         let done = if site.is_custom {
             self.call_stepping(world, site, registers, object, function)
@@ -195,8 +195,8 @@ impl Machine {
     }
 }
 
-/// Copies the arguments to a block, and runs the function over this block. If the call succeeds, copies the out parameters back. Returns a
-/// panic as an error.
+/// Copies the arguments to a block, and runs the function over this block. If the call succeeds, copies the out parameters back. If the
+/// function panics, returns an error.
 ///
 /// # Safety
 /// `base` must point to the frame of the caller. The code of the caller must contain `site`. `function` must have the signature of the

@@ -32,10 +32,10 @@ pub(crate) struct Registers {
     pub(crate) class: Name,
 }
 
-/// Result of resolving a place.
+/// Result of resolving a place to an address.
 enum Resolved<'a> {
     At(*mut u8),
-    /// The object at the start of the path is `None` or destroyed.
+    /// The object at the start of the access path is `None` or destroyed.
     NoObject,
     /// Index out of range: the array, the index, and the length.
     OutOfRange(&'a Property, i32, u32),
@@ -138,7 +138,7 @@ impl Registers {
         }
     }
 
-    /// Computes a triple operation into a register.
+    /// Computes a triple operation and stores the result in a register.
     pub(crate) fn make(&self, triple_op: TripleOp, to: &Slot, left: &Source, right: &Source) {
         let place = self.base.wrapping_add(usize::from(to.offset));
         // SAFETY: the caller of `new` promised that each register holds a value of the register's type; the loader built
@@ -146,7 +146,7 @@ impl Registers {
         unsafe { triple_op.put(place, self.address(left), self.address(right)) };
     }
 
-    /// Computes an operator on two numbers into a register. Returns true for a division by zero.
+    /// Computes an operator on two numbers and stores the result in a register. Returns true for a division by zero.
     pub(crate) fn arithmetic(&self, op: Op, num: Num, to: &Slot, left: &Source, right: &Source) -> bool {
         let place = self.base.wrapping_add(usize::from(to.offset));
         // SAFETY: the caller of `new` promised that each register holds a value of the register's type; the loader checked the
@@ -175,7 +175,7 @@ impl Registers {
         place: &'a LinkedPlace,
         access: Access,
     ) -> Result<Argument<'a>, CallError> {
-        // The thunk may have destroyed the object since the call began.
+        // Checks the object again, because the thunk may have destroyed it since the call began.
         let is_gone = matches!(place.root, LinkedRoot::OfSelf(_)) && world.objects.memory(self.object).is_none();
         match if is_gone { Resolved::NoObject } else { self.find(world, place, access)? } {
             // SAFETY: `find` has just resolved the address. The value is the only place argument of the call. The loader rejects
@@ -273,7 +273,7 @@ impl Registers {
     }
 }
 
-/// Returns the memory of a property in an object that is not `self`. Returns `None` if the object does not exist.
+/// Returns the address of a property's value in an object that is not `self`. Returns `None` if the object does not exist.
 ///
 /// # Errors
 /// Returns [`CallError::WrongClass`] if the class lacks the property.
@@ -294,7 +294,7 @@ pub(crate) fn other_memory(
     Ok(Some(memory.wrapping_add(other.offset as usize)))
 }
 
-/// Checks that the object is of the class. The error names the place for which this class is required.
+/// Checks that the object is an instance of the class. The error names the place that requires this class.
 #[cold]
 pub(crate) fn check_class(
     world: &World,

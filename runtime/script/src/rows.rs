@@ -1,4 +1,4 @@
-//! Adds elements with initial values to arrays, and changes lengths of arrays, within the limits of a run.
+//! Inserts elements with initial values into arrays, and changes the lengths of arrays. Checks the memory limits of the run.
 
 use alcedo_base::boundary::CallError;
 use alcedo_reflect::containers::{ContainerError, RowsMut};

@@ -1,8 +1,8 @@
 //! Interpreter loop. A call between two scripts stays in the loop. The module [`native`](crate::native) contains the calls between scripts
 //! and native or plugin code.
 //!
-//! The loop relies on the checks of the loader. Registers are inside their frame and have their types, jump targets are instructions, and
-//! table indices are valid.
+//! The loop relies on the checks of the loader. Registers are inside their frame and hold values of their types, jump targets are
+//! instructions, and table indices are valid.
 #![expect(unsafe_code, reason = "runs verified instructions over raw frames")]
 
 use std::rc::Rc;
@@ -25,8 +25,7 @@ use crate::size;
 impl Machine {
     /// Runs instructions while more than `floor` calls exist. An error also ends all calls above `floor`.
     ///
-    /// # Errors
-    /// Returns the error with the script call stack.
+    /// # Errors Returns the error of the script, with the script call stack attached.
     pub(crate) fn run(&self, world: &World, floor: usize) -> Result<(), CallError> {
         let ran = self.run_instructions(world, floor);
         ran.map_err(|error| {
@@ -36,7 +35,7 @@ impl Machine {
         })
     }
 
-    /// Returns true if property writes need no check.
+    /// Returns true if a script may write properties without a check of the mode or of borrowed slices.
     #[inline]
     fn is_free(world: &World) -> bool {
         world.mode.get() == mode::NORMAL && !world.slices.are_out()
@@ -44,11 +43,11 @@ impl Machine {
 
     fn run_instructions(&self, world: &World, floor: usize) -> Result<(), CallError> {
         let mut depth = self.frames.depth();
-        // The innermost call exists: the caller of this function pushed it.
+        // The innermost call exists, because the caller of this function has pushed it.
         let top = || self.frames.innermost();
         let mut rounds = self.rounds.get();
         let mut is_free = Self::is_free(world);
-        // Calls below this depth were active during the last call of native or plugin code. That call may have destroyed their objects.
+        // Call depth at the last call of native or plugin code. That code may have destroyed the objects of the calls below this depth.
         let mut stale = depth;
         // SAFETY: the innermost call exists and owns the code that it runs.
         let (mut pc, mut base, mut memory, mut code) = unsafe {
@@ -130,7 +129,7 @@ impl Machine {
                 rounds = rounds.saturating_sub(cost::take());
             }};
         }
-        // The array is in the frame if the operation is `$in_frame`, otherwise in `self`.
+        // Returns the address of the array, which is in the frame if the operation is `$in_frame`, otherwise in `self`.
         macro_rules! array {
             ($ins:ident, $in_frame:path, $check:expr) => {
                 match $ins.op {
@@ -201,12 +200,12 @@ impl Machine {
                 (*running).next = pc;
                 let registers = Registers::new(base, (*running).object, memory, (*running).class);
                 self.rounds.set(rounds);
-                // If the call fails, `call` has already updated the counter.
+                // If the call fails, the counter of remaining rounds need not be updated here, because `call` has already updated it.
                 let transfer = self.call(world, site, &registers)?;
                 if transfer != Transfer::In {
                     rounds = self.rounds.get().saturating_sub(cost::take());
                 } else if !site.owning.is_empty() {
-                    // Subtracts the cost of copied containers and strings.
+                    // Subtracts the cost of containers and strings that were copied as arguments.
                     rounds = rounds.saturating_sub(cost::take());
                 }
                 if !size::is_kept() {
@@ -467,7 +466,7 @@ impl Machine {
                                     for one in &site.moves {
                                         one.over_plain(base, params);
                                     }
-                                    // The pushed call owns the code, so the code stays alive.
+                                    // The pointer stays valid, because the pushed call owns the code.
                                     code = entered;
                                     (pc, memory) = ((*entered).instructions.as_ptr(), of_object);
                                     depth += 1;

@@ -1,8 +1,9 @@
-//! Memory limits of script values. One limit applies to each single value. A second limit applies to all values together that a run
-//! creates. Checks run before an array grows, a string is built or a library function returns a value. A further check follows each
-//! operation that may have allocated memory. A script therefore fails with an error before the process runs out of memory.
+//! Memory limits of script values. One limit applies to each single value. A second limit applies to the total size of all values that a
+//! run creates. Both limits are checked before an array grows, a string is built or a library function returns a value. The second limit is
+//! also checked after each operation that may have allocated memory. A script therefore fails with an error before the process runs out of
+//! memory.
 //!
-//! The running machine stores the limits per thread, because library functions have no access to the machine.
+//! The machine stores its limits in a thread-local while it runs, because library functions have no access to the machine.
 
 use std::cell::Cell;
 
@@ -14,7 +15,7 @@ use alcedo_reflect::values::ptr::Ptr;
 /// Limit of one value while no machine runs. A machine also has this limit by default.
 pub(crate) const DEFAULT: usize = 256 << 20;
 
-/// Default limit of the sizes of all values together.
+/// Default limit of the total size of all values.
 pub(crate) const DEFAULT_OF_ALL: usize = 1 << 30;
 
 /// Current limits of the thread.
@@ -22,7 +23,7 @@ pub(crate) const DEFAULT_OF_ALL: usize = 1 << 30;
 struct Limit {
     /// Maximum size of one value in bytes.
     one: usize,
-    /// Maximum size of all values together, in bytes.
+    /// Maximum total size of all values in bytes.
     all: usize,
     base: usize,
 }
@@ -54,7 +55,7 @@ impl Drop for Limited {
     }
 }
 
-/// Checks the size of a value that grew by `more` bytes.
+/// Checks that a value may have a size of `bytes` bytes, of which `more` bytes are new.
 ///
 /// # Errors
 /// Returns [`CallError::TooLarge`] if a limit is exceeded.
@@ -117,7 +118,7 @@ pub(crate) fn copies(count: u32, size: usize) -> Result<(), CallError> {
     check("copies of all elements", bytes, bytes)
 }
 
-/// Checks the growth of a set or map by one element. If the key already exists, the limit does not apply.
+/// Checks the growth of a set or map by one element. If the container already contains the key, the limit does not apply.
 ///
 /// # Errors
 /// Returns [`CallError::TooLarge`] if a limit is exceeded.

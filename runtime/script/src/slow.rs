@@ -21,7 +21,7 @@ use crate::value::{
 };
 
 impl Machine {
-    /// Runs an operation.
+    /// Runs a slow operation.
     ///
     /// # Errors
     /// Returns the error of the operation.
@@ -140,7 +140,7 @@ fn binary(world: &World, op: Op, on: &Operand, left: Ptr<'_>, right: Ptr<'_>) ->
             }
             Ok(not(left.read() == right.read()))
         }
-        // The loader compiles operators on these operands to dedicated instructions.
+        // Not reached, because the loader translates operators on these operands to dedicated instructions.
         Operand::Num(_)
         | Operand::Enum(_)
         | Operand::Triple(_)
@@ -304,7 +304,7 @@ fn convert(
         }
         Conversion::ToReference(PropertyKind::SOFT_CLASS, _) => put(&Value::SoftClass(name(&value))),
         Conversion::ToReference(..) => match world.refer(target, handle(&value)) {
-            // The object was destroyed, or has no path.
+            // The object was destroyed or has no path, so the result is the zero value.
             Err(CallError::Stale { .. } | CallError::NotFound { .. }) => put(&Value::zero(target)),
             reference => put(&reference?),
         },
@@ -317,7 +317,7 @@ fn convert(
             put(&Value::Object(object.unwrap_or_default()))
         }
         Conversion::ToOptional => put(&Value::Optional(Some(Box::new(value)))),
-        // The loader compiles these conversions to dedicated instructions.
+        // Not reached, because the loader translates these conversions to dedicated instructions.
         Conversion::VectorToRotator(..)
         | Conversion::RotatorToVector(..)
         | Conversion::Triple(..)

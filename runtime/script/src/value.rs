@@ -47,10 +47,9 @@ pub(crate) fn to_num(number: Number, num: Num) -> Value {
     cast! { U8, u8; U16, u16; U32, u32; U64, u64; I8, i8; I16, i16; I32, i32; I64, i64; F32, f32; F64, f64; }
 }
 
-/// Converts a constant to a value of this type, with access to the names and objects of the world.
+/// Converts a constant to a value of this type, using the names and objects of the world.
 ///
-/// # Errors
-/// Returns a message if the constant has no equivalent in the type.
+/// # Errors Returns a message if the type has no value that corresponds to the constant.
 pub(crate) fn const_value(value: &Const, ty: &PropertyType, world: &World) -> Result<Value, String> {
     let refused = || format!("{value:?} is not a {ty}");
     let to_num = |number: Number| Num::of(ty.kind()).map(|num| to_num(number, num)).ok_or_else(refused);

@@ -1,6 +1,6 @@
-//! Tests with real libraries, one module per file. Each file has its own process: see `runtime/tests/support/apart.rs`.
+//! Tests with real libraries. The tests of each file run in a separate process: see `runtime/tests/support/apart.rs`.
 //!
-//! `cargo test --test images unmapping::` runs one file.
+//! `cargo test --test images unmapping::` runs the tests of one file.
 
 #[path = "../../tests/support/apart.rs"]
 mod apart;

@@ -1,5 +1,5 @@
-//! Tests libraries that the loader maps as dependencies of an image: such a library stays mapped while its own threads and handlers need
-//! the library.
+//! Tests companions: libraries that the loader maps as dependencies of an image. Such a library stays mapped as long as its own threads or
+//! handlers need it.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![expect(unsafe_code, reason = "mapping a library runs its code")]
 
@@ -123,7 +123,7 @@ impl Pair {
         Self { dir, file, stage: StageDir::new().expect("a stage directory"), _alone: alone }
     }
 
-    /// Builds a library that opens the library `worker`.
+    /// Builds a library that opens the library `worker` by its path.
     fn that_opens(worker: &str) -> Self {
         let mut pair = Self::new(worker, &[]);
         let opener = pair.dir.path().join("libopener.so");
@@ -132,13 +132,13 @@ impl Pair {
         pair
     }
 
-    /// Makes the segments and sections with the loader's tables writable. Some tools write such libraries.
+    /// Makes the segments and sections that contain the loader's tables writable, as some tools do.
     fn with_writable_tables(mut self, user: &str) -> Self {
         let user = self.dir.path().join(user);
         let mut bytes = fs::read(&user).expect("just built");
         let number = |at: usize| usize::from(u16::from_le_bytes([bytes[at], bytes[at + 1]]));
-        // For each header table, lists three fields of the ELF header: offset of the table, size of a header, and number of headers. The
-        // offset of the permissions in a header follows.
+        // Lists, for each header table, three fields of the ELF header: offset of the table, size of one header, and number of headers. The
+        // next value is the offset of the permissions within a header.
         let segments = ((number(32), number(54), number(56)), 4, libc::PF_R as u8, libc::PF_W as u8);
         let sections = ((number(40), number(58), number(60)), 8, 2, 1);
         for ((start, size, count), rights, read_only, writable) in [segments, sections] {
@@ -207,7 +207,7 @@ fn finish(ending: &mut Ending) {
     });
 }
 
-/// Polls until the ending waits with this message. A single poll may miss a running thread.
+/// Polls repeatedly until the ending waits with this message, because a single poll may miss a running thread.
 fn waits_for(ending: &mut Ending, expected: &str) {
     wait_until(expected, || {
         let EndState::Waiting(holders) = ending.poll() else { panic!("a thread is inside") };
@@ -236,7 +236,7 @@ fn an_image_ignores_threads_that_another_started_in_a_shared_library() {
     let first = pair.map();
     first.start();
     let stop: extern "C" fn() = first.function(c"stop");
-    // Thread start times have a resolution of hundredths of a second.
+    // Waits because thread start times have a resolution of a hundredth of a second.
     thread::sleep(Duration::from_millis(50));
     finish(&mut pair.map().begin_end());
     let mut ending = first.begin_end();
@@ -283,7 +283,7 @@ fn starting_or_ending_threads_have_mapped_code() {
     }
 }
 
-/// State of the thread of the test below: 1 after entering, 2 to release it.
+/// State of the thread in the test below: 1 once the thread has entered the function, 2 to release the thread.
 static INSIDE: AtomicI32 = AtomicI32::new(0);
 
 extern "C" fn wait_inside() {
@@ -369,7 +369,7 @@ fn a_library_with_a_leftover_key_is_pinned() {
         scope.spawn(move || {
             key();
             sender.send(()).expect("somebody waits");
-            // The key's destructor runs at the end of this thread, after the image was unmapped.
+            // Ends this thread, and so runs the key's destructor, only after the image was unmapped.
             let _gone = wait.recv();
         });
         receiver.recv().expect("it runs");
@@ -412,7 +412,7 @@ fn images_using_openmp_unload_and_its_threads_stay() {
         assert_eq!(sum(1_000), 499_500);
         finish(&mut user.begin_end());
     }
-    // All copies share one pool. The threads of the pool sleep in libgomp.
+    // All copies share one thread pool, whose threads sleep in libgomp.
     let asleep = process::threads().expect("the threads can be counted");
     assert!((4..50).contains(&asleep), "{asleep} threads");
     let here = stale_mappings(Path::new("/")).expect("the maps can be read");
@@ -430,7 +430,7 @@ fn addresses_of_unloaded_companions_are_noted_for_crash_reports() {
         let notes = fs::read_to_string(folder.path().join(crash::NOTES)).expect("it was written");
         notes.lines().filter(|line| line.starts_with(first) && line.contains(&library)).count()
     };
-    // The address may differ each time.
+    // Maps twice, because the library may have a different address each time.
     for round in 1..=2 {
         let mapped = pair.map();
         assert_eq!((count_of("mapped "), count_of("gone ")), (round, round - 1));

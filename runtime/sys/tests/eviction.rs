@@ -1,5 +1,5 @@
-//! Tests threads that never leave an image. If the host permits eviction, these threads are forced out of system calls. A thread is evicted
-//! only if the eviction skips no code of the host or of the C library.
+//! Tests threads that never leave an image on their own. If the host permits eviction, such a thread is forced out of its system call. A
+//! thread is evicted only if no code of the host or of the C library is skipped.
 #![cfg(all(target_os = "linux", target_env = "gnu", target_arch = "x86_64"))]
 #![expect(unsafe_code, reason = "mapping a library runs its code")]
 
@@ -81,7 +81,7 @@ fn threads_are_not_evicted_without_or_before_the_policy() {
     }
 }
 
-/// The host holds this mutex while it blocks: a thread that is evicted in this state would never unlock the mutex.
+/// Mutex that a function of the host holds while it blocks. If the thread were evicted in this state, the mutex would never be unlocked.
 static HOSTS: Mutex<()> = Mutex::new(());
 
 extern "C" fn block_with_lock(fd: c_int) {
@@ -100,7 +100,7 @@ extern "C" fn block_in_host(fd: c_int) {
     }
 }
 
-/// Pipe read by the host's signal handler, and the handler's progress.
+/// Pipe from which the host's signal handler reads, and the progress of this handler.
 static HANDLERS_PIPE: AtomicI32 = AtomicI32::new(-1);
 static HANDLER: AtomicI32 = AtomicI32::new(0);
 
@@ -146,7 +146,7 @@ fn a_thread_that_blocks_all_signals_is_reported_as_out_of_reach() {
     module.start(seen, false);
     wait_for(|| (seen.arrived.load(SeqCst) == 2).then_some(())).expect("the thread runs");
     let (mut ending, _ledger) = module.begin_end(EVICTING);
-    // The first poll sends the signal. The report follows the signal.
+    // The first poll sends the eviction signal. Only a later poll reports the result.
     ending.poll();
     let EndState::Waiting(holders) = ending.poll() else { panic!("the thread has not left") };
     let name = &holders.iter().find(|holder| holder.kind == HolderKind::Thread).expect("it is named").name;

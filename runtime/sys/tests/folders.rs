@@ -1,5 +1,5 @@
-//! Tests the stage directory of private copies. The directory is private for any umask, and is removed after the host is killed. Mapped
-//! files equal the checked files.
+//! Tests the stage directory of private copies. The directory is private under any umask. If a host is killed, a later host removes the
+//! directory. Each file that is mapped equals the file that was checked.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![expect(unsafe_code, reason = "mapping a library runs its code")]
 #![expect(clippy::print_stdout, reason = "a child prints the paths of its copies for its parent")]
@@ -17,18 +17,18 @@ use alcedo_sys::{Image, ImageFile, MapError, StageDir, StagedFile, Unmapped, cra
 use rustix::fs::Mode;
 use tempfile::TempDir;
 
-/// Environment variables with the task and the umask of a child of this test.
+/// Environment variables that pass a task and a umask to a child process of this test.
 const PART: &str = "ALCEDO_FOLDERS_PART";
 const UMASK: &str = "ALCEDO_FOLDERS_UMASK";
 const REPORTED: &str = "ALCEDO_FOLDERS_REPORTED";
-/// Environment variable that is set if the child removes its folder before it makes a copy.
+/// Environment variable that is set if the child must remove its folder before it makes a copy.
 const REMOVED: &str = "ALCEDO_FOLDERS_REMOVED";
 
-/// Id of another user.
+/// Id of a different user.
 const SOMEBODY: u32 = 54_321;
 
-/// Acts as a host in its own process: creates a stage directory with a copy, prints the path of the directory, and waits for the end of the
-/// process.
+/// Acts as a host in a separate process: creates a stage directory with a copy, prints the path of the copy, and waits for a request to
+/// end.
 #[test]
 fn a_child_is_a_host() {
     let Some(part) = env::var_os(PART) else { return };
@@ -56,7 +56,7 @@ struct Host {
     child: Child,
     input: Option<ChildStdin>,
     reply: String,
-    /// The output is kept open, because the child prints more at its end.
+    /// Kept open, because the child prints to this pipe again when it ends.
     _output: BufReader<ChildStdout>,
 }
 
@@ -227,7 +227,7 @@ fn a_copy_replaced_after_the_check_is_neither_mapped_nor_run() {
         let mapped = unsafe { Image::map(staged, None) };
         assert!(matches!(&mapped, Err(MapError::Changed { .. })), "{what}: {mapped:?}");
         assert!(!witness.exists(), "{what}: it ran");
-        // Simulates attacks between the check and the naming of the copy.
+        // Simulates attackers that change the stage directory after a library was checked and before its copy receives its name.
         let image = ImageFile::read_copy(&good, &stage).expect("just built");
         let files = fs::read_dir(stage.path()).expect("the stage is ours").flatten().map(|entry| entry.path());
         let copy = files.into_iter().find(|path| path.to_string_lossy().contains("libgood")).expect("the copy");
@@ -377,7 +377,7 @@ fn only_folders_of_this_users_dead_hosts_are_removed() {
         chown(&others, Some(SOMEBODY), None).expect("the administrator may");
         kept.push(others);
     }
-    // Folders and symbolic links are removed. The targets of links remain.
+    // Folders and symbolic links are removed, but not the targets of the links.
     let dead = folder("alcedo-stage-dead", 0o700, &plain);
     symlink(&library, dead.join("link.so")).expect("it is ours");
     fs::create_dir(dead.join("folder")).expect("it is ours");

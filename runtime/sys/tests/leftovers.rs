@@ -1,4 +1,4 @@
-//! Tests resources that a module leaves besides threads and thread-locals: signals, exit handlers, memory, descriptors.
+//! Tests resources that a module leaves behind, except threads and thread-locals: signal handlers, exit handlers, memory, descriptors.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![expect(unsafe_code, reason = "mapping a library runs its code, and hooks replace C functions")]
 
@@ -59,12 +59,12 @@ fn signals_reach_every_image_then_the_process_and_skip_unloaded_images() {
     let (library, one, two) = (Library::new(), Seen::new(Mode::AtOnce, 0), Seen::new(Mode::AtOnce, 0));
     let (first, second) = (library.map(), library.map());
     let seen_by_first = handle(&first, one, SIGNAL, 2);
-    // The second image sees the handler of the process, never the handler of the first image.
+    // The previous handler that the second image receives is the handler of the process, never the handler of the first image.
     assert_eq!(handle(&second, two, SIGNAL, 0), seen_by_first);
     assert!(!first.image.contains(seen_by_first) && !second.image.contains(seen_by_first));
     assert_eq!((first.ledger.counts().signals, second.ledger.counts().signals), (1, 1));
     assert!(first.ledger.uses().iter().any(|found| found.kind == UseKind::Signal));
-    // The first image forwards the signal to its previous handler. The handler of the process still runs once.
+    // The first image forwards the signal to its previous handler, which is the handler of the process. This handler still runs only once.
     for round in 1..=3 {
         raise(SIGNAL);
         assert_eq!((one.run.load(SeqCst), two.run.load(SeqCst), OURS.load(SeqCst)), (round, round, round));
@@ -224,8 +224,8 @@ fn a_child_exits_with_handlers_left() {
         return;
     }
     let seen = *SEEN.get_or_init(|| Seen::new(Mode::AtOnce, 0));
-    // The function is registered before any image is mapped. It is therefore called after the handlers of all images.
-    // SAFETY: the function only prints.
+    // Registers the function before any image is mapped, so that it is called after the exit handlers of all images. SAFETY: the function
+    // only prints.
     unsafe { libc::atexit(report) };
     let (library, gone) = (Library::new(), Seen::new(Mode::AtOnce, 0));
     let module = library.map();
@@ -340,8 +340,8 @@ fn descriptors_that_are_left_open_are_named_and_closed_only_on_request() {
         let dir = tempfile::TempDir::new().expect("a temporary directory");
         let open = |name: &str| {
             let file = fs::File::create(dir.path().join(name)).expect("the directory is writable");
-            // Descriptor number that no other test of this process used when the module was mapped.
-            // SAFETY: the file is open.
+            // Uses a high descriptor number, because no concurrent test of this process had such a descriptor open when the module was
+            // mapped. SAFETY: the file is open.
             let fd = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_DUPFD_CLOEXEC, 500) };
             assert!(fd >= 500, "{}", std::io::Error::last_os_error());
             fd
@@ -353,7 +353,7 @@ fn descriptors_that_are_left_open_are_named_and_closed_only_on_request() {
         }
         // SAFETY: as above.
         unsafe { hooks::fd_closed(word, closed) };
-        // The descriptor was closed without a hook. Its number now refers to a file of the host.
+        // Simulates a descriptor that the module closed without a hook, and whose number now refers to a file of the host.
         let other = open("other");
         // SAFETY: both are descriptors of this test.
         assert_eq!(unsafe { libc::dup2(other, reused) }, reused);

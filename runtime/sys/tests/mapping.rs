@@ -1,4 +1,4 @@
-//! Maps and unmaps real libraries. Each test uses its own stage directory. Tests therefore do not affect each other.
+//! Maps and unmaps real libraries. Each test uses its own stage directory, so that tests do not affect each other.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![expect(unsafe_code, reason = "mapping a library runs its code")]
 
@@ -11,7 +11,7 @@ use alcedo_sys::process::{open_fds, rss_kib, stale_mappings, threads};
 use alcedo_sys::{Image, ImageFile, MapError, StageDir, Unmapped};
 use tempfile::TempDir;
 
-/// Directory with one library and a stage directory. The library returns 42 and further values.
+/// Directory with one library and a stage directory. Functions of the library return 42 and further values.
 struct Fixture {
     dir: TempDir,
     stage: StageDir,

@@ -1,5 +1,5 @@
-//! Tests the notes of a host for crash reports: address range and end of each image, in a file of bounded size. Files of unmapped
-//! images remain for reports of panics.
+//! Tests the notes that a host writes for crash reports: the address range and the end of each image, in a file of bounded size. While
+//! panics are reported, the files of unmapped images are kept.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![expect(unsafe_code, reason = "mapping a library runs its code")]
 
@@ -12,11 +12,11 @@ use std::process::Command;
 use alcedo_sys::{Image, ImageFile, StageDir, Unmapped, crash, panics};
 use tempfile::TempDir;
 
-/// Environment variables with the library that a child of this test maps, and the folder of its notes.
+/// Environment variables that pass to a child process of this test the library to map and the folder for the notes.
 const LIBRARY: &str = "ALCEDO_NOTES_LIBRARY";
 const REPORTED: &str = "ALCEDO_NOTES_REPORTED";
 
-/// Number of reloads. The notes keep fewer images.
+/// Number of reloads in the test, and maximum number of images in the notes.
 const RELOADS: usize = 1_500;
 const REMEMBERED: usize = 512;
 
@@ -37,7 +37,7 @@ fn a_child_maps_and_unmaps() {
         // SAFETY: the image is not used.
         assert_eq!(unsafe { image.unmap() }, Unmapped::Gone);
     }
-    // Notes a resident image and an image that is never mapped.
+    // Writes notes of an image that stays mapped, and of an image that is never mapped.
     let staged = stage.stage(&file, "stays").expect("the copy can be written");
     crash::module(7, "stays", staged.path());
     // SAFETY: as above.

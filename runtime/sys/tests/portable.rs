@@ -1,5 +1,5 @@
-//! Tests platforms that never unmap an image. A host with a loader parks each image by name. A statically linked host refuses to map a
-//! library.
+//! Tests platforms that never unmap an image. If the host has a loader, each image is parked with a reason. A statically linked host
+//! refuses to map a library.
 #![cfg(all(target_os = "linux", not(target_env = "gnu")))]
 #![expect(unsafe_code, reason = "mapping a library runs its code")]
 
@@ -9,7 +9,7 @@ use std::process::Command;
 use alcedo_sys::{Image, ImageFile, MapError, StageDir, Unmapped, keeps_images};
 use tempfile::TempDir;
 
-/// Maps a library without dependencies. The loader of each C library accepts such a library.
+/// Maps a library without dependencies, because the loader of every C library accepts such a library.
 fn map() -> Result<Image, MapError> {
     let dir = TempDir::new().expect("a temporary directory");
     let (source, library) = (dir.path().join("answer.c"), dir.path().join("libanswer.so"));

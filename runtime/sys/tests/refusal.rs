@@ -1,4 +1,4 @@
-//! Tests that damaged libraries are refused before they are mapped. The initializer of each library creates a file. The file proves that
+//! Tests that damaged libraries are refused before they are mapped. The initializer of each library creates a file, which would prove that
 //! the library was mapped.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![expect(unsafe_code, reason = "accepted files are mapped in a child to check that they are harmless")]
@@ -16,11 +16,11 @@ use tempfile::TempDir;
 const HEADER: usize = 64;
 const PROGRAM_HEADER: usize = 56;
 
-/// Fields with bits that may flip unnoticed. No code reads these bits to map the file.
+/// Fields in which a flipped bit may remain unnoticed, because no code reads this bit to map the file.
 const HARMLESS: &[(&str, &str)] = &[
-    // A library is not started. Its entry point is irrelevant if the entry point is code.
+    // The entry point of a library is never called, so any address of code is accepted.
     ("ELF header", "e_entry"),
-    // The flags of a load segment define its page permissions. The flags of other segments repeat these permissions and are not read.
+    // Page permissions are defined by the flags of load segments only. The flags of these segments repeat the permissions and are not read.
     ("DYNAMIC", "p_flags"),
     ("GNU_EH_FRAME", "p_flags"),
     ("GNU_PROPERTY", "p_flags"),
@@ -28,9 +28,9 @@ const HARMLESS: &[(&str, &str)] = &[
     ("NOTE", "p_flags"),
     ("PHDR", "p_flags"),
     ("TLS", "p_flags"),
-    // The loader protects `p_memsz` bytes, for any `p_filesz`.
+    // The loader protects `p_memsz` bytes of this segment and ignores `p_filesz`.
     ("GNU_RELRO", "p_filesz"),
-    // The system aligns stacks itself.
+    // The system aligns stacks without reading this field.
     ("GNU_STACK", "p_align"),
 ];
 
@@ -49,7 +49,7 @@ fn libraries() -> Libraries {
     Libraries { dir, all }
 }
 
-/// Builds a Rust cdylib with all of std, as linked by this toolchain.
+/// Builds a Rust cdylib that links std, with the toolchain of this test.
 fn rust_library(dir: &Path) -> PathBuf {
     let (source, library) = (dir.join("plugin.rs"), dir.join("libplugin.so"));
     let text = "#[unsafe(no_mangle)] pub extern \"C\" fn answer() -> i32 { println!(\"hello\"); 42 }";
@@ -191,7 +191,7 @@ fn a_loaded_section_cannot_move_and_no_flip_breaks_the_check_itself() {
         for header in (number(&bytes, 40, 8)..bytes.len()).step_by(64) {
             let (kind, flags) = (number(&bytes, header + 4, 4), number(&bytes, header + 8, 8));
             let loaded = flags & LOADED != 0 && kind != NO_BITS && number(&bytes, header + 32, 8) > 0;
-            // Address and offset. Most other fields of a section are for tools, not for the loader.
+            // Flips only the bits of the address and the offset, because most other fields of a section are for tools, not for the loader.
             for bit in (header + 16) * 8..(header + 32) * 8 {
                 let refused = !loaded || refusal(flipped(&bytes, bit)).is_some();
                 assert!(refused, "{}: bit {bit} of the header at {header}", path.display());

@@ -1,5 +1,5 @@
-//! Tests that an image keeps its memory while one of its io_urings may have requests in flight. The kernel may write to this memory at any
-//! time. The rings are created by system calls that no hook intercepts.
+//! Tests that an image stays mapped while one of its io_urings may have requests in flight, because the kernel may still write to the
+//! image's memory. The rings are created by system calls that no hook intercepts.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![expect(unsafe_code, reason = "mapping a library runs its code")]
 
@@ -14,7 +14,7 @@ use alcedo_sys::{EndState, Ending, HolderKind, hooks, process};
 
 use crate::common::hooked::{AT_ONCE, Library, Module, finish, wait_for};
 
-/// Serializes the tests, because rings are detected in the whole process.
+/// Serializes the tests, because the host searches the whole process for rings.
 fn alone() -> MutexGuard<'static, ()> {
     static ONE: Mutex<()> = Mutex::new(());
     ONE.lock().unwrap_or_else(PoisonError::into_inner)
@@ -38,12 +38,12 @@ fn read(module: &Module, from: c_int, byte: *mut c_void) {
     assert_eq!(read(from, byte), 1);
 }
 
-/// Waits until a ring of this name keeps the image mapped.
+/// Waits until a ring is reported under this name as the reason why the image stays mapped.
 fn is_kept(ending: &mut Ending, name: &str) {
     wait_for(|| (kept(ending) == name).then_some(())).unwrap_or_else(|| panic!("{name}"));
 }
 
-/// Returns the name of the image's holder. Polls several times to check that the ring remains the only holder of the image.
+/// Returns the name of the only holder of the image. Polls several times to check that this holder remains the only one.
 fn kept(ending: &mut Ending) -> String {
     let mut name = String::new();
     for _ in 0..20 {
@@ -84,7 +84,7 @@ fn recently_closed_rings_are_awaited() {
     let Some(_fd) = ring(&module) else { return };
     // SAFETY: the word belongs to a live ledger.
     read(&module, from.as_raw_fd(), unsafe { hooks::heap_grow(module.ledger.word(), 64 * 1024) });
-    // Requests the stop like a host before it runs exit hooks.
+    // Requests the stop of the module, as a host does before it runs exit hooks.
     module.ledger.request_stop();
     let unmap: extern "C" fn() = module.function(c"ring_unmap");
     let close: extern "C" fn() = module.function(c"ring_close");
@@ -105,7 +105,7 @@ fn earlier_or_unused_rings_keep_no_image() {
     read(&first, from.as_raw_fd(), (&raw mut byte).cast());
     let second = library.map();
     let idle = ring(&second).expect("there was one before");
-    // Without the descriptor, the requests of a mapped ring are unknown.
+    // Without the descriptor of a ring that is still mapped, the host cannot determine if requests are in flight.
     let unmap: extern "C" fn() = second.function(c"ring_unmap");
     unmap();
     second.end(AT_ONCE);
@@ -133,7 +133,7 @@ fn a_ring_is_known_by_more_than_its_number() {
     let duplicate = unsafe { BorrowedFd::borrow_raw(fd) }.try_clone_to_owned().expect("a descriptor");
     unmap();
     close();
-    // A different file reuses the ring's old descriptor number. The ring has a new number.
+    // A different file reuses the ring's old descriptor number, and the ring has a new descriptor number.
     let other = File::open("/dev/null").expect("a file");
     let (mut ending, _ledger) = module.begin_end(AT_ONCE);
     let name = format!("io_uring (descriptor {}) with requests in flight", duplicate.as_raw_fd());

@@ -1,4 +1,5 @@
-//! Tests reading and copying of library files that another process may still write, and of files that are not libraries.
+//! Tests how library files are read and copied while a different process may still be writing them. Also tests files that are not
+//! libraries.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![expect(unsafe_code, reason = "maps a file as a linker does, and writes through the mapping")]
 #![expect(clippy::print_stdout, reason = "a child prints its results for its parent")]
@@ -20,7 +21,7 @@ use std::time::{Duration, Instant, SystemTime};
 use alcedo_sys::{Demands, ImageError, ImageFile, StageDir, seal_file};
 use tempfile::TempDir;
 
-/// Environment variables with the task of a child of this test, and the path of the library.
+/// Environment variables that pass a task and the path of a library to a child process of this test.
 const PART: &str = "ALCEDO_SOURCES_PART";
 const LIBRARY: &str = "ALCEDO_SOURCES_LIBRARY";
 
@@ -33,11 +34,11 @@ const QUIET: Duration = Duration::from_millis(25);
 /// Id of another user.
 const SOMEBODY: u32 = 54_321;
 
-/// Builds two libraries of equal length that differ in every block of four megabytes.
+/// Builds two libraries of equal length in which every block of four megabytes differs.
 fn builds(dir: &Path) -> [Vec<u8>; 2] {
     let source = dir.join("payload.s");
     [b'a', b'b'].map(|letter| {
-        // The compiler would take seconds for an array of this size.
+        // Uses assembly, because the compiler would take seconds for an array of this size.
         let payload = format!(
             ".section .rodata\n.globl payload\npayload:\n.fill {}, 1, {letter}\n.section .note.GNU-stack,\"\",%progbits\n",
             1 << 22
@@ -49,7 +50,7 @@ fn builds(dir: &Path) -> [Vec<u8>; 2] {
     })
 }
 
-/// Reads a file directly and through a private copy.
+/// Reads a file directly, and again through a private copy in the stage directory.
 fn read_with_and_without_lease(path: &Path, stage: &StageDir) -> [Result<ImageFile, ImageError>; 2] {
     [ImageFile::read(path), ImageFile::read_copy(path, stage)]
 }
@@ -58,7 +59,7 @@ fn read_with_and_without_lease(path: &Path, stage: &StageDir) -> [Result<ImageFi
 fn non_files_are_refused_immediately_and_links_to_libraries_accepted() {
     let (dir, stage) = (TempDir::new().expect("a temporary directory"), StageDir::new().expect("a stage directory"));
     let path_in_dir = |name: &str| dir.path().join(name);
-    // A pipe without a writer, and a pipe whose writer never writes.
+    // The first pipe has no writer, and the writer of the second pipe never writes.
     for name in ["pipe", "silent"] {
         common::run(Command::new("mkfifo").arg(path_in_dir(name)));
     }
@@ -107,7 +108,7 @@ fn length_and_first_bytes_are_checked_before_the_rest_is_read() {
     let (usual, patient) = (demanding(Demands::default().largest), demanding(u64::MAX));
     let library = common::c_library(dir.path(), "c", 42, &[]);
     let path = dir.path().join("sparse.so");
-    // Reading or copying a terabyte would abort this test.
+    // The file has a size of a terabyte, so reading or copying it would abort this test.
     let refused = |head: &[u8], stage: &StageDir| {
         fs::write(&path, head).expect("the test directory is writable");
         File::options().write(true).open(&path).and_then(|file| file.set_len(LENGTH)).expect("a sparse file");
@@ -176,7 +177,7 @@ fn a_full_disk_is_reported_with_library_and_folder() {
     }
 }
 
-/// Acts as a host in its own process.
+/// Acts as a host in a separate process, if this process was started as a child.
 #[test]
 fn a_child_reads() {
     let (Some(part), Some(library)) = (env::var_os(PART), env::var_os(LIBRARY)) else { return };
@@ -197,10 +198,10 @@ fn a_child_reads() {
     }
 }
 
-/// Reads a file repeatedly during writes, and counts the results: one of the builds, neither build, or an error.
+/// Reads a file repeatedly while a thread writes it, and counts the results: one of the builds, a mixture of both, or an error.
 fn outcomes(library: &Path, stage: &StageDir) -> String {
     let mut seen = BTreeMap::new();
-    // A briefly truncated file is refused quickly. Results for truncated files are therefore not counted.
+    // Does not count refusals of a truncated file, because these refusals are quick and would soon reach the limit.
     let enough =
         |seen: &BTreeMap<&str, u32>| seen.iter().filter(|(what, _)| **what != "a part").map(|(_, n)| n).sum::<u32>();
     // On a busy machine the writer may pause for a second.
@@ -212,7 +213,7 @@ fn outcomes(library: &Path, stage: &StageDir) -> String {
                 Ok(image) => {
                     let letters =
                         ['a', 'b'].map(|letter| image.bytes().iter().filter(|byte| **byte == letter as u8).count());
-                    // Other bytes belong to the headers.
+                    // Bytes with other values belong to the headers.
                     if letters.iter().filter(|count| **count >= 1 << 22).count() == 1
                         && letters.iter().all(|count| *count >= 1 << 22 || *count < 1 << 15)
                     {
@@ -239,16 +240,16 @@ fn rewrite(path: &Path, builds: &[Vec<u8>; 2], pattern: usize, stop: &AtomicBool
     while !stop.load(Ordering::Relaxed) {
         let (build, begun) = (&builds[round % 2], SystemTime::now());
         match (pattern, round % 8) {
-            // Truncates the file and writes it from the start, like a copy.
+            // Truncates the file and writes it from the start, as a copy command does.
             (0, _) => fs::write(path, build).expect("writable"),
-            // Writes in place and in pieces, like some linkers.
+            // Writes in place and in pieces, as some linkers do.
             (1, _) => {
                 let file = OpenOptions::new().write(true).open(path).expect("writable");
                 for (piece, bytes) in build.chunks(1 << 16).enumerate() {
                     file.write_all_at(bytes, (piece << 16) as u64).expect("writable");
                 }
             }
-            // Writes through a mapping, like other linkers. These writes do not change the time of the file.
+            // Writes through a mapping, as other linkers do. These writes do not change the modification time of the file.
             _ => {
                 let file = OpenOptions::new().read(true).write(true).open(path).expect("writable");
                 // SAFETY: readers of the file read it by system calls, and this thread alone writes.
@@ -294,7 +295,7 @@ fn a_file_rewritten_during_the_read_is_never_accepted_torn() {
     }
 }
 
-/// A file of another user cannot have a lease. The second check must therefore detect the change.
+/// The host cannot take a lease on a file of a different user. The second check must therefore detect the change.
 #[test]
 fn another_users_file_rewritten_during_the_read_is_never_accepted_torn() {
     if !rustix::process::geteuid().is_root() {
@@ -303,8 +304,8 @@ fn another_users_file_rewritten_during_the_read_is_never_accepted_torn() {
     let dir = TempDir::new().expect("a temporary directory");
     fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).expect("it is ours");
     let (builds, path) = (builds(dir.path()), dir.path().join("live.so"));
-    // The target folder may be inaccessible to other users. A separate process copies the program: a child of another test may inherit a
-    // descriptor that is open for writing. In this case, the system would refuse to execute the program.
+    // Copies the program, because the target folder may be inaccessible to the second user. A separate process makes the copy. Otherwise a
+    // child of a concurrent test could inherit the descriptor that is open for writing, and the system would not execute the copy.
     let program = dir.path().join("program");
     common::run(Command::new("cp").arg(env::current_exe().expect("this program")).arg(&program));
     for pattern in 0..2 {
@@ -334,7 +335,7 @@ fn another_users_file_rewritten_during_the_read_is_never_accepted_torn() {
     }
 }
 
-/// Simulates the time between fork and exec of another thread's child process.
+/// Simulates a concurrent thread that starts a child process: between fork and exec, the child has the file open for writing.
 #[test]
 fn a_file_briefly_open_for_writing_is_read() {
     let dir = TempDir::new().expect("a temporary directory");
@@ -349,7 +350,7 @@ fn a_file_briefly_open_for_writing_is_read() {
             ImageFile::read(&library)
         })
     };
-    // On a busy machine, the thread that closes the file may sometimes be late.
+    // Repeats the read, because the thread that closes the file may be late on a busy machine.
     assert!((0..10).any(|_| read_during_write().is_ok()));
 }
 
@@ -359,7 +360,7 @@ fn unsealed_files_open_for_writing_are_refused_until_closed() {
     let [build, other] = builds(dir.path());
     let path = dir.path().join("slow.so");
     fs::write(&path, &build).expect("the test directory is writable");
-    // Stops in the middle of the write. The written part is a valid library according to its headers.
+    // Pauses in the middle of the write. According to its headers, the file is already a valid library.
     let mut writer = OpenOptions::new().write(true).open(&path).expect("writable");
     writer.write_all(&other[..other.len() / 2]).expect("writable");
     for read in read_with_and_without_lease(&path, &stage) {

@@ -1,4 +1,5 @@
-//! Tests alternate signal stacks that an image has set for foreign threads. Each stack is removed on its own thread.
+//! Tests alternate signal stacks that an image has set on threads that it did not start. Each stack is removed by the thread on which it
+//! was set.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![expect(unsafe_code, reason = "hooks replace C functions")]
 

@@ -1,5 +1,5 @@
-//! Tests staging: a copy differs from its library only in the bytes that the host patches. Also tests the list of a library's
-//! imports.
+//! Tests the staging of libraries: a copy differs from the original library only in the bytes that the host patches. Also tests the list of
+//! a library's imports.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![expect(unsafe_code, reason = "mapping a library runs its code")]
 
@@ -144,7 +144,7 @@ fn a_library_that_needs_a_private_copy_of_another_is_not_mapped() {
     let name = copy.path().file_name().expect("it has one").to_str().expect("a plain one").to_owned();
     let other = dir.path().join("other");
     fs::create_dir(&other).expect("the test directory is writable");
-    // In the stage directory this name belongs to another library.
+    // In the stage directory, a copy of a different library has this name.
     fs::copy(dir.path().join("libslot.so"), dir.path().join(&name)).expect("the test directory is writable");
     let search = format!("-L{}", dir.path().display());
     let needy = library(&other, &["-Wl,--no-as-needed,-rpath,$ORIGIN", &search, &format!("-l:{name}")]);

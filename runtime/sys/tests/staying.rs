@@ -1,5 +1,5 @@
-//! Tests the predictions from a library file about unmapping its image, by comparison with the loader. Also tests files that
-//! are not libraries.
+//! Tests predictions about unmapping. Predictions are made from a library file, and the tests compare them with the behavior of the loader.
+//! Also tests files that are not libraries.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![expect(unsafe_code, reason = "mapping a library runs its code")]
 
@@ -10,7 +10,7 @@ use std::process::Command;
 use alcedo_sys::{Image, ImageError, ImageFile, StageDir, Unmapped};
 use tempfile::TempDir;
 
-/// Static of an inline function. The static is unique across all libraries of a program.
+/// Source with a static of an inline function. Such a static is unique across all libraries of a program.
 const CPP: &str = r#"
 struct Counter { int count = 0; };
 inline Counter &counter() { static Counter one; return one; }
@@ -88,7 +88,7 @@ fn a_library_with_unique_symbols_is_reported_and_pinned() {
     let hidden = built("hidden", &["-fno-gnu-unique"]);
     assert_eq!(hidden.unique_symbols(), [""; 0]);
     assert!(comes_and_goes(&hidden));
-    // Hides symbols like the linker of a cdylib: unexported symbols are private.
+    // Hides unexported symbols, as rustc does when it links a cdylib.
     let script = dir.path().join("exports");
     fs::write(&script, "{ global: answer; local: *; };").expect("the test directory is writable");
     let exported = built("exported", &["-fgnu-unique", &format!("-Wl,--version-script={}", script.display())]);
@@ -109,7 +109,8 @@ fn imports_belong_to_the_library_of_their_version() {
     assert_eq!(file.library_of("answer"), None);
 }
 
-/// Python stores method tables in its own memory. GLib stores closures. Both libraries keep registered types permanently.
+/// Python stores the addresses of method tables in its own memory, and GLib stores closures. Neither library ever removes a registered
+/// type.
 #[test]
 fn functions_of_python_and_glib_that_keep_code_are_reported_beforehand() {
     let dir = TempDir::new().expect("a temporary directory");
@@ -153,7 +154,7 @@ fn programs_are_reported_as_programs() {
     assert!(matches!(error, ImageError::WrongKind { .. }), "{error}");
 }
 
-/// C++ code that registers its objects in the shared C++ library without a query API, and similar code that leaves no trace.
+/// C++ code that registers objects in the shared C++ library, and similar code. The registrations cannot be queried afterwards.
 const KEEPS: [(&str, &str, &[&str]); 9] = [
     (
         "callback",

@@ -1,4 +1,5 @@
-//! Tests modules that leave resources behind: the code that runs and its thread, the waits, and the final unmapping.
+//! Tests how a module with leftover thread-locals and threads is ended: which code runs on which thread, the waits of the host, and the
+//! final unmapping.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![expect(unsafe_code, reason = "mapping a library runs its code")]
 
@@ -50,7 +51,7 @@ fn destructors_run_once_when_their_thread_ends() {
             assert_eq!(module.ledger.holders().len(), 1);
         });
     });
-    // The scope ends before the thread's last destructors have run.
+    // Waits, because the scope may end before the thread's last destructors have run.
     wait_for(|| module.ledger.holders().is_empty().then_some(())).expect("the thread ends");
     assert_eq!((seen.run.load(SeqCst), seen.wrong_thread.load(SeqCst)), (3, 0));
     let counts = module.ledger.counts();
@@ -74,7 +75,7 @@ fn key_values_are_destroyed_after_thread_locals_and_keys_deleted() {
     });
     wait_for(|| module.ledger.holders().is_empty().then_some(())).expect("the thread ends");
     assert_eq!(seen.order.swap(0, SeqCst), 217);
-    // Repeats the registrations at the end of the image, on the current thread.
+    // Registers the same destructors again at the end of the image, on the current thread.
     set(seen.pointer(), 8);
     module.owe_in_order(seen, 3);
     assert_eq!(module.end(AT_ONCE).keys, 1);
@@ -101,7 +102,7 @@ fn thousands_of_images_do_not_exhaust_the_keys() {
         module.function::<extern "C" fn()>(c"make_key")();
         assert_eq!(module.end(AT_ONCE).keys, 1);
     }
-    // Other tests of this process may use a few keys at the same time.
+    // Allows for a few keys, because concurrent tests of this process may use keys.
     assert!(keys_in_use().expect("glibc has keys") < before + 100);
 }
 
@@ -311,7 +312,7 @@ fn an_unload_may_race_the_ends_of_sixteen_threads() {
                 for _ in 0..ROUNDS {
                     begin.wait();
                     let owe = shared.lock().expect("not poisoned").expect("a module is mapped");
-                    // Uses a new thread in each round. The end of the thread coincides with any point of the unload.
+                    // Uses a new thread in each round, so that over many rounds a thread ends at any point of the unload.
                     let (owes, has_owed) = mpsc::channel();
                     let thread = thread::spawn(move || {
                         owe(seen.pointer(), 1);

@@ -1,11 +1,12 @@
-//! Compiles calls. Arguments are evaluated from left to right. After the call, out values are copied back to their places.
+//! Compiles calls. Arguments are evaluated from left to right. After the call, the values of out parameters are copied back to the places
+//! that were passed as arguments.
 
 use alcedo_uc::hir::{Arg, Call, Callee, Conversion, Expr, ExprKind, Type};
 
 use super::{FunctionCompiler, Location, shared, writes};
 use crate::code::{Argument, CallSite, Ins, Place, Reg, Root, Step, Target};
 
-/// Pending copy of an out value back to its place. The copy follows the call.
+/// Copy of an out value back to its place. The compiler emits this copy after the call.
 struct Back {
     from: Reg,
     to: Location,
@@ -22,7 +23,8 @@ impl FunctionCompiler {
         let out_count = call.args.iter().filter(|arg| matches!(arg, Arg::Out(_) | Arg::OutConverted(..))).count();
         for (at, arg) in call.args.iter().enumerate() {
             let later = call.args[at + 1..].iter().any(|arg| arg_expr(arg).is_some_and(writes));
-            // A write of one out value may change the path to another out value. Two or more out arguments therefore count as later writes.
+            // If a call has two or more out arguments, writing back the first value may change the access path of the second. The other out
+            // arguments therefore count as later writes.
             let written = later || out_count > 1;
             args.push(match arg {
                 Arg::Value(expr) => Argument::In(self.safe(expr, later)),
@@ -82,10 +84,11 @@ impl FunctionCompiler {
         }
     }
 
-    /// Returns the index of the wildcard argument that the thunk accesses without a copy. Prefers out arguments.
+    /// Returns the index of the wildcard argument that the custom thunk accesses without a copy. Prefers an argument to which the call
+    /// writes.
     fn placed(&self, call: &Call) -> Option<usize> {
         let writes = (0..call.args.len()).any(|at| is_out(call, at));
-        // An argument in a local may overlap the written argument. The thunk must then read a copy.
+        // The thunk must read a copy of an argument in a local, because the call may write to the same local.
         let may = |expr: &Expr, at: usize| is_elsewhere(expr) && (is_out(call, at) || !writes || !is_in_local(expr));
         let may = |at: &usize| matches!(&call.args[*at], Arg::Wildcard(expr) if may(expr, *at));
         let mut found = (0..call.args.len()).filter(may);
@@ -188,7 +191,7 @@ fn arg_expr(arg: &Arg) -> Option<&Expr> {
     }
 }
 
-/// Returns the result type of a conversion of an out argument: a number, a string or a triple.
+/// Returns the type to which an out argument is converted: a number, a string or a triple (vector or rotator).
 fn converted(by: &Conversion, from: &Type) -> Type {
     match by {
         Conversion::Num(_, to) => Type::Num(*to),

@@ -38,8 +38,8 @@ impl FunctionCompiler {
         temp
     }
 
-    /// Creates a vector or rotator. The compiler has no access to the struct. The last name in the type path therefore determines the field
-    /// names.
+    /// Creates a vector or rotator. The compiler has no access to the struct type, and determines the field names by the last name in the
+    /// type path.
     fn triple(&mut self, of: &[f64; 3], ty: &Type) -> Option<Reg> {
         let Type::Struct(path) = ty else { return None };
         let names = match path.rsplit('.').next() {
@@ -100,7 +100,7 @@ impl FunctionCompiler {
             }
             ExprKind::Step { place, up, post: true } => {
                 let location = self.location(place, false);
-                // The access path of the place may use the target register, as in `i = a[i]++`.
+                // Uses a temporary, because the access path of the place may use the target register, as in `i = a[i]++`.
                 if matches!(location, Location::At(_)) && !self.is_temp(to) && self.needs(&location, to) {
                     let before = self.load(&location, &place.ty);
                     let kept = self.copied(before, &place.ty);
@@ -110,7 +110,7 @@ impl FunctionCompiler {
                 }
                 let before = self.load(&location, &place.ty);
                 self.emit(Ins::Copy { to, from: before });
-                // The target may be the place itself. `i = i++` does not change `i`.
+                // Skips the step if the target is the place itself, because `i = i++` does not change `i`.
                 if !matches!(location, Location::In(reg) if reg == to) {
                     self.step_at(&location, place, *up);
                 }
@@ -221,7 +221,7 @@ impl FunctionCompiler {
         self.change(&op, location, &place.ty, (one, &place.ty))
     }
 
-    /// Applies an operator to a place. Returns the register of the new value.
+    /// Applies an operator to a place, as in a compound assignment. Returns the register of the new value.
     fn change(&mut self, op: &Binary, location: &Location, ty: &Type, by: (Reg, &Type)) -> Reg {
         let before = self.load(location, ty);
         // If the place is a register, the result is written directly to this register.
@@ -247,8 +247,8 @@ impl FunctionCompiler {
         self.emit(Ins::Intrinsic { what: what.clone(), place, args, to });
     }
 
-    /// Compiles a condition. Returns the jumps that are taken if the condition equals `is`. For the opposite value, execution continues
-    /// after the condition.
+    /// Compiles a condition. Returns the jumps that are taken if the condition equals `is`, so that the caller can set their targets. For
+    /// the opposite value, execution continues after the condition.
     pub(super) fn branch(&mut self, condition: &Expr, is: bool) -> Vec<At> {
         self.line = condition.line;
         match &condition.kind {
@@ -256,7 +256,7 @@ impl FunctionCompiler {
             ExprKind::And(left, right) | ExprKind::Or(left, right) => {
                 let is_and = matches!(condition.kind, ExprKind::And(..));
                 if is_and == is {
-                    // Jumps only if both operands equal `is`.
+                    // The jump is taken only if both operands equal `is`.
                     let past = self.branch(left, !is);
                     let jumps = self.branch(right, is);
                     past.into_iter().for_each(|jump| self.patch_jump(jump));

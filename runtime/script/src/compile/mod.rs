@@ -1,5 +1,5 @@
-//! Compiler from the checked tree to bytecode. Compiles one function at a time, without access to the world. The loader verifies the
-//! bytecode. A mistake in this compiler therefore causes a rejection, but never an invalid address.
+//! Compiler from the checked tree to bytecode. Compiles one function at a time, without access to the world. A mistake in this compiler can
+//! cause a rejection but never an invalid memory access, because the loader verifies the bytecode.
 
 mod call;
 mod expr;
@@ -105,7 +105,7 @@ impl Key {
     }
 }
 
-/// Jumps out of a loop or `switch`. Their targets are filled in at its end.
+/// Jumps out of a loop or `switch` whose targets are set once the end of the statement is compiled.
 #[derive(Default)]
 struct Loop {
     breaks: Vec<At>,
@@ -169,7 +169,7 @@ impl FunctionCompiler {
                 self.patch_jump(jump);
                 self.end_statement();
             } else if param.optional && matches!(param.ty, Type::Fixed(..)) {
-                // An omitted fixed array starts with all its elements. Zero bytes would represent an empty array.
+                // Initializes an omitted fixed array with all its elements, because zero bytes would represent an empty array.
                 let jump = self.emit(Ins::JumpIfPassed { param: at as u16, to: 0 });
                 self.begin_value(at as Reg, &param.ty);
                 self.patch_jump(jump);
@@ -293,7 +293,8 @@ impl FunctionCompiler {
         }
     }
 
-    /// Moves the list of used temporaries to the caller. The temporaries stay reserved while the caller holds this list.
+    /// Returns the list of used temporaries and clears it here. The temporaries stay reserved until the caller returns them to the free
+    /// lists.
     fn keep(&mut self) -> Vec<(usize, Reg)> {
         std::mem::take(&mut self.used)
     }
@@ -349,7 +350,8 @@ impl FunctionCompiler {
         to
     }
 
-    /// Evaluates an expression into a register. If `later_writes` is true, this register keeps its value during later writes.
+    /// Evaluates an expression into a register. If `later_writes` is true, returns a register whose value does not change when later code
+    /// writes to locals.
     fn safe(&mut self, expr: &Expr, later_writes: bool) -> Reg {
         let reg = self.expr(expr);
         let is_safe = !later_writes || self.is_constant(reg) || self.is_temp(reg);
@@ -362,7 +364,7 @@ impl FunctionCompiler {
         self.in_frame(reg, &expr.ty)
     }
 
-    /// Converts a value into a temporary register. If no conversion is needed, returns `from`.
+    /// Converts a value and stores the result in a temporary register. If no conversion is needed, returns `from`.
     fn converted_temp(&mut self, by: Option<&Conversion>, from: Reg, ty: &Type) -> Reg {
         let Some(by) = by else { return from };
         let to = self.temp(ty);

@@ -6,8 +6,8 @@ use super::{FunctionCompiler, Location, shared, writes};
 use crate::code::{Ins, Place, Reg, Register, Root, Step};
 
 impl FunctionCompiler {
-    /// Compiles the access path of an expression. Evaluates the operands of this path, such as indices. `later_writes` is true if these
-    /// operands may change before the place is used.
+    /// Compiles the access path of an expression. Evaluates the operands of this path, such as indices. `later_writes` is true if later
+    /// code may change these operands before the place is used.
     pub(super) fn location(&mut self, expr: &Expr, later_writes: bool) -> Location {
         match &expr.kind {
             ExprKind::Local(id) => Location::In(self.local(*id)),
@@ -27,7 +27,7 @@ impl FunctionCompiler {
                     Location::In(reg) => Location::In(self.in_frame(reg, &base.ty)).place(),
                     Location::At(place) => place,
                 };
-                // An element step requires an index register, so a constant index is copied to a register.
+                // Copies a constant index to a register, because an element step requires an index register.
                 let at = self.operand(index, later_writes);
                 place.steps.push(match &base.ty {
                     Type::Fixed(_, count) => Step::FixedElement(at, *count),

@@ -94,7 +94,7 @@ impl FunctionCompiler {
         ended.breaks.into_iter().for_each(|jump| self.patch_jump(jump));
     }
 
-    /// Evaluates an expression and drops its value.
+    /// Evaluates an expression whose value is not used.
     fn dropped(&mut self, expr: &Expr) {
         match &expr.kind {
             ExprKind::Call(call) => self.call(call, None, &expr.ty),
@@ -117,7 +117,8 @@ impl FunctionCompiler {
             }
             location @ Location::At(_) => {
                 let from = self.expr(value);
-                // A store requires a source register in the frame, except for structs and arrays.
+                // Copies a constant to the frame, because a store requires a source register in the frame. Only stores of structs and
+                // arrays also accept constants.
                 let from = if matches!(value.ty, Type::Struct(_) | Type::Array(_)) {
                     from
                 } else {
@@ -141,7 +142,7 @@ impl FunctionCompiler {
             Type::Array(of) | Type::Fixed(of, _) => (**of).clone(),
             other => other.clone(),
         };
-        // These registers stay reserved while the body is compiled. Temporaries of the body therefore use different registers.
+        // Reserves these registers while the body is compiled, so that temporaries of the body use different registers.
         let location = self.location(array, true);
         let (at, length, item) = (self.temp(&Type::INT), self.temp(&Type::INT), self.temp(&element_ty));
         let held = self.keep();

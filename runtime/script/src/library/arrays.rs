@@ -143,7 +143,8 @@ fn put_new(frame: &mut Frame<'_>, target: Param, item: Param, at: u32) -> Result
     Ok(())
 }
 
-/// Checks that the item has the element type of the array. The source checker has verified the types, but bytecode is untrusted.
+/// Checks that the item has the element type of the array. This check repeats the check of the source checker, because bytecode is
+/// untrusted.
 fn check_item(frame: &Frame<'_>, target: Param, item: Param) -> Result<(), CallError> {
     let PropertyType::Array(of) = &frame.property(target).ty else { return Ok(()) };
     let found = &frame.property(item).ty;
@@ -278,7 +279,7 @@ fn sort_by(world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
         keys.push((key, at));
     }
     keys.sort_by(|(one, _), (two, _)| if descending { two.order(one) } else { one.order(two) });
-    // Applies the permutation in place by swaps.
+    // Brings the elements into the order of the sorted keys by swaps.
     let mut rows = rows_mut(frame, target)?;
     let mut order: Vec<u32> = keys.into_iter().map(|(_, at)| at).collect();
     for at in 0..order.len() {

@@ -1,4 +1,4 @@
-//! Builders for the function declarations of the library.
+//! Helpers that declare the functions of the library.
 
 use std::rc::Rc;
 
@@ -96,7 +96,7 @@ pub(super) fn any_item(name: &str) -> PropertyDecl {
     wildcard(PropertyDecl::new(name, PropertyKind::I32), WILDCARDS[1])
 }
 
-/// Declares a parameter that accepts any value: a key, a value or an item of the set or map.
+/// Declares a parameter that accepts a key, a value or an item of the set or map that the call receives.
 pub(super) fn any_value(name: &str) -> PropertyDecl {
     wildcard(PropertyDecl::new(name, PropertyKind::I32), CUSTOM_STRUCT)
 }
@@ -116,7 +116,7 @@ pub(super) fn any_struct(name: &str) -> PropertyDecl {
     wildcard(PropertyDecl::new(name, PropertyKind::STRUCT).of_type("/Script/Script.AnyStruct"), CUSTOM_STRUCT)
 }
 
-/// Body of a library function. Receives the world instead of the hook context.
+/// Body of a library function. In contrast to a thunk, receives the world instead of the hook context.
 pub(super) type Body = fn(&World, &mut Frame<'_>) -> Result<(), CallError>;
 
 /// Declares a function with a custom thunk. The metadata of the function lists its wildcard parameters.
@@ -137,7 +137,7 @@ pub(super) fn custom(name: &str, doc: &str, mut params: Vec<PropertyDecl>, body:
     decl
 }
 
-/// Reads the only argument, which is a container. Returns the number of its elements.
+/// Reads the only argument of a function, a container, and returns the number of the container's elements.
 pub(super) fn stepped_len<K: ArgumentKind>(frame: &mut Frame<'_>) -> Result<u32, CallError> {
     let target = frame.step_compiled_in::<K>()?;
     frame.finish()?;

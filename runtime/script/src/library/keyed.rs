@@ -1,5 +1,5 @@
-//! Library functions that accept any set or any map. The declared parameter types are placeholders. A declared set accepts any set, a
-//! declared map accepts any map, and a declared number accepts a value of any type.
+//! Library functions that accept any set or any map. The declared parameter types are placeholders: a parameter declared as a set accepts
+//! any set, and one declared as a map accepts any map. A parameter declared as a number accepts a value of any type.
 
 use alcedo_base::boundary::CallError;
 use alcedo_reflect::World;
@@ -122,7 +122,7 @@ fn check_key(frame: &Frame<'_>, target: Param, key: Param) -> Result<(), CallErr
     }
 }
 
-/// Inserts a key. Returns the index of its entry. The flag is true if the key is new.
+/// Inserts a key. Returns the index of the key's entry, and true if the key is new.
 fn put(frame: &mut Frame<'_>, target: Param, key: Param) -> Result<(u32, bool), CallError> {
     check_key(frame, target, key)?;
     let value = match &frame.property(target).ty {
@@ -199,7 +199,7 @@ fn to_array<K: ArgumentKind, const OF_VALUES: bool>(_world: &World, frame: &mut 
     Ok(())
 }
 
-/// Reads two set arguments of one type. The function may change the first set.
+/// Reads two arguments that are sets of the same type. The caller may change the first set.
 fn two_sets(frame: &mut Frame<'_>) -> Result<(Param, Param), CallError> {
     let (target, other) = (frame.step_compiled_in_ref::<AnySet>()?, frame.step_compiled_in::<AnySet>()?);
     frame.finish()?;
@@ -224,13 +224,14 @@ fn set_union(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     Ok(())
 }
 
-/// Removes items from a set. With `IN_OTHER`, keeps only the items that the second set also contains. Otherwise, keeps only the items that
-/// the second set does not contain.
+/// Removes items from a set. If `IN_OTHER` is true, keeps the items that the second set also contains. Otherwise, keeps the items that the
+/// second set does not contain.
 fn keep<const IN_OTHER: bool>(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     let (target, other) = two_sets(frame)?;
     let (to, from) = frame.value_mut_and(target, other)?;
     let (mut to, from) = (keyed_mut(to).expect(STEPPED), keyed_ref(from));
-    // A removal moves the last entry to the index of the removed entry. The loop runs backward, so it has already visited this entry.
+    // Loops backward, because a removal moves the last entry to the index of the removed entry. A backward loop has already visited the
+    // moved entry.
     for at in (0..to.as_ref().len()).rev() {
         let is_there = to.as_ref().get(at).is_some_and(|(key, _)| from.find(key).is_some());
         if is_there != IN_OTHER {

@@ -167,7 +167,7 @@ thread_local! {
     static STATE: Cell<u64> = Cell::new(RandomState::new().hash_one(0u8) | 1);
 }
 
-/// Returns a pseudorandom number. The sequence is unsuitable for cryptography.
+/// Returns a pseudorandom number that is unsuitable for cryptography.
 fn random() -> u64 {
     STATE.with(|state| {
         // SplitMix64, by Sebastiano Vigna.

@@ -1,5 +1,5 @@
-//! Host functions for scripts: mathematics, strings, names, and operations on any array, set, map or struct. The functions are static
-//! functions of native classes in the package `Script`.
+//! Library of host functions that scripts can call: mathematics, strings, names, and operations on any array, set, map or struct. All are
+//! static functions of native classes in the package `Script`.
 
 mod arrays;
 mod build;
@@ -13,7 +13,7 @@ use alcedo_abi::kinds::PropertyKind;
 use alcedo_reflect::decl::{Batch, ClassDecl, PropertyDecl, StructDecl};
 use alcedo_reflect::origin::Origin;
 
-/// Package of the classes. A host that declares the [`batch`] must also declare this package.
+/// Package of the library classes. A host that declares the [`batch`] must also declare this package.
 pub const PACKAGE: &str = "Script";
 
 /// Paths of the library classes, for [`Options::libraries`](alcedo_uc) of the checker. With these paths, scripts can call the functions
@@ -28,7 +28,7 @@ pub const PATHS: [&str; 7] = [
     "/Script/Script.ObjectLibrary",
 ];
 
-/// Returns the declarations of all libraries. `base` is the path of the root of the host's classes. This class must exist.
+/// Returns the declarations of all library classes. `base` is the path of the root class of the host, which must already exist.
 pub fn batch(base: &str) -> Batch {
     let functions = [
         math::functions(),
@@ -43,7 +43,7 @@ pub fn batch(base: &str) -> Batch {
         let name = path.rsplit('.').next().unwrap_or(path);
         ClassDecl { functions, ..ClassDecl::new(PACKAGE, name, base, Origin::Native) }
     };
-    // Placeholder for any struct in a signature. The placeholder has a field, because C has no empty structs.
+    // Placeholder in signatures for a struct of any type. The placeholder has a field, because C has no empty structs.
     let any = StructDecl {
         fields: vec![PropertyDecl::new("unused", PropertyKind::U8)],
         doc: "Placeholder for any struct in the signature of a function.".to_owned(),

@@ -162,7 +162,7 @@ pub(super) fn functions() -> Vec<FunctionDecl> {
     ]
 }
 
-/// Converts a string to lower case without changing offsets. Keeps each character whose lower case has a different length.
+/// Converts a string to lower case without changing offsets. Leaves a character unchanged if its lower case has a different length.
 fn folded(s: &str) -> String {
     let lower = |letter: char| {
         let mut lower = letter.to_lowercase();

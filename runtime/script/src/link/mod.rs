@@ -1,6 +1,6 @@
-//! Loader: verifies the bytecode of a function against the current types, and translates it into linked code. For any input, linked code
-//! accesses only its own frame and the objects that the frame refers to. The interpreter relies on this property, and performs no further
-//! checks. This module contains no unsafe code.
+//! Loader: verifies the bytecode of a function against the current types, and translates it into linked code. For any input, the linked
+//! code accesses only its own frame and the objects to which the frame refers. The interpreter relies on this property and performs no
+//! further checks. This module contains no unsafe code.
 
 mod operators;
 mod places;
@@ -31,7 +31,7 @@ use crate::number::TripleOp;
 pub struct LoadError {
     /// Path of the function.
     pub function: String,
-    /// Index of the instruction. The index is 0 if the problem concerns the whole function.
+    /// Index of the instruction. Zero if the problem concerns the whole function.
     pub at: At,
     /// Description of the problem.
     pub problem: String,
@@ -85,7 +85,7 @@ pub(crate) fn link(
         constants: Vec::new(),
     };
     let (size, schema, owning) = linker.registers().map_err(|problem| refuse(0, problem))?;
-    // For each instruction, index of its first linked instruction. Jumps need these indices.
+    // Index of the first linked instruction for each bytecode instruction, needed to translate jump targets.
     let mut begins = Vec::with_capacity(code.code.len());
     let mut jumps = Vec::new();
     for (at, ins) in code.code.iter().enumerate() {
@@ -130,7 +130,7 @@ pub(crate) fn link(
     })
 }
 
-/// Replaces a backward jump of a loop by an operation that counts rounds. If a conditional jump has no counting variant, its target becomes
+/// Replaces a backward jump of a loop by a jump that also counts a round. If a conditional jump has no counting variant, its target becomes
 /// a new counting jump at the end of the code.
 fn back_jump(linker: &mut Linker<'_>, at: usize) {
     let ins = linker.instructions[at];

@@ -1,4 +1,5 @@
-//! Links copies, operators, comparisons and conversions. Selects a specialized instruction for the type, or a slow operation.
+//! Links copies, operators, comparisons and conversions. For each, selects an instruction that is specialized for the operand type, or a
+//! slow operation.
 
 use std::rc::Rc;
 

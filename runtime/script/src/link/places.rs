@@ -85,7 +85,7 @@ impl Linker<'_> {
         Ok(LinkedPlace { root, steps: steps.into(), property: at, initial })
     }
 
-    /// Returns the offset of a place in `self`. Returns `None` for other objects, and for a path with an array element.
+    /// Returns the offset of a place in `self`. Returns `None` if the place is in a different object or its path contains an array element.
     pub(super) fn in_self(place: &LinkedPlace) -> Option<u32> {
         let LinkedRoot::OfSelf(offset) = place.root else { return None };
         Self::fields(&place.steps).map(|more| offset + more)
@@ -186,7 +186,7 @@ impl Linker<'_> {
             return Some(Fast::InSelf(offset, size));
         }
         if let LinkedRoot::Of(object, _) = &place.root {
-            // A fast access through `None` reads zero bytes. The initial value must therefore be zero.
+            // Requires an initial value of zero bytes, because a fast access reads zero bytes if the object is `None`.
             return Self::fields(&place.steps)
                 .filter(|_| place.initial.is_none())
                 .map(|more| Fast::Other(*object, size, more));

@@ -1,5 +1,5 @@
-//! Links call sites. Arguments and result must have the types of the parameters. An argument that the call writes must not overlap a second
-//! argument.
+//! Links call sites. Checks that the arguments and the result have the types of the parameters. Also checks that an argument to which the
+//! call writes does not overlap a second argument.
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
@@ -18,7 +18,7 @@ use super::{Checked, Linker, copy_kind, initial};
 use crate::code::{Argument, CallSite, Reg, Target};
 use crate::exec::{Arg, Constant, CopyKind, LinkedRoot, LinkedTarget, Move, Site, Slot, Source};
 
-/// Maximum size in bytes of a parameter block that a few instructions can clear.
+/// Maximum size in bytes of a parameter block for a plain call. A few machine instructions can clear a block of this size.
 const PLAIN_BLOCK: u32 = 64;
 
 impl Linker<'_> {
@@ -33,7 +33,7 @@ impl Linker<'_> {
             && site.moves.iter().chain(&site.moves_back).all(|one| one.copy_kind != CopyKind::Typed)
     }
 
-    /// Returns true if a call can enter a script frame without a lookup.
+    /// Returns true if the interpreter loop may enter the script callee directly from the call cache.
     pub(super) fn is_direct(site: &Site) -> bool {
         matches!(site.target, LinkedTarget::Static(_) | LinkedTarget::Final(..) | LinkedTarget::Virtual(_))
             && !site.is_custom
@@ -291,7 +291,7 @@ impl Params {
     }
 }
 
-/// Functions that a package calls, by path. All calls of one function share its parameters.
+/// Functions that a package calls, by path. All calls of one function share one copy of its parameter list.
 #[derive(Default)]
 pub(crate) struct KnownFunctions(RefCell<FxHashMap<Rc<str>, KnownFunction>>);
 
@@ -312,7 +312,7 @@ impl KnownFunctions {
 }
 
 impl Linker<'_> {
-    /// Returns the parameters of a delegate. Their layout equals the layout for a function with the signature of the delegate.
+    /// Returns the parameters of a delegate, laid out like the parameters of a function with the signature of the delegate.
     fn params_of_delegate(&self, ty: &PropertyType) -> Checked<Params> {
         let signature = ty.signature().ok_or_else(|| format!("a {ty} is called"))?;
         let read: Result<SignatureText, _> = signature.parse();
@@ -340,8 +340,8 @@ impl Linker<'_> {
     }
 }
 
-/// Accepts a reference to an object or class of a different class. All references are handles, and the checker has verified the cast in the
-/// source.
+/// Accepts an object or class reference as a parameter with a different required class. This is safe because all references are handles,
+/// and the source checker has verified the classes.
 fn fits_reference(from: &PropertyType, to: &PropertyType, is_out: bool) -> bool {
     !is_out && from.kind() == to.kind() && matches!(from.kind(), PropertyKind::OBJECT | PropertyKind::SUBCLASS_OF)
 }

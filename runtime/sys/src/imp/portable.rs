@@ -1,6 +1,7 @@
-//! Fallback for unsupported platforms: images are mapped and never unmapped. Measurements of the process are unavailable.
+//! Fallback for unsupported platforms: images are mapped and never unmapped. Threads, memory and other figures of the process are
+//! unavailable.
 //!
-//! Keeps images mapped and reports them as parked. Some platforms never unmap libraries, for example Linux with musl.
+//! Reports every image as parked when it is closed. Also used on platforms whose loader never unmaps a library, such as Linux with musl.
 #![expect(unsafe_code, reason = "mapping a library runs its code")]
 
 use std::ffi::{CStr, c_void};
@@ -17,7 +18,7 @@ use crate::imp::Writers;
 use crate::ledger::Ledger;
 use crate::ledger::repair::Repair;
 
-/// Placeholder for the lease of a file. The platform does not report writers.
+/// Placeholder for the lease of a file, because the platform does not report writers.
 #[derive(Debug)]
 pub(crate) struct Lease<'a>(PhantomData<&'a File>);
 
@@ -69,7 +70,7 @@ impl Mapping {
         false
     }
 
-    /// Returns `true`: the segments of images are unknown.
+    /// Returns `true`, because the segments of images are unknown.
     pub(crate) fn has_room(&self, _address: usize, _size: usize) -> bool {
         true
     }
@@ -82,7 +83,7 @@ impl Mapping {
     }
 }
 
-/// Placeholder for the resources of the process. The platform lists no resources.
+/// Placeholder for a snapshot of the process's resources, because resources cannot be listed on this platform.
 pub(crate) struct Snapshot;
 
 impl Snapshot {
@@ -90,7 +91,7 @@ impl Snapshot {
         Self
     }
 
-    /// Returns no uses, because resources are unknown.
+    /// Returns an empty list, because resources are unknown.
     pub(crate) fn uses(&self) -> Vec<crate::ledger::uses::Use> {
         Vec::new()
     }
@@ -121,7 +122,7 @@ pub(crate) fn forbids_code(_folder: &Path) -> bool {
     false
 }
 
-/// Uninhabited: fences are not supported.
+/// Uninhabited type, because fences are not supported.
 #[derive(Debug)]
 pub(crate) enum Fence {}
 
@@ -135,7 +136,7 @@ impl Fence {
     }
 }
 
-/// Functions without an implementation on this platform.
+/// Defines functions without an implementation on this platform. Each function returns an error.
 macro_rules! unsupported {
     ($($what:ident: $value:ty),* $(,)?) => {$(
         pub(crate) fn $what() -> io::Result<$value> {
@@ -155,7 +156,7 @@ unsupported! {
     unshare_folder: (),
 }
 
-/// Does nothing, because waiting threads poll.
+/// Does nothing, because waiting threads poll the word.
 pub(crate) fn wake_all(_word: &AtomicU32) {}
 
 pub(crate) fn checkpoint(_is_any_ending: bool) -> u64 {
@@ -186,7 +187,7 @@ impl Records {
     }
 }
 
-/// Returns an error: exit handlers are not supported.
+/// Returns an error, because exit handlers are not supported.
 pub(crate) fn at_exit(_handler: extern "C" fn()) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
@@ -209,7 +210,7 @@ pub(crate) fn are_panics_reported() -> bool {
 
 pub(crate) fn write_panic(_at: &crate::panic_locations::At<'_>, _message: &str) {}
 
-/// Returns an error: the signals of the platform are unknown.
+/// Returns an error, because the signals of the platform are unknown.
 pub(crate) fn report_crashes(_files: [File; 3]) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }

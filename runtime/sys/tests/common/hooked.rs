@@ -1,5 +1,5 @@
-//! Provides a handwritten C module. The module is mapped with a ledger and with a plain table of hooks. Tests of this module show the
-//! host's behavior without a plugin's support code.
+//! Provides a handwritten C module, which is mapped with a ledger and calls the hooks through a plain table. Tests that use this module
+//! check the host's behavior without the support code of a Rust plugin.
 
 #![expect(unsafe_code, reason = "mapping a library runs its code")]
 
@@ -19,7 +19,7 @@ use super::run;
 
 const SOURCE: &str = include_str!("module.c");
 
-/// Policy of an ending without waits.
+/// Policy that ends an image without waiting for its threads.
 pub(crate) const AT_ONCE: EndPolicy = EndPolicy {
     grace: Duration::ZERO,
     close_fds: false,
@@ -30,7 +30,7 @@ pub(crate) const AT_ONCE: EndPolicy = EndPolicy {
     live_heap: None,
 };
 
-/// Hooks that the module calls, in the order of the module's table.
+/// Table of the hooks that the module calls, in the order in which `module.c` declares them.
 #[repr(C)]
 struct Table(
     unsafe extern "C" fn(*const c_void, hooks::Destructor, *mut c_void, *mut c_void) -> c_int,
@@ -60,7 +60,7 @@ static TABLE: Table = Table(
     hooks::on_exit,
 );
 
-/// Record that the module's code writes. Outlives every module.
+/// Record to which the module's code writes its progress. Outlives every module.
 #[repr(C)]
 #[derive(Default)]
 pub(crate) struct Seen {
@@ -74,7 +74,7 @@ pub(crate) struct Seen {
     pub(crate) host: Option<extern "C" fn(c_int)>,
 }
 
-/// Wait mode of a thread of the module.
+/// Kind of wait in which a thread of the module blocks.
 #[derive(Clone, Copy)]
 pub(crate) enum Mode {
     UntilGo,
@@ -93,12 +93,12 @@ pub(crate) enum Mode {
 }
 
 impl Seen {
-    /// Leaks the record: threads that never end may access the record until the process ends.
+    /// Creates a record and leaks it, because threads that never end may access the record until the process ends.
     pub(crate) fn new(mode: Mode, fd: i32) -> &'static Self {
         Box::leak(Box::new(Self { mode: mode as i32, fd, ..Self::default() }))
     }
 
-    /// Returns a state for [`Mode::InHost`].
+    /// Creates a record for [`Mode::InHost`], with the function of the host that blocks the thread.
     pub(crate) fn with_host(host: extern "C" fn(c_int), fd: i32) -> &'static Self {
         Box::leak(Box::new(Self { mode: Mode::InHost as i32, fd, host: Some(host), ..Self::default() }))
     }
@@ -108,13 +108,13 @@ impl Seen {
     }
 }
 
-/// Module of a test. The module can be mapped repeatedly.
+/// File of the C module. A test can map the file repeatedly.
 pub(crate) struct Library {
     file: ImageFile,
     stage: StageDir,
 }
 
-/// Library that is built once for all tests of a binary. Only the bytes are kept.
+/// Bytes of the library, which is built once for all tests of a process.
 static LIBRARY: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let dir = TempDir::new().expect("a temporary directory");
     let (source, library): (PathBuf, _) = (dir.path().join("module.c"), dir.path().join("libmodule.so"));
@@ -154,7 +154,7 @@ pub(crate) struct Module {
 }
 
 impl Module {
-    /// Finds a function of the module. The caller states the type of the function. The types were compared with `module.c` manually.
+    /// Finds a function of the module. The caller must state the type that `module.c` declares, because the type is not checked.
     pub(crate) fn function<F: Copy>(&self, name: &std::ffi::CStr) -> F {
         // SAFETY: every test names functions of `module.c` with their types and uses them while they are mapped.
         unsafe { self.image.symbol(name) }.expect("exported")
@@ -180,7 +180,7 @@ impl Module {
         (unsafe { self.image.begin_end(policy) }, self.ledger)
     }
 
-    /// Ends the module. The end must be reached within a generous time limit.
+    /// Ends the module, and waits until it is unmapped. Panics after a generous time limit.
     pub(crate) fn end(self, policy: EndPolicy) -> alcedo_sys::EndReport {
         let (mut ending, _ledger) = self.begin_end(policy);
         finish(&mut ending)
@@ -200,7 +200,7 @@ pub(crate) fn finish(ending: &mut Ending) -> alcedo_sys::EndReport {
     gone.unwrap_or_else(|| panic!("still waiting for {last:?}"))
 }
 
-/// Polls until `check` returns a result, for a minute at most.
+/// Calls `check` repeatedly until it returns a result, for a minute at most.
 pub(crate) fn wait_for<T>(mut check: impl FnMut() -> Option<T>) -> Option<T> {
     let begun = std::time::Instant::now();
     loop {

@@ -28,8 +28,8 @@ int lacking(void) { return nobody_defines_this(); }
 #endif
 "#;
 
-/// Builds a C library whose `answer()` returns `answer`. The initializer creates `<dir>/witness.up`, the finalizer
-/// `.down`.
+/// Builds a C library whose `answer()` returns `answer`. The initializer creates the file `<dir>/witness.up`, and the finalizer creates
+/// `<dir>/witness.down`.
 pub(crate) fn c_library(dir: &Path, name: &str, answer: i32, extra: &[&str]) -> PathBuf {
     let (source, library) = (dir.join(format!("{name}.c")), dir.join(format!("lib{name}.so")));
     fs::write(&source, SOURCE).expect("the test directory is writable");

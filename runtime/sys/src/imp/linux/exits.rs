@@ -1,4 +1,4 @@
-//! Exit handlers of images. The handlers of an image are called before the image is unmapped. At process exit, one handler of the host
+//! Exit handlers of images. The handlers of an image are called before the image is unmapped. At process exit, the host's own exit handler
 //! calls the handlers of all images that are still mapped.
 
 use std::ffi::{c_int, c_void};
@@ -24,7 +24,8 @@ pub(super) const REPAIR: Repair = Repair {
             report.exit_handlers += run(image.owner());
         }
     },
-    // Drops handlers that finalizers registered while the image was being closed. The code of these handlers is unmapped.
+    // Drops handlers that the image's finalizers registered while the image was being closed. The code of these handlers is already
+    // unmapped.
     free: |gone, _| forget(gone.image().owner()),
     ..Repair::NONE
 };
@@ -61,8 +62,8 @@ pub(super) fn register(owner: usize, handler: Handler) {
     lock(&HANDLERS).push(Exit { owner, handler });
 }
 
-/// Calls the current handlers of an image in reverse order of registration, and returns their number. The handlers may register more
-/// handlers.
+/// Calls the current handlers of an image in reverse order of registration, and returns their number. The handlers may register further
+/// handlers, which this call does not run.
 fn run(owner: usize) -> u64 {
     let count = held(owner);
     for _ in 0..count {

@@ -1,5 +1,6 @@
-//! Descriptors opened by images. A descriptor number may be closed and reused without a hook. Therefore the target of each descriptor is
-//! recorded. A descriptor with a different target no longer belongs to the image.
+//! Descriptors opened by images. A direct system call may close a descriptor, and the number may then be reused, without a call of a hook.
+//! Therefore the target (file, socket or pipe) of each descriptor is recorded. If the number now has a different target, the descriptor no
+//! longer belongs to the image.
 #![expect(unsafe_code, reason = "closes what an image has left open")]
 
 use std::collections::HashMap;
@@ -35,7 +36,7 @@ static RECORDS: LazyLock<Mutex<HashMap<c_int, Opened>>> = LazyLock::new(Mutex::d
 struct Opened {
     owner: usize,
     identity: Identity,
-    /// Stream of the C library that owns the descriptor. `None` for a plain descriptor.
+    /// Stream of the C library that owns the descriptor. `None` if the image opened the descriptor without a stream.
     stream: Option<Stream>,
 }
 
@@ -46,13 +47,14 @@ struct Stream {
     maker: &'static Maker,
 }
 
-/// Name of a function that opens a stream, with the matching function to close the stream at an address.
+/// Function of the C library that opens a stream, by name. `closes` selects the function that closes such a stream, and receives the
+/// stream's address.
 pub(super) struct Maker {
     name: &'static str,
     closes: fn(usize) -> Closes,
 }
 
-/// Makers of streams, in the order of their numbers in the table of hooks.
+/// Functions that open streams. The index of a function is the number that the hook `stream_opened` receives.
 static MAKERS: [Maker; 6] = [
     Maker { name: "fopen", closes: Closes::Stream },
     Maker { name: "fdopen", closes: Closes::Stream },
@@ -63,7 +65,7 @@ static MAKERS: [Maker; 6] = [
 ];
 
 impl Maker {
-    /// Returns the maker with this number. Returns the last maker for unknown numbers.
+    /// Returns the entry of [`MAKERS`] with this number. Returns the last entry for an unknown number.
     pub(super) fn of(number: c_int) -> &'static Self {
         usize::try_from(number).ok().and_then(|number| MAKERS.get(number)).unwrap_or(&MAKERS[5])
     }
@@ -71,7 +73,7 @@ impl Maker {
 
 struct Left {
     fd: c_int,
-    /// Target of the descriptor, and the function that opened the descriptor if it belongs to a stream.
+    /// Target of the descriptor. If the descriptor belongs to a stream, also names the function that opened the stream.
     to: String,
     stream: Option<Stream>,
 }
@@ -91,7 +93,7 @@ fn add_record(owner: usize, fd: c_int, stream: Option<Stream>) {
     }
 }
 
-/// Notes the use of a file or a socket by the image that has opened this descriptor.
+/// Records in `uses` that the image has opened the file or socket of this descriptor.
 pub(super) fn note_use(uses: &Uses, fd: c_int) {
     let Some(identity) = identity(fd) else { return };
     match identity.kind {
@@ -102,7 +104,7 @@ pub(super) fn note_use(uses: &Uses, fd: c_int) {
             let Some(path) = fd_target(fd) else { return };
             let program = fs::read_link("/proc/self/exe").ok();
             if is_for_author(&path, program.as_deref().and_then(Path::to_str)) {
-                // A name may have line breaks and control characters of terminals.
+                // A file name may contain line breaks and terminal control characters.
                 uses.note(UseKind::File, || format!("opened {}", path.escape_debug()));
             }
         }
@@ -110,12 +112,12 @@ pub(super) fn note_use(uses: &Uses, fd: c_int) {
     }
 }
 
-/// Removes the record of a stream that is about to be closed. Afterwards, both the stream's address and the number may be reused.
+/// Removes the record of a stream that is about to be closed, because the stream's address and descriptor number may be reused afterwards.
 pub(super) fn stream_closed(stream: *mut c_void) {
     lock(&RECORDS).retain(|_, opened| opened.stream.is_none_or(|known| known.address != stream.addr()));
 }
 
-/// Removes the record of a descriptor that is about to be closed. Afterwards, the number may be reused.
+/// Removes the record of a descriptor that is about to be closed, because the number may be reused afterwards.
 pub(super) fn closed(fd: c_int) {
     lock(&RECORDS).remove(&fd);
 }
@@ -129,7 +131,7 @@ pub(super) fn is_of_another(owner: usize, fd: c_int) -> bool {
     lock(&RECORDS).get(&fd).is_some_and(|opened| opened.owner != owner && is_still(fd, opened))
 }
 
-/// Removes the records of an image. Returns the descriptors that are still open.
+/// Removes the records of an image. Returns the recorded descriptors that are still open.
 fn take(owner: usize) -> Vec<Left> {
     let own = |_: &c_int, opened: &mut Opened| opened.owner == owner;
     let mut open: Vec<_> = lock(&RECORDS).extract_if(own).filter(|(fd, opened)| is_still(*fd, opened)).collect();
@@ -160,7 +162,7 @@ fn close(gone: &Gone<'_>, left: &Left) {
     }
 }
 
-/// Returns the open descriptors, sorted. Returns an empty list if the system does not list descriptors.
+/// Returns the open descriptors of the process, sorted. Returns an empty list if the system does not list descriptors.
 pub(super) fn open_now() -> Vec<c_int> {
     let mut open = proc::numbers("fd").unwrap_or_default();
     open.sort_unstable();
@@ -174,7 +176,7 @@ fn unknown(before: &[c_int]) -> Vec<(c_int, String)> {
     let records = lock(&RECORDS);
     fresh.retain(|fd| !records.contains_key(fd));
     drop(records);
-    // Excludes the descriptor that this listing used. This descriptor no longer has a target.
+    // Excludes the descriptor through which the folder was listed: this descriptor is closed and has no target.
     fresh.into_iter().filter_map(|fd| Some((fd, fd_target(fd)?))).collect()
 }
 

@@ -1,4 +1,4 @@
-//! Buffers between inaccessible pages, and their table for the handler of fatal signals.
+//! Buffers between inaccessible pages (fences), and a table of these buffers for the handler of fatal signals.
 
 use std::io;
 use std::ops::Range;
@@ -11,7 +11,7 @@ const MOST: usize = 64;
 
 const LONGEST: usize = 240;
 
-/// Table of fences. A handler may read the table at any time, because its size is fixed.
+/// Table of fences. A signal handler may read the table at any time, because the table is never reallocated.
 static ROW: [Entry; MOST] = [const { Entry::new() }; MOST];
 
 /// Entry of a fence. The entry is in use while `behind` is nonzero.
@@ -85,7 +85,8 @@ fn enter(before: usize, behind: usize, label: &[u8]) -> Option<usize> {
     Some(at)
 }
 
-/// Returns the zero-padded label of the fence that contains the address. Async-signal-safe.
+/// Returns the zero-padded label of the fence that contains the address, and the side of the buffer on which the address is.
+/// Async-signal-safe.
 pub(super) fn at(address: usize) -> Option<(Side, [u8; LONGEST])> {
     ROW.iter().find_map(|entry| {
         let behind = entry.behind.load(Ordering::Acquire);

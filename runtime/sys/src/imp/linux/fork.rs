@@ -1,5 +1,6 @@
-//! Detects child processes after `fork`. A child has only one thread. Other threads of the parent may have held locks during the `fork`.
-//! Images are never unmapped in a child. The hooks in a child therefore only call the C functions and record nothing.
+//! Detects child processes after `fork`. A child has only one thread, and a lock that another thread of the parent held during the `fork`
+//! stays locked in the child. Hooks in a child therefore only call the C functions and record nothing. A child needs no records, because it
+//! never unmaps images.
 
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};

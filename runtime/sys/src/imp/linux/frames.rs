@@ -1,5 +1,5 @@
-//! Unwind tables that images registered with the process's unwinder, as JIT compilers do. The unwinder searches all tables at every panic.
-//! The tables of an image are therefore removed before the image is unmapped.
+//! Unwind tables that images registered with the process's unwinder, as JIT compilers do. At every panic, the unwinder searches all
+//! registered tables. The tables of an image are therefore deregistered before the image is unmapped.
 
 use std::ffi::c_void;
 use std::sync::Mutex;
@@ -26,7 +26,7 @@ pub(super) fn registered(owner: usize, taking_back: Promised<Deregister>) {
     lock(&TABLES).push(Table { owner, taking_back });
 }
 
-/// Removes the record of a table that the module is about to deregister. Returns `false` if the table was already deregistered.
+/// Removes the record of a table that the module is about to deregister. Returns `false` if the host has already deregistered the table.
 pub(super) fn deregistered(begin: *const c_void) -> bool {
     let mut tables = lock(&TABLES);
     let at = tables.iter().rposition(|table| table.taking_back.argument() == begin);
@@ -40,7 +40,7 @@ pub(super) fn take_back(owner: usize) -> u64 {
     drop(tables);
     let mut count = 0;
     for Table { taking_back, .. } in left {
-        // Skips an unmapped table. The unwinder would read the table during the deregistration.
+        // Skips a table that is no longer mapped, because the unwinder reads a table when it deregisters the table.
         if peek::word(taking_back.argument().addr()).is_some() {
             taking_back.call();
             count += 1;

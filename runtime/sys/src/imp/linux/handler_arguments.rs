@@ -1,6 +1,6 @@
-//! Arguments of a signal handler, with substitutes. Code of the host may store the dispatcher as its previous handler, and may call the
-//! dispatcher with only the signal number. In such a call, the record and the context are stale register values. Therefore all arguments
-//! are checked before use.
+//! Checks the arguments of the dispatcher (the installed signal handler), and substitutes missing arguments. Code of the host may store the
+//! dispatcher as its previous handler, and may later call the dispatcher with only the signal number. The arguments for the signal record
+//! and the context are then stale register values.
 
 use std::ffi::{c_int, c_void};
 
@@ -25,8 +25,8 @@ pub(super) fn with(
     signals::with_record(signal, |record, here| handle(record, here.cast()));
 }
 
-/// Checks if the kernel or other code has provided both arguments for this signal. Arguments of the kernel are recognized by their
-/// addresses. A handler may run on a thread that must not make further system calls.
+/// Checks if the kernel or other code has provided both arguments for this signal. Recognizes the kernel's arguments by their addresses
+/// alone, because the interrupted thread may be forbidden to make system calls.
 fn are_provided(signal: c_int, info: usize, context: usize) -> bool {
     if info == 0 || context == 0 || !info.is_multiple_of(8) || !context.is_multiple_of(align_of::<usize>()) {
         return false;

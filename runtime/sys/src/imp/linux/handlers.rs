@@ -1,8 +1,9 @@
-//! Running handlers of images: their threads, start times, and exits by a jump.
+//! Records of the signal handlers of images that are running: their threads and start times. Also detects handlers that exit by a jump.
 //!
-//! A handler that exits by `siglongjmp` never returns to the dispatcher. The end of such a handler must be detected elsewhere. Each run has
-//! a record in a static table, because handlers must not allocate. The record contains the run's position on the stack. A jump to a frame
-//! outside of this position ends the run. The run also ends if its thread is found outside of this position.
+//! A handler that exits by `siglongjmp` never returns to the dispatcher, so the dispatcher cannot record the end of the handler. Each run
+//! of the dispatcher therefore has a record with the position of the run on the stack. A jump out of this part of the stack ends the run.
+//! The run also ends if its thread is later found outside of this part. The records are in a static table, because signal handlers must not
+//! allocate.
 
 use std::ffi::c_int;
 use std::ops::Range;
@@ -13,7 +14,7 @@ use std::{fs, ptr};
 use super::c::{kernel, library};
 use super::stacks::parse_syscall;
 
-/// Maximum number of concurrent runs that are listed by thread. Further runs are only counted.
+/// Maximum number of concurrent runs with a record. Further runs are only counted.
 const MOST: usize = 128;
 
 /// Maximum distance in bytes above the interrupted frame that counts as the same stack.
@@ -21,16 +22,16 @@ const SAME_STACK: usize = 256 * 1024;
 
 static RUNS: [Run; MOST] = [const { Run::new() }; MOST];
 
-/// Number of used records. If the number is zero, `jumps` returns early.
+/// Number of records in use. If the number is zero, `jumps` returns early.
 static RUN_COUNT: AtomicUsize = AtomicUsize::new(0);
 
 static SERIAL: AtomicU32 = AtomicU32::new(0);
 
-/// A call of the dispatcher that runs handlers.
+/// Record of one call of the dispatcher, during which the dispatcher calls handlers.
 struct Run {
     /// Thread id in the lower half, serial number of the run in the upper half. The state is zero for a free record.
     state: AtomicU64,
-    /// Address of the table that the run uses. Zero until the table is known.
+    /// Address of the table of handlers that the run uses. Zero until the address is recorded.
     table: AtomicUsize,
     /// Ledger address of the image whose handler is running. Zero while no handler is running.
     owner: AtomicUsize,
@@ -82,7 +83,7 @@ impl Frame {
         self.alternate.contains(&self.top)
     }
 
-    /// Checks if the signal has switched the thread to the alternate stack.
+    /// Checks if the thread was on a different stack when the signal switched it to the alternate stack.
     pub(super) fn has_come_to_alternate(&self) -> bool {
         self.is_on_alternate() && !self.alternate.contains(&self.interrupted)
     }
@@ -104,9 +105,9 @@ impl Frame {
         above.contains(&stack) && !self.alternate.contains(&stack)
     }
 
-    /// Checks if the arrival of another signal (`other`) shows that the thread has left the handler.
+    /// Checks if the arrival of another signal (with frame `other`) shows that the thread has left the handler.
     fn is_left_by_arrival_of(&self, other: &Self) -> bool {
-        // The kernel starts at the top of an alternate stack only for threads that are not on this stack yet.
+        // The kernel starts at the top of the alternate stack only if the thread is not on this stack yet.
         let restarted = self.is_on_alternate() && !self.is_switched && other.has_come_to_alternate();
         restarted && other.alternate == self.alternate || self.is_left_by_thread_at(other.interrupted)
     }
@@ -146,13 +147,14 @@ impl Run {
         }
     }
 
-    /// Frees the record. Returns the table to the first caller, and `None` to later callers.
+    /// Frees the record. Returns the address of the table, which the caller must release. Returns `None` if the run has already ended.
     fn end(&self, state: u64) -> Option<usize> {
         let table = self.table.load(Ordering::SeqCst);
         self.state.compare_exchange(state, CHANGING, Ordering::SeqCst, Ordering::SeqCst).ok()?;
         self.table.store(0, Ordering::SeqCst);
         self.owner.store(0, Ordering::SeqCst);
-        // Clears the frame. An image may reuse the memory of an old stack. A search would then find a false reference in the frame.
+        // Clears the frame. Otherwise, if an image is later mapped at the address of this stack, a memory search would take the stored
+        // frame for a reference.
         self.frame.store(&Frame::NOWHERE);
         self.state.store(0, Ordering::SeqCst);
         RUN_COUNT.fetch_sub(1, Ordering::SeqCst);
@@ -161,12 +163,13 @@ impl Run {
 }
 
 impl RunGuard {
-    /// Records the table that this run uses. The thread that ends this run also releases the table.
+    /// Records the table of handlers that this run uses. The thread that ends this run also releases the table.
     pub(super) fn reads(&self, table: usize) {
         self.run.table.store(table, Ordering::SeqCst);
     }
 
-    /// Records that the image's handler is called. If `is_switched` is `true`, the handler runs on the interrupted stack.
+    /// Records that the dispatcher is about to call a handler of the image `owner`. If `is_switched` is `true`, the handler runs on the
+    /// interrupted stack.
     pub(super) fn calls(&self, owner: usize, is_switched: bool) {
         self.run.frame.set_switched(is_switched);
         self.run.owner.store(owner, Ordering::SeqCst);
@@ -185,7 +188,7 @@ fn tid_of(state: u64) -> i32 {
     if state == CHANGING { 0 } else { state as u32 as i32 }
 }
 
-/// Adds a new run of the dispatcher to the table. Returns `None` if the table is full.
+/// Adds a record for a new run of the dispatcher. Returns `None` if all records are in use.
 pub(super) fn enter(signal: c_int, frame: &Frame, release: impl Fn(usize)) -> Option<RunGuard> {
     let tid = kernel::own_tid();
     end_where(|run, known| run == tid && known.load().is_left_by_arrival_of(frame), &release);
@@ -213,8 +216,8 @@ pub(super) fn is_any() -> bool {
     RUN_COUNT.load(Ordering::SeqCst) != 0
 }
 
-/// Ends the runs for which `is_left` returns `true` for their thread and frame. A later run that reuses the record is not affected, because
-/// its state differs.
+/// Ends the runs for which `is_left` returns `true` for their thread and frame. A later run that reuses a record is not affected, because
+/// the state of the record then differs.
 fn end_where(is_left: impl Fn(i32, &FrameCell) -> bool, release: &impl Fn(usize)) {
     if !is_any() {
         return;
@@ -227,7 +230,7 @@ fn end_where(is_left: impl Fn(i32, &FrameCell) -> bool, release: &impl Fn(usize)
     }
 }
 
-/// Ends the runs whose thread has exited or is outside of the handler. Handlers must not call this function, because it reads files.
+/// Ends the runs whose thread has exited or has left the handler. Handlers must not call this function, because it reads files.
 pub(super) fn end_abandoned(release: impl Fn(usize)) {
     let is_over = |tid, frame: &FrameCell| {
         let frame = frame.load();

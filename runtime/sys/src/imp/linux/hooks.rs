@@ -1,13 +1,13 @@
-//! Hook functions for modules, one for each function of the C library that can leave a resource behind. Each hook has the effect of the C
-//! function and records the effect in the ledger of the image. In a child made by `fork`, a hook does not record anything.
+//! Hook functions for modules, one for each function of the C library that can leave a resource behind. Each hook has the effect of its C
+//! function, and records this effect in the ledger of the image that called the hook. In a child made by `fork`, a hook does not record
+//! anything.
 //!
-//! The types of the hooks equal the types of the table in the ABI crate. This crate does not depend on the ABI crate. The runtime checks
-//! that the types are equal. All hooks are callable on any thread. A hook never unwinds.
+//! The ABI crate declares a table of function pointers with the types of these hooks. Because this crate does not depend on the ABI crate,
+//! the runtime crate checks that the types are equal. All hooks are callable on any thread. A hook never unwinds.
 //!
 //! # Safety
 //!
-//! For all hooks: `image` is [`Ledger::word`] of a live ledger, and the other arguments meet the requirements of the C function of the same
-//! name.
+//! For all hooks: `image` is [`Ledger::word`] of a live ledger, and the remaining arguments meet the requirements of the hooked C function.
 #![expect(unsafe_code, reason = "they replace functions of the C library")]
 #![expect(clippy::missing_safety_doc, reason = "the promise is equal for all and documented above")]
 
@@ -29,9 +29,9 @@ pub use super::signal_hooks::{
     queue_notify, timer_create, timer_delete, ualarm,
 };
 
-/// Defines hooks of C functions: `fn hook(image, arguments) = the call of the C function;`. The use of the image's ledger follows. In this
-/// part, `original` makes the call of the C function. In a child made by `fork`, and for an image without the repair named after `in`, the
-/// hook only makes this call. A hook that only reports has no call.
+/// Defines hooks of C functions: `fn hook(image, arguments) = the call of the C function;`. A closure follows, which receives the image's
+/// ledger and `original`. A call of `original()` calls the C function. In a child made by `fork`, and for an image without the repair named
+/// after `in`, the hook only calls the C function. A hook that only reports an event has a default result instead of this call.
 macro_rules! hooks {
     ($(
         $(#[$attribute:meta])*
@@ -289,7 +289,7 @@ hooks! {
         c_heap::allocated(image.addr(), size, block);
     }
 
-    /// Reports that a function of the C library is about to move or free this block. Returns zero if the block had no record.
+    /// Removes the record of a block that a function of the C library is about to move or free. Returns zero if the block had no record.
     fn block_borrowed(image, block: *mut c_void) -> c_int = 0;
     |_ledger, _none| c_int::from(c_heap::forget(block))
 
@@ -345,7 +345,7 @@ hooks! {
     }
 
     /// Reports a stream that writes to memory of the module. A function of the C library has created the stream: `open_memstream` (0),
-    /// `open_wmemstream` (1) or `fmemopen` (2). The first two write the address of a block to `location`.
+    /// `open_wmemstream` (1) or `fmemopen` (2). The first two functions write the address of a block to `location`.
     fn stream_bound(image, stream: *mut c_void, made_by: c_int, location: *const *mut c_void) -> () = ();
     in streams |_ledger, _none| {
         let name = match made_by {
@@ -375,7 +375,7 @@ hooks! {
     fn looked_up(image, found: *const c_void) -> () = ();
     |ledger, _none| ledger.records.lookups.note(found.addr())
 
-    /// Checks if the module is being closed. A call of `function` must then be rejected.
+    /// Returns a nonzero value if the module is being closed and its call of `function` must therefore be rejected.
     fn refuses(image, function: *const c_char) -> c_int = 0;
     |ledger, _none| {
         // SAFETY: the module promises a C string.
@@ -383,8 +383,8 @@ hooks! {
     }
 }
 
-/// Returns `true` if a closing image passes an address of its own memory to `function`. Such a call must be rejected. The image may still
-/// restore previous values.
+/// Returns `true` if a closing image passes an address of its own memory to `function`. Such a call must be rejected. A closing image may
+/// only restore values from before the image, which are not in its memory.
 pub(super) fn passes_own_memory(ledger: &Ledger, address: *const c_void, function: &str) -> bool {
     ledger.is_closing() && ledger.records.memory(ledger)(address.addr()) && ledger.refuses(function)
 }
@@ -396,7 +396,7 @@ pub unsafe extern "C" fn heap_grow(image: *const c_void, len: usize) -> *mut c_v
     unsafe { borrow(image) }.records.pages.grow(len)
 }
 
-/// Frees pages of [`heap_grow`].
+/// Frees pages that [`heap_grow`] allocated.
 pub unsafe extern "C" fn heap_shrink(image: *const c_void, address: *mut c_void, len: usize) {
     // SAFETY: our caller promises the address of a live ledger, and that these pages are unused.
     unsafe { borrow(image).records.pages.shrink(address, len) };

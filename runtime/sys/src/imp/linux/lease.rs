@@ -11,11 +11,11 @@ use crate::imp::Writers;
 pub(crate) struct Lease<'a>(&'a File);
 
 impl<'a> Lease<'a> {
-    /// Takes the lease. Later writers wait until the lease is released. The error is `Unknown` for a file of another user, and for a file
-    /// system without leases.
+    /// Takes the lease. Later writers wait until the lease is released. Returns the error `Unknown` if the file belongs to a different
+    /// user, or if the file system has no leases.
     pub(crate) fn take(file: &'a File) -> Result<Self, Writers> {
-        // If a writer waits, the kernel sends a signal to the holder of the lease. Selects a signal that is ignored by default. The default
-        // signal would terminate a process without a handler.
+        // When a writer waits for the lease, the kernel sends a signal to the holder of the lease. Selects a signal that is ignored by
+        // default, because the kernel's usual signal terminates a process without a handler.
         if control(file, Command::SET_SIGNAL, libc::SIGURG).is_none() {
             return Err(Writers::Unknown);
         }
@@ -37,7 +37,7 @@ impl<'a> Lease<'a> {
 
 impl Drop for Lease<'_> {
     fn drop(&mut self) {
-        // Closing the file would also release the lease.
+        // An error can be ignored, because closing the file also releases the lease.
         let _released = control(self.0, Command::SET_LEASE, libc::F_UNLCK);
     }
 }

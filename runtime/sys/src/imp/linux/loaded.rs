@@ -1,4 +1,4 @@
-//! Libraries mapped by the loader: their segments, names, dependencies and imports, read from the tables in memory.
+//! Libraries mapped by the loader: their segments, names, dependencies and imports, read from the loader's tables in memory.
 
 use std::ffi::OsStr;
 use std::ops::Range;
@@ -36,7 +36,7 @@ impl Loaded {
             ranges: listed.segments().collect(),
             code: listed.code(),
             own_name: strings(DT_SONAME).next(),
-            // An empty name would match the program: the name of the program is empty.
+            // Skips empty names, because the program is listed with an empty name and would match.
             needed: strings(DT_NEEDED).filter(|name| !name.is_empty()).collect(),
         }
     }
@@ -78,8 +78,8 @@ fn name_at(listed: &Listed<'_>, names: Option<usize>, offset: usize) -> Vec<u8> 
     names.map_or_else(Vec::new, |names| listed.string(listed.address(names).wrapping_add(offset)))
 }
 
-/// Returns the symbol names in a library's relocations. On all platforms with hooks, a relocation consists of an offset, a symbol with its
-/// kind, and an addend. The name is the first field of a symbol.
+/// Returns the symbol names in a library's relocations. On all platforms with hooks, a relocation consists of an offset, a word with symbol
+/// index and relocation kind, and an addend. The first field of a symbol is the offset of its name.
 fn imports(listed: &Listed<'_>) -> Vec<Vec<u8>> {
     const RELOCATION: usize = 3 * size_of::<u64>();
     let Some(symbols) = listed.value(DT_SYMTAB).map(|symbols| listed.address(symbols)) else { return Vec::new() };
@@ -100,7 +100,7 @@ fn imports(listed: &Listed<'_>) -> Vec<Vec<u8>> {
     names
 }
 
-/// Returns the direct and indirect dependencies of `root` that are in `all`.
+/// Returns the libraries in `all` that are direct or indirect dependencies of `root`.
 pub(super) fn needs(root: &Loaded, all: &[Loaded]) -> Vec<Loaded> {
     let mut found: Vec<Loaded> = Vec::new();
     let mut next = vec![root.clone()];

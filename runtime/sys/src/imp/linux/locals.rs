@@ -1,9 +1,9 @@
-//! Destructors of thread-locals and thread-specific values, for all images on all threads.
+//! Destructors of thread-locals, and of values that images store under `pthread` keys, on all threads.
 //!
 //! Destructors of modules are not registered with the C library. The C library would count such destructors as uses of the image, or would
-//! call the destructors after the image is unmapped. Instead, threads with pending destructors are *armed* with functions of the host.
-//! These functions run the remaining destructors at the end of the thread. A destructor therefore runs only on its own thread, at the end
-//! of the thread or earlier.
+//! call the destructors after the image is unmapped. Instead, the host *arms* a thread with pending destructors: the C library calls
+//! functions of the host at the end of the thread. These functions run the remaining destructors. If the image ends first, its destructors
+//! run earlier, but always on the thread of the thread-local.
 //!
 //! Locks: the thread list of an image and the destructor list of a thread are never locked together. Neither list is locked while code of a
 //! module runs.
@@ -52,7 +52,7 @@ pub(super) const REPAIR: Repair = Repair {
 /// Number of passes over the values of keys at the end of a thread, as in the C library.
 const ROUNDS: u32 = 4;
 
-/// Maximum number of destructors per call. A higher number indicates an endless loop of registrations.
+/// Maximum number of destructors that one call runs. A higher number indicates that destructors register further destructors without end.
 const MOST: u64 = 1 << 20;
 
 thread_local! {
@@ -61,7 +61,7 @@ thread_local! {
     static HERE: ManuallyDrop<RefCell<Option<Arc<Record>>>> = const { ManuallyDrop::new(RefCell::new(None)) };
 }
 
-/// Key that makes the C library call [`at_last`] at the end of threads.
+/// Key of the host whose destructor is [`at_last`]. The C library therefore calls `at_last` at the end of each armed thread.
 static LAST_KEY: OnceLock<OwnKey> = OnceLock::new();
 
 pub(super) struct Record {
@@ -86,7 +86,7 @@ struct Waiting {
 
 enum Kind {
     Local(Promised<Destructor>),
-    /// Non-null value of a key. The C library stores the value itself.
+    /// Key that has a non-null value on this thread, with its destructor. The C library stores the value.
     Value(c_uint, OfValues),
 }
 
@@ -110,7 +110,7 @@ pub(super) fn with_dropped_here(see: impl FnOnce(&str)) {
 
 #[derive(Default)]
 pub(super) struct Locals {
-    /// Threads with pending or past destructors.
+    /// Threads on which the image has pending destructors, or had destructors that already ran.
     threads: Mutex<Vec<Arc<Record>>>,
     keys: Mutex<Vec<Key>>,
     registered: AtomicU64,
@@ -142,14 +142,14 @@ impl Locals {
         lock(&record.pending).waiting.push(Waiting { ledger, kind, since: Instant::now() });
     }
 
-    /// Creates a key that has no destructor in the C library. Returns the error of the C function.
+    /// Creates a key without registering its destructor in the C library. Returns the error number of the C function on failure.
     pub(super) fn create_key(&self, destructor: Option<OfValues>) -> Result<c_uint, c_int> {
         let key = callbacks::make_key()?;
         lock(&self.keys).push(Key { key, destructor });
         Ok(key)
     }
 
-    /// Deletes a key by calling `delete`. As in C, the values of the key are not destroyed.
+    /// Deletes a key by calling `delete`. Does not run destructors on the values of the key, as the C function does not either.
     pub(super) fn delete_key(&self, key: c_uint, delete: impl FnOnce() -> c_int) -> c_int {
         lock(&self.keys).retain(|known| known.key != key);
         let threads = lock(&self.threads).clone();
@@ -198,7 +198,8 @@ impl Locals {
         self.live_records().into_iter().filter_map(|record| record.holder(ledger)).collect()
     }
 
-    /// Drops the remaining destructors of an unmapped image without running them, and deletes the keys of the image.
+    /// Discards the remaining destructors of an unmapped image without running them, and deletes the keys of the image. Returns the number
+    /// of discarded destructors.
     fn forget(&self, ledger: &Ledger) -> u64 {
         let threads = std::mem::take(&mut *lock(&self.threads));
         for record in threads {
@@ -219,13 +220,12 @@ impl Locals {
         }
     }
 
-    /// Removes a thread without pending destructors of this image.
+    /// Removes a thread on which this image has no more pending destructors.
     fn remove_record(&self, record: &Record) {
         lock(&self.threads).retain(|known| !ptr::eq(Arc::as_ptr(known), record));
     }
 
-    /// Returns the threads with pending destructors. A thread that ended without running its destructors (by a direct system call) is
-    /// removed.
+    /// Returns the threads with pending destructors. Removes threads that ended by a direct system call, which skips the destructors.
     fn live_records(&self) -> Vec<Arc<Record>> {
         let threads = lock(&self.threads).clone();
         let (live, vanished): (Vec<_>, Vec<_>) =
@@ -290,8 +290,8 @@ impl Record {
         lock(&self.pending).remove(|waiting| waiting.ledger.is(ledger))
     }
 
-    /// Runs the pending destructors of the chosen images on the calling thread. The record must belong to the calling thread. First runs
-    /// destructors of thread-locals, then destructors of key values. Repeats both steps while destructors are pending.
+    /// Runs the pending destructors of the chosen images on the calling thread, which must own the record. First runs the destructors of
+    /// thread-locals, then the destructors of key values. Repeats both steps while destructors are pending.
     fn run_pending(&self, chosen: impl Fn(&Ledger) -> bool) -> u64 {
         let mut ran = 0;
         let mut touched: Vec<Arc<Ledger>> = Vec::new();
@@ -320,8 +320,8 @@ impl Record {
         ran
     }
 
-    /// Runs the destructor that `find` selects. Moves the destructor to the running destructors under one lock. The destructor therefore
-    /// holds the image at all times. Returns `false` if `find` selects none.
+    /// Runs the destructor that `find` selects. Moves the destructor from `waiting` to `running` under one lock, so that at every moment
+    /// one of the lists holds the image. Returns `false` if `find` selects no destructor.
     fn run_one(&self, find: impl FnOnce(&[Waiting]) -> Option<usize>, touched: &mut Vec<Arc<Ledger>>) -> bool {
         let mut pending = lock(&self.pending);
         let Some(at) = find(&pending.waiting) else { return false };
@@ -356,7 +356,7 @@ impl Pending {
         self.waiting.iter().any(|waiting| waiting.ledger.is(ledger))
     }
 
-    /// Drops these destructors without running them. Returns their number.
+    /// Discards the selected destructors without running them. Returns their number.
     fn remove(&mut self, is_dropped: impl Fn(&Waiting) -> bool) -> u64 {
         self.waiting.extract_if(.., |waiting| is_dropped(waiting)).count() as u64
     }
@@ -386,8 +386,8 @@ pub(super) fn run_here(chosen: impl Fn(&Ledger) -> bool) -> u64 {
     Record::existing().map_or(0, |record| record.run_pending(chosen))
 }
 
-/// Drops the calling thread's pending destructors of an image without running them. A skipped frame may have borrowed a thread-local. The
-/// destructor of this thread-local would then panic and end the process.
+/// Discards the calling thread's pending destructors of an image without running them. Used after an eviction has skipped stack frames of
+/// the image. A skipped frame may still borrow a thread-local, so that the destructor would panic and end the process.
 pub(super) fn forget_here(ledger: &Ledger) {
     if let Some(here) = Record::existing() {
         let locals = &ledger.records.locals;
@@ -400,15 +400,15 @@ pub(super) fn arm_here() {
     Record::here().arm();
 }
 
-/// Records that the calling thread is this thread of an image, and registers callbacks for the end of the thread.
+/// Records that the calling thread is the thread described by `started`, and registers callbacks for the end of the thread.
 pub(super) fn become_started(started: Arc<Started>) {
     let record = Record::here();
     record.arm();
     lock(&record.pending).started = Some(started);
 }
 
-/// Returns the [`Started`] record of the calling thread, if an image has started the thread. Returns `None` after the thread has left the
-/// image.
+/// Returns the [`Started`] record of the calling thread, if an image has started the thread. Returns `None` after the thread has
+/// permanently left the image's code.
 pub(super) fn started_here() -> Option<Arc<Started>> {
     lock(&Record::existing()?.pending).started.clone()
 }
@@ -418,7 +418,7 @@ fn take_started() -> Option<Arc<Started>> {
     lock(&Record::existing()?.pending).started.take()
 }
 
-/// Runs as the first callback at the end of a thread, while the host's own thread-locals exist.
+/// Callback that runs first at the end of a thread, while the host's own thread-locals still exist.
 extern "C" fn at_end(_object: *mut c_void) {
     if let Some(here) = Record::existing() {
         lock(&here.pending).armed = false;
@@ -426,7 +426,8 @@ extern "C" fn at_end(_object: *mut c_void) {
     }
 }
 
-/// Runs as the last callback, when only values of keys are left. Later registrations arm the thread again.
+/// Callback that runs last at the end of a thread, when only values of keys are left. A destructor that is registered later arms the thread
+/// again.
 extern "C" fn at_last(_value: *mut c_void) {
     end_here();
     let here = HERE.with(|here| here.take());
@@ -435,7 +436,7 @@ extern "C" fn at_last(_value: *mut c_void) {
 
 /// Runs all pending destructors of the calling thread, and reports that the thread has left its image.
 pub(super) fn end_here() {
-    // Calls `leave` again, because a start routine that exited by `pthread_exit` has skipped this call.
+    // Calls `leave` here too, because a start routine that exits by `pthread_exit` skips the call of `leave` after the routine.
     evict::leave();
     run_here(|_| true);
     if let Some(started) = take_started() {

@@ -1,5 +1,5 @@
-//! Records addresses of functions that were found by name. If an image neither needs a library nor stores an address of the library, the
-//! library cannot have received an address of the image. Words in the library that resemble an address of the image are therefore stale.
+//! Records addresses of functions that were found by name. An image can pass its addresses only to a library that it depends on, or of
+//! which it stores a function address. In all remaining libraries, words that resemble an address of the image are therefore stale.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -9,13 +9,13 @@ use super::c::peek::{self, words};
 use super::loaded::Loaded;
 use super::lock;
 
-/// Addresses that the host has looked up for all images. Images may have received any of these addresses.
+/// Addresses that the host has looked up by name. The host may have passed these addresses to any image.
 static OF_HOST: Lookups = Lookups(Mutex::new(BTreeSet::new()));
 
 #[derive(Default)]
 pub(super) struct Lookups(Mutex<BTreeSet<usize>>);
 
-/// Records an address that the host found by name. Images use the library of this address through the host.
+/// Records an address that the host found by name. Images may use the library of this address through the host.
 pub(crate) fn note_for_all(address: usize) {
     OF_HOST.note(address);
 }
@@ -35,8 +35,8 @@ impl Lookups {
     }
 }
 
-/// Returns each library whose code contains the target of a word in an image. Such a word is an import that the loader resolved, or a
-/// stored lookup result.
+/// Returns each library to whose code a word of the image points. Such a word is an import that the loader resolved, or a stored result of
+/// a lookup.
 pub(super) fn called_from<'a>(image: &[Range<usize>], all: &'a [Loaded]) -> Vec<&'a Loaded> {
     let mut codes: Vec<_> =
         (0..).zip(all).flat_map(|(at, library)| library.code.iter().map(move |code| (code, at))).collect();

@@ -34,19 +34,20 @@ impl Mapping {
         let library = open(path);
         room.close();
         let library = library.map_err(message_of)?;
-        // If the file is already loaded, the loader returns the existing image. The existing image is listed under the first name of the
-        // file. Using the existing image would run old code.
+        // If the file is already loaded, the loader returns the existing image. The loader lists that image under the path from which it
+        // was first loaded, so this path is not listed. Using the existing image would run old code.
         let ranges = ranges_where(|listed| listed.name.to_bytes() == path.as_os_str().as_bytes());
         if ranges.is_empty() {
-            // Drops only the reference that was just added. The first owner of the image holds another reference.
+            // Releases only the reference that was just added. The existing image stays mapped, because its owner holds a separate
+            // reference.
             drop(library);
             return Err("the loader takes the file for an image that is mapped already".to_owned());
         }
         Ok(Self { library: ManuallyDrop::new(library), ranges })
     }
 
-    /// Returns the address of a symbol of this image. The loader may also find symbols of the image's dependencies. Such a symbol causes an
-    /// error.
+    /// Returns the address of a symbol of this image. Returns an error if the loader has found the symbol in a dependency of the image
+    /// instead.
     pub(crate) fn address(&self, name: &CStr) -> Result<*mut c_void, String> {
         let address = symbol(&self.library, name).map_err(message_of)?;
         if self.contains(address.addr()) {
@@ -70,8 +71,8 @@ impl Mapping {
         self.ranges.iter().any(|range| range.contains(&address) && end.is_some_and(|end| end <= range.end))
     }
 
-    /// Closes the image and verifies that it is unmapped. Returns `true` if the image's file has no other mapping. The error is the reason
-    /// why the image stays mapped.
+    /// Closes the image and verifies that it is unmapped. Returns `true` if the image's file has no further mapping, for example as data.
+    /// The error is the reason why the image stays mapped.
     ///
     /// # Safety
     ///
@@ -82,7 +83,7 @@ impl Mapping {
         let known = is_known(path);
         let maps = Maps::read().map_err(|error| format!("cannot see whether it is gone: {error}"))?;
         let mut here = maps.all().filter(|mapped| mapped.file() == Some(path)).peekable();
-        // A symbol reader may keep the file mapped as data. Only code mappings belong to the image.
+        // A program that reads symbols may keep the file mapped as data. Only mappings of code show that the image is still mapped.
         match (known, here.peek().is_some(), here.any(|mapped| mapped.is_code())) {
             (true, ..) => Err(format!("the loader still counts uses of it: {}", user_of(path))),
             (false, _, true) => Err("the loader has let go of it but its code is still mapped".to_owned()),
@@ -95,7 +96,7 @@ impl Mapping {
     }
 }
 
-/// Describes the user of an image that is still mapped after closing, according to the loader's list and the image's file.
+/// Describes why the loader keeps an image mapped after closing, according to the loader's list and the image's file.
 fn user_of(path: &Path) -> String {
     let all = loaded::all();
     let image = all.iter().find(|library| library.path() == path);
@@ -123,15 +124,15 @@ fn user_of(path: &Path) -> String {
     }
 }
 
-/// Checks if the loader still lists an image of this name. The check temporarily adds a reference.
+/// Checks if the loader still lists an image of this name. The check temporarily adds a reference to the image.
 fn is_known(path: &Path) -> bool {
     let share = || Share::of(path.as_os_str().as_bytes());
-    // Checks twice. The last other reference may have ended during the first check. The drop has then unmapped the image. The second check
-    // detects this case.
+    // Checks twice. If the last foreign reference is released during the first check, dropping the temporary reference unmaps the image.
+    // The second check then no longer finds the image.
     share().map(drop).is_some() && share().is_some()
 }
 
-/// Returns the loader's message. The message of the wrapper crate contains only the failed call.
+/// Returns the loader's message, because the message of the crate `libloading` names only the failed call.
 fn message_of(error: libloading::Error) -> String {
     error.source().map_or_else(|| error.to_string(), ToString::to_string)
 }

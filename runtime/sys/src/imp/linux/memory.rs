@@ -1,9 +1,9 @@
-//! Memory mapped by images, and the pages of their own heaps.
+//! Memory that images have mapped, and the pages of the images' own heaps.
 //!
-//! A record is removed before the kernel unmaps its pages. Afterwards, the address may be reused.
+//! A record is removed before the kernel unmaps the recorded pages, because the addresses may be reused immediately afterwards.
 //!
-//! When the loader closes an image, it unmaps all pages of the image, including holes. If an image unmaps some of its own pages, the pages
-//! are replaced by inaccessible pages. Inaccessible pages keep other mappings away from these addresses.
+//! When the loader closes an image, it unmaps all pages of the image, including holes. If an image unmaps some of its own pages, the hook
+//! replaces these pages by inaccessible pages. Otherwise a foreign mapping could be placed in the hole and be unmapped with the image.
 #![expect(unsafe_code, reason = "maps and unmaps pages")]
 
 use std::ffi::{c_int, c_void};
@@ -36,7 +36,7 @@ pub(super) const REPAIR: Repair = Repair {
     ..Repair::NONE
 };
 
-/// Size and alignment of heap regions of modules: an address determines its region.
+/// Size and alignment of the regions of module heaps. Because of the alignment, the region of an address can be computed.
 const REGION: usize = 64 * 1024;
 
 const PAGE: usize = 4096;
@@ -48,7 +48,7 @@ pub(super) struct Pages {
     segments: Mutex<Vec<Range<usize>>>,
     /// Range from the first to the last page of the image, once known.
     image: OnceLock<Range<usize>>,
-    /// Names of the functions whose calls would have made a hole in the image. These calls were prevented.
+    /// Names of the functions whose calls would have made a hole in the image. Each call was prevented.
     holes: Mutex<Vec<&'static str>>,
 }
 
@@ -104,7 +104,7 @@ impl Pages {
         if start != libc::MAP_FAILED {
             let (pages, mut maps) = (pages(start, len), lock(&self.maps));
             maps.insert(pages.clone());
-            // Omits the part inside the image, because the loader unmaps that part.
+            // Removes the part inside the image from the records, because the loader unmaps that part.
             if let Some(part) = self.of_image(&pages) {
                 maps.remove(part);
             }
@@ -119,7 +119,7 @@ impl Pages {
     /// The requirements of the C function apply.
     pub(super) unsafe fn unmap(&self, address: *mut c_void, len: usize) -> c_int {
         let all = pages(address, len);
-        // Skips unaligned addresses here: the call of `munmap` below rejects these addresses.
+        // Skips unaligned addresses, which the call of `munmap` below rejects.
         if let Some(part) = self.of_image(&all).filter(|_| address.addr().is_multiple_of(PAGE)) {
             self.record_hole("munmap");
             // Unmaps the part after the image first. A length that exceeds the address space is then rejected before any page is unmapped.
@@ -155,7 +155,7 @@ impl Pages {
         keeps_old: bool,
         remap: impl FnOnce() -> *mut c_void,
     ) -> *mut c_void {
-        // The call must neither make a hole in the image nor move pages into the image. Pages inside the image would be unmapped twice.
+        // The call must neither make a hole in the image nor move pages into the image. Pages moved into the image would be unmapped twice.
         let both = [Some(pages(address, old_len)), to.map(|to| pages(to, new_len))];
         if both.iter().flatten().any(|pages| self.of_image(pages).is_some()) {
             self.record_hole("mremap");
@@ -233,8 +233,8 @@ impl Pages {
         lock(&self.heap).bytes()
     }
 
-    /// Unmaps and detaches all pages of an image. Returns the bytes of mappings and segments, and the bytes of the heap. A thread that
-    /// could not be joined may still use the pages. In that case, keeps all pages and returns `None`.
+    /// Unmaps and detaches all pages of an image. Returns the bytes of mappings and segments, and the bytes of the heap. If a thread of the
+    /// image could not be joined, keeps all pages and returns `None`, because the thread may still use the pages.
     fn free_all(gone: &Gone<'_>) -> Option<(u64, u64)> {
         let records = &gone.image().records;
         if records.threads.not_joined.load(Ordering::SeqCst) != 0 {
@@ -299,7 +299,8 @@ fn aligned(len: usize) -> *mut c_void {
     if start.is_null() {
         return ptr::null_mut();
     }
-    // The kernel aligns to pages only: the memory before and after the aligned part is unmapped.
+    // The kernel aligns mappings to pages only. Therefore more memory is mapped, and the memory before and after the aligned part is
+    // unmapped.
     let before = start.addr().next_multiple_of(REGION) - start.addr();
     let kept = start.wrapping_byte_add(before);
     for (cut, cut_len) in [(start, before), (kept.wrapping_byte_add(len), REGION - before)] {

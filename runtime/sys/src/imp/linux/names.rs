@@ -1,5 +1,5 @@
-//! Full names of threads. The system stores only fifteen bytes of a name. The standard library of a module stores the full name. A hook
-//! reports the full name when the module sets the name.
+//! Full names of threads. The system stores only the first fifteen bytes of a name. The module's copy of the standard library stores the
+//! full name. A hook reports the full name to the host when the module sets it.
 
 use std::cell::Cell;
 use std::fs;
@@ -14,7 +14,8 @@ const SYSTEM_LEN: usize = 15;
 /// Maximum number of bytes of a name. Longer names are truncated.
 const LONGEST: usize = 256;
 
-/// Maximum number of names per thread. Further names of a frequently renamed thread appear as stored by the system.
+/// Maximum number of full names that are recorded per thread. Further names of a frequently renamed thread are reported in the truncated
+/// form of the system.
 const MOST: usize = 16;
 
 /// Number of bytes of a name that are available without locks.
@@ -51,7 +52,7 @@ pub(super) fn system_name(tid: i32) -> Option<Vec<u8>> {
     Some(name)
 }
 
-/// Checks if the thread has only the inherited name of the thread that started it.
+/// Checks if the thread still has the name that it inherited from the thread that started it.
 pub(super) fn is_nameless(started: &Started) -> bool {
     let now = system_name(started.tid.load(Ordering::SeqCst));
     now.is_some() && now == started.inherited && lock(&started.names).is_empty()
@@ -95,7 +96,7 @@ mod tests {
     fn names_are_recognized_by_their_truncated_form() {
         assert!(is_stored_as(b"exporter", b"exporter") && is_stored_as(b"exporter of everything", b"exporter of eve"));
         assert!(!is_stored_as(b"exporter of everything", b"exporter") && !is_stored_as(b"", b"x"));
-        // Truncation may split a character.
+        // The system may truncate a name in the middle of a character.
         assert!(is_stored_as("fourteen bytesü".as_bytes(), b"fourteen bytes\xc3"));
     }
 }

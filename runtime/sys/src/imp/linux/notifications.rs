@@ -1,6 +1,6 @@
-//! Functions of images that the C library calls on its own threads, for an expired timer, a received message or a completed request. The C
-//! library receives a function of the host and an id instead. The host's function calls the image's function while the image exists. The
-//! host records the running functions.
+//! Functions of images that the C library calls on its own threads when a timer expires, a message arrives or a request completes. The
+//! hooks pass a function of the host and an id to the C library instead. The host's function calls the image's function as long as the
+//! image exists, and records which functions are running.
 #![expect(unsafe_code, reason = "calls functions of modules")]
 
 use std::collections::HashMap;
@@ -34,7 +34,7 @@ struct Notification {
     function: usize,
     value: usize,
     what: &'static str,
-    /// `true` if the function is called only once. The first call then removes the entry.
+    /// `true` if the C library calls the function only once. The first call then removes the entry.
     is_for_once: bool,
 }
 
@@ -54,7 +54,7 @@ struct RecordTable {
 
 static RECORDS: LazyLock<Mutex<RecordTable>> = LazyLock::new(Mutex::default);
 
-/// Next id. Ids are never reused. A call after the removal of a notification therefore finds no function.
+/// Next id. Ids are never reused, so that a call after the removal of a notification finds no function.
 static SERIAL: AtomicUsize = AtomicUsize::new(1);
 
 impl Event {
@@ -126,7 +126,8 @@ pub(super) fn holders(owner: usize) -> Vec<Holder> {
     lock(&RECORDS).running.iter().filter(|running| running.owner == owner).map(holder).collect()
 }
 
-/// Function that the C library calls. The image's function may exit by `pthread_exit`. The exit skips the rest of this function.
+/// Function that the C library calls instead of the image's function. If the image's function exits by `pthread_exit`, the rest of this
+/// function is skipped.
 unsafe extern "C-unwind" fn notify(serial: usize) {
     let (function, value, running) = {
         let mut records = lock(&RECORDS);
@@ -136,7 +137,7 @@ unsafe extern "C-unwind" fn notify(serial: usize) {
         let number = SERIAL.fetch_add(1, Ordering::SeqCst);
         let running =
             Running { owner: notification.owner, what: notification.what, tid, since: Instant::now(), serial: number };
-        // Adds the running function under the lock of the removal. The image is therefore held at all times.
+        // Adds the function to `running` under the lock that a removal takes, so that the image stays mapped from here on.
         records.running.push(running);
         if is_for_once {
             records.notifications.remove(&serial);

@@ -1,5 +1,5 @@
-//! Calls handlers on the interrupted stack. Used if one handler of a signal requests the alternate stack, and a second handler does not. If
-//! the second handler were alone, the kernel would use the interrupted stack.
+//! Calls handlers on the interrupted stack. Used if one handler of a signal requests the alternate stack and a second handler does not. The
+//! second handler then runs on the interrupted stack, as it would if it were the only handler.
 #![expect(unsafe_code, reason = "switches to another stack during a call")]
 
 use std::ffi::{c_int, c_void};
@@ -15,8 +15,8 @@ const RED_ZONE: usize = 0;
 /// Maximum distance of a fault from the stack pointer that counts as a stack overflow.
 const NEAR: usize = 64 * 1024;
 
-/// Returns the position on the interrupted stack for a handler that does not use the alternate stack. Returns `None` if the dispatcher runs
-/// on the interrupted stack, or if the signal indicates that the interrupted stack is full.
+/// Returns the address on the interrupted stack below which a handler that does not request the alternate stack can run. Returns `None` if
+/// the dispatcher runs on the interrupted stack, or if the signal indicates that the interrupted stack is full.
 pub(super) fn below(frame: &Frame, signal: c_int, fault: usize) -> Option<usize> {
     if !IS_POSSIBLE || !frame.has_come_to_alternate() {
         return None;
@@ -94,7 +94,7 @@ const IS_POSSIBLE: bool = true;
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 const IS_POSSIBLE: bool = false;
 
-/// Function that is never called, because [`below`] returns no stack.
+/// Never called on this architecture, because [`below`] always returns `None`.
 ///
 /// # Safety
 ///

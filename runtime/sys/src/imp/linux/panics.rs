@@ -1,6 +1,6 @@
-//! Writes reports of panics with their call stacks, in the format of crash reports, while the thread continues. A panic hook calls this
-//! code before unwinding, while the stack is complete. The panicking code may hold any lock. Therefore this code neither blocks on locks
-//! nor allocates.
+//! Writes reports of panics with their call stacks, in the format of crash reports. The thread continues afterwards. A panic hook calls
+//! this code before unwinding, while the stack is complete. The panicking code may hold any lock. Therefore this code neither blocks on
+//! locks nor allocates.
 
 use std::ffi::CStr;
 use std::fs::File;
@@ -20,7 +20,7 @@ use crate::panic_locations::{At, Slots};
 const LONGEST_MESSAGE: usize = 1024;
 
 static IS_REPORTED: AtomicBool = AtomicBool::new(false);
-/// State of the writer, locked while a panic is written. Concurrent panics are skipped.
+/// State of the writer, locked while a panic is written. A panic that finds the state locked is not reported.
 static WRITING: Mutex<Writing> = Mutex::new(Writing { slots: Slots::new(), files: None });
 
 struct Writing {
@@ -43,11 +43,11 @@ pub(crate) fn are_panics_reported() -> bool {
     IS_REPORTED.load(Ordering::Acquire)
 }
 
-/// Writes the call stack of this thread, if panics are reported and a slot is free.
+/// Writes a report with the call stack of this thread, if reports are enabled and a report slot is free.
 ///
 /// If a thread-local panics while it is dropped, prints the label of its image to standard error. The standard library aborts the process
 /// afterwards.
-// The function needs its own frame. The registers must belong to a call that is active while the stack is written.
+// The function must not be inlined, because the registers that it reads must belong to a frame that is active while the stack is written.
 #[inline(never)]
 pub(crate) fn write_panic(at: &At<'_>, message: &str) {
     locals::with_dropped_here(|image| {
@@ -89,7 +89,7 @@ pub(crate) fn write_panic(at: &At<'_>, message: &str) {
     end.line("column", at.column as usize, 10);
     end.push(b"message ");
     end.write(crash.as_fd());
-    // Writes the message as one line. No part of the message may resemble a different line of the file.
+    // Writes the message as one line, so that no part of the message resembles a different line of the file.
     for line in message.as_bytes()[..message.len().min(LONGEST_MESSAGE)].split(|byte| *byte == b'\n') {
         write_all(crash.as_fd(), line);
         write_all(crash.as_fd(), b" ");

@@ -1,4 +1,4 @@
-//! Reads reports of the kernel on this process from `/proc/self`: mappings, and ids of threads and descriptors.
+//! Reads the kernel's reports on this process from `/proc/self`: mappings, and ids of threads and descriptors.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -7,13 +7,13 @@ use std::ops::Range;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
-/// Maximum size in bytes of a mapping list that is read only for reports. The size corresponds to about five thousand mappings. Reading
-/// these mappings takes four milliseconds.
+/// Maximum size in bytes of a mapping list that is read only for reports. A list of this size has about five thousand mappings and takes
+/// four milliseconds to read.
 const LONGEST_LIST: usize = 1 << 18;
 
 pub(super) struct Maps(Vec<u8>);
 
-/// Mapping, from one line of the list: range, permissions, offset, device, inode, name.
+/// Mapping, parsed from one line of the list: range, permissions, offset, device, inode, name.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Mapped<'a> {
     pub(super) range: Range<usize>,
@@ -63,7 +63,7 @@ impl<'a> Mapped<'a> {
         self.rights.get(2) == Some(&b'x')
     }
 
-    /// Returns the mapped file by its original name.
+    /// Returns the path of the mapped file, without the suffix for a deleted file.
     pub(super) fn file(&self) -> Option<&'a Path> {
         let name = self.name.strip_suffix(b" (deleted)").unwrap_or(self.name);
         name.starts_with(b"/").then(|| Path::new(OsStr::from_bytes(name)))

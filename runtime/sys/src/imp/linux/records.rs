@@ -21,7 +21,7 @@ use super::{c_heap, fds, fork, streams};
 use crate::ledger::Ledger;
 
 /// Records of one image. All images share the tables of resources that other images may release (blocks, descriptors, thread handles). In
-/// these tables, the address of the ledger is the owner of a resource.
+/// these tables, the owner of a resource is identified by the address of its ledger.
 pub(crate) struct Records {
     pub(super) locals: Locals,
     pub(super) threads: Threads,
@@ -33,10 +33,10 @@ pub(crate) struct Records {
     created: Instant,
     pub(super) fds_before: Vec<c_int>,
     code: OnceLock<Vec<Range<usize>>>,
-    /// `true` from the begin of the image's removal. From then on, the image cannot set timers or request signals.
+    /// `true` once the host has begun to remove the image. From then on, the image cannot set timers or request signals.
     is_closed: AtomicBool,
     pub(super) before: Arc<Before>,
-    /// Environment just before the image was closed.
+    /// Environment strings just before the image was closed.
     pub(super) environment: Mutex<Option<Strings>>,
 }
 
@@ -70,7 +70,8 @@ impl Records {
         self.created
     }
 
-    /// Returns a function that checks if an address is in the image or its memory. The first call of this function lists the memory.
+    /// Returns a function that checks if an address is in the image or its memory. The first call of the returned function lists the
+    /// memory.
     pub(super) fn memory(&self, ledger: &Ledger) -> impl Fn(usize) -> bool {
         let owner = ledger.owner();
         let known = LazyCell::new(move || (self.pages.all(), c_heap::all(owner)));
@@ -99,7 +100,7 @@ impl Records {
         self.code.get().map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// Prevents the image from setting timers and requesting signals. Sources that exist are disarmed elsewhere.
+    /// Prevents the image from setting timers and requesting signals. Does not disarm existing timers and other sources.
     pub(super) fn close(&self) {
         self.is_closed.store(true, Ordering::SeqCst);
     }

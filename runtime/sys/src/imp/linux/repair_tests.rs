@@ -1,4 +1,4 @@
-//! Simulates a platform without one of the repairs, and a library that leaves a resource for that repair.
+//! Simulates a platform that lacks one of the repairs, and a library that leaves behind a resource which needs that repair.
 #![expect(unsafe_code, reason = "mapping a library runs its code, and hooks replace C functions")]
 
 use std::collections::BTreeSet;
@@ -28,7 +28,8 @@ fn without(name: &str) -> &'static [Repair] {
     Box::leak(repairs.into_boxed_slice())
 }
 
-/// Maps an image with these repairs, calls a hook for the image and ends the image. `Err` contains the reason for parking.
+/// Maps an image on a platform with these repairs, calls a hook for the image, and then unmaps the image. `Err` contains the reason for
+/// parking.
 fn comes_and_goes(repairs: &'static [Repair], leave: impl FnOnce(*const c_void)) -> Result<(), String> {
     let stage = StageDir::new().expect("a stage directory");
     let file = ImageFile::from_bytes(&PathBuf::from("libempty.so"), LIBRARY.clone()).expect("just built");
@@ -55,7 +56,7 @@ unsafe extern "C" fn at_exit(_status: i32, _argument: *mut c_void) {}
 
 type Call = fn(*const c_void);
 
-/// Returns the repairs, each with calls of its hooks. The created resources outlive the image.
+/// Returns the repairs, each with a function that calls the hooks of the repair. The calls create resources that outlive the image.
 fn calls() -> [(Repair, Call); 8] {
     static mut STATE: [u8; 64] = [0; 64];
     // SAFETY: the addresses are addresses of live ledgers, and the arguments meet the requirements of the C functions.

@@ -2,8 +2,8 @@
 //! request uses its block, buffer and names on a thread that cannot be stopped. The image and its memory therefore stay mapped until the
 //! request completes.
 //!
-//! The status of a request is in its own block. The image may free the block after completion. Blocks are therefore read through the
-//! kernel: a freed block causes an error instead of a fault.
+//! The C library stores the status of a request in the request's block, which the image may free after completion. Blocks are therefore
+//! read through the kernel, so that a freed block causes an error instead of a fault.
 
 use std::collections::{BTreeSet, HashSet};
 use std::ffi::{c_int, c_void};
@@ -23,13 +23,13 @@ use crate::ledger::{Holder, HolderKind, Ledger};
 pub(super) const REPAIR: Repair = Repair {
     name: "an asynchronous request",
     holders: |image, all| all.extend(holders(image.owner())),
-    // A completed request may raise a signal or call a function.
+    // A request that completes may raise a signal or call a function of the image.
     facts: |image, facts| facts.locals_elsewhere |= !in_progress(image.owner()).is_empty(),
     ..Repair::NONE
 };
 
-/// Addresses of all past request blocks. The C library stores the address of a block until the C library reuses its record of the request.
-/// After the completion, the C library does not use the address.
+/// Addresses of all blocks that were ever submitted. After a request has completed, the C library's record of the request still contains
+/// the address of the block until the record is reused. The C library no longer uses this address.
 static SUBMITTED: Mutex<BTreeSet<usize>> = Mutex::new(BTreeSet::new());
 
 const MOST_REMEMBERED: usize = 1 << 16;
@@ -50,7 +50,7 @@ struct Request {
     /// `true` once the C library has accepted the request. Before that, the block has no valid status.
     is_submitted: bool,
     is_done: bool,
-    /// Id of the notification, and the image's original event. A function of the host replaces the function of this event.
+    /// Id of the notification, and the image's original event. The C library received an event with a function of the host instead.
     event: Option<(usize, Event)>,
 }
 
@@ -91,8 +91,8 @@ const NAME_IN_PROGRESS: c_int = -100;
 /// glibc's `LIO_NOP`.
 const NOTHING: c_int = 2;
 
-/// Records an IO request and submits it by calling `submit`. `own` is the event in the block of the request, and `write_event` replaces
-/// this event.
+/// Records an IO request and submits it by calling `submit`. `own` is the event in the block of the request, and `write_event` writes a
+/// replacement to the block.
 pub(super) fn begin_io(
     ledger: &Ledger,
     block: usize,
@@ -119,7 +119,7 @@ pub(super) fn begin_io(
     result
 }
 
-/// Records a list of requests. Submits the list by calling `submit` with the event for notification.
+/// Records a list of requests. Submits the list by calling `submit` with the event that the C library uses to report completion.
 pub(super) fn begin_list(
     ledger: &Ledger,
     of_names: bool,
@@ -174,7 +174,7 @@ pub(super) fn take(owner: usize) -> u64 {
 
 impl RecordTable {
     fn note(&mut self, owner: usize, block: usize, kind: Kind, event: Option<(usize, Event)>) {
-        // Occasionally removes completed requests without a function.
+        // Occasionally removes the records of completed requests that call no function.
         if self.requests.len().is_power_of_two() {
             update(self.requests.iter_mut());
             self.requests.retain(|request| !request.is_done || request.event.is_some());
@@ -216,7 +216,8 @@ impl Request {
     }
 }
 
-/// Marks the completed requests as done. Waits for the C library once, after the results of all blocks were read.
+/// Marks the completed requests as done. After the results of all blocks were read, waits once until the C library has stopped using the
+/// blocks.
 fn update<'a>(requests: impl Iterator<Item = &'a mut Request>) {
     let completed: Vec<_> = requests.filter(|request| !request.is_done && request.has_result()).collect();
     let is_settled = completed.iter().all(|request| request.kind == Kind::Name) || settle_requests().is_ok();
@@ -231,7 +232,8 @@ fn in_progress(owner: usize) -> Vec<(Kind, Instant)> {
     pending.map(|request| (request.kind, request.since)).collect()
 }
 
-/// Returns the image's event for a block. A reused block may still contain the function of the host.
+/// Returns the image's event for a block. If the image reuses a block, the block may still contain the function of the host instead of the
+/// image's function.
 fn for_image(records: &RecordTable, block: usize, event: Event) -> Event {
     let known = records.requests.iter().find(|request| request.block == block).and_then(|request| request.event);
     match known {
@@ -270,7 +272,7 @@ mod tests {
 
     #[test]
     fn blocks_have_the_layout_of_the_c_library() {
-        // `sigevent`, after five words.
+        // The `sigevent` is stored after five machine words.
         assert_eq!(offset_of!(IoBlock, event), offset_of!(libc::aiocb, aio_sigevent));
         assert_eq!((offset_of!(IoBlock, what), offset_of!(IoBlock, fd)), (4, 0));
         assert_eq!((offset_of!(IoBlock, error), offset_of!(NameBlock, error)), (112, 32));

@@ -1,5 +1,5 @@
-//! Tracks io_urings. The kernel writes to the memory of submitted requests, even after that memory is reused. An image therefore keeps its
-//! pages while one of its rings may have requests in flight.
+//! Tracks io_urings. The kernel writes results to the memory that a submitted request names, even if that memory has been freed and reused.
+//! An image therefore keeps its pages while one of its rings may have requests in flight.
 //!
 //! A ring is identified by the inode number of its file. Descriptors and mappings of a ring share the inode number. The hooks report rings
 //! made through the C library. A plugin may also make a ring by direct system calls. Therefore, a ring counts as the image's own if it was
@@ -28,8 +28,8 @@ pub(super) const REPAIR: Repair = Repair {
 /// The system's name of an io_uring in descriptor links.
 const TARGET: &str = "anon_inode:[io_uring]";
 
-/// Time for the kernel to end the requests of a ring after the last descriptor and mapping of the ring were removed. The kernel does not
-/// report the end of the requests. The kernel ends the requests immediately. This time is therefore ample.
+/// Time for the kernel to end the requests of a ring after the last descriptor and mapping of the ring were removed. The kernel ends the
+/// requests almost immediately but does not report their end, so this time is ample.
 const DRAIN_TIME: Duration = Duration::from_millis(30);
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -50,7 +50,7 @@ pub(super) struct Rings {
 #[derive(Default)]
 struct Own {
     known: Vec<Ring>,
-    /// Time from which on no ring of the image exists.
+    /// Time at which the last ring of the image was found to be gone.
     gone: Option<Instant>,
 }
 
@@ -66,7 +66,7 @@ impl Rings {
         note(&mut lock(&self.own), ring);
     }
 
-    /// Records the current rings. Rings that are closed before the end of the image are then known.
+    /// Records the current rings of the image, so that rings closed later are still known when the image ends.
     fn record(&self, owner: usize) {
         let found = self.of_image(owner);
         let mut own = lock(&self.own);
@@ -107,8 +107,8 @@ impl Rings {
 /// Rings declared by the host as its own.
 static HOSTS: Mutex<Vec<Ring>> = Mutex::new(Vec::new());
 
-/// Declares the ring of this descriptor as a ring of the host: no request of the ring accesses memory of an image. Returns `false` if the
-/// descriptor is not a ring.
+/// Declares the ring of this descriptor as a ring of the host. The host promises that no request of this ring accesses memory of an image.
+/// Returns `false` if the descriptor is not a ring.
 pub(crate) fn own_ring(fd: c_int) -> bool {
     let Some(ring) = of_descriptor(fd) else { return false };
     let there = present(Maps::read().ok().as_ref());
@@ -126,7 +126,7 @@ fn note(own: &mut Own, ring: Ring) {
 
 pub(super) fn of_descriptor(fd: c_int) -> Option<Ring> {
     let Identity { device, number, kind } = identity(fd)?;
-    // The inode of a ring contains no file type. This check avoids reading the links of most descriptors.
+    // The inode of a ring contains no file type. Checking for a missing file type avoids reading the link of most descriptors.
     let is_ring = kind == 0 && fd_target(fd).as_deref() == Some(TARGET);
     is_ring.then_some(Ring(device, number))
 }

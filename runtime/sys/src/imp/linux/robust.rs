@@ -1,8 +1,7 @@
-//! Detects robust mutexes that threads hold. The C library keeps the mutexes of each thread in a list and writes to the entries. The kernel
-//! writes to the entries at the end of the thread. Therefore, memory with an entry must not be freed before the mutex is unlocked.
-//!
-//! The list belongs to the thread and may change while it is read. Therefore only a snapshot is read. A thread of the host does not lock
-//! such a mutex concurrently: the host has promised not to use the image.
+//! Detects robust mutexes that threads hold. The C library links the robust mutexes that a thread holds into a list. The C library writes
+//! to the entries of this list, and so does the kernel when the thread ends. Therefore, memory that contains such a mutex must not be freed
+//! before the mutex is unlocked.  The list belongs to the thread and may change while it is read. The result is therefore only a snapshot.
+//! The snapshot suffices: the host has promised not to use the image, so no thread of the host locks its mutexes during the check.
 
 use std::time::Instant;
 
@@ -25,14 +24,14 @@ pub(super) const REPAIR: Repair = Repair {
 /// Maximum number of list entries that the kernel processes.
 const MOST: usize = 2048;
 
-/// `struct robust_list_head`: first entry, offset of the futex word in entries, pending entry.
+/// `struct robust_list_head`: first entry, offset of the futex word within an entry, pending entry.
 const HEAD: usize = 3 * size_of::<usize>();
 
 /// Mask that removes the lowest bit of an address. The lowest bit encodes the kind of mutex.
 const ADDRESS: usize = !1;
 
-/// Returns a thread that holds a mutex in memory for which `is_ours` returns `true`. For a thread without mutexes, the check costs one
-/// system call and one read.
+/// Returns a thread that holds a mutex in memory for which `is_ours` returns `true`. For a thread without robust mutexes, the check costs
+/// one system call and one read.
 fn holder(is_ours: impl Fn(usize) -> bool) -> Option<i32> {
     proc::numbers("task").ok()?.into_iter().find(|tid| list_of(*tid).is_some_and(|head| refers_to(head, &is_ours)))
 }
@@ -42,7 +41,7 @@ fn list_of(tid: i32) -> Option<usize> {
     (head != 0 && len == HEAD).then_some(head)
 }
 
-/// Checks if an entry of the list is in memory for which `is_ours` returns `true`. A list ends at an unreadable address.
+/// Checks if an entry of the list is in memory for which `is_ours` returns `true`. An unreadable address ends the list.
 fn refers_to(head: usize, is_ours: impl Fn(usize) -> bool) -> bool {
     let mut bytes = [0; HEAD];
     if peek::read(head, &mut bytes) != HEAD {

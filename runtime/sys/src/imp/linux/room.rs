@@ -1,9 +1,10 @@
-//! Selects the address range for the next image, in an area that contains no mapping and contained no earlier image. Uncleared memory of
-//! images, stacks and blocks contains stale words. These words would resemble references to a new image at the address of an old image. A
-//! call of an address in an old image should fault and be reported, instead of running code of a new image.
+//! Selects the address range for the next image, in an area that contains no mapping and contained no earlier image. Memory that was not
+//! cleared contains stale addresses of old images. If a new image were mapped at the address of an old image, these stale words would
+//! resemble references to the new image. Moreover, a late call of an address in an old image should fault and be reported, instead of
+//! running code of a new image.
 //!
-//! The gaps above the range are reserved only while the loader searches for an address. The gaps are not reserved permanently, because
-//! tools may place other mappings there to detect writes of a plugin after its end.
+//! Free gaps above the range are reserved only while the loader searches for an address, so that the loader does not use these gaps. The
+//! reservation is not permanent, because debugging tools may map the addresses of a former plugin to detect late writes.
 
 use std::ops::Range;
 use std::sync::Mutex;
@@ -15,7 +16,8 @@ use super::proc::Maps;
 
 const PAGE: usize = 4096;
 
-/// Distance from the mappings of the process to the first image. The system maps top-down: other mappings stay above the images.
+/// Distance from the mappings of the process down to the first image. The system assigns addresses top-down, so new mappings stay above the
+/// images.
 const DISTANCE: usize = 1 << 40;
 
 /// Minimum width of a gap between two areas. Allocators and sanitizers have their own, distant areas.
@@ -33,10 +35,10 @@ pub(super) struct Room {
 }
 
 impl Room {
-    /// Reserves the gaps above the range. If the system lists no mappings or rejects the reservation, the loader may select any address for
-    /// the image.
+    /// Selects a range for the next image, and reserves the gaps above the range. If the system lists no mappings or rejects the
+    /// reservation, the loader may select any address for the image.
     pub(super) fn find() -> Self {
-        // Uses mappings below the stack of the program's first thread, because this stack may grow.
+        // Considers only the mappings below the stack of the program's first thread, because this stack may grow.
         let maps = Maps::read_short();
         let all = maps.iter().flat_map(Maps::all).take_while(|mapped| mapped.name != b"[stack]");
         let mapped: Vec<_> = all.map(|mapped| mapped.range).collect();
@@ -60,8 +62,8 @@ impl Room {
     }
 }
 
-/// Returns the end of the range, and the gaps between the range and the mappings around `anchor`. The end is `next` if there is enough
-/// space below.
+/// Returns the end of the range for the next image, and the gaps between the range and the mappings around `anchor`. Returns `next` as the
+/// end if there is enough space below `next`.
 fn search(mapped: &[Range<usize>], anchor: usize, next: usize) -> (usize, Vec<Range<usize>>) {
     let is_close = |lower: &Range<usize>, upper: &Range<usize>| upper.start.saturating_sub(lower.end) < WIDEST;
     let area = mapped.chunk_by(is_close).find(|row| row.iter().any(|range| range.contains(&anchor)));

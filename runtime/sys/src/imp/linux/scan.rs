@@ -1,22 +1,21 @@
 //! Memory search for references to an image that is about to be unmapped, in the manner of a conservative garbage collector.
 //!
 //! The roots are the variables of all libraries and of the program. The search follows pointers of a *library* into blocks of the C heap,
-//! because libraries usually store tables of callbacks in such blocks. The search skips unreachable blocks, because they contain stale
-//! values of freed data. Pointers of the program and of other images are not followed: these pointers refer to the host's own data about
-//! images. Pointers of the C library are followed over short distances only, because they refer to memory of the whole process.
-//! Registrations with the C library are recorded elsewhere. Pointers of other libraries are followed over a few blocks: more distant blocks
-//! usually belong to other code. Consecutive blocks of equal size count as one block, because they usually are the elements of one list.
-//! The search skips free memory, stream buffers, environment strings, the time zone, and completed requests of the C library. Stacks,
-//! registers and thread-locals are excluded. The loader is excluded because it refers to every image until the image is closed.
-//!
-//! Libraries with their own allocators (Python, GLib) store callbacks in memory that they mapped, and use interior pointers. From a
-//! library, a word is therefore followed into the enclosing block. A word is also followed into the page at its address, if the mapping of
-//! the page belongs to neither the C library nor an image.
+//! because libraries usually store tables of callbacks in such blocks. The search skips blocks to which no pointer refers, because they
+//! contain stale values of freed data. Pointers of the program and of other images are not followed, because they refer to the host's own
+//! data about images. Pointers of the C library are followed over short distances only, because they refer to memory of the whole process.
+//! Callbacks that an image registers with the C library are recorded by hooks. Pointers of the remaining libraries are followed over a few
+//! blocks, because more distant blocks usually belong to unrelated code. On a path of pointers, consecutive blocks of equal size count as
+//! one block, because they usually are the elements of one list. The search skips free memory, stream buffers, environment strings, the
+//! time zone, and completed requests of the C library. Stacks, registers and thread-locals are excluded. The loader is excluded because it
+//! refers to every image until the image is closed.  Libraries with their own allocators (Python, GLib) store callbacks in memory that they
+//! mapped themselves, and use interior pointers. A word of a library is therefore followed into the block that encloses its target. If the
+//! target is in a mapping of neither the C library nor an image, the search continues in the page of the target.
 //!
 //! Blocks are visited in order of their distance, up to limits of count, size and time. A search that reaches a limit is reported as
 //! incomplete, and the image stays mapped.
 //!
-//! The search takes no locks and stops no threads. Memory is read through the kernel. Concurrent unmapping therefore causes no fault.
+//! The search takes no locks and stops no threads. Memory is read through the kernel, so that concurrent unmapping causes no fault.
 
 mod blocks;
 mod leaves;
@@ -69,28 +68,31 @@ const MOST_BYTES: usize = 64 << 20;
 
 const LONGEST_SEARCH: Duration = Duration::from_secs(1);
 
-/// Maximum distance of followed blocks from a variable. Farther blocks contain more stale words than references.
+/// Rules for the pointers of one kind of library. A distance is the number of blocks between a variable and a word. More distant blocks
+/// contain more stale words than references.
 #[derive(Clone, Copy)]
 struct Reach {
-    /// Maximum distance of words that refer to segments of the image.
+    /// Maximum distance at which a word counts as a reference to a segment of the image.
     to_image: u32,
-    /// Maximum distance of words that refer to the image's heap or mappings. Smaller than `to_image`, because other blocks may have used
-    /// these addresses before. A matching word is therefore more often stale.
+    /// Maximum distance at which a word counts as a reference to the image's heap or mappings. Smaller than `to_image`, because earlier
+    /// blocks may have used these addresses, so that a matching word is more often stale.
     to_memory: u32,
     /// `true` if only addresses of functions count as references. Numbers in variables, combined with stale padding, sometimes resemble
     /// addresses in an image or its memory. Such numbers rarely resemble the start of a function.
     functions_only: bool,
-    /// Follows interior pointers into blocks and mappings.
+    /// `true` if interior pointers into blocks and mappings are followed.
     inside: bool,
 }
 
 impl Reach {
-    /// The distance suffices for an object of GLib, its class, its signals and the closures of a signal.
+    /// Rules for libraries. The distance suffices to follow a GLib object to its class, its signals and the closures of a signal.
     const OF_LIBRARY: Self = Self { to_image: 8, to_memory: 2, functions_only: false, inside: true };
-    /// The distance suffices for a table and its elements. Longer blocks may contain stale data behind a short string.
+    /// Rules for the C library. The distance suffices to follow a table to its elements. More distant blocks may contain stale data behind
+    /// a short string.
     const OF_C: Self = Self { to_image: 2, to_memory: 0, functions_only: false, inside: false };
     const NONE: Self = Self { to_image: 0, to_memory: 0, functions_only: false, inside: false };
-    /// A library that the image could not call stores at most addresses of functions, such as earlier signal handlers.
+    /// Rules for a library that the image could not call. Such a library stores at most addresses of functions, such as earlier signal
+    /// handlers.
     const OF_OTHERS: Self = Self { functions_only: true, ..Self::NONE };
 
     fn has(self, distance: u32, is_in_image: bool) -> bool {
@@ -145,14 +147,14 @@ struct Walk<'a> {
     /// Mappings that belong to neither the C library nor an image.
     mapped: Ranges,
     begun: Instant,
-    /// Variables that are not followed, because they refer to free memory.
+    /// Variables of the C library that are not followed, because they refer to free memory.
     free_lists: Option<Range<usize>>,
     streams: HashSet<usize>,
     /// Requested sizes of the image's own blocks.
     sizes: HashMap<usize, usize>,
-    /// Blocks that are not searched.
+    /// Blocks whose content is not searched, such as stream buffers.
     buffers: HashSet<usize>,
-    /// Blocks of past requests. The C library may still store the addresses of these blocks, but does not use the addresses.
+    /// Blocks of past requests. The C library may still store the addresses of these blocks, but no longer uses them.
     requests: HashSet<usize>,
     seen: HashSet<usize>,
     next: VecDeque<(usize, usize, Chain)>,
@@ -163,7 +165,7 @@ struct Walk<'a> {
     result: SearchResult,
 }
 
-/// Returns the references to the image. Also returns the C heap blocks of the image to which variables outside of the image refer.
+/// Returns the references to the image, and the image's blocks on the C heap to which variables outside of the image refer.
 fn search_memory(going: &Going<'_>) -> (SearchResult, HashSet<usize>) {
     let begun = Instant::now();
     let objects = objects::mapped();
@@ -195,8 +197,9 @@ fn search_memory(going: &Going<'_>) -> (SearchResult, HashSet<usize>) {
     for (at, object) in objects.iter().enumerate() {
         let is_within =
             |ranges: &[Range<usize>]| object.dynamic.is_some_and(|at| ranges.iter().any(|range| range.contains(&at)));
-        // Skips other images. Other images receive addresses of this image only from the host. The host then holds a lease. The host also
-        // forwards signals. Apparent references in other images are stale addresses, for example from the stack of a finished thread.
+        // Skips other images, because an image receives addresses of a second image only from the host, and the host then holds a lease.
+        // Signal handlers of other images are called through the host. Apparent references in other images are therefore stale, for example
+        // from the stack of a finished thread.
         if object.lists_images() || is_within(going.image) || is_within(&images) {
             continue;
         }
@@ -249,15 +252,15 @@ impl Targets {
         if behind.checked_sub(1).is_some_and(|at| self.ranges[at].contains(&word)) {
             return Some(word);
         }
-        // The C library stores function addresses in a mangled form.
+        // The C library stores some function addresses in a mangled form.
         let plain = word.rotate_right(17) ^ self.guard?;
         self.image.iter().any(|range| range.contains(&plain)).then_some(plain)
     }
 }
 
 impl Chain {
-    /// Extends the path by a block of this size. Returns `None` if the block is beyond the reach. A block may be slightly larger than
-    /// requested.
+    /// Extends the path by a block of this size. Returns `None` if the block is too distant. Blocks of almost equal size count as equal,
+    /// because a block may be slightly larger than requested.
     fn through(self, len: usize) -> Option<Self> {
         let distance = self.distance + u32::from(self.len.abs_diff(len) > 2 * WORD);
         (distance <= self.reach.to_image).then_some(Self { blocks: self.blocks + 1, distance, len, ..self })
@@ -347,13 +350,14 @@ impl Walk<'_> {
     }
 
     /// Checks if `target` is the variable by which the C library identifies an image. The variable is the first variable in the image's
-    /// `.data`, and points to itself. The C library only compares the address of the variable, and the host records this address.
+    /// `.data`, and points to itself. A stored address of this variable is not a reference, because the C library only compares the address
+    /// and the host records it.
     fn is_handle(&mut self, target: usize) -> bool {
         let offset = target.checked_sub(begin(&self.targets.image)).map(|offset| offset as u64);
         peek::word(target) == Some(target) && offset == self.files.section(self.path, ".data")
     }
 
-    /// Checks if a block of the C library is a string or begins with the address of a name.
+    /// Checks if a block of the C library is a string or begins with the address of a name, and therefore is not searched.
     fn is_leaf(&mut self, block: usize, len: usize) -> bool {
         let mut begin = [0; 4 * WORD];
         if leaves::is_text(&self.blocks.bytes(block, len.min(begin.len()))) {
@@ -370,13 +374,13 @@ impl Walk<'_> {
             if self.buffers.contains(&block) {
                 continue;
             }
-            // The loader's record of an object begins with its base address, its name and its dynamic table. The record exists until the
-            // object is closed. Any code that has opened the object stores the address of the record.
+            // Skips the loader's record of an object, which begins with the object's base address, name and dynamic table. The record
+            // exists until the object is closed, and any code that has opened the object stores the address of the record.
             let base = self.blocks.word(block + 2 * WORD).and_then(|dynamic| dynamics.get(&dynamic));
             if base.is_some() && base.copied() == self.blocks.word(block) {
                 continue;
             }
-            // The requested size of the image's own blocks is known. Words beyond this size are stale.
+            // For the image's own blocks, the requested size is known, and words beyond this size are stale.
             let len = self.sizes.get(&block).map_or(len, |size| len.min(*size));
             let all = 0..len & !(WORD - 1);
             let is_of_c = self.objects[chain.object].is_c_library();
@@ -394,8 +398,8 @@ impl Walk<'_> {
 }
 
 /// Returns the next word of a block that can be a reference. Skips the addresses of past requests. In the C library's record of a request,
-/// the word after such an address is also skipped: the word is the address of the waiters. The waiters may be on an ended stack. In other
-/// blocks, this word may be a function.
+/// also skips the next word, which is the address of the waiters and may point to the stack of an ended thread. In blocks of other
+/// libraries, this next word is not skipped, because it may be a function.
 fn next_word(
     places: &mut impl Iterator<Item = usize>,
     mut read: impl FnMut(usize) -> Option<usize>,
@@ -417,7 +421,7 @@ fn named(going: &Going<'_>, files: &mut names::Files, objects: &[Object], hits: 
     for (chain, target) in hits {
         let object = &objects[chain.object];
         let address = (chain.variable - object.base) as u64;
-        // Two adjacent small numbers may resemble an address. Initial data of the file is never an address.
+        // Two adjacent small numbers may resemble an address. A word that still has its initial value from the file is never an address.
         if chain.blocks == 0
             && files.initial(&object.path, address).is_some_and(|word| peek::word(chain.variable) == Some(word))
         {

@@ -1,4 +1,5 @@
-//! Hooks of functions that raise signals or start processes. See [`super::hooks`] for the format and the promises.
+//! Hooks of functions that raise signals or start processes. See [`super::hooks`] for the format of the definitions and for the promises of
+//! callers.
 #![expect(unsafe_code, reason = "they replace functions of the C library")]
 #![expect(clippy::missing_safety_doc, reason = "the promise is equal for all and documented in `hooks`")]
 
@@ -84,7 +85,7 @@ hooks! {
     /// Hook of `mq_notify`.
     fn queue_notify(image, queue: c_int, event: *const c_void) -> c_int = c_mq_notify(queue, event);
     in sources |ledger, _original| {
-        // SAFETY: the module promises the queue, and an event or null, of which only the function is changed.
+        // SAFETY: the module promises the queue, and an event or null. Only the function of the event is changed.
         unsafe { async_fds::notify_of_message(ledger, queue, Event::read(event), |host_event| c_mq_notify(queue, host_event)) }
     }
 
@@ -160,8 +161,8 @@ unsafe fn blocks_of(list: *const *mut c_void, count: c_int) -> Vec<usize> {
     entries.map(|entry| unsafe { entry.read() }.addr()).collect()
 }
 
-/// Returns the address of the event that reports the end of a request list. Returns null for a waiting call, because such a call ignores
-/// the event.
+/// Returns the address of the event that reports the end of a request list. Returns null if the call waits for the requests, because such a
+/// call ignores the event.
 fn notifying(mode: c_int, event: *const c_void) -> *const c_void {
     if mode == 0 { std::ptr::null() } else { event }
 }

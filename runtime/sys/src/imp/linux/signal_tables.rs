@@ -1,7 +1,7 @@
-//! Immutable tables, one for each signal. A table contains all actions of its signal, and is replaced as a whole. A handler may run at any
-//! time, even inside `malloc`. Therefore tables are mapped instead of allocated. A thread that replaces a table blocks all signals while it
-//! holds the lock. No handler can then wait for the thread that it has interrupted. A replaced table is freed once no thread can be reading
-//! the table. Until then, its handlers may be running.
+//! Immutable tables of signal actions, one table per signal. A table contains the actions of all images for its signal, and is replaced as
+//! a whole. Tables are mapped instead of allocated, because a signal handler may run at any time, even inside `malloc`. A thread that
+//! replaces a table blocks all signals while it holds the lock. Otherwise a handler could wait for the thread that it has interrupted. A
+//! replaced table is freed once no thread can be reading it, because its handlers may be running until then.
 #![expect(unsafe_code, reason = "keeps tables in mapped pages")]
 
 use std::cell::Cell;
@@ -21,7 +21,7 @@ static TABLES: [AtomicPtr<Table>; COUNT] = [const { AtomicPtr::new(ptr::null_mut
 /// Number of handlers between the load of a table's address and the increment of the table's user count.
 static READERS: AtomicUsize = AtomicUsize::new(0);
 
-/// Lock for replacing tables. Contains the list of replaced tables.
+/// Lock that is held to replace tables. Contains the list of replaced tables that are not freed yet.
 static RETIRED: Mutex<Retired> = Mutex::new(Retired(ptr::null_mut()));
 
 struct Retired(*mut Table);
@@ -29,14 +29,14 @@ struct Retired(*mut Table);
 // SAFETY: the list is accessed only by the holder of the lock.
 unsafe impl Send for Retired {}
 
-/// Actions of a signal. Entries follow in the same mapping.
+/// Header of a table with the actions of a signal. The entries follow the header in the same mapping.
 #[repr(C)]
 pub(super) struct Table {
     /// Number of handlers that use the table.
     users: AtomicUsize,
     /// Next replaced table. The field is accessed under the lock only.
     next: Cell<*mut Table>,
-    /// `true` if there was a moment without readers since the replacement. The field is accessed under the lock only.
+    /// `true` if there has been a moment without readers since the table was replaced. The field is accessed under the lock only.
     unreachable: Cell<bool>,
     bytes: usize,
     pub(super) len: usize,
@@ -49,7 +49,7 @@ pub(super) struct Table {
 pub(super) struct Entry {
     pub(super) owner: usize,
     pub(super) action: libc::sigaction,
-    /// A one-shot handler has been called.
+    /// `true` if the entry has a one-shot handler that has already been called.
     pub(super) is_spent: AtomicBool,
 }
 
@@ -59,8 +59,8 @@ pub(super) struct InUse(pub(super) &'static Table);
 /// Exclusive access to the tables, with all signals blocked on this thread.
 pub(super) struct Tables {
     retired: MutexGuard<'static, Retired>,
-    // The order of the fields matters. The lock is released before the signals are unblocked: no handler runs on this thread while the lock
-    // is held.
+    // The order of the fields matters: the lock must be released before the signals are unblocked. Otherwise a handler could run on this
+    // thread while the lock is held.
     _quiet: Quiet,
 }
 
@@ -83,7 +83,7 @@ impl Tables {
         self.retired.0 = ptr::from_ref(table).cast_mut();
     }
 
-    /// Visits the replaced tables that may still be read, until `see` returns a value.
+    /// Calls `see` with each replaced table that may still be read, until `see` returns a value.
     pub(super) fn visit_retired<T>(&mut self, mut see: impl FnMut(&Table) -> Option<T>) -> Option<T> {
         self.collect();
         let mut at = self.retired.0;
@@ -100,7 +100,7 @@ impl Tables {
 
     /// Frees the tables that no thread can be reading any more.
     pub(super) fn collect(&mut self) {
-        // Later readers load from `TABLES`. `TABLES` contains no replaced table.
+        // Later readers load a table from `TABLES`, which contains no replaced table.
         let has_no_readers = READERS.load(Ordering::SeqCst) == 0;
         let mut retired = ptr::null_mut();
         let mut at = std::mem::replace(&mut self.retired.0, ptr::null_mut());
@@ -122,7 +122,7 @@ impl Tables {
     }
 }
 
-/// Releases the table of a run that ended without a return of its dispatcher.
+/// Releases the table of a run whose dispatcher has ended without returning.
 pub(super) fn release_table(table: usize) {
     // SAFETY: the run counts as a user of the table, which stays mapped until the user count drops.
     let table = unsafe { &*ptr::with_exposed_provenance::<Table>(table) };
@@ -175,7 +175,7 @@ impl Entry {
         Self { owner: self.owner, action: self.action, is_spent }
     }
 
-    /// Returns the requested disposition. After the call of a one-shot handler, this disposition is the default.
+    /// Returns the disposition that the image has requested. Returns the default disposition if a one-shot handler was already called.
     pub(super) fn disposition(&self) -> Disposition {
         if self.is_spent.load(Ordering::SeqCst) { Disposition::Default } else { disposition(&self.action) }
     }

@@ -1,8 +1,8 @@
-//! Signals of images. The installed handler always belongs to the host. This handler calls the handlers of the images, latest first. This
-//! handler then calls the original handler of the process. The previous handler that an image receives is never the handler of another
-//! image. Therefore no image can call an unmapped image.
+//! Signal handlers of images. The handler that is installed in the kernel (the dispatcher) always belongs to the host. The dispatcher calls
+//! the handlers of the images, latest first, and then the original handler of the process. An image that queries its previous handler never
+//! receives a handler of a different image. Therefore no image can call an unmapped image.
 //!
-//! [`super::signal_tables`] stores the entries of each signal.
+//! The handlers of each signal are stored in [`super::signal_tables`].
 #![expect(unsafe_code, reason = "sets signal handlers, and calls those of modules")]
 
 use std::cell::Cell;
@@ -19,11 +19,11 @@ use super::{handler_arguments, onstack};
 use crate::ledger::disposition::{Disposition, Effect};
 
 thread_local! {
-    /// Signals for which a running handler on this thread has called the original handler, one bit each.
+    /// Signals, one bit each, for which a handler that is running on this thread has called the original handler.
     static PASSED_ON: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Table and run of a dispatcher, until the dispatcher returns or a jump leaves its handlers.
+/// Table and run of one dispatcher call. Used until the dispatcher returns or a jump leaves its handlers.
 struct Reading {
     table: Option<InUse>,
     run: Option<RunGuard>,
@@ -32,8 +32,8 @@ struct Reading {
     fault: usize,
 }
 
-/// Executes `sigaction` for one image: sets the action, and returns the previous action of this image or of the process. Returns the errors
-/// of the C function.
+/// Executes `sigaction` for one image: sets the action, and returns the previous action of this image. If this image had no action, returns
+/// the action of the process. The error is the error number of the C function.
 pub(super) fn set(owner: usize, signal: c_int, action: Option<&libc::sigaction>) -> Result<libc::sigaction, c_int> {
     if !is_ours(signal) {
         return Err(libc::EINVAL);
@@ -45,7 +45,7 @@ pub(super) fn set(owner: usize, signal: c_int, action: Option<&libc::sigaction>)
     let old = own.map_or_else(|| for_images(&original), |entry| entry.seen());
     if let Some(action) = action {
         let others = current.into_iter().flat_map(Table::entries).filter(|entry| entry.owner != owner);
-        // An image that restores the action of the process loses its entry.
+        // The entry of an image is removed when the image restores the action of the process.
         let own = (action.sa_sigaction != pass_on as *const () as usize).then(|| Entry {
             owner,
             action: *action,
@@ -69,9 +69,9 @@ pub(super) fn set_simply(owner: usize, signal: c_int, handler: usize) -> Result<
     set(owner, signal, Some(&action)).map(|old| old.sa_sigaction)
 }
 
-/// Removes the image from all signals and returns their number. Drops pending signals raised by resources of the image (`raised`, one
-/// bit each), because their default action usually terminates the process. Ignores `late` signals from now on, unless other code has
-/// set an action.
+/// Removes the image's handlers from all signals, and returns the number of these signals. `raised` and `late` contain signals, one bit
+/// each. Drops the pending `raised` signals, which resources of the image have raised, because their default action usually terminates the
+/// process. Ignores the `late` signals from now on, unless other code has set an action for them.
 pub(super) fn release(owner: usize, raised: u64, late: u64) -> u64 {
     let mut count = 0;
     for signal in 1..COUNT as c_int {
@@ -90,12 +90,12 @@ pub(super) fn release(owner: usize, raised: u64, late: u64) -> u64 {
     count
 }
 
-/// Treatment of a raised signal without a handler.
+/// Treatment of a signal that resources of the image may have raised and that has no handler.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Treatment {
     /// Default action of the system.
     Default,
-    /// The signal is dropped if it is pending.
+    /// The signal is discarded once, if it is pending.
     Dropped,
     /// The signal is ignored permanently.
     Ignored,
@@ -111,19 +111,19 @@ impl Treatment {
     }
 }
 
-/// Drops the signals in this set (one bit each) that are pending and have no handler. An image may have set a timer for a signal that it
-/// never handled.
+/// Drops the pending signals of the set `raised` that have no handler, and ignores those of the set `late`. Includes signals that the image
+/// never handled, because the image may have set a timer for such a signal.
 fn drop_pending(raised: u64, late: u64) {
     for signal in (1..COUNT as c_int).filter(|signal| (raised | late) & bit(*signal) != 0 && is_ours(*signal)) {
         let _tables = Tables::lock();
         if let Ok(now) = signals::action(signal) {
-            // Errors cannot be handled here.
+            // An error is ignored, because the caller cannot handle it.
             let _set = put(signal, &now, Treatment::of(signal, raised, late));
         }
     }
 }
 
-/// Sets the action of a signal. `treatment` applies if the action is the default action.
+/// Sets the action of a signal. If `action` is the default action, also applies `treatment`.
 fn put(signal: c_int, action: &libc::sigaction, treatment: Treatment) -> Result<(), c_int> {
     let mut ignore = nothing();
     ignore.sa_sigaction = libc::SIG_IGN;
@@ -191,8 +191,8 @@ pub(super) fn may_run(owner: usize) -> bool {
     visit_retired(|table| table.has(owner).then_some(())).is_some()
 }
 
-/// Returns the running handlers that a released image waits for. These are the image's own handlers, and handlers of other images in the
-/// same tables. The result is empty if no handler of these kinds is listed.
+/// Returns the running handlers that must return before a released image can be unmapped. These are the image's own handlers, and the
+/// handlers of other images that run with the same tables. The result is empty if the table of runs lists no such handler.
 pub(super) fn running(owner: usize) -> Vec<Running> {
     let mut found = Vec::new();
     let _all: Option<()> = visit_retired(|table| {
@@ -204,21 +204,21 @@ pub(super) fn running(owner: usize) -> Vec<Running> {
     found
 }
 
-/// Ends the handlers that the calling thread leaves with its next jump through this buffer.
+/// Ends the runs of the handlers that the calling thread is about to leave by a jump through this buffer.
 pub(super) fn jumps(buffer: &JumpBuffer) {
     if handlers::is_any() {
         handlers::target_of(buffer).into_iter().for_each(|target| handlers::jumps(target, release_table));
     }
 }
 
-/// Visits the retired tables that may still be read, until `see` returns a value.
+/// Ends abandoned runs. Then calls `see` with each replaced table that may still be read, until `see` returns a value.
 fn visit_retired<T>(see: impl FnMut(&Table) -> Option<T>) -> Option<T> {
     handlers::end_abandoned(release_table);
     Tables::lock().visit_retired(see)
 }
 
 impl Reading {
-    /// Takes the table of the signal and lists the run.
+    /// Takes a reference to the table of the signal, and adds a record for the run.
     fn of(signal: c_int, info: &libc::siginfo_t, context: &libc::ucontext_t) -> Option<Self> {
         let here = 0_u8;
         let frame = Frame::of(context, ptr::from_ref(&here).addr());
@@ -271,7 +271,7 @@ impl Reading {
 impl Drop for Reading {
     fn drop(&mut self) {
         if !self.run.as_ref().is_none_or(RunGuard::leave) {
-            // The run has ended on a different thread. That thread has released the table.
+            // A different thread has ended this run and has released the table.
             mem::forget(self.table.take());
         }
     }
@@ -307,7 +307,7 @@ unsafe fn deliver(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_voi
             if once {
                 let mut default = entry.action;
                 default.sa_sigaction = libc::SIG_DFL;
-                // Errors cannot be handled here. The entry counts as spent in any case.
+                // An error is ignored, because the entry counts as spent in any case.
                 let _old = set(entry.owner, signal, Some(&default));
             }
         }
@@ -320,7 +320,7 @@ unsafe fn deliver(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_voi
     }
 }
 
-/// Calls the process's own handler and records the call. Images receive this function as the process's handler.
+/// Calls the process's own handler and records the call. Images that query the handler of the process receive this function.
 unsafe extern "C" fn pass_on(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     let Some(reading) = InUse::of(signal).filter(|_| is_ours(signal)) else { return };
     PASSED_ON.set(PASSED_ON.get() | bit(signal));
@@ -349,7 +349,7 @@ unsafe fn call(action: &libc::sigaction, signal: c_int, info: *mut libc::siginfo
     }
 }
 
-/// Replaces the current table and sets the resulting action. The caller must hold the lock.
+/// Replaces the current table of the signal and sets the action that results from the new table. The caller must hold the lock.
 fn swap(
     tables: &mut Tables,
     signal: c_int,
@@ -362,7 +362,7 @@ fn swap(
     table.effect = Effect::of(disposition(&original), table.entries().iter().map(Entry::disposition));
     let action = real(table, signal);
     // Installs the table before the dispatcher can be called. A table without handlers may be installed while the dispatcher can still be
-    // called: a dispatcher without handlers performs the original action.
+    // called, because the dispatcher then performs the original action.
     tables.install(signal, table);
     put(signal, &action, treatment)?;
     if let Some(before) = before {
@@ -371,7 +371,7 @@ fn swap(
     Ok(())
 }
 
-/// Returns the effective action of this table.
+/// Returns the action that the kernel must have while this table is installed.
 fn real(table: &Table, signal: c_int) -> libc::sigaction {
     let mut action = nothing();
     match table.effect {
@@ -380,13 +380,14 @@ fn real(table: &Table, signal: c_int) -> libc::sigaction {
         Effect::Ignore => action.sa_sigaction = libc::SIG_IGN,
         Effect::Dispatch => {
             action.sa_sigaction = dispatch as *const () as usize;
-            // A flag applies if all handlers have the flag. A signal is blocked if any handler requests the block.
+            // A flag is set if the actions of all handlers have the flag. A signal is added to the mask if the action of any handler blocks
+            // the signal.
             let handlers = || {
                 let images = table.entries().iter().filter(|entry| entry.disposition() == Disposition::Handle);
                 let original = Some(&table.original).filter(|original| disposition(original) == Disposition::Handle);
                 images.map(|entry| &entry.action).chain(original)
             };
-            // Uses the alternate stack if any handler requests this stack: the handler may need the stack. For other handlers, the
+            // Uses the alternate stack if any handler requests it, because that handler may need it. For the remaining handlers, the
             // dispatcher switches back to the interrupted stack.
             let alternate = handlers().fold(0, |flags, action| flags | action.sa_flags & libc::SA_ONSTACK);
             let common = libc::SA_RESTART | libc::SA_NODEFER | libc::SA_NOCLDSTOP | libc::SA_NOCLDWAIT;
@@ -402,8 +403,8 @@ fn real(table: &Table, signal: c_int) -> libc::sigaction {
     action
 }
 
-/// Copies an action that the C library has returned, without the uninitialized part of the action. The C library fills mask bits that the
-/// kernel does not define with stale stack contents, including addresses.
+/// Copies an action that the C library has returned, without the uninitialized part of the action. In mask bits that the kernel does not
+/// define, the C library leaves stale stack contents, including addresses.
 fn without_padding(returned: &libc::sigaction) -> libc::sigaction {
     let mut action = nothing();
     (action.sa_sigaction, action.sa_flags) = (returned.sa_sigaction, returned.sa_flags);
@@ -414,11 +415,12 @@ fn without_padding(returned: &libc::sigaction) -> libc::sigaction {
     action
 }
 
-/// Returns the action from before the images, or an action that was set later without the tables.
+/// Returns the action that the process had before images set actions. If other code has set an action without a hook since then, returns
+/// that action.
 fn original(signal: c_int, table: Option<&'static Table>) -> Result<libc::sigaction, c_int> {
     let now = without_padding(&signals::action(signal)?);
     Ok(match table {
-        // A table without an effect does not contain the current action of the process.
+        // Uses the table's copy only while the table is in effect, because otherwise the process may have changed the action since.
         Some(table) if table.effect != Effect::Original && now.sa_sigaction == real(table, signal).sa_sigaction => {
             table.original
         }

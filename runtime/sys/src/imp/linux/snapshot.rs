@@ -1,6 +1,6 @@
-//! Resources of the process at one moment. A process that maps an image without hooks, such as a canary, finds the uses of the image by
-//! comparing two moments. The comparison misses resources that the image has released, and attributes new resources of other code to the
-//! image.
+//! Snapshot of the resources of the process. A process that maps an image without hooks, such as a canary, finds the resources that the
+//! image uses by comparing two snapshots. The comparison misses resources that the image has already released, and attributes new resources
+//! of other code to the image.
 
 use std::ffi::c_int;
 

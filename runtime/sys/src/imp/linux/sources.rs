@@ -1,5 +1,5 @@
-//! Removes the sources of an image's signals and callbacks: handlers, timers, descriptors, queues and requests. These sources need no
-//! thread of the image. The order ensures that no source depends on a source that was already removed.
+//! Removes the sources of an image's signals and callbacks: handlers, timers, descriptors, queues and requests. These sources act without a
+//! thread of the image. They are removed in an order in which no source depends on a source that was already removed.
 
 use std::time::Instant;
 
@@ -20,7 +20,7 @@ pub(super) const REPAIR: Repair = Repair {
     },
     holders: |image, all| all.extend(holders(image)),
     facts: |image, facts| {
-        // A source of a signal must be removed before the image's handlers.
+        // A source that raises a signal must be removed before the image's handlers for this signal.
         facts.locals_elsewhere = facts.locals_elsewhere || is_filtered(image);
         facts.signals |= are_held(image);
         facts.handler_runs |= signals::may_run(image.owner()) || notifications::runs(image.owner());
@@ -35,8 +35,8 @@ pub(super) const REPAIR: Repair = Repair {
     ..Repair::NONE
 };
 
-/// Checks if the image handles the signal of system call filters. Filters cannot be removed. Without the handler, the next filtered call
-/// terminates the process.
+/// Checks if the image handles the signal of system call filters. Such a handler must not be removed: filters cannot be removed, so the
+/// next filtered call would terminate the process.
 fn is_filtered(ledger: &Ledger) -> bool {
     let bit = signal_sets::bit(libc::SIGSYS);
     signals::has(ledger.owner(), libc::SIGSYS)
@@ -49,10 +49,10 @@ fn are_held(ledger: &Ledger) -> bool {
     !ledger.records.is_closed() || signals::held(owner) > 0 || timers::held(owner) > 0 || async_fds::held(owner)
 }
 
-/// Removes all sources, and reports the number of handled signals.
+/// Removes all sources, and stores the number of handled signals in the report.
 ///
-/// Removes the sources of each signal before the handlers of the signal. From then on, the image cannot create new sources, although a
-/// running handler may try.
+/// Removes the sources of each signal before the handlers of the signal. From then on, hooks reject new sources, although a handler that is
+/// still running may try to create sources.
 fn release(ledger: &Ledger, report: &mut EndReport) {
     let owner = ledger.owner();
     ledger.records.close();
@@ -63,7 +63,7 @@ fn release(ledger: &Ledger, report: &mut EndReport) {
     report.put_back.extend(undone.messages);
 }
 
-/// Removes sources that a running handler may have set again. By now, no handler is running.
+/// Removes sources that a handler may have set again while it was still running. When this function is called, no handler is running.
 fn release_again(ledger: &Ledger) -> Vec<String> {
     let Undone { raised, late, messages } = ledger.records.before.restore_again();
     if raised | late != 0 {
@@ -83,7 +83,7 @@ fn holders(ledger: &Ledger) -> Vec<Holder> {
     if signals::may_run(owner) {
         let running = signals::running(owner);
         if running.is_empty() {
-            // The running handlers have no records, because the table of runs is full.
+            // Reports a placeholder, because the running handlers have no records: the table of runs was full.
             holders.push(Holder::new(HolderKind::Handler, "a running signal handler", Instant::now()));
         }
         holders.extend(running.into_iter().map(|running| handler(&running, ledger)));

@@ -1,8 +1,8 @@
-//! Inspects the stacks of other threads without stopping these threads. For a waiting thread, the system reports the stack pointer and the
-//! next instruction. The words from the stack pointer to the top of the stack contain all return addresses.
+//! Inspects the stacks of other threads without stopping these threads. For a thread that waits in the kernel, the system reports the stack
+//! pointer and the next instruction. All return addresses of the thread are among the words from its stack pointer to the top of its stack.
 //!
-//! The result is a superset, because any word that resembles a return address counts. A thread that is not waiting, or that continued
-//! during the inspection, is reported as unknown.
+//! Any word that resembles a return address counts as one, so a thread may be reported as inside code to which it does not return. A thread
+//! that is not waiting, or that continued during the inspection, is reported as unknown.
 
 use std::ffi::c_void;
 use std::fs;
@@ -18,10 +18,10 @@ use crate::stat::fields_of_stat;
 
 /// Flag of kernel threads that work for an io_uring. Such threads run no code of the process.
 const IO_WORKER: u64 = 0x10;
-/// Flag of exiting threads. Exiting threads never return from the kernel.
+/// Flag of threads that are exiting. Such threads never return from the kernel.
 const EXITING: u64 = 0x4;
 
-/// Position of a thread relative to some code.
+/// Position of a thread relative to a group of code ranges.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Position {
     /// The code is not on the thread's stack.
@@ -41,7 +41,7 @@ pub(super) struct Thread {
     is_dead: bool,
 }
 
-/// Time in the unit of thread start times.
+/// Time since the start of the system, in the unit in which the system reports thread start times.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Ticks(u64);
 
@@ -53,7 +53,7 @@ impl Ticks {
 }
 
 impl Thread {
-    /// Checks if the thread certainly existed at `moment`. A start in the tick of `moment` is uncertain.
+    /// Returns `true` if the thread certainly existed at `moment`. Returns `false` if the thread started in the same tick.
     pub(super) fn is_older_than(&self, moment: Ticks) -> bool {
         self.began < moment.0
     }
@@ -71,7 +71,7 @@ impl Thread {
         thread_name(self.tid).unwrap_or_else(|| "that is ending".to_owned())
     }
 
-    /// Checks if the thread is an io_uring worker with a task. Returns `false` if the system does not report workers.
+    /// Checks if the thread is an io_uring worker that is executing a request. Returns `false` if the system does not report workers.
     pub(super) fn is_busy_worker(&self) -> bool {
         let wait_channel = fs::read_to_string(format!("/proc/self/task/{}/wchan", self.tid)).unwrap_or_default();
         self.is_io_worker() && !self.is_dead && !matches!(wait_channel.trim(), "" | "0" | "io_wq_worker")
@@ -117,7 +117,7 @@ pub(super) fn inspect(thread: &Thread, codes: &[&[Range<usize>]]) -> Inspection 
     let mut found = vec![Position::Outside; codes.len()];
     let mut see = |word: usize| {
         for (found, code) in found.iter_mut().zip(codes) {
-            // A call may be the last instruction of the code. The return address of such a call is the end of the range.
+            // If a call is the last instruction of the code, its return address equals the end of the range.
             if code.iter().any(|range| range.contains(&word) || range.end == word) {
                 *found = Position::Inside;
             }
@@ -126,7 +126,8 @@ pub(super) fn inspect(thread: &Thread, codes: &[&[Range<usize>]]) -> Inspection 
     see(next);
     let Some(record) = read_up(stack, &mut see) else { return unknown() };
     let start = record.and_then(start_routine);
-    // A thread that continued may have been anywhere. A new system call of the thread would differ in number, arguments or stack.
+    // A thread that continued during the inspection may have been anywhere. If the thread has entered a new system call, the number, the
+    // arguments or the stack pointer differ.
     let same = fs::read_to_string(&path).is_ok_and(|after| after == before);
     if same { Inspection { positions: found, start } } else { unknown() }
 }
@@ -140,8 +141,8 @@ pub(super) fn parse_syscall(text: &str) -> Option<(usize, usize)> {
     (next != 0 && stack != 0).then_some((stack, next))
 }
 
-/// Passes every word from `start` to the end of its mapping to `see`. Stops earlier at the C library's record of the thread, and returns
-/// the address of this record. Returns `None` if the memory cannot be read.
+/// Passes every word from `start` to the end of its mapping to `see`. Stops at the C library's record of the thread if the mapping contains
+/// this record, and returns the address of the record. Returns `None` if the memory cannot be read.
 fn read_up(start: usize, see: &mut impl FnMut(usize)) -> Option<Option<usize>> {
     const WORDS: usize = 8 * 1024;
     let end = end_of_mapping(start)?;
@@ -177,8 +178,8 @@ fn start_routine(record: usize) -> Option<usize> {
     (read_own(record + offset, &mut word)? == 1).then_some(word[0])
 }
 
-/// Finds the offset of the start routine in thread records by inspecting a thread that is started for this purpose. The argument follows
-/// the start routine in the record.
+/// Finds the offset at which the C library's thread records store the start routine. For this purpose, starts a thread and inspects its
+/// record. In the record, the argument follows the start routine.
 fn find_offset() -> Option<usize> {
     static FOUND: AtomicUsize = AtomicUsize::new(usize::MAX);
     extern "C" fn find_argument(argument: *mut c_void) -> *mut c_void {

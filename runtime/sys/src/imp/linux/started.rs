@@ -1,4 +1,5 @@
-//! Records of the threads that images have started. A record remains until its thread has left the image permanently and was joined.
+//! Records of the threads that images have started. A record exists until its thread has permanently left the image's code and was joined
+//! or detached.
 
 #[cfg(target_arch = "x86_64")]
 use std::ops::Range;
@@ -12,7 +13,8 @@ use super::c::kernel;
 use super::lock;
 use crate::ledger::Ledger;
 
-/// All running or unjoined threads of images. One list for all images, because any code with a handle may join the thread.
+/// All threads of images that are running or not joined yet. All images share one list, because any code that has the handle of a thread
+/// may join the thread.
 pub(super) static STARTED: Mutex<Vec<Arc<Started>>> = Mutex::new(Vec::new());
 
 #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "only an eviction reads a field"))]
@@ -26,9 +28,9 @@ pub(super) struct Started {
     pub(super) inherited: Option<Vec<u8>>,
     /// Full names that the thread's module has reported. See [`super::names`].
     pub(super) names: Mutex<Vec<Box<str>>>,
-    /// Id of the thread, or zero before it runs.
+    /// System id of the thread. Zero until the thread runs.
     pub(super) tid: AtomicI32,
-    /// Return position in the host's function after the start routine. See [`super::evict`].
+    /// Position in the host's function at which the thread continues when the start routine returns. See [`super::evict`].
     pub(super) return_point: ReturnPoint,
     /// `true` while an eviction signal is pending.
     pub(super) is_signaled: AtomicBool,
@@ -36,7 +38,8 @@ pub(super) struct Started {
     pub(super) life: Mutex<ThreadEnd>,
 }
 
-/// Complement of an address in an image. A copy of the complement in freed memory does not resemble a reference in a memory search.
+/// Complement of an address in an image. In contrast to the address itself, a copy of the complement in freed memory does not look like a
+/// reference to a memory search.
 #[derive(Clone, Copy)]
 pub(super) struct Complement(usize);
 
@@ -50,7 +53,7 @@ impl Complement {
     }
 }
 
-/// Return position: stack pointer and code address.
+/// Position at which the thread continues after its start routine: stack pointer and code address.
 #[repr(C)]
 #[derive(Default)]
 pub(super) struct ReturnPoint {
@@ -64,10 +67,10 @@ pub(super) struct ThreadEnd {
     pub(super) hold: Hold,
 }
 
-/// Owner of the thread's stack.
+/// Owner of the thread's stack. The owner frees the stack after the end of the thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Hold {
-    /// The thread that will join this thread.
+    /// The thread that will join this thread later.
     Joinable,
     /// A thread that is joining this thread.
     Joining,
@@ -80,7 +83,7 @@ pub(super) struct Threads {
     pub(super) started: AtomicU64,
     pub(super) ended: AtomicU64,
     pub(super) evicted: AtomicU64,
-    /// Number of threads that may still use the image's pages after the end of the image.
+    /// Number of threads that the host could not join, and that may still use the image's pages after the end of the image.
     pub(super) not_joined: AtomicU64,
 }
 
@@ -121,7 +124,7 @@ impl Started {
 }
 
 pub(super) fn holding(ledger: &Ledger) -> Vec<Arc<Started>> {
-    // Checks the existence of threads without the lock, because these checks are slow.
+    // Releases the lock before checking if the threads still exist, because these checks are slow.
     let of_image: Vec<_> = lock(&STARTED).iter().filter(|started| started.is_of(ledger)).cloned().collect();
     of_image.into_iter().filter(|started| started.holds()).collect()
 }

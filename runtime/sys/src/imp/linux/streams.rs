@@ -1,9 +1,9 @@
 //! Streams of the C library that call functions of an image (`fopencookie`) or write to memory of the image when flushed (`open_memstream`,
 //! `fmemopen`). The C library lists all open streams and flushes them at process exit. Therefore no stream may refer to an unmapped image.
 //!
-//! Streams of the first kind use functions of the host. While the module is mapped, these functions call the functions of the module. After
-//! the module is unmapped, the streams discard their output and have no input. Streams of the second kind keep the image mapped, because
-//! only the C library stores the addresses to which these streams write.
+//! Streams of the first kind receive functions of the host, which forward to the functions of the module. When the module ends, these
+//! streams are cut off: from then on, they discard their output and have no input. Streams of the second kind keep the image mapped,
+//! because the host cannot replace the addresses to which these streams write.
 #![expect(unsafe_code, reason = "replaces functions of the C library and calls those of modules")]
 
 use std::collections::HashSet;
@@ -25,7 +25,7 @@ pub(super) const REPAIR: Repair = Repair {
         facts.exit_handlers |= has_open(image.owner());
         facts.outside |= !holders(image.owner()).is_empty();
     },
-    // Exit handlers may write to a stream, and may register further handlers.
+    // Waits until all exit handlers have run, because an exit handler may write to a stream, and may register further handlers.
     act: |image, step, _| {
         if step == Step::RunExitHandlers && exits::held(image.owner()) == 0 {
             cut_off(image.owner());
@@ -35,7 +35,7 @@ pub(super) const REPAIR: Repair = Repair {
     ..Repair::NONE
 };
 
-/// Functions of a stream. Any function may be missing.
+/// Functions of a stream. Each function is optional.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub(super) struct StreamFunctions {
@@ -45,10 +45,10 @@ pub(super) struct StreamFunctions {
     ends: Option<unsafe extern "C" fn(*mut c_void) -> c_int>,
 }
 
-/// Forwarding record of a stream, and the cookie of the stream itself.
+/// Forwarding record of a stream. The address of this record is the cookie that the C library stores in the stream.
 struct Forwarding {
-    /// Functions and cookie of the module. `None` once the stream is cut off. The value is boxed, because a value inside an `Option` stays
-    /// in memory when the `Option` becomes `None`. A memory search would find a reference to the image in this value.
+    /// Functions and cookie of the module. `None` once the stream is cut off. The value is boxed, because an unboxed value would stay in
+    /// memory when the `Option` becomes `None`. A memory search would then find a stale reference to the image.
     to: Mutex<Option<Box<To>>>,
     inside: AtomicUsize,
 }
@@ -63,7 +63,7 @@ struct Open {
     owner: usize,
     stream: *mut c_void,
     forwarding: *const Forwarding,
-    /// `true` once the stream is cut off. The stream is listed until its image is unmapped.
+    /// `true` once the stream is cut off. A stream that is cut off remains in the list until its image is unmapped.
     is_cut_off: bool,
 }
 
@@ -71,8 +71,8 @@ struct Bound {
     owner: usize,
     stream: *mut c_void,
     made_by: &'static str,
-    /// Address of the pointer to the stream's bytes. After the stream is closed, these bytes are in a block of the image. Null for a stream
-    /// without such a pointer.
+    /// Address of the variable to which the C library writes the address of the stream's bytes. After the stream is closed, these bytes are
+    /// in a block that belongs to the image. Null for a stream without such a pointer.
     variable: *const *mut c_void,
 }
 
@@ -100,7 +100,8 @@ pub(super) unsafe fn open(
     let forwarding =
         Forwarding { to: Mutex::new(Some(Box::new(To { functions, cookie }))), inside: AtomicUsize::new(0) };
     let forwarding = Box::into_raw(Box::new(forwarding));
-    // Missing functions stay missing, because the C library handles missing functions differently.
+    // Does not forward functions that the module omitted, because the C library treats a missing function differently from a function that
+    // does nothing.
     let ours = StreamFunctions {
         read: functions.read.map(|_| read as unsafe extern "C" fn(_, _, _) -> _),
         write: functions.write.map(|_| write as unsafe extern "C" fn(_, _, _) -> _),
@@ -125,8 +126,8 @@ pub(super) fn bound(owner: usize, stream: *mut c_void, made_by: &'static str, va
     lock(&BOUND).push(Bound { owner, stream, made_by, variable });
 }
 
-/// Removes a stream that is about to be closed. Returns the address of the pointer to the bytes of the stream. After the closing, these
-/// bytes are in a block of the image. Returns null if the stream has no such pointer.
+/// Removes a stream that is about to be closed. Returns the address of the variable that points to the stream's bytes, which the image owns
+/// after the closing. Returns null if the stream has no such variable.
 pub(super) fn closed(stream: *mut c_void) -> *const *mut c_void {
     let mut bound = lock(&BOUND);
     let at = bound.iter().position(|bound| bound.stream == stream);
@@ -142,7 +143,8 @@ pub(super) fn is_of(owner: usize, address: usize) -> bool {
         || lock(&BOUND).iter().any(|bound| bound.owner == owner && bound.stream.addr() == address)
 }
 
-/// Returns the addresses of the host's own forwarding records. The targets of these records are removed before the image is unmapped.
+/// Returns the addresses of all forwarding records. A memory search need not follow these records, because their targets are removed before
+/// the image is unmapped.
 pub(super) fn forwarding_records() -> HashSet<usize> {
     lock(&OPEN).iter().map(|open| open.forwarding.addr()).collect()
 }
@@ -166,10 +168,10 @@ fn holders(owner: usize) -> Vec<Holder> {
     holders
 }
 
-/// Flushes the streams of an image through the functions of the image, and cuts the streams off. Streams in use are retried in the next
-/// poll.
+/// Flushes the streams of an image through the functions of the image, and cuts the streams off. Skips streams that are in use, and tries
+/// them again at the next poll.
 ///
-/// A cut-off stream stays open for other code that uses it.
+/// A stream that is cut off stays open, because other code may still use the stream.
 fn cut_off(owner: usize) {
     let is_own = |open: &Open| open.owner == owner && !open.is_cut_off;
     let streams: Vec<_> = lock(&OPEN).iter().filter(|open| is_own(open)).map(|open| open.stream.addr()).collect();
@@ -197,7 +199,7 @@ fn cut_off(owner: usize) {
     }
 }
 
-/// Calls a function of the module. Returns `cut` if the stream is cut off.
+/// Calls a function of the module with the cookie of the module. Returns `cut` if the stream is cut off.
 ///
 /// # Safety
 /// `cookie` is the cookie of an open stream made by [`open`].
@@ -205,15 +207,15 @@ unsafe fn forward<T>(cookie: *mut c_void, call: impl FnOnce(&StreamFunctions, *m
     // SAFETY: promised by our caller.
     let forwarding = unsafe { &*cookie.cast::<Forwarding>() };
     forwarding.inside.fetch_add(1, Ordering::SeqCst);
-    // `cut_off` checks the count after it removes the target. The functions may close the stream. Therefore no lock is held during the
-    // call.
+    // The count of calls was incremented above, and `cut_off` checks this count after it removes the target. No lock is held during the
+    // call, because the module's function may close the stream.
     let to = lock(&forwarding.to).as_deref().copied();
     let result = to.map_or(cut, |to| call(&to.functions, to.cookie));
     forwarding.inside.fetch_sub(1, Ordering::SeqCst);
     result
 }
 
-/// Defines functions of the host that forward to functions of a module, each with its result for a stream that is cut off.
+/// Defines functions of the host that forward to functions of a module. `cut` is the result of the function for a stream that is cut off.
 macro_rules! forward {
     ($(fn $name:ident($($argument:ident: $type:ty),*) -> $result:ty = $cut:expr;)*) => {$(
         unsafe extern "C" fn $name(cookie: *mut c_void, $($argument: $type),*) -> $result {

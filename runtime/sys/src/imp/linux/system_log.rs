@@ -1,4 +1,5 @@
-//! Name of this process in the system log. The C library stores the passed address and therefore receives a permanent copy.
+//! Name of this process in the system log (`openlog`). The C library stores the address of the name, so the hook passes a permanent copy of
+//! the name.
 
 use std::collections::BTreeSet;
 use std::ffi::{CStr, CString, c_char};

@@ -1,8 +1,8 @@
-//! Finds tail calls of C library functions. A function that ends with a jump to another function removes its own stack frame first. Only
-//! the called function is then visible on the stack.
+//! Finds tail calls of C library functions. A function that ends with a jump to a second function removes its own stack frame first. On the
+//! stack, only the second function is then visible.
 //!
-//! A function cannot release a resource after a tail call. The function therefore holds no resource during the tail call. Properties of the
-//! called function apply to all functions that jump to the called function.
+//! A function cannot release a resource after a tail call, so it holds no resource during the tail call. If a thread can be evicted from
+//! the called function, it can therefore also be evicted from every function that jumps to the called function.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ use super::c::peek;
 
 const LONGEST: usize = 4096;
 
-/// Returns the functions to which the function at this address jumps at its end, directly or indirectly. Follows only jumps within
+/// Returns the functions to which the function at this address jumps at its end, directly or indirectly. Follows only jumps to addresses in
 /// `library`.
 pub(super) fn of(function: usize, library: &[Range<usize>]) -> Vec<usize> {
     let is_function =
@@ -32,8 +32,8 @@ pub(super) fn of(function: usize, library: &[Range<usize>]) -> Vec<usize> {
     found
 }
 
-/// Returns the targets of possible jumps in code. Includes bytes that only resemble a jump. The target of such a jump is almost never the
-/// start of a function.
+/// Returns the targets of possible jumps in code. Includes bytes that only resemble a jump, because their target is almost never the start
+/// of a function.
 fn jumps(code: &[u8], start: usize) -> Vec<usize> {
     let relative = |at: usize| -> Option<usize> {
         let distance = i32::from_le_bytes(code.get(at..at + 4)?.try_into().ok()?);
@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn jumps_are_relative_to_their_end() {
-        // The code contains a jump of five bytes and a conditional jump of six bytes.
+        // A no-op, a jump of five bytes, and a conditional jump of six bytes.
         let code = [0x90, 0xe9, 0x10, 0, 0, 0, 0x0f, 0x85, 0xf0, 0xff, 0xff, 0xff];
         assert_eq!(jumps(&code, 0x1000), [0x1016, 0xffc]);
         assert!(jumps(&code[..5], 0x1000).is_empty());

@@ -1,5 +1,5 @@
-//! Threads started by images. Each thread runs inside a function of the host. After the start routine and the destructors, this function
-//! records that the thread has left the image's code permanently.
+//! Threads started by images. Each thread runs inside a function of the host. After the start routine and the destructors of thread-locals
+//! have run, this function records that the thread has permanently left the image's code.
 #![expect(unsafe_code, reason = "starts, joins and detaches threads in C")]
 
 use std::ffi::{c_int, c_void};
@@ -36,7 +36,7 @@ pub(super) const REPAIR: Repair = Repair {
     ..Repair::NONE
 };
 
-/// Maximum time from leaving the image's code to the end of a thread.
+/// Maximum time that a thread may need to end after it has left the image's code.
 const EXIT_TIME: Duration = Duration::from_millis(200);
 
 struct NewThread {
@@ -44,7 +44,7 @@ struct NewThread {
     argument: *mut c_void,
 }
 
-/// Executes `pthread_create` with the host's function around the start routine.
+/// Executes `pthread_create`, but passes a function of the host that calls the start routine.
 ///
 /// # Safety
 ///
@@ -84,7 +84,7 @@ pub(super) unsafe fn create(
     };
     if let Some(handle) = handle {
         let mut life = lock(&started.life);
-        // A detached thread that has ended has no handle: its id may have been reused.
+        // Stores no handle for a detached thread that has already ended, because the C library may have reused the handle.
         if !(life.ended && life.hold == Hold::Detached) {
             life.handle = Some(handle);
         }
@@ -97,10 +97,10 @@ pub(super) unsafe fn create(
     result
 }
 
-/// Start routine with the type that the C library calls. The routine may exit by `pthread_exit`.
+/// Start routine as the C library calls it. Unwinds if the routine exits by `pthread_exit`.
 type MayUnwind = unsafe extern "C-unwind" fn(*mut c_void) -> *mut c_void;
 
-/// Executes `pthread_create` without the host's function.
+/// Executes `pthread_create` and passes the start routine itself, without a function of the host.
 ///
 /// # Safety
 ///
@@ -116,7 +116,7 @@ pub(super) unsafe fn create_plainly(
     unsafe { c_thread_create(thread, attributes.cast(), mem::transmute::<ThreadStart, MayUnwind>(start), argument) }
 }
 
-/// Calls `join`, and updates the record of the thread. `join` executes `pthread_join`. The thread may belong to any image or to none.
+/// Calls `join`, and updates the record of the thread. `join` executes `pthread_join`. Any image may have started the thread, or none.
 pub(super) fn join(thread: usize, join: impl FnOnce() -> c_int) -> c_int {
     let known = find(thread);
     if let Some(known) = &known {
@@ -131,7 +131,8 @@ pub(super) fn join(thread: usize, join: impl FnOnce() -> c_int) -> c_int {
     joined
 }
 
-/// Calls `detach`, and updates the record of the thread. `detach` executes `pthread_detach`. The thread may belong to any image or to none.
+/// Calls `detach`, and updates the record of the thread. `detach` executes `pthread_detach`. Any image may have started the thread, or
+/// none.
 pub(super) fn detach(thread: usize, detach: impl FnOnce() -> c_int) -> c_int {
     let known = find(thread);
     let detached = detach();
@@ -180,7 +181,7 @@ fn join_ended(ledger: &Ledger) -> (u64, u64) {
     (joined, not)
 }
 
-/// Joins a thread that is about to end. After a timeout, detaches the thread. The C library then frees the thread.
+/// Joins a thread that is about to end. If the thread does not end in time, detaches it, so that the C library frees its resources later.
 fn join_soon(handle: usize) -> bool {
     let begun = Instant::now();
     loop {
@@ -202,7 +203,7 @@ fn join_soon(handle: usize) -> bool {
     }
 }
 
-/// Reads from the attributes if the thread is created detached, and if the caller provides its stack.
+/// Reads two facts from the attributes: the thread is created detached, and the caller provides the stack of the thread.
 ///
 /// # Safety
 ///
@@ -217,7 +218,7 @@ unsafe fn read_attributes(attributes: *const libc::pthread_attr_t) -> (bool, boo
         c_detach_state(attributes, &raw mut state);
         libc::pthread_attr_getstack(attributes, &raw mut stack, &raw mut len)
     };
-    // Attributes without a stack report a stack that ends at address zero.
+    // For attributes without a stack, the C library reports a stack that ends at address zero.
     let has_stack = result == 0 && !stack.is_null() && stack.addr().wrapping_add(len) != 0;
     (state == libc::PTHREAD_CREATE_DETACHED, has_stack)
 }
@@ -241,8 +242,8 @@ pub(crate) fn thread_stack() -> Option<Range<usize>> {
 
 /// Entry point of all threads of images.
 ///
-/// A start routine may exit by `pthread_exit`. Such an exit skips the rest of this function. Therefore, no destructor may be pending here
-/// while the routine runs. In this case, [`super::locals`] records the end of the thread.
+/// If the start routine exits by `pthread_exit`, the rest of this function is skipped, and [`super::locals`] records the end of the thread.
+/// Therefore this function must not own a value with a destructor while the routine runs.
 unsafe extern "C-unwind" fn begin(new_thread: *mut c_void) -> *mut c_void {
     let (start, argument, return_point) = {
         // SAFETY: `create` made the box for this thread only.

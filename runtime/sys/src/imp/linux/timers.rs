@@ -1,8 +1,8 @@
-//! Timers of images. The signal of a timer has no handler after the image is unmapped. If the timer then expired, the default action would
-//! terminate the process. Therefore an image's timers are removed before its handlers.
+//! Timers of images. If a timer expired after its image's signal handlers were removed, the default action of the signal would terminate
+//! the process. Therefore an image's timers are removed before its handlers.
 //!
-//! The process has three interval timers. Each timer belongs to the last image that has set the timer. A signal handler may set these
-//! timers. Therefore a thread that holds the lock of the timers blocks all signals.
+//! The process has three interval timers. Each interval timer belongs to the last image that has set it. A thread that holds the lock of
+//! the interval timers blocks all signals, because a signal handler may also set these timers.
 
 use std::ffi::{c_int, c_uint, c_void};
 use std::ptr;
@@ -14,7 +14,7 @@ use super::lock;
 use super::notifications::{self, Event};
 use crate::ledger::Ledger;
 
-/// Owners of the process's timers: the address of a ledger, or zero.
+/// Owners of the process's three interval timers. An owner is the address of a ledger, or zero.
 static INTERVALS: Mutex<[usize; 3]> = Mutex::new([0; 3]);
 
 static CREATED: Mutex<Vec<Created>> = Mutex::new(Vec::new());
@@ -28,8 +28,8 @@ struct Created {
 
 pub(super) const SIGNALS: [c_int; 3] = [libc::SIGALRM, libc::SIGVTALRM, libc::SIGPROF];
 
-/// Calls `set`. The closure `set` executes `setitimer` for one image. `stops` is `true` if the call stops the timer. `see` only reads the
-/// timer.
+/// Calls `set`. The closure `set` executes `setitimer` for one image. `stops` is `true` if the call stops the timer. The closure `see` only
+/// reads the timer.
 pub(super) fn set(
     ledger: &Ledger,
     which: c_int,
@@ -53,7 +53,8 @@ pub(super) fn ualarm(ledger: &Ledger, first: c_uint, then: c_uint) -> c_uint {
 }
 
 /// Sets an interval timer of the process and records its owner. Returns `None` if the image may no longer set timers. Also returns `None`
-/// if the image stops a timer that now belongs to another image. A generation stops its timers after the next generation has started.
+/// if the image tries to stop a timer that now belongs to a different image. In a reload, the old generation stops its timers after the new
+/// generation has set its own.
 fn armed<T>(ledger: &Ledger, which: c_int, stops: bool, set: impl FnOnce() -> T) -> Option<T> {
     let _quiet = Quiet::new();
     let mut owners = lock(&INTERVALS);
@@ -68,14 +69,15 @@ fn armed<T>(ledger: &Ledger, which: c_int, stops: bool, set: impl FnOnce() -> T)
     Some(result)
 }
 
-/// Executes `timer_create` for one image. `make` creates the timer with the event for notification.
+/// Executes `timer_create` for one image. `make` creates the timer with the event that it receives.
 pub(super) fn create(
     ledger: &Ledger,
     event: Option<Event>,
     make: impl FnOnce(*const c_void) -> Result<Timer, c_int>,
 ) -> c_int {
     let owner = ledger.owner();
-    // Creates the timer with the lock held: a thread that removes the image's timers must find this timer or run before its creation.
+    // Creates the timer with the lock held. A thread that removes the image's timers therefore runs before the creation or finds this
+    // timer.
     let mut created = lock(&CREATED);
     if ledger.records.is_closed() {
         set_errno(libc::EAGAIN);
@@ -132,7 +134,7 @@ pub(super) fn disarm(owner: usize) -> u64 {
     raised
 }
 
-/// Stops an interval timer of the process, if the timer is running without an owner. Returns `true` if the timer was running.
+/// Stops an interval timer of the process if the timer is running and has no owner. Returns `true` if the timer was running.
 pub(super) fn stop_unowned(which: usize) -> bool {
     let _quiet = Quiet::new();
     let owners = lock(&INTERVALS);
@@ -151,6 +153,6 @@ pub(super) fn is_known(number: c_int) -> bool {
 
 pub(super) fn is_running(which: c_int) -> bool {
     let Some(now) = kernel::timer(which) else { return false };
-    // An expired timer with a pending signal has no remaining time. A periodic timer still has its interval.
+    // A timer that has just expired has no remaining time, but a periodic timer still has its interval.
     [now.it_value, now.it_interval].iter().any(|left| left.tv_sec != 0 || left.tv_usec != 0)
 }

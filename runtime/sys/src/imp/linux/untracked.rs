@@ -1,13 +1,12 @@
-//! Untracked mappings. A plugin may map memory by direct system calls, as rustix does for wasmtime. Mappings that the plugin does not unmap
-//! remain after the end of the plugin and accumulate with each reload.
+//! Untracked mappings: memory that a plugin maps by direct system calls, which no hook records. For example, rustix makes such calls for
+//! wasmtime. If the plugin does not unmap such a mapping, the mapping remains after the end of the plugin, and each reload adds a further
+//! one.  The owner of an untracked mapping cannot be determined, because the host may map memory at any time. An untracked mapping is
+//! therefore only reported, and stays mapped. A mapping is reported if memory of the image refers to the mapping at the end of the image.
+//! The mapping must also be newer than the image and must have no record. Blocks, arenas and thread stacks of the C library are not
+//! reported. If the host uses a different allocator, memory of the host cannot be recognized, and no mapping is reported.
 //!
-//! The owner of an untracked mapping cannot be determined, because the host may map memory at any time. An untracked mapping is therefore
-//! only reported, and stays mapped. A mapping is reported if memory of the image refers to the mapping at the end of the image. The mapping
-//! must also be newer than the image, must have no record, and must not belong to the C library (blocks, arenas, thread stacks). If the
-//! host does not use the allocator of the C library, memory of the host cannot be distinguished. In this case, no mapping is reported.
-//!
-//! The mapping list is read when an image is mapped and when the image ends. Very long lists are skipped. The image's memory is searched
-//! only if the list contains candidate mappings.
+//! The mapping list is read when an image is mapped and when the image ends. A very long list is not read. The image's memory is searched
+//! only if the list contains mappings that may be untracked.
 
 use std::ops::Range;
 use std::ptr;
@@ -48,21 +47,22 @@ const ARENA: usize = 64 << 20;
 static LEDGERS: Mutex<Vec<Weak<Ledger>>> = Mutex::new(Vec::new());
 
 pub(super) struct Untracked {
-    /// Mappings from before the image. `None` if these mappings are unknown.
+    /// Mappings that existed before the image was mapped. `None` if these mappings are unknown.
     before: Option<Vec<Range<usize>>>,
-    /// Untracked mappings referenced by the image's memory just before it was closed.
+    /// Untracked mappings to which the image's memory referred just before the image was closed.
     referenced: Mutex<Vec<Range<usize>>>,
 }
 
 impl Untracked {
     pub(super) fn new(maps: Option<&Maps>) -> Self {
-        // Excludes memory of the C library: a block may be freed, and a mapping of an image may then reuse the addresses of the block.
+        // Does not count memory of the C library as existing mappings. A block may be freed, and a mapping of an image may then reuse its
+        // addresses.
         let maps = maps.filter(|maps| maps.is_short());
         let before = maps.map(|maps| requested(&maps.all().collect::<Vec<_>>(), &[], peek::word));
         Self { before, referenced: Mutex::default() }
     }
 
-    /// Records the untracked mappings referenced by the image's segments and other memory, while these are readable.
+    /// Records the untracked mappings to which the image's segments and its own memory refer. Called while this memory is still readable.
     fn record(&self, segments: &[Range<usize>], own: &[Range<usize>]) {
         let Some((before, maps)) = self.before.as_ref().zip(Maps::read_short()) else { return };
         let list: Vec<_> = maps.all().collect();
@@ -72,7 +72,8 @@ impl Untracked {
         let mut known = before.clone();
         let ledgers: Vec<_> = lock(&LEDGERS).iter().filter_map(Weak::upgrade).collect();
         known.extend(ledgers.iter().flat_map(|ledger| ledger.records.own_pages()));
-        // Drops the references to the ledgers without the lock, because each reference may be the last reference to its ledger.
+        // Drops these references to ledgers after the lock was released. Each may be the last reference, so that the ledger itself is
+        // destroyed here.
         drop(ledgers);
         let fresh = fresh(&list, &known, peek::word, peek::read);
         if fresh.is_empty() {
@@ -97,8 +98,8 @@ impl Untracked {
     }
 }
 
-/// Returns memory mapped by neither the C library nor an image, such as the memory of separate allocators in a library or the program. The
-/// result is empty if the system does not list mappings.
+/// Returns the memory that neither the C library nor an image has mapped. For example, a library or the program may have its own allocator.
+/// The result is empty if the system does not list mappings.
 pub(super) fn of_libraries(own: &[Range<usize>]) -> Ranges {
     let ledgers: Vec<_> = lock(&LEDGERS).iter().filter_map(Weak::upgrade).collect();
     let images = ledgers.iter().flat_map(|ledger| ledger.records.own_pages());
@@ -110,14 +111,14 @@ pub(super) fn of_libraries(own: &[Range<usize>]) -> Ranges {
     found
 }
 
-/// Checks if a mapping may be memory requested from the kernel: without a file, or with an unnamed file.
+/// Checks if a mapping may be memory that a program requested from the kernel. Such a mapping has no file, or a file without a name.
 fn is_memory(mapped: &Mapped<'_>) -> bool {
     let (name, rights) = (mapped.name, mapped.rights);
     let is_anything_allowed = rights.iter().take(3).any(|right| *right != b'-');
     is_anything_allowed && (name.is_empty() || name.starts_with(b"/memfd:") || name.starts_with(b"/dev/zero"))
 }
 
-/// Returns the parts of the list that are unknown and were not created by the C library.
+/// Returns the parts of the listed mappings that are not in `known` and that the C library did not create.
 fn fresh(
     list: &[Mapped<'_>],
     known: &[Range<usize>],
@@ -128,7 +129,7 @@ fn fresh(
     requested.into_iter().filter(|part| !is_stack(part, &read)).collect()
 }
 
-/// Returns the parts of memory that are unknown and are neither blocks nor arenas of the C library.
+/// Returns the parts of the listed memory that are not in `known` and are neither blocks nor arenas of the C library.
 fn requested(list: &[Mapped<'_>], known: &[Range<usize>], word: impl Fn(usize) -> Option<usize>) -> Vec<Range<usize>> {
     let mut all = Ranges::new();
     let memory = || list.iter().filter(|mapped| is_memory(mapped));
@@ -164,7 +165,7 @@ fn of_malloc(mapped: &Range<usize>, word: impl Fn(usize) -> Option<usize>) -> Ve
     found
 }
 
-/// Returns the part of a mapping that is the arena with this address.
+/// Returns the part of a mapping that is the arena around this address.
 fn arena(mapped: &Range<usize>, address: usize, word: impl Fn(usize) -> Option<usize>) -> Option<Range<usize>> {
     let start = address.next_multiple_of(ARENA);
     let start = if start > address { start - ARENA } else { start };
@@ -178,7 +179,7 @@ fn arena(mapped: &Range<usize>, address: usize, word: impl Fn(usize) -> Option<u
     (is_arena && room <= mapped.end - start).then(|| start..start + room)
 }
 
-/// Checks if an allocation of the host is at a typical location of the C library's allocator.
+/// Checks if an allocation of the host, at this address, is where the C library's allocator usually places blocks.
 fn is_of_the_c_library(address: usize, list: &[Mapped<'_>], word: impl Fn(usize) -> Option<usize>) -> bool {
     let Some(mapped) = list.iter().find(|mapped| mapped.range.contains(&address)) else { return false };
     let is_in = |range: Range<usize>| range.contains(&address);
@@ -187,13 +188,13 @@ fn is_of_the_c_library(address: usize, list: &[Mapped<'_>], word: impl Fn(usize)
         || of_malloc(&mapped.range, &word).into_iter().any(is_in)
 }
 
-/// Checks if the range ends like a thread stack: with a thread record that contains its own address twice.
+/// Checks if the range ends with a thread record, as a thread stack does. A thread record contains its own address twice.
 fn is_stack(range: &Range<usize>, read: impl Fn(usize, &mut [u8]) -> usize) -> bool {
     const RECORD: usize = 8 * 1024;
     const ALIGNED: usize = 64;
     if cfg!(not(target_arch = "x86_64")) {
-        // On other architectures, the record does not contain its own address. Every range then counts as a stack: guards below a stack do
-        // not distinguish a stack from other mappings.
+        // On other architectures, the record does not contain its own address. Every range then counts as a stack, because the guard pages
+        // below it do not distinguish a stack from other mappings.
         return true;
     }
     let first = range.end.saturating_sub(RECORD).max(range.start).next_multiple_of(ALIGNED);
@@ -206,7 +207,7 @@ fn is_stack(range: &Range<usize>, read: impl Fn(usize, &mut [u8]) -> usize) -> b
         .any(|(at, record)| [0, 2 * WORD].iter().all(|field| record[*field..][..WORD] == at.to_ne_bytes()))
 }
 
-/// Returns the ranges that a word of the searched memory refers to.
+/// Returns the ranges of `fresh` to which a word in the memory `seen` refers.
 fn referenced(seen: impl Iterator<Item = Range<usize>>, mut fresh: Vec<Range<usize>>) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut bytes = vec![0; PIECE];
@@ -234,7 +235,7 @@ fn take_referenced(fresh: &mut Vec<Range<usize>>, words: impl Iterator<Item = us
     };
     let mut all = bounds(fresh);
     for word in words {
-        // Most words are not addresses.
+        // Skips words outside of all ranges first, because most words are not addresses.
         if word < all.start || word >= all.end {
             continue;
         }
@@ -258,7 +259,7 @@ mod tests {
         Mapped { range, rights: b"rw-p", device: "00:00", inode: "0", name: b"" }
     }
 
-    /// Returns the untracked ranges of simulated memory with these words.
+    /// Returns the untracked ranges of simulated memory that contains these words.
     fn check(list: &[Mapped<'_>], known: &[Range<usize>], words: &[(usize, usize)]) -> Vec<Range<usize>> {
         let words: BTreeMap<_, _> = words.iter().copied().collect();
         let word = |at| words.get(&at).copied();

@@ -1,5 +1,5 @@
-//! Recognition of C heap blocks from the words around them. The words are checked for consistency and read through the kernel,
-//! because blocks are allocated and freed concurrently.
+//! Recognizes blocks of the C heap by the words around them. These words are read through the kernel and checked for consistency, because
+//! other threads allocate and free blocks during the search.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
@@ -27,7 +27,7 @@ const FLAGS: usize = 15;
 
 const LARGEST: usize = 1 << 40;
 
-/// Memory that may contain blocks, and a cache of its content.
+/// Memory that may contain blocks, with a cache of the memory's content.
 pub(super) struct Blocks {
     /// Writable anonymous memory, sorted.
     regions: Vec<Range<usize>>,
@@ -38,7 +38,7 @@ pub(super) struct Blocks {
     around: BTreeMap<usize, usize>,
     /// Addresses without an enclosing block.
     outside: HashSet<usize>,
-    /// Second word of freed blocks in a thread's cache.
+    /// Value that the C library writes to the second word of a freed block in a thread's cache.
     freed: Option<usize>,
 }
 
@@ -86,7 +86,7 @@ impl Blocks {
         if is_of_main && head & OF_A_THREAD != 0 {
             return None;
         }
-        // The flags of the next block show if this block is in use.
+        // A flag in the size word of the next block shows if this block is in use.
         let next = self.word(end.checked_add(WORD).filter(|at| *at < region.end)?)?;
         let next_size = next & !FLAGS;
         let is_sound = next & BEFORE_IS_USED != 0 && next & 8 == 0 && (2 * WORD..LARGEST).contains(&next_size);
@@ -148,7 +148,7 @@ impl Blocks {
     }
 }
 
-/// Reads a piece, with zeros for unmapped pages. A region may start or end inside of a piece.
+/// Reads a piece of memory, with zeros in place of unmapped pages, because a region may start or end inside of a piece.
 fn piece(start: usize) -> Box<[u8]> {
     let mut bytes = vec![0; PIECE].into_boxed_slice();
     if peek::read(start, &mut bytes) < PIECE {
@@ -175,8 +175,8 @@ fn freed_mark() -> Option<usize> {
         drop(block);
         peek::word(address + WORD)
     };
-    // The second word is a random number that is constant per process. The C library writes this word only if the thread can cache further
-    // blocks of this size.
+    // The second word is a random number that is constant per process. The C library writes this number only if the thread's cache has room
+    // for a block of this size.
     let (first, second) = (mark()?, mark()?);
     (first == second && first > u32::MAX as usize).then_some(first)
 }
@@ -190,15 +190,16 @@ mod tests {
     #[test]
     fn used_blocks_are_distinguished_from_free_ones() {
         for size in [1usize, 24, 25, 100, 1_000, 5_000, 200_000, 3_000_000] {
-            // Other tests may reuse the freed block first or change the next block. The search itself may also allocate a block.
+            // Repeats the check, because a concurrent test may reuse the freed block or change the next block, and the search itself may
+            // allocate a block.
             assert!((0..20).any(|_| is_recognized(size)), "freed, of {size}");
         }
     }
 
-    /// Checks that all used blocks are recognized, and no freed block.
+    /// Checks that all used blocks and no freed blocks are recognized.
     fn is_recognized(size: usize) -> bool {
-        // Keeps every second block. Freed blocks then have no free neighbors. The blocks are zeroed, because memory of an ended thread may
-        // contain the mark of a freed block.
+        // Frees only every second block, so that freed blocks have no free neighbors. The blocks are zeroed, because memory of an ended
+        // thread may contain the mark of a freed block.
         let mut blocks: [_; 16] = std::array::from_fn(|_| Block::zeroed(size));
         let addresses = blocks.each_ref().map(|block| block.as_ref().expect("there is memory").address());
         let mut before = Blocks::now(&[]);

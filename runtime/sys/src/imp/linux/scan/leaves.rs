@@ -1,7 +1,7 @@
-//! Recognizes memory of the C library that the search does not follow, although the memory contains words that resemble addresses. The
-//! search skips free memory, and strings with stale data behind them. Buffers of streams contain stale heap data until text is written. In
-//! a stream, only the functions and their cookie are references. The table of the time zone contains numbers and names. The C library
-//! removes `fork` handlers of an image when the image is closed.
+//! Recognizes memory of the C library that the search does not follow, although the memory contains words that resemble addresses. This
+//! memory consists of free memory, strings with stale data behind them, and buffers of streams, which contain stale heap data until text is
+//! written. In a stream, only the functions and their cookie are references. The table of the time zone contains numbers and names. Entries
+//! of `fork` handlers are skipped, because the C library removes the handlers of an image when the image is closed.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -15,7 +15,7 @@ use super::objects::Object;
 const BINS: usize = 127;
 const PAIR: usize = 2 * WORD;
 
-/// Words before the bins that also refer to free memory: ten lists, the top, and the last remainder.
+/// Size of the words before the bins that also refer to free memory: ten lists, the top block, and the last remainder.
 const BEFORE_BINS: usize = 12 * WORD;
 
 /// Minimum number of empty bins that identifies an arena.
@@ -28,12 +28,14 @@ const BUFFER: usize = 0x38;
 const SAVED: usize = 0x48;
 const CHAIN: usize = 0x68;
 const WIDE: usize = 0xa0;
-/// Range of the functions of a stream. For `fopencookie`, the range also contains the cookie and its functions.
+/// Offsets in a stream at which its functions are stored. For a stream of `fopencookie`, the range also contains the cookie and the
+/// functions of the cookie.
 pub(super) const CALLED: Range<usize> = 0xd8..0x108;
 const WIDE_BUFFER: usize = 0x30;
 const WIDE_SAVED: usize = 0x40;
 
-/// Alignment of thread heaps. The C library stores the address for the next heap, but uses this address only if the address is still free.
+/// Alignment of thread heaps. The C library stores an address for the next heap, but uses the address only if it is still free. Such an
+/// address is therefore not a reference.
 const HEAP: usize = 64 << 20;
 
 /// Checks if a word of the C library may be the address of the next heap.
@@ -41,16 +43,16 @@ pub(super) fn is_room(word: usize) -> bool {
     word.is_multiple_of(HEAP)
 }
 
-/// Checks if the start of a block is a string. Excludes strings of six bytes with zeros behind them: these bytes may be an address.
+/// Checks if the start of a block is a string. Returns `false` for six bytes followed by zeros, because these bytes may be an address.
 pub(super) fn is_text(bytes: &[u8]) -> bool {
     let len = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
     let is_address = len == 6 && bytes.get(7) == Some(&0);
     len != 0 && !is_address && bytes[..len].iter().all(|byte| (b' '..=b'~').contains(byte))
 }
 
-/// Checks if these bytes are a name. The caller reads the bytes at the address in the first word of a block. Blocks of the C library that
-/// begin with the address of a name contain no callbacks: the environment array, locale aliases and locale files. Such a block may be
-/// longer than its content.
+/// Checks if these bytes are a name. The caller has read the bytes at the address that is stored in the first word of a block. Blocks of
+/// the C library that begin with the address of a name contain no callbacks: the environment array, locale aliases and locale files. Such a
+/// block may contain stale words behind its content.
 pub(super) fn is_name(bytes: &[u8]) -> bool {
     const SHORTEST: usize = 4;
     is_text(bytes) && bytes.iter().take(SHORTEST).all(|byte| *byte != 0)
@@ -80,9 +82,9 @@ fn in_variables<T>(object: &Object, find: impl Fn(usize, &[usize]) -> Option<T>)
 
 /// Finds the block of the time zone by the variables for its parts. The variables are, in this order: leap seconds and their number, two
 /// unrelated numbers, names, types and their number, indexes, and the number of transitions. In the block, the transitions, leap seconds,
-/// types, indexes and names follow each other without gaps. The address of the transitions is elsewhere among the variables. When the block
-/// is freed, only this address is cleared. A C library with a different order of these variables has no match. The search then follows the
-/// block.
+/// types, indexes and names follow each other without gaps. A separate variable stores the address of the transitions. When the block is
+/// freed, only this variable is cleared. If a C library has a different order of these variables, this function finds no match, and the
+/// search then follows the block.
 fn zone(words: &[usize]) -> Option<usize> {
     const LEAP: usize = 16;
     const TYPE: usize = 8;
@@ -115,7 +117,8 @@ fn bins(start: usize, words: &[usize]) -> Option<Range<usize>> {
     };
     let empty: Vec<_> = words.windows(2).enumerate().filter_map(refers_to_itself).collect();
     let (first, last) = (*empty.first()?, *empty.last()?);
-    // The last bin contains blocks that are larger than most programs ever free. The first bin contains recently freed blocks.
+    // The last bin is almost always empty, because its blocks are larger than most programs ever free. The first bin contains recently
+    // freed blocks, so it may be missing among the empty bins.
     let begin = first.min(last.saturating_sub((BINS - 1) * PAIR)).saturating_sub(BEFORE_BINS);
     (empty.len() >= FEWEST_EMPTY).then_some(begin.max(start)..last + PAIR)
 }
@@ -123,8 +126,8 @@ fn bins(start: usize, words: &[usize]) -> Option<Range<usize>> {
 /// Number of words in an entry of the C library's `fork` list: three functions, and the library of the functions.
 const FORK_ENTRY: usize = 4;
 
-/// Checks if a word of the C library belongs to the `fork` entry of a library for which `is_going` returns `true`. A library is identified
-/// by its variable that points to itself.
+/// Checks if a word of the C library belongs to the `fork` entry of a library for which `is_going` returns `true`. The entry identifies the
+/// library by the address of a variable of the library, which points to itself.
 pub(super) fn is_for_fork(at: usize, is_going: impl Fn(usize) -> bool) -> bool {
     let is_entry = |start: usize| {
         let words: [_; FORK_ENTRY] = std::array::from_fn(|word| peek::word(start + word * WORD).unwrap_or_default());
@@ -191,7 +194,7 @@ mod tests {
     #[test]
     fn the_time_zone_is_found_by_parts_that_follow_each_other() {
         let block = 0x7f00_0000_1000;
-        // Europe/Berlin, UTC, and UTC with leap seconds.
+        // Time zone tables of Europe/Berlin, of UTC, and of UTC with leap seconds.
         for [leaps, types, transitions] in [[0, 9, 143], [0, 1, 0], [27, 1, 1]] {
             let leaps_at = block + transitions * WORD;
             let types_at = leaps_at + leaps * 16;
@@ -205,7 +208,7 @@ mod tests {
                 other[changed] += 1;
                 assert_eq!(among(other), None, "{other:x?}");
             }
-            // Freed: only the address of the transitions is cleared.
+            // A freed table: only the address of the transitions is cleared.
             assert_eq!(zone(&[&[0; 4][..], &table, &[0; 12]].concat()), None, "{table:x?}");
         }
         assert_eq!(zone(&[0; 64]), None);
@@ -217,7 +220,7 @@ mod tests {
             read_time_zone();
             let tables: Vec<_> = mapped().iter().filter_map(time_zone).collect();
             assert_eq!(tables.len(), 1);
-            // Other tests may change the next block during the search.
+            // Repeats the check, because a concurrent test may change the next block during the search.
             assert!((0..20).any(|_| Blocks::now(&[]).len(tables[0]).is_some()), "{tables:x?}");
         }
     }

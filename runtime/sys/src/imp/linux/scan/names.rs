@@ -1,4 +1,5 @@
-//! Names of addresses in a library. The names are read from the file of the library, and only for reported references.
+//! Finds symbol and section names for addresses in a library. The names are read from the library's file, and only for references that are
+//! reported.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -13,7 +14,7 @@ use crate::plain_file;
 pub(super) struct Files(HashMap<PathBuf, Option<Names>>);
 
 struct Names {
-    /// Initial values of variables: start of each part, and its bytes.
+    /// Initial values of variables: start and bytes of each part of the file's data.
     initial: Vec<(u64, Vec<u8>)>,
     /// Start, size and name of each symbol, sorted.
     symbols: Vec<(u64, u64, String)>,
@@ -44,7 +45,7 @@ impl Files {
         self.of(path)?.sections.iter().find(|(_, _, other)| other == name).map(|(start, ..)| *start)
     }
 
-    /// Returns the initial word of a variable. Relocations are not applied. A word with an address therefore differs from the word in
+    /// Returns the initial word of a variable. Relocations are not applied, so a word that contains an address differs from the word in
     /// memory.
     pub(super) fn initial(&mut self, path: &Path, address: u64) -> Option<usize> {
         let found = self.of(path)?.initial.iter().find(|(start, bytes)| within(*start, bytes.len() as u64, address));
@@ -54,7 +55,7 @@ impl Files {
     }
 
     fn of(&mut self, path: &Path) -> Option<&Names> {
-        // The program has an empty name in the loader's list.
+        // The loader lists the program with an empty name.
         let path = if path.as_os_str().is_empty() { Path::new("/proc/self/exe") } else { path };
         self.0.entry(path.to_owned()).or_insert_with(|| read(path)).as_ref()
     }

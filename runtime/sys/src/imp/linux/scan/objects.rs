@@ -1,4 +1,4 @@
-//! Libraries mapped by the loader, with the ranges of their variables.
+//! Libraries that the loader has mapped, with the address ranges of their variables.
 
 use std::ffi::OsStr;
 use std::ops::Range;
@@ -23,8 +23,8 @@ pub(super) struct Object {
     pub(super) variables: Vec<Range<usize>>,
     pub(super) code: Vec<Range<usize>>,
     pub(super) dynamic: Option<usize>,
-    /// Parts that only the loader reads or calls. The loader's record of an image and the host's notes of segments contain many of these
-    /// addresses. Copies of the record and of the notes remain in free memory.
+    /// Parts that only the loader reads or calls. The loader's record of an image and the host's lists of segments contain many addresses
+    /// of these parts. Stale copies of the record and of the lists remain in free memory.
     pub(super) for_loader: Vec<Range<usize>>,
 }
 
@@ -57,9 +57,10 @@ impl Object {
         self.name().starts_with("libc.so")
     }
 
-    /// Checks if the variables of the object are records about images instead of callbacks. The loader lists every image until the image is
-    /// closed. The unwinder may cache an image's tables, but queries the loader before it uses a cached table. Explicitly registered tables
-    /// are recorded elsewhere. A thread pool stores its last task.
+    /// Checks if the object's variables refer to images only as records, not as callbacks: the loader, the unwinder, and a thread pool. The
+    /// loader lists every image until the image is closed. The unwinder may cache an image's tables, but queries the loader before it uses
+    /// a cached table. Explicitly registered tables are recorded elsewhere. A thread pool stores its last task even after the task has
+    /// completed.
     pub(super) fn lists_images(&self) -> bool {
         let name = self.path.file_name().unwrap_or_default().to_string_lossy();
         let is_known = ["ld-linux", "ld.so", "ld64.so", "libgcc_s.so"].iter().any(|start| name.starts_with(start));
@@ -107,7 +108,7 @@ mod tests {
         let program = objects.iter().find(|object| object.is_program()).expect("it is mapped");
         let has = |at: usize| program.for_loader.iter().any(|range| range.contains(&at));
         assert!(has(program.dynamic.expect("it is linked dynamically")), "{program:?}");
-        // The part is longer than the headers, because names and relocations follow.
+        // The part is longer than the file headers, because names and relocations follow the headers.
         assert!(program.for_loader[0].len() > 4096, "{program:?}");
         assert!(!has(CONSTANT.as_ptr().addr()) && !has((mapped as fn() -> _ as *const ()).addr()), "{program:?}");
     }
