@@ -1,4 +1,4 @@
-//! Syntax tree of a file, before the resolution of names. Every node has its span.
+//! Syntax tree of a file, before names are resolved. Every node contains its span in the source.
 
 use std::cell::RefCell;
 
@@ -16,7 +16,7 @@ pub struct Ident {
 }
 
 impl Ident {
-    /// Splits a text at its dots. All names have the span of the text.
+    /// Splits a text at its dots into names. Each name has the span of the whole text.
     pub(crate) fn dotted(text: &str, span: Span) -> Vec<Self> {
         text.split('.').map(|part| Self { text: part.trim().to_owned(), span }).collect()
     }
@@ -30,11 +30,11 @@ impl Ident {
 /// A file.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct File {
-    /// Class declared in the file.
+    /// Header of the class or interface that the file declares.
     pub class: Option<ClassHead>,
     /// Declarations before and after the class header, in source order.
     pub items: Vec<Item>,
-    /// True if some text of the file could not be parsed. The tree may lack the declarations in that text.
+    /// True if a part of the file could not be parsed. The tree may then lack declarations from this part.
     pub is_partial: bool,
 }
 
@@ -90,7 +90,7 @@ pub enum Item {
 pub struct Outside {
     /// Kind of construct.
     pub what: OutsideKind,
-    /// Source text of the construct.
+    /// Source text of the construct as written.
     pub raw: String,
     /// Name of the construct, if it has a name.
     pub name: Option<Ident>,
@@ -156,7 +156,7 @@ pub struct Struct {
     pub base: Option<Vec<Ident>>,
     /// Fields and nested types.
     pub items: Vec<Item>,
-    /// True if some text of the struct could not be parsed. The tree may lack the declarations in that text.
+    /// True if a part of the struct could not be parsed. The tree may then lack declarations from this part.
     pub is_partial: bool,
     /// Comment before the declaration.
     pub doc: String,
@@ -222,8 +222,8 @@ pub struct Function {
     pub params: Vec<Param>,
     /// Specifiers after the parameters: `const`.
     pub trailing: Vec<Modifier>,
-    /// Statements of the body. `None` if a semicolon replaces the body. The checker moves the statements out of the tree to limit peak
-    /// memory.
+    /// Statements of the body. `None` if the function has a semicolon instead of a body. To limit peak memory, the checker moves the
+    /// statements out of the tree.
     pub body: RefCell<Option<Vec<Stmt>>>,
     /// Comment before the declaration.
     pub doc: String,
@@ -282,7 +282,7 @@ pub struct Stmt {
 /// Kinds of statements.
 #[derive(Clone, PartialEq, Debug)]
 pub enum StmtKind {
-    /// A semicolon.
+    /// A semicolon without a statement.
     Empty,
     /// Expression or assignment.
     Expr(Expr),
@@ -356,7 +356,7 @@ pub struct Expr {
 /// Kinds of expressions.
 #[derive(Clone, PartialEq, Debug)]
 pub enum ExprKind {
-    /// Integer as written, with its value. The value is `None` if 64 bits do not suffice.
+    /// Integer as written, with its value. The value is `None` if it does not fit in 64 bits.
     Int(String, Option<u64>),
     /// Floating-point number as written, with its value.
     Float(String, f64),
@@ -408,7 +408,7 @@ pub enum ExprKind {
     Assign(Box<Expr>, Box<Expr>),
     /// Parentheses around an expression.
     Paren(Box<Expr>),
-    /// `` `log(…) ``: name of the macro, and text in the parentheses after the name.
+    /// A macro call `` `log(…) ``: name of the macro, and text in the parentheses after the name.
     Macro(String, Option<String>),
     /// Text that could not be parsed. Its error is already reported.
     Broken,
@@ -431,7 +431,8 @@ pub enum Prefix {
     Down,
 }
 
-/// Declares the binary operators. Each line has a name, source text, token kind, precedence number, and operation of the checked tree.
+/// Declares the binary operators. Each line contains a variant name, the source text, the token kind, the precedence number, and the
+/// operation in the checked tree.
 macro_rules! infix {
     ($($(#[$doc:meta])* $name:ident $sign:literal $token:ident $binding:literal [$($op:ident)?];)*) => {
         /// An operator between its operands.
@@ -450,13 +451,14 @@ macro_rules! infix {
                 match self { $(Self::$name => $binding,)* }
             }
 
-            /// Returns the operation of the checked tree. `+=` has the operation of `+`. Returns `None` for `&&` and `||`.
+            /// Returns the operation that represents the operator in the checked tree. For `+=`, this is the operation of `+`. Returns
+            /// `None` for `&&` and `||`.
             pub(crate) fn op(self) -> Option<Op> {
                 match self { $(Self::$name => None$(.or(Some(Op::$op)))?,)* }
             }
 
-            /// Returns the operator of a token. Operators that are words (`Dot`, `Cross`) share a token kind. The text distinguishes these
-            /// operators.
+            /// Returns the operator of a token. Operators that are words (`Dot`, `Cross`) share a token kind, and are distinguished by
+            /// `text`.
             pub(crate) fn of_token(kind: Kind, text: &str) -> Option<Self> {
                 match kind {
                     $(Kind::$token if text.eq_ignore_ascii_case($sign) => Some(Self::$name),)*
@@ -585,7 +587,7 @@ pub struct DefaultObject {
     pub class: Option<Ident>,
     /// Name after `Name=`.
     pub name: Option<Ident>,
-    /// Remaining keywords of the first line with their values, such as `Archetype=`.
+    /// Remaining `Keyword=value` pairs of the first line, such as `Archetype=…`.
     pub others: Vec<(Ident, DefaultValue)>,
     /// Lines of the block.
     pub lines: Vec<DefaultLine>,
@@ -605,7 +607,7 @@ pub struct DefaultValue {
 /// Kinds of values in default properties.
 #[derive(Clone, PartialEq, Debug)]
 pub enum DefaultValueKind {
-    /// Missing value.
+    /// No value, as in `Name=`.
     Empty,
     /// Integer as written, with its value.
     Int(String, Option<i128>),

@@ -27,11 +27,11 @@ pub enum Snippet {
     Statements,
     /// Text with an open brace, parenthesis or bracket. The console expects further lines.
     Unfinished,
-    /// Neither a value nor statements. Contains the messages of the attempt to parse the text as statements, for file 0.
+    /// Neither a value nor statements. Contains the messages from parsing the text as statements. The messages refer to file 0.
     Invalid(Vec<Diagnostic>),
 }
 
-/// Classifies a text by its syntax. A console can run a value by compiling `function string Run() { return string(…); }` in a class. A
+/// Classifies typed text by its syntax. A console can run a value by compiling `function string Run() { return string(…); }` in a class. A
 /// console can run statements by compiling `function Run() { … }`. The checker applies its usual rules to this class.
 ///
 /// # Examples

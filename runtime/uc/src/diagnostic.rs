@@ -1,4 +1,4 @@
-//! Diagnostics of a source: a stable id, a message, a span and a hint, rendered like rustc messages.
+//! Diagnostics about sources. A diagnostic has a stable id, a message, a span and a hint, and is rendered in the style of rustc.
 
 use std::fmt;
 
@@ -21,7 +21,7 @@ use crate::source::{Source, Span};
 pub enum Severity {
     /// Prevents compilation of the package.
     Error,
-    /// Allows compilation of the package, although some text of the source has no effect.
+    /// Allows compilation of the package, although a part of the source has no effect.
     Warning,
 }
 
@@ -101,7 +101,7 @@ impl Diagnostic {
         Self { hint: hint.into(), ..self }
     }
 
-    /// Adds a similar name as help. Does nothing for `None`.
+    /// Adds a hint with a similar name. Does nothing for `None`.
     #[must_use]
     pub(crate) fn similar(self, near: Option<impl fmt::Display>) -> Self {
         match near {
@@ -162,8 +162,8 @@ impl Diagnostic {
         }
         let renderer = Renderer::plain().decor_style(DecorStyle::Ascii).term_width(MAX_LINE_LEN + 40);
         let drawn = renderer.render(&[group]);
-        // The rendered columns may be wrong, because tabs are expanded and long lines are truncated. The columns of the source replace the
-        // rendered columns.
+        // Replaces the rendered column numbers by those of the source. The rendered numbers may be wrong, because tabs are expanded and
+        // long lines are truncated.
         let others = other.iter().map(|(other, _)| other.column);
         let mut columns = std::iter::once(place.column).chain(others);
         let lines: Vec<_> = drawn.lines().map(|line| with_column(line.trim_end(), &mut columns)).collect();

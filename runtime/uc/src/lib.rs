@@ -1,5 +1,5 @@
-//! Front end for a subset of UnrealScript. Converts source files to a tree. Names and types in this tree are resolved against reflection.
-//! This crate depends on neither the machine that runs the tree nor on modules.
+//! Front end for a subset of UnrealScript. Converts source files to a checked tree, whose names and types are resolved against reflection.
+//! This crate depends neither on the machine that runs the tree nor on plugin modules.
 //!
 //! [`Source::decode`] decodes the bytes of a file. [`parse`] builds the syntax tree. All functions are pure and perform no I/O.
 #![forbid(unsafe_code)]

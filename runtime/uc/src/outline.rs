@@ -29,12 +29,12 @@ pub struct Outline {
     pub classes: Vec<hir::Path>,
     /// Paths of declared delegates: `/Script/Package.Class:Name`.
     pub delegates: Vec<hir::Path>,
-    /// Names under which other packages use the declarations, in lower case. Contains types (each with and without the package name and a
-    /// dot), delegates, enum entries, and entry counts.
+    /// Names under which other packages use the declarations, in lower case. Contains types (as `type` and as `package.type`), delegates,
+    /// enum entries, and the names that denote the numbers of enum entries.
     pub names: BTreeSet<String>,
     /// Names that occur in the files, in lower case: identifiers, components of quoted names, and pairs of identifiers joined by a dot. A
-    /// name outside this set cannot be a dependency. The package's own type names are omitted, because they refer to the package's own
-    /// types.
+    /// name outside this set cannot be a dependency. The set does not contain names of the package's own types, because they are not
+    /// dependencies.
     pub mentions: BTreeSet<String>,
 }
 
@@ -107,7 +107,7 @@ impl Outline {
 /// Adds the identifiers of a file.
 fn mentioned(source: &Source, mentions: &mut HashSet<String>) {
     let mut tokens = Tokens::new(&source.text);
-    // The last identifier, and the identifier before the last dot.
+    // The last identifier, and the identifier before the dot that precedes it.
     let (mut last, mut before): (Option<&str>, Option<&str>) = (None, None);
     let mut lower = String::new();
     let mut mention = |parts: [&str; 2]| {
@@ -148,7 +148,7 @@ fn mentioned(source: &Source, mentions: &mut HashSet<String>) {
                     last = part;
                 }
             }
-            // The tree stores arguments such as those of `implements(…)` as strings. Their identifiers are nevertheless separate tokens.
+            // Reads identifiers from tokens, because the tree stores arguments such as those of `implements(…)` as strings.
             _ => {}
         }
         (last, before) = (None, None);

@@ -1,4 +1,4 @@
-//! Source text of a file, decoded from bytes. Old class files have the encoding Latin-1 or UTF-16. New class files have the encoding UTF-8.
+//! Source text of a file, decoded from bytes. Old class files are encoded in Latin-1 or UTF-16, new class files in UTF-8.
 
 /// Maximum size of a file in bytes. Larger files are rejected without decoding.
 pub const MAX_FILE_SIZE: usize = 8 << 20;
@@ -56,7 +56,7 @@ pub struct Source {
     pub name: String,
     /// Decoded text.
     pub text: String,
-    /// Offset of the first `U+FFFD` in the text. Decoding writes this character for invalid bytes.
+    /// Offset of the first `U+FFFD` in the text. Decoding replaces invalid bytes by this character.
     pub broken: Option<u32>,
     /// Size in bytes of a file that exceeds [`MAX_FILE_SIZE`]. The text of such a file is empty.
     pub too_large: Option<usize>,
@@ -151,7 +151,7 @@ fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> String {
     text
 }
 
-/// Replaces each carriage return without a line feed (the line end of classic Mac OS) by a line feed. All offsets stay valid.
+/// Replaces each carriage return that no line feed follows (the line end of classic Mac OS) by a line feed. All offsets remain valid.
 fn with_line_feeds(text: String) -> String {
     let mut made = String::new();
     let mut rest = text.as_str();

@@ -1,4 +1,4 @@
-//! Lexer. Tokens are read on demand, because metadata between `<` and `>`, and C++ code in braces, consist of different tokens.
+//! Lexer. Reads tokens on demand, because metadata between `<` and `>` and C++ code in braces do not consist of script tokens.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -158,7 +158,7 @@ fn block_comment(lexer: &mut logos::Lexer<'_, Kind>) {
     lexer.bump(comment_end(rest).unwrap_or(rest.len()));
 }
 
-/// Returns the end of a comment. The text starts after the start of the comment. Returns `None` if the comment is unterminated.
+/// Returns the offset at which a comment ends. `text` starts after the opening `/*`. Returns `None` if the comment is unterminated.
 fn comment_end(text: &str) -> Option<usize> {
     let (bytes, mut depth, mut at) = (text.as_bytes(), 1_usize, 0);
     while depth > 0 {
@@ -186,7 +186,7 @@ pub(crate) struct Token {
 /// Token stream of a text with lookahead.
 pub(crate) struct Tokens<'s> {
     text: &'s str,
-    /// Offset of the next token to read. This token follows the tokens in `ahead`.
+    /// Offset from which the next token is read. Tokens in `ahead` end before this offset.
     at: usize,
     ahead: VecDeque<Token>,
     /// Span of an unterminated comment.
@@ -198,7 +198,7 @@ impl<'s> Tokens<'s> {
         Self { text, at: 0, ahead: VecDeque::new(), open_comment: None }
     }
 
-    /// Returns the token after the next `n` tokens without consuming tokens.
+    /// Returns the token that follows the next `n` tokens. Does not consume tokens.
     pub(crate) fn peek(&mut self, n: usize) -> Token {
         while self.ahead.len() <= n {
             let token = self.read();

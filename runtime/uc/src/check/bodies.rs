@@ -1,4 +1,4 @@
-//! Checks bodies and defaults of a class after all signatures are known.
+//! Checks the function bodies and defaults of a class, after the signatures of all functions are known.
 
 use super::Checker;
 use super::body::{Body, LocalSym};
@@ -9,7 +9,7 @@ use crate::diagnostic::Diagnostic;
 use crate::hir::{self, ClassFlags, LocalId, Type};
 
 impl<'a> Checker<'a> {
-    /// Checks the bodies and defaults of a class and builds the checked class.
+    /// Checks the function bodies and defaults of a class, and builds the checked class.
     pub(super) fn finish_class(&self, work: &Work<'a>, members: Members<'a>) -> hir::Class {
         let head = work.head;
         self.check_class_specifiers(head, work.file);
@@ -92,7 +92,7 @@ impl<'a> Checker<'a> {
         };
         drop(written);
         let at = (work.file, made.ast.name.span);
-        // A body with errors is incomplete, so a missing `return` in this body is not reported.
+        // Does not report a missing `return` if the body contains an error, because the checker then omits statements.
         let (start, end) = (made.ast.span.start, made.ast.end.end);
         let syntax_errors =
             self.syntax_errors.get(&work.file).is_some_and(|at| at.iter().any(|at| (start..end).contains(at)));

@@ -1,4 +1,4 @@
-//! Context for the check of a function body or a single value: class, locals, enclosing statements.
+//! Context in which a function body or a single value is checked: the class, the locals, and the enclosing statements.
 
 use super::Checker;
 use super::symbols::{At, get_caseless};
@@ -34,7 +34,7 @@ pub(crate) struct Body<'c, 'a> {
     pub(super) const_params: HashMap<u32, String>,
     pub(super) made: Vec<Local>,
     pub(super) params: u32,
-    /// Number of values in the parameters and locals, including all elements of fixed arrays.
+    /// Number of values that the parameters and locals hold. Each element of a fixed array counts as a value.
     pub(super) values: u64,
     /// Number of enclosing loops.
     pub(super) loops: u32,
@@ -83,7 +83,7 @@ impl<'c, 'a> Body<'c, 'a> {
         self.checker.report(diagnostic)
     }
 
-    /// Reports an error, and returns it as the failure.
+    /// Reports an error, and returns `Err`.
     pub(super) fn refuse<T>(&self, id: &'static str, span: Span, message: impl Into<String>) -> super::Found<T> {
         Err(self.report(self.error(id, span, message)))
     }
@@ -104,7 +104,8 @@ impl<'c, 'a> Body<'c, 'a> {
         self.consts.insert(key, value);
     }
 
-    /// Returns the array length. If the length names a constant of the function, returns the value of the constant.
+    /// Returns the expression of an array length. If the expression is the name of a constant of this function, returns the value of the
+    /// constant.
     pub(super) fn with_own_const(&self, dim: &ast::Expr) -> ast::Expr {
         let known = match &dim.kind {
             ast::ExprKind::Ident(name) => get_caseless(&self.consts, &name.text),

@@ -21,7 +21,7 @@ impl Body<'_, '_> {
             _ => match self.checker.type_named(std::slice::from_ref(name), self.file) {
                 Some(Ok(found)) => found,
                 Some(Err(reported)) => return Some(Err(reported)),
-                // Library functions have precedence over unreserved type names.
+                // Library functions have precedence over type names that are not reserved words.
                 None if self.checker.find_library_function(&name.text).is_some() => return None,
                 None => plain?,
             },
@@ -61,8 +61,7 @@ impl Body<'_, '_> {
         };
         match &*lower(&name.text, &mut [0; 64]) {
             "nameof" => Some(only().and_then(|of| self.name_of(of, span))),
-            // The variable may be declared later and have no symbol yet. The length is therefore read from the declaration in the syntax
-            // tree.
+            // Reads the length from the declaration in the syntax tree, because a variable that is declared later has no symbol yet.
             "arraycount" if self.only_constants => Some(only().and_then(|of| self.declared_length(of, span))),
             "arraycount" => Some(only().and_then(|of| {
                 let found = self.value(of, None)?;
@@ -138,7 +137,7 @@ impl Body<'_, '_> {
         Err(self.report(refused()))
     }
 
-    /// Evaluates `nameof(X)`. The result is the declared spelling of a variable, function, type or constant.
+    /// Evaluates `nameof(X)`. The result is the name of a variable, function, type or constant, spelled as in its declaration.
     fn name_of(&self, of: &ast::Expr, span: Span) -> Found<Expr> {
         let (class, name) = match &of.kind {
             ast::ExprKind::Ident(name) => (self.class.clone(), name.clone()),
@@ -177,7 +176,7 @@ impl Body<'_, '_> {
         self.class_of(of).map(|(_, path)| path)
     }
 
-    /// Reports a function of Unreal that the language does not support. Returns `None` for all remaining names.
+    /// Reports a call of an Unreal function that the language does not support. Returns `None` if the name is not such a function.
     pub(super) fn outside_function(&self, class: &str, name: &Ident) -> Option<Reported> {
         const STATES: &[&str] =
             &["gotostate", "isinstate", "getstatename", "pushstate", "popstate", "dumpstatestack", "ischildstate"];

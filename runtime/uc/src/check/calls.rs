@@ -106,7 +106,8 @@ impl Body<'_, '_> {
         Err(self.report(self.error("uc-unknown-function", name.span, message).similar(near)))
     }
 
-    /// Checks `DynamicLoadObject(path, class'Class')`. This call returns a class instead of an object.
+    /// Checks `DynamicLoadObject(path, class'Class')`. Because the second argument is the class `Class`, the call returns a class instead
+    /// of an object.
     fn loaded_class(&self, name: &Ident, args: &Args, span: Span) -> Option<Found<Expr>> {
         let [path, Some(ast::Expr { kind: ast::ExprKind::Object(word, of), .. }), rest @ ..] = args else {
             return None;
@@ -120,14 +121,14 @@ impl Body<'_, '_> {
         Some(self.make_call(&found, Callee::Static { class: None, path: found.path.clone() }, name, &args, span))
     }
 
-    /// Returns true if the only argument does not match the function of this name. The author then probably meant a cast to a type of this
-    /// name.
+    /// Returns true if the call has one argument that does not fit the function of this name. In this case, the script author probably
+    /// meant a cast to the type of this name.
     fn is_cast_instead(&self, found: &FuncSym, args: &Args) -> bool {
         let [Some(arg)] = args else { return false };
         let required = found.params.iter().filter(|param| !param.optional).count();
         match found.params.first() {
             Some(first) if required <= 1 => {
-                // Arguments that contain calls are skipped, because a second check would repeat their messages.
+                // Skips arguments that contain calls, because checking a call a second time would repeat its messages.
                 let value = if is_path(arg) && !first.coerce { self.value_quietly(arg).ok() } else { None };
                 value.zip(first.ty.as_ref()).is_some_and(|(value, ty)| !self.checker.becomes(&value.ty, ty))
             }
@@ -135,20 +136,20 @@ impl Body<'_, '_> {
         }
     }
 
-    /// Reports errors inside the arguments of an unknown function.
+    /// Reports errors inside the arguments of a call whose function is unknown.
     fn check_untyped_arguments(&self, args: &Args) {
         for arg in args.iter().flatten() {
             self.check_untyped(arg);
         }
     }
 
-    /// Reports errors inside a value whose expected type is unknown. Accepts a function name, because the value may be bound to a delegate.
+    /// Reports errors inside a value whose expected type is unknown. Accepts a function name, because the unknown type may be a delegate.
     pub(super) fn check_untyped(&self, value: &ast::Expr) {
         let is_function = match &value.kind {
             ast::ExprKind::Ident(name) => {
                 !self.is_value_name(&name.text) && self.checker.find_function(&self.class, &name.text).is_some()
             }
-            // Only paths are evaluated here. A call would be checked twice, and its messages would be repeated.
+            // Checks only paths here, because a call would be checked twice and its messages would be repeated.
             ast::ExprKind::Member(of, name) if is_path(of) => matches!(
                 self.value_quietly(of),
                 Ok(Expr { ty: Type::Object(class), .. }) if self.checker.find_function(&class, &name.text).is_some()
@@ -244,7 +245,7 @@ impl Body<'_, '_> {
         self.checker.no_member("uc-unknown-function", "function", class, name, self.file, |class| &class.funcs)
     }
 
-    /// Checks the call of an object's function. `None` as the object means `self`.
+    /// Checks the call of a function on an object. `None` as the object means `self`.
     fn method(&self, object: Option<Expr>, found: &Rc<FuncSym>, name: &Ident, args: &Args, span: Span) -> Found<Expr> {
         let path = found.path.clone();
         let callee = if found.is_static {
@@ -318,7 +319,7 @@ impl Body<'_, '_> {
             self.needs_object(name.span, format_args!("`{}`", found.name))?;
             Callee::Final { object: None, path }
         };
-        // `super` may call a base function that scripts cannot call by its name.
+        // Ignores the flag `callable`, because `super` may call a base function that scripts cannot call by name.
         let open = FuncSym { callable: true, ..(*found).clone() };
         self.make_call(&open, callee, name, args, span)
     }
@@ -345,7 +346,7 @@ impl Body<'_, '_> {
         let Type::Delegate(_, path, signature) = delegate.ty.clone() else { return Err(Reported) };
         let num_of = |path: &str| self.checker.enumeration(path).map_or(Num::U8, |found| found.num);
         let name = path.as_deref().and_then(|path| path.rsplit(['.', ':']).next()).unwrap_or("the delegate").to_owned();
-        // Only the declaration of the delegate specifies the optional parameters.
+        // Looks up the declaration of the delegate, because the type does not state which parameters are optional.
         let declared = path.as_deref().and_then(|path| self.checker.delegate_of_path(path));
         let path = path.unwrap_or_else(|| "".into());
         let mut func = func_of_signature(&name, path, &signature, &num_of, &self.class);
@@ -356,7 +357,7 @@ impl Body<'_, '_> {
         self.make_call(&func, callee, &Ident { text: name, span }, args, span)
     }
 
-    /// Checks access and arguments, and builds the call.
+    /// Checks that the function is accessible, checks the arguments, and builds the call.
     fn make_call(&self, found: &FuncSym, callee: Callee, name: &Ident, args: &Args, span: Span) -> Found<Expr> {
         self.check_access(found.access, (&found.name, &found.owner, found.at), self.at(name.span))?;
         if !found.callable {
@@ -389,8 +390,8 @@ impl Body<'_, '_> {
         })
     }
 
-    /// Returns the class of an argument before the conversion to the parameter type. For a class literal, returns this class. For other
-    /// values, returns the class of their declared type.
+    /// Returns the class of an argument before the conversion to the parameter type. For a class literal, returns the class that the
+    /// literal names. For all other values, returns the class of the declared type.
     fn unconverted_class(&self, kind: &ExprKind, ty: &Type) -> Option<Path> {
         match (kind, ty) {
             (ExprKind::Const(Const::Class(path)), _) => Some(path.clone()),

@@ -1,4 +1,4 @@
-//! Constants: compile-time values. The definition of a constant may use other constants.
+//! Evaluates constants at compile time. The definition of a constant may use further constants.
 
 use super::body::Body;
 use super::declare::Work;
@@ -11,7 +11,7 @@ use crate::hir::{self, Expr, ExprKind, Type};
 use crate::parse::MAX_DEPTH;
 use crate::token::{Kind, Tokens};
 
-/// Values of one constant. Each pair has the expected type of a use, and the value for this type.
+/// Values of one constant. Each pair contains the type that a use of the constant expects, and the value converted to this type.
 pub(super) type ConstValues = Vec<(Option<Type>, Expr)>;
 
 impl Body<'_, '_> {
@@ -82,8 +82,8 @@ impl<'a> Checker<'a> {
         self.report(Diagnostic::error("uc-const-circle", at, message))
     }
 
-    /// Reports a chain of constants that exceeds the maximum depth. A check reports only the first such chain. If the chain contains a
-    /// cycle, reports the cycle instead.
+    /// Reports a chain of constants, each used by the previous one, that exceeds the maximum depth. In each check, reports only the first
+    /// such chain. If the chain contains a cycle, reports the cycle instead.
     fn deep_const(&self, class: &str, name: &str, found: &ConstSym) -> Reported {
         if self.depth_reported.replace(true) {
             return Reported;

@@ -131,8 +131,8 @@ impl Body<'_, '_> {
         Ok(Expr { kind, ty: Type::INT, line: self.line(span) })
     }
 
-    /// Checks the `Array(element, index)` of a `foreach`. Returns the array, the place of the element, the element conversion and the place
-    /// of the index.
+    /// Checks the head `Array(element, index)` of a `foreach`. Returns the array, the place that receives the element, the conversion of
+    /// the element, and the place that receives the index.
     pub(super) fn foreach_head(&self, over: &ast::Expr) -> Found<(Expr, Expr, Option<Conversion>, Option<Expr>)> {
         let ast::ExprKind::Call(array, args) = &over.kind else {
             if matches!(over.kind, ast::ExprKind::Macro(..)) {
@@ -199,8 +199,8 @@ impl Body<'_, '_> {
 
     /// Returns the name of the iterator function that a `foreach` calls. Returns `None` if the `foreach` iterates over an array.
     fn iterator_function(&self, callee: &ast::Expr, args: &[Option<ast::Expr>]) -> Option<String> {
-        // Guesses from the arguments if the class is incompletely known. An iteration over an array has no class argument and at most two
-        // arguments.
+        // If the class has an unknown base, guesses from the arguments. An iteration over an array has at most two arguments, and none of
+        // them is a class.
         let by_args = |name: &Ident| {
             let first = args.first().and_then(Option::as_ref);
             let class =
@@ -213,7 +213,8 @@ impl Body<'_, '_> {
                 if let Some(found) = found.or_else(|| self.checker.find_library_function(&name.text)) {
                     return Some(found.name.clone());
                 }
-                // An unknown name denotes a function. If an unknown base class may declare a variable of this name, the arguments decide.
+                // Treats an unknown name as a function. If an unknown base class may declare a variable of this name, decides by the
+                // arguments.
                 if self.checker.is_broken(&self.class) { by_args(name) } else { Some(name.text.clone()) }
             }
             ast::ExprKind::Member(of, name) => {

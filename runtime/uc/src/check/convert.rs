@@ -9,7 +9,7 @@ use crate::ast;
 use crate::diagnostic::Diagnostic;
 use crate::hir::{Cast, Const, Conversion, Expr, ExprKind, Num, Type};
 
-/// Conversion step from one type to another.
+/// Step that converts a value from one type to a second type.
 pub(super) enum Coercion {
     Same,
     By(Conversion),
@@ -68,7 +68,8 @@ impl Checker<'_> {
         }
     }
 
-    /// Returns true if an implicit conversion exists, either direct or through an optional.
+    /// Returns true if a value of the type `from` converts implicitly to `to`. If `to` is an optional, the value may also convert to its
+    /// content type.
     pub(super) fn becomes(&self, from: &Type, to: &Type) -> bool {
         let inner = |of: &Type| !matches!(of, Type::Optional(_)) && self.implicit(from, of).is_some();
         self.implicit(from, to).is_some() || matches!(to, Type::Optional(of) if inner(of))
@@ -119,7 +120,7 @@ pub(super) fn is_text(ty: &Type) -> bool {
     matches!(ty, Type::Text | Type::Utf8Text | Type::AnsiText | Type::LocalText)
 }
 
-/// Applies a conversion. For a number constant, evaluates the conversion immediately.
+/// Applies a conversion. If the value is a number constant, evaluates the conversion at compile time.
 pub(super) fn converted(value: Expr, coercion: Coercion, to: &Type) -> Expr {
     let Coercion::By(conversion) = coercion else { return value };
     let line = value.line;
@@ -135,7 +136,7 @@ pub(super) fn converted(value: Expr, coercion: Coercion, to: &Type) -> Expr {
             Some(num_const(*number as f64, Some(*number), *num))
         }
         (ExprKind::Const(Const::None), Conversion::ToText(_)) => Some(Const::Text("None".to_owned())),
-        // An optional that contains `none` differs from an unset optional. The conversion therefore remains for run time.
+        // Does not evaluate this conversion at compile time, because an optional that contains `none` differs from an unset optional.
         (ExprKind::Const(Const::None), Conversion::ToOptional) => None,
         (ExprKind::Const(Const::None), _) => Some(Const::None),
         _ => None,
@@ -146,7 +147,7 @@ pub(super) fn converted(value: Expr, coercion: Coercion, to: &Type) -> Expr {
     }
 }
 
-/// Converts a weak, soft or lazy reference to its object. Returns other values unchanged.
+/// Converts a weak, soft or lazy reference to its object. Returns a value of any other type unchanged.
 pub(super) fn referenced(value: Expr) -> Expr {
     match value.ty.clone() {
         Type::Reference(kind, class) if kind != PropertyKind::SOFT_CLASS => {
@@ -163,7 +164,7 @@ fn num_const(float: f64, whole: Option<i128>, to: Num) -> Const {
         whole_kind => {
             let (low, high) = whole_kind.range().unwrap_or((0, 0));
             match whole {
-                // Keeps the low bits, like the conversion at run time.
+                // Keeps the low bits, as the conversion at run time does.
                 Some(whole) => {
                     let span = high - low + 1;
                     Const::Int((whole - low).rem_euclid(span) + low)
@@ -189,7 +190,7 @@ impl Body<'_, '_> {
         {
             let whole = match known {
                 Const::Int(whole) => Some(*whole),
-                // Truncates, like the conversion at run time.
+                // Truncates, as the conversion at run time does.
                 Const::Float(float) if !float.is_nan() => Some(*float as i128),
                 _ => None,
             };
@@ -287,7 +288,7 @@ impl Body<'_, '_> {
                 }
                 self.checker.extends(two, one).then(|| cast(Cast::Class(two.clone()), value))
             }
-            // A value of the root class may be a class.
+            // In hosts whose classes are objects, a value of the root class may be a class.
             (Type::Object(one), Type::Class(two)) => {
                 self.checker.is_root(one).then(|| cast(Cast::Class(two.clone()), value))
             }

@@ -62,13 +62,13 @@ impl<'a> Checker<'a> {
             is_free
         });
         self.bases(&mut works);
-        // Inheritance cycles were reported and removed before.
+        // Inheritance cycles were reported and removed above, so the order exists.
         let (works, _) = in_order(works, |work| &work.path, |work| work.base.as_slice());
         for work in &works {
             let skeleton = self.skeleton(work);
             self.classes.borrow_mut().insert(work.path.clone(), Some(Rc::new(skeleton)));
         }
-        // Delegates are declared before fields and parameters: the types of fields and parameters refer to delegates.
+        // Declares delegates before fields and parameters, because the types of fields and parameters may refer to delegates.
         self.declare_delegates(&works, &mut package);
         package.structs = self.structs_of(&structs);
         package.interfaces = self.declare_interfaces(&interfaces);
@@ -91,7 +91,7 @@ impl<'a> Checker<'a> {
         self.type_names.borrow_mut().entry(name.to_ascii_lowercase()).or_default().insert(0, what);
     }
 
-    /// Returns the classes and the interfaces of the files, and the locations of their names.
+    /// Returns the classes and the interfaces that the files declare, and the location of each name.
     fn heads(&self) -> (Vec<Work<'a>>, Vec<Work<'a>>, HashMap<String, At>) {
         let (mut works, mut interfaces): (Vec<Work<'a>>, Vec<Work<'a>>) = Default::default();
         let mut declared: HashMap<String, At> = HashMap::default();
@@ -123,7 +123,7 @@ impl<'a> Checker<'a> {
                 continue;
             }
             let path = self.own_path(&head.name.text);
-            // A macro may expand to any declaration.
+            // The class counts as broken if it contains a macro, because a macro may expand to any declaration.
             let broken = tree.is_partial || tree.items.iter().any(may_declare);
             let work = Work { file, head, items: &tree.items, path: path.clone(), base: None, broken };
             if head.is_interface {
@@ -138,7 +138,7 @@ impl<'a> Checker<'a> {
         (works, interfaces, declared)
     }
 
-    /// Returns true if the host or a plugin has declared a type with this path in reflection.
+    /// Returns true if the host or a plugin, not a script, has declared a type with this path in reflection.
     fn is_of_host(&self, path: &str) -> bool {
         use alcedo_reflect::origin::Origin;
         let kept = |origin: Origin| origin != Origin::Script;
@@ -235,8 +235,8 @@ impl<'a> Checker<'a> {
             let mut seen = HashSet::default();
             while let Some(path) = at {
                 if path == work.path {
-                    // Reports each cycle once. If a class of the cycle has the path of a host type, the cycle is skipped: that error is
-                    // already reported.
+                    // Reports each cycle once. Skips a cycle with a class that has the path of a host type, because that error is already
+                    // reported.
                     if !in_cycles.contains(&work.path) {
                         let is_reported = cycle.iter().any(|path| own.contains_key(path) && self.is_of_host(path));
                         if !is_reported {
@@ -273,7 +273,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Returns the name of a class for messages. If the class belongs to another package, the name includes the package.
+    /// Returns the name of a class for messages. If the class belongs to a different package, the name includes the package.
     pub(super) fn in_package<'p>(&self, path: &'p str) -> &'p str {
         let short = path.strip_prefix("/Script/").unwrap_or(path);
         match short.split_once('.') {
@@ -334,7 +334,7 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// Returns true for a macro that may expand to declarations.
+/// Returns true if the item is a macro that may expand to declarations.
 fn may_declare(item: &Item) -> bool {
     const DIRECTIVES: &[&str] = &["define", "undefine", "if", "else", "endif"];
     match item {
@@ -345,8 +345,8 @@ fn may_declare(item: &Item) -> bool {
     }
 }
 
-/// Sorts classes or interfaces so that bases precede the types that extend them. Also returns the types in inheritance cycles, and the
-/// types derived from these.
+/// Sorts classes or interfaces so that bases precede the types that extend them. Also returns the types that are in an inheritance cycle or
+/// derived from such a type.
 pub(super) fn in_order<T>(
     mut open: Vec<T>,
     path: impl Fn(&T) -> &Path,
@@ -365,7 +365,7 @@ pub(super) fn in_order<T>(
     }
 }
 
-/// Returns a path with its earlier names. The metadata `<Was=Old>` after the type name declares the earlier names.
+/// Returns a path together with the earlier names of its type, which the metadata `<Was=Old>` after the type name declares.
 fn earlier_names(path: &str, meta: Option<&str>) -> Option<(String, String)> {
     ast::meta_in(meta).find(|(key, _)| key == "was").map(|(_, names)| (path.to_owned(), names))
 }

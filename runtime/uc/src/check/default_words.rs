@@ -62,7 +62,8 @@ impl Checker<'_> {
                 };
             }
             Type::Delegate(_, _, expected) => {
-                // Existing menu classes write `Page.OnClick` in the defaults of `Page` itself.
+                // Accepts the own class as a qualifier, because existing menu classes write `Page.OnClick` in the defaults of `Page`
+                // itself.
                 let own = match names {
                     [of, _] if *place.class == *place.of => {
                         self.chain(place.class).iter().any(|class| of.is(&class.name))
@@ -79,7 +80,7 @@ impl Checker<'_> {
                     );
                 };
                 let own = self.find_function(place.class, &name.text);
-                // A delegate of a subobject may be bound to a function of the owner.
+                // In the defaults of a subobject, a delegate may also be bound to a function of the object that owns the subobject.
                 let is_of_owner = own.is_none() && *place.class != *place.of;
                 let Some(found) = own.or_else(|| self.find_function(place.of, &name.text)) else {
                     if self.is_broken(place.class) || self.is_broken(place.of) {

@@ -11,7 +11,8 @@ use crate::hash::HashMap;
 use crate::hir::{self, Const, Default, DefaultAction, Num, Path, Type};
 use crate::source::Span;
 
-/// Maximum number of array elements that the defaults of a package may create without an entry in the source.
+/// Maximum number of array elements that the defaults of a package may create without listing them. For example, setting one element
+/// creates all elements before it.
 pub(super) const MAX_UNWRITTEN: u64 = 1 << 22;
 
 /// Context of defaults: the class and its known subobjects.
@@ -19,7 +20,7 @@ pub(super) struct Place<'p> {
     pub(super) file: usize,
     /// Class whose properties are set.
     pub(super) class: &'p str,
-    /// Class whose `defaultproperties` contain the line.
+    /// Class whose `defaultproperties` contain the line. Differs from `class` inside a subobject.
     pub(super) of: &'p str,
     /// Subobjects declared so far in the block, with their classes.
     pub(super) objects: &'p [(String, Path)],
@@ -41,7 +42,7 @@ impl<'a> Checker<'a> {
             self.report(error.hint("write `defaultproperties`"));
             return (subobjects, defaults);
         }
-        // Collects all objects first: a line may refer to an object that a later line declares.
+        // Collects all subobjects first, because a line may refer to a subobject that a later line declares.
         for line in &found.lines {
             if let DefaultLine::Object(object) = line
                 && let Some((name, class)) = self.subobject_head(object, work.file, &work.path)
@@ -137,7 +138,7 @@ impl<'a> Checker<'a> {
                 self.refuse("uc-array-index", at, message)
             }
             Type::Array(of) => Ok(DefaultAction::SetElement(number, self.default_value(value, of, place)?)),
-            // Index 0 is allowed for a variable that is not an array.
+            // Accepts index 0 for a variable that is not an array.
             ty if number == 0 => Ok(DefaultAction::Set(self.default_value(value, ty, place)?)),
             ty => self.refuse("uc-no-array", at, format!("`{ty}` has no elements")),
         }
@@ -309,7 +310,8 @@ impl<'a> Checker<'a> {
         found.into_iter().collect()
     }
 
-    /// Adds to the number of array elements that the source does not list. Reports the first excess over the limit of the package.
+    /// Adds to the package's number of array elements that the source does not list. Reports an error when the sum first exceeds
+    /// [`MAX_UNWRITTEN`].
     fn count_unwritten(&self, values: u64, at: At) -> Found<()> {
         let left = self.unwritten.get();
         self.unwritten.set(left.saturating_sub(values));
@@ -325,7 +327,7 @@ impl<'a> Checker<'a> {
         Err(Reported)
     }
 
-    /// Counts the elements that assignments past the end add to dynamic arrays.
+    /// Counts the elements that are created because a line assigns an element past the end of a dynamic array.
     pub(super) fn count_grown(&self, lines: &[Default], class: &str, at: At) {
         let mut lens: HashMap<&str, u64> = HashMap::default();
         for line in lines {
@@ -399,7 +401,7 @@ impl<'a> Checker<'a> {
         reported.map_or(Ok(Const::Struct(made)), Err)
     }
 
-    /// Returns a copy of the default of an array. The copied elements count against the limit of elements that the source does not list.
+    /// Returns a copy of the default of an array. The copied elements count as elements that the source does not list.
     fn row_of(&self, default: Option<&std::rc::Rc<Const>>, of: &Type, at: At) -> Found<Option<Const>> {
         let Some(default) = default else { return Ok(None) };
         if let Const::Array(row) = &**default {
@@ -408,7 +410,7 @@ impl<'a> Checker<'a> {
         Ok(Some((**default).clone()))
     }
 
-    /// Sets one more element in an array value of a struct. Returns the array.
+    /// Sets one element of an array in a struct value, after earlier elements of this array were set. Returns the array.
     pub(super) fn row_with(
         &self,
         index: &DefaultIndex,
@@ -447,7 +449,7 @@ impl<'a> Checker<'a> {
                 if (low..=high).contains(&number) {
                     return Ok(Const::Int(number));
                 }
-                // Hexadecimal literals state the bit pattern.
+                // A hexadecimal literal specifies the bit pattern of a signed number.
                 if is_hex && num.is_signed() && number >= 0 && number < 1 << num.bits() {
                     return Ok(Const::Int(number - (1 << num.bits())));
                 }

@@ -91,7 +91,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// Reports an error if the context has no `self` object.
+    /// Reports an error if no `self` object exists in this context.
     pub(super) fn needs_object(&self, span: Span, what: impl fmt::Display) -> Found<()> {
         if !self.is_static && !self.only_constants {
             return Ok(());
@@ -228,8 +228,8 @@ impl Body<'_, '_> {
         Err(self.report(self.error("uc-unknown-member", name.span, message).similar(near)))
     }
 
-    /// Resolves the name of a function that is used as a value. The result is a delegate of the expected type. `object` contains the class
-    /// if the function is static.
+    /// Resolves the name of a function that is used as a value. The result is a delegate of the expected type. `object` is the object
+    /// before the name or, if the function is static, the class before the name.
     pub(super) fn function_value(
         &self,
         object: Option<Expr>,
@@ -259,8 +259,8 @@ impl Body<'_, '_> {
         Ok(Expr { kind, ty: ty.clone(), line: self.line(span) })
     }
 
-    /// Returns the class default object of a class. If `of` is an object, uses the class of this object. Delegates bind static functions to
-    /// the class default object.
+    /// Returns the class default object of the class `of`, to which delegates bind static functions. If `of` is an object, uses the class
+    /// of this object.
     fn default_object(&self, of: Option<Expr>, span: Span) -> Expr {
         let of = of.unwrap_or_else(|| self.self_class(span));
         let line = of.line;
@@ -341,10 +341,10 @@ impl Body<'_, '_> {
         let hint = first.as_ref().ok().map(|first| first.ty.clone());
         let second = self.value(other, expected.or(hint.as_ref()));
         let (condition, first, second) = (condition?, first?, second?);
-        // If both arms convert to the expected type, the result has this type. Otherwise, the result has the type of one arm, if the
-        // opposite arm converts to this type.
+        // If both arms convert to the expected type, the result has this type. Otherwise, the result has the type of one of the arms to
+        // which the opposite arm converts.
         let to = match expected {
-            // Two numbers have the wider of their types. The expected type is ignored.
+            // If both arms are numbers, ignores the expected type: the result has the wider type of the two.
             Some(expected)
                 if !matches!(expected, Type::Num(_))
                     && self.checker.implicit(&first.ty, expected).is_some()

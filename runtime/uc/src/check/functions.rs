@@ -94,11 +94,11 @@ impl<'a> Checker<'a> {
         found
     }
 
-    /// Resolves the type of a result. Fails for an unknown type, and reports the error.
+    /// Resolves the type of a result. Reports an unknown type, and returns `Err`.
     fn result_of(&self, result: Option<&TypeRef>, work: &Work<'_>) -> Result<Option<Type>, Reported> {
         match result {
             None => Ok(None),
-            // Old files write `function void F()` for a function without a result.
+            // Accepts `function void F()`, which old files write for a function without a result.
             Some(TypeRef { kind: ast::TypeKind::Named(names), .. }) if names.len() == 1 && names[0].is("void") => {
                 Ok(None)
             }
@@ -228,7 +228,7 @@ impl<'a> Checker<'a> {
             let hint = "one of the two states how many bytes the `bool` result of a `dllimport` function fills in C";
             self.report(Diagnostic::error("uc-dll-import", at, message).hint(hint));
         }
-        // A `coerce` function with a class as its first argument returns an object of this class.
+        // If a `coerce` function has a class as its first parameter, its result is an object of the class that the call passes.
         let is_coerced = found.modifiers.iter().any(|modifier| modifier.name.is("coerce"));
         let by_class = matches!(symbol.params.first(), Some(ParamSym { ty: Some(Type::Class(_)), .. }));
         symbol.result_by = (is_coerced && by_class && matches!(symbol.result, Some(Type::Object(_)))).then_some(0);
@@ -273,7 +273,8 @@ impl<'a> Checker<'a> {
             let error = Diagnostic::error("uc-override", at, message).hint(hint);
             self.report(error.other(overridden.at, "what it would override"));
         };
-        // Reflection allows only one function of each name in a chain of base classes.
+        // Rejects a function that has the name of an inherited private function, because reflection allows only one function per name in a
+        // class and its bases.
         if overridden.access == Access::Private {
             refuse("that function is private".to_owned(), "use another name");
             return;
@@ -313,7 +314,7 @@ impl<'a> Checker<'a> {
         made.symbol = Rc::new(symbol);
     }
 
-    /// Returns true for classes of this package and of other script packages.
+    /// Returns true if the class belongs to this package or to a different script package.
     fn is_of_script(&self, class: &str) -> bool {
         class.strip_prefix("/Script/").and_then(|path| path.split_once('.')).is_some_and(|(of, _)| of == self.package)
             || self
@@ -322,7 +323,7 @@ impl<'a> Checker<'a> {
                 .is_some_and(|found| found.origin == alcedo_reflect::origin::Origin::Script)
     }
 
-    /// Compares the signatures. Reports a mismatch.
+    /// Compares the signatures of an override and of the overridden function. Reports a mismatch.
     fn same_signature(&self, made: &FuncWork<'a>, overridden: &FuncSym, at: At) -> bool {
         let (Some(found), Some(expected)) = (made.symbol.signature(), overridden.signature()) else {
             // A type in one of the signatures is unknown, and its error is already reported.

@@ -1,4 +1,5 @@
-//! Merges repeated messages of a file into one message per subject. The message lists the lines of all occurrences.
+//! Merges repeated messages about one subject, such as a macro name, into one message per file. The merged message lists the lines of all
+//! occurrences.
 
 use crate::diagnostic::Diagnostic;
 use crate::hash::{HashMap, HashSet};
@@ -21,7 +22,8 @@ const MAX_LINES: usize = 12;
 
 /// Merges repeated messages. The input is sorted by file and offset.
 pub(super) fn gathered(messages: Vec<Diagnostic>) -> Vec<Diagnostic> {
-    // A file with `` `if `` contains both branches of a condition. The two branches may declare one name twice.
+    // If a file contains `` `if ``, both branches of the condition are checked. The two branches may therefore seem to declare a name
+    // twice.
     let chosen: HashSet<usize> = messages
         .iter()
         .filter(|message| message.id == "uc-macro" && message.message.to_ascii_lowercase().contains("`` `if ``"))

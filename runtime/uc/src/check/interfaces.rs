@@ -81,7 +81,7 @@ impl<'a> Checker<'a> {
                     continue;
                 }
                 Item::Struct(_) | Item::Enum(_) => continue,
-                // Native interfaces contain an empty `defaultproperties` block.
+                // Accepts an empty `defaultproperties` block, because native interfaces contain one.
                 Item::Defaults(found) if found.lines.is_empty() => continue,
                 Item::Defaults(found) => found.span,
                 Item::Var(found) => found.span,
@@ -92,7 +92,7 @@ impl<'a> Checker<'a> {
             let error = Diagnostic::error("uc-interface", (work.file, at), message);
             self.report(error.hint("functions, structs and enums do"));
         }
-        // Copies of inherited functions have paths in the interface that inherits them.
+        // The copy of an inherited function has a path in the interface that inherits the function.
         let own = |found: &Rc<FuncSym>| {
             let path: Path = format!("{}:{}", work.path, found.name).into();
             let owner = work.path.clone();
@@ -240,8 +240,8 @@ impl<'a> Checker<'a> {
                     Some(found) if found.signature().is_some_and(|found| found != signature) => {
                         format!("`{function}` has another signature than `{function}` of `{name}`")
                     }
-                    // Reflection compares names case-sensitively. Functions of the class itself already have the spelling of the interface.
-                    // Inherited functions may differ.
+                    // Reflection compares names case-sensitively. The checker spells functions of the class itself like the interface, but
+                    // an inherited function may have a different spelling.
                     Some(found) if found.name != *function => {
                         format!("`{class}` has `{}`, which `{name}` spells `{function}`", found.name)
                     }

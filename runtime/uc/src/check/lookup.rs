@@ -17,7 +17,7 @@ use crate::parse::in_dots;
 use crate::token::lower;
 
 impl Checker<'_> {
-    /// Returns true if the checked package replaces this reflected type.
+    /// Returns true if this reflected type belongs to an earlier version of the checked package, which will replace it.
     fn is_replaced(&self, origin: Origin, package: &str) -> bool {
         origin == Origin::Script && package == self.package
     }
@@ -54,7 +54,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Resolves the last name of `names` as a type. A name before it is the package of the type.
+    /// Resolves the last name of `names` as a type. If a name precedes it, the preceding name is the package of the type.
     pub(super) fn type_named(&self, names: &[Ident], file: usize) -> Option<Found<Type>> {
         let last = names.last()?;
         let table = self.type_names.borrow();
@@ -65,7 +65,8 @@ impl Checker<'_> {
         };
         let in_package = |found: &&Type, package: &str| package_of(found).eq_ignore_ascii_case(package);
         if let [.., qualifier, _] = names {
-            // Prefers `Package.Type`. If the qualifier is a class, the code below ignores it and resolves only the type name.
+            // Prefers the interpretation `Package.Type`. If the qualifier is a class, the code below ignores it and resolves only the type
+            // name.
             if let Some(exact) = found.iter().find(|symbol| in_package(symbol, &qualifier.text)) {
                 return Some(Ok(exact.clone()));
             }
@@ -115,7 +116,7 @@ impl Checker<'_> {
         if !self.is_first(file, last.text.to_ascii_lowercase()) {
             return super::Reported;
         }
-        // A file may have this name although its class declaration could not be parsed. Its syntax error is already reported.
+        // If a file has this name but its class declaration could not be parsed, its syntax error is already reported.
         let is_unparsed = |(file, source): (&crate::ast::File, &crate::source::Source)| {
             file.class.is_none() && source.stem().eq_ignore_ascii_case(&last.text)
         };
@@ -146,7 +147,8 @@ impl Checker<'_> {
         self.report(error.similar(near.map(declared)))
     }
 
-    /// Reports that a class has no member of this name. Reports no error if a class of the chain is unknown.
+    /// Reports that a class has no member of this name. Reports no error if a base class is unknown, because that class may declare the
+    /// member.
     pub(super) fn no_member<T: Clone>(
         &self,
         id: &'static str,
@@ -166,12 +168,13 @@ impl Checker<'_> {
         self.report(Diagnostic::error(id, (file, name.span), message).similar(near))
     }
 
-    /// Reports that a class has no variable of this name. Reports no error if a class of the chain is unknown.
+    /// Reports that a class has no variable of this name. Reports no error if a base class is unknown, because that class may declare the
+    /// variable.
     pub(super) fn no_variable(&self, class: &str, name: &Ident, file: usize) -> super::Reported {
         self.no_member("uc-unknown-member", "variable", class, name, file, |class| &class.props)
     }
 
-    /// Returns the description of a module with errors if this module declares the name.
+    /// If a module with errors declares the name, returns the description of this module.
     pub(super) fn refused(&self, name: &str) -> Option<&String> {
         self.options.refused.get(&name.to_ascii_lowercase())
     }
@@ -206,7 +209,7 @@ impl Checker<'_> {
         self.enums.borrow().by_path.get(path).cloned()
     }
 
-    /// Returns the known classes of the chain, from the class to the root. The chain is finite, because inheritance cycles were removed
+    /// Returns the class and its known base classes, up to the root class. The list is finite, because inheritance cycles were removed
     /// before.
     pub(super) fn chain(&self, path: &str) -> Vec<Rc<ClassSym>> {
         self.lineage(path).collect()
@@ -246,7 +249,7 @@ impl Checker<'_> {
 
     pub(super) fn find_property(&self, class: &str, name: &str) -> Option<Rc<PropSym>> {
         self.member(class, name, |class| &class.props).or_else(|| {
-            // Old and exported files name the property of a delegate `__Name__Delegate`.
+            // Also accepts the property name `__Name__Delegate`, which old and exported files use for the delegate `Name`.
             let inner = name.get(2..name.len().checked_sub(10)?)?;
             let is_one = name.starts_with("__") && name.get(name.len() - 10..)?.eq_ignore_ascii_case("__delegate");
             if is_one { Some(self.find_delegate(class, inner)?.prop.clone()) } else { None }
@@ -277,7 +280,7 @@ impl Checker<'_> {
         self.member(class, name, |class| &class.consts)
     }
 
-    /// Finds the class of a subobject that the class or a base declares.
+    /// Finds the class of a subobject that the class or one of its base classes declares.
     pub(super) fn find_subobject(&self, class: &str, name: &str) -> Option<Path> {
         self.member(class, name, |class| &class.subobjects)
     }
@@ -291,8 +294,8 @@ impl Checker<'_> {
         libraries.filter_map(|path| self.find_function(path, name)).find(|found| found.is_static)
     }
 
-    /// Returns the number type of a vector or rotator: a struct named `Vector` or `Rotator` with three numbers of one type. The flag is
-    /// true for a vector.
+    /// Returns the number type of a vector or rotator: a struct named `Vector` or `Rotator` with three numbers of one type. Also returns
+    /// true for a vector and false for a rotator.
     pub(super) fn triple(&self, ty: &Type) -> Option<(Triple, bool)> {
         let Type::Struct(path) = ty else { return None };
         let is_vector = match &*lower(path.rsplit('.').next().unwrap_or(""), &mut [0; 64]) {
@@ -322,7 +325,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Returns true if the type refers to an incompletely known class. Callers must report no type errors for such a type.
+    /// Returns true if the type refers to a class with an unknown base class. Callers must not report type errors for such a type.
     pub(super) fn is_unsure(&self, ty: &Type) -> bool {
         match ty {
             Type::Object(path) | Type::Class(path) | Type::Reference(_, path) => self.is_broken(path),
@@ -330,7 +333,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Returns the root class of the chain. If a class of the chain is unknown, returns the path of the class `Object`.
+    /// Returns the root of the base classes of a class. If a base class is unknown, returns the path of the class `Object`.
     pub(super) fn root_of(&self, class: &str) -> Path {
         let last = self.lineage(class).last();
         if last.as_ref().is_none_or(|last| last.broken)
@@ -341,8 +344,8 @@ impl Checker<'_> {
         last.map_or_else(|| class.into(), |last| last.path.clone())
     }
 
-    /// Returns the most similar name for a hint. The number of searches is limited, because sources with many errors would otherwise take
-    /// too long.
+    /// Returns the most similar name, for use in a hint. The number of these searches is limited, because they would take too long for
+    /// sources with many errors.
     pub(super) fn near<'n>(&self, name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
         let left = self.hints.get().checked_sub(1)?;
         self.hints.set(left);

@@ -22,7 +22,7 @@ pub(super) struct Members<'a> {
     pub(super) functions: Vec<FuncWork<'a>>,
 }
 
-/// Evaluated specifiers of a variable.
+/// Flags and metadata that follow from the specifiers of a variable.
 #[derive(Default)]
 struct VarSpecifiers {
     flags: u64,
@@ -44,7 +44,7 @@ impl<'a> Checker<'a> {
                 }
             }
         }
-        // Delegates that take delegates as parameters are declared last.
+        // Declares delegates that have delegate parameters last, because their parameter types must already be declared.
         open.sort_by_key(|(_, found)| found.params.iter().any(|param| names_delegate(&param.ty)));
         for (work, found) in open {
             // A class does not declare a delegate of its base class again. Only the body in this class overrides the inherited body.
@@ -78,7 +78,7 @@ impl<'a> Checker<'a> {
             self.report(Diagnostic::error("uc-delegate-out", place, message).hint("give it back as the result"));
         }
         let signature: Option<SignatureText> = func.signature().filter(|signature| {
-            // The description of a delegate type contains the descriptions of its delegate parameters.
+            // Limits the size of the signature, because the signature of a delegate contains the signatures of its delegate parameters.
             let fits = count_nodes(signature) <= MAX_TYPE_NODES;
             if !fits {
                 let message = format!("the delegate `{name}` takes delegates that take delegates: its type has more than {MAX_TYPE_NODES} words");
@@ -112,7 +112,7 @@ impl<'a> Checker<'a> {
 
     pub(super) fn declare_members(&self, work: &Work<'a>) -> Members<'a> {
         let mut properties = Vec::new();
-        // Properties that hold the bound functions of delegates are first.
+        // Adds the properties that hold the bound functions of delegates first.
         if let Some(class) = self.class(&work.path) {
             let mut delegates: Vec<_> = class.delegates.iter().map(|(_, delegate)| delegate).collect();
             delegates.sort_by_key(|delegate| delegate.prop.at.map(|(_, span)| span));
@@ -281,7 +281,7 @@ impl<'a> Checker<'a> {
                             self.report(Diagnostic::error("uc-declared-twice", at, message));
                             continue;
                         }
-                        // `Nothing` replaces an unknown type. The error of this type is already reported.
+                        // Replaces an unknown type by `Nothing`, because the error of this type is already reported.
                         fields.push(self.property(name, ty.unwrap_or(Type::Nothing), &specifiers, &var.doc, at));
                     }
                 }

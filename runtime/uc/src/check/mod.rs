@@ -1,5 +1,5 @@
-//! Checks syntax trees and builds the checked tree. Resolves names against the package and live reflection, infers and compares types, and
-//! inserts conversions. Each mistake is reported once, without follow-up errors.
+//! Checks syntax trees and builds the checked tree. Resolves names against the package and the types that are currently registered in
+//! reflection, infers and compares types, and inserts conversions. Reports each mistake once, without follow-up errors.
 
 mod bodies;
 mod body;
@@ -64,10 +64,11 @@ const MAX_MESSAGES: usize = 10_000;
 pub struct Options {
     /// Paths of host libraries: classes whose static functions can be called without the class name.
     pub libraries: Vec<String>,
-    /// If true, access flags of reflection are ignored. Scripts can then use every property and function, and extend every class.
+    /// If true, ignores the flags of reflected types that restrict scripts. Scripts can then use every property and function, and extend
+    /// every class.
     pub ignore_flags: bool,
-    /// Types and enum entries that a module with errors declares, by name in lower case. Each entry describes the module, such as "the
-    /// package `Tale`". Messages then name the module instead of reporting an unknown type.
+    /// Types and enum entries that a module with errors declares, by name in lower case. The value of each entry describes the module, such
+    /// as "the package `Tale`". If a script uses such a name, the message names the module instead of reporting an unknown type.
     pub refused: std::collections::HashMap<String, String>,
 }
 
@@ -122,8 +123,8 @@ pub fn check(package: &str, sources: &[Source], types: &Types, options: &Options
     check_parsed(package, sources, Parsed::of(sources), types, options)
 }
 
-/// Checks the files of a package against the types that are registered now. Ignores types that an earlier version of the package declared,
-/// because the new types replace them. Like all of reflection, this function must be called on the game thread.
+/// Checks the files of a package against the types that are currently registered in reflection. Ignores types that an earlier version of
+/// the package declared, because the new types replace them. Like all of reflection, this function must be called on the game thread.
 ///
 /// # Errors
 /// Returns all messages if at least one message is an error. The messages include the warnings, and are ordered by file and offset.
@@ -204,9 +205,9 @@ pub(crate) struct Checker<'a> {
     types: &'a Types,
     options: &'a Options,
     messages: RefCell<Vec<Diagnostic>>,
-    /// Offsets of syntax errors by file.
+    /// Offsets of syntax errors by index of the file.
     syntax_errors: HashMap<usize, Vec<u32>>,
-    /// Reported unknown names by file.
+    /// Unknown names that were already reported, by index of the file.
     reported: RefCell<HashSet<(usize, String)>>,
     /// Classes (as object types), structs, enums and interfaces by name in lower case. In each list, types of this package are first.
     type_names: RefCell<HashMap<String, Vec<hir::Type>>>,
@@ -214,7 +215,7 @@ pub(crate) struct Checker<'a> {
     structs: RefCell<HashMap<hir::Path, Option<Rc<StructSym>>>>,
     enums: RefCell<Enums>,
     interfaces: RefCell<HashMap<hir::Path, Rc<InterfaceSym>>>,
-    /// Symbols of the operators that classes of the package declare. The language does not support such operators.
+    /// Symbols of the operators that classes of the package declare. The language does not support declared operators.
     own_operators: RefCell<HashSet<String>>,
     /// Constants under evaluation, to detect cycles.
     open_consts: RefCell<Vec<At>>,
@@ -222,19 +223,19 @@ pub(crate) struct Checker<'a> {
     invalid_consts: RefCell<HashSet<At>>,
     /// Values of constants. The key is the location of the constant, and the class that uses the constant.
     const_values: RefCell<HashMap<(At, String), consts::ConstValues>>,
-    /// True after the excess over the nesting limit of constants was reported.
+    /// True after the first constant that exceeds the nesting limit was reported.
     depth_reported: Cell<bool>,
     /// Remaining number of searches for similar names.
     hints: Cell<u32>,
     /// Number of fields of all structs so far, including inherited fields.
     fields: Cell<usize>,
-    /// Number of initial values of all classes and structs so far.
+    /// Number of initial values that all classes and structs have so far.
     starts: Cell<u64>,
-    /// Index of the first error in `messages`. Without an error, larger than every index.
+    /// Index of the first error in `messages`. If no error was reported, larger than every index.
     first_error: Cell<usize>,
     /// Number of messages beyond [`MAX_MESSAGES`]. These messages are not stored.
     unlisted: Cell<u64>,
-    /// Exceeded limits on the totals of a package. Each limit is reported once.
+    /// Limits on the totals of a package that were exceeded and already reported.
     passed: RefCell<HashSet<&'static str>>,
     /// Remaining number of array elements that defaults may create without an entry in the source.
     unwritten: Cell<u64>,
@@ -285,7 +286,7 @@ impl<'a> Checker<'a> {
         checker
     }
 
-    /// Records that the name is reported for the file. Returns true for the first report of this name in this file.
+    /// Records that the name is reported for the file. Returns true if this name was not reported for this file before.
     fn is_first(&self, file: usize, name: String) -> bool {
         self.reported.borrow_mut().insert((file, name))
     }
@@ -304,7 +305,7 @@ impl<'a> Checker<'a> {
         Reported
     }
 
-    /// Reports an error, and returns it as the failure.
+    /// Reports an error, and returns `Err`.
     fn refuse<T>(&self, id: &'static str, at: At, message: impl Into<String>) -> Found<T> {
         Err(self.report(Diagnostic::error(id, at, message)))
     }
@@ -317,7 +318,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Returns all messages in order. If messages were not stored, a final message states their number.
+    /// Returns all messages in order. If some messages were not stored, adds a final message with their number.
     fn into_messages(self) -> Vec<Diagnostic> {
         let (sources, unlisted) = (self.sources, self.unlisted.get());
         let mut messages = in_order(self.messages.into_inner(), sources);

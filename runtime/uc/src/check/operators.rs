@@ -16,7 +16,8 @@ pub(super) struct Operation {
     pub(super) result: Type,
 }
 
-/// Returns the number type to which two numbers are promoted. Returns `None` for `u64` with a signed type.
+/// Returns the number type to which the operands of an operator are promoted, if both are numbers. Returns `None` for `u64` with a signed
+/// type.
 pub(super) fn promoted(one: Num, other: Num) -> Option<Num> {
     use Num as N;
     if one == N::F64 || other == N::F64 {
@@ -146,7 +147,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// Returns the operand kind of a comparison, and the required types of its left and right operand.
+    /// Returns the operand kind of an equality comparison, and the types to which its left and right operands must be converted.
     fn equality(&self, left: &Type, right: &Type) -> Option<(Operand, Type, Type)> {
         let both = |on, ty: &Type| Some((on, ty.clone(), ty.clone()));
         if number_of(left).is_some() && number_of(right).is_some() {
@@ -270,12 +271,12 @@ impl Body<'_, '_> {
             Ok(Expr { ty, .. }) => self.checker.triple(ty).map(|(triple, _)| Type::Num(triple.of)),
             Err(Reported) => None,
         };
-        // The expected type does not affect operands: `7 / 2` is 3, even if a `float` is expected. The only exception is a float literal:
-        // it is `f64` if a `double` is expected.
+        // The expected type does not affect operands: `7 / 2` is 3, even if a `float` is expected. The only exception is a float literal,
+        // which is `f64` if an `f64` is expected.
         let expected = expected.filter(|expected| **expected == Type::Num(Num::F64));
         let expected_of = |value: &ast::Expr| if is_fraction(value) { expected } else { None };
         let is_name = |value: &ast::Expr| matches!(value.kind, ast::ExprKind::Ident(_));
-        // In `ENTRY == value`, the right operand determines the enum of the entry. The right operand is therefore checked first.
+        // In `ENTRY == value`, checks the right operand first, because it determines the enum of the entry.
         let is_entry = is_name(one) && !is_name(other) && matches!(op, Infix::Eq | Infix::Ne);
         if !is_number(other) && (is_entry || is_number(one) && !shifts) {
             let right = self.value(other, None);
@@ -301,7 +302,7 @@ impl Body<'_, '_> {
     }
 
     fn no_operation(&self, op: Infix, at: Span, left: &Expr, right: &Expr) -> Reported {
-        // A class may declare this operator. That unsupported declaration is already reported.
+        // If a class declares this operator, the unsupported declaration is already reported.
         let is_declared = self.checker.own_operators.borrow().iter().any(|sign| sign.eq_ignore_ascii_case(op.sign()));
         if is_declared || self.checker.is_unsure(&left.ty) || self.checker.is_unsure(&right.ty) {
             return Reported;
@@ -432,7 +433,7 @@ impl Body<'_, '_> {
                 make(Unary::BitNot(num), found, ty)
             }
             _ => {
-                // An unsigned type is converted to a wider signed type.
+                // Negation converts an unsigned operand to a wider signed type.
                 let num = match num {
                     Num::U32 => Num::I64,
                     Num::U64 => return Err(refused(self)),

@@ -1,11 +1,11 @@
-//! Reports unsupported constructs, and specifiers without effect, with their locations.
+//! Reports unsupported constructs, and specifiers that have no effect in this language.
 
 use super::Checker;
 use crate::ast::{ClassHead, Modifier, Outside, OutsideKind};
 use crate::diagnostic::Diagnostic;
 use crate::parse::{directive_outside, macro_outside};
 
-/// Known class specifiers. Most class specifiers concern editors, native code and serialization.
+/// Known class specifiers. Most of them have no effect here, because they concern editors, native code and serialization.
 const CLASS_SPECIFIERS: &[&str] = &[
     "abstract",
     "final",

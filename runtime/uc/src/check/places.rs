@@ -10,7 +10,7 @@ use crate::source::Span;
 use crate::token::lower;
 
 impl Body<'_, '_> {
-    /// Checks an expression without reporting messages. Callers use the type of the expression before its context is known.
+    /// Checks an expression without reporting messages. Used if the type of an expression is needed before its context is known.
     pub(super) fn value_quietly(&self, value: &ast::Expr) -> Found<Expr> {
         let (messages, reported) = (self.checker.messages.borrow().len(), self.checker.reported.borrow().clone());
         let found = self.value(value, None);
@@ -64,8 +64,8 @@ impl Body<'_, '_> {
             || self.checker.find_const(&self.class, name).is_some()
     }
 
-    /// Returns true for variables of an enum type. Enum values have no members. In `name.x`, `name` is therefore an enum with the name of
-    /// the variable.
+    /// Returns true if the name is a variable of an enum type. Because enum values have no members, `name` in `name.x` is then not this
+    /// variable, but an enum of the same name.
     fn is_enum_value(&self, name: &str) -> bool {
         let local = get_caseless(&self.locals, name).map(|local| local.ty.clone());
         let ty = local.or_else(|| self.checker.find_property(&self.class, name).map(|found| found.ty.clone()));
@@ -154,7 +154,7 @@ impl Body<'_, '_> {
         };
         let callee = Callee::Static { class: None, path: found.path.clone() };
         let call = Expr { kind: ExprKind::Call(Box::new(Call { callee, args, wildcards: Vec::new() })), ty, line };
-        // The result is cast to the class that the specifier `within` names.
+        // Casts the result to the class that the class specifier `within` names.
         let within = self.checker.chain(class).iter().find_map(|class| class.within.clone());
         Some(Ok(match within.filter(|_| name.is("outer")) {
             Some(of) => {
@@ -177,7 +177,7 @@ impl Body<'_, '_> {
         Ok(Expr { kind, ty, line: self.checker.line(at) })
     }
 
-    /// Returns true if code of this class has access to a member of `owner`.
+    /// Returns true if code of the current class has access to a member of `owner`.
     fn may(&self, access: Access, owner: &str) -> bool {
         match access {
             Access::Public => true,
@@ -186,7 +186,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// Reports an error if code of this class has no access to the member.
+    /// Reports an error if code of the current class has no access to the member.
     pub(super) fn check_access(
         &self,
         access: Access,
@@ -259,7 +259,7 @@ impl Body<'_, '_> {
                 let found = self.value_as(index, &key)?;
                 Ok(Expr { kind: ExprKind::Intrinsic(Intrinsic::MapGet, vec![base, found]), ty: *value, line })
             }
-            // `x[0]` means `x` if the variable is not an array.
+            // If the variable is not an array, `x[0]` means `x`.
             ty => self.refuse("uc-no-array", span, format!("`{ty}` has no elements: `[…]` cannot stand behind it")),
         }
     }

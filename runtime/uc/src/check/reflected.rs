@@ -1,4 +1,5 @@
-//! Builds symbols of reflected classes, structs and interfaces. The symbols contain the members that scripts may use, with their access.
+//! Builds the checker's symbols for reflected classes, structs and interfaces. The symbols contain the members that scripts may use, and
+//! the access to each member.
 
 use std::rc::Rc;
 
@@ -42,7 +43,7 @@ pub(crate) fn type_of(ty: &PropertyType) -> Type {
     }
 }
 
-/// Returns the type of a parsed delegate parameter. `num_of` returns the number kind of an enum.
+/// Converts the parsed type of a delegate parameter. `num_of` returns the number kind of the enum with a given path.
 fn type_of_text(text: &TypeText, num_of: &dyn Fn(&str) -> Num) -> Type {
     let of = |inner: &TypeText| Box::new(type_of_text(inner, num_of));
     match text {
@@ -147,7 +148,7 @@ fn wild_of(meta: &Meta, param: &Property) -> Option<Wild> {
     }
 }
 
-/// Returns a function with the signature of a delegate. Parameter names are derived from the parameter positions.
+/// Returns a function with the signature of a delegate. Derives the parameter names from the parameter positions.
 pub(crate) fn func_of_signature(
     name: &str,
     path: Path,
@@ -175,13 +176,13 @@ pub(crate) fn func_of_signature(
     }
 }
 
-/// Returns a delegate that a script class in another package declares. Reads the declaration from the property that holds the bound
+/// Returns a delegate that a script class in a different package declares. Derives the declaration from the property that holds the bound
 /// function.
 fn reflected_delegate(class: &Class, property: &Property) -> Option<DelegateSym> {
     let name = property.text.strip_prefix("__")?.strip_suffix("__Delegate")?.to_owned();
     let prop = reflected_prop(property, true);
     let Some(Type::Delegate(_, Some(path), signature)) = prop.ty.clone() else { return None };
-    // All enums of scripts have numbers of this type.
+    // All script enums have discriminants of this type.
     let num_of = |_: &str| Num::U8;
     let func = func_of_signature(&name, path, &signature, &num_of, &class.path);
     let body = delegate_body(&name);

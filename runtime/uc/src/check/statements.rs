@@ -8,7 +8,7 @@ use crate::hir::{Arm, Const, Expr, ExprKind, Intrinsic, Stmt, StmtKind, Type, Un
 use crate::source::Span;
 
 impl Body<'_, '_> {
-    /// Checks statements. Omits statements with errors, after reporting these errors.
+    /// Checks statements. Reports errors, and omits the statements that contain them.
     pub(super) fn block(&mut self, statements: &[ast::Stmt]) -> Vec<Stmt> {
         let is_kept =
             |statement: &&ast::Stmt| !matches!(statement.kind, ast::StmtKind::Local(..) | ast::StmtKind::Empty);
@@ -222,7 +222,7 @@ impl Body<'_, '_> {
             let message = format!("a `switch` cannot compare values of `{}`", value.ty);
             return self.refuse("uc-operator-types", value_span, message);
         };
-        // The switch value and the arms are converted to the operand type.
+        // Converts the switch value and the values of the arms to the operand type.
         let to = operation.left.clone();
         let widen = |expr: Expr| match self.checker.implicit(&expr.ty, &to) {
             Some(coercion) => super::convert::converted(expr, coercion, &to),
@@ -245,7 +245,7 @@ impl Body<'_, '_> {
                 self.refuse("uc-return", span, format!("a result of `{expected}` is missing behind `return`"))
             }
             (Some(value), None) => {
-                // In a function without a result, a call without a result may follow `return`.
+                // In a function without a result, accepts a call without a result after `return`.
                 let found = self.expr(value, None)?;
                 if found.ty == Type::Nothing && matches!(found.kind, ExprKind::Call(_)) {
                     let line = found.line;

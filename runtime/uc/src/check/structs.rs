@@ -113,12 +113,12 @@ impl Checker<'_> {
         self.struct_bases(structure.base.clone()).find_map(|path| numbers.get(&path).copied())
     }
 
-    /// Returns `base` and all its bases, in order.
+    /// Returns `base` and all bases of `base`, nearest first.
     pub(super) fn struct_bases(&self, base: Option<Path>) -> impl Iterator<Item = Path> {
         std::iter::successors(base, |path| self.structure(path)?.base.clone())
     }
 
-    /// Reports and removes the base of structs with more than [`MAX_EXTENSION_DEPTH`] bases.
+    /// Reports each struct with more than [`MAX_EXTENSION_DEPTH`] direct and indirect bases, and removes its base.
     fn cut_deep_bases(&self, made: &mut [(hir::Struct, At)]) {
         let bases: HashMap<Path, Path> =
             made.iter().filter_map(|(found, _)| Some((found.path.clone(), found.base.clone()?))).collect();
@@ -133,7 +133,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Returns true if a struct is one of its own bases. These cycles are reported elsewhere.
+    /// Returns true if a struct is in an inheritance cycle. Such cycles are reported elsewhere.
     fn is_circular(&self, structure: &hir::Struct, bases: &HashMap<Path, Path>) -> bool {
         let base_chain = std::iter::successors(structure.base.as_ref(), |path| bases.get(*path));
         base_chain.take(MAX_EXTENSION_DEPTH).any(|path| *path == structure.path)
@@ -163,7 +163,7 @@ impl Checker<'_> {
         let mut values = 0;
         for field in &fields {
             let Some(ty) = &field.ty else { continue };
-            // A struct that is too large counts as one value. The structs that contain it are then not reported.
+            // Counts a struct that is too large as one value, so that the structs that contain it are not reported too.
             if self.add_values(&mut values, ty, &structure.name, field.at.unwrap_or(at)).is_err() {
                 values = 1;
                 break;

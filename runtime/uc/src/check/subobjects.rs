@@ -1,4 +1,4 @@
-//! Subobjects declared in defaults, and detection of infinite nesting.
+//! Checks the subobjects that defaults declare, and detects subobjects that contain each other without end.
 
 use super::Checker;
 use super::declare::Work;
@@ -9,10 +9,10 @@ use crate::diagnostic::Diagnostic;
 use crate::hash::HashMap;
 use crate::hir::{self, Path, Type};
 
-/// Path of a contained class: the base of a class, or the class of a subobject. The location of the declaration follows.
+/// Path of the base of a class or of the class of a subobject, with the location of the declaration.
 type Contained = (Path, Option<At>);
 
-/// Class on the current search path, with the index of the next contained class to visit.
+/// Class on the current path of the search, with the index of the next contained class to visit.
 struct Open {
     class: Path,
     contained: Vec<Contained>,
@@ -93,7 +93,8 @@ impl<'a> Checker<'a> {
         Some(hir::Subobject { name: name.text.clone(), class, inherited, defaults, line: self.line(at) })
     }
 
-    /// Reports subobjects that directly or indirectly contain an object of their own class. Their creation would never end.
+    /// Reports subobjects that directly or indirectly contain an object of their own class. The creation of such a subobject would never
+    /// end.
     pub(super) fn endless_subobjects(&self, works: &[Work<'a>]) {
         let own: HashMap<&str, &Work<'a>> = works.iter().map(|work| (&*work.path, work)).collect();
         // Visited classes. The flag is false during the visit of a class, and true afterwards.

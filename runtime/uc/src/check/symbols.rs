@@ -1,5 +1,5 @@
-//! Symbol tables with the members of classes and structs. Reflected types and types of the package have one representation. Lookups ignore
-//! case. Lookups of reflected names also ignore `_`.
+//! Symbol tables with the members of classes and structs. Reflected types and types of the package are represented by the same symbols.
+//! Lookups ignore case. Lookups of reflected names also ignore `_`.
 
 use std::rc::Rc;
 
@@ -25,7 +25,7 @@ pub(crate) type At = (usize, Span);
 pub(crate) struct Named<T> {
     /// Maps the name in lower case to the declared name and its entry.
     exact: HashMap<String, (String, T)>,
-    /// Maps the name in lower case without `_` to its entry. `None` if several names have this key.
+    /// Maps the name in lower case without `_` to its entry. The entry is `None` if several names have this key.
     squashed: HashMap<String, Option<T>>,
 }
 
@@ -55,7 +55,7 @@ impl<T: Clone> Named<T> {
         self.exact(name).or_else(|| if self.squashed.is_empty() { None } else { self.squashed(&squash(name)) })
     }
 
-    /// Looks up a name that [`squash`] has returned.
+    /// Looks up a name in the form that [`squash`] returns.
     pub(crate) fn squashed(&self, squashed: &str) -> Option<&T> {
         self.squashed.get(squashed)?.as_ref()
     }
@@ -64,7 +64,7 @@ impl<T: Clone> Named<T> {
         self.exact.insert(name.to_ascii_lowercase(), (name.to_owned(), what));
     }
 
-    /// Adds a reflected name. Lookups also find this name without `_`.
+    /// Adds a reflected name, which lookups also find without `_`.
     pub(crate) fn insert_reflected(&mut self, name: &str, what: T) {
         let key = name.to_ascii_lowercase();
         self.exact.entry(key).or_insert_with(|| (name.to_owned(), what.clone()));
@@ -129,18 +129,19 @@ impl ParamSym {
     }
 }
 
-/// Type constraint of a wildcard parameter.
+/// Constraint on the type of the argument for a wildcard parameter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Wild {
     Struct,
     Array,
     Set,
     Map,
-    /// Any type. For a set argument, the element type. For a map argument, the key type or value type, depending on the parameter name.
+    /// Any type. If the call also has a set argument, the element type of the set. If it has a map argument, the key or value type,
+    /// depending on the parameter name.
     Any,
     /// Element type of the array.
     Element,
-    /// Array with the element type of the first wildcard array.
+    /// Array with the element type of the first array argument.
     SameArray,
 }
 
@@ -161,7 +162,7 @@ pub(crate) struct FuncSym {
     pub(crate) is_final: bool,
     pub(crate) callable: bool,
     pub(crate) access: Access,
-    /// Path of the declaration of this function in the most basic class.
+    /// Path of the function in the most basic class that declares it.
     pub(crate) first: Path,
     /// Type constraints of wildcard parameters.
     pub(crate) wild: Vec<Option<Wild>>,
@@ -191,15 +192,14 @@ pub(crate) struct ClassSym {
     pub(crate) base: Option<Path>,
     /// Class that contains the objects of this class: `within X`.
     pub(crate) within: Option<Path>,
-    /// True if a base class is unknown. That base may declare members that seem to be missing.
+    /// True if a base class is unknown or could not be parsed completely. It may declare members that seem to be missing.
     pub(crate) broken: bool,
     pub(crate) is_final: bool,
     pub(crate) is_abstract: bool,
     /// Reason why scripts cannot extend the class.
     pub(crate) closed: Option<&'static str>,
     pub(crate) props: Named<Rc<PropSym>>,
-    /// Number of values in the properties of the class, and of those of its bases that the package declares. Counts each element of a fixed
-    /// array.
+    /// Number of values in the properties of the class and of its base classes in the package. Counts each element of a fixed array.
     pub(crate) values: u64,
     pub(crate) funcs: Named<Rc<FuncSym>>,
     pub(crate) delegates: Named<Rc<DelegateSym>>,
@@ -226,7 +226,7 @@ pub(crate) struct StructSym {
     pub(crate) values: u64,
     /// Defaults that the package specifies for fields, by field name.
     pub(crate) defaults: HashMap<String, Rc<Const>>,
-    /// True if some text of the struct or of a base could not be parsed. The struct may then have unknown fields.
+    /// True if a part of the struct or of a base struct could not be parsed. The struct may then have unknown fields.
     pub(crate) broken: bool,
 }
 
@@ -248,8 +248,8 @@ impl EnumSym {
         })
     }
 
-    /// Returns true if the name denotes the number of entries. This name is the enum name or the common prefix of all entries, followed by
-    /// `_MAX`.
+    /// Returns true if the name denotes the number of entries of the enum. Such a name consists of the enum name or the common prefix of
+    /// all entries, followed by `_MAX`.
     pub(crate) fn is_count(&self, name: &str) -> bool {
         let Some(before) = name
             .len()
@@ -269,7 +269,8 @@ impl EnumSym {
 #[derive(Debug, Default)]
 pub(crate) struct Enums {
     pub(crate) by_path: HashMap<Path, Rc<EnumSym>>,
-    /// Enums by the names of their entries, and by the name of the entry count. The keys omit `_`. Enums of the package are first.
+    /// Enums by the names of their entries, and by the names that denote the number of their entries. The keys omit `_`. Enums of the
+    /// package are first.
     called: HashMap<String, Vec<Rc<EnumSym>>>,
 }
 
@@ -289,7 +290,7 @@ impl Enums {
         }
     }
 
-    /// Returns the enums that have an entry of this name, or whose entry count has this name.
+    /// Returns the enums that have an entry of this name, or for which this name denotes the number of entries.
     pub(crate) fn called(&self, name: &str) -> Vec<Rc<EnumSym>> {
         let called = self.called.get(&squash(name)).into_iter().flatten();
         called.filter(|found| found.entry(name).is_some() || found.is_count(name)).cloned().collect()

@@ -1,5 +1,5 @@
-//! Limits on the totals of a package. Each type, member and inherited field occupies memory in the checker and in reflection. Without
-//! limits, even a short file could exhaust the memory.
+//! Limits on the totals of a package. Each type, member and inherited field occupies memory in the checker and in reflection. Because
+//! inherited members multiply, even a short file could exhaust the memory without these limits.
 
 use super::Checker;
 use super::declare::Work;
@@ -20,7 +20,7 @@ const MAX_FIELDS: usize = 262_144;
 const MAX_STARTS: usize = 1 << 23;
 
 impl Checker<'_> {
-    /// Checks the number of types and members. Reports the first type beyond a limit.
+    /// Checks the number of types and members of the package. Reports the first type that exceeds a limit.
     pub(super) fn is_within_totals<'w>(
         &self,
         classes: impl Iterator<Item = &'w Work<'w>>,
@@ -44,7 +44,7 @@ impl Checker<'_> {
         true
     }
 
-    /// Adds the fields of a struct, including inherited fields, to the total. Reports only the first excess.
+    /// Adds the fields of a struct, including inherited fields, to the total. Reports only the first struct that exceeds the limit.
     pub(super) fn add_fields(&self, fields: usize, at: At) -> bool {
         let total = self.fields.get().saturating_add(fields);
         self.fields.set(total);
@@ -52,7 +52,7 @@ impl Checker<'_> {
             || self.too_much("fields of the structs of a package, with those of their bases", MAX_FIELDS, at)
     }
 
-    /// Adds the initial values of a class or struct to the total. Reports only the first excess.
+    /// Adds the initial values of a class or struct to the total. Reports only the first type that exceeds the limit.
     pub(super) fn add_starts(&self, values: u64, at: At) {
         let total = self.starts.get().saturating_add(values);
         self.starts.set(total);
@@ -61,7 +61,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Reports an excess over a limit. Reports each limit once. Always returns `false`.
+    /// Reports that a limit is exceeded, once for each limit. Always returns `false`.
     pub(super) fn too_much(&self, what: &'static str, most: usize, at: At) -> bool {
         if self.passed.borrow_mut().insert(what) {
             let error = Diagnostic::error("uc-too-much", at, format!("with this, the {what} are more than {most}"));

@@ -14,14 +14,14 @@ use crate::token::lower;
 /// Maximum length of a fixed array.
 pub(super) const MAX_FIXED_LEN: u32 = 65_536;
 
-/// Maximum number of values in the variables of a class, struct or function. Counts each element of a fixed array and each field of
-/// a struct.
+/// Maximum number of values that the variables of a class, struct or function may hold. Counts each element of a fixed array and each field
+/// of a struct.
 pub(super) const MAX_VALUES: u64 = 1 << 20;
 
 /// Maximum nesting depth of types. Reflection has a separate limit.
 const MAX_TYPE_DEPTH: usize = 12;
 
-/// Returns the type that a keyword names. The flag is true if no declaration can shadow the keyword.
+/// Returns the type that a keyword names. Also returns true if no declaration can shadow the keyword.
 pub(super) fn plain_type(name: &str) -> Option<(Type, bool)> {
     const RESERVED: [&str; 6] = ["int", "float", "byte", "bool", "string", "name"];
     let mut buffer = [0; 64];
@@ -160,7 +160,7 @@ impl Checker<'_> {
         if let Some(found) = self.find_delegate(&owner, &last.text) {
             return found.prop.ty.clone().ok_or(super::Reported);
         }
-        // The name may denote a delegate of another class in the package, or a named delegate in reflection.
+        // The name may denote a delegate of a different class in the package, or a named delegate in reflection.
         let own = self.own_delegate(&last.text);
         if let Some(found) = own {
             return found.ok_or(super::Reported);
@@ -182,7 +182,8 @@ impl Checker<'_> {
         Err(self.unknown_type("delegate", names, file))
     }
 
-    /// Returns the type of a delegate that a class of the package declares. The inner `None` means that the type has an error.
+    /// Returns the type of a delegate that a class of the package declares. The inner `None` means that the delegate's declaration has an
+    /// error.
     fn own_delegate(&self, name: &str) -> Option<Option<Type>> {
         let classes = self.classes.borrow();
         let mut found: Vec<_> = classes.values().flatten().filter_map(|class| class.delegates.get(name)).collect();
@@ -193,7 +194,7 @@ impl Checker<'_> {
     /// Evaluates the array length in the brackets after a name.
     pub(super) fn dim_of(&self, dim: &Expr, file: usize, class: &str) -> Found<u32> {
         let at = (file, dim.span);
-        // An enum as the array length means the number of its entries.
+        // If the length is the name of an enum, the length is the number of the enum's entries.
         if let crate::ast::ExprKind::Ident(name) = &dim.kind
             && let Some(Ok(Type::Enum(path, _))) = self.type_named(std::slice::from_ref(name), file)
             && let Some(found) = self.enumeration(&path)
@@ -227,7 +228,8 @@ impl Checker<'_> {
         }
     }
 
-    /// Adds the number of values in a variable to the total of its class, struct or function. Reports the first excess.
+    /// Adds the number of values in a variable to the total of its class, struct or function. Reports the first variable that exceeds the
+    /// limit.
     pub(super) fn add_values(&self, so_far: &mut u64, ty: &Type, of: &str, at: At) -> Found<()> {
         let before = *so_far;
         *so_far = before.saturating_add(self.values_in(ty));

@@ -92,8 +92,8 @@ impl Body<'_, '_> {
         Ok((made, wildcards, result))
     }
 
-    /// Returns the element type of the first array argument with a known type. Checks array, set and map arguments first, because their
-    /// types determine the types of the remaining arguments.
+    /// Returns the element type of the first array argument with a known type. Before that, checks all array, set and map arguments,
+    /// because their types determine the types of the remaining arguments.
     fn element_of(&self, found: &FuncSym, args: &Args, checked_args: &mut CheckedArgs) -> Found<Option<Type>> {
         let mut element = None;
         for (at, wild) in found.wild.iter().enumerate() {
@@ -196,7 +196,7 @@ impl Body<'_, '_> {
         Ok(value)
     }
 
-    /// Rejects a fixed array as an argument that the function writes. The function could change the length of the array.
+    /// Rejects a fixed array as an argument to which the function writes, because the function could change the length of the array.
     fn check_wild_place(&self, found: &FuncSym, at: usize, value: &Expr, span: Span) -> Found<()> {
         self.check_place(value, span)?;
         let Type::Fixed(of, _) = &value.ty else { return Ok(()) };

@@ -16,9 +16,9 @@ pub struct Stmt {
 /// Kinds of statements.
 #[derive(Clone, PartialEq, Debug)]
 pub enum StmtKind {
-    /// Evaluates an expression and drops its value.
+    /// Evaluates an expression and discards its value.
     Expr(Expr),
-    /// `place = value`. Both sides have one type. The place is resolved first, then the value is evaluated and stored.
+    /// `place = value`. Both sides have the same type. The place is resolved first, then the value is evaluated and stored.
     Assign(Expr, Expr),
     /// `array.Length = n`. The operands are the array and an `int`. Negative lengths count as zero.
     SetLength(Expr, Expr),
@@ -48,13 +48,13 @@ pub enum StmtKind {
     /// `foreach Array(element, index)`. Copies the elements of a dynamic or fixed array to a place, one per iteration, in order. Each
     /// iteration reads the length of the array again.
     ForEach {
-        /// The array: a place, or a value that exists during the whole loop.
+        /// The array: a place, or a value that is stored until the loop ends.
         array: Box<Expr>,
         /// Target place of the element. Has the element type, or the type that `convert` yields.
         element: Box<Expr>,
         /// Conversion from the element type to the type of the target place.
         convert: Option<Conversion>,
-        /// Target place of the index, an `int`.
+        /// Target place of the index. Has the type `int`.
         index: Option<Box<Expr>>,
         /// The body.
         body: Vec<Stmt>,
@@ -66,7 +66,7 @@ pub enum StmtKind {
         value: Expr,
         /// Operand type of the comparison. The comparison is [`Op::Eq`](super::Op::Eq) on the type of the value.
         compare: Operand,
-        /// Arms in source order. The `default` arm is tried last, regardless of its position.
+        /// Arms in source order. The `default` arm is entered only if no other arm matches, regardless of its position.
         arms: Vec<Arm>,
     },
     /// `break` of the nearest loop or `switch`.
@@ -106,7 +106,7 @@ pub struct Expr {
 /// Kinds of expressions.
 #[derive(Clone, PartialEq, Debug)]
 pub enum ExprKind {
-    /// A constant. A struct constant contains all fields of its struct. Array constants do not occur.
+    /// A constant. A struct constant contains all fields of its struct. Array constants do not occur in expressions.
     Const(Const),
     /// `vect(…)` or `rot(…)`: the three components of a [`Triple`](super::Triple).
     Triple([f64; 3]),
@@ -128,7 +128,7 @@ pub enum ExprKind {
         /// Property name.
         name: String,
     },
-    /// Property of a class default object. Expressions can only read the property.
+    /// Property of a class default object. This expression is not a place: scripts can only read the property.
     DefaultProperty {
         /// The class, of type [`Type::Class`].
         class: Box<Expr>,
@@ -137,7 +137,8 @@ pub enum ExprKind {
         /// Property name.
         name: String,
     },
-    /// Field of a struct. If the struct is a place, the field is also a place. Otherwise, the field is extracted from a value.
+    /// Field of a struct. If the struct is a place, the field is also a place. Otherwise, the field is extracted from a temporary struct
+    /// value.
     Field {
         /// The struct.
         base: Box<Expr>,
@@ -183,7 +184,7 @@ pub enum ExprKind {
     Cast(Cast, Box<Expr>),
     /// An object creation `new(outer, name) class(template)`.
     New(Box<New>),
-    /// Function of an object, used as the value of a delegate. If the object is `None`, the delegate is unbound.
+    /// Function of an object, used as a delegate value. If the object is `None` at run time, the delegate is unbound.
     FunctionOf {
         /// The object. `None` means `self`.
         object: Option<Box<Expr>>,
@@ -222,7 +223,7 @@ pub struct New {
     pub template: Option<Expr>,
 }
 
-/// Condition under which a cast succeeds.
+/// Kind of a cast. Each variant describes when the cast succeeds.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Cast {
     /// The class of the object is this class or derived from this class.
@@ -240,7 +241,7 @@ pub struct Call {
     pub callee: Callee,
     /// Arguments, one per parameter, in order.
     pub args: Vec<Arg>,
-    /// Wildcards of a `custom_thunk` function, with parameter indices. Empty for functions without a custom thunk.
+    /// Types of the wildcard arguments, if the function is a `custom_thunk` function. Empty for functions without a custom thunk.
     pub wildcards: Vec<Wildcard>,
 }
 
@@ -261,9 +262,9 @@ pub enum Callee {
         /// Path of the function.
         path: Path,
     },
-    /// Calls a static function. The function is looked up by name in a class.
+    /// Calls a static function, which is looked up by name in a class.
     Static {
-        /// Class for the lookup, of type [`Type::Class`]. `None` means the class in the path, for library functions and `super`.
+        /// Class for the lookup, of type [`Type::Class`]. `None` means the class in the path. Used for library functions and `super`.
         class: Option<Box<Expr>>,
         /// Path of the function.
         path: Path,
@@ -280,7 +281,7 @@ pub enum Callee {
     Delegate {
         /// The delegate.
         delegate: Box<Expr>,
-        /// Object for a call of `fallback`. `None` means `self`.
+        /// Object on which `fallback` is called. `None` means `self`.
         object: Option<Box<Expr>>,
         /// Path of the [`delegate_body`](super::delegate_body), if present.
         fallback: Option<Path>,
@@ -292,10 +293,10 @@ pub enum Callee {
 pub enum Arg {
     /// Value with the type of the parameter.
     Value(Expr),
-    /// Place with exactly the type of the parameter. The call writes to the place.
+    /// Place whose type equals the type of the parameter. The call writes to the place.
     Out(Expr),
-    /// Place of another type, for an `out` parameter. The first conversion applies before the call, when the value is copied in. The second
-    /// conversion applies after the call, when the value is copied out.
+    /// Place whose type differs from the type of the `out` parameter. The first conversion applies before the call, when the value is
+    /// copied in. The second conversion applies after the call, when the value is copied out.
     OutConverted(Expr, Conversion, Conversion),
     /// Omitted optional argument.
     Skipped,

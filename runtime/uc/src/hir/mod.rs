@@ -1,5 +1,5 @@
 //! Checked tree of a package. Names are resolved, types are known, conversions are explicit, and operators are typed. The bytecode compiler
-//! uses only this tree. The compiler looks up names only to resolve paths in reflection.
+//! uses only this tree. The paths in the tree are looked up in reflection when the bytecode is linked.
 //!
 //! Invariants of every tree that [`check`](crate::check) returns:
 //!
@@ -31,11 +31,11 @@ pub struct Package {
     pub name: String,
     /// File names as in [`Source`](crate::Source). [`Class::file`] is an index into this list.
     pub files: Vec<String>,
-    /// Enums of all classes.
+    /// Enums that the classes declare.
     pub enums: Vec<Enum>,
-    /// Structs of all classes. The base of a struct and the structs of its fields precede the struct.
+    /// Structs that the classes declare. Each struct follows its base and the structs in its fields.
     pub structs: Vec<Struct>,
-    /// Delegates of all classes.
+    /// Delegates that the classes declare.
     pub delegates: Vec<Delegate>,
     /// Interfaces. Each interface follows its bases.
     pub interfaces: Vec<Interface>,
@@ -46,8 +46,8 @@ pub struct Package {
     pub earlier_names: Vec<(String, String)>,
 }
 
-/// An interface. Reflection has no inheritance of interfaces. An interface therefore contains the functions of its bases, and an
-/// implementing class also lists the bases.
+/// An interface. Because reflection does not support interface inheritance, an interface contains copies of the functions of its bases, and
+/// an implementing class also lists the bases.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Interface {
     /// Path of the interface.
@@ -64,8 +64,8 @@ pub struct Interface {
     pub line: u32,
 }
 
-/// Function of an interface, without a body. The path of the function is `/Script/Package.Interface:name`. An implementing class
-/// has a function with exactly this name.
+/// Function of an interface, without a body. The path of the function is `/Script/Package.Interface:name`. An implementing class has a
+/// function with the same name, including case.
 #[derive(Clone, PartialEq, Debug)]
 pub struct InterfaceFunction {
     /// Function name.
@@ -80,14 +80,15 @@ pub struct InterfaceFunction {
     pub line: u32,
 }
 
-/// An enum. The numbers of the entries are `u8`, start at zero and have no gaps. The list has no hidden last entry `X_MAX`.
+/// An enum. The discriminants of the entries have the type `u8`, start at zero and have no gaps. The list does not contain Unreal's hidden
+/// last entry `X_MAX`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Enum {
     /// Path of the enum.
     pub path: Path,
     /// Name in the package.
     pub name: String,
-    /// Entries in order. The number of an entry is its index.
+    /// Entries in order. The discriminant of an entry is its index.
     pub entries: Vec<String>,
     /// Comment before the declaration.
     pub doc: String,
@@ -112,10 +113,10 @@ pub struct Struct {
     pub line: u32,
 }
 
-/// Signature that a `delegate` declares as a type. The path of the delegate is `/Script/Package.Class:Name`;
+/// Delegate declaration, whose signature is also a type. The path of the delegate is `/Script/Package.Class:Name`;
 /// [`DelegateDecl`](alcedo_reflect::decl::DelegateDecl) stores the class separately. [`Class::properties`] contains a property for the
-/// bound function, named [`delegate_property`]. If the source has a body, [`Class::functions`] contains the body as a function named
-/// [`delegate_body`]. This function runs if no function is bound.
+/// bound function, named [`delegate_property`]. If the declaration has a body, [`Class::functions`] contains the body as a function named
+/// [`delegate_body`], which runs if no function is bound.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Delegate {
     /// Path of the delegate.
@@ -139,7 +140,7 @@ pub fn delegate_property(delegate: &str) -> String {
     format!("__{delegate}__Delegate")
 }
 
-/// Returns the name of the function that contains the body of a delegate. This function runs if no function is bound.
+/// Returns the name of the function that contains the body of a delegate. That function runs if no function is bound to the delegate.
 pub fn delegate_body(delegate: &str) -> String {
     format!("__{delegate}__Default")
 }
@@ -163,14 +164,14 @@ pub struct Class {
     pub file: u32,
     /// Own properties in order. Defaults are in [`Class::defaults`].
     pub properties: Vec<Property>,
-    /// Constants in order, for tools. Uses of a constant contain its value.
+    /// Constants in order, for tools only. The checker replaces each use of a constant by its value.
     pub consts: Vec<NamedConst>,
     /// Own functions in order.
     pub functions: Vec<Function>,
     /// Subobjects that each object of the class owns: `Begin Object Class=… Name=…`.
     pub subobjects: Vec<Subobject>,
     /// Lines of `defaultproperties` in order, for own and inherited properties. The class default object first receives the values of the
-    /// base class. Then the lines are applied.
+    /// base class, and then the lines are applied in order.
     pub defaults: Vec<Default>,
     /// Comment before the declaration.
     pub doc: String,
@@ -181,7 +182,7 @@ pub struct Class {
 /// Class specifiers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ClassFlags {
-    /// `abstract`: only derived classes have objects.
+    /// `abstract`: objects can be created only of derived classes.
     pub is_abstract: bool,
     /// `final` or `DLLBind`: the class cannot be extended.
     pub is_final: bool,
@@ -196,7 +197,7 @@ pub struct Property {
     pub ty: Type,
     /// Bits of [`alcedo_abi::kinds::property_flags`]. Scripts have read and write access to every property.
     pub flags: u64,
-    /// Other metadata: `category`, `config`, `localized`, and the contents of `<…|…>` after the name.
+    /// Metadata: `category`, `config`, `localized`, and the contents of `<…|…>` after the name.
     pub meta: Vec<(String, String)>,
     /// Default of a struct field (`structdefaultproperties`). Defaults of class properties are in [`Class::defaults`].
     pub default: Option<Const>,
@@ -208,7 +209,7 @@ pub struct Property {
     pub line: u32,
 }
 
-/// Access to a member, for tools. The checker has already verified every access.
+/// Classes that may access a member. For tools only, because the checker has already verified every access.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Access {
     /// All classes.
@@ -242,23 +243,23 @@ pub enum Const {
     Text(String),
     /// A name.
     Name(String),
-    /// Enum entry: path of the enum, name and number of the entry.
+    /// Enum entry: path of the enum, name and discriminant of the entry.
     Enum(Path, String, i128),
     /// Class by path.
     Class(Path),
     /// Object outside the package, as written: its class and its name, as in `Texture'Pkg.Name'`.
     Object(Path, String),
-    /// Subobject of the class that owns the default, by name.
+    /// Subobject of the class whose defaults contain this value, by name.
     Subobject(String),
     /// No object, no class, or an unbound delegate.
     None,
     /// Values of struct fields. Omitted fields have the defaults of the struct.
     Struct(Vec<(String, Self)>),
-    /// Elements of a dynamic or fixed array, or of a set. For a map, pairs of key and value, each stored as an array.
+    /// Elements of a dynamic or fixed array, or of a set. For a map, the pairs of key and value, each pair stored as an array.
     Array(Vec<Self>),
-    /// Name of a function in the object's own class, for a delegate.
+    /// Delegate that is bound to the function of this name in the class of the object itself.
     Function(String),
-    /// Name of a function in the class of the object's owner, for a delegate.
+    /// Delegate that is bound to the function of this name in the class of the object that owns this subobject.
     OwnerFunction(String),
 }
 
@@ -299,7 +300,7 @@ pub struct Subobject {
     pub name: String,
     /// Path of its class.
     pub class: Path,
-    /// True if a base class creates the subobject. This entry then only changes the defaults of that subobject.
+    /// True if a base class declares the subobject. This entry then only changes the defaults of the inherited subobject.
     pub inherited: bool,
     /// Initial values of its properties.
     pub defaults: Vec<Default>,
@@ -314,14 +315,14 @@ pub struct Function {
     pub name: String,
     /// Function specifiers.
     pub flags: FunctionFlags,
-    /// Access of callers.
+    /// Classes that may call the function.
     pub access: Access,
-    /// Parameters. Parameters are the first locals: parameter 0 is [`LocalId`] 0.
+    /// Parameters. Their [`LocalId`]s precede those of the locals: parameter 0 is [`LocalId`] 0.
     pub params: Vec<Param>,
     /// Type of the result.
     pub result: Option<Type>,
-    /// Path of the overridden function in the most basic class that declares the function: `/Script/Package.Class:name`. This class may be
-    /// native, a plugin class, or a script class.
+    /// Path of the overridden function, `/Script/Package.Class:name`. The class in this path is the most basic class that declares the
+    /// function: a native class, a plugin class or a script class.
     pub overrides: Option<Path>,
     /// Locals after the parameters. The first local is [`LocalId`] `params.len()`. Names of compiler-generated locals are in `<>`.
     pub locals: Vec<Local>,
@@ -342,7 +343,7 @@ pub struct Function {
 pub struct FunctionFlags {
     /// `static`: the function has no `self`.
     pub is_static: bool,
-    /// True if no derived class overrides the function. Calls of the function are [`Callee::Final`].
+    /// True if derived classes cannot override the function. Calls of the function are [`Callee::Final`].
     pub is_final: bool,
     /// `dllimport`: the C library of the class contains the body.
     pub dll_import: bool,
@@ -350,7 +351,7 @@ pub struct FunctionFlags {
     pub bool8: bool,
     /// `bool32`: in C, the `bool` result has four bytes.
     pub bool32: bool,
-    /// The function is the body of a delegate. [`delegate_body`] describes its name.
+    /// True if the function is the body of a delegate and is named by [`delegate_body`].
     pub delegate_body: bool,
     /// `exec`: the console can call the function.
     pub exec: bool,
@@ -369,8 +370,8 @@ pub struct Param {
     pub out: bool,
     /// `optional`: the caller can omit the argument.
     pub optional: bool,
-    /// Default of an optional parameter. The called function evaluates the defaults in order, before its body. An omitted argument without
-    /// a default is the zero value.
+    /// Default of an optional parameter. The called function evaluates the defaults in order, before its body. If an omitted argument has
+    /// no default, the parameter has the zero value.
     pub default: Option<Expr>,
     /// `coerce`: an argument of a different type is converted to the type of the parameter. Without `coerce`, this argument is rejected.
     pub coerce: bool,

@@ -26,8 +26,8 @@ pub enum Intrinsic {
     ArrayFind,
     /// `array.Find('Field', value)` → `int`: index of the first element whose field equals the second operand, or -1.
     ArrayFindField(String),
-    /// `array.Sort(delegate)`: sorts by the delegate `(T, T) -> int`. The delegate returns a negative number if the two elements are out of
-    /// order. The sort is stable. The order of calls is unspecified.
+    /// `array.Sort(delegate)`: sorts stably by the delegate `(T, T) -> int`, which returns a negative number if the two elements are out of
+    /// order. The order in which the delegate is called is unspecified.
     ArraySort,
     /// `array.Empty()`: removes all elements.
     ArrayEmpty,
@@ -119,7 +119,7 @@ pub enum Operand {
     Text,
     /// Two `name`s.
     Name,
-    /// Two values of an enum, compared by number.
+    /// Two values of the same enum, compared by discriminant.
     Enum(Num),
     /// Two objects or classes, compared by identity. Their types may differ.
     Object,
@@ -135,7 +135,7 @@ pub enum Operand {
     Turned(Triple, Triple),
     /// Two delegates. Delegates are equal if their objects and functions are equal.
     Delegate,
-    /// Two arrays, sets, maps, or other values of one type, compared with the equality of reflection.
+    /// Two arrays, sets, maps, or other values of the same type, compared as reflection compares values.
     Value,
 }
 
@@ -148,8 +148,8 @@ pub enum Op {
     Sub,
     /// `*`, with the rules of `+`. Also multiplies a triple by a number, and two vectors by component.
     Mul,
-    /// `/`: integers round toward zero. Integer division by zero yields 0 and is logged. The minimum divided by -1 wraps. Floats follow
-    /// IEEE 754. Also divides a triple by a number, and two vectors by component.
+    /// `/`: integers round toward zero. Integer division by zero yields 0 and is logged. The minimum value divided by -1 wraps. Floats
+    /// follow IEEE 754. Also divides a triple by a number, and two vectors by component.
     Div,
     /// `%`: remainder of `/`, with the sign of the left operand. An integer remainder by zero yields 0 and is logged. Floats follow
     /// `fmod`.
@@ -204,10 +204,10 @@ pub enum Conversion {
     /// Converts a number to another kind, like `as` in Rust. A conversion from integer to integer keeps the low bits. A conversion from
     /// float to integer rounds toward zero and saturates. NaN becomes 0.
     Num(Num, Num),
-    /// Converts an enum whose numbers have the first kind to a number of the second kind.
+    /// Converts an enum whose discriminants have the first kind to a number of the second kind.
     EnumToNum(Num, Num),
-    /// Converts a number of the first kind to the enum at the path. The numbers of the enum have the second kind. If no entry has the
-    /// number, the number is kept.
+    /// Converts a number of the first kind to the enum at the path. The discriminants of the enum have the second kind. If the number is
+    /// not a discriminant, it is stored unchanged.
     NumToEnum(Num, Path, Num),
     /// Converts a number to `bool`. The result is true for a nonzero number.
     NumToBool(Num),
@@ -216,13 +216,13 @@ pub enum Conversion {
     /// Converts a value of the type to a string. Integers become digits. Floats (`f64` and `f32`) have four decimals (`%.4f`, as in
     /// UnrealScript 3). `bool` becomes `True` or `False`. A name becomes its string, and an enum value becomes its entry name. Objects and
     /// classes become their name, and no object becomes `None`. Vectors and rotators become `x,y,z` with two decimals. All other structs,
-    /// containers and delegates have the format of reflection.
+    /// containers and delegates are formatted as in reflection.
     ToText(Type),
     /// Converts a string to a value of the type. Numbers are parsed from the longest numeric prefix after leading spaces. A string without
     /// a numeric prefix is zero. A `bool` is true for "true" in any case, and for a nonzero integer. A name receives the string. Triples
     /// are parsed from `x,y,z`. An enum is parsed from an entry name. An unknown entry name yields the zero value.
     FromText(Type),
-    /// Converts between string types or `name`: source type, target type. Unrepresentable characters become `?`.
+    /// Converts a string type or `name` to a string type or `name`: source type, target type. Unrepresentable characters become `?`.
     Text(Type, Type),
     /// Converts an object, class or interface to `bool`. The result is false only for `None`.
     ObjectToBool,
@@ -230,7 +230,7 @@ pub enum Conversion {
     NameToBool,
     /// Converts a triple to `bool`. The result is true if a component is nonzero.
     TripleToBool(Triple),
-    /// Converts a class to an object, in hosts whose classes are objects. The handle is unchanged.
+    /// Converts a class to an object. Occurs only in hosts whose classes are objects. The handle is unchanged.
     ClassToObject,
     /// Changes the static type without an operation at run time. Converts an object to a base class, a class to `class<Base>`, a delegate
     /// to another delegate type with an equal signature, or `none` to any of these types.
@@ -241,7 +241,7 @@ pub enum Conversion {
     ObjectToInterface(Path),
     /// Converts an interface to its object.
     InterfaceToObject,
-    /// Converts an object to a weak, soft or lazy reference of the kind.
+    /// Converts an object to a weak, soft or lazy reference, as the kind specifies.
     ToReference(PropertyKind, Path),
     /// Converts a weak, soft or lazy reference to its object. The result is `None` if the object is not available.
     FromReference(PropertyKind),

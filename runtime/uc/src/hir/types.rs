@@ -8,8 +8,8 @@ use alcedo_reflect::type_text::{SignatureText, TypeText};
 
 use super::Path;
 
-/// A type. The zero value of a type consists of zero bytes. Structs are an exception: the zero value of a struct has the defaults of its
-/// fields.
+/// A type. The zero value of a type consists of zero bytes. Only the zero value of a struct contains the defaults of the struct's fields
+/// instead.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Type {
     /// A number: `byte`, `int`, `float`, and the other number types of reflection.
@@ -28,7 +28,7 @@ pub enum Type {
     Name,
     /// `FieldPath` of reflection.
     FieldPath,
-    /// An enum, and the kind of its numbers. Enums of scripts have the kind `u8`.
+    /// An enum, and the number kind of its discriminants. Script enums have the kind `u8`.
     Enum(Path, Num),
     /// A struct.
     Struct(Path),
@@ -52,7 +52,7 @@ pub enum Type {
     Optional(Box<Self>),
     /// A delegate: its kind (one of three), its path if it has a name, and its signature.
     Delegate(PropertyKind, Option<Path>, Rc<SignatureText>),
-    /// Type of `none` before its context determines another type. No property or local has this type.
+    /// Type of `none` before its context determines the actual type. No property or local has this type.
     None,
     /// Type of a call without a result. No property or local has this type.
     Nothing,
@@ -70,7 +70,7 @@ macro_rules! nums {
             /// All kinds.
             pub const ALL: [Self; 10] = [$(Self::$name,)*];
 
-            /// Returns the kind in reflection.
+            /// Returns the property kind in reflection.
             pub const fn kind(self) -> PropertyKind {
                 match self { $(Self::$name => PropertyKind::$name,)* }
             }
@@ -80,7 +80,7 @@ macro_rules! nums {
                 match self { $(Self::$name => 8 * size_of::<$ty>() as u32,)* }
             }
 
-            /// Returns the minimum and the maximum. Returns `None` for floats.
+            /// Returns the minimum and the maximum value. Returns `None` for floats.
             pub const fn range(self) -> Option<(i128, i128)> {
                 if self.is_float() {
                     return None;
@@ -126,8 +126,8 @@ impl Num {
     }
 }
 
-/// A vector or rotator: a struct named `Vector` or `Rotator` in reflection. The struct has exactly three fields of one number type: `x y z`
-/// or `pitch yaw roll`. Operators and the literals `vect(…)` and `rot(…)` work on triples.
+/// A vector or rotator: a reflected struct named `Vector` or `Rotator`. The struct has exactly three fields of the same number type: `x y
+/// z` or `pitch yaw roll`. Operators and the literals `vect(…)` and `rot(…)` work on triples.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Triple {
     /// The path of the struct.
@@ -157,14 +157,13 @@ impl Type {
         Self::KEYWORDS.iter().find(|(ty, ..)| ty == self)
     }
 
-    /// Returns the type of a kind that has no element, key or class type.
+    /// Returns the type for a property kind without element, key or class type.
     pub(crate) fn of_kind(kind: PropertyKind) -> Option<Self> {
         let keyword = Self::KEYWORDS.iter().find(|(_, known, _)| *known == kind);
         keyword.map(|(ty, ..)| ty.clone()).or_else(|| Num::of(kind).map(Self::Num))
     }
 
-    /// Returns the types of the elements, keys, values or content of a container type. Returns an empty iterator for a type without
-    /// content.
+    /// Returns the types of the elements, keys, values or content of a container type. Returns an empty iterator for all other types.
     pub(crate) fn inner(&self) -> impl Iterator<Item = &Self> {
         let (one, two) = match self {
             Self::Array(of) | Self::Fixed(of, _) | Self::Set(of) | Self::Optional(of) => (Some(of), None),
@@ -186,7 +185,7 @@ impl Type {
         }
     }
 
-    /// Returns the type as reflection parses it. Returns `None` for [`Type::None`] and [`Type::Nothing`].
+    /// Returns the description of the type, which reflection can resolve. Returns `None` for [`Type::None`] and [`Type::Nothing`].
     pub fn type_text(&self) -> Option<TypeText> {
         let reference = |kind, path: &Path| Some(TypeText::Reference(kind, path.to_string()));
         let container =

@@ -1,4 +1,4 @@
-//! Parses `defaultproperties`. Each line contains one property and an optional semicolon. Names may be unquoted.
+//! Parses `defaultproperties`. Each line sets one property, with an optional semicolon at the end. Names may be unquoted.
 
 use super::expressions::{fraction, whole};
 use super::{Failed, Parser, Read, directive_outside, macro_outside};
@@ -55,7 +55,7 @@ impl Parser<'_> {
     }
 
     /// Skips the line that starts with the token. While a parenthesis is open, also skips the following lines. Stops before the closing
-    /// brace. If a parenthesis is never closed, skips only the current line of the parser.
+    /// brace. If a parenthesis is never closed, skips only the line that the parser has reached.
     fn skip_line(&mut self, start: Token) {
         let reached = self.tokens.peek(0).span.start.max(self.last_end);
         self.tokens.seek(start.span.start as usize);
@@ -339,7 +339,7 @@ impl Parser<'_> {
     /// Parses a value in parentheses. The value may start on a new line.
     fn value_in_group(&mut self) -> Read<DefaultValue> {
         if self.peek().on_new_line && !matches!(self.peek().kind, Kind::Comma | Kind::ParenClose | Kind::BraceClose) {
-            // Reads the token again as if no line break preceded it.
+            // Reads the token again, so that it no longer counts as the first token of its line.
             let token = self.peek();
             self.tokens.seek(token.span.start as usize);
         }

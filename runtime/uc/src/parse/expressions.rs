@@ -1,4 +1,5 @@
-//! Parses expressions. Operators have the precedences of UnrealScript. These differ from C: `$` binds weaker than `==`.
+//! Parses expressions. Operators have the precedences of UnrealScript. These precedences differ from C: for example, `$` binds weaker than
+//! `==`.
 
 use super::statements::STATEMENTS;
 use super::{MAX_EXPRESSION_DEPTH, Parser, Read};
@@ -50,7 +51,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Builds a node. `depth` is the depth of its deepest child. Reports an error if the depth exceeds the limit.
+    /// Builds a node. `depth` is the depth of the deepest child node. Reports an error if the depth exceeds the limit.
     fn node(&mut self, kind: ExprKind, span: Span, depth: u32) -> Read<Expr> {
         if depth >= MAX_EXPRESSION_DEPTH {
             let message = format!("this expression is more than {MAX_EXPRESSION_DEPTH} operators deep");
@@ -95,7 +96,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Returns true for a word between two values on one line. A class may declare such a word as an operator.
+    /// Returns true if the token is a word between two values on one line. Such a word may be an operator that a class declares.
     fn is_declared_operator(&mut self, token: Token) -> bool {
         let following = self.tokens.peek(1);
         (token.kind == Kind::Word || self.is_hash(token))
@@ -110,8 +111,8 @@ impl Parser<'_> {
             )
     }
 
-    /// Returns the number of tokens in an operator symbol that is not part of the language, such as `<+>`. The tokens of the symbol have no
-    /// spaces between them. The last token does not begin an operand. Returns zero for known operators.
+    /// Returns the number of tokens in an operator symbol that is not part of the language, such as `<+>`. Such a symbol consists of
+    /// adjacent tokens, the last of which cannot begin an operand. Returns zero for known operators.
     fn declared_sign(&mut self, first: Token) -> usize {
         let (mut count, mut last) = (0, first);
         loop {
@@ -218,7 +219,7 @@ impl Parser<'_> {
                 _ => {
                     let arg = self.expression()?;
                     if args.is_empty() {
-                        // Most calls have one argument, so space for exactly one is reserved.
+                        // Reserves space for exactly one argument, because most calls have one argument.
                         args.reserve_exact(1);
                     }
                     args.push(Some(arg));
@@ -394,7 +395,7 @@ fn is_prefix(kind: Kind) -> bool {
     matches!(kind, Kind::Not | Kind::Minus | Kind::Plus | Kind::Tilde | Kind::PlusPlus | Kind::MinusMinus)
 }
 
-/// Returns true for a macro at the end of its line, such as `` `endif ``. The next line then does not continue the expression.
+/// Returns true if `of` is a macro at the end of its line, such as `` `endif ``, so that the next line does not continue the expression.
 fn ends_with_line(of: &Expr, next: Token) -> bool {
     matches!(of.kind, ExprKind::Macro(..)) && next.on_new_line
 }

@@ -1,4 +1,4 @@
-//! Parses functions, operators and states. All three share one set of specifiers.
+//! Parses functions, operators and states. All three may have the same specifiers.
 
 use std::cell::RefCell;
 
@@ -25,7 +25,7 @@ impl Parser<'_> {
             }
             if self.is_one_of(0, FUNCTION_SPECIFIERS) {
                 let word = self.modifier()?;
-                // Exported headers contain specifiers such as `private{private}`.
+                // Skips the braces of specifiers such as `private{private}`, which exported headers contain.
                 if self.peek().kind == Kind::BraceOpen {
                     self.skip_braces()?;
                 }

@@ -136,7 +136,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Consumes a token if the parser is still at offset `before`. Every loop therefore terminates.
+    /// Consumes a token if the parser is still at offset `before`, so that every loop terminates.
     pub(super) fn ensure_progress(&mut self, before: u32) {
         if self.peek().span.start == before && self.peek().kind != Kind::End {
             self.next();
@@ -245,7 +245,7 @@ impl Parser<'_> {
     /// Returns true if the next tokens begin a declaration and cannot begin a statement.
     pub(super) fn begins_declaration(&mut self) -> bool {
         let following = self.peek_kind(1);
-        // A variable may be named `Event`. The declaration keyword must therefore precede another identifier.
+        // Requires an identifier after the keyword, because a statement may begin with a variable that is named `Event`.
         (self.is_one_of(0, &["function", "event", "struct", "enum", "const", "state", "delegate"])
             && following == Kind::Word)
             || (self.is_word(0, "var") && matches!(following, Kind::Word | Kind::ParenOpen))
@@ -298,7 +298,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reports a token that starts no declaration. Suppresses further reports until a line begins with an identifier.
+    /// Reports a token that starts no declaration. Suppresses further reports of this kind until a line begins with an identifier.
     pub(super) fn no_declaration(&mut self, token: Token) -> Read<Item> {
         let after_macro = !token.on_new_line && self.last_macro.is_some_and(|(_, end)| end == self.last_end);
         if after_macro || std::mem::replace(&mut self.in_junk, true) && !(token.on_new_line && token.kind == Kind::Word)
@@ -338,7 +338,7 @@ impl Parser<'_> {
     fn var(&mut self) -> Read<Var> {
         let start = self.next();
         let mut doc = self.doc(start);
-        // Exported headers contain `var{private}`.
+        // Skips the braces of `var{private}`, which exported headers contain.
         if self.peek().kind == Kind::BraceOpen {
             self.skip_braces()?;
         }
@@ -359,14 +359,14 @@ impl Parser<'_> {
         Ok(Var { category, modifiers, ty, names, doc, span: start.span.to(end.span) })
     }
 
-    /// Returns true if a type and a name may follow the next `n` tokens. These `n` tokens are then specifiers.
+    /// Returns true if a type and a name may follow the next `n` tokens, so that these `n` tokens are specifiers.
     pub(super) fn type_and_name_ahead(&mut self, n: usize) -> bool {
         let following = self.peek_kind(n + 1);
         matches!(following, Kind::Word | Kind::Lt | Kind::Dot | Kind::ParenOpen | Kind::BraceOpen)
             || (following == Kind::BracketOpen && self.is_word(n, "string"))
     }
 
-    /// Returns true if the next identifier cannot be a type, because a type and a name follow on its line.
+    /// Returns true if the next identifier cannot be a type, because a type and a name follow it on the same line.
     pub(super) fn is_unknown_specifier(&mut self) -> bool {
         const TYPES: &[&str] = &[
             "struct", "enum", "int", "float", "bool", "byte", "string", "name", "array", "class", "map", "set",
@@ -392,7 +392,7 @@ impl Parser<'_> {
                 Kind::ParenOpen | Kind::BraceOpen => true,
                 _ => false,
             };
-            // An unknown word is a specifier if only a type and a name can follow it.
+            // Treats an unknown word as a specifier if a type and a name must follow it.
             let odd = !known && self.is_unknown_specifier();
             if !(known && is_continued || odd) {
                 return Ok(modifiers);
@@ -422,7 +422,7 @@ impl Parser<'_> {
     /// Parses a name with its optional array size and `<…>`.
     pub(super) fn var_name(&mut self, what: &str) -> Read<VarName> {
         let (name, dim) = (self.ident(what)?, self.dim()?);
-        // `pointer X{FVoid}` specifies a C++ type. Only native code needs this type, so it is skipped.
+        // Skips the C++ type in `pointer X{FVoid}`, because only native code needs it.
         if self.peek().kind == Kind::BraceOpen && !self.peek().on_new_line {
             self.skip_cpp_braces()?;
         }

@@ -1,5 +1,5 @@
-//! Parser from source text to a syntax tree. An error discards only the enclosing statement or declaration. One run therefore reports
-//! several errors. The tree stores unsupported constructs as written, and the checker reports them.
+//! Parser from source text to a syntax tree. An error discards only the statement or declaration that contains it, so that one run reports
+//! several errors. The tree contains unsupported constructs as written, and the checker reports them.
 
 mod defaults;
 mod expressions;
@@ -28,11 +28,11 @@ pub const MAX_EXPRESSION_DEPTH: u32 = 160;
 /// Maximum number of reported errors per file. The parser stops at this number.
 pub const MAX_ERRORS: usize = 60;
 
-/// Minimum size in bytes of a package that is parsed on several threads. One thread needs about four milliseconds for a package of this
-/// size.
+/// Minimum size in bytes of a package that is parsed on several threads. A single thread parses a package of this size in about four
+/// milliseconds.
 const WORTH_A_THREAD: usize = 100_000;
 
-/// Parses a file. Always returns a tree. The tree contains all constructs that could be parsed. The messages refer to file 0.
+/// Parses a file. Always returns a tree with all constructs that could be parsed. The messages refer to file 0.
 ///
 /// # Examples
 /// ```
@@ -104,7 +104,7 @@ impl Parsed {
         let mut shares = sources.chunks(share).enumerate().map(|(at, files)| move || parse_share(files, at * share));
         let own = shares.next();
         let (files, messages): (_, Vec<_>) = thread::scope(|scope| {
-            // If the system cannot create a thread, the current thread parses the files of that thread.
+            // If the system cannot create a thread, the current thread parses the files that were assigned to the new thread.
             let begin = |parse| {
                 thread::Builder::new().name("alcedo-parse".into()).spawn_scoped(scope, parse).map_err(|_| parse)
             };
@@ -160,7 +160,7 @@ fn parse_file(source: &Source, file: usize) -> (File, Vec<Diagnostic>) {
     (tree, parser.finish())
 }
 
-/// Marks a construct that could not be parsed, and whose error is already reported.
+/// Error value for a construct that could not be parsed. The error is already reported to the user.
 pub(crate) struct Failed;
 
 pub(crate) type Read<T> = Result<T, Failed>;
@@ -179,20 +179,21 @@ pub(crate) struct Parser<'s> {
     last_end: u32,
     /// Span of the last macro, and the offset of its end.
     last_macro: Option<(Span, u32)>,
-    /// True if the last token at which a declaration may start has not started a declaration.
+    /// True while the parser skips text after a token that does not start a declaration.
     in_junk: bool,
-    /// True if a parenthesis in defaults is never closed. The parser then assumes that the parenthesis is closed at the end of its line.
+    /// True if a parenthesis in the defaults is never closed. From then on, the parser assumes that an open parenthesis is closed at the
+    /// end of its line.
     never_closed: bool,
 }
 
-/// Returns the error for a macro. Macros are unsupported.
+/// Returns the error for a macro, because macros are unsupported.
 pub(crate) fn macro_outside(name: &str, at: (usize, Span)) -> Diagnostic {
     let name = name.trim_matches(['`', '{', '}']);
     let message = format!("the macro `` `{name} `` is outside of the language");
     Diagnostic::error("uc-macro", at, message).hint("write out its expansion")
 }
 
-/// Returns the error for a line that starts with `#`. These lines are unsupported.
+/// Returns the error for a line that starts with `#`, because such lines are unsupported.
 pub(crate) fn directive_outside(text: &str, at: (usize, Span)) -> Diagnostic {
     let word: String = text.chars().skip(1).take_while(|letter| letter.is_ascii_alphanumeric()).take(20).collect();
     Diagnostic::error("uc-directive", at, format!("lines that begin with `#{word}` are outside of the language"))
@@ -288,13 +289,13 @@ impl<'s> Parser<'s> {
         self.source.slice(token.span)
     }
 
-    /// Returns true if the token after the next `n` tokens is `word`.
+    /// Skips `n` tokens ahead without consuming them. Returns true if the token there is `word`.
     fn is_word(&mut self, n: usize, word: &str) -> bool {
         let token = self.tokens.peek(n);
         token.kind == Kind::Word && self.text(token).eq_ignore_ascii_case(word)
     }
 
-    /// Returns true if the token after the next `n` tokens is one of `keywords`.
+    /// Skips `n` tokens ahead without consuming them. Returns true if the token there is one of `keywords`.
     fn is_one_of(&mut self, n: usize, keywords: &[&str]) -> bool {
         let token = self.tokens.peek(n);
         token.kind == Kind::Word && keywords.iter().any(|word| self.text(token).eq_ignore_ascii_case(word))
@@ -339,7 +340,7 @@ impl<'s> Parser<'s> {
         self.macro_ahead()?;
         let description = self.describe(found);
         let message = format!("{what} is missing {place}: found {description}");
-        // If the next token is on a new line, the error is located at the last token.
+        // If the next token is on a new line, locates the error after the last token instead.
         let span = if found.on_new_line || found.kind == Kind::End {
             let end = self.last_end;
             Span { start: end.saturating_sub(1), end }
@@ -377,7 +378,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// Consumes a `>` that closes `<`. Of a token such as `>>`, consumes only the first character.
+    /// Consumes a `>` that closes `<`. If the token is longer, such as `>>`, consumes only its first character.
     fn close_angle(&mut self, place: &str) -> Read<Token> {
         let found = self.peek();
         if matches!(found.kind, Kind::Shr | Kind::Ushr | Kind::Ge) {
@@ -403,7 +404,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// Calls `read` one nesting level deeper. Fails beyond the maximum depth.
+    /// Calls `read` with the nesting depth increased by one. Fails if the maximum depth is exceeded.
     fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Read<T>) -> Read<T> {
         if self.depth >= MAX_DEPTH {
             let found = self.peek();
@@ -411,7 +412,7 @@ impl<'s> Parser<'s> {
             let error =
                 self.error("uc-too-deep", found.span, message).hint("move an inner part to a function of its own");
             self.report(error);
-            // The parser has not found the end of the nested construct, so it skips the rest of the file.
+            // Skips the rest of the file, because the end of the nested construct is unknown.
             self.stopped = true;
             self.tokens.seek(self.source.text.len());
             return Err(Failed);
@@ -469,7 +470,8 @@ impl<'s> Parser<'s> {
         self.text(token).eq_ignore_ascii_case("`define")
     }
 
-    /// Skips a `` `define `` that starts with `token`, up to the end of its line. A line that follows `\` is part of this line.
+    /// Skips a `` `define `` that starts with `token`, up to the end of its line. If the line ends with `\`, the next line also belongs to
+    /// the macro.
     fn skip_define(&mut self, token: Token) {
         let mut end = token.span.start as usize;
         loop {

@@ -25,7 +25,7 @@ impl Parser<'_> {
         read.map(|()| statements)
     }
 
-    /// Appends the statements of a block to the parser's list. Consumes the closing brace.
+    /// Appends the statements of a block to the parser's list of statements, and consumes the closing brace.
     fn rest_of_block(&mut self, open: Token) -> Read<()> {
         loop {
             let token = self.peek();
@@ -67,8 +67,8 @@ impl Parser<'_> {
         self.skip_until(|_| true, |parser, _| parser.begins_statement());
     }
 
-    /// Skips past the next semicolon. Stops at the end of the file, and before a closing brace. Returns true before a closing brace. Also
-    /// stops after a block, or before the first word of a line, if the passed function returns true at that location.
+    /// Skips past the next semicolon. Stops at the end of the file, and before a closing brace. Returns true if it stops before a closing
+    /// brace. Also stops after a block, and before the first word of a line, if the function passed for this case returns true.
     pub(super) fn skip_until(
         &mut self,
         ends_behind_block: impl Fn(&mut Self) -> bool,
@@ -143,7 +143,7 @@ impl Parser<'_> {
             "switch" => self.switch_statement(),
             "local" => self.local_statement(),
             "const" if following == Kind::Word => head(StmtKind::Const(Box::new(self.constant()?)), start.span),
-            // `Stop` may also name a function or variable.
+            // Requires a semicolon after `stop`, because `Stop` may also be the name of a function or variable.
             "break" | "continue" | "stop" if word != "stop" || following == Kind::Semicolon => {
                 self.next();
                 self.expect(Kind::Semicolon, "`;`", &format!("behind `{word}`"))?;
@@ -328,7 +328,7 @@ impl Parser<'_> {
 
     fn local_statement(&mut self) -> Read<Stmt> {
         let start = self.next();
-        // Class variable specifiers have no effect on locals.
+        // Skips specifiers of class variables, because they have no effect on locals.
         while self.is_one_of(0, super::items::VAR_SPECIFIERS)
             && self.peek_kind(1) == Kind::Word
             && self.type_and_name_ahead(1)

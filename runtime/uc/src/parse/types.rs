@@ -28,7 +28,7 @@ impl Parser<'_> {
         self.peek_kind(1) == Kind::Lt && self.is_one_of(0, &["array", "class", "map", "set", "delegate", "optional"])
     }
 
-    /// Parses `[32]` after `string`, and reports it as an error. This syntax is from the first version of Unreal.
+    /// Parses `[32]` after `string`, and reports it as an error. Only the first version of Unreal had this syntax.
     fn text_length(&mut self) -> Read<()> {
         let open = self.next();
         let _ = self.expression()?;
@@ -91,7 +91,7 @@ impl Parser<'_> {
     }
 }
 
-/// Returns the offset at which metadata ends. A `>` inside a string on one line does not end metadata.
+/// Returns the offset at which metadata ends. Ignores a `>` inside a string that begins and ends on one line.
 fn end_of_meta(rest: &str) -> Option<usize> {
     let mut in_text = false;
     for (at, letter) in rest.char_indices() {
