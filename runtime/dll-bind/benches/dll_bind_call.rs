@@ -1,6 +1,6 @@
-//! Measures calls of a C function by the two mechanisms of this crate, by a function pointer, and by `libffi` with prepared arguments. For
-//! comparison, also measures a call from Python. Further benchmarks change the working directory, and pass a string of 64 characters to C
-//! and back.
+//! Measures calls of a C function by the two mechanisms of this crate. For comparison, also measures calls by a function pointer, by
+//! `libffi` with prepared arguments, and from Python. Further benchmarks change the working directory, and pass a string of 64 characters
+//! to C and back.
 #![expect(unsafe_code, reason = "calls the C functions that it has compiled")]
 
 use std::fs;
@@ -25,11 +25,11 @@ void upper(uint16_t* s) { for (; *s; s++) if (*s >= 'a' && *s <= 'z') *s -= 32; 
 ";
 
 unsafe extern "C" {
-    /// Function of the standard C library that does as little work as the `add` function of this benchmark.
+    /// Function of the standard C library that does as little work as the C function `add` above.
     safe fn isalpha(letter: i32) -> i32;
 }
 
-/// Python program that reads numbers of calls. For each number, the program makes this many calls and prints their time in nanoseconds.
+/// Python program that reads numbers from its input. For each number, it makes this many calls and prints the total time in nanoseconds.
 const PYTHON: &str = "
 import sys, time
 way, path = sys.argv[1:]
@@ -53,7 +53,7 @@ for line in sys.stdin:
     print(time.perf_counter_ns() - begun, flush=True)
 ";
 
-/// Measures calls from Python, or prints the reason for skipping them.
+/// Measures calls from Python. If Python is unavailable, prints the reason and skips the measurement.
 fn from_python(group: &mut BenchmarkGroup<'_, WallTime>, route: &str, library: &Path) {
     let mut started = Command::new("python3");
     started.args(["-c", PYTHON, route]).arg(library);

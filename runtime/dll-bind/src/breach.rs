@@ -1,7 +1,7 @@
-//! Violations of a declaration by a call of a C function. The results of such a call are discarded.
+//! Violations of the declaration of a C function that are detected in a call. The results of such a call are discarded.
 
-/// Error of a call: the arguments or the C function violated the declaration. A C function can also damage host memory in ways that no
-/// check detects.
+/// Error of a call in which the arguments or the C function violated the declaration. A C function can also damage host memory in ways that
+/// no check detects.
 ///
 /// # Examples
 /// ```
@@ -19,7 +19,7 @@ pub struct Broken {
     /// Name of the function.
     pub function: String,
     /// Location of the violation: a parameter with the path to the invalid value ("parameter `path.points[2]`"), "the result", "its row of
-    /// arguments" or "the function".
+    /// arguments" (the whole argument list) or "the function".
     pub location: String,
     /// Kind of violation.
     pub breach: Breach,
@@ -52,10 +52,10 @@ pub enum Breach {
         /// Size of the buffer in bytes.
         size: usize,
     },
-    /// The data pointer of a string or array in a struct was changed.
+    /// The C function changed the data pointer of a string or array in a struct.
     #[error("came back with another `data` pointer: the host owns the memory; write into it")]
     MovedData,
-    /// The capacity of a string or array in a struct was changed.
+    /// The C function changed the capacity of a string or array in a struct.
     #[error("came back with `max` {found} instead of {max}: only the host changes the capacity")]
     ChangedMax {
         /// Capacity before the call.
@@ -63,7 +63,7 @@ pub enum Breach {
         /// Capacity after the call.
         found: i32,
     },
-    /// The length of a string or array in a struct is out of range.
+    /// The length that C wrote for a string or array in a struct is negative or exceeds the capacity.
     #[error("came back with `num` {num}, over the capacity of {max}")]
     Num {
         /// Length after the call.
@@ -74,7 +74,7 @@ pub enum Breach {
     /// The terminating zero of a string is missing.
     #[error("came back as a string without a terminating zero, within {units} units")]
     Unterminated {
-        /// Number of UTF-16 units that were scanned.
+        /// Number of UTF-16 units that were scanned for the terminating zero.
         units: usize,
     },
     /// A string from C is not valid UTF-16.
@@ -85,7 +85,8 @@ pub enum Breach {
         /// Value of the invalid unit.
         unit: u16,
     },
-    /// The declaration does not state the width of a `bool` result, and the returned value is false as one byte but true as four bytes.
+    /// The declaration does not state the width of a `bool` result, and the returned value is ambiguous: false as one byte, but true as
+    /// four bytes.
     #[error(
         "is {word:#010x}: as a `bool` of one byte (C++ `bool`) it is false, as one of four (`uint32_t`) it is true; \
          declare the width as `bool8` or `bool32`"
@@ -94,7 +95,7 @@ pub enum Breach {
         /// The four bytes of the result.
         word: u32,
     },
-    /// The value of a field exceeds the range of `float`, which is the declared C type of the field.
+    /// The value of a field exceeds the range of `float`, the C type for which the field is declared.
     #[error("is {value}, and the field is a `float` in C, which ends at {max:e}", max = f32::MAX)]
     NotAFloat {
         /// The value as a decimal number.
@@ -134,7 +135,7 @@ pub enum Breach {
         /// Declared type.
         expected: String,
     },
-    /// The function must run in the folder of its library, but the thread that runs calls in this folder did not start.
+    /// The function must run with the folder of its library as working directory, but the thread for such calls could not be started.
     #[error(
         "cannot be called: the thread in the folder of the library was not started ({message}); declare it `no_cwd`"
     )]

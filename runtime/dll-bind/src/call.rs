@@ -28,8 +28,8 @@ unsafe impl Send for Stub {}
 // SAFETY: the data that `libffi` prepared never changes after its creation, and the address of a function is only a number.
 unsafe impl Sync for Stub {}
 
-/// Number of registers for integer and address arguments (`INTEGERS`), and for float arguments (`FLOATS`). Equal on all platforms with
-/// trampolines.
+/// Number of registers for integer and address arguments (`INTEGERS`) and for float arguments (`FLOATS`) that trampolines use on all
+/// supported platforms.
 const INTEGERS: usize = 6;
 const FLOATS: usize = 8;
 
@@ -90,8 +90,8 @@ impl Stub {
         self.has_trampoline
     }
 
-    /// Calls the function. Each argument is an address or a number widened to eight bytes. The bits of the result above its size are
-    /// undefined.
+    /// Calls the function. Each argument is an address or a number widened to eight bytes. In the result, the bits above the size of the
+    /// declared type are undefined.
     ///
     /// # Safety
     /// The function exists, has the declared parameters and result, and follows the C calling convention of the platform. The function may
@@ -161,7 +161,7 @@ impl Stub {
         let (mut integers, mut floats) = (0, 0);
         for (word, param) in arguments.iter().zip(&self.params) {
             if param.is_float() {
-                // An `f32` occupies the low half of the register.
+                // Also correct for an `f32`, which occupies the low half of the register.
                 f[floats] = f64::from_bits(*word);
                 floats += 1;
             } else {
@@ -209,12 +209,12 @@ impl Stub {
 
 fn fits_trampoline(params: &[Register]) -> bool {
     let floats = params.iter().filter(|param| param.is_float()).count();
-    // On Windows, integers and floats use one sequence of registers. Other processors have no trampolines.
+    // Excludes Windows, where integers and floats use one common sequence of registers.
     let is_supported = cfg!(all(unix, any(target_arch = "x86_64", target_arch = "aarch64"), target_endian = "little"));
     is_supported && floats <= FLOATS && params.len() - floats <= INTEGERS
 }
 
-/// Shifts the number to the bytes that come first in memory. Has an effect only on big-endian platforms.
+/// Shifts the number so that it occupies the first bytes of the machine word in memory. Has an effect only on big-endian platforms.
 fn first_bytes(word: u64, of: Register) -> u64 {
     if cfg!(target_endian = "big") { word << (64 - of.size() * 8) } else { word }
 }

@@ -1,4 +1,4 @@
-//! Declares, binds and calls library functions.
+//! Declares functions of C libraries, binds them, and calls them.
 #![expect(unsafe_code, reason = "calls what was bound")]
 
 use std::cell::Cell;
@@ -71,7 +71,7 @@ struct Declared {
     len: Option<usize>,
 }
 
-/// C function that was bound to its declaration. Keeps the library of the function open. Game thread only.
+/// Declaration that was bound to a C function. While this value exists, the library of the function stays open. Game thread only.
 ///
 /// # Examples
 /// ```
@@ -119,7 +119,7 @@ enum Returned {
     Struct(Shape),
 }
 
-/// Result and out parameters of a call.
+/// Result of a call, and the values that C wrote to its out parameters.
 ///
 /// # Examples
 /// ```
@@ -160,7 +160,7 @@ pub enum Route {
     Trampoline,
     /// The call uses `libffi`.
     Libffi,
-    /// The function does not exist, so its calls have no effect.
+    /// The library does not export the function, so calls have no effect.
     Nothing,
 }
 
@@ -195,13 +195,13 @@ impl Import {
         self.declared(name, ty, true, None)
     }
 
-    /// Adds an input array of a fixed length.
+    /// Adds an input parameter that is an array of a fixed length.
     #[must_use]
     pub fn array(self, name: &str, ty: PropertyType, len: usize) -> Self {
         self.declared(name, ty, false, Some(len))
     }
 
-    /// Adds an array of a fixed length that the function may write to.
+    /// Adds a parameter that is an array of a fixed length to which the function may write.
     #[must_use]
     pub fn out_array(self, name: &str, ty: PropertyType, len: usize) -> Self {
         self.declared(name, ty, true, Some(len))
@@ -229,7 +229,7 @@ impl Import {
         Self { result: Some((PropertyType::Bool, width)), ..self }
     }
 
-    /// Sets whether a script declares the function. In a script declaration, each struct of another module with `f64` fields requires an
+    /// Sets the flag for a declaration by a script. If the flag is set, each struct of a different module with `f64` fields requires an
     /// entry in [`Layouts`].
     ///
     /// [`Layouts`]: crate::Layouts
@@ -238,7 +238,8 @@ impl Import {
         Self { of_script, ..self }
     }
 
-    /// Declares that the function does not depend on the working directory. Calls then run on the calling thread.
+    /// Declares that the function does not depend on the working directory. Calls then run on the calling thread, without a change of the
+    /// working directory.
     #[must_use]
     pub fn no_cwd(self) -> Self {
         Self { no_cwd: true, ..self }
@@ -249,7 +250,8 @@ impl Import {
         self
     }
 
-    /// Binds the function. If the library does not export the function, logs a warning. Calls of the returned function then have no effect.
+    /// Binds the declaration to the function of a library. If the library does not export the function, logs a warning, and calls of the
+    /// returned function have no effect.
     ///
     /// # Errors
     /// Fails if C has no representation for a type.
@@ -321,8 +323,9 @@ impl Imported {
         }
     }
 
-    /// Calls the function with an argument for each parameter. The argument of an out parameter specifies how many values or characters C
-    /// may write. If the function does not exist, the result is the zero value, and out parameters are unchanged.
+    /// Calls the function with an argument for each parameter. The length of the argument for an out parameter is the number of values or
+    /// characters that C may write. If the library does not export the function, the result is the zero value, and out parameters are
+    /// unchanged.
     ///
     /// # Errors
     /// [`Broken`] if the arguments do not match the declaration, or if the function violated its declaration. In both cases, the call has
@@ -332,7 +335,7 @@ impl Imported {
             let breach = Breach::Len { found: arguments.len(), expected: self.params.len() };
             return Err(self.broken("its row of arguments".to_owned(), breach));
         }
-        // A nested call of this function finds the cell empty and allocates its own buffers.
+        // Takes the buffers out of the cell. A nested call of this function finds the cell empty and allocates its own buffers.
         let mut scratch = self.spare.take().unwrap_or_default();
         let outcome = self.call_with(arguments, &mut scratch);
         self.spare.set(Some(scratch));
@@ -367,7 +370,7 @@ impl Imported {
         for (fence, Range { start: at, end }) in fences.iter_mut().zip(plan.ranges()) {
             fence.bytes().copy_from_slice(&memory[start + at - RED_ZONE..start + end]);
         }
-        // C code accesses the buffers through these addresses. No other code accesses the buffers until the call returns.
+        // Exposes the address of the buffers to C code. Until the call returns, no other code accesses the buffers.
         memory.as_mut_ptr().expose_provenance();
         words.clear();
         words.extend(slots.iter().map(|slot| match slot {
@@ -392,7 +395,7 @@ impl Imported {
         Ok(Outcome { result, out_parameters })
     }
 
-    /// Allocates fenced memory for each buffer of the plan. The fenced memory starts with a red zone, which precedes the buffer.
+    /// Allocates fenced memory for each buffer of the plan. In the fenced memory, a red zone precedes the buffer.
     fn fences(&self, plan: &mut Plan) -> Result<Vec<Fenced>, Broken> {
         let sizes: Vec<_> = plan.ranges().map(|range| range.len()).collect();
         let fence = |(block, size): (usize, usize)| {
@@ -407,7 +410,7 @@ impl Imported {
         sizes.into_iter().enumerate().map(fence).collect()
     }
 
-    /// Returns `true` if all parameters and the result are plain numbers. Such a call needs no memory.
+    /// Returns `true` if all parameters and the result are plain numbers. Such a call needs no buffers.
     pub(crate) fn is_plain(&self) -> bool {
         self.params.iter().all(|param| param.number().is_some())
             && self.result.as_ref().is_none_or(|(_, returned)| returned.number().is_some())
@@ -417,7 +420,7 @@ impl Imported {
         self.params.iter().filter_map(Param::number)
     }
 
-    /// Returns the register type of a result that is a plain number.
+    /// Returns the number type of the result, if the result is a plain number.
     pub(crate) fn number_of_result(&self) -> Option<Number> {
         self.result.as_ref()?.1.number()
     }
@@ -507,7 +510,7 @@ impl Param {
 }
 
 impl Returned {
-    /// Returns the register type of a result that is a plain number.
+    /// Returns the number type of the result, if the result is a plain number.
     fn number(&self) -> Option<Number> {
         match self {
             Self::Number(number) => Some(*number),
@@ -535,7 +538,8 @@ impl Returned {
     }
 }
 
-/// Reads the string at an address that a library returned, through the kernel: an invalid address causes an error, not a fault.
+/// Reads the string at an address that a library returned. Reads through the kernel, so that an invalid address causes an error instead of
+/// a fault.
 fn text_at(address: usize) -> Result<String, Breach> {
     let mut units = Vec::new();
     while units.len() < LONGEST_RESULT {

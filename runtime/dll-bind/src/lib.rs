@@ -1,8 +1,8 @@
-//! Calls C functions from their declarations. A class is bound to a library, and its functions are looked up by name at run time. After
-//! each call, the memory of the arguments is checked for writes that the declaration does not allow.
+//! Calls C functions according to declarations. A class is bound to a C library, in which the functions of the class are looked up by name
+//! at run time. After each call, the memory of the arguments is checked for writes that the declaration does not allow.
 //!
 //! [`UserCode`] is a folder of libraries, and [`Library`] is one library in this folder. [`Import`] declares a function, and [`Imported`]
-//! is a bound function. [`Shape`] describes the C layout of a reflected type. A plan holds the arguments and buffers of one call. The
+//! is a bound function. [`Shape`] describes the C layout of a reflected type. A `Plan` contains the arguments and buffers of one call. The
 //! modules `shape` and `plan` contain no unsafe code. Like `alcedo-reflect`, this crate does not use objects or plugin modules. Game thread
 //! only.
 

@@ -1,4 +1,4 @@
-//! Folder of user libraries, and the libraries in this folder. A library may be missing.
+//! Folder of user libraries, and the libraries in this folder. A library that a class names may be missing.
 #![expect(unsafe_code, reason = "the host vouches for its folder")]
 
 use std::any::Any;
@@ -42,8 +42,8 @@ struct Calls {
     has_fences: bool,
 }
 
-/// Library in the folder. Clones share the open library. Each [`Imported`](crate::Imported) function also keeps the library open. Dropping
-/// the last clone or function closes the library. Game thread only.
+/// Library in the folder. Clones and [`Imported`](crate::Imported) functions share the open library. The library is closed when the last of
+/// them is dropped. Game thread only.
 ///
 /// # Examples
 /// ```
@@ -66,26 +66,25 @@ pub(crate) struct Opened {
 }
 
 impl UserCode {
-    /// Returns the folder of libraries at this path. The folder is not created here and need not exist yet.
+    /// Returns the folder of libraries at this path. Does not create the folder, which need not exist yet.
     ///
-    /// # Safety
-    /// Every library that is ever in the folder fulfills these conditions. The functions of the library match the declarations of their
-    /// imports. Its initializers and finalizers are sound. No thread or handler of the library remains after the library is closed. The
-    /// checks after each call detect many, but not all, accesses beyond the buffers that the function received.
+    /// # Safety Every library that is ever in the folder must fulfill these conditions. Its functions match the declarations with which
+    /// they are bound. Its initializers and finalizers are sound. After the library is closed, no thread or handler of the library remains.
+    /// The checks after each call detect many, but not all, accesses beyond the buffers that a function received.
     #[must_use]
     pub unsafe fn at(folder: &Path) -> Self {
         Self::new(folder, Calls { has_trampolines: true, has_fences: false }, Layouts::default())
     }
 
-    /// Returns a value for this folder whose libraries execute all calls with `libffi`.
+    /// Returns a value for this folder that executes all calls with `libffi`.
     #[must_use]
     pub fn by_libffi(&self) -> Self {
         self.called(Calls { has_trampolines: false, ..self.0.calls })
     }
 
-    /// Returns a value for this folder in debugging mode. Each buffer ends at an inaccessible page: an access beyond the end of the buffer
-    /// faults immediately. Under a supervisor (`alcedo guard`, `alcedo dev`), the crash report contains the function and the parameter.
-    /// Each buffer requires additional system calls.
+    /// Returns a value for this folder that helps to debug C code. Each buffer ends at an inaccessible page, so that an access beyond the
+    /// end of the buffer faults immediately. Under a supervisor (`alcedo guard`, `alcedo dev`), the crash report contains the function and
+    /// the parameter. Each buffer requires additional system calls.
     #[must_use]
     pub fn with_fences(&self) -> Self {
         self.called(Calls { has_fences: true, ..self.0.calls })
@@ -117,14 +116,14 @@ impl UserCode {
         &self.0.path
     }
 
-    /// Opens the library with this name (without path and extension), and runs its initializers. If the library is missing, logs a warning.
-    /// Calls of its functions then have no effect.
+    /// Opens the library with this name (without path and extension), and runs its initializers. If the library is missing, logs a warning,
+    /// and calls of its functions have no effect.
     #[must_use]
     pub fn open(&self, name: &str) -> Library {
         self.open_with(name, Layouts::default())
     }
 
-    /// Opens a library with its own C layouts of structs. These layouts override the layouts of the folder.
+    /// Opens a library with its own C layouts of structs. In case of a conflict, these layouts override the layouts of the folder.
     #[must_use]
     pub fn open_with(&self, name: &str, layouts: Layouts) -> Library {
         // SAFETY: the creator of this value vouches for the folder.
@@ -175,7 +174,7 @@ impl Library {
         self.0.retained.borrow_mut().push(Box::new(value));
     }
 
-    /// Returns the path of the mapped file. This file is a private copy of the library.
+    /// Returns the path of the mapped file, which is a private copy of the library.
     #[must_use]
     pub fn mapped(&self) -> Option<&Path> {
         self.0.library.as_ref().map(UserLibrary::mapped)

@@ -1,4 +1,5 @@
-//! Number types that exist in C and in Rust. One table declares each type with its conversions to machine words, values and arguments.
+//! Number types that exist in C and in Rust. One table declares each type together with its conversions to machine words, values and
+//! arguments.
 
 use alcedo_abi::kinds::PropertyKind;
 use alcedo_base::boundary::CallError;
@@ -21,7 +22,7 @@ pub(crate) mod sealed {
     pub trait Sealed {}
 }
 
-/// Declares number types. A line has the Rust type, its name in [`Number`], and the conversions to and from a machine word.
+/// Declares number types. Each line contains the Rust type, its name in [`Number`], and the conversions to and from a machine word.
 macro_rules! numbers {
     ($($ty:ident $name:ident: $value:ident => $to_word:expr, $word:ident => $of_word:expr;)*) => {
         /// C number type. Named after the corresponding Rust type.
@@ -37,7 +38,7 @@ macro_rules! numbers {
         pub enum Number { $($name,)* }
 
         impl Number {
-            /// Returns the size in bytes. Outside structs, the alignment equals the size.
+            /// Returns the size in bytes. Outside of structs, this is also the alignment.
             #[must_use]
             pub const fn size(self) -> usize {
                 match self { $(Self::$name => size_of::<$ty>(),)* }

@@ -1,5 +1,5 @@
-//! Memory layout of a call: the arguments as bytes, with red zones around each buffer and a record of each pointer. After the call, a check
-//! compares the red zones and pointers in memory with their values before the call. This module dereferences no address.
+//! Memory layout of a call: the arguments as bytes, with red zones around each buffer and a record of each pointer. After the call, the red
+//! zones and pointers in memory are compared with their values before the call. This module never dereferences an address.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -135,13 +135,13 @@ impl Plan {
         self.blocks[block].address
     }
 
-    /// Returns the offset of each header with data, and the bytes of its data pointer. The address of each buffer must be set before.
+    /// Returns the offset of each header with data, and the bytes of its data pointer. The addresses of all buffers must already be set.
     pub(crate) fn pointers(&self) -> impl Iterator<Item = (usize, [u8; 8])> {
         let with_data = self.headers.iter().filter_map(|header| Some((header.at, header.block?)));
         with_data.map(move |(at, block)| (at, self.blocks[block].address.to_ne_bytes()))
     }
 
-    /// Checks after the call that red zones and pointers are unchanged.
+    /// Checks that the call has not changed red zones or pointers. `memory` is the memory after the call.
     pub(crate) fn check(&self, memory: &[u8]) -> Result<(), Violation> {
         for block in &self.blocks {
             zones::check(memory, block.start, block.size).map_err(|breach| self.violation(block.step, breach))?;
@@ -206,8 +206,8 @@ impl Plan {
         (0..len).map(|index| self.get(memory, at + index * of.size(), of)).collect()
     }
 
-    /// Returns the start and the length of the data that belongs to the header at `at`, with the path step of the header. Returns `None` if
-    /// the data is empty. The caller must have checked the header.
+    /// Returns the start and the length of the data that belongs to the header at `at`, and the index of the header's step. Returns `None`
+    /// if the data is empty. The caller must have checked the header.
     fn content(&self, memory: &[u8], at: usize) -> Option<(usize, usize, usize)> {
         let header = &self.headers[self.headers.binary_search_by_key(&at, |header| header.at).ok()?];
         let num = usize::try_from(int(memory, at + 8)).ok().filter(|num| *num != 0)?;

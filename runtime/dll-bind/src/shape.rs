@@ -22,7 +22,8 @@ pub(crate) const HEADER: usize = 16;
 pub enum Shape {
     /// A number.
     Number(Number),
-    /// UTF-16 string with a terminating zero. A struct contains a header for the string, with length and capacity in UTF-16 units.
+    /// UTF-16 string with a terminating zero. In a struct, the string is represented by a header with address, length and capacity in
+    /// UTF-16 units.
     Text,
     /// A struct, packed at 4 bytes.
     Struct(Rc<Struct>),
@@ -30,7 +31,7 @@ pub enum Shape {
     Fixed(Rc<Shape>, usize),
     /// Dynamic array with length and capacity. Occurs only in structs.
     List(Rc<Shape>),
-    /// `float` in C, `f64` in reflection. Occurs only in structs that were passed to [`Layouts::floats`].
+    /// A number that is a `float` in C and an `f64` in reflection. Occurs only in structs that were passed to [`Layouts::floats`].
     Single,
 }
 
@@ -56,8 +57,8 @@ pub struct Field {
     pub offset: usize,
 }
 
-/// C layouts of structs: the lengths of arrays, and the widths of `f64` fields, which reflection does not contain. Without an entry here,
-/// an array field is a dynamic array, and an `f64` field is a `double`.
+/// Facts about the C layouts of structs that reflection does not contain: the lengths of fixed-size arrays, and the C types of `f64`
+/// fields. Without an entry here, an array field is a dynamic array, and an `f64` field is a `double`.
 ///
 /// # Examples
 /// ```
@@ -94,16 +95,17 @@ pub enum BindError {
     /// The type has no C representation.
     #[error("`{function}` cannot be bound: {location} is {found}, which C cannot read; {help}")]
     Type {
-        /// Name of the function.
+        /// Name of the C function.
         function: String,
         /// The parameter or the result, with the path to the field inside it (if any).
         location: String,
         /// The type, formatted for the message.
         found: String,
-        /// Types that the author can declare instead.
+        /// Types that the author of the declaration can use instead.
         help: &'static str,
     },
-    /// A script passes a struct that the host or a plugin declares. In C, the `f64` fields of this struct may be `float` or `double`.
+    /// A script declares a function with a struct of the host or of a plugin. The script does not state if the `f64` fields of this struct
+    /// are `float` or `double` in C.
     #[error(
         "`{function}` cannot be bound: the C layout of {found} is not stated: {location} may be a `float` or a `double`; the host \
          states it by `UserCode::layouts` with `Layouts::floats(\"{found}\")` or `Layouts::doubles(\"{found}\")`"
@@ -139,14 +141,14 @@ pub enum BindError {
     },
 }
 
-/// Maximum size of one parameter in bytes. The data of strings and dynamic arrays in structs is not included.
+/// Maximum size of one parameter in bytes. Does not include the data of strings and dynamic arrays in structs.
 const LARGEST: usize = 1 << 24;
 
 pub(crate) struct Site<'a> {
     pub(crate) function: &'a str,
     pub(crate) layouts: &'a Layouts,
-    /// `true` if a script declares the function. For an `f64` field in a struct of another module, a script does not specify if the C type
-    /// is `float` or `double`.
+    /// `true` if a script declares the function. For an `f64` field in a struct that the script does not declare itself, the C type may be
+    /// `float` or `double`.
     pub(crate) of_script: bool,
 }
 
@@ -158,8 +160,8 @@ impl Layouts {
         self
     }
 
-    /// Declares that the `f64` fields of a struct are `float` in C. Calls convert these fields in both directions, and reject values beyond
-    /// the range of `float`.
+    /// Declares that the `f64` fields of a struct are `float` in C. Calls convert the values of these fields in both directions, and reject
+    /// values beyond the range of `float`.
     #[must_use]
     pub fn floats(mut self, structure: &str) -> Self {
         self.reals.insert(structure.to_owned(), Real::Float);
@@ -326,7 +328,7 @@ impl Site<'_> {
             (end, align) = (offset + shape.size(), align.max(shape.packed_align()));
             fields.push(Field { name: Arc::from(&*field.text), shape, offset });
         }
-        // An empty struct has size zero in C and size one in C++. A buffer of one byte works for both languages.
+        // An empty struct has size zero in C and size one in C++. A buffer of one byte is suitable for both languages.
         Ok(Struct { fields, size: end.next_multiple_of(align).max(1), align })
     }
 }

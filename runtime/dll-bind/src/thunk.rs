@@ -1,5 +1,5 @@
-//! Reflected functions whose bodies are C functions. The parameter types of a reflected function are resolved only after its class was
-//! declared. Each body is therefore bound after the class exists.
+//! Reflected functions whose bodies are C functions. Each body is bound to its C function after the class was declared, because the
+//! parameter types of a reflected function are resolved only then.
 
 use std::cell::OnceCell;
 use std::fmt;
@@ -21,8 +21,8 @@ use crate::shape::{BindError, Layouts};
 /// Body of a reflected function: a C function of the library, bound by name. Game thread only.
 pub struct Body {
     library: Library,
-    /// `true` if a script declares the function. For an `f64` field in a struct of another module, a script does not specify if the C type
-    /// is `float` or `double`.
+    /// `true` if a script declares the function. In a struct of the host or of a plugin, an `f64` field may then be `float` or `double` in
+    /// C.
     of_script: bool,
     bound: OnceCell<Imported>,
 }
@@ -34,13 +34,13 @@ impl Body {
         Rc::new(Self { library: library.clone(), of_script, bound: OnceCell::new() })
     }
 
-    /// Binds the body to the C function that the declaration of `function` names. `function` must have the thunk of this body.
+    /// Binds the body to the C function that the declaration of `function` names. The thunk of `function` must be the thunk of this body.
     ///
     /// # Errors
     /// Fails if C has no representation for a type.
     pub fn bind(&self, function: &Function) -> Result<(), BindError> {
         let imported = import(function, self.of_script).bind(&self.library)?;
-        // Keeps an existing binding, because a second binding of the function would be equal.
+        // If the body is already bound, keeps the first binding, because both bindings are equal.
         _ = self.bound.set(imported);
         Ok(())
     }

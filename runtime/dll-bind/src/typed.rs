@@ -6,7 +6,7 @@ use crate::call::{CNumbers, CResult, TypedCode};
 use crate::function::Imported;
 use crate::number::Number;
 
-/// Function of plain numbers whose declaration was compared with the Rust types `A` and `R`. Game thread only.
+/// Function whose parameters and result are plain numbers and match the Rust types `A` and `R`. Game thread only.
 #[derive(Clone, Copy, Debug)]
 pub struct TypedCall<'a, A, R> {
     imported: &'a Imported,
@@ -15,11 +15,10 @@ pub struct TypedCall<'a, A, R> {
 }
 
 impl Imported {
-    /// Returns the function for calls with the requested Rust types, as in `typed::<(i32, f32), u8>()`. The Rust type of a C `bool` is
-    /// `u32`, or `u8` if the declared width is one byte.
+    /// Returns the function for calls with the given Rust types, as in `typed::<(i32, f32), u8>()`. The Rust type of a C `bool` is `u32`,
+    /// or `u8` if the declared width is one byte.
     ///
-    /// # Errors
-    /// [`Breach::Signature`] if the declared types differ from the requested types, or if a declared type needs a buffer.
+    /// # Errors [`Breach::Signature`] if the declared types differ from the Rust types, or if a declared type needs a buffer.
     ///
     /// # Examples
     /// ```
@@ -57,10 +56,9 @@ fn format_signature(params: impl Iterator<Item = Number>, result: Option<Number>
 }
 
 impl<A: CNumbers, R: CResult> TypedCall<'_, A, R> {
-    /// Calls the function. If the function does not exist, the call has no effect and returns zero.
+    /// Calls the function. If the library does not export the function, the call has no effect and returns zero.
     ///
-    /// # Errors
-    /// [`Breach::NoThread`] if the thread of the folder did not start.
+    /// # Errors [`Breach::NoThread`] if the thread that runs calls in the folder did not start.
     #[inline]
     pub fn call(&self, arguments: A) -> Result<R, Broken> {
         match &self.code {

@@ -19,7 +19,7 @@ pub(crate) fn append(bytes: &mut Vec<u8>, text: &str) {
 
 pub(crate) fn decode(units: &[Unit]) -> Result<String, Breach> {
     let numbers = || units.iter().map(|unit| u16::from_ne_bytes(*unit));
-    // The compiler vectorizes this loop over all units.
+    // Checks all units without an early exit, so that the compiler can vectorize the loop.
     if numbers().fold(0, |all, unit| all | unit) < 0x80
         && let Ok(text) = String::from_utf8(numbers().map(|unit| unit as u8).collect())
     {

@@ -1,9 +1,9 @@
-//! Red zones around buffers that a C function may write to. The zones are filled with a known pattern. A check after the call finds
-//! out-of-bounds writes that changed the pattern.
+//! Red zones around buffers that a C function may write to. The zones are filled with a known pattern. After the call, a changed pattern
+//! reveals an out-of-bounds write.
 
 use crate::breach::Breach;
 
-/// Size in bytes of the red zone before and after each buffer. Out-of-bounds writes beyond the zones are not detected.
+/// Size in bytes of the red zone before and after each buffer. Writes beyond the zones are not detected.
 pub const RED_ZONE: usize = 64;
 
 /// Content of the red zones. No byte is zero, because most out-of-bounds writes write zeros.

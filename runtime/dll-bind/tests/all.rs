@@ -1,4 +1,4 @@
-//! Calls C libraries through declarations. Each test compiles its own library.
+//! Tests calls of C functions through declarations. Each test compiles its own library.
 #![expect(unsafe_code, reason = "vouches for the libraries that the tests compile")]
 
 #[path = "../../tests/support/builds.rs"]

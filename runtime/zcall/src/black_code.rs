@@ -1,4 +1,4 @@
-//! Native code of host functions for direct calls without slots.
+//! Native code of host functions that plugins call directly, without slots.
 #![expect(unsafe_code, reason = "declares the function by which the creator of the code vouches for it")]
 
 use std::any::Any;
@@ -6,12 +6,12 @@ use std::rc::Rc;
 
 use alcedo_abi::host_direct::{DirectCallee, EachCode};
 
-/// Code of a leaf function. A leaf function needs neither context nor runtime. Callable on any thread.
+/// Code of a leaf function: a host function that needs neither a context nor a runtime, and is callable on any thread.
 #[derive(Clone, Copy, Debug)]
 pub struct LeafCode(fn() -> *const ());
 
 impl LeafCode {
-    /// Creates a leaf function from a function that returns the address of the code.
+    /// Wraps a function that returns the address of the leaf function's code.
     ///
     /// # Safety
     /// The code has the form that [`BlackCode::new`] requires. It needs neither context nor runtime, and may be called at any time on any
@@ -38,8 +38,7 @@ pub struct BlackCode {
 }
 
 impl BlackCode {
-    /// Wraps `code`. Each call passes the address of the value in `context` as the first argument. Without a context, the first argument is
-    /// null.
+    /// Wraps `code`. Each call passes the address of the value in `context` as the first argument, or null if `context` is `None`.
     ///
     /// # Safety
     /// `code` has the form that [`DirectBits::Code`](alcedo_abi::host_direct::DirectBits::Code) defines for the number of arguments of its
@@ -59,8 +58,7 @@ impl BlackCode {
 
     /// Adds code that runs the function on several objects in one call.
     ///
-    /// # Safety
-    /// `each` has the same effect on every object as the code for one object.
+    /// # Safety On every object, `each` has the same effect as the code that was passed to [`Self::new`].
     #[must_use]
     pub unsafe fn with_each(self, each: EachCode) -> Self {
         Self { each: Some(each), ..self }
@@ -73,8 +71,8 @@ impl BlackCode {
         self.each.map(|each| (each, self.callee(0).context))
     }
 
-    /// Returns the code in the form that plugins receive. `version` is the current version of the addresses for direct calls. The context
-    /// is valid as long as the call handle is valid.
+    /// Returns the code in the form in which plugins receive it. `version` is the current version of direct calls: plugins stop using the
+    /// address when the version changes. The context is valid as long as the call handle is valid.
     #[must_use]
     pub fn callee(&self, version: u64) -> DirectCallee {
         let without = if self.is_leaf { DirectCallee::LEAF } else { std::ptr::null() };

@@ -1,6 +1,5 @@
-//! Borrowed ZCall buffer with access by slot. A buffer crosses the ABI as an address and a length. The slots of a buffer contain strings
-//! and structs as addresses. This file converts these addresses to borrows and copies. No other file of the crate dereferences these
-//! addresses.
+//! Borrowed ZCall buffer with access by slot. A buffer crosses the ABI as an address and a length, and its slots refer to strings and
+//! structs by address. Only this file of the crate dereferences these addresses. It converts them to borrows and copies.
 #![expect(unsafe_code, reason = "follows the addresses that a ZCall buffer is made of")]
 
 use std::ptr;
@@ -56,7 +55,7 @@ impl<'a> BufferMut<'a> {
         Self::over(unsafe { slice::from_raw_parts_mut(raw.slots, raw.len) })
     }
 
-    /// Borrows slots. The caller guarantees that the addresses in the slots are valid.
+    /// Borrows slots whose addresses, if any, the caller guarantees to be valid.
     #[inline]
     pub fn over(slots: &'a mut [Slot]) -> Self {
         Self { slots, raw: ZCallBuffer { slots: ptr::null_mut(), len: 0 } }
@@ -81,10 +80,9 @@ impl<'a> BufferMut<'a> {
         self.slots.is_empty()
     }
 
-    /// Checks that there are exactly `expected` slots.
+    /// Checks that the buffer has exactly `expected` slots.
     ///
-    /// # Errors
-    /// Returns [`CallError::Buffer`] with the actual number and the expected number.
+    /// # Errors Returns [`CallError::Buffer`] with the actual and the expected number of slots.
     #[inline]
     pub fn expect_len(&self, expected: usize) -> Result<(), CallError> {
         match self.len() {
@@ -104,8 +102,8 @@ impl<'a> BufferMut<'a> {
 
     /// Writes a value to a slot. The slot must be empty or hold a value of type `T`.
     ///
-    /// # Errors
-    /// Returns [`CallError::Buffer`] if the slot does not exist or holds a different type. The slot is then unchanged.
+    /// # Errors Returns [`CallError::Buffer`] if the slot does not exist or holds a different type. In case of an error, the slot is
+    /// unchanged.
     #[inline]
     pub fn set<T: SlotValue>(&mut self, index: usize, value: T) -> Result<(), CallError> {
         let slot = slot_mut(self.slots, index)?;
@@ -123,11 +121,10 @@ impl<'a> BufferMut<'a> {
         self.slots
     }
 
-    /// Overwrites a slot. The old slot and the new slot must not contain addresses. Without the feature `slot-types`, slots have no types,
-    /// and this function accepts any slot.
+    /// Overwrites a slot. Neither the old nor the new content of the slot may be an address. Without the feature `slot-types`, slots have
+    /// no types, so this function cannot check this and accepts any slot.
     ///
-    /// # Errors
-    /// Returns [`CallError::Buffer`] if the slot does not exist, or if the old or new slot is an address.
+    /// # Errors Returns [`CallError::Buffer`] if the slot does not exist, or if its old or new content is an address.
     #[inline]
     pub fn put(&mut self, index: usize, new: Slot) -> Result<(), CallError> {
         let is_address = |slot: Slot| slot.kind() == Some(SlotType::POINTER);
@@ -166,9 +163,8 @@ impl<'a> BufferMut<'a> {
 
     /// Returns the string that the caller passes in a slot.
     ///
-    /// # Safety
-    /// The signature of the call has a string parameter in this slot: its address points to a [`TextView`], and the view and its
-    /// bytes are live and unchanged for `'a`.
+    /// # Safety The signature of the call has a string parameter in this slot. The address in the slot points to a [`TextView`], and the
+    /// view and its bytes are live and unchanged for `'a`.
     ///
     /// # Errors
     /// Returns the errors of [`Self::pointer`], or an error if the bytes are not UTF-8.
@@ -181,10 +177,9 @@ impl<'a> BufferMut<'a> {
             .map_err(|error| buffer_error(format!("slot {index} lends a text that is not UTF-8: {error}")))
     }
 
-    /// Passes `text` to the sink in a slot. The caller of the function has stored the sink in the slot.
+    /// Passes `text` to the sink that the caller of the function has stored in a slot.
     ///
-    /// # Safety
-    /// The signature of the call has a string result in this slot: its address points to a live [`TextSink`].
+    /// # Safety The signature of the call has a string result in this slot. The address in the slot points to a live [`TextSink`].
     ///
     /// # Errors
     /// Returns the errors of [`Self::pointer`].
@@ -201,9 +196,9 @@ impl<'a> BufferMut<'a> {
     }
 }
 
-/// Access to slots by the signature of the callee, for [`Call`](crate::call::Call).
+/// Access to slots for [`Call`](crate::call::Call), checked against the signature of the callee.
 impl BufferMut<'_> {
-    /// Checks the number of slots and returns the kinds of the signature.
+    /// Returns the slot kinds of the signature, after checking that the buffer has this number of slots.
     fn kinds_of<'s>(&self, signature: &'s CallSignature) -> Result<&'s Kinds, CallError> {
         let kinds = signature.kinds();
         let kinds = kinds.ok_or_else(|| buffer_error("only its dispatcher knows what its slots hold".into()))?;
@@ -282,7 +277,7 @@ pub(super) fn read_slot<T: SlotValue>(slots: &[Slot], index: usize) -> Result<T,
     if slot.is(T::SLOT) { Ok(T::from_bits(slot.bits())) } else { Err(wrong_type(index, slot, T::SLOT)) }
 }
 
-/// Creates a pointer slot for memory that the caller pins until the call returns.
+/// Creates a pointer slot for memory that the caller must not move until the call returns.
 #[inline]
 pub(super) fn pointer_slot<T>(target: *mut T) -> Slot {
     Slot::from_bits(SlotType::POINTER, target.expose_provenance() as u64)
@@ -308,7 +303,7 @@ unsafe extern "C" fn put_text(context: *mut (), data: *const u8, len: usize) {
     // passes `len` bytes that are live during the call.
     let (text, bytes) = unsafe { (&mut *context.cast::<String>(), TextView { data, len }.bytes()) };
     text.clear();
-    // Lossy conversion never panics, and a panic must not cross the ABI.
+    // Converts lossily, because this conversion never panics, and a panic must not cross the ABI.
     text.push_str(&String::from_utf8_lossy(bytes));
 }
 

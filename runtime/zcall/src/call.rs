@@ -1,4 +1,4 @@
-//! Functions to which call names resolve, their metadata, and the slots of one call.
+//! Functions to which call names resolve, the metadata of these functions, and safe access to the slots of one call.
 
 use std::any::Any;
 use std::fmt;
@@ -13,7 +13,7 @@ use crate::handles::ModuleId;
 use crate::name::ZCallName;
 use crate::signature::CallSignature;
 
-/// Body of a function that is called by name. Game thread only.
+/// Body of a function that can be called by name. Game thread only.
 ///
 /// If the body panics, the caller receives an error. The body may call any function by name, including itself.
 ///
@@ -36,10 +36,10 @@ use crate::signature::CallSignature;
 pub trait Dispatcher {
     /// Executes the call.
     ///
-    /// If the call fails, returns an error with the reason. The caller of the function receives this error.
+    /// If the call fails, returns the reason as an error, which the caller of the function receives.
     fn call(&self, call: Call<'_>) -> Result<(), CallError>;
 
-    /// Returns the concrete implementation, if available. Some callers use the implementation for a fast path.
+    /// Returns the concrete implementation, if this dispatcher exposes it. Some callers use the concrete type for a fast path.
     #[doc(hidden)]
     fn inner(&self) -> Option<&dyn Any> {
         None
@@ -52,8 +52,8 @@ impl<F: Fn(Call<'_>) -> Result<(), CallError>> Dispatcher for F {
     }
 }
 
-/// Call of a function: the arguments of the caller, and the slot for the result. The signatures of the caller and of the function were
-/// already compared.
+/// Call of a function, with access to the arguments and to the slot for the result. The signature that the caller was built for was
+/// already compared with the signature of the function.
 ///
 /// # Examples
 /// ```
@@ -83,7 +83,8 @@ impl<'a> Call<'a> {
         &self.callee.name
     }
 
-    /// Returns the argument at index `at`. The argument must fit in a slot: a number, a `bool`, a name or an object. Indices start at zero.
+    /// Returns the argument at index `at`. The argument must be a value that fits in a slot: a number, a `bool`, a name or an object.
+    /// Indices start at zero.
     ///
     /// # Errors
     /// Returns [`CallError::Buffer`] if the argument does not exist or has a different type.
@@ -133,8 +134,8 @@ impl<'a> Call<'a> {
         self.buffer.set_text_result(&self.callee.function.signature, text)
     }
 
-    /// Returns the slots. The signature specifies the types of the values to which addresses in the slots point. Code that dereferences an
-    /// address must use the type from the signature.
+    /// Returns the slots. If a slot contains an address, the signature specifies the type of the value at this address. Code that
+    /// dereferences the address must use this type.
     ///
     /// # Examples
     /// ```
@@ -169,7 +170,7 @@ impl<'a> Call<'a> {
 pub enum Implementer {
     /// The host. A call from a module to the host is black.
     Host,
-    /// A module. A call from the host to a module is red.
+    /// A plugin module. A call from the host to a module is red.
     Module(ModuleId),
 }
 
@@ -182,7 +183,7 @@ impl fmt::Display for Implementer {
     }
 }
 
-/// Side effects of a host function. Before the commit of a reload, new code may call only functions with the effect `Effect::Pure`.
+/// Side effects of a host function. Before a reload commits, new plugin code may call only functions with the effect `Effect::Pure`.
 ///
 /// # Examples
 /// ```
@@ -196,23 +197,23 @@ impl fmt::Display for Implementer {
 pub enum Effect {
     /// The function is declared to have no side effects.
     Pure,
-    /// The function may change state.
+    /// The function may have any side effects.
     Any,
 }
 
-/// Assignment of values to slots.
+/// Meaning of the slots in a buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Slots {
     /// The object (for methods), then the parameters, then the result.
     #[default]
     Function,
-    /// The object, then 0 to read or 1 to write, then the value. The signature is the type of the value.
+    /// The object, then 0 (read) or 1 (write), then the value. The signature is the type of the value.
     Property,
     /// The conjugate of a delegate, then the slots that the signature of the delegate specifies.
     Delegate,
 }
 
-/// Function that a name resolves to, with its metadata.
+/// Function to which a name resolves, with its metadata.
 ///
 /// # Examples
 /// ```
@@ -235,7 +236,8 @@ pub struct Resolved {
 }
 
 impl Resolved {
-    /// Creates a host function that may have side effects. Code that is being loaded cannot call this function before the commit.
+    /// Creates a host function that may have side effects. Plugin code that is being loaded cannot call this function before its load
+    /// commits.
     pub fn new(signature: impl Into<CallSignature>, dispatcher: impl Dispatcher + 'static) -> Self {
         Self {
             dispatcher: Rc::new(dispatcher),
@@ -248,7 +250,8 @@ impl Resolved {
         }
     }
 
-    /// Declares that the function has no side effects. Code that is being loaded may call this function before the commit.
+    /// Declares that the function has no side effects. Plugin code that is being loaded may therefore call this function before its load
+    /// commits.
     ///
     /// # Examples
     /// ```
@@ -276,14 +279,14 @@ impl Resolved {
         Self { module, ..self }
     }
 
-    /// Sets the assignment of values to slots. A [`Call`] supports only the default assignment.
+    /// Sets the meaning of the slots. A [`Call`] supports only the default meaning, [`Slots::Function`].
     #[must_use]
     #[doc(hidden)]
     pub fn with_slots(self, slots: Slots) -> Self {
         Self { slots, signature: self.signature.without_kinds(), ..self }
     }
 
-    /// Adds code for direct calls from plugins. Direct calls need no slots.
+    /// Adds native code that plugins call directly, without slots.
     #[must_use]
     #[doc(hidden)]
     pub fn with_black_code(self, black_code: Option<BlackCode>) -> Self {
@@ -341,7 +344,7 @@ impl fmt::Debug for Resolved {
     }
 }
 
-/// Function to which a handle refers, with its name and metadata. A callee is created when its name is resolved.
+/// Function to which a handle refers, with its name and metadata. Created when the name is resolved.
 pub struct Callee {
     pub(crate) name: ZCallName,
     pub(crate) function: Resolved,
@@ -360,7 +363,7 @@ impl Callee {
         &self.function.signature
     }
 
-    /// Returns the assignment of values to slots.
+    /// Returns the meaning of the slots.
     #[must_use]
     pub fn slots(&self) -> Slots {
         self.function.slots
@@ -372,14 +375,15 @@ impl Callee {
         self.function.black_code.as_ref()
     }
 
-    /// Returns the concrete implementation of the dispatcher, if available. Some callers use the implementation for a fast path.
+    /// Returns the concrete implementation of the dispatcher, if the dispatcher exposes it. Some callers use the concrete type for a fast
+    /// path.
     #[must_use]
     pub fn inner(&self) -> Option<&dyn Any> {
         self.function.dispatcher.inner()
     }
 
-    /// Returns the parsed form of the signature, which the resolver of the name has created. Returns `None` if the parsed form is not of
-    /// type `T`.
+    /// Returns the parsed form of the signature, as created by the resolver of the name. Returns `None` if the resolver has stored a type
+    /// other than `T`.
     #[must_use]
     #[inline]
     pub fn types<T: Any>(&self) -> Option<&T> {

@@ -1,6 +1,6 @@
-//! Resolution of names. The protocol parses a name. The chain then calls the protocol's resolvers in order until a resolver returns a
-//! function. Errors list the called resolvers. Names without a function are not cached, so the next lookup of an unresolved name calls the
-//! resolvers again.
+//! Resolution of call names to functions. The protocol of a name parses it. The chain then calls the resolvers of this protocol in order
+//! until a resolver returns a function. If no resolver does, the error lists the called resolvers. Unresolved names are not cached, so the
+//! next lookup of such a name calls the resolvers again.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -17,12 +17,12 @@ use crate::name::ZCallName;
 use crate::protocol::{Protocol, is_word};
 use crate::reader::{NameError, NameErrorKind};
 
-/// Maximum nesting of lookups. Lookups are nested if a resolver looks up further names.
+/// Maximum nesting depth of lookups, which are nested if a resolver looks up further names.
 const DEEPEST: usize = 64;
 
 /// Resolves names of a protocol. Game thread only.
 ///
-/// If a resolver panics, the caller receives an error. A resolver may look up further names, and add protocols and resolvers.
+/// If a resolver panics, the caller receives an error. A resolver may itself look up further names, and may add protocols and resolvers.
 ///
 /// # Examples
 /// ```
@@ -42,11 +42,10 @@ const DEEPEST: usize = 64;
 /// # Ok::<(), alcedo_base::boundary::CallError>(())
 /// ```
 pub trait Resolver {
-    /// Resolves `name`. A returned function receives a handle, and the name is then not resolved again. A declined name is resolved again
-    /// at each lookup.
+    /// Resolves `name`. If a function is returned, the call table assigns a handle to it and does not resolve the name again. If the name
+    /// is declined, the next lookup resolves it again.
     ///
-    /// # Errors
-    /// Fails if the name belongs to this resolver but is invalid. The chain then calls no further resolver.
+    /// # Errors Fails if this resolver is responsible for the name but the name is invalid. The chain then calls no further resolver.
     fn resolve(&self, name: &ZCallName) -> Result<Answer, CallError>;
 }
 
@@ -78,7 +77,7 @@ impl<F: Fn(&ZCallName) -> Result<Answer, CallError>> Resolver for F {
 pub enum Answer {
     /// The name resolves to this function.
     Function(Resolved),
-    /// The resolver has no function of that name. The string contains the reason, and may be empty. The chain calls the next resolver.
+    /// The resolver has no function of that name. The string contains the reason, and may be empty. The chain then calls the next resolver.
     Declined(String),
 }
 
@@ -89,10 +88,10 @@ impl Answer {
     }
 }
 
-/// Origin of a protocol or resolver.
+/// Side that registered a protocol or resolver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Origin {
-    /// Built into the runtime. Only the runtime adds resolvers to a built-in protocol. These resolvers look up no further names.
+    /// Built into the runtime. Only the runtime may add resolvers to a built-in protocol, and these resolvers do not look up further names.
     BuiltIn,
     /// The host registered the entry.
     Host,
@@ -101,7 +100,8 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// Returns the module whose end removes the entry. Returns the host's own module for the host and the runtime.
+    /// Returns the module with which the protocol or resolver is removed. For the host and the runtime, returns the host's own module,
+    /// which never ends.
     fn module(self) -> ModuleId {
         match self {
             Self::BuiltIn | Self::Host => ModuleId::HOST,
@@ -131,13 +131,13 @@ impl Origin {
 /// ```
 #[derive(Default)]
 pub struct ResolverChain {
-    /// Entries in order of addition. Each change replaces the whole slice, so that running lookups keep their snapshot. A protocol has two
-    /// entries only while the module of the first entry is suspended.
+    /// Entries of protocols, in order of addition. Each change replaces the whole slice, so that running lookups keep their snapshot. A
+    /// protocol has two entries only while the module that added the first entry is suspended.
     entries: RefCell<Rc<[Entry]>>,
     /// Names of the running lookups, outermost first. Excludes names of built-in protocols.
     in_progress: RefCell<Vec<ZCallName>>,
     statuses: RefCell<ModuleStatuses>,
-    /// Module names for errors.
+    /// Names of modules for use in errors.
     titles: RefCell<HashMap<ModuleId, Rc<str>>>,
 }
 
@@ -207,9 +207,9 @@ impl ResolverChain {
         Ok(())
     }
 
-    /// Adds a resolver to a protocol. The protocol must have the same origin as the resolver. A module may also add a resolver to a
+    /// Adds a resolver to a protocol. The same side must have registered the protocol. In addition, a module may add a resolver to a
     /// protocol of the host. The resolver with the lowest priority is called first. Resolvers with equal priorities are called in order of
-    /// addition. Errors contain the label of the resolver. Running lookups do not call the new resolver.
+    /// addition. Errors identify the resolver by its label. Lookups that are already running do not call the new resolver.
     ///
     /// # Errors
     /// Fails if the protocol does not exist, or already has a resolver with this label.
@@ -260,23 +260,23 @@ impl ResolverChain {
         Ok(())
     }
 
-    /// Sets the name of a module for errors. The name is used until the module ends.
+    /// Sets the name by which errors refer to a module. The name is used until the module ends.
     pub fn set_title(&self, module: ModuleId, title: &str) {
         self.titles.borrow_mut().insert(module, title.into());
     }
 
-    /// Suspends the protocols and resolvers of a module until the module is resumed. During this time, other modules may use the names and
-    /// labels of these protocols and resolvers.
+    /// Suspends the protocols and resolvers of a module until the module is resumed. While a module is suspended, a different module may
+    /// use the names and labels of these protocols and resolvers.
     pub fn suspend(&self, module: ModuleId) {
         self.statuses.borrow_mut().suspend(module);
     }
 
-    /// Resumes a suspended module. The caller must also end the module that was loaded as its replacement.
+    /// Resumes a suspended module. If a replacement of the module was loaded, the caller must also end the replacement.
     pub fn resume(&self, module: ModuleId) {
         self.statuses.borrow_mut().resume(module);
     }
 
-    /// Records that the modules between these two ids have no entries.
+    /// Records that the modules with ids between these two ids have no protocols and no resolvers.
     pub fn pass_over(&self, after: ModuleId, before: ModuleId) {
         self.statuses.borrow_mut().pass_over(after, before);
     }
@@ -376,8 +376,8 @@ impl ResolverChain {
         Err(not_found(name, &reasons, &entry.help))
     }
 
-    /// Returns the response of each resolver to a name, in call order. Resolvers after the first function or error are not called.
-    /// The resolved function is not called.
+    /// Resolves a name and returns the response of each resolver, in call order. Stops at the first resolver that returns a function or an
+    /// error. The function itself is not called.
     ///
     /// # Errors
     /// Fails if the string is not a valid name.
@@ -416,7 +416,7 @@ impl ResolverChain {
         Ok(Explanation { name: name.to_string(), protocol, steps, help })
     }
 
-    /// Returns one line for each protocol that is not built in. Each line contains the resolvers of the protocol. The lines are sorted.
+    /// Returns one line for each protocol that is not built in. Each line lists the resolvers of the protocol. The lines are sorted.
     pub fn lines(&self) -> Vec<String> {
         let entries = Rc::clone(&self.entries.borrow());
         let others = entries.iter().filter(|entry| entry.origin != Origin::BuiltIn);
@@ -457,7 +457,7 @@ impl ResolverChain {
     }
 }
 
-/// Guard of a running lookup. Dropping the guard ends the lookup.
+/// Guard of a running lookup. Dropping the guard removes the name from `in_progress`.
 struct InProgress<'a>(&'a ResolverChain);
 
 impl Drop for InProgress<'_> {

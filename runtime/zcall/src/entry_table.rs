@@ -1,5 +1,5 @@
-//! Storage of callees by handle number. Handle numbers are assigned in sequence and never reused. The table can therefore distinguish the
-//! number of an ended callee from an unassigned number, without a list of ended numbers.
+//! Storage of callees by handle number. Handle numbers are assigned in sequence and never reused. Without a list of ended callees, the
+//! table can therefore distinguish the number of an ended callee from a number that was never assigned.
 
 use std::rc::Rc;
 
@@ -7,14 +7,14 @@ use super::call::Callee;
 use crate::handles::ModuleId;
 use crate::id_table::IdTable;
 
-/// Callees of all positive or of all negative handles, indexed by the absolute value of the handle.
+/// Callees of either all positive or all negative handles, indexed by the absolute value of the handle.
 #[derive(Default)]
 pub(super) struct EntryTable {
-    /// Callees by number. All numbers below the next number have been assigned.
+    /// Callees by number. All numbers below `entries.next()` have been assigned.
     entries: IdTable<Rc<Callee>>,
 }
 
-/// Result of a handle lookup. A dead handle was assigned, but its function has ended.
+/// Result of a handle lookup. A dead handle was assigned, but the module of its function has ended.
 pub(super) enum Found<'a> {
     Alive(&'a Rc<Callee>),
     Dead,

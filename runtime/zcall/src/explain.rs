@@ -5,7 +5,7 @@ use std::fmt;
 use crate::boundary::CallError;
 use crate::call::Implementer;
 
-/// Responses to a name from the resolvers of a protocol.
+/// Trace of the resolution of one name: the responses of the protocol's resolvers.
 ///
 /// # Examples
 /// ```
@@ -28,7 +28,7 @@ use crate::call::Implementer;
 pub struct Explanation {
     /// Canonical spelling of the name.
     pub name: String,
-    /// Origin of the protocol, in the form for errors: `built in`, `the host`, or name, version and build of a module.
+    /// Side that registered the protocol, formatted as in errors: `built in`, `the host`, or the name, version and build of a module.
     pub protocol: String,
     /// Resolvers in call order.
     pub steps: Vec<Step>,
@@ -50,7 +50,7 @@ pub struct Explanation {
 pub struct Step {
     /// Label of the resolver.
     pub resolver: String,
-    /// Origin of the resolver, in the form of [`Explanation::protocol`].
+    /// Side that registered the resolver, formatted as in [`Explanation::protocol`].
     pub of: String,
     /// Priority. The resolver with the lowest priority is called first.
     pub priority: i32,
@@ -85,7 +85,7 @@ pub enum StepAnswer {
     Failed(CallError),
     /// The resolver was not called, because an earlier resolver returned a function or an error.
     NotCalled,
-    /// The module of the resolver is suspended.
+    /// The resolver was not called, because its module is suspended.
     SetAside,
 }
 

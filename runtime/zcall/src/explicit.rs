@@ -1,5 +1,5 @@
-//! Resolver of the protocol `ex`. The host and modules register functions under arbitrary names. A name has one owner at a time. A second
-//! registration fails with an error that names the first owner.
+//! Resolver of the protocol `ex`. The host and modules register functions under names that they choose. A name has one owner at a time: a
+//! second registration of the name fails with an error that states the first owner.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -60,7 +60,7 @@ pub struct Explicit {
 
 #[derive(Default, Debug)]
 struct State {
-    /// Functions by name, oldest first. A name has two functions only while the module of the first function is suspended.
+    /// Functions by name, oldest first. Two functions have the same name only while the module of the first function is suspended.
     functions: HashMap<String, Vec<Resolved>>,
     titles: HashMap<ModuleId, Rc<str>>,
     statuses: ModuleStatuses,
@@ -94,17 +94,17 @@ pub enum RegisterError {
     Duplicate {
         /// Name of the function.
         name: String,
-        /// Owner of the name: `the host`, or name, version and build of a module.
+        /// Owner of the name: `the host`, or the name, version and build of a module.
         held_by: String,
-        /// Side that tried to register: `the host`, or name, version and build of a module.
+        /// Side that tried to register the name: `the host`, or the name, version and build of a module.
         expected_by: String,
     },
-    /// The registering side is suspended or has ended.
+    /// The module that tried to register the name is suspended or has ended.
     #[error("{expected_by} cannot register `ex:/{name}`: it is set aside or over; load it again")]
     NotRunning {
         /// Name of the function.
         name: String,
-        /// Side that tried to register.
+        /// Module that tried to register the name.
         expected_by: String,
     },
 }
@@ -121,7 +121,7 @@ impl From<RegisterError> for CallError {
 impl Explicit {
     /// Registers `function` under the name `ex:/name`. The registration ends when the function's module ends.
     ///
-    /// If the registration fails, returns the reason as a [`RegisterError`]. The registry is then unchanged.
+    /// If the registration fails, returns the reason as a [`RegisterError`]. In this case, the registry is unchanged.
     pub fn register(&self, name: &str, function: Resolved) -> Result<(), RegisterError> {
         ZCallName::read(&format!("ex:/{name}"), &Ex)?;
         let (module, implementer) = (function.module, function.side);
@@ -137,7 +137,7 @@ impl Explicit {
         Ok(())
     }
 
-    /// Sets the name of a module for errors. The name is used until the module ends.
+    /// Sets the name by which errors refer to a module. The name is used until the module ends.
     pub fn set_title(&self, module: ModuleId, title: &str) {
         self.state.borrow_mut().titles.insert(module, title.into());
     }
@@ -157,18 +157,18 @@ impl Explicit {
         lines
     }
 
-    /// Suspends the functions of a module until the module is resumed. During this time, other modules may use the names of these
-    /// functions.
+    /// Suspends the functions of a module until the module is resumed. While a module is suspended, a different module may use the names of
+    /// these functions.
     pub fn suspend(&self, module: ModuleId) {
         self.state.borrow_mut().statuses.suspend(module);
     }
 
-    /// Resumes a suspended module. The caller must also end the module that was loaded as its replacement.
+    /// Resumes a suspended module. If a replacement of the module was loaded, the caller must also end the replacement.
     pub fn resume(&self, module: ModuleId) {
         self.state.borrow_mut().statuses.resume(module);
     }
 
-    /// Records that the modules between these two ids have no functions.
+    /// Records that the modules with ids between these two ids have no functions.
     pub fn pass_over(&self, after: ModuleId, before: ModuleId) {
         self.state.borrow_mut().statuses.pass_over(after, before);
     }

@@ -1,5 +1,5 @@
-//! Calls by name from modules that are not bound to a thread. These modules do not use the call table of the game thread. Each of these
-//! modules has its own access to the functions of its load context.
+//! Calls by name from modules that are not bound to the game thread. Such a module does not use the call table of the game thread, but has
+//! its own access to the functions of its load context.
 
 use std::sync::atomic::AtomicU64;
 
@@ -9,7 +9,7 @@ use crate::boundary::CallError;
 use crate::buffer::BufferMut;
 use crate::handles::ZCallHandle;
 
-/// Call interface of a module that is not bound to a thread. Callable on any thread.
+/// Call interface of a module that is not bound to the game thread. Callable on any thread.
 pub trait FreeCalls: Send + Sync {
     /// Resolves `name` to a handle that is valid only for this module. `fingerprint` is the fingerprint of the caller's signature.
     ///
@@ -20,8 +20,7 @@ pub trait FreeCalls: Send + Sync {
 
     /// Calls the function of `handle` on the current thread.
     ///
-    /// # Errors
-    /// Returns [`CallError::Unavailable`] if the context of the function is unloading. Otherwise, returns the error of the callee.
+    /// # Errors Returns [`CallError::Unavailable`] if the load context of the function is unloading, or the error of the callee.
     fn call(&self, handle: ZCallHandle, buffer: BufferMut<'_>) -> Result<(), CallError>;
 
     /// Returns the code for direct calls of `handle`. The handle must refer to a host function, and the fingerprint of its signature must
@@ -32,7 +31,7 @@ pub trait FreeCalls: Send + Sync {
     /// differ.
     fn direct(&self, handle: ZCallHandle, fingerprint: u64) -> Result<DirectCallee, CallError>;
 
-    /// Returns the version of direct calls. The module compares the version before each direct call. After the host has ended, the version
-    /// is [`CLOSED`](alcedo_abi::host_direct::CLOSED).
+    /// Returns the version of direct calls. Before each direct call, the module compares this version with the version in its cached
+    /// [`DirectCallee`]. After the host has ended, the version is [`CLOSED`](alcedo_abi::host_direct::CLOSED).
     fn direct_word(&self) -> &AtomicU64;
 }

@@ -1,5 +1,5 @@
-//! Calls by name. A chain of resolvers looks up each name once. Later calls use a handle and a buffer of slots. This crate is independent
-//! of classes and objects. Crates with classes and objects register their resolvers in this crate.
+//! Calls by name. A chain of resolvers looks up each name once. Later calls use a handle and a buffer of slots. This crate does not depend
+//! on classes and objects: crates that define them add resolvers to the chain.
 //!
 //! This crate is a part of `alcedo-runtime`, the crate for hosts.
 

@@ -1,6 +1,6 @@
 //! Status of modules. A module's entries in a registry accept calls only while the module is running. A reload suspends an old module and
-//! keeps its entries, so that a rollback can resume the module without cost. Each registry that contains entries of modules has its own
-//! list of statuses.
+//! keeps its entries, so that a rollback can resume the module without cost. Each registry with entries of modules has its own list of
+//! statuses.
 
 use std::collections::BTreeMap;
 
@@ -17,10 +17,10 @@ pub enum ModuleStatus {
     Ended,
 }
 
-/// Status of all past and future modules. The host's own module is always running.
+/// Statuses of all past and future modules in one registry. The host's own module is always running.
 #[derive(Clone, Default, Debug)]
 pub struct ModuleStatuses {
-    /// Id of the last module with a recorded status. All later modules are running.
+    /// Id of the last module with a recorded status. Modules with higher ids count as running.
     last_known: u64,
     /// Modules up to `last_known` that have not ended. The value is true if the module is suspended.
     alive: BTreeMap<u64, bool>,
@@ -58,8 +58,8 @@ impl ModuleStatuses {
         self.alive.remove(&module.0);
     }
 
-    /// Marks the modules strictly between the ids `after` and `before` as ended. These modules never have entries. Without this mark, the
-    /// list would store these modules permanently.
+    /// Marks the modules strictly between the ids `after` and `before` as ended. Used for modules that never have entries in this registry,
+    /// because the list would otherwise store these modules permanently.
     pub fn pass_over(&mut self, after: ModuleId, before: ModuleId) {
         self.know(after.0);
         self.last_known = self.last_known.max(before.0.saturating_sub(1));
@@ -131,7 +131,7 @@ mod tests {
     #[test]
     fn memory_of_module_statuses_does_not_grow_with_reloads() {
         let mut statuses = ModuleStatuses::default();
-        // Module 3 stays alive. Every third number belongs to a module without entries.
+        // Module 3 stays alive. Every further third id belongs to a module without entries.
         for number in (1..=3000u64).filter(|number| number % 3 != 0 || *number == 3) {
             if number > 4 && number % 3 == 1 {
                 statuses.pass_over(ModuleId(number - 2), ModuleId(number));

@@ -1,6 +1,6 @@
 //! Names of calls. A name consists of a protocol and an address. The protocol parses the address. Plugins, tools and configuration files
-//! contain names. An error about an invalid name therefore contains the position of the fault and the expected form. A valid name has one
-//! canonical spelling. Lookups use the canonical spelling.
+//! contain names that people have written. An error about an invalid name therefore states the position of the fault and the expected form.
+//! A valid name has one canonical spelling, which lookups use.
 
 use std::fmt;
 
@@ -30,8 +30,7 @@ pub struct ZCallName {
 impl ZCallName {
     /// Parses a name that begins with the name of `protocol` and a colon.
     ///
-    /// # Errors
-    /// Fails if the protocol cannot parse the address, or if the address contains a character that names may not contain.
+    /// # Errors Fails if the protocol cannot parse the address, or if the address contains a space or an invisible character.
     ///
     /// # Examples
     /// ```

@@ -1,5 +1,5 @@
-//! Observation of calls: counts and times by name, and tracing spans. Observation is usually disabled. Disabled observation costs one
-//! comparison per call. See [`ZCallTable`](crate::table::ZCallTable).
+//! Observation of calls: counts and times by name, and tracing spans. Observation is usually disabled, and then costs one comparison per
+//! call. See [`ZCallTable`](crate::table::ZCallTable).
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -82,7 +82,7 @@ pub struct CallTimes {
     pub histogram: Histogram,
 }
 
-/// Histogram of call times, with one bucket for each power of two of nanoseconds.
+/// Histogram of call times. The upper bounds of the buckets are powers of two in nanoseconds.
 ///
 /// # Examples
 /// ```
@@ -167,7 +167,7 @@ impl Observer {
         self.times.borrow_mut().clear();
     }
 
-    /// Executes and observes a call. The observer holds no borrow during the call.
+    /// Executes and observes a call. The observer holds no borrow during the call, because the call may use the observer.
     #[cold]
     pub(crate) fn around<T>(
         &self,
@@ -235,7 +235,7 @@ mod tests {
             let call = || if fails { Err(CallError::other("no")) } else { Ok(()) };
             assert_eq!(observer.around("ex", "a", call).is_err(), fails);
         }
-        // Nested calls are also counted.
+        // The nested call is also counted.
         let inner = || observer.around("ex", "b", || Ok(7));
         assert_eq!(observer.around("uf", "a", inner), Ok(7));
         let counted: Vec<_> =

@@ -1,7 +1,7 @@
 //! Buffers that a host caller owns. If the number of slots is known at compile time, the slots are on the stack, otherwise in a vector.
-//! Strings are passed by address. The buffer stores references to input strings, and the result strings. The buffer writes addresses to its
-//! slots only when the buffer is borrowed and can no longer move. Safe code that fills slots therefore handles no addresses. Callers are
-//! responsible for the addresses of values outside the buffer.
+//! Strings are passed by address. The buffer stores references to input strings, and owns the result strings. It writes their addresses to
+//! its slots only when it is borrowed for a call and can no longer move. Safe code that fills slots therefore handles no addresses. Callers
+//! are responsible for the addresses of values that the buffer does not store.
 #![expect(unsafe_code, reason = "declares the verb by which a caller vouches for an address")]
 
 use std::marker::PhantomData;
@@ -18,11 +18,11 @@ pub type SlotBuffer<'a, const N: usize> = OwnedBuffer<'a, [Slot; N], [SlotBackin
 /// Buffer with any number of slots. Borrows input strings for `'a`.
 pub type DynBuffer<'a> = OwnedBuffer<'a, Vec<Slot>, Vec<SlotBacking<'a>>>;
 
-/// Slots, and the strings and values to which the addresses in the slots point. Created as a [`SlotBuffer`] or a [`DynBuffer`].
+/// Slots, together with the strings and values to which the slots point. Created as a [`SlotBuffer`] or a [`DynBuffer`].
 ///
-/// A callee receives a string or struct as an address without a type. The caller passes a fingerprint to
-/// [`super::table::ZCallTable::resolve`]. The fingerprint proves that caller and callee use equal types. A caller without a fingerprint
-/// must compare its slots with the signature.
+/// A callee receives a string or struct as an address without a type. Caller and callee use equal types if the caller passes the
+/// fingerprint of its signature to [`super::table::ZCallTable::resolve`]. A caller without a fingerprint must compare its slots with the
+/// callee's signature.
 ///
 /// # Examples
 /// ```
@@ -96,7 +96,7 @@ where
     S: AsRef<[Slot]> + AsMut<[Slot]>,
     L: AsRef<[SlotBacking<'a>]> + AsMut<[SlotBacking<'a>]>,
 {
-    /// Writes a plain value to a slot. The previous content of the slot may have any type.
+    /// Writes a value that fits in a slot. The previous content of the slot may have any type.
     ///
     /// # Errors
     /// Returns [`CallError::Buffer`] if the slot does not exist.
@@ -105,7 +105,7 @@ where
         self.put(index, Slot::from_bits(T::SLOT, value.into_bits()), Behind::Nothing)
     }
 
-    /// Passes a string to the callee.
+    /// Sets the string that is passed to the callee in a slot.
     ///
     /// # Errors
     /// Returns [`CallError::Buffer`] if the slot does not exist.
@@ -114,7 +114,7 @@ where
         self.put(index, UNLENT, Behind::TextIn(TextView::of(text), PhantomData))
     }
 
-    /// Prepares the slot for a string result. [`Self::take_text`] returns the string after the call.
+    /// Prepares the slot for a string result, which [`Self::take_text`] returns after the call.
     ///
     /// # Errors
     /// Returns [`CallError::Buffer`] if the slot does not exist.
@@ -123,7 +123,7 @@ where
         self.put(index, UNLENT, Behind::TextOut(String::new(), None))
     }
 
-    /// Passes the address `at` to the callee. The callee reads an argument at this address, or writes a result to this address.
+    /// Sets the address that is passed to the callee in a slot. The callee reads an argument from this address or writes a result to it.
     ///
     /// # Safety
     /// Until the last borrow of this buffer ends, `at` points to a value of the slot's type in the signature of the call. No other code
@@ -136,7 +136,7 @@ where
         self.put(index, UNLENT, Behind::Value(at))
     }
 
-    /// Returns the plain value in a slot.
+    /// Returns the value in a slot that contains no address.
     ///
     /// Returns [`CallError::Buffer`] if the slot does not exist or holds a different type.
     #[inline]
@@ -186,7 +186,7 @@ where
     }
 }
 
-/// Pointer slot without an address. The address is written when the buffer is borrowed.
+/// Pointer slot without an address. The address is written when the buffer is borrowed for a call.
 const UNLENT: Slot = Slot::from_bits(SlotType::POINTER, 0);
 
 impl std::fmt::Debug for SlotBacking<'_> {

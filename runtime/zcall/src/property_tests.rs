@@ -1,4 +1,4 @@
-//! Tests names, buffers and handles with arbitrary input. Checks that input never causes a panic, an out-of-bounds access, a write after an
+//! Tests names, buffers and handles with arbitrary input. Checks that no input causes a panic, an out-of-bounds access, a write after an
 //! error, or the reuse of a handle for a different function.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -93,7 +93,7 @@ fn check_name(text: &str, protocol: &dyn Protocol) {
     }
 }
 
-/// Generates arbitrary slots. Excludes slots with addresses, because safe code does not create these slots.
+/// Generates arbitrary slots. Excludes slots with addresses, because safe code cannot create such slots.
 fn slots() -> impl Strategy<Value = Slot> {
     (0..=14_u8, any::<u64>()).prop_map(|(kind, bits)| match SlotType(kind) {
         SlotType::POINTER => Slot::EMPTY,
@@ -169,7 +169,7 @@ fn check_life(events: &[Event]) {
                 explicit.suspend(ModuleId(module));
             }
             Event::Resume(module) => {
-                // Resumes a module only after the running owners of its names have ended. A rollback uses this order.
+                // Resumes a module only after the modules that now own its names have ended, which is the order of a rollback.
                 let used: Vec<_> = owners.iter().filter(|(_, owner)| *owner == module).map(|(name, _)| *name).collect();
                 let is_in_use = |(name, owner): &(u8, u64)| {
                     *owner != module

@@ -1,5 +1,5 @@
-//! Protocols of names: the scheme, and the parser of the address. Built-in protocols and protocols of a host are registered in the same
-//! way, see [`crate::chain`].
+//! Protocols of call names. A protocol defines a scheme and parses addresses. Built-in protocols and protocols of a host are registered in
+//! the same way, see [`crate::chain`].
 
 use crate::reader::{NameError, NameErrorKind, Reader};
 
@@ -42,8 +42,8 @@ pub trait Protocol {
         ""
     }
 
-    /// Parses the address (the text after the colon), and returns its canonical spelling. The canonical spelling must parse to itself.
-    /// Address text that the protocol leaves unread causes an error.
+    /// Parses the address (the text after the colon), and returns its canonical spelling. Parsing the canonical spelling must return the
+    /// canonical spelling again. If the protocol leaves a part of the address unread, the name is invalid.
     ///
     /// # Errors
     /// Fails if the address is invalid: see [`Reader::error`].
@@ -89,7 +89,8 @@ impl Protocol for PlainProtocol {
     }
 }
 
-/// Reads the remaining text of the address. The text must not begin with `/`, because `ex://name` would be a second spelling of `ex:/name`.
+/// Reads the remaining text of the address. The remaining text must not begin with `/`, because `ex://name` would be a second spelling of
+/// `ex:/name`.
 ///
 /// # Errors
 /// Fails if the remaining text is empty or begins with `/`.

@@ -1,4 +1,4 @@
-//! Reads names from left to right. Also defines the errors for invalid names.
+//! Reader with which protocols parse the address of a name. Also defines the errors for invalid names.
 
 use alcedo_abi::names::shows_itself;
 use thiserror::Error;
@@ -46,7 +46,7 @@ pub enum NameErrorKind {
     /// No registered protocol has the scheme of the string.
     #[error("no known protocol")]
     Protocol,
-    /// A fixed string is missing.
+    /// A fixed part of the name, such as `/`, is missing.
     #[error("`{0}` is missing")]
     Missing(&'static str),
     /// A required component is empty.
@@ -109,7 +109,7 @@ impl<'a> Reader<'a> {
         self.text.get(at..self.at).unwrap_or_default()
     }
 
-    /// Creates an error of the kind `kind` at the current offset.
+    /// Creates an error of the kind `kind`, located at the current offset.
     ///
     /// # Examples
     /// ```
@@ -144,7 +144,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Reads the text before the next `/`, `:` or `.`. Errors use `what` as the name of the component.
+    /// Reads the text before the next `/`, `:` or `.`. Errors refer to the component as `what`.
     ///
     /// # Errors
     /// Fails if the component is empty.
@@ -154,7 +154,7 @@ impl<'a> Reader<'a> {
         self.take(len, what)
     }
 
-    /// Reads all unread text of the address. Errors use `what` as the name of the component.
+    /// Reads all unread text of the address. Errors refer to this text as `what`.
     ///
     /// # Errors
     /// Fails if no unread text is left.
@@ -179,7 +179,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Checks that `c` is a space or an invisible character. Names may not contain these characters.
+/// Checks that `c` is a space or an invisible character. Names may not contain such characters.
 pub(crate) fn is_no_part(c: char) -> bool {
     c.is_whitespace() || !shows_itself(c)
 }

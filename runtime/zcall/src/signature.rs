@@ -1,5 +1,5 @@
-//! Signature of a callee, parsed once. A signature contains the kinds of the slots, the types that the resolver parsed, and a fingerprint.
-//! The fingerprint is compared with the fingerprints of callers. Calls do not parse the signature string.
+//! Signature of a callee, parsed once. A signature contains the kinds of the slots, the types that the resolver has parsed, and a
+//! fingerprint that is compared with the fingerprints of callers. Calls therefore never parse the signature string.
 #![expect(unsafe_code, reason = "declares the function by which a resolver vouches for the contents of slots")]
 
 use std::any::Any;
@@ -30,7 +30,7 @@ struct Read {
     kinds: Option<Kinds>,
 }
 
-/// Kinds of the slots of a function without an object.
+/// Kinds of the slots for a function that is called without an object.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Kinds {
     /// Kinds of the parameters.
@@ -41,7 +41,7 @@ pub struct Kinds {
 
 impl CallSignature {
     /// Creates a signature without the kinds of the slots. Only the dispatcher can then interpret the slots. `types` is the parsed form of
-    /// `words`, and is returned by [`Self::types`]. A `fingerprint` of zero matches no caller that has a fingerprint, see
+    /// `words`, and is returned by [`Self::types`]. A `fingerprint` of zero does not match any caller that has a fingerprint, see
     /// [`ZCallTable::resolve`](crate::table::ZCallTable::resolve).
     pub fn new(words: String, fingerprint: u64, types: impl Any) -> Self {
         Self(Rc::new(Read { words, fingerprint, types: Rc::new(types), kinds: None }))
@@ -49,10 +49,9 @@ impl CallSignature {
 
     /// Adds the kinds of the slots. A [`Call`](crate::call::Call) needs the kinds to read the slots.
     ///
-    /// # Safety
-    /// If a call has as many slots as `kinds`, its slots match `kinds`. This is true for callers with this fingerprint, and for callers
-    /// that check each value. The slot of a string argument contains the address of a view. The slot of a string result contains the
-    /// address of a sink.
+    /// # Safety In every call with as many slots as `kinds`, the slots match `kinds`. This holds for callers that pass this fingerprint,
+    /// and for callers that check each value themselves. The slot of a string argument contains the address of a view. The slot of a string
+    /// result contains the address of a sink.
     #[must_use]
     pub unsafe fn with_kinds(self, kinds: Kinds) -> Self {
         Self(Rc::new(Read { kinds: Some(kinds), ..(*self.0).clone() }))

@@ -1,5 +1,5 @@
-//! Handles of calls. A name is resolved once and then called by handle. Handles are never reused. After the module of a function has ended,
-//! calls of the function's handle return an error.
+//! Call table: handles to which names were resolved. A name is resolved once, and its function is then called by handle. Handles are never
+//! reused. After the module of a function has ended, calls of the function's handle return an error.
 //!
 //! Resolvers and dispatchers may call the table. The table holds no borrow while a resolver or dispatcher runs.
 
@@ -52,13 +52,13 @@ use crate::handles::{ModuleId, ZCallHandle};
 #[derive(Default)]
 pub struct ZCallTable {
     state: RefCell<State>,
-    /// Epoch that changes when a handle may refer to a different function or to no function. The fast paths are disabled while calls are
-    /// observed. One comparison therefore detects both a changed table and an observer.
+    /// Epoch that changes when a handle may refer to a different function or to no function. The fast paths are also disabled while calls
+    /// are observed. One comparison of the epoch therefore detects both a changed table and an observer.
     epoch: Rc<Epoch>,
     observer: Observer,
 }
 
-/// Cached handle with a weak reference to its callee. Calls need no lookup while the table is unchanged.
+/// Cached handle with a weak reference to its callee. While the table is unchanged, a call needs no lookup.
 #[derive(Clone, Debug)]
 pub struct KeptHandle {
     handle: ZCallHandle,
@@ -74,7 +74,7 @@ impl KeptHandle {
     }
 }
 
-/// Counts of the handles that were assigned before a point in time. The host and the modules have separate counts.
+/// Number of handles that were assigned before a point in time, counted separately for functions of the host and of modules.
 #[derive(Clone, Copy, Debug)]
 pub struct Issued {
     host: u64,
@@ -105,9 +105,9 @@ impl ZCallTable {
         Self { epoch, ..Self::default() }
     }
 
-    /// Returns the handle of `name`. For a new name, assigns a handle to the function that the chain returns. `fingerprint` identifies the
-    /// caller's signature, by which caller and callee dereference slot addresses. Callers that check each value pass zero. Only these
-    /// callers can call a callee whose fingerprint is zero.
+    /// Returns the handle of `name`. For a new name, assigns a handle to the function that `chain` returns. `fingerprint` identifies the
+    /// signature according to which the caller stores addresses in slots. Callers that check each value themselves pass zero. Only such
+    /// callers can call a function whose fingerprint is zero.
     ///
     /// # Errors
     /// Returns [`CallError::NotFound`] if the string is not a valid name or does not resolve. Returns [`CallError::Signature`] if the
@@ -144,7 +144,7 @@ impl ZCallTable {
             return known;
         }
         let resolved = chain.resolve(&name)?;
-        // If the resolver has already looked up this name through the table, returns the handle of that lookup.
+        // If the resolver itself has looked up this name through the table, returns the handle of that lookup.
         if let Some(known) = self.resolved_before(&name, fingerprint) {
             return known;
         }
@@ -185,7 +185,7 @@ impl ZCallTable {
         Ok(KeptHandle { handle, callee: Rc::downgrade(&callee), cached_at: self.epoch.count() })
     }
 
-    /// Returns the callee of a cached handle. Returns `None` if the table has changed since `keep` returned the handle.
+    /// Returns the callee of a cached handle. Returns `None` if the table has changed since [`Self::keep`] created the cached handle.
     #[inline]
     pub fn fresh(&self, kept: &KeptHandle) -> Option<Rc<Callee>> {
         if kept.cached_at == self.epoch.count() { kept.callee.upgrade() } else { None }
@@ -299,7 +299,7 @@ impl ZCallTable {
         Issued { host: state.host.assigned(), module: state.module.assigned() }
     }
 
-    /// Returns the sorted names of the live handles that were assigned after `then`.
+    /// Returns the sorted names of the live handles that were assigned after [`Self::issued`] returned `then`.
     pub fn names_since(&self, then: Issued) -> Vec<String> {
         let state = self.state.borrow();
         let names = state.host.since(then.host).chain(state.module.since(then.module));
@@ -308,7 +308,7 @@ impl ZCallTable {
         names
     }
 
-    /// Number of live handles, including suspended handles.
+    /// Returns the number of live handles, including handles of suspended modules.
     #[cfg(test)]
     pub fn len(&self) -> usize {
         let state = self.state.borrow();
@@ -336,8 +336,8 @@ impl ZCallTable {
         lines
     }
 
-    /// Suspends the handles of a module. Calls of these handles return `CONTEXT_UNAVAILABLE`. Lookups of their names call the chain again.
-    /// The host's own module cannot be suspended.
+    /// Suspends the handles of a module. Calls of these handles then return `CONTEXT_UNAVAILABLE`, and lookups of their names call the
+    /// chain again. The host's own module cannot be suspended.
     pub fn suspend(&self, module: ModuleId) {
         self.change();
         self.state.borrow_mut().statuses.suspend(module);
@@ -362,7 +362,7 @@ impl ZCallTable {
         drop(ended);
     }
 
-    /// Records that the modules between these two ids have no handles.
+    /// Records that the modules with ids between these two ids have no handles.
     pub fn pass_over(&self, after: ModuleId, before: ModuleId) {
         self.change();
         self.state.borrow_mut().statuses.pass_over(after, before);
@@ -443,7 +443,7 @@ impl State {
     }
 }
 
-/// Adds the called name to an error, because the error of the dispatcher contains only the slot.
+/// Adds the called name to an error of a dispatcher, because such an error states only the slot.
 #[cold]
 fn with_name(callee: &Callee, error: CallError) -> CallError {
     match error {

@@ -1,4 +1,4 @@
-//! Tests classes of a host whose functions a C library implements.
+//! Tests host classes with functions that a C library implements.
 
 use std::fs;
 
@@ -107,7 +107,7 @@ fn the_builder_refuses_types_that_c_cannot_read() {
         (DllImport::new("f").returns((PropertyKind::ARRAY, "i32")), "the result is Array(i32)"),
         (DllImport::new("f").param("p", (PropertyKind::ARRAY, "i32")), "give it a fixed length"),
     ] {
-        // The host rejects the import even if the library is missing.
+        // The library does not exist, but the host rejects the import nevertheless.
         let class = NativeClass::new("Game", "C", "/Script/Core.Object").dll_bind(&fixture.code.open("None"));
         let refused = Runtime::builder().natives(natives(class.import(import))).build();
         let message = refused.err().map(|error| (matches!(error, Error::Bind(_)), error.to_string()));

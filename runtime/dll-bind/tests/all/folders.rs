@@ -1,4 +1,5 @@
-//! Tests that a call runs with the folder of the library as its working directory, while other threads keep that of the host.
+//! Tests that a call runs with the folder of the library as its working directory, while all other threads keep the working directory of
+//! the host.
 
 use std::fs;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -42,7 +43,7 @@ fn a_directory_change_of_a_library_affects_no_other_thread() {
     let here = Import::new("here").returns(plain("i32"));
     assert_eq!(leave.call(&[]).expect("a call").result, Some(Value::I32(0)));
     assert_eq!(std::env::current_dir().expect("one"), before);
-    // The next call runs in the folder again.
+    // Although C has changed the directory, the next call runs in the folder again.
     assert_eq!(
         here.bind(&fixture.code.open("Test")).expect("bound").call(&[]).expect("a call").result,
         Some(Value::I32(1))
@@ -59,7 +60,7 @@ fn other_threads_resolve_relative_paths_correctly_during_calls() {
         let reader = scope.spawn(|| {
             let mut wrong = 0;
             while !is_over.load(Ordering::Relaxed) {
-                // Tests start in the folder of this crate, which contains `Cargo.toml`.
+                // The working directory of the test is the folder of this crate, which contains `Cargo.toml`.
                 wrong += usize::from(fs::metadata("in_user_code").is_ok() || fs::metadata("Cargo.toml").is_err());
                 checked.fetch_add(1, Ordering::Relaxed);
             }

@@ -1,5 +1,5 @@
 //! Debugs a host that calls a library with debug information. A breakpoint in the library stops the host, and gdb shows the C source. The
-//! host is this test binary, which gdb starts with one test.
+//! host is this test binary: gdb starts it with an argument that selects one test.
 
 use std::fs;
 use std::path::PathBuf;
@@ -45,7 +45,7 @@ fn a_breakpoint_in_a_library_shows_its_source() {
     for expected in ["twice_in_c (number=21)", "Debugged.c:", "number = 21"] {
         assert!(first.contains(expected), "{expected}:\n{printed}");
     }
-    // The second call runs on the thread of the folder. The breakpoint also stops the host on this thread.
+    // The second call runs on the thread of the folder. The breakpoint must also stop the host on this thread.
     assert!(second.contains("twice_in_c (number=4)"), "{printed}");
 }
 

@@ -1,4 +1,4 @@
-//! Tests a library in which each function violates its declaration differently. The host detects each violation and continues.
+//! Tests a library in which each function violates its declaration in a different way. The host detects each violation and continues.
 
 use alcedo_dll_bind::{Import, RED_ZONE};
 use alcedo_reflect::property::PropertyType;
@@ -65,7 +65,7 @@ fn each_guard_names_the_function_and_the_parameter() {
     let of_text = |name: &str| Import::new(name).out("s", plain("String"));
     check(of_text("behind_text"), &[text("abc")], "`s`", "bytes behind its end: it is 8 bytes");
     check(of_text("before_text"), &[text("abc")], "`s`", "2 bytes before its start");
-    // Parameters without `out` are checked as well.
+    // Parameters that are not out parameters are checked as well.
     check(Import::new("before_text").param("s", plain("String")), &[text("")], "`s`", "before its start");
     check(of_text("open_text"), &[text("abc")], "`s`", "without a terminating zero, within 4 units");
     check(of_text("half_text"), &[text("abc")], "`s`", "unit 0 is an unpaired surrogate, 0xdc00");

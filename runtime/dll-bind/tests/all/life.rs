@@ -94,12 +94,12 @@ fn a_hundred_thousand_calls_leave_nothing_behind() {
     }
     assert_eq!(value, text("ab"));
     let after = alcedo_sys::process::rss_kib().expect("a number");
-    // The limit is generous, because other tests of this process run at the same time.
+    // Uses a generous limit, because concurrent tests of this process also allocate memory.
     assert!(after < before + 64 * 1024, "{before} KiB, then {after} KiB");
 }
 
 thread_local! {
-    /// Library function that the callback calls, and the results of the callback's calls.
+    /// Library function that the callback calls, and the results of these calls.
     static BACK: RefCell<Option<Imported>> = const { RefCell::new(None) };
     static RESULTS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }

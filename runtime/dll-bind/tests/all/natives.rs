@@ -1,4 +1,4 @@
-//! Tests classes that a host declares as Rust types, and whose functions a C library implements.
+//! Tests classes that a host declares as Rust types, with functions that a C library implements.
 
 use alcedo_reflect::value::Value;
 use alcedo_runtime::dll_bind::UserCode;

@@ -14,7 +14,7 @@ const I32: NativeType = (PropertyKind::I32, "");
 
 #[rustfmt::skip]
 fn fences() -> Result<(), Box<dyn Error>> {
-    // SAFETY: this example assumes that its author wrote the libraries in the folder.
+    // SAFETY: in this example, the author of the host also wrote the libraries in the folder.
     let code = unsafe { UserCode::at(Path::new("user-code")) };
     let library = code.open("TestDLL");
     let reverse = Import::new("CallDLL1").out("s", PropertyType::Text).bind(&library)?;

@@ -1,5 +1,5 @@
-//! Tests classes of plugins whose functions a C library implements: their declarations, calls and results, and the lifetime of the library,
-//! which is opened and closed with its classes.
+//! Tests plugin classes with functions that a C library implements: declarations, calls and results. Also tests the lifetime of the
+//! library, which is opened and closed with the classes.
 
 use std::cell::RefCell;
 use std::fs;
@@ -161,7 +161,7 @@ thread_local! {
     static LEASES: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Callback that reloads the class whose function is running.
+/// Callback that reloads the plugin with the class whose function is running.
 extern "C" fn reload_during_call() -> i32 {
     let Some((runtime, library)) = CALLED_BACK.take() else { return -1 };
     let reload = runtime.reload(&[&library]).expect("a Master");
@@ -176,7 +176,7 @@ fn a_reload_inside_a_callback_keeps_the_library_until_c_returns() {
     let folder = tempfile::tempdir().expect("a folder");
     let log = folder.path().join("log");
     let ended = || fs::read_to_string(&log).unwrap_or_default();
-    // The declaration passes the address of the callback in two halves.
+    // The C function receives the address of the callback as an array of two `i32`s.
     let source = |number: i32| {
         format!(
             "#include <stdio.h>\nstatic int32_t (*hook)(void);\n\

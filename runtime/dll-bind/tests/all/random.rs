@@ -1,5 +1,5 @@
 //! Tests random signatures. Each signature is written as a C function, compiled, bound, and called by both mechanisms. The C function
-//! modifies each argument and returns it, so a value at a wrong location is detected.
+//! returns a modified copy of each argument, so that a value at a wrong location is detected.
 
 use std::fmt::Write as _;
 
@@ -72,7 +72,7 @@ struct Case {
     out_parameters: Vec<Value>,
 }
 
-/// A C type: its declaration, C code that modifies a value of the type, and a sample value.
+/// A type for the random signatures: its declaration, C code that modifies a value of the type, and a sample value.
 struct Lying {
     ty: PropertyType,
     declared: String,
@@ -229,7 +229,7 @@ fn random_signatures_agree_with_c_in_both_directions() {
     const CASES: usize = 400;
     let mut dice = Dice(0x1234_5678_9abc_def1);
     let cases: Vec<_> = (0..CASES).map(|at| case(&mut dice, at)).collect();
-    // The flag makes signed integers wrap on overflow.
+    // The pragma makes signed integers wrap on overflow.
     let source: String = cases.iter().map(|case| case.source.as_str()).collect();
     let fixture = Fixture::new(&format!("#pragma GCC optimize (\"wrapv\")\n{source}"));
     let mut trampolines = 0;

@@ -1,5 +1,5 @@
-//! Tests script classes that are bound to a C library. One class is copied unchanged from the Unreal documentation page on `DLLBind`. A
-//! script in the sample engine calls this class. The vector of the sample engine has `double` fields.
+//! Tests script classes that are bound to a C library. One class is copied unchanged from the Unreal documentation page on `DLLBind`, and
+//! is called by a script in the sample engine. In contrast to Unreal, the vector of the sample engine has `double` fields.
 
 use std::fs;
 use std::path::Path;
@@ -19,7 +19,7 @@ dllimport final function vector CallDLL2(float x, float y, float z);
 dllimport final function bool CallDLL3(string s, int i[2], out float f, out vector v);
 ";
 
-/// Script that makes the three calls of the page.
+/// Script that makes the three calls of the documentation page.
 const TOUR: &str = r#"
 class Tour extends Actor;
 
@@ -172,7 +172,7 @@ fn a_bound_package_unmaps_immediately_in_a_reload_and_an_unload() {
     assert!(unload.parked.is_empty(), "{end}");
 }
 
-/// C++ source of the documentation page without its comments. `page.h` replaces the Windows headers.
+/// C++ source of the documentation page, without comments. The Windows headers are replaced by `page.h`.
 const PAGE_CODE: &str = r#"extern "C"
 {
    struct FVector
@@ -275,7 +275,7 @@ fn bool_results_have_the_stated_width_or_refuse_ambiguous_values() {
     }
 }
 
-/// Imports that C cannot implement, each with the line and the reason in the reports of the host and of `alcedo check`.
+/// Imports that cannot be bound to C functions. Each has the line and the reason that the host and `alcedo check` report.
 const UNREADABLE: &str = "class Wrong extends Actor DLLBind(Wrong);\n\
     dllimport final function Turn(rotator r);\n\
     dllimport final function Names(name n);\n\

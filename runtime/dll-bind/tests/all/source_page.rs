@@ -1,4 +1,4 @@
-//! Makes the three calls of the Unreal documentation page on `DLLBind`. The calls are unchanged, except that no message boxes are shown.
+//! Makes the three calls of the Unreal documentation page on `DLLBind`. The code is unchanged, except that it shows no message boxes.
 
 use alcedo_dll_bind::Import;
 use alcedo_reflect::value::Value;

@@ -1,4 +1,4 @@
-//! Provides a folder of C libraries that the tests compile, and types that are parsed from specifiers.
+//! Provides a folder for the C libraries that the tests compile, and parses types from their specifiers.
 
 use std::fs;
 use std::path::Path;
@@ -22,7 +22,7 @@ typedef struct { unit* data; int32_t num; int32_t max; } __attribute__((packed, 
 #pragma pack(4)
 ";
 
-/// Compiles a library of C into `folder`.
+/// Compiles a C library into `folder`.
 pub(crate) fn compile(folder: &Path, name: &str, source: &str) {
     let file = folder.join(format!("{name}.c"));
     fs::write(&file, format!("{PRELUDE}{source}")).expect("written");

@@ -1,4 +1,5 @@
-//! Tests every type of the type table as parameter and as result, with the smallest and largest values of the type.
+//! Tests every type of the type table in `runtime/docs/dll-bind.md` as a parameter and as a result, with the smallest and largest values of
+//! the type.
 
 use alcedo_dll_bind::{Import, Layouts, Route};
 use alcedo_reflect::value::Value;
@@ -77,7 +78,7 @@ fn a_bool_is_returned_as_four_bytes_or_as_one() {
     for (value, expected) in [(0, false), (1, true), (256, true), (u32::MAX, true)] {
         assert_eq!(fixture.call(&wide, &[Value::U32(value)]).0, Some(Value::Bool(expected)));
     }
-    // A C++ `bool` fills one byte of the register. The other bytes of the register are undefined.
+    // A C++ `bool` occupies only one byte of the result register, and the remaining bytes are undefined.
     let byte = Import::new("dirty").param("x", plain("u32")).returns_bool8();
     for (value, expected) in [(0, false), (1, true)] {
         assert_eq!(fixture.call(&byte, &[Value::U32(value)]).0, Some(Value::Bool(expected)));
@@ -203,7 +204,7 @@ fn strings_and_arrays_in_structs_have_length_and_capacity() {
     assert_eq!(fixture.call(&change, &[player("", &[], &[])]).1, [player("", &[], &[])]);
     let clear = Import::new("clear").out("p", ty());
     assert_eq!(fixture.call(&clear, &[player("Anna", &[1, 2], &["ab"])]).1, [player("", &[], &[])]);
-    // The host reserves capacity by passing a longer array.
+    // The host provides capacity for C by passing a longer array.
     assert_eq!(fixture.call(&change, &[player("", &[0; 100], &[])]).1, [player("", &[42], &[])]);
 }
 

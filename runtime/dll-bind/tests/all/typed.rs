@@ -1,4 +1,4 @@
-//! Tests that typed calls of plain numbers return the same results as calls with values, and that other types are rejected.
+//! Tests that typed calls with plain numbers return the same results as calls with [`Value`]s, and that wrong types are rejected.
 
 use alcedo_dll_bind::Import;
 use alcedo_reflect::value::Value;

@@ -57,8 +57,8 @@ fn accesses_outside_the_signature_are_refused() {
     refused(number, |call| call.argument::<u64>(0).map(drop), "the argument in slot 0 is of String");
     refused(number, |call| call.argument::<u64>(2).map(drop), "argument 2 does not exist");
     refused(number, |mut call| call.set_text_result("x"), "the result in slot 2 is of u64");
-    // The call must not overwrite the address of a sink, because the caller may dereference this address.
+    // `set_result` must not overwrite the address of a sink, because the caller may dereference this address.
     refused(Some(PropertyKind::STRING), |mut call| call.set_result(7_u64), "the result in slot 2 is of String");
-    // If the caller passes an object first, the call has one more slot, and the string is not in slot 0.
+    // If the caller passes an object first, the buffer has an additional slot, and the string is not in slot 0.
     refused(None, |call| call.text(0).map(drop), "the buffer has 3 slots, the call wants 2");
 }

@@ -1,4 +1,4 @@
-//! Tests the public behavior of the chain: which resolvers are called, in which order, and reentrant calls of resolvers.
+//! Tests the public behavior of the chain: which resolvers are called, in which order, and calls of the chain by resolvers.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -29,7 +29,7 @@ pub(crate) fn nothing(side: Implementer, module: u64, signature: &str) -> Resolv
     body(side, module, signature, 0, |_| Ok(()))
 }
 
-/// Creates a chain with the protocol `ex` of the runtime and the protocol `db` of a host.
+/// Creates a chain with the protocol `ex`, registered by the runtime, and the protocol `db`, registered by a host.
 pub(crate) fn chain() -> ResolverChain {
     let chain = ResolverChain::new();
     chain.add_protocol(Rc::new(Ex), Origin::BuiltIn).expect("it is free");
@@ -46,8 +46,8 @@ fn resolve(chain: &ResolverChain, name: &str) -> Result<String, String> {
     found.map(|resolved| resolved.signature_text().to_owned()).map_err(|error| error.to_string())
 }
 
-/// Checks a lookup. `2:a` adds resolver `a` with priority 2. With the suffix `+` the resolver returns a function, with `!` the resolver
-/// fails, and with `?` the resolver declines with a reason.
+/// Checks a lookup. In `resolvers`, `2:a` adds a resolver `a` with priority 2. With the suffix `+` the resolver returns a function, with
+/// `!` the resolver fails, and with `?` the resolver declines with a reason.
 fn check(resolvers: &str, expected: Result<&str, &str>, expected_calls: &str) {
     let chain = chain();
     let log = Rc::new(RefCell::new(Vec::new()));
@@ -108,7 +108,7 @@ fn a_resolver_may_add_resolvers_during_its_call() {
     add(&chain, move |_| {
         let chain = inner.upgrade().expect("it lives");
         let new = |_: &ZCallName| Ok(Answer::Function(nothing(Implementer::Host, 0, "new")));
-        // A second lookup of the name calls this resolver.
+        // Only a second lookup of the name calls this resolver.
         let _added = chain.add("ex", Origin::BuiltIn, -1, "new", Rc::new(new));
         Ok(Answer::declined(""))
     });
@@ -241,7 +241,7 @@ fn resolvers_of_suspended_modules_are_skipped_and_of_ended_ones_removed() {
     resolver("http", new, "new").expect("its own");
     resolver("db", new, "new").expect("the label is free too");
     assert_eq!(both(), (Ok("new".into()), Ok("new".into())));
-    // Rolls the reload back.
+    // Simulates the rollback of the reload.
     chain.end_module(new);
     chain.resume(old);
     assert_eq!(both(), (Ok("old".into()), Ok("old".into())));

@@ -1,4 +1,5 @@
-//! Tests the public behavior of the table: handles while names, modules, resolvers and dispatchers change, and reentrant calls.
+//! Tests the public behavior of the table: handles during changes to names, modules, resolvers and dispatchers, and calls of the table by
+//! resolvers and dispatchers.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
