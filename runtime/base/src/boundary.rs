@@ -1,6 +1,6 @@
-//! Helpers for errors and panics at the ABI boundary. A plugin module reports a failure as plain data, and these helpers convert the
-//! failure to a [`CallError`]. The helpers also catch panics of host code, so that no panic unwinds into the stack frames of a plugin
-//! module. All functions at the ABI boundary use these helpers.
+//! Helpers for errors and panics at the ABI boundary, used by all functions that plugin modules call or that call plugin modules. A plugin
+//! module reports a failure as plain data, which these helpers convert to a [`CallError`]. The helpers also catch panics of host code, so
+//! that no panic unwinds into the stack frames of a plugin module.
 
 use std::mem::ManuallyDrop;
 
@@ -40,7 +40,7 @@ impl std::fmt::Display for SourcePlace {
     }
 }
 
-/// Error of a call. The host and the module continue to run after the error.
+/// Error of a call between host and module. Both continue to run after the error.
 ///
 /// # Examples
 /// ```
@@ -55,14 +55,14 @@ impl std::fmt::Display for SourcePlace {
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum CallError {
-    /// The callee panicked. The module of the callee caught the panic.
+    /// The callee panicked, and its own side (host or module) caught the panic.
     Panicked {
         /// Message of the panic.
         message: String,
         /// Location of the panic, if reported.
         place: Option<SourcePlace>,
     },
-    /// The callee returned an error value. The signature of the callee allows errors.
+    /// The callee returned an error value, as its signature allows.
     Returned {
         /// Message of the error.
         message: String,
@@ -93,7 +93,7 @@ pub enum CallError {
         /// Rejected action.
         action: String,
     },
-    /// The action is not allowed before the commit of a reload. A rollback could not undo the action.
+    /// The action is not allowed before a reload commits, because a rollback could not undo it.
     DuringRebuild {
         /// Rejected action.
         action: String,
@@ -103,12 +103,12 @@ pub enum CallError {
         /// Message with the name, the search location and help.
         message: String,
     },
-    /// The module of a call handle has been unloaded. A new lookup of the name may return a valid handle.
+    /// The module to which a call handle belongs has been unloaded. A new lookup of the name may return a valid handle.
     DeadHandle {
         /// Message with the handle and help.
         message: String,
     },
-    /// A name does not resolve while no Master is loaded. A module of a Master may define the name.
+    /// A name does not resolve, but no Master is loaded, and a module of a Master may define the name.
     NoMaster {
         /// Message with the name, the search location and help.
         message: String,
@@ -119,7 +119,7 @@ pub enum CallError {
         name: String,
         /// Signature of the callee.
         found: String,
-        /// Signature that the caller was built for.
+        /// Signature for which the caller was built.
         expected: String,
     },
     /// The object is not an instance of the required class.
@@ -158,9 +158,9 @@ pub enum CallError {
         /// Depth limit, or the depth of the calls that used the stack.
         limit: u32,
     },
-    /// The arguments or results of a call would exceed the memory limit. The call did not allocate memory for these values.
+    /// The arguments or results of a call would exceed the memory limit. No memory was allocated for these values.
     TooLarge {
-        /// Description of the value that exceeds the limit. If only the sum exceeds the limit, describes all values of the call.
+        /// Description of the value that exceeds the limit. If only the total size exceeds the limit, describes all values of the call.
         what: String,
         /// Required memory in bytes.
         bytes: u64,
@@ -169,7 +169,7 @@ pub enum CallError {
         /// Name of the host setting that specifies the limit.
         setting: String,
     },
-    /// An action was rejected, because plugin code or a host thunk has borrowed a slice of host memory.
+    /// An action was rejected, because plugin code or a host thunk holds a borrowed slice of host memory.
     Borrowed {
         /// Message with the rejected action and help.
         message: String,
@@ -235,7 +235,7 @@ fn location_of(failure: &Failure) -> Option<SourcePlace> {
 }
 
 fn too_deep(limit: u32) -> String {
-    /// Minimum call depth that indicates a runaway recursion. At a lower depth, the stack or the limit is too small.
+    /// Minimum call depth that indicates a runaway recursion. If a call fails at a lower depth, the stack or the limit is too small.
     const FEW: u32 = 4;
     match limit {
         0..FEW => format!(
@@ -271,7 +271,7 @@ impl CallError {
         Self::Other { message: message.into() }
     }
 
-    /// Creates the error for a function that returned the error value `error`. The location in the result is the call of `returned`.
+    /// Creates the error for a function that returned the error value `error`. The location in the created error is the call of `returned`.
     ///
     /// Returns [`CallError::Panicked`] if `Display` or `Drop` of `error` panics.
     ///
@@ -332,8 +332,8 @@ impl CallError {
         }
     }
 
-    /// Converts the error to ABI data. Each field is transferred separately, so that an error that passes through several modules is
-    /// unchanged.
+    /// Converts the error to ABI data. Transfers each field separately, so that an error remains unchanged if it passes through several
+    /// modules.
     ///
     /// # Examples
     /// ```

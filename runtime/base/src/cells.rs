@@ -1,6 +1,6 @@
-//! Cells for the stores of a host. Each cell wraps a cell of std. In debug builds, the cells also count the open borrows of each thread. No
-//! borrow may be open while foreign code runs. Log statements also run foreign code: a log listener may call the runtime, and this call
-//! fails if a store is borrowed. All stores therefore use these cells instead of the std cells. `tests/floors.rs` checks this rule.
+//! Cells for the stores of a host. Each cell wraps a cell of std. In debug builds, the cells also count the open borrows of each thread,
+//! because no borrow may be open while foreign code runs. Even a log statement runs foreign code: a log listener may call the runtime, and
+//! this call fails if a store is borrowed. All stores must use these cells instead of the cells of std. `tests/floors.rs` checks this rule.
 //! `tests/attacks` checks the count at every log line. Release builds do not count borrows.
 
 use std::cell::{Cell, Ref, RefMut};

@@ -6,11 +6,10 @@ use std::cell::{Cell, OnceCell};
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Next epoch. Epochs are unique in the process. An epoch that was cached for one host therefore never matches the epoch of a different
-/// host.
+/// Next epoch. Epochs are unique in the process, so that an epoch that was cached for one host never matches the epoch of a different host.
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
-/// Epoch of cached lookups. Game thread only.
+/// Epoch that invalidates cached lookups. Game thread only.
 ///
 /// # Examples
 /// ```
@@ -57,7 +56,7 @@ impl Epoch {
     /// Value that a caller stores before its first lookup. No epoch ever has this value.
     pub const NEVER: u64 = u64::MAX - 1;
 
-    /// Returns the value to compare with a cached epoch. While the fast paths are disabled, this value matches no cached epoch.
+    /// Returns the value to compare with a cached epoch. While the fast paths are disabled, this value differs from every cached epoch.
     #[inline]
     pub fn get(&self) -> u64 {
         self.compared.get()
@@ -93,7 +92,7 @@ impl Epoch {
         self.update();
     }
 
-    /// Reverts one call of [`Epoch::shut`]. The fast paths are enabled again after all calls are reverted.
+    /// Reverts one call of [`Epoch::shut`]. The fast paths are enabled again once all calls of `shut` are reverted.
     pub fn open(&self) {
         self.shut.set(self.shut.get().saturating_sub(1));
         self.update();
@@ -107,7 +106,7 @@ impl Epoch {
     }
 
     /// Sets the listener. The listener is called after each change of the epoch, and after the fast paths are disabled or enabled. The
-    /// argument of the listener is `true` if calls are observed. Later calls of `on_change` have no effect.
+    /// argument of the listener is `true` if calls are observed. Only the first call of `on_change` has an effect.
     pub fn on_change(&self, listener: impl Fn(bool) + 'static) {
         let _later = self.listener.set(Box::new(listener));
     }

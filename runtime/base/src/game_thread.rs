@@ -1,11 +1,11 @@
-//! Identity of the game thread. Only the game thread may use objects. The game thread is the thread that created the runtime. Foreign code
-//! that calls the runtime through the ABI must prove that it runs on the game thread.
+//! Identity of the game thread: the thread that created the runtime, and the only thread that may use objects. When foreign code calls the
+//! runtime through the ABI, the runtime checks that the call is on the game thread.
 
 use std::cell::Cell;
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Proof that the current thread is the game thread. Not `Send`. The proof does not imply exclusive access.
+/// Proof that the current thread is the game thread. Not `Send`. The proof does not imply exclusive access to the runtime's data.
 #[derive(Clone, Copy, Debug)]
 pub struct GameThread<'rt> {
     not_send: PhantomData<(&'rt (), *mut ())>,
@@ -26,8 +26,8 @@ pub struct GameThread<'rt> {
 pub struct GameThreadId(u64);
 
 thread_local! {
-    /// Number of this thread. Zero until [`this_thread`] is called on this thread. Every call through the ABI reads the number. Reading the
-    /// thread id of std would be several times slower.
+    /// Number of this thread. Zero until [`this_thread`] is called on this thread. Every call through the ABI reads this number, because
+    /// reading the thread id of std would be several times slower.
     static NUMBER: Cell<u64> = const { Cell::new(0) };
 }
 

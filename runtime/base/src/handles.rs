@@ -5,7 +5,7 @@ use std::cell::Cell;
 pub use alcedo_abi::handles::{ClassId, PartPtr};
 pub use alcedo_abi::handles::{Name, ObjectHandle, ZCallHandle};
 
-/// Generation number of the Master load context. Generation zero denotes the host, which never ends.
+/// Generation number of the Master load context. Generation zero denotes the host, which is never unloaded.
 ///
 /// # Examples
 /// ```
@@ -33,14 +33,14 @@ thread_local! {
     static LAST_SERIAL: Cell<u32> = const { Cell::new(u32::MAX) };
 }
 
-/// Returns the maximum number of objects or conjugates that may use one slot in succession. The limit applies to stores that
-/// this thread creates.
+/// Returns the maximum number of objects or conjugates that may use one slot in succession. Applies to stores that this thread creates
+/// later.
 pub fn last_serial() -> u32 {
     LAST_SERIAL.get()
 }
 
-/// Runs `make` with a lower serial limit. New stores then use each slot at most `last` times. With this limit, a test can exhaust all
-/// slots.
+/// Runs `make` with a lower serial limit: stores that `make` creates use each slot at most `last` times. With a low limit, a test can
+/// exhaust all slots.
 ///
 /// # Examples
 /// ```

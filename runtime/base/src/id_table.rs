@@ -1,11 +1,11 @@
 //! Table of values by number. Numbers, such as the ids of classes, are assigned in sequence and never reused. A lookup is as fast as in a
-//! vector. A vector would keep a slot for every number ever assigned, and would grow with every reload. This table removes long runs of
-//! empty slots, so its size depends only on the number of live values.
+//! vector. A vector, however, would keep a slot for every number ever assigned, and would grow with every reload. This table removes long
+//! runs of empty slots, so that its size depends only on the number of live values.
 
-/// Maximum number of consecutive empty slots in a piece. The table is split at a longer run of empty slots.
+/// Maximum number of consecutive empty slots within a piece. At a longer run of empty slots, the table is split into two pieces.
 const LONGEST_GAP: u64 = 16;
 
-/// Minimum number of slots in a table that is compacted.
+/// Minimum number of slots from which on the table is compacted.
 const SHORTEST: usize = 64;
 
 /// Values by number.
@@ -156,7 +156,7 @@ impl<T> IdTable<T> {
             return;
         }
         let old = std::mem::take(&mut self.pieces);
-        // The insertions below do not compact the table again.
+        // Prevents the insertions below from compacting the table again.
         (self.slot_count, self.slot_limit) = (0, usize::MAX);
         for (first, slots) in old.into_iter().map(|piece| (piece.first, piece.slots)) {
             for (number, value) in (first..).zip(slots).filter_map(|(number, slot)| Some((number, slot?))) {
@@ -217,7 +217,7 @@ mod tests {
         let (mut table, mut map, mut seed) = (IdTable::default(), BTreeMap::new(), 7u64);
         for step in 0..50_000u64 {
             seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            // Most numbers are near the end of the table. Some numbers are random, and some are far beyond the end.
+            // Selects mostly numbers near the end of the table, but also random numbers and numbers far beyond the end.
             let number = match seed >> 61 {
                 0 => (seed >> 20) % (step + 1),
                 1 => step + (seed >> 20) % 100,

@@ -1,5 +1,6 @@
-//! Common base of the host crates. Defines handles, errors at the ABI boundary, panic guards, and the proof of the game thread. Also
-//! defines cells that count borrows, tables whose ids are never reused, and functions that escape foreign strings in messages.
+//! Common base of the host crates. Defines handles, errors at the ABI boundary, panic guards, and the type that proves that code runs on
+//! the game thread. Also defines cells that count borrows, tables whose ids are never reused, and functions that escape foreign strings in
+//! messages.
 //!
 //! This crate is a part of `alcedo-runtime`, the crate for hosts. This crate contains no objects, no calls by name and no plugins.
 #![forbid(unsafe_code)]

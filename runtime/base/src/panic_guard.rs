@@ -1,5 +1,5 @@
 //! Panic guard for code that does not belong to the runtime: host callbacks, resolvers and implementations of module calls. The guard also
-//! drops the panic payload, because this drop may panic again. Outside the guard, the second panic would interrupt an operation of the
+//! drops the panic payload, because this drop may panic again. Outside the guard, such a second panic would interrupt an operation of the
 //! runtime.
 
 use std::any::Any;
@@ -8,8 +8,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use alcedo_abi::words::words_into;
 
-/// Maximum number of payloads that the guard drops. Each drop may panic with a new payload. After this number of drops, the guard leaks the
-/// next payload.
+/// Maximum number of payloads that the guard drops, because each drop may panic with a new payload. The guard leaks the payload that
+/// exceeds this number.
 const MOST_PAYLOADS: u32 = 16;
 
 /// Runs `code`. If `code` panics, returns the panic message as the error.
@@ -23,8 +23,8 @@ const MOST_PAYLOADS: u32 = 16;
 /// ```
 #[inline]
 pub fn caught<T>(code: impl FnOnce() -> T) -> Result<T, String> {
-    // Unwinding releases the guards of the runtime's state, and the runtime completes each change to its state before it calls foreign
-    // code. Foreign code must keep its own data consistent after a panic.
+    // The state of the runtime is consistent after a panic: the runtime completes each change before it calls foreign code, and unwinding
+    // releases its guards. Foreign code is responsible for the consistency of its own data.
     catch_unwind(AssertUnwindSafe(code)).map_err(message_of)
 }
 
@@ -96,7 +96,7 @@ mod tests {
         }
     }
 
-    /// Returns the number of payloads that the guard drops. In the test, `depth` payloads panic when they are dropped.
+    /// Returns the number of payloads that the guard drops if `depth` payloads panic when they are dropped.
     fn dropped(depth: u32) -> u32 {
         let count = Arc::new(AtomicU32::new(0));
         let result = caught(|| panic_any(Bomb(depth, Arc::clone(&count))));

@@ -1,5 +1,5 @@
-//! Rate limit for repeated log messages. Reports the first event, and each later event whose count is a power of ten. An error that recurs
-//! in every tick therefore does not flood the log.
+//! Rate limit for repeated log messages. Reports the first event, and each later event whose count is a power of ten, so that an error that
+//! recurs in every tick does not flood the log.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -37,8 +37,8 @@ impl Repeats {
         Self::default()
     }
 
-    /// Counts one occurrence of the event `key` in the generation `generation`. Returns the count if the event should be reported. This is
-    /// the case for the counts 1, 10, 100, 1000, and so on. A newer generation resets the counts.
+    /// Counts one occurrence of the event `key` in the generation `generation`. Returns the count if the event should be reported. These
+    /// are the counts 1, 10, 100, 1000, and so on. An event of a newer generation resets all counts.
     pub fn note(&self, generation: u64, key: &impl Hash) -> Option<u64> {
         let mut hasher = DefaultHasher::new();
         key.hash(&mut hasher);

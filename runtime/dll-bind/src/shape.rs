@@ -147,8 +147,8 @@ const LARGEST: usize = 1 << 24;
 pub(crate) struct Site<'a> {
     pub(crate) function: &'a str,
     pub(crate) layouts: &'a Layouts,
-    /// `true` if a script declares the function. For an `f64` field in a struct that the script does not declare itself, the C type may be
-    /// `float` or `double`.
+    /// `true` if a script declares the function. In a struct of the host or of a plugin, an `f64` field may then be `float` or `double` in
+    /// C.
     pub(crate) of_script: bool,
 }
 

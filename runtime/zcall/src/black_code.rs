@@ -71,8 +71,8 @@ impl BlackCode {
         self.each.map(|each| (each, self.callee(0).context))
     }
 
-    /// Returns the code in the form in which plugins receive it. `version` is the current version of direct calls: plugins stop using the
-    /// address when the version changes. The context is valid as long as the call handle is valid.
+    /// Returns the code in the form in which plugins receive it. `version` is the current version of direct calls: except for leaf
+    /// functions, plugins call the address only while this version is current. The context is valid as long as the call handle is valid.
     #[must_use]
     pub fn callee(&self, version: u64) -> DirectCallee {
         let without = if self.is_leaf { DirectCallee::LEAF } else { std::ptr::null() };

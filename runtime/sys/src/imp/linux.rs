@@ -90,8 +90,9 @@ use crate::lock;
 /// This platform unmaps images.
 pub(crate) const KEEPS_IMAGES: Option<&str> = None;
 
-/// Repairs of this platform, in the order in which they free resources. References that finalizers have stored are repaired before the
-/// memory of the image is freed. Threads are joined before the pages of their stacks are freed. Memory is freed before streams are closed.
+/// Repairs of this platform, in the order in which they free resources. References to the image that its finalizers have stored elsewhere
+/// are replaced before the memory of the image is freed. Threads are joined before the pages of their stacks are freed. Memory is freed
+/// before streams are closed.
 pub(crate) const REPAIRS: &[Repair] = &[
     scan::REPAIR,
     environment::REPAIR,
@@ -165,7 +166,7 @@ pub(crate) fn fd_target(fd: i32) -> Option<String> {
     Some(fs::read_link(format!("/proc/self/fd/{fd}")).ok()?.to_string_lossy().into_owned())
 }
 
-/// Returns all libraries except the libraries of the program and copies of images.
+/// Returns all mapped libraries, except those that the program itself needs and except copies of images.
 pub(crate) fn opened_libraries() -> Vec<PathBuf> {
     let all = loaded::all();
     let Some(program) = all.first() else { return Vec::new() };
@@ -188,10 +189,10 @@ pub(crate) fn keys_in_use() -> io::Result<usize> {
 
 const MOST_KEYS: usize = 1024;
 
-/// Wakes the threads that wait on this word as a futex.
+/// Wakes all threads that wait on this word by a futex call.
 pub(crate) fn wake_all(word: &AtomicU32) {
     let everybody = i32::MAX as u32;
-    // The kernel has separate queues for private and for shared futexes.
+    // Wakes both kinds of waiters, because the kernel has separate queues for private and for shared futexes.
     for flags in [futex::Flags::empty(), futex::Flags::PRIVATE] {
         let _woken = futex::wake(word, flags, everybody);
     }

@@ -1,6 +1,6 @@
 //! Removes alternate signal stacks that images have set for threads. The memory of such a stack is freed with a thread-local or with the
-//! image, and the kernel would then use freed memory. Therefore each thread gets its previous stack back. Only the thread itself can change
-//! its stack, so the image stays mapped until the thread has done so.
+//! image, and the kernel would then use freed memory. Therefore the previous stack of each thread is restored. Only the thread itself can
+//! change its alternate stack, so the image stays mapped until the thread has done so.
 //!
 //! Several images may replace the stack of one thread in turn, and may end in any order.
 
@@ -57,7 +57,7 @@ pub(super) fn set(ledger: Arc<Ledger>, is_new: bool, set: impl FnOnce() -> c_int
         && is_new
         && let Ok(now) = Stack::here()
     {
-        // Requests the notification before the record is added, because the end of every thread with a record must be noticed.
+        // Requests the notification before adding the record, so that the end of every thread with a record is noticed.
         arm();
         note(&mut lock(&RECORDS), ledger, kernel::own_tid(), now, before);
     }
@@ -80,7 +80,8 @@ fn note(records: &mut Vec<Set>, ledger: Arc<Ledger>, tid: i32, now: Stack, befor
     }
 }
 
-/// Returns `before` if an image has set this stack for the thread, so that it will be restored later.
+/// Returns `before` if an image has set this stack for the thread. When that image is unmapped, this stack is replaced by its own previous
+/// stack.
 fn before_of(records: &[Set], tid: i32, before: Stack) -> Option<Stack> {
     records.iter().any(|set| set.tid == tid && set.stacks.now.is(before)).then_some(before)
 }

@@ -23,9 +23,9 @@ struct Request {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum How {
-    /// Set by `O_ASYNC`, an owner, a signal, a lease, or folder notifications.
+    /// Signals of a descriptor, requested by `O_ASYNC`, an owner, a signal number, a lease, or folder notifications.
     Signals,
-    /// Set by `mq_notify`, with the id of the notification or the signal.
+    /// Notification of a message queue, requested by `mq_notify`: the id of the notification function, or the signal.
     Message { notification: Option<usize>, signal: Option<c_int> },
 }
 
@@ -42,7 +42,7 @@ pub(super) fn record_change(ledger: &Ledger, fd: c_int) {
     records.push(Request { owner, fd, identity, how: How::Signals });
 }
 
-/// Calls `notify`, which executes `mq_notify` for one image, with the event for the notification.
+/// Calls `notify`, which executes `mq_notify` for one image, with the event that describes the notification.
 pub(super) fn notify_of_message(
     ledger: &Ledger,
     queue: c_int,

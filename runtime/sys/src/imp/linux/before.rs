@@ -3,8 +3,8 @@
 //! without its handler, the default action terminates the process. Therefore the recorded state is restored before the handler is removed.
 //! Filters cannot be removed, so an image with filters stays mapped.
 //!
-//! Considers only signals that would have the default action after the removal. State from before the image is unchanged, because the host
-//! cannot determine which code has set it.
+//! Considers only signals that would have the default action after the handler is removed. State that already existed before the image was
+//! mapped is not changed, because the host cannot determine which code has set it.
 
 use std::ffi::{c_int, c_uint};
 use std::fs;
@@ -26,8 +26,8 @@ const LIMITS: [(c_uint, c_int, &str); 2] =
 
 const INTERVALS: [&str; 3] = ["ITIMER_REAL", "ITIMER_VIRTUAL", "ITIMER_PROF"];
 
-/// States that were recorded before each mapped image. A record may contain changes by earlier images. The list is locked while a state is
-/// restored, so that only one image does this at a time.
+/// States that were recorded before each mapped image. A record may contain changes by images that were mapped earlier. The list is locked
+/// while a state is restored, so that the states of only one image are restored at a time.
 static ALL: Mutex<Vec<Weak<Before>>> = Mutex::new(Vec::new());
 
 pub(super) struct Before {
@@ -40,8 +40,8 @@ struct Found {
     soft: [u64; 2],
     is_armed: [bool; 3],
     timers: Vec<c_int>,
-    /// Signals that no image handles after this image's handlers are removed, one bit each. Their sources are checked again when no handler
-    /// of the image is running any more.
+    /// Signals, one bit each, that no other image handles. The sources of these signals are checked again when no handler of this image is
+    /// running any more.
     alone: u64,
 }
 
@@ -81,14 +81,14 @@ impl Before {
         before
     }
 
-    /// Removes the sources of these signals. The caller must then remove the handlers of these signals.
+    /// Removes the sources of the handled signals. The caller must then remove the image's handlers for these signals.
     pub(super) fn restore(&self, handled: Handled) -> Undone {
         lock(&self.found).alone |= handled.alone;
         self.undo(handled)
     }
 
     /// Removes sources that a running handler has set after the first removal. Called once, when no handler of the image is running any
-    /// more. Sources that appear later belong to other code.
+    /// more. Sources that appear later do not belong to the image.
     pub(super) fn restore_again(&self) -> Undone {
         let alone = mem::take(&mut lock(&self.found).alone);
         self.undo(Handled { all: alone, alone })
@@ -154,7 +154,7 @@ impl Found {
                 others.iter().for_each(|other| lock(other).is_armed[which] = false);
             }
         }
-        // Skips the timers if timers raise none of the handled signals.
+        // Skips the timers if none of the handled signals is one that timers raise.
         if handled.all & !OTHERWISE == 0 {
             return undone;
         }
@@ -173,7 +173,7 @@ impl Found {
     }
 }
 
-/// Signals that timers do not raise. Most handlers are for the signals of faults.
+/// Signals that timers do not raise. Most handlers are for these signals, which faults raise.
 const OTHERWISE: u64 = 1 << (libc::SIGSEGV - 1)
     | 1 << (libc::SIGBUS - 1)
     | 1 << (libc::SIGILL - 1)
@@ -183,8 +183,8 @@ const OTHERWISE: u64 = 1 << (libc::SIGSEGV - 1)
     | 1 << (libc::SIGXCPU - 1)
     | 1 << (libc::SIGXFSZ - 1);
 
-/// Selects the treatment of a limit. A raised limit is harmless, and a lowered limit is restored. If the hard limit does not permit this,
-/// the signal of the limit is ignored.
+/// Selects the treatment of a limit that may have changed. A raised limit is harmless, and a lowered limit is restored. If the hard limit
+/// does not permit the previous value, the signal of the limit is ignored.
 fn judge(before: u64, now: u64, hard: u64) -> Verdict {
     match (now < before, before <= hard) {
         (false, _) => Verdict::Leave,
@@ -227,7 +227,7 @@ fn own_filters() -> u64 {
     }
 }
 
-/// Returns the number of filters in a status file. For old kernels, the number only states if filters exist.
+/// Returns the number of filters in a status file. On old kernels, the result only states if filters exist: in this case, it is nonzero.
 fn filters(status: &str) -> u64 {
     let Ok(text) = fs::read_to_string(status) else { return 0 };
     field(&text, "Seccomp_filters:").or_else(|| field(&text, "Seccomp:")).unwrap_or(0)

@@ -1,4 +1,4 @@
-//! Safe wrappers for the C library, its loader and the kernel. Callers outside of this folder may call all safe functions without further
+//! Safe wrappers for the C library, its loader and the kernel. Code outside of this folder may call all safe functions without further
 //! conditions.
 
 pub(super) mod callbacks;

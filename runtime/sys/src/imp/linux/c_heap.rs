@@ -2,7 +2,7 @@
 //! image may pass the block to any C function.
 //!
 //! All images share a table, because an image may free a block that another image has allocated. The record of a block is removed before
-//! the block is freed. Afterwards, the address may be reused.
+//! the block is freed, because the address may be reused immediately afterwards.
 #![expect(unsafe_code, reason = "frees what an image has left")]
 
 use std::ffi::c_void;

@@ -1,8 +1,8 @@
 //! Child processes of images. An exited child remains as a zombie until its parent process waits for it or exits. After the image is
 //! unmapped, no code waits for its children, because only the image had their pids.
 //!
-//! Queries the kernel instead of hooking the wait functions. Other code has already waited for a child if its pid no longer belongs to a
-//! child, or belongs to a newer process.
+//! Queries the kernel instead of hooking the wait functions. If a recorded pid no longer belongs to a child, or belongs to a newer process,
+//! some code has already waited for the recorded child.
 
 use std::fs;
 use std::sync::Mutex;
@@ -29,7 +29,7 @@ static ORPHANS: AtomicUsize = AtomicUsize::new(0);
 
 struct RecordTable {
     children: Vec<Child>,
-    /// Number of records at which records of reaped children are removed.
+    /// Number of records at which the records of reaped children are next removed.
     prune_at: usize,
 }
 
@@ -57,8 +57,8 @@ fn held(owner: usize) -> u64 {
     of_image.iter().filter(|child| state(child) != State::Unknown).count() as u64
 }
 
-/// Removes the records of an image. Returns its children that no code has waited for, each with a description, and the number of reaped
-/// children. If `reaps` is `true`, reaps exited children now. [`reap_ended`] later reaps the children that still run.
+/// Removes the records of an image. Returns the children for which no code has waited, each with a description, and the number of reaped
+/// children. If `reaps` is `true`, reaps exited children now, and leaves running children to [`reap_ended`].
 fn take(owner: usize, reaps: bool) -> (Vec<(i32, String)>, u64) {
     let mut left = Vec::new();
     let mut reaped = 0;

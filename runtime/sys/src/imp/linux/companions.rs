@@ -1,13 +1,13 @@
 //! Tracks the companions of an image: the libraries that the image uses, except the C library and the libraries of the host. Companions do
-//! not call the hooks, but their threads may run functions of the image, and their tables may contain such functions. An ending image waits
-//! for these threads.
+//! not call the hooks. However, their threads may run functions of the image, and their data may contain addresses of such functions. An
+//! ending image waits for these threads.
 //!
-//! The loader maps a companion with the first image that needs it, and unmaps it with the last such image, even if threads of the companion
-//! are still running and its handlers are still set.
+//! The loader maps a companion with the first image that needs it, and unmaps it with the last such image. It does so even if threads of
+//! the companion are still running or its handlers are still set.
 //!
-//! Therefore the traces of companions in the process are checked. If a thread started during the image's lifetime and has a companion on
-//! its stack, it may call the image, and the image waits for it. If a companion in use is about to be unmapped, an additional reference
-//! keeps the companion open until it is unused.
+//! Therefore the process is searched for threads and handlers of companions. A thread that started during the image's lifetime and has a
+//! companion on its stack may call the image. The image therefore waits for this thread. If a companion in use is about to be unmapped, an
+//! additional reference keeps the companion open until it is unused.
 
 use std::collections::HashSet;
 use std::ffi::{CStr, c_int};
@@ -56,12 +56,12 @@ pub(super) const REPAIR: Repair = Repair {
     ..Repair::NONE
 };
 
-/// Thread pool libraries. Such a library runs a function on its threads while the caller waits, and does not store the function. An image
-/// may be unmapped while these threads exist, if none of their stacks contains the image.
+/// Thread pool libraries. Such a library runs a function on its threads while the caller waits, and does not call the function later.
+/// Therefore an image may be unmapped while these threads exist, unless the image is on one of their stacks.
 const POOLS: [&str; 3] = ["libgomp.so", "libiomp5.so", "libomp.so"];
 
 /// Pairs of functions that register an address of a library's code with the process, and remove this address. A library that uses only the
-/// first function of a pair is never unmapped. Threads and signals are checked separately.
+/// first function of a pair is never unmapped, because a registered address may remain. Threads and signals are checked separately.
 const LEAVE: [(&str, &str); 9] = [
     ("pthread_key_create", "pthread_key_delete"),
     ("tss_create", "tss_delete"),
@@ -74,7 +74,8 @@ const LEAVE: [(&str, &str); 9] = [
     ("lio_listio", ""),
 ];
 
-/// The C library with its parts, and the runtime of the compiler. Images call these libraries through the hooks.
+/// The C library with its parts, and the runtime library of the compiler, which are not companions. Images call these libraries through the
+/// hooks.
 const RUNTIME: [&str; 11] = [
     "libc.so",
     "libm.so",
@@ -93,8 +94,8 @@ const RUNTIME: [&str; 11] = [
 const RETRIES: u32 = 5;
 const RETRY_INTERVAL: Duration = Duration::from_micros(100);
 
-/// State of all companions, locked during each decision. If two images share a companion and end concurrently, exactly one of them is
-/// therefore the last user.
+/// State of all companions, locked during each decision. Therefore, if two images share a companion and end concurrently, exactly one of
+/// them is the last user.
 static STATE: Mutex<State> = Mutex::new(State { mapped: Vec::new(), users: Vec::new(), held: Vec::new() });
 
 struct State {
@@ -124,7 +125,7 @@ pub(super) struct Companions {
 
 struct Own {
     image: Loaded,
-    /// Used libraries that were mapped for images.
+    /// Libraries that the image uses and that were mapped for images.
     libraries: Vec<Loaded>,
 }
 
@@ -163,8 +164,8 @@ impl Companions {
         self.own.get_or_init(|| Own { image: image.clone(), libraries });
     }
 
-    /// Records further companions of the image: all libraries that were mapped during the image's lifetime, unless other code opened them.
-    /// Excludes images, including those that another thread is mapping or closing.
+    /// Records further companions of the image: all libraries that were mapped during the image's lifetime, unless code outside of images
+    /// opened them. Excludes images, including those that another thread is mapping or closing.
     fn ends(&self, lookups: &Lookups) {
         let is_new = |library: &Loaded| !self.before.iter().any(|known| known.is(library));
         let is_library = |library: &Loaded| !folder::is_copy(&library.path()) && !is_runtime(library);
@@ -267,7 +268,7 @@ fn review() {
         return;
     }
     for held in done {
-        // The search has found no remaining use of the library.
+        // Closes the library, because the search has found no remaining use of it.
         drop(held.share);
     }
     record_unmapped();
@@ -300,7 +301,7 @@ impl State {
     }
 }
 
-/// Reason why a thread keeps an image mapped.
+/// Code on a thread's stack because of which the thread keeps an image mapped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum HeldBy {
     /// The thread has this companion on its stack.

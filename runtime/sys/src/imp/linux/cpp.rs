@@ -1,9 +1,9 @@
 //! Replaces references from the shared C++ library, which stays mapped, to an image. Such references are handlers, the default memory
-//! resource, and the buffers and tied streams of the library's own streams. The replacement is the value from before the first image, or
-//! the initial value.
+//! resource, and the buffers and tied streams of the library's own streams. Each reference is replaced by the value from before the first
+//! image, or by the initial value of the library.
 //!
-//! Queries the library through its public functions. If the library is mapped together with an image, the values from before this mapping
-//! are unknown. When the library is replaced, all recorded values are discarded.
+//! Queries the library through its public functions. If the library is mapped together with an image, no earlier values are known, and the
+//! initial values are used. If the library is unmapped and mapped again, all recorded values are discarded.
 #![expect(unsafe_code, reason = "calls functions of C++ that were found by name")]
 
 use std::ffi::{CStr, c_void};
@@ -41,7 +41,7 @@ const SINGLES: [Single; 4] = [
         first: Some(c"_ZSt9terminatev"),
         is_function: true,
     },
-    // Null represents `new` and `delete` here.
+    // The initial value is null, which represents `new` and `delete`.
     Single {
         get: c"_ZNSt3pmr20get_default_resourceEv",
         set: c"_ZNSt3pmr20set_default_resourceEPNS_15memory_resourceE",
@@ -82,7 +82,7 @@ const STREAMS: [Streams; 2] = [
     },
 ];
 
-/// Offset of the entry in a stream's virtual table that contains the distance from the stream to its virtual base.
+/// Distance by which the entry with the offset of the virtual base precedes the address point of a stream's virtual table.
 const BASE_OFFSET: usize = 3 * size_of::<usize>();
 
 type Get = unsafe extern "C" fn() -> usize;
@@ -96,7 +96,7 @@ enum Access {
         get: Get,
         set: Set,
     },
-    /// Value of the stream at this address.
+    /// Value that belongs to the stream at this address.
     Of {
         stream: usize,
         get: GetOf,
@@ -108,7 +108,7 @@ struct FacetSlot {
     access: Access,
     is_function: bool,
     first: usize,
-    /// Last known value that did not refer to an image.
+    /// Last value that was read and that did not refer to an image.
     before: usize,
 }
 
@@ -122,7 +122,7 @@ static KNOWN: Mutex<Option<Known>> = Mutex::new(None);
 pub(super) const REPAIR: Repair = Repair {
     name: CPP_LIBRARY,
     before: listen,
-    // Reads the values, because the library may have been mapped with the image.
+    // Reads the values again, because the library may have been mapped together with the image.
     is_mapped: |_, _| listen(),
     redirect_references: |_, is_ours, report| report.addresses += redirect_references(is_ours),
     ..Repair::NONE
@@ -160,7 +160,8 @@ fn redirect_references(is_ours: impl Fn(usize) -> bool) -> u64 {
     count
 }
 
-/// Calls `act` with the known values of the C++ library, and with all mapped libraries. Has no effect if the C++ library is not mapped.
+/// Calls `act` with the recorded values of the C++ library, and with the list of all mapped libraries. Has no effect if the C++ library is
+/// not mapped.
 fn with_slots(act: impl FnOnce(&mut [FacetSlot], &[Loaded])) {
     let all = loaded::all();
     let Some(library) = all.iter().find(|library| library.file().starts_with(FILE)) else { return };
@@ -244,7 +245,7 @@ impl FacetSlot {
         to != 0 && (is_there(to) || !self.is_function && peek::word(to).is_some_and(is_there))
     }
 
-    /// Checks if `to` refers to an unmapped library, for example because a module has restored an old value.
+    /// Checks if `to` refers to a library that is no longer mapped. A module may have restored such an old value.
     fn is_stale(&self, to: usize, all: &[Loaded]) -> bool {
         let function = if self.is_function { Some(to) } else { peek::word(to) };
         let is_within = |at: usize| all.iter().flat_map(|library| &library.ranges).any(|range| range.contains(&at));

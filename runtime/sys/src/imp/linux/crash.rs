@@ -112,7 +112,7 @@ fn write_report(moment: &Moment, thread: libc::pid_t) {
     let Some([crash, stack, maps]) = FILES.get().map(|files| files.each_ref().map(File::as_fd)) else { return };
     let mut buffer = Buffer::default();
     buffer.line("signal", moment.signal as usize, 10);
-    // The code of a signal is positive only if a fault has caused the signal.
+    // A positive signal code means that a fault has caused the signal, and any other code means that a process has sent it.
     buffer.line("sent", usize::from(moment.code <= 0), 10);
     buffer.line("thread", thread as usize, 10);
     buffer.line("time", usize::try_from(kernel::clock().as_millis()).unwrap_or_default(), 10);
@@ -187,8 +187,8 @@ pub(super) fn write_stack(to: BorrowedFd<'_>, sp: usize) -> usize {
 fn pass_on(signal: c_int, code: c_int, thread: libc::pid_t) {
     let before = FATAL.into_iter().zip(BEFORE.get().into_iter().flatten()).find(|(fatal, _)| *fatal == signal);
     if let Some((_, before)) = before {
-        // SAFETY: the system has returned this action, so the code that set the action has promised that the action is valid. Errors
-        // cannot be handled here.
+        // SAFETY: the system has returned this action, so the code that set the action has promised that the action is valid. An error is
+        // ignored, because it cannot be handled here.
         let _set = unsafe { signals::act(signal, before) };
     }
     if code <= 0 {

@@ -42,7 +42,7 @@ pub(super) const REPAIR: Repair = Repair {
     ..Repair::NONE
 };
 
-/// Reads the variables before the first image is mapped.
+/// Records the variables before the first image is mapped.
 fn listen() {
     BEFORE.get_or_init(|| {
         Variable::all()
@@ -74,8 +74,8 @@ impl Strings {
     }
 }
 
-/// Repeats [`redirect_references`] for changes by finalizers. The segments of the image are already unmapped, so strings in them are lost.
-/// The remaining memory of the image still exists.
+/// Repeats [`redirect_references`] for references that finalizers of the image have stored. The segments of the image are already unmapped,
+/// so strings in them are lost. The image's heap and mappings still exist.
 fn redirect_references_after(before: &Strings, image: &[Range<usize>], is_ours: impl Fn(usize) -> bool) -> u64 {
     let is_lost = |string: &usize| image.iter().any(|range| range.contains(string));
     let Some(array) = array() else { return 0 };

@@ -1,8 +1,8 @@
 //! Evicts a thread of an image from a blocking system call that never returns. This is the last resort, used only if the host requests it.
 //!
-//! The thread receives a signal, whose handler checks the interrupted position. The thread is evicted only if it was in a system call by
-//! code of the image, or by a C library function that waits without a lock. Between this call and the host's function that started the
-//! thread, the stack may contain only code of the image. The handler then resumes the thread in the host's function, as if the start
+//! The thread receives a signal, whose handler checks the interrupted position. The thread is evicted only if it was in a system call of
+//! the image's code, or of a C library function that waits without holding a lock. Between this call and the host's function that started
+//! the thread, the stack may contain only code of the image. The handler then resumes the thread in the host's function, as if the start
 //! routine had returned. No frame of the host is skipped, and no lock of the C library stays locked. The frames of the image are skipped
 //! without running destructors.
 #![cfg_attr(
@@ -132,7 +132,7 @@ mod possible {
         waiting: Vec<usize>,
     }
 
-    /// Data that is prepared before the first eviction. `None` if no real-time signal is free.
+    /// Data for evictions, prepared before the first eviction. `None` if no real-time signal is free.
     static READY: OnceLock<Option<Ready>> = OnceLock::new();
 
     thread_local! {
@@ -143,7 +143,7 @@ mod possible {
     /// Marks the calling thread as inside its start routine.
     pub(in crate::imp::linux) fn enter(started: &Started) {
         HERE.set(started);
-        // Allows another signal, because an earlier signal had no effect.
+        // Allows a further signal, because an earlier signal arrived outside of the start routine and had no effect.
         started.is_signaled.store(false, Ordering::SeqCst);
     }
 
@@ -243,7 +243,7 @@ mod possible {
         let back = started.return_point.code.load(Ordering::SeqCst);
         let image = started.code();
         let within = |ranges: &[Range<usize>], address| ranges.iter().any(|range| range.contains(&address));
-        // The frames of this handler precede the interrupted frame.
+        // Skips the frames of this handler, which precede the interrupted frame.
         let (mut was_interrupted, mut in_image, mut last_of_library, mut is_free) = (false, false, None, false);
         walk(&mut |address, function| {
             was_interrupted |= address == at;

@@ -1,5 +1,5 @@
-//! Functions that are called across the C ABI: functions of modules, as the modules have promised, and functions of the host, which the C
-//! library calls. Also creates keys for thread-specific values. The C library rejects numbers that are not keys.
+//! Functions that are called through the C ABI. The host calls functions of modules, under the conditions that the modules have promised.
+//! The C library calls functions of the host. Also creates keys for thread-specific values.
 #![expect(unsafe_code, reason = "calls functions of modules, and hands the host's to the C library")]
 
 use std::ffi::{c_int, c_uint, c_void};
@@ -133,7 +133,7 @@ pub(in crate::imp::linux) fn make_key() -> Result<c_uint, c_int> {
     }
 }
 
-/// Key of the host. The values of the key are addresses, which its destructor only compares.
+/// Key of the host. The values of the key are addresses that its destructor compares but never dereferences.
 pub(in crate::imp::linux) struct OwnKey(Option<c_uint>);
 
 impl OwnKey {

@@ -33,14 +33,14 @@ pub(in crate::imp::linux) fn is_paired_locally(fd: c_int) -> bool {
     peer.is_some_and(|peer| c_int::from(peer.ss_family) == libc::AF_UNIX)
 }
 
-/// Waits until the C library no longer uses the blocks of completed asynchronous requests. After storing the result of a request, the C
-/// library still reads the event in the block under a lock, which `aio_cancel` also acquires.
+/// Waits until the C library no longer uses the blocks of completed asynchronous requests. After the C library has stored the result of a
+/// request, it still reads the event in the block. It holds a lock during this read, and `aio_cancel` waits for this lock.
 ///
 /// # Errors
 /// If no descriptor is free.
 pub(in crate::imp::linux) fn settle_requests() -> io::Result<()> {
     let (unused, _writer) = io::pipe()?;
-    // Without a block, the call cancels all requests of a descriptor. This new descriptor has none.
+    // Without a block, the call would cancel all requests of the descriptor, but this new descriptor has no requests.
     aio_cancel(unused.as_raw_fd(), None);
     Ok(())
 }

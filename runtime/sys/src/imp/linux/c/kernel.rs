@@ -67,7 +67,7 @@ pub(in crate::imp::linux) fn thread_exists(tid: i32) -> bool {
     signal_thread(tid, 0)
 }
 
-/// Gives the calling thread its own working directory and file mode mask. The change is irreversible.
+/// Separates the working directory and the file mode mask of the calling thread from those of the process. The change is irreversible.
 pub(crate) fn unshare_folder() -> io::Result<()> {
     if unshare(libc::CLONE_FS) == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
@@ -226,7 +226,7 @@ unsafe extern "C" {
     /// Sets the alarm of this process in microseconds, with an interval for repetition.
     pub(in crate::imp::linux) safe fn ualarm(first: c_uint, then: c_uint) -> c_uint;
     safe fn getitimer(which: c_int, now: &mut libc::itimerval) -> c_int;
-    // Changes only per-thread state such as the working directory, on which memory safety does not depend.
+    // Safe, because the call changes only per-thread state such as the working directory, on which memory safety does not depend.
     safe fn unshare(what: c_int) -> c_int;
 }
 

@@ -122,7 +122,7 @@ pub(in crate::imp::linux) fn set_environment(array: &'static mut [*mut c_char]) 
     unsafe { variable.write_volatile(first) };
 }
 
-/// Sets an environment variable. The C library replaces the entry without reading the old value.
+/// Sets an environment variable. The C library replaces the entry without reading the old value, which may be in freed memory.
 pub(in crate::imp::linux) fn set_variable(name: &CStr, value: &CStr) {
     // SAFETY: the C library reads two C strings, under its own lock.
     unsafe { setenv(name.as_ptr(), value.as_ptr(), 1) };
@@ -201,7 +201,7 @@ pub(in crate::imp::linux) fn with_stream(buffer: &mut [u8], see: impl FnOnce(usi
     }
 }
 
-/// Makes the C library read its time zone table.
+/// Makes the C library load its time zone table.
 #[cfg(test)]
 pub(in crate::imp::linux) fn read_time_zone() {
     let mut parts = std::mem::MaybeUninit::uninit();

@@ -76,8 +76,8 @@ impl Listed<'_> {
         }
     }
 
-    /// Returns up to `len` bytes at an address. Bytes in writable parts are copied. Loader tables may be in writable parts if a tool has
-    /// edited the library.
+    /// Returns up to `len` bytes at an address. Copies bytes in writable parts, which contain tables of the loader if a tool has edited the
+    /// library.
     pub(in crate::imp::linux) fn read(&self, address: usize, len: usize) -> Cow<'_, [u8]> {
         if let Some(bytes) = self.bytes(address) {
             return Cow::Borrowed(&bytes[..len.min(bytes.len())]);
@@ -209,7 +209,7 @@ pub(in crate::imp::linux) fn len_of(function: usize) -> usize {
 
 /// Returns the start of the function that contains this address, according to the unwind tables.
 pub(in crate::imp::linux) fn enclosing(address: usize) -> Option<usize> {
-    // The unwinder looks up the byte before its argument, because it expects a return address.
+    // Adds one, because the unwinder expects a return address and looks up the byte before its argument.
     let found = _Unwind_FindEnclosingFunction(ptr::without_provenance_mut(address + 1));
     (!found.is_null()).then(|| found.addr())
 }

@@ -32,7 +32,7 @@ impl Reserved {
             }
             actual == requested
         };
-        // `then_some` would always create the value, and dropping an unused value would unmap memory of other code.
+        // Does not use `then_some`, which would always create the value: dropping an unused value would unmap memory of other code.
         is_reserved.then(|| Self(range))
     }
 }
@@ -97,7 +97,7 @@ mod tests {
 
     #[test]
     fn occupied_addresses_are_not_reserved_and_stay_mapped() {
-        // Linux places no mapping at this address by default.
+        // By default, Linux does not place mappings at this address.
         let range = 0x3000_0000_0000..0x3000_0000_2000_usize;
         let reserved = Reserved::at(range.clone()).expect("it is free");
         for _ in 0..2 {

@@ -14,7 +14,7 @@ pub(crate) fn read(address: usize, into: &mut [u8]) -> usize {
     }
     match kernel::copy_memory(address, into) {
         Ok(copied) => copied,
-        // Only this error indicates an unmapped page. A sandbox that forbids the system call may cause other errors.
+        // Only this error indicates an unmapped page. All other errors may be caused by a sandbox that forbids the system call.
         Err(libc::EFAULT) => 0,
         Err(_) => through_the_file(address, into),
     }

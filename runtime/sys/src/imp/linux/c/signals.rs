@@ -1,4 +1,4 @@
-//! Represents signals as numbers, bits and names, and represents signal actions and stacks as values. Blocks signals on threads.
+//! Wrappers for signals: signal numbers and bits, signal actions, alternate stacks, and blocking of signals on threads.
 //!
 //! All functions are async-signal-safe.
 #![expect(unsafe_code, reason = "queries signals in C")]
@@ -88,8 +88,8 @@ pub(in crate::imp::linux) fn fault(info: &libc::siginfo_t) -> usize {
     unsafe { info.si_addr() }.addr()
 }
 
-/// Calls `see` with a record and a context that contain only the signal number and the current state. Neither is moved, because the context
-/// contains a pointer to itself.
+/// Calls `see` with a record and a context that contain only the signal number and the current state. Neither may be moved, because the
+/// context contains a pointer to itself.
 pub(in crate::imp::linux) fn with_record(signal: c_int, see: impl FnOnce(*mut libc::siginfo_t, *mut libc::ucontext_t)) {
     let mut record = MaybeUninit::<libc::siginfo_t>::zeroed();
     let mut here = MaybeUninit::<libc::ucontext_t>::zeroed();
