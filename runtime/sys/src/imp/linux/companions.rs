@@ -268,7 +268,7 @@ fn review() {
         return;
     }
     for held in done {
-        // Closes the library, because the search has found no remaining use of it.
+        // Releases the additional reference, because the library is no longer in use, or because an image uses it again.
         drop(held.share);
     }
     record_unmapped();
