@@ -1,7 +1,9 @@
 //! Detects robust mutexes that threads hold. The C library links the robust mutexes that a thread holds into a list. The C library writes
 //! to the entries of this list, and so does the kernel when the thread ends. Therefore, memory that contains such a mutex must not be freed
-//! before the mutex is unlocked.  The list belongs to the thread and may change while it is read. The result is therefore only a snapshot.
-//! The snapshot suffices: the host has promised not to use the image, so no thread of the host locks its mutexes during the check.
+//! before the mutex is unlocked.
+//!
+//! The list belongs to the thread and may change while it is read. The result is therefore only a snapshot. The snapshot suffices: the host
+//! has promised not to use the image, so no thread of the host locks its mutexes during the check.
 
 use std::time::Instant;
 

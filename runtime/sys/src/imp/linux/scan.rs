@@ -8,9 +8,11 @@
 //! blocks, because more distant blocks usually belong to unrelated code. On a path of pointers, consecutive blocks of equal size count as
 //! one block, because they usually are the elements of one list. The search skips free memory, stream buffers, environment strings, the
 //! time zone, and completed requests of the C library. Stacks, registers and thread-locals are excluded. The loader is excluded because it
-//! refers to every image until the image is closed.  Libraries with their own allocators (Python, GLib) store callbacks in memory that they
-//! mapped themselves, and use interior pointers. A word of a library is therefore followed into the block that encloses its target. If the
-//! target is in a mapping of neither the C library nor an image, the search continues in the page of the target.
+//! refers to every image until the image is closed.
+//!
+//! Libraries with their own allocators (Python, GLib) store callbacks in memory that they mapped themselves, and use interior pointers. A
+//! word of a library is therefore followed into the block that encloses its target. If the target is in a mapping of neither the C library
+//! nor an image, the search continues in the page of the target.
 //!
 //! Blocks are visited in order of their distance, up to limits of count, size and time. A search that reaches a limit is reported as
 //! incomplete, and the image stays mapped.

@@ -1,9 +1,11 @@
 //! Untracked mappings: memory that a plugin maps by direct system calls, which no hook records. For example, rustix makes such calls for
 //! wasmtime. If the plugin does not unmap such a mapping, the mapping remains after the end of the plugin, and each reload adds a further
-//! one.  The owner of an untracked mapping cannot be determined, because the host may map memory at any time. An untracked mapping is
-//! therefore only reported, and stays mapped. A mapping is reported if memory of the image refers to the mapping at the end of the image.
-//! The mapping must also be newer than the image and must have no record. Blocks, arenas and thread stacks of the C library are not
-//! reported. If the host uses a different allocator, memory of the host cannot be recognized, and no mapping is reported.
+//! one.
+//!
+//! The owner of an untracked mapping cannot be determined, because the host may map memory at any time. An untracked mapping is therefore
+//! only reported, and stays mapped. A mapping is reported if memory of the image refers to the mapping at the end of the image. The mapping
+//! must also be newer than the image and must have no record. Blocks, arenas and thread stacks of the C library are not reported. If the
+//! host uses a different allocator, memory of the host cannot be recognized, and no mapping is reported.
 //!
 //! The mapping list is read when an image is mapped and when the image ends. A very long list is not read. The image's memory is searched
 //! only if the list contains mappings that may be untracked.
