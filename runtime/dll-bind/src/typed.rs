@@ -18,7 +18,8 @@ impl Imported {
     /// Returns the function for calls with the given Rust types, as in `typed::<(i32, f32), u8>()`. The Rust type of a C `bool` is `u32`,
     /// or `u8` if the declared width is one byte.
     ///
-    /// # Errors [`Breach::Signature`] if the declared types differ from the Rust types, or if a declared type needs a buffer.
+    /// # Errors
+    /// [`Breach::Signature`] if the declared types differ from the Rust types, or if a declared type needs a buffer.
     ///
     /// # Examples
     /// ```
@@ -58,7 +59,8 @@ fn format_signature(params: impl Iterator<Item = Number>, result: Option<Number>
 impl<A: CNumbers, R: CResult> TypedCall<'_, A, R> {
     /// Calls the function. If the library does not export the function, the call has no effect and returns zero.
     ///
-    /// # Errors [`Breach::NoThread`] if the thread that runs calls in the folder did not start.
+    /// # Errors
+    /// [`Breach::NoThread`] if the thread that runs calls in the folder did not start.
     #[inline]
     pub fn call(&self, arguments: A) -> Result<R, Broken> {
         match &self.code {

@@ -71,7 +71,8 @@ impl Machine {
     /// Links each code body to the declared function with the same path. If one function is rejected, no function is linked. If `code` is
     /// passed by value, each body is dropped as soon as it is linked.
     ///
-    /// # Errors Returns the errors of all rejected functions.
+    /// # Errors
+    /// Returns the errors of all rejected functions.
     ///
     /// # Examples
     /// ```

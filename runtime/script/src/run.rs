@@ -25,7 +25,8 @@ use crate::size;
 impl Machine {
     /// Runs instructions while more than `floor` calls exist. An error also ends all calls above `floor`.
     ///
-    /// # Errors Returns the error of the script, with the script call stack attached.
+    /// # Errors
+    /// Returns the error of the script, with the script call stack attached.
     pub(crate) fn run(&self, world: &World, floor: usize) -> Result<(), CallError> {
         let ran = self.run_instructions(world, floor);
         ran.map_err(|error| {

@@ -49,7 +49,8 @@ pub(crate) fn to_num(number: Number, num: Num) -> Value {
 
 /// Converts a constant to a value of this type, using the names and objects of the world.
 ///
-/// # Errors Returns a message if the type has no value that corresponds to the constant.
+/// # Errors
+/// Returns a message if the type has no value that corresponds to the constant.
 pub(crate) fn const_value(value: &Const, ty: &PropertyType, world: &World) -> Result<Value, String> {
     let refused = || format!("{value:?} is not a {ty}");
     let to_num = |number: Number| Num::of(ty.kind()).map(|num| to_num(number, num)).ok_or_else(refused);

@@ -224,8 +224,8 @@ fn a_child_exits_with_handlers_left() {
         return;
     }
     let seen = *SEEN.get_or_init(|| Seen::new(Mode::AtOnce, 0));
-    // Registers the function before any image is mapped, so that it is called after the exit handlers of all images. SAFETY: the function
-    // only prints.
+    // Registers the function before any image is mapped, so that it is called after the exit handlers of all images.
+    // SAFETY: the function only prints.
     unsafe { libc::atexit(report) };
     let (library, gone) = (Library::new(), Seen::new(Mode::AtOnce, 0));
     let module = library.map();
@@ -340,8 +340,8 @@ fn descriptors_that_are_left_open_are_named_and_closed_only_on_request() {
         let dir = tempfile::TempDir::new().expect("a temporary directory");
         let open = |name: &str| {
             let file = fs::File::create(dir.path().join(name)).expect("the directory is writable");
-            // Uses a high descriptor number, because no concurrent test of this process had such a descriptor open when the module was
-            // mapped. SAFETY: the file is open.
+            // Uses a high descriptor number, which no concurrent test of this process used when the module was mapped.
+            // SAFETY: the file is open.
             let fd = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_DUPFD_CLOEXEC, 500) };
             assert!(fd >= 500, "{}", std::io::Error::last_os_error());
             fd

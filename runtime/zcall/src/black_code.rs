@@ -58,7 +58,8 @@ impl BlackCode {
 
     /// Adds code that runs the function on several objects in one call.
     ///
-    /// # Safety On every object, `each` has the same effect as the code that was passed to [`Self::new`].
+    /// # Safety
+    /// On every object, `each` has the same effect as the code that was passed to [`Self::new`].
     #[must_use]
     pub unsafe fn with_each(self, each: EachCode) -> Self {
         Self { each: Some(each), ..self }

@@ -82,7 +82,8 @@ impl<'a> BufferMut<'a> {
 
     /// Checks that the buffer has exactly `expected` slots.
     ///
-    /// # Errors Returns [`CallError::Buffer`] with the actual and the expected number of slots.
+    /// # Errors
+    /// Returns [`CallError::Buffer`] with the actual and the expected number of slots.
     #[inline]
     pub fn expect_len(&self, expected: usize) -> Result<(), CallError> {
         match self.len() {
@@ -102,8 +103,8 @@ impl<'a> BufferMut<'a> {
 
     /// Writes a value to a slot. The slot must be empty or hold a value of type `T`.
     ///
-    /// # Errors Returns [`CallError::Buffer`] if the slot does not exist or holds a different type. In case of an error, the slot is
-    /// unchanged.
+    /// # Errors
+    /// Returns [`CallError::Buffer`] if the slot does not exist or holds a different type. In case of an error, the slot is unchanged.
     #[inline]
     pub fn set<T: SlotValue>(&mut self, index: usize, value: T) -> Result<(), CallError> {
         let slot = slot_mut(self.slots, index)?;
@@ -124,7 +125,8 @@ impl<'a> BufferMut<'a> {
     /// Overwrites a slot. Neither the old nor the new content of the slot may be an address. Without the feature `slot-types`, slots have
     /// no types, so this function cannot check this and accepts any slot.
     ///
-    /// # Errors Returns [`CallError::Buffer`] if the slot does not exist, or if its old or new content is an address.
+    /// # Errors
+    /// Returns [`CallError::Buffer`] if the slot does not exist, or if its old or new content is an address.
     #[inline]
     pub fn put(&mut self, index: usize, new: Slot) -> Result<(), CallError> {
         let is_address = |slot: Slot| slot.kind() == Some(SlotType::POINTER);
@@ -163,8 +165,9 @@ impl<'a> BufferMut<'a> {
 
     /// Returns the string that the caller passes in a slot.
     ///
-    /// # Safety The signature of the call has a string parameter in this slot. The address in the slot points to a [`TextView`], and the
-    /// view and its bytes are live and unchanged for `'a`.
+    /// # Safety
+    /// The signature of the call has a string parameter in this slot. The address in the slot points to a [`TextView`], and the view and
+    /// its bytes are live and unchanged for `'a`.
     ///
     /// # Errors
     /// Returns the errors of [`Self::pointer`], or an error if the bytes are not UTF-8.
@@ -179,7 +182,8 @@ impl<'a> BufferMut<'a> {
 
     /// Passes `text` to the sink that the caller of the function has stored in a slot.
     ///
-    /// # Safety The signature of the call has a string result in this slot. The address in the slot points to a live [`TextSink`].
+    /// # Safety
+    /// The signature of the call has a string result in this slot. The address in the slot points to a live [`TextSink`].
     ///
     /// # Errors
     /// Returns the errors of [`Self::pointer`].

@@ -45,7 +45,8 @@ pub trait Resolver {
     /// Resolves `name`. If a function is returned, the call table assigns a handle to it and does not resolve the name again. If the name
     /// is declined, the next lookup resolves it again.
     ///
-    /// # Errors Fails if this resolver is responsible for the name but the name is invalid. The chain then calls no further resolver.
+    /// # Errors
+    /// Fails if this resolver is responsible for the name but the name is invalid. The chain then calls no further resolver.
     fn resolve(&self, name: &ZCallName) -> Result<Answer, CallError>;
 }
 

@@ -20,7 +20,8 @@ pub trait FreeCalls: Send + Sync {
 
     /// Calls the function of `handle` on the current thread.
     ///
-    /// # Errors Returns [`CallError::Unavailable`] if the load context of the function is unloading, or the error of the callee.
+    /// # Errors
+    /// Returns [`CallError::Unavailable`] if the load context of the function is unloading, or the error of the callee.
     fn call(&self, handle: ZCallHandle, buffer: BufferMut<'_>) -> Result<(), CallError>;
 
     /// Returns the code for direct calls of `handle`. The handle must refer to a host function, and the fingerprint of its signature must

@@ -30,7 +30,8 @@ pub struct ZCallName {
 impl ZCallName {
     /// Parses a name that begins with the name of `protocol` and a colon.
     ///
-    /// # Errors Fails if the protocol cannot parse the address, or if the address contains a space or an invisible character.
+    /// # Errors
+    /// Fails if the protocol cannot parse the address, or if the address contains a space or an invisible character.
     ///
     /// # Examples
     /// ```

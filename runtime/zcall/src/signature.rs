@@ -49,9 +49,10 @@ impl CallSignature {
 
     /// Adds the kinds of the slots. A [`Call`](crate::call::Call) needs the kinds to read the slots.
     ///
-    /// # Safety In every call with as many slots as `kinds`, the slots match `kinds`. This holds for callers that pass this fingerprint,
-    /// and for callers that check each value themselves. The slot of a string argument contains the address of a view. The slot of a string
-    /// result contains the address of a sink.
+    /// # Safety
+    /// In every call with as many slots as `kinds`, the slots match `kinds`. This holds for callers that pass this fingerprint, and for
+    /// callers that check each value themselves. The slot of a string argument contains the address of a view. The slot of a string result
+    /// contains the address of a sink.
     #[must_use]
     pub unsafe fn with_kinds(self, kinds: Kinds) -> Self {
         Self(Rc::new(Read { kinds: Some(kinds), ..(*self.0).clone() }))

@@ -50,7 +50,7 @@ pub(super) struct Rings {
 #[derive(Default)]
 struct Own {
     known: Vec<Ring>,
-    /// Time at which the last ring of the image was found to be gone.
+    /// Time at which all rings of the image were first found to be gone.
     gone: Option<Instant>,
 }
 

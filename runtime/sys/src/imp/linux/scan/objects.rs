@@ -57,9 +57,9 @@ impl Object {
         self.name().starts_with("libc.so")
     }
 
-    /// Checks if the object's variables refer to images only as records, not as callbacks: the loader, the unwinder, and a thread pool. The
-    /// loader lists every image until the image is closed. The unwinder may cache an image's tables, but queries the loader before it uses
-    /// a cached table. Explicitly registered tables are recorded elsewhere. A thread pool stores its last task even after the task has
+    /// Returns `true` for the loader, the unwinder and thread pools, whose variables refer to images only as records and not as callbacks.
+    /// The loader lists every image until the image is closed. The unwinder may cache an image's tables, but queries the loader before it
+    /// uses a cached table. Explicitly registered tables are recorded elsewhere. A thread pool stores its last task even after the task has
     /// completed.
     pub(super) fn lists_images(&self) -> bool {
         let name = self.path.file_name().unwrap_or_default().to_string_lossy();
