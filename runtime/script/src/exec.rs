@@ -181,7 +181,6 @@ pub(crate) struct Linked {
     pub(crate) frame_size: u32,
     pub(crate) is_static: bool,
     pub(crate) is_singular: bool,
-    /// Layout of the frame.
     pub(crate) schema: Schema,
     /// Registers whose values own memory outside the frame.
     pub(crate) owning: Box<[Slot]>,
@@ -196,7 +195,6 @@ pub(crate) struct Linked {
     pub(crate) checked_class: Cell<ClassId>,
 }
 
-/// Property of an object that is not `self`.
 #[derive(Debug)]
 pub(crate) struct OtherProperty {
     pub(crate) owner: Rc<Class>,
@@ -229,7 +227,6 @@ pub(crate) struct Site {
     pub(crate) initial: Option<Value>,
     /// Bit mask of the parameters for which the call passes no argument.
     pub(crate) skipped: u64,
-    /// Register that receives the result.
     pub(crate) to: Option<Slot>,
     /// Call cache with the last callee. The key is the class of the object, or a class path together with the number of the run in which
     /// the path was resolved.
@@ -241,7 +238,6 @@ pub(crate) struct Site {
     pub(crate) cached_is_own: Cell<bool>,
 }
 
-/// Target of a call.
 #[derive(Debug)]
 pub(crate) enum LinkedTarget {
     Virtual(Option<u16>),
@@ -274,7 +270,6 @@ pub(crate) enum Arg {
 #[derive(Debug)]
 pub(crate) struct Move {
     pub(crate) copy_kind: CopyKind,
-    /// Offset in the caller's frame.
     pub(crate) caller_offset: u16,
     /// Offset in the frame or block of the callee.
     pub(crate) param_offset: u16,
@@ -300,7 +295,6 @@ pub(crate) enum CopyKind {
 pub(crate) struct LinkedPlace {
     pub(crate) root: LinkedRoot,
     pub(crate) steps: Box<[LinkedStep]>,
-    /// Type of the value at the place.
     pub(crate) property: Rc<Property>,
     pub(crate) initial: Option<Value>,
 }

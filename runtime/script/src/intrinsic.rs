@@ -347,7 +347,6 @@ fn change_bindings(what: &Intrinsic, at: PtrMut<'_>, one: Binding) -> Result<(),
     at.write(&value).map_err(|error| CallError::other(error.found))
 }
 
-/// Returns the element type of an array.
 fn element_of(ty: &PropertyType) -> Result<&PropertyType, CallError> {
     let PropertyType::Array(of) = ty else { return Err(no_container(ty)) };
     Ok(of.ty())

@@ -16,7 +16,6 @@ pub(crate) trait Number: Copy + PartialOrd {
     /// Computes `op`. The flag is true for a division by zero.
     fn binary(op: Op, left: Self, right: Self, places: i32) -> (Self, bool);
 
-    /// Compares with the tolerance of `~=`.
     fn is_near(self, other: Self) -> bool;
 }
 

@@ -41,7 +41,6 @@ enum Resolved<'a> {
     OutOfRange(&'a Property, i32, u32),
 }
 
-/// Kind of access to a place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Access {
     Read,

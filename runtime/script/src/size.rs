@@ -18,7 +18,6 @@ pub(crate) const DEFAULT: usize = 256 << 20;
 /// Default limit of the total size of all values.
 pub(crate) const DEFAULT_OF_ALL: usize = 1 << 30;
 
-/// Current limits of the thread.
 #[derive(Clone, Copy, Debug)]
 struct Limit {
     /// Maximum size of one value in bytes.

@@ -172,14 +172,11 @@ fn comment_end(text: &str) -> Option<usize> {
     Some(at)
 }
 
-/// A token with its position.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Token {
     pub(crate) kind: Kind,
     pub(crate) span: Span,
-    /// True if a line break precedes the token.
     pub(crate) on_new_line: bool,
-    /// Comments before the token.
     pub(crate) comments: Option<Span>,
 }
 

@@ -328,7 +328,6 @@ impl FunctionCompiler {
         }
     }
 
-    /// Returns true if the register is a temporary in use.
     fn is_temp(&self, reg: Reg) -> bool {
         self.used.iter().any(|(_, used)| *used == reg)
     }
@@ -343,7 +342,6 @@ impl FunctionCompiler {
         if self.is_constant(reg) { self.copied(reg, ty) } else { reg }
     }
 
-    /// Copies a register to a temporary register.
     fn copied(&mut self, from: Reg, ty: &Type) -> Reg {
         let to = self.temp(ty);
         self.emit(Ins::Copy { to, from });

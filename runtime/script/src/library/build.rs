@@ -86,7 +86,6 @@ fn wildcard(mut param: PropertyDecl, key: &str) -> PropertyDecl {
     param
 }
 
-/// Declares a parameter that accepts any array.
 pub(super) fn any_array(name: &str) -> PropertyDecl {
     wildcard(PropertyDecl::new(name, PropertyKind::ARRAY).of_type("i32"), WILDCARDS[0])
 }
@@ -101,17 +100,14 @@ pub(super) fn any_value(name: &str) -> PropertyDecl {
     wildcard(PropertyDecl::new(name, PropertyKind::I32), CUSTOM_STRUCT)
 }
 
-/// Declares a parameter that accepts any set.
 pub(super) fn any_set(name: &str) -> PropertyDecl {
     wildcard(PropertyDecl::new(name, PropertyKind::SET).of_type("i32"), CUSTOM_STRUCT)
 }
 
-/// Declares a parameter that accepts any map.
 pub(super) fn any_map(name: &str) -> PropertyDecl {
     wildcard(PropertyDecl::new(name, PropertyKind::MAP).of_type("i32, i32"), CUSTOM_STRUCT)
 }
 
-/// Declares a parameter or result that accepts any struct.
 pub(super) fn any_struct(name: &str) -> PropertyDecl {
     wildcard(PropertyDecl::new(name, PropertyKind::STRUCT).of_type("/Script/Script.AnyStruct"), CUSTOM_STRUCT)
 }

@@ -179,7 +179,6 @@ fn random() -> u64 {
     })
 }
 
-/// Returns a random number in `0.0..1.0`.
 fn fraction() -> f32 {
     (random() >> 40) as f32 / (1u64 << 24) as f32
 }

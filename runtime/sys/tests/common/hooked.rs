@@ -147,7 +147,6 @@ impl Library {
     }
 }
 
-/// Mapped copy of the module.
 pub(crate) struct Module {
     pub(crate) image: Image,
     pub(crate) ledger: Arc<Ledger>,

@@ -15,7 +15,6 @@ pub(super) struct LocalSym {
     pub(super) id: LocalId,
 }
 
-/// Context of a function body.
 pub(crate) struct Body<'c, 'a> {
     pub(super) checker: &'c Checker<'a>,
     pub(super) file: usize,
@@ -36,7 +35,6 @@ pub(crate) struct Body<'c, 'a> {
     pub(super) params: u32,
     /// Number of values that the parameters and locals hold. Each element of a fixed array counts as a value.
     pub(super) values: u64,
-    /// Number of enclosing loops.
     pub(super) loops: u32,
     /// Number of enclosing loops and switches.
     pub(super) breakable: u32,

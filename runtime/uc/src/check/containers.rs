@@ -107,7 +107,7 @@ impl Body<'_, '_> {
         Ok(Expr { kind: ExprKind::Intrinsic(which, operands), ty: result, line: self.line(span) })
     }
 
-    /// Checks `array.Find('Field', value)`.
+    /// Checks the search `array.Find('Field', value)` by a field of the elements.
     fn find_by_field(&self, base: Expr, of: &Type, args: &Args, span: Span) -> Found<Expr> {
         let [Some(field), Some(value)] = args else {
             return self.refuse("uc-arguments", span, "`Find` takes a name and a value here");

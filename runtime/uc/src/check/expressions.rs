@@ -99,7 +99,6 @@ impl Body<'_, '_> {
         self.refuse("uc-static", span, format!("a static function has no object: {what} is not available"))
     }
 
-    /// Resolves an unqualified name.
     fn name(&self, name: &Ident, expected: Option<&Type>) -> Found<Expr> {
         let (span, line) = (name.span, self.line(name.span));
         if let Some(local) = get_caseless(&self.locals, &name.text) {

@@ -17,7 +17,6 @@ const ONCE: &[&str] = &[
     "uc-function-word",
 ];
 
-/// Maximum number of lines listed in a message.
 const MAX_LINES: usize = 12;
 
 /// Merges repeated messages. The input is sorted by file and offset.

@@ -197,7 +197,6 @@ pub(crate) struct Reported;
 
 pub(crate) type Found<T> = Result<T, Reported>;
 
-/// State of a running check.
 pub(crate) struct Checker<'a> {
     package: &'a str,
     sources: &'a [Source],

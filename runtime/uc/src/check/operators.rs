@@ -10,7 +10,6 @@ use crate::source::Span;
 
 pub(super) struct Operation {
     pub(super) binary: Binary,
-    /// Required type of the left operand.
     pub(super) left: Type,
     pub(super) right: Type,
     pub(super) result: Type,

@@ -21,7 +21,7 @@ impl Body<'_, '_> {
         found
     }
 
-    /// Checks `a.b`.
+    /// Checks the member access `a.b`.
     pub(super) fn member(&self, of: &ast::Expr, name: &Ident, expected: Option<&Type>, span: Span) -> Found<Expr> {
         match &of.kind {
             ast::ExprKind::Default => {
@@ -240,7 +240,7 @@ impl Body<'_, '_> {
         Ok(Expr { kind, ty, line: self.line(name.span) })
     }
 
-    /// Checks `a[b]`.
+    /// Checks the element access `a[b]`.
     pub(super) fn index(&self, of: &ast::Expr, index: &ast::Expr, span: Span) -> Found<Expr> {
         let base = self.value(of, None)?;
         let line = self.line(span);

@@ -164,7 +164,6 @@ pub(crate) struct FuncSym {
     pub(crate) access: Access,
     /// Path of the function in the most basic class that declares it.
     pub(crate) first: Path,
-    /// Type constraints of wildcard parameters.
     pub(crate) wild: Vec<Option<Wild>>,
     pub(crate) wild_result: Option<Wild>,
     pub(crate) at: Option<At>,

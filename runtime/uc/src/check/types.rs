@@ -11,7 +11,6 @@ use crate::diagnostic::Diagnostic;
 use crate::hir::{Const, ExprKind, Num, Path, Type};
 use crate::token::lower;
 
-/// Maximum length of a fixed array.
 pub(super) const MAX_FIXED_LEN: u32 = 65_536;
 
 /// Maximum number of values that the variables of a class, struct or function may hold. Counts each element of a fixed array and each field

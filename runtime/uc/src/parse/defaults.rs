@@ -278,7 +278,6 @@ impl Parser<'_> {
         Ok(DefaultValue { kind, span: Span { start: token.span.start, end: self.last_end } })
     }
 
-    /// Parses a number with an optional sign.
     fn default_number(&mut self) -> Read<DefaultValueKind> {
         let is_negative = self.peek().kind == Kind::Minus;
         if matches!(self.peek().kind, Kind::Minus | Kind::Plus) {

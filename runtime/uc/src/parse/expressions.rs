@@ -390,7 +390,6 @@ impl Parser<'_> {
     }
 }
 
-/// Returns true if the token is a prefix operator.
 fn is_prefix(kind: Kind) -> bool {
     matches!(kind, Kind::Not | Kind::Minus | Kind::Plus | Kind::Tilde | Kind::PlusPlus | Kind::MinusMinus)
 }

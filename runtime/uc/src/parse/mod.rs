@@ -268,7 +268,6 @@ impl<'s> Parser<'s> {
         Diagnostic::error(id, (self.file, span), message)
     }
 
-    /// Returns the next token without consuming it.
     fn peek(&mut self) -> Token {
         self.tokens.peek(0)
     }
@@ -277,14 +276,12 @@ impl<'s> Parser<'s> {
         self.tokens.peek(n).kind
     }
 
-    /// Consumes the next token.
     fn next(&mut self) -> Token {
         let token = self.tokens.next();
         self.last_end = token.span.end;
         token
     }
 
-    /// Returns the text of a token.
     fn text(&self, token: Token) -> &'s str {
         self.source.slice(token.span)
     }
@@ -389,7 +386,6 @@ impl<'s> Parser<'s> {
         self.expect(Kind::Gt, "`>`", place)
     }
 
-    /// Formats a token for messages.
     fn describe(&self, token: Token) -> String {
         match token.kind {
             Kind::End => "the end of the file".to_owned(),
@@ -465,7 +461,6 @@ impl<'s> Parser<'s> {
         Ok(argument)
     }
 
-    /// Returns true if a macro is `` `define ``.
     fn is_define(&self, token: Token) -> bool {
         self.text(token).eq_ignore_ascii_case("`define")
     }

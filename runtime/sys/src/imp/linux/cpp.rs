@@ -228,7 +228,6 @@ impl Access {
     }
 }
 
-/// Returns the virtual base of a stream.
 fn base_of(stream: usize) -> Option<usize> {
     let table = peek::word(stream).filter(|table| *table != 0)?;
     Some(stream.wrapping_add(peek::word(table.checked_sub(BASE_OFFSET)?)?))

@@ -223,7 +223,6 @@ impl Pages {
         all
     }
 
-    /// Returns the total bytes of mappings and attached segments.
     fn map_bytes(&self) -> u64 {
         let segments: usize = lock(&self.segments).iter().map(ExactSizeIterator::len).sum();
         lock(&self.maps).bytes() + segments as u64
