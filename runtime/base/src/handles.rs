@@ -65,6 +65,6 @@ pub fn with_last_serial<R>(last: u32, make: impl FnOnce() -> R) -> R {
 pub struct ModuleId(pub u64);
 
 impl ModuleId {
-    /// Id of the host's own module, which never ends.
+    /// Id of the host's own module, which is never unloaded.
     pub const HOST: Self = Self(0);
 }

@@ -104,7 +104,7 @@ impl Outline {
     }
 }
 
-/// Adds the identifiers of a file.
+/// Adds the identifiers of a file, and pairs of identifiers joined by a dot, to `mentions`.
 fn mentioned(source: &Source, mentions: &mut HashSet<String>) {
     let mut tokens = Tokens::new(&source.text);
     // The last identifier, and the identifier before the dot that precedes it.

@@ -102,7 +102,7 @@ pub enum Origin {
 
 impl Origin {
     /// Returns the module with which the protocol or resolver is removed. For the host and the runtime, returns the host's own module,
-    /// which never ends.
+    /// which is never unloaded.
     fn module(self) -> ModuleId {
         match self {
             Self::BuiltIn | Self::Host => ModuleId::HOST,
@@ -282,7 +282,7 @@ impl ResolverChain {
         self.statuses.borrow_mut().pass_over(after, before);
     }
 
-    /// Removes the protocols and resolvers of a module. The module may be suspended. The host's own module never ends.
+    /// Removes the protocols and resolvers of a module. The module may be suspended. Has no effect for the host's own module.
     pub fn end_module(&self, module: ModuleId) {
         if module == ModuleId::HOST {
             return;

@@ -173,7 +173,7 @@ impl Explicit {
         self.state.borrow_mut().statuses.pass_over(after, before);
     }
 
-    /// Removes the functions of a module. The module may be suspended. The host's own module never ends.
+    /// Removes the functions of a module. The module may be suspended. Has no effect for the host's own module.
     pub fn end_module(&self, module: ModuleId) {
         if module == ModuleId::HOST {
             return;

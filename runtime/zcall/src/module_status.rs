@@ -52,7 +52,7 @@ impl ModuleStatuses {
         self.set_suspended(module, false);
     }
 
-    /// Ends a module. The module may be suspended. The host's own module never ends.
+    /// Ends a module. The module may be suspended. Has no effect for the host's own module.
     pub fn end(&mut self, module: ModuleId) {
         self.know(module.0);
         self.alive.remove(&module.0);

@@ -351,7 +351,7 @@ impl ZCallTable {
     }
 
     /// Ends all handles of a module and drops their dispatchers. The module may be suspended. Functions that the module registers later are
-    /// rejected. The host's own module never ends.
+    /// rejected. Has no effect for the host's own module.
     pub fn end_module(&self, module: ModuleId) {
         if module == ModuleId::HOST {
             return;

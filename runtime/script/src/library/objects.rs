@@ -15,7 +15,7 @@ use super::build::{Body, Declared as _, param, pure, result};
 use crate::cost;
 use crate::value::{handle, name, object_of};
 
-/// Returns the function declarations. The parameters accept objects of the class `root`.
+/// Returns the declarations of these functions. Object parameters accept any object of the class `root`.
 pub(super) fn functions(root: &str) -> Vec<FunctionDecl> {
     let class = |name: &str| PropertyDecl::new(name, PropertyKind::SUBCLASS_OF).of_type(root);
     let object = || PropertyDecl::new("object", PropertyKind::OBJECT).of_type(root);

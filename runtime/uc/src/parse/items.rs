@@ -419,7 +419,7 @@ impl Parser<'_> {
         Ok(Some(dim))
     }
 
-    /// Parses a name with its optional array size and `<…>`.
+    /// Parses a name with its optional array size and its optional metadata in `<…>`.
     pub(super) fn var_name(&mut self, what: &str) -> Read<VarName> {
         let (name, dim) = (self.ident(what)?, self.dim()?);
         // Skips the C++ type in `pointer X{FVoid}`, because only native code needs it.

@@ -335,7 +335,7 @@ impl Walk<'_> {
     }
 
     /// Returns the block that starts at this word, its size, and the reach from this block on. If no block starts there, returns the page
-    /// of a mapping or the enclosing block. From such a page or enclosing block, only references to the image count.
+    /// of a mapping or the enclosing block. In such a page or enclosing block, only references to the image's segments are considered.
     fn block_of(&mut self, word: usize, reach: Reach) -> Option<(usize, usize, Reach)> {
         if let Some(len) = self.blocks.len(word) {
             return Some((word, len, reach));
