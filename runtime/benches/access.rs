@@ -1,10 +1,11 @@
-//! Measures how fast plugin code accesses host memory, compared to plugin memory. The plugin is a release build of `values`. The host calls
-//! a method of its class `Gauge`, which runs a loop of 1,000 rounds. The measured time includes this call, whose cost is negligible.
+//! Measures how fast plugin code accesses host memory, compared to plugin memory. One call of a method of the class `Gauge` runs each loop,
+//! in a release build of the plugin `values`. The host measures the time. Each iteration of criterion has 1,000 rounds. The time of the
+//! call is therefore negligible.
 //!
 //! * `read`, `write`: a property of an object that is borrowed for the frame, compared to a struct field behind a pointer.
 //! * `read_by_handle`, `write_by_handle`: a property of an object handle, compared to the same field. Each access checks the handle.
-//! * `write_while_marking`: writes of a number and of a reference during an incremental collection, compared to writes without a  
-//! collection. While the collection marks objects, each write of a reference calls the host.
+//! * `write_while_marking`: writes of a number and of a reference during an incremental collection, compared to writes without a
+//!   collection. During a mark, each write of a reference calls the host.
 //! * `sum`: an `Array(f64)` as a borrowed slice, compared to a `Vec<f64>`.
 #![expect(unsafe_code, reason = "opens the door that only the benchmarks of this crate have")]
 
@@ -15,7 +16,7 @@ use std::time::Instant;
 use alcedo_runtime::{ObjectHandle, Runtime, Value};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 
-/// Number of loop rounds in one criterion iteration.
+/// Number of rounds of a loop per iteration.
 const ROUNDS: u64 = 1_000;
 
 /// Lengths of the summed arrays. The first array fits into the L1 cache. The second array exceeds every cache.

@@ -7,8 +7,8 @@
 //!   `alcedo_batch` calls `uf` on a thousand objects in one crossing; its time is for all objects, its throughput for each object.
 //!   `alcedo_table` is an entry of a table (`entry_table!`), and `alcedo_table_pointer` this entry while its red frame is open.
 //!   `alcedo_table_slim` and `alcedo_table_slim_pointer` are entries of the table of a module in a Slim.
-//! * `call_plugin_to_host`: calls from the plugin, in a long loop. One call from the host starts the loop, so its own time is   negligible.
-//! `c_pointer` and `dyn_trait` call functions inside the plugin. `alcedo_pointer` is a leaf function of the host, and `alcedo_ex` a
+//! * `call_plugin_to_host`: calls from the plugin, in a long loop; one call of the host starts the loop, so the time of that call is
+//!   negligible. `c_pointer` and `dyn_trait` stay in the plugin. `alcedo_pointer` is a leaf function of the host, and `alcedo_ex` a
 //!   function that the host registered with its Rust types. `alcedo_nm` is a function of a module, which the host enters. `alcedo_uf` is an
 //!   event of a native class, and `alcedo_uf_override` an override of this event in a module. `alcedo_up` reads and then writes a property.
 //!   `alcedo_batch` calls a method on a thousand objects at once; its time is for each object. `alcedo_ex` uses the handle in a

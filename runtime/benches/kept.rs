@@ -2,9 +2,9 @@
 //! functions with six parameters, and native methods. Uses release builds of `carousel` and `grid`.
 //!
 //! * `kept_function`: `c_pointer` is a C function of the host. `uf` is a function of an object's own class, and `inherited` a function that
-//! this class inherits from another class of the module. `glue` and `glue_inherited` call these two functions through `host_class!`.  
-//! `host_body` calls a native method by its name, and `accessor` calls this method through the native view of the class.   `static` is a
-//! static function of a class, and `six` a function with six parameters.
+//!   this class inherits from another class of the module. `glue` and `glue_inherited` call these two functions through `host_class!`.
+//!   `host_body` calls a native method by its name, and `accessor` calls this method through the native view of the class. `static` is a
+//!   static function of a class, and `six` a function with six parameters.
 //! * `kept_property`: reads and writes a property. `up` uses its name and Rust type, `glue` uses `host_class!`, and `accessor` uses the
 //!   native view of a class.
 

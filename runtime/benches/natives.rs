@@ -1,9 +1,10 @@
 //! Measures accesses to a native class that is declared as a Rust type. The loops run in the host, and in a release build of `host-types`.
 //! A single call starts each loop. The loop is long, so the time of this call is negligible.
 //!
-//! * `native_property_read`: a plugin reads a property of a host class, compared to a read of a field behind a pointer. *
-//! `native_method_call`: a plugin calls a host method, compared to a C function called by its pointer. * `native_property_read_by_host`:
-//! the host reads the property through the Rust type of the class, compared to a read of a field   behind a pointer.
+//! * `native_property_read`: a plugin reads a property of a class of the host, compared with a read of a field behind a pointer.
+//! * `native_method_call`: a plugin calls a method of the host, compared to a C function called by its pointer.
+//! * `native_property_read_by_host`: the host reads the property by the type of the class, compared with a read of a field
+//!   behind a pointer.
 
 #[path = "support/lamp.rs"]
 mod lamp;
@@ -18,7 +19,7 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 
 use crate::lamp::{Hums, Lamp};
 
-/// Number of loop rounds in one criterion iteration.
+/// Number of rounds of a loop per iteration.
 const ROUNDS: u64 = 1_000;
 
 fn cost(criterion: &mut Criterion) {

@@ -83,7 +83,7 @@ impl Stub {
     pub(crate) fn typed<A: CNumbers, R: CResult>(&self) -> Option<TypedCode<'_, A, R>> {
         let numbers = A::NUMBERS.iter().map(|number| Register::Number(*number));
         let is_declared = self.params.iter().copied().eq(numbers) && self.result == R::NUMBER.map(Register::Number);
-        is_declared.then(|| TypedCode { code: self.code.as_ptr().cast(), types: PhantomData })
+        is_declared.then(|| TypedCode { code: self.code.as_ptr().cast(), stub: PhantomData, types: PhantomData })
     }
 
     pub(crate) fn has_trampoline(&self) -> bool {
@@ -253,7 +253,8 @@ pub trait CResult: sealed::Sealed + 'static {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TypedCode<'a, A, R> {
     code: *const (),
-    types: PhantomData<(&'a Stub, fn(A) -> R)>,
+    stub: PhantomData<&'a Stub>,
+    types: PhantomData<fn(A) -> R>,
 }
 
 impl<A: CNumbers, R: CResult> TypedCode<'_, A, R> {
