@@ -122,7 +122,7 @@ impl Scene {
         self.objects.iter().filter(|(known, _)| *known == class).map(|(_, object)| *object).collect()
     }
 
-    /// Sets values in the plugin parts that a reload would not preserve.
+    /// Calls functions that change fields of plugin parts. A committed reload would lose these changes.
     fn stir(&self) {
         let call = |class: &str, function: &str, arguments: &[Value]| {
             for object in self.of(class) {

@@ -274,7 +274,7 @@ fn the_authors_host_survives_an_edit_a_crash_and_a_hang() {
     // Without a path, `repl` runs the host that the manifest in the working directory specifies.
     assert!(own.repl(&[], ":help\n").contains("good morning"));
 
-    // Without the metadata, the host is the sample engine. The sample engine does not have the class.
+    // Without the key `host` in the manifest, the host is the sample engine, which does not have the class `Rig.Gadget`.
     let manifest = fs::read_to_string(own.manifest()).unwrap();
     fs::write(own.manifest(), manifest.replace("host = \"../rig\"", "")).unwrap();
     let mut dev = own.dev(&[]);

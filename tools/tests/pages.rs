@@ -304,7 +304,8 @@ fn text(path: &Path) -> String {
     }
 }
 
-/// Checks that each link of the book refers to a page of the book, because its website has no further files.
+/// Checks that the target and the anchor of each relative link exist, in all pages of the repository. Links of the book must stay inside of
+/// the book, because its website contains no other files.
 #[test]
 fn each_relative_link_of_a_page_resolves() {
     let root = repository();

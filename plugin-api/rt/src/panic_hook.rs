@@ -9,9 +9,10 @@
 //! A hook that the author's code takes with `take_hook` and stores is not dropped. The next hook that the author sets usually calls the
 //! stored hook. If not, [`ensure`] detects the missing link, after the main of the module and after a panic without a location.
 //!
-//! A `take_hook` and the following `set_hook` are not atomic. If a second thread panics between these calls, std prints the panic, and the
-//! host does not receive its location. If a second thread sets a hook between the calls, this hook is lost. Both cases are rare and
-//! accepted, because [`ensure`] almost always runs inside of a `set_hook` call, and the order of concurrent calls is undefined in any case.
+//! [`ensure`] calls `take_hook` and then `set_hook`, and this pair of calls is not atomic. If a second thread panics between the two calls,
+//! std prints the panic, and the host does not receive its location. If a second thread sets a hook between them, its hook is lost. Both
+//! cases are rare and accepted, because [`ensure`] almost always runs inside of a `set_hook` call, and the order of concurrent calls is
+//! undefined in any case.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind, set_hook, take_hook};

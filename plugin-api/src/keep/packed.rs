@@ -1,6 +1,6 @@
 //! Writes kept fields of standard types as bytes without names. A later build whose kept fields have the same names and types reads the
-//! bytes in one call. The bytes contain no address, so they remain valid after the module that wrote them is unloaded. If the type of one
-//! kept field of a class is not a standard type, all kept fields of the class are saved by name.
+//! bytes in one call. The bytes contain no address, so they remain valid after the module that wrote them is unloaded. If any kept field of
+//! a class is not of a standard type, all kept fields of the class are saved by name.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::hash::Hash;
@@ -116,8 +116,8 @@ const fn print(name: &str, parameters: &[u64]) -> u64 {
     print.finish()
 }
 
-/// Returns the fingerprint of a class's kept fields, computed from the name and the type of each field. Returns zero if a field is not
-/// [`Packed`], or if the class keeps no field. The host then saves the fields by name.
+/// Returns the fingerprint of a class's kept fields, computed from the name and the type of each field. Returns zero if the class keeps no
+/// field, or if the type of a field is not [`Packed`]. In the latter case, the host saves the fields by name.
 #[must_use]
 pub(crate) const fn kept_print(fields: &[(&str, u64)]) -> u64 {
     let (mut print, mut at) = (Fingerprint::START.text(ENCODING), 0);

@@ -95,7 +95,7 @@ pub enum Breach {
         /// The four bytes of the result.
         word: u32,
     },
-    /// The value of a field exceeds the range of `float`, the C type for which the field is declared.
+    /// The value of a field exceeds the range of `float`, the type of the field in C.
     #[error("is {value}, and the field is a `float` in C, which ends at {max:e}", max = f32::MAX)]
     NotAFloat {
         /// The value as a decimal number.

@@ -1,4 +1,4 @@
-//! Tests calls of C functions through declarations. Each test compiles its own library.
+//! Tests calls of C functions that are declared in Rust or in scripts. Most tests compile a C library of their own.
 #![expect(unsafe_code, reason = "vouches for the libraries that the tests compile")]
 
 #[path = "../../tests/support/builds.rs"]

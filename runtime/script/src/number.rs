@@ -177,9 +177,9 @@ pub(crate) enum TripleOp {
     Turned(Op, Num, Num),
     Negative(Num),
     Converted(Num, Num),
-    /// Rotator with the second number kind that points along a vector with the first kind.
+    /// Rotator of the second number kind, in the direction of a vector of the first kind.
     RotatorOf(Num, Num),
-    /// Unit vector with the second number kind along a rotator with the first kind.
+    /// Unit vector of the second number kind, in the direction of a rotator of the first kind.
     DirectionOf(Num, Num),
     /// True if a component is nonzero.
     IsNotZero(Num),

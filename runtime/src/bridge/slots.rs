@@ -197,8 +197,8 @@ pub(crate) fn source<'a>(buffer: &BufferMut<'a>, at: usize, ty: &'a PropertyType
 /// is not a pointer slot, or if the address in the slot is invalid for the type.
 pub(crate) fn target<'a>(buffer: &mut BufferMut<'_>, at: usize, ty: &'a PropertyType) -> Result<PtrMut<'a>, CallError> {
     let address = aligned(buffer, at, ty)?;
-    // SAFETY: the signature requires the caller to provide zeroed memory for a value of the type, which is a valid value. Afterwards the
-    // caller owns the value.
+    // SAFETY: the signature requires the caller to provide zeroed memory for the value. For each type, zeroed memory is a valid value.
+    // Afterwards the caller owns the value.
     Ok(unsafe { PtrMut::new(address, ty) })
 }
 

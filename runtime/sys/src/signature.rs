@@ -172,7 +172,7 @@ impl PublicKey {
         self.0.to_bytes()
     }
 
-    /// Formats the key as a file for `openssl pkey -pubin`.
+    /// Returns the key in PEM format, as `openssl pkey -pubin` reads it.
     ///
     /// # Examples
     /// ```

@@ -25,7 +25,7 @@ pub(crate) enum Kind {
     #[regex(r"[0-9]+[eE][+-]?[0-9]+[fF]?")]
     #[regex(r"[0-9]+[fF]")]
     Float,
-    /// A number that letters follow without a space: `12ab`.
+    /// A number directly followed by a letter or an underscore, such as `12ab`. This is an error.
     #[regex(r"[0-9]+[A-Za-z_][A-Za-z0-9_]*", priority = 2)]
     BadNumber,
     #[regex(r#""([^"\\\r\n]|\\[^\r\n])*""#)]

@@ -1,5 +1,5 @@
-//! Selects the build with which a development session continues after a crash of its world. The session records when its builds were
-//! loaded, became live, and crashed. This file selects a build from these events.
+//! Selects the build with which a development session continues after a crash of its world. The session records when a build is tried,
+//! becomes live or is rejected, and when the world crashes or is stopped. This file selects a build from these events.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Library functions for any object. These functions implement `Outer` and `Name` of the language.
+//! Library functions for objects and classes of any kind. `Outer` and `Name` of the script language are two of them.
 
 use std::rc::Rc;
 

@@ -142,7 +142,7 @@ mod tests {
     };
     use crate::object::testing::world;
 
-    /// Declares a struct, an interface, two delegates, and a class with members of every kind.
+    /// Returns declarations of a struct, an interface, two delegates, and a class with properties and functions.
     fn declared(origin: Origin) -> Batch {
         let structs = vec![StructDecl {
             fields: vec![PropertyDecl::new("x", PropertyKind::F64)],

@@ -117,7 +117,7 @@ pub(crate) struct Codeless<'a> {
 }
 
 impl Mapped {
-    /// Checks the layout of an image. If the check fails, the image stays mapped.
+    /// Checks that the types of the image's root module have the layouts that the host expects. If the check fails, the image stays mapped.
     pub(crate) fn of(image: Image, module: &str) -> Result<Self, LoadError> {
         root_of(&image, module).map(|root| Self { image, root })
     }

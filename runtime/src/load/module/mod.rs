@@ -30,8 +30,8 @@ use crate::unload::image::Unused;
 use crate::unload::job::UnloadJob;
 use crate::unload::policy::UnloadPolicy;
 
-/// Loaded module. Before the drop, the caller must take the unload job. Otherwise the drop leaks the code, the host context and the leases
-/// on dependencies. Usable on any thread, if the code allows this.
+/// Loaded module. Its owner has to take the unload job before dropping it. Otherwise the drop leaks the code, the host context and the
+/// leases on dependencies. Usable on any thread, if the code allows this.
 pub(crate) struct Module {
     info: ModuleInfo,
     tag: ModuleTag,

@@ -20,9 +20,9 @@ pub(crate) enum Effect {
 }
 
 impl Effect {
-    /// Returns the effective disposition for the requests of the process and of the images, in the order of the requests. If any request is
-    /// a handler, the dispatcher calls all handlers: an image cannot disable a handler of the process or of another image. Without
-    /// handlers, the last request applies.
+    /// Returns the effect of the original disposition of the process and of the dispositions that images requested, in this order. If an
+    /// image requests a handler, the dispatcher calls all handlers. Otherwise a handler of the process stays in effect, because an image
+    /// cannot disable it. Without any handler, the last request of an image applies, or else the original disposition.
     pub(crate) fn of(original: Disposition, images: impl IntoIterator<Item = Disposition>) -> Self {
         let mut last = None;
         for disposition in images {

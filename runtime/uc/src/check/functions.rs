@@ -273,8 +273,8 @@ impl<'a> Checker<'a> {
             let error = Diagnostic::error("uc-override", at, message).hint(hint);
             self.report(error.other(overridden.at, "what it would override"));
         };
-        // Rejects a function that has the name of an inherited private function, because reflection allows only one function per name in a
-        // class and its bases.
+        // The name of an inherited private function is rejected, because this function would be a second, independent function. In a class
+        // and its bases, reflection allows only functions of one name that override each other.
         if overridden.access == Access::Private {
             refuse("that function is private".to_owned(), "use another name");
             return;

@@ -383,7 +383,7 @@ impl Holder {
         format!("{} refused, {}: {}", refused.len(), labels.len(), refused[0])
     }
 
-    /// Calls a delegate by the name that all delegates share. The call pretends that this name has a signature.
+    /// Calls the common name of all delegates with typed arguments, although this name has no signature. Passes no delegate.
     #[ufunction(blueprint_callable)]
     fn typed_call_of_a_delegate(&self, this: This<Self>) -> String {
         format_result(

@@ -35,7 +35,7 @@ pub struct Sheet {
 #[uinterface(package = "Game")]
 pub trait Speaks {}
 
-/// Object with one property of each kind.
+/// Object with properties of nearly all kinds. One type of each size represents the numbers.
 #[uclass(package = "Game", implements(Speaks))]
 pub struct Thing {
     /// UTF-16 string.
