@@ -458,7 +458,7 @@ fn a_host_declares_delegates_and_binds_closures_by_type() {
     assert_eq!(
         found,
         [
-            ("single", "/Script/Test.Bell:MayToll", "Permission to ring a bell this number of times."),
+            ("single", "/Script/Test.Bell:MayToll", "Rule that decides whether a bell may be rung `times` times."),
             ("multicast", "/Script/Test.OnTolled", "A bell was rung."),
         ]
     );
