@@ -43,12 +43,6 @@ impl<'a, T: Value> Ptr<'a, T> {
         Self { at, of: PhantomData }
     }
 
-    /// Returns a pointer to a value that is in host form. Returns `None` for a value in any other form.
-    pub(crate) fn of(value: &'a T) -> Result<Option<Self>, CallError> {
-        // SAFETY: `Value` promises that a live value stays at the address until the next write or call.
-        Ok(value.host_address()?.map(|at| unsafe { Self::new(at) }))
-    }
-
     /// Returns the address of the value.
     #[inline]
     #[must_use]

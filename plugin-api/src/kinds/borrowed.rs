@@ -402,8 +402,8 @@ impl<'f, K: Kind> Borrowed<'f, K> {
 
 // SAFETY: the view has just checked that the value is at this address.
 unsafe impl<K: Kind> IntoHost<K> for Borrowed<'_, K> {
-    fn host_ptr(&self) -> Result<Option<Ptr<'_, K>>, CallError> {
-        self.ptr().map(Some)
+    fn host_address(&self) -> Result<Option<*const K::Raw>, CallError> {
+        self.ptr().map(|value| Some(value.at()))
     }
 
     fn put(&self, target: PtrMut<'_, K>) -> Result<(), CallError> {
@@ -413,8 +413,8 @@ unsafe impl<K: Kind> IntoHost<K> for Borrowed<'_, K> {
 
 // SAFETY: the view has just checked that the value is at this address.
 unsafe impl<K: Kind> IntoHost<K> for &Borrowed<'_, K> {
-    fn host_ptr(&self) -> Result<Option<Ptr<'_, K>>, CallError> {
-        self.ptr().map(Some)
+    fn host_address(&self) -> Result<Option<*const K::Raw>, CallError> {
+        self.ptr().map(|value| Some(value.at()))
     }
 
     fn put(&self, target: PtrMut<'_, K>) -> Result<(), CallError> {

@@ -32,7 +32,7 @@ use crate::{Class, Obj, UAnsiString, UString, UText, UUtf8String, Value};
 )]
 ///
 /// # Safety
-/// If `host_ptr` returns a pointer, its value is the argument, and stays at its address until the next write or call.
+/// If `host_address` returns an address, a live value of type `T` stays at this address until the next write or call.
 ///
 /// # Examples
 /// ```
@@ -52,9 +52,10 @@ use crate::{Class, Obj, UAnsiString, UString, UText, UUtf8String, Value};
 /// }
 /// ```
 pub unsafe trait IntoHost<T: Value> {
-    /// Returns a pointer to the argument if the argument is already in host form.
+    /// Returns the address of the argument if it is already in host form. The address is raw, because safe code could read through a
+    /// `Ptr` after the next write or call.
     #[doc(hidden)]
-    fn host_ptr(&self) -> Result<Option<Ptr<'_, T>>, CallError> {
+    fn host_address(&self) -> Result<Option<*const T::Raw>, CallError> {
         Ok(None)
     }
 
@@ -68,7 +69,7 @@ pub(crate) fn with_ptr<T: Value, G: IntoHost<T> + ?Sized, R>(
     argument: &G,
     code: impl FnOnce(Ptr<'_, T>) -> Result<R, CallError>,
 ) -> Result<R, CallError> {
-    if let Some(there) = argument.host_ptr()? {
+    if let Some(there) = Ptr::argument(argument)? {
         return code(there);
     }
     let temp = staged(argument)?;
@@ -93,10 +94,10 @@ pub(super) fn owned<K: Kind>(argument: impl IntoHost<K>) -> Result<K, CallError>
     Ok(value)
 }
 
-// SAFETY: `Ptr::of` returns a pointer to the value itself.
+// SAFETY: `Value::host_address` has the same contract.
 unsafe impl<T: Value> IntoHost<T> for T {
-    fn host_ptr(&self) -> Result<Option<Ptr<'_, T>>, CallError> {
-        Ptr::of(self)
+    fn host_address(&self) -> Result<Option<*const T::Raw>, CallError> {
+        Value::host_address(self)
     }
 
     fn put(&self, target: PtrMut<'_, T>) -> Result<(), CallError> {
@@ -104,14 +105,22 @@ unsafe impl<T: Value> IntoHost<T> for T {
     }
 }
 
-// SAFETY: `Ptr::of` returns a pointer to the value itself.
+// SAFETY: `Value::host_address` has the same contract.
 unsafe impl<T: Value> IntoHost<T> for &T {
-    fn host_ptr(&self) -> Result<Option<Ptr<'_, T>>, CallError> {
-        Ptr::of(*self)
+    fn host_address(&self) -> Result<Option<*const T::Raw>, CallError> {
+        Value::host_address(*self)
     }
 
     fn put(&self, target: PtrMut<'_, T>) -> Result<(), CallError> {
         self.store(target)
+    }
+}
+
+impl<'a, T: Value> Ptr<'a, T> {
+    /// Returns a pointer to the argument if the argument is already in host form.
+    pub(crate) fn argument<G: IntoHost<T> + ?Sized>(argument: &'a G) -> Result<Option<Self>, CallError> {
+        // SAFETY: `IntoHost` promises a live value until the next write or call, and the pointer is used only until then.
+        Ok(argument.host_address()?.map(|at| unsafe { Self::new(at) }))
     }
 }
 
@@ -285,7 +294,7 @@ impl<K: Kind, G: IntoHost<K>> Passed<K, G> {
     }
 
     fn there(&self) -> Option<Ptr<'_, K>> {
-        self.0.host_ptr().unwrap_or_else(|error| alcedo_rt::fail(error))
+        Ptr::argument(&self.0).unwrap_or_else(|error| alcedo_rt::fail(error))
     }
 
     /// Returns a pointer to `temp`, or to the argument if `temp` is `None`.
@@ -338,7 +347,7 @@ unsafe impl<K: Kind, G: IntoHost<K>> Param for Passed<K, G> {
 
 macro_rules! strings {
     ($($argument:ty => $target_type:ident),* $(,)?) => {$(
-        // SAFETY: `host_ptr` returns no pointer.
+        // SAFETY: `host_address` returns no address.
         unsafe impl IntoHost<$target_type> for $argument {
             fn put(&self, target: PtrMut<'_, $target_type>) -> Result<(), CallError> {
                 super::text::PutText::put_text(AsRef::<str>::as_ref(self), target)
@@ -354,7 +363,7 @@ strings!(
 
 macro_rules! arrays {
     ($([$($params:tt)*] $argument:ty),* $(,)?) => {$(
-        // SAFETY: `host_ptr` returns no pointer.
+        // SAFETY: `host_address` returns no address.
         unsafe impl<T: Value, G: IntoHost<T>, $($params)*> IntoHost<UArray<T>> for $argument {
             fn put(&self, target: PtrMut<'_, UArray<T>>) -> Result<(), CallError> {
                 put_array(self.iter(), target)
@@ -366,7 +375,7 @@ arrays!([] Vec<G>, [] &Vec<G>, [] &[G], [const N: usize] [G; N], [const N: usize
 
 macro_rules! keys {
     ($([$($params:tt)*] $argument:ty [$($bound:tt)*]),* $(,)?) => {$(
-        // SAFETY: `host_ptr` returns no pointer.
+        // SAFETY: `host_address` returns no address.
         unsafe impl<T: Value, G: IntoHost<T> + $($bound)*, $($params)*> IntoHost<USet<T>> for $argument {
             fn put(&self, target: PtrMut<'_, USet<T>>) -> Result<(), CallError> {
                 put_keys(self.iter(), target)
@@ -384,7 +393,7 @@ keys!(
 
 macro_rules! entries {
     ($([$($params:tt)*] $argument:ty [$($bound:tt)*]),* $(,)?) => {$(
-        // SAFETY: `host_ptr` returns no pointer.
+        // SAFETY: `host_address` returns no address.
         unsafe impl<K: Value, V: Value, G: IntoHost<K> + $($bound)*, H: IntoHost<V>, $($params)*> IntoHost<UMap<K, V>> for $argument {
             fn put(&self, target: PtrMut<'_, UMap<K, V>>) -> Result<(), CallError> {
                 put_entries(self.iter(), target)
@@ -399,21 +408,21 @@ entries!(
     [] &BTreeMap<G, H> [Ord],
 );
 
-// SAFETY: `host_ptr` returns no pointer.
+// SAFETY: `host_address` returns no address.
 unsafe impl<K: Value, V: Value, G: IntoHost<K>, H: IntoHost<V>, const N: usize> IntoHost<UMap<K, V>> for [(G, H); N] {
     fn put(&self, target: PtrMut<'_, UMap<K, V>>) -> Result<(), CallError> {
         put_entries(self.iter().map(|(key, value)| (key, value)), target)
     }
 }
 
-// SAFETY: `host_ptr` returns no pointer.
+// SAFETY: `host_address` returns no address.
 unsafe impl<T: Value, G: IntoHost<T>> IntoHost<UOptional<T>> for Option<G> {
     fn put(&self, target: PtrMut<'_, UOptional<T>>) -> Result<(), CallError> {
         put_optional(self.as_ref(), target)
     }
 }
 
-// SAFETY: `host_ptr` returns no pointer.
+// SAFETY: `host_address` returns no address.
 unsafe impl<F: Signature, C: Class> IntoHost<Delegate<F>> for (Obj<C>, &str) {
     /// Binds the function of the object to the delegate.
     fn put(&self, target: PtrMut<'_, Delegate<F>>) -> Result<(), CallError> {
@@ -422,7 +431,7 @@ unsafe impl<F: Signature, C: Class> IntoHost<Delegate<F>> for (Obj<C>, &str) {
     }
 }
 
-// SAFETY: `host_ptr` returns no pointer.
+// SAFETY: `host_address` returns no address.
 unsafe impl<F: Signature> IntoHost<Delegate<F>> for () {
     /// Removes the binding of the delegate.
     fn put(&self, target: PtrMut<'_, Delegate<F>>) -> Result<(), CallError> {

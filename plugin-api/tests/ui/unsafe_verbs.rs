@@ -5,9 +5,9 @@
 mod hidden_verbs_of_values {
     //! Functions that read or stage slots, or fill cells, trust their caller: safe code cannot call them.
 
-    use alcedo_plugin_api::__private::{PropertyCell, Slot};
+    use alcedo_plugin_api::__private::{PropertyCell, Ptr, Slot};
     use alcedo_plugin_api::prelude::*;
-    use alcedo_plugin_api::{AnyArgument, AnyResult, Class, Obj, Params, ReturnValue, Value};
+    use alcedo_plugin_api::{AnyArgument, AnyResult, Class, IntoHost, Obj, Params, ReturnValue, Value};
 
     #[uclass(package = "Game")]
     #[derive(Default)]
@@ -37,6 +37,11 @@ mod hidden_verbs_of_values {
 
     fn slots_are_lent_in_a_call_alone(text: UString) {
         Params::with_slots(&(text,), Obj::<Object>::none().handle(), Slot::EMPTY, |_slots| Ok(()));
+    }
+
+    fn a_value_is_read_before_the_next_call_alone(text: &Borrowed<'_, UString>) {
+        let address = IntoHost::<UString>::host_address(text).unwrap().unwrap();
+        let _copy = <UString as Value>::load(Ptr::new(address));
     }
 }
 

@@ -195,9 +195,9 @@ mod pod_with_a_layout_of_its_own {
 mod traits_implemented_by_hand {
     //! Generated code relies on implementations of these traits, so each needs `unsafe`, which `forbid(unsafe_code)` rejects.
 
-    use alcedo_plugin_api::__private::{Ptr, PtrMut, Slot};
+    use alcedo_plugin_api::__private::{PtrMut, Slot};
     use alcedo_plugin_api::prelude::*;
-    use alcedo_plugin_api::{AnyArgument, Interface, IntoHost};
+    use alcedo_plugin_api::{AnyArgument, Interface, IntoHost, Value};
 
     pub struct Evil;
 
@@ -206,8 +206,8 @@ mod traits_implemented_by_hand {
     }
 
     impl IntoHost<UArray<u64>> for Evil {
-        fn host_ptr(&self) -> Result<Option<Ptr<'_, UArray<u64>>>, CallError> {
-            Ok(None)
+        fn host_address(&self) -> Result<Option<*const <UArray<u64> as Value>::Raw>, CallError> {
+            Ok(Some(std::ptr::without_provenance(0x4141)))
         }
 
         fn put(&self, _target: PtrMut<'_, UArray<u64>>) -> Result<(), CallError> {
