@@ -66,8 +66,8 @@ impl Stub {
     /// Creates the stub of the function at `code`.
     ///
     /// # Safety
-    /// While the stub exists, the function exists. The function has these parameters and this result, follows the C calling convention of
-    /// the platform, and accepts all numbers of its types.
+    /// While a call of the stub runs, the function exists. The function has these parameters and this result, follows the C calling
+    /// convention of the platform, and accepts all numbers of its types.
     pub(crate) unsafe fn new(
         code: *const (),
         params: Vec<Register>,

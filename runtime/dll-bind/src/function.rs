@@ -270,8 +270,8 @@ impl Import {
         let registers = params.iter().map(|param| register(param.number()));
         let result_register = result.as_ref().map(|(_, returned)| register(returned.number()));
         let with_trampoline = library.0.folder.has_trampolines();
-        // SAFETY: the creator of the folder vouches that the functions of its libraries match their declarations. The result owns the
-        // library, so the function exists while the stub exists.
+        // SAFETY: the creator of the folder vouches that the functions of its libraries match their declarations, and accept all values of
+        // the declared types. The result owns the library, so the function exists while calls of the stub run.
         let stub = code.map(|code| unsafe { Stub::new(code, registers.collect(), result_register, with_trampoline) });
         let (library, name, no_cwd) = (library.clone(), self.name, self.no_cwd);
         Ok(Imported { library, name, params, result, no_cwd, stub: stub.map(Arc::new), spare: Cell::default() })

@@ -70,8 +70,9 @@ impl UserCode {
     ///
     /// # Safety
     /// Every library that is ever in the folder must fulfill these conditions. Its functions match the declarations with which they are
-    /// bound. Its initializers and finalizers are sound. After the library is closed, no thread or handler of the library remains. The
-    /// checks after each call detect many, but not all, accesses beyond the buffers that a function received.
+    /// bound, and accept all values of the declared types. Its initializers and finalizers are sound. After the library is closed, no
+    /// thread or handler of the library remains. The checks after each call detect many, but not all, accesses beyond the buffers that a
+    /// function received.
     #[must_use]
     pub unsafe fn at(folder: &Path) -> Self {
         Self::new(folder, Calls { has_trampolines: true, has_fences: false }, Layouts::default())
