@@ -70,12 +70,18 @@ fn collect(dir: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
         let path = entry?.path();
         // Follows links, because the compiler follows links. Skips dangling links, with which editors mark unsaved files.
         match std::fs::metadata(&path) {
-            Ok(found) if found.is_dir() => collect(&path, files)?,
+            Ok(found) if found.is_dir() && !is_cycle(&path) => collect(&path, files)?,
             Ok(found) if found.is_file() => files.push(path),
             _ => {}
         }
     }
     Ok(())
+}
+
+/// Returns true if a path is a link to a folder that encloses the link.
+fn is_cycle(path: &Path) -> bool {
+    let real = |path: &Path| path.canonicalize().ok();
+    path.is_symlink() && path.ancestors().skip(1).any(|above| real(above) == real(path))
 }
 
 /// Returns the crates and files in `--extern name=path`. Cargo may write an option, such as `noprelude:`, before a name.
@@ -214,6 +220,7 @@ mod tests {
             std::fs::write(file, "").expect("it is writable");
         }
         symlink(&shared, src.join("shared")).expect("it is writable");
+        symlink(&root, shared.join("back")).expect("it is writable");
         symlink("user@host.1", src.join(".#lib.rs")).expect("it is writable");
         let found = sources(&root, Some(out.as_os_str()));
         std::fs::remove_dir_all(&root).expect("it exists");
