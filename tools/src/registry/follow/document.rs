@@ -95,6 +95,16 @@ impl Document {
         let modules = modules.into_iter().map(pinned).collect::<Result<_, Error>>()?;
         Ok(Self { id: sha256(lines.as_bytes()), modules, hosts, step, patience: Duration::from_secs(patience) })
     }
+
+    /// Parses the text of a document that may replace this document during its rollout. Returns `None` for an invalid document: a program
+    /// may still write this document, and an unhealthy host must return to its last good files. Also returns `None` for an equal document,
+    /// because a new rollout would start the time limit of each host again.
+    pub(super) fn successor(&self, text: &str) -> Option<Self> {
+        let is_equal = |other: &Self| {
+            (&self.id, &self.hosts, self.step, self.patience) == (&other.id, &other.hosts, other.step, other.patience)
+        };
+        Self::parse(text).ok().filter(|document| !is_equal(document))
+    }
 }
 
 /// Checks that all paths are absolute, and that no two hosts share a folder or a status file.
@@ -159,6 +169,20 @@ mod tests {
         assert_eq!(found.id, other.id);
         let other = document(&module.replace("4413", "0000"), host).expect("a document");
         assert_ne!(found.id, other.id);
+    }
+
+    #[test]
+    fn only_a_valid_and_different_document_interrupts_a_rollout() {
+        let host = "plugins = \"/srv/a/plugins\"\nstatus = \"/srv/a/status.json\"";
+        let text = |digest: &str| {
+            format!("[modules]\nweather = \"localhost:5000/plugins/weather@{digest}\"\n[[hosts]]\n{host}\n")
+        };
+        let (old, new) = (text(DIGEST), text(&DIGEST.replace("4413", "0000")));
+        let document = Document::parse(&old).expect("a document");
+        let supersedes = |text: &str| document.successor(text).is_some();
+        assert!(supersedes(&new) && supersedes(&old.replace("/a/", "/b/")) && supersedes(&format!("step = 2\n{old}")));
+        assert!(!supersedes("") && !supersedes(&new[..new.len() - 3]), "it is not complete yet");
+        assert!(!supersedes(&old) && !supersedes(&format!("# written at noon\n{old}")), "it is equal");
     }
 
     #[test]

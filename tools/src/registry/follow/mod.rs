@@ -214,7 +214,7 @@ impl Follower<'_> {
                 }
                 Next::Wait => {
                     thread::sleep(POLL);
-                    if !self.args.once && self.is_superseded(text, &mut rejected) {
+                    if !self.args.once && self.is_superseded(document, text, &mut rejected) {
                         return Ok(Outcome::Superseded);
                     }
                 }
@@ -245,15 +245,16 @@ impl Follower<'_> {
         }
     }
 
-    /// Checks if a new document replaces the document `text` during its rollout. A document whose libraries are not available does not: an
-    /// unhealthy host must return to its last good files even without a registry. `rejected` is the last such document, with the time.
-    fn is_superseded(&mut self, text: &str, rejected: &mut (String, Instant)) -> bool {
+    /// Checks if a new document replaces `document`, whose text is `text`, during its rollout. A document whose libraries are not available
+    /// does not: an unhealthy host must return to its last good files even without a registry. `rejected` is the last such document, with
+    /// the time.
+    fn is_superseded(&mut self, document: &Document, text: &str, rejected: &mut (String, Instant)) -> bool {
         let Ok(present) = read(&self.path) else { return false };
-        if present == rejected.0 && rejected.1.elapsed() < RETRY.1 {
+        if present == text || present == rejected.0 && rejected.1.elapsed() < RETRY.1 {
             return false;
         }
-        let Some(document) = successor(&present, text) else { return false };
-        let resolved = self.resolve(&document);
+        let Some(new) = document.successor(&present) else { return false };
+        let resolved = self.resolve(&new);
         if let Err(error) = &resolved {
             self.out.print(&Event::Refused { error: &format!("{error:#}") });
             *rejected = (present, Instant::now());
@@ -452,12 +453,6 @@ fn progress_of(target: &Target, expected: &Files, patience: Duration) -> Progres
     observe(expected, &Report::read(&target.host.status), process, (since.elapsed(), patience))
 }
 
-/// Returns the document that may replace the document `text` during its rollout. Returns `None` for an invalid document: a program may
-/// still write this document, and an unhealthy host must return to its last good files.
-fn successor(present: &str, text: &str) -> Option<Document> {
-    if present == text { None } else { Document::parse(present).ok() }
-}
-
 /// Returns `true` if a host runs the version of `file` with this digest, and has rejected no later version.
 fn runs(status: &HostStatus, file: &str, digest: &str) -> bool {
     let module = status.modules.iter().find(|module| module.file == file);
@@ -472,23 +467,4 @@ fn missing(path: &Path, error: &io::Error) -> Error {
         "could not read {}: {error}; a watch replaces only libraries that its host has loaded, so put the first build there and start the host",
         path.display()
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use alcedo_runtime::development::plain_file::sha256;
-
-    use super::successor;
-
-    #[test]
-    fn an_invalid_document_does_not_interrupt_a_rollout() {
-        let document = |content: &[u8]| {
-            let (module, host) = (format!("localhost:1/lamp@{}", sha256(content)), "plugins = \"/a\"\nstatus = \"/b\"");
-            format!("[modules]\nlamp = \"{module}\"\n[[hosts]]\n{host}\n")
-        };
-        let (old, new) = (document(b"old"), document(b"new"));
-        let supersedes = |present: &str, text: &str| successor(present, text).is_some();
-        assert!(supersedes(&new, &old) && !supersedes(&old, &old));
-        assert!(!supersedes("", &old) && !supersedes(&new[..new.len() - 3], &old), "it is not complete yet");
-    }
 }
