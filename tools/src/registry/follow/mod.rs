@@ -192,10 +192,7 @@ impl Follower<'_> {
             self.out.print(&Event::Failed { host: &failure.host, reason: &failure.reason });
             return Ok(Outcome::Failed);
         }
-        let libraries = self.resolve(document)?;
-        let expected: Files =
-            libraries.iter().map(|library| (file_name(&library.module), library.digest.clone())).collect();
-        let mut targets = self.prepare(document, &libraries, &expected)?;
+        let (expected, mut targets) = self.begin(document)?;
         let mut rejected = (String::new(), Instant::now());
         loop {
             let progress: Vec<_> =
@@ -245,21 +242,40 @@ impl Follower<'_> {
         }
     }
 
-    /// Checks if a new document replaces `document`, whose text is `text`, during its rollout. A document whose libraries are not available
-    /// does not: an unhealthy host must return to its last good files even without a registry. `rejected` is the last such document, with
-    /// the time.
+    /// Checks if a new document replaces `document`, whose text is `text`, during its rollout. A document that cannot begin does not, for
+    /// example without a registry: an unhealthy host must return to its last good files. `rejected` is the last such document, with the time.
     fn is_superseded(&mut self, document: &Document, text: &str, rejected: &mut (String, Instant)) -> bool {
         let Ok(present) = read(&self.path) else { return false };
         if present == text || present == rejected.0 && rejected.1.elapsed() < RETRY.1 {
             return false;
         }
         let Some(new) = document.successor(&present) else { return false };
-        let resolved = self.resolve(&new);
-        if let Err(error) = &resolved {
-            self.out.print(&Event::Refused { error: &format!("{error:#}") });
-            *rejected = (present, Instant::now());
+        let good = self.state.good.clone();
+        let is_superseded = match self.begin(&new) {
+            // The document may have changed again during the download.
+            Ok(_) => read(&self.path).is_ok_and(|text| text == present),
+            Err(error) => {
+                self.out.print(&Event::Refused { error: &format!("{error:#}") });
+                *rejected = (present, Instant::now());
+                false
+            }
+        };
+        if !is_superseded {
+            self.state.good = good;
         }
-        resolved.is_ok()
+        is_superseded
+    }
+
+    /// Fetches the libraries of the document, and checks all hosts. Returns the new files and the hosts. Changes no file of a host.
+    ///
+    /// # Errors
+    /// If a library or a host is rejected.
+    fn begin(&mut self, document: &Document) -> Result<(Files, Vec<Target>), Error> {
+        let libraries = self.resolve(document)?;
+        let expected: Files =
+            libraries.iter().map(|library| (file_name(&library.module), library.digest.clone())).collect();
+        let targets = self.prepare(document, &libraries, &expected)?;
+        Ok((expected, targets))
     }
 
     /// Returns the checked and stored libraries of the document. A library that was resolved earlier requires no registry.
