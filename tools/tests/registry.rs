@@ -209,14 +209,16 @@ struct Rollout {
 }
 
 impl Rollout {
-    /// Starts the rollout. Returns after the host has received the library.
+    /// Starts the rollout. Returns after the host has received the library. The document with the content `failed` has failed before.
     fn start(library: &Path, key: &Path) -> Self {
         let (dir, digest) = (tempfile::tempdir().unwrap(), digest_of(library));
         let [document, plugins, state] = ["plugins.toml", "a", "plugins.toml.state"].map(|name| dir.path().join(name));
         [&state, &plugins].into_iter().for_each(|folder| fs::create_dir(folder).unwrap());
         fs::write(plugins.join("libmagic_cube.so"), "old").unwrap();
         let fetched = serde_json::json!({ "module": "magic_cube", "version": "1.0.0", "digest": digest });
-        let saved = serde_json::json!({ "good": {}, "resolved": { (unregistered("new")): fetched }, "failed": null });
+        let failed = sha256(format!("magic_cube {}\n", unregistered("failed")).as_bytes());
+        let failed = serde_json::json!({ "document": failed, "host": "a", "reason": "sick", "is_undone": true });
+        let saved = serde_json::json!({ "good": {}, "resolved": { (unregistered("new")): fetched }, "failed": failed });
         fs::write(state.join("state.json"), saved.to_string()).unwrap();
         fs::copy(library, state.join(digest.replace(':', "-"))).unwrap();
         write_document(dir.path(), "new", &["a"]);
@@ -279,6 +281,18 @@ fn a_document_that_cannot_begin_does_not_interrupt_a_rollout() {
         rollout.report(&digest_of(&library), "unhealthy");
         assert_eq!(rollout.event(), "unhealthy", "{hosts:?}");
     }
+}
+
+#[test]
+#[ignore = "builds a plugin: `.ci/registry` runs it"]
+fn a_failed_document_ends_a_rollout_with_the_last_good_files() {
+    let builds = Builds::new();
+    let library = builds.sign(&builds.unsigned("1.0.0"));
+    let mut rollout = Rollout::start(&library, &builds.public_key());
+    rollout.report(&sha256(b"old"), "running");
+    write_document(rollout.dir.path(), "failed", &["a"]);
+    assert_eq!([rollout.event(), rollout.event()], ["returned", "failed"]);
+    assert_eq!(fs::read_to_string(rollout.dir.path().join("a/libmagic_cube.so")).unwrap(), "old");
 }
 
 #[test]

@@ -231,6 +231,9 @@ impl Follower<'_> {
                     for target in &targets {
                         self.state.good.insert(target.name.clone(), expected.clone());
                     }
+                    if let Some(failure) = &mut self.state.failed {
+                        failure.is_undone = true;
+                    }
                     let references: Vec<_> = document.modules.values().map(ToString::to_string).collect();
                     self.state.resolved.retain(|reference, _| references.contains(reference));
                     self.store.save(&self.state)?;
@@ -250,6 +253,10 @@ impl Follower<'_> {
             return false;
         }
         let Some(new) = document.successor(&present) else { return false };
+        // A document that has failed returns all hosts to their last good files, which requires no check.
+        if self.state.failed.as_ref().is_some_and(|failure| failure.document == new.id) {
+            return true;
+        }
         let good = self.state.good.clone();
         let is_superseded = match self.begin(&new) {
             // The document may have changed again during the download.
@@ -367,6 +374,9 @@ impl Follower<'_> {
             if self.store.get(digest).is_none() {
                 bail!("the stored library {file} is damaged: follow the document again");
             }
+        }
+        if let Some(failure) = &mut self.state.failed {
+            failure.is_undone = false;
         }
         self.store.save(&self.state)?;
         Ok(targets)

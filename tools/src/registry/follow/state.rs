@@ -42,7 +42,8 @@ pub(super) struct Failure {
     pub(super) document: String,
     pub(super) host: String,
     pub(super) reason: String,
-    /// Set after the last good files of all hosts were restored.
+    /// Set if all hosts have their last good files: after the hosts have returned, and after the rollout of a later document. Not set during
+    /// such a rollout, because its files must not remain if the document changes to the failed document again.
     pub(super) is_undone: bool,
 }
 
