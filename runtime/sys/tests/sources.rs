@@ -219,7 +219,7 @@ fn outcomes(library: &Path, stage: &StageDir) -> String {
                     {
                         "whole"
                     } else {
-                        println!("{TORN}{} {}", nanos(begun), nanos(SystemTime::now()));
+                        println!("\n{TORN}{} {}", nanos(begun), nanos(SystemTime::now()));
                         "torn"
                     }
                 }
