@@ -28,8 +28,8 @@ const LIBRARY: &str = "ALCEDO_SOURCES_LIBRARY";
 /// Start of a line that contains the start and the end of a read that accepted a torn file, in nanoseconds.
 const TORN: &str = "torn read ";
 
-/// Time without writes after which the host reads a file of another user.
-const QUIET: Duration = Duration::from_millis(25);
+/// Time without writes after which the host may read a file of another user: 25 ms, less the maximum age of a new timestamp, 10 ms.
+const QUIET: Duration = Duration::from_millis(15);
 
 /// Id of another user.
 const SOMEBODY: u32 = 54_321;
