@@ -12,6 +12,7 @@ mod server;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{BufRead as _, BufReader, Lines};
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Output, Stdio};
 use std::sync::mpsc::channel;
@@ -221,7 +222,7 @@ impl Rollout {
         let saved = serde_json::json!({ "good": {}, "resolved": { (unregistered("new")): fetched }, "failed": failed });
         fs::write(state.join("state.json"), saved.to_string()).unwrap();
         fs::copy(library, state.join(digest.replace(':', "-"))).unwrap();
-        write_document(dir.path(), "new", &["a"]);
+        write_document(dir.path(), &unregistered("new"), &["a"]);
         let mut command = Command::new(env!("CARGO_BIN_EXE_alcedo"));
         command.arg("follow").arg(&document).arg("--trust").arg(key);
         let mut process = command.stdout(Stdio::piped()).spawn().unwrap();
@@ -259,8 +260,8 @@ fn unregistered(content: &str) -> String {
 }
 
 /// Writes a document with these hosts in `dir`.
-fn write_document(dir: &Path, content: &str, hosts: &[&str]) {
-    let mut text = format!("[modules]\nmagic_cube = \"{}\"\n", unregistered(content));
+fn write_document(dir: &Path, reference: &str, hosts: &[&str]) {
+    let mut text = format!("[modules]\nmagic_cube = \"{reference}\"\n");
     for host in hosts {
         let (plugins, status) = (dir.join(host), dir.join(format!("{host}.json")));
         text += &format!("[[hosts]]\nplugins = {plugins:?}\nstatus = {status:?}\n");
@@ -276,11 +277,25 @@ fn a_document_that_cannot_begin_does_not_interrupt_a_rollout() {
     // The first document has a library of an unreachable registry. The second document has a host without a library.
     for (content, hosts) in [("newer", &["a"][..]), ("new", &["a", "b"][..])] {
         let mut rollout = Rollout::start(&library, &builds.public_key());
-        write_document(rollout.dir.path(), content, hosts);
+        write_document(rollout.dir.path(), &unregistered(content), hosts);
         assert_eq!(rollout.event(), "refused", "{hosts:?}");
         rollout.report(&digest_of(&library), "unhealthy");
         assert_eq!(rollout.event(), "unhealthy", "{hosts:?}");
     }
+}
+
+#[test]
+#[ignore = "builds a plugin, and needs the certificates of the system: `.ci/registry` runs it"]
+fn a_silent_registry_does_not_delay_the_return_of_a_host() {
+    let builds = Builds::new();
+    let library = builds.sign(&builds.unsigned("1.0.0"));
+    let mut rollout = Rollout::start(&library, &builds.public_key());
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let reference = format!("{}/plugins/magic-cube@{}", silent.local_addr().unwrap(), sha256(b"newer"));
+    write_document(rollout.dir.path(), &reference, &["a"]);
+    let _connection = silent.accept().unwrap();
+    rollout.report(&digest_of(&library), "unhealthy");
+    assert_eq!(rollout.event(), "unhealthy");
 }
 
 #[test]
@@ -290,7 +305,7 @@ fn a_failed_document_ends_a_rollout_with_the_last_good_files() {
     let library = builds.sign(&builds.unsigned("1.0.0"));
     let mut rollout = Rollout::start(&library, &builds.public_key());
     rollout.report(&sha256(b"old"), "running");
-    write_document(rollout.dir.path(), "failed", &["a"]);
+    write_document(rollout.dir.path(), &unregistered("failed"), &["a"]);
     assert_eq!([rollout.event(), rollout.event()], ["returned", "failed"]);
     assert_eq!(fs::read_to_string(rollout.dir.path().join("a/libmagic_cube.so")).unwrap(), "old");
 }

@@ -54,6 +54,7 @@ impl fmt::Display for Event<'_> {
 }
 
 /// Prints events on standard output.
+#[derive(Clone, Copy)]
 pub(super) struct Output {
     pub(super) json: bool,
 }

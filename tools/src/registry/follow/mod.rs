@@ -5,25 +5,29 @@
 
 mod document;
 mod event;
+mod libraries;
 mod rollout;
 mod state;
 mod status;
 
 use std::io;
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use alcedo_runtime::development::plain_file::{self, LARGEST_LIBRARY, Replacement, sha256};
-use alcedo_runtime::{HostStatus, ManifestInfo, PublicKey, Version};
+use alcedo_runtime::{HostStatus, ManifestInfo, Version};
 use anyhow::{anyhow, bail};
 
-use super::client::{Access, Registry};
-use super::{Trust, artifact, fetch, file_name, read_keys};
+use super::client::Access;
+use super::{Trust, artifact, file_name, read_keys};
 use crate::error::{Error, file};
 use document::{Document, Host};
 use event::{Event, Output};
+use libraries::{Download, Libraries};
 use rollout::{Files, Next, Progress, check_age, is_absent, next, observe, returns};
 use state::{Failure, Library, State, Store};
 use status::{Report, process_of};
@@ -100,13 +104,14 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
         reported = error;
         thread::sleep(POLL);
     }
-    let store = Store::open(&path)?;
+    let store = Arc::new(Store::open(&path)?);
     let mut state = store.state()?;
     if args.retry {
         state.failed = None;
     }
     let target = args.target.clone().unwrap_or_else(artifact::own_target);
-    let mut follower = Follower { args, path, keys, target, store, state, out };
+    let libraries = Libraries { access: args.access.clone(), keys, target, store: Arc::clone(&store), out };
+    let mut follower = Follower { args, path, libraries, store, state, out };
     let mut wait = RETRY.0;
     loop {
         let (text, outcome) = match read(&follower.path) {
@@ -154,11 +159,19 @@ struct Follower<'a> {
     args: &'a Args,
     /// The document.
     path: PathBuf,
-    keys: Vec<PublicKey>,
-    target: String,
-    store: Store,
+    libraries: Libraries,
+    store: Arc<Store>,
     state: State,
     out: Output,
+}
+
+/// Next document during a rollout.
+#[derive(Default)]
+struct Successor {
+    text: String,
+    download: Option<Download>,
+    /// Time of the last refusal.
+    refused: Option<Instant>,
 }
 
 /// A host during a rollout.
@@ -193,7 +206,7 @@ impl Follower<'_> {
             return Ok(Outcome::Failed);
         }
         let (expected, mut targets) = self.begin(document)?;
-        let mut rejected = (String::new(), Instant::now());
+        let mut successor = Successor::default();
         loop {
             let progress: Vec<_> =
                 targets.iter().map(|target| progress_of(target, &expected, document.patience)).collect();
@@ -211,7 +224,7 @@ impl Follower<'_> {
                 }
                 Next::Wait => {
                     thread::sleep(POLL);
-                    if !self.args.once && self.is_superseded(document, text, &mut rejected) {
+                    if !self.args.once && self.is_superseded(document, text, &mut successor) {
                         return Ok(Outcome::Superseded);
                     }
                 }
@@ -245,28 +258,43 @@ impl Follower<'_> {
         }
     }
 
-    /// Checks if a new document replaces `document`, whose text is `text`, during its rollout. A document that cannot begin does not, for
-    /// example without a registry: an unhealthy host must return to its last good files. `rejected` is the last such document, with the time.
-    fn is_superseded(&mut self, document: &Document, text: &str, rejected: &mut (String, Instant)) -> bool {
+    /// Checks if the document `next` replaces `document`, whose text is `text`, during its rollout. A document that cannot begin does not,
+    /// for example without a registry: an unhealthy host must return to its last good files.
+    fn is_superseded(&mut self, document: &Document, text: &str, next: &mut Successor) -> bool {
         let Ok(present) = read(&self.path) else { return false };
-        if present == text || present == rejected.0 && rejected.1.elapsed() < RETRY.1 {
+        if present == text {
             return false;
         }
-        let Some(new) = document.successor(&present) else { return false };
+        if present != next.text {
+            *next = Successor { text: present, ..Successor::default() };
+        }
+        if next.refused.is_some_and(|at| at.elapsed() < RETRY.1) {
+            return false;
+        }
+        let Some(new) = document.successor(&next.text) else { return false };
         // A document that has failed returns all hosts to their last good files, which requires no check.
         if self.state.failed.as_ref().is_some_and(|failure| failure.document == new.id) {
             return true;
         }
-        let good = self.state.good.clone();
-        let is_superseded = match self.begin(&new) {
-            // The document may have changed again during the download.
-            Ok(_) => read(&self.path).is_ok_and(|text| text == present),
-            Err(error) => {
-                self.out.print(&Event::Refused { error: &format!("{error:#}") });
-                *rejected = (present, Instant::now());
-                false
+        let download = match next.download.take() {
+            Some(download) if download.is_finished() => download,
+            running => {
+                let begin = || self.libraries.download(new, self.state.resolved.clone());
+                next.download = Some(running.unwrap_or_else(begin));
+                return false;
             }
         };
+        let good = self.state.good.clone();
+        let begun = download.join().unwrap_or_else(|panic| resume_unwind(panic)).and_then(|resolved| {
+            self.state.resolved = resolved;
+            self.begin(&new)
+        });
+        if let Err(error) = &begun {
+            self.out.print(&Event::Refused { error: &format!("{error:#}") });
+            next.refused = Some(Instant::now());
+        }
+        // The document may have changed again during these checks.
+        let is_superseded = begun.is_ok() && read(&self.path).is_ok_and(|text| text == next.text);
         if !is_superseded {
             self.state.good = good;
         }
@@ -278,54 +306,12 @@ impl Follower<'_> {
     /// # Errors
     /// If a library or a host is rejected.
     fn begin(&mut self, document: &Document) -> Result<(Files, Vec<Target>), Error> {
-        let libraries = self.resolve(document)?;
+        let libraries = self.libraries.of(document, &mut self.state.resolved)?;
+        self.store.save(&self.state)?;
         let expected: Files =
             libraries.iter().map(|library| (file_name(&library.module), library.digest.clone())).collect();
         let targets = self.prepare(document, &libraries, &expected)?;
         Ok((expected, targets))
-    }
-
-    /// Returns the checked and stored libraries of the document. A library that was resolved earlier requires no registry.
-    ///
-    /// # Errors
-    /// If a library is rejected, or if a registry does not have the library.
-    fn resolve(&mut self, document: &Document) -> Result<Vec<Library>, Error> {
-        let (mut registry, mut libraries) = (None, Vec::new());
-        for (module, reference) in &document.modules {
-            let known = self.state.resolved.get(&reference.to_string());
-            let known = known.and_then(|library| Some((library.clone(), self.store.get(&library.digest)?)));
-            let library = match known {
-                Some((library, bytes)) => {
-                    // Verifies the signature again, because the trusted keys may have changed since the library was stored.
-                    fetch::admit(&reference.to_string(), &bytes, &self.keys)?;
-                    library
-                }
-                None => {
-                    let registry = match &mut registry {
-                        Some(registry) => registry,
-                        none => none.insert(Registry::new(&self.args.access, document.modules.values())?),
-                    };
-                    let stored = |digest: &str| self.store.get(digest);
-                    let fetched = fetch::fetch(registry, reference, &self.target, &self.keys, stored)?;
-                    self.store.put(&fetched.digest, &fetched.bytes)?;
-                    let (version, digest) = (fetched.info.version.clone(), fetched.digest);
-                    let library = Library { module: fetched.info.name, version, digest };
-                    let version = library.version.to_string();
-                    self.out.print(&Event::Fetched { module: &library.module, version, digest: &library.digest });
-                    self.state.resolved.insert(reference.to_string(), library.clone());
-                    library
-                }
-            };
-            if library.module != *module {
-                bail!(
-                    "{reference} is refused: it is the module `{}`, and the document calls it `{module}`",
-                    library.module
-                );
-            }
-            libraries.push(library);
-        }
-        self.store.save(&self.state)?;
-        Ok(libraries)
     }
 
     /// Checks all hosts. Records the last good files of each host before the first file is written.

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 use alcedo_runtime::Version;
 use alcedo_runtime::development::plain_file::{self, LARGEST_LIBRARY, sha256};
@@ -50,6 +51,8 @@ pub(super) struct Failure {
 /// Folder with the saved state and the libraries. Only one process may use this folder.
 pub(super) struct Store {
     folder: PathBuf,
+    /// Locked while a library is written, because two threads may write one library.
+    writing: Mutex<()>,
     _lock: File,
 }
 
@@ -68,7 +71,7 @@ impl Store {
         if lock.try_lock().is_err() {
             bail!("another `alcedo follow` follows {}: end that process first", document.display());
         }
-        Ok(Self { folder, _lock: lock })
+        Ok(Self { folder, writing: Mutex::new(()), _lock: lock })
     }
 
     fn state_file(&self) -> PathBuf {
@@ -104,6 +107,7 @@ impl Store {
     }
 
     pub(super) fn put(&self, digest: &str, bytes: &[u8]) -> Result<(), Error> {
+        let _writing = self.writing.lock();
         if self.get(digest).is_some() {
             return Ok(());
         }
