@@ -160,32 +160,42 @@ fn an_invalid_document_makes_no_folder() {
 
 #[test]
 fn a_return_that_was_not_written_is_continued() {
+    check_return("new", "failed");
+    // The document has changed, and the new library is not available.
+    check_return("old", "refused");
+}
+
+/// Checks that a return is continued after the document with the content `failed` has failed. The present document has the content `new`.
+/// `last` is the last event.
+fn check_return(failed: &str, last: &str) {
     let dir = tempfile::tempdir().unwrap();
     let key = key_in(dir.path());
     let [document, plugins, status] = ["plugins.toml", "plugins", "status.json"].map(|name| dir.path().join(name));
-    let reference = format!("localhost:1/plugins/lamp@{}", sha256(b"new"));
+    let reference_to = |content: &str| format!("localhost:1/plugins/lamp@{}", sha256(content.as_bytes()));
+    let reference = reference_to("new");
     // The longest possible patience. This time exceeds the range of the clock.
     let text = format!(
         "patience = 9223372036854775807\n[modules]\nlamp = \"{reference}\"\n[[hosts]]\nplugins = {plugins:?}\nstatus = {status:?}\n"
     );
     fs::write(&document, text).unwrap();
-    // The document has failed before, and this program was ended before the hosts returned to their last good files.
+    // This program was ended before the hosts returned to their last good files.
     let (state, good, other) = (dir.path().join("plugins.toml.state"), sha256(b"good"), sha256(b"other"));
     let stored = |digest: &str| state.join(digest.replace(':', "-"));
     [&state, &plugins].into_iter().for_each(|folder| fs::create_dir(folder).unwrap());
     fs::write(stored(&good), "good").unwrap();
-    let id = sha256(format!("lamp {reference}\n").as_bytes());
+    let id = sha256(format!("lamp {}\n", reference_to(failed)).as_bytes());
     let saved = serde_json::json!({
         "good": { (plugins.to_str().unwrap()): { "liblamp.so": good, "libother.so": other } },
         "resolved": {},
-        "failed": { "document": id, "host": "a", "reason": "sick", "is_undone": false },
+        "failed": { "document": id, "host": "a", "reason": "sick" },
+        "is_unfinished": true,
     });
     fs::write(state.join("state.json"), saved.to_string()).unwrap();
     let follow = || {
         let output = alcedo(&["follow", "--once", document.to_str().unwrap()], &key);
         assert!(!output.status.success(), "{output:?}");
         let saved = fs::read_to_string(state.join("state.json")).unwrap();
-        (String::from_utf8_lossy(&output.stdout).into_owned(), saved.contains("\"is_undone\": true"))
+        (String::from_utf8_lossy(&output.stdout).into_owned(), saved.contains("\"is_unfinished\": false"))
     };
     let (events, is_undone) = follow();
     assert!(!is_undone && events.starts_with("not back") && events.contains("\nrefused "), "{events}");
@@ -196,10 +206,10 @@ fn a_return_that_was_not_written_is_continued() {
     let reported = serde_json::json!({ "process": std::process::id(), "generation": 1, "modules": modules });
     fs::write(&status, reported.to_string()).unwrap();
     let (events, is_undone) = follow();
-    assert!(is_undone && events.starts_with("returned ") && events.contains("\nfailed "), "{events}");
+    assert!(is_undone && events.starts_with("returned ") && events.contains(&format!("\n{last} ")), "{events}");
     assert_eq!(fs::read_to_string(plugins.join("liblamp.so")).unwrap(), "good");
     let (events, _) = follow();
-    assert!(events.starts_with("failed "), "{events}");
+    assert!(events.starts_with(&format!("{last} ")), "{events}");
 }
 
 /// Rollout of a stored library to one host.
@@ -218,7 +228,7 @@ impl Rollout {
         fs::write(plugins.join("libmagic_cube.so"), "old").unwrap();
         let fetched = serde_json::json!({ "module": "magic_cube", "version": "1.0.0", "digest": digest });
         let failed = sha256(format!("magic_cube {}\n", unregistered("failed")).as_bytes());
-        let failed = serde_json::json!({ "document": failed, "host": "a", "reason": "sick", "is_undone": true });
+        let failed = serde_json::json!({ "document": failed, "host": "a", "reason": "sick" });
         let saved = serde_json::json!({ "good": {}, "resolved": { (unregistered("new")): fetched }, "failed": failed });
         fs::write(state.join("state.json"), saved.to_string()).unwrap();
         fs::copy(library, state.join(digest.replace(':', "-"))).unwrap();

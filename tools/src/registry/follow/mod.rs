@@ -196,16 +196,23 @@ impl Follower<'_> {
     /// Follows the document until its rollout ends.
     ///
     /// # Errors
-    /// If a library or a host is rejected. No file of a host was changed in this case.
+    /// If a library or a host is rejected. In this case, only the return of an unfinished rollout has changed files of hosts.
     fn follow(&mut self, document: &Document, text: &str) -> Result<Outcome, Error> {
         if let Some(failure) = self.state.failed.clone().filter(|failure| failure.document == document.id) {
-            if !failure.is_undone {
+            if self.state.is_unfinished {
                 self.go_back(document)?;
             }
             self.out.print(&Event::Failed { host: &failure.host, reason: &failure.reason });
             return Ok(Outcome::Failed);
         }
-        let (expected, mut targets) = self.begin(document)?;
+        let (expected, mut targets) = match self.begin(document) {
+            // The rollout of an earlier document has not ended, for example because this program was killed.
+            Err(error) if self.state.is_unfinished => {
+                self.go_back(document)?;
+                return Err(error);
+            }
+            begun => begun?,
+        };
         let mut successor = Successor::default();
         loop {
             let progress: Vec<_> =
@@ -235,7 +242,7 @@ impl Follower<'_> {
                     // Saves the failure before the first file is written, so that this program can continue the return of the hosts after a
                     // restart.
                     let (host, reason) = (host.clone(), reason.clone());
-                    self.state.failed = Some(Failure { document: document.id.clone(), host, reason, is_undone: false });
+                    self.state.failed = Some(Failure { document: document.id.clone(), host, reason });
                     let saved = self.store.save(&self.state);
                     let outcome = self.follow(document, text);
                     return saved.and(outcome);
@@ -244,9 +251,7 @@ impl Follower<'_> {
                     for target in &targets {
                         self.state.good.insert(target.name.clone(), expected.clone());
                     }
-                    if let Some(failure) = &mut self.state.failed {
-                        failure.is_undone = true;
-                    }
+                    self.state.is_unfinished = false;
                     let references: Vec<_> = document.modules.values().map(ToString::to_string).collect();
                     self.state.resolved.retain(|reference, _| references.contains(reference));
                     self.store.save(&self.state)?;
@@ -292,13 +297,9 @@ impl Follower<'_> {
         if let Err(error) = &begun {
             self.out.print(&Event::Refused { error: &format!("{error:#}") });
             next.refused = Some(Instant::now());
-        }
-        // The document may have changed again during these checks.
-        let is_superseded = begun.is_ok() && read(&self.path).is_ok_and(|text| text == next.text);
-        if !is_superseded {
             self.state.good = good;
         }
-        is_superseded
+        begun.is_ok()
     }
 
     /// Fetches the libraries of the document, and checks all hosts. Returns the new files and the hosts. Changes no file of a host.
@@ -361,9 +362,7 @@ impl Follower<'_> {
                 bail!("the stored library {file} is damaged: follow the document again");
             }
         }
-        if let Some(failure) = &mut self.state.failed {
-            failure.is_undone = false;
-        }
+        self.state.is_unfinished = true;
         self.store.save(&self.state)?;
         Ok(targets)
     }
@@ -445,9 +444,7 @@ impl Follower<'_> {
                 format!("the host has not reported them after {} s: does it run?", document.patience.as_secs());
             self.out.print(&Event::NotReturned { host: name, reason: &reason });
         }
-        if let Some(failure) = &mut self.state.failed {
-            failure.is_undone = is_undone;
-        }
+        self.state.is_unfinished = !is_undone;
         self.store.save(&self.state)?;
         if !is_undone {
             bail!("the last good files of a host were not written: remove the reason, and follow the document again");

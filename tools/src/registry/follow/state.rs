@@ -26,6 +26,10 @@ pub(super) struct State {
     /// Fetched libraries by reference. A reference contains a digest, so its library never changes.
     pub(super) resolved: BTreeMap<String, Library>,
     pub(super) failed: Option<Failure>,
+    /// Set during a rollout and the return of its hosts. Hosts may then have files that are neither good nor watched, if this program is
+    /// killed.
+    #[serde(default)]
+    pub(super) is_unfinished: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,9 +47,6 @@ pub(super) struct Failure {
     pub(super) document: String,
     pub(super) host: String,
     pub(super) reason: String,
-    /// Set if all hosts have their last good files: after the hosts have returned, and after the rollout of a later document. Not set during
-    /// such a rollout, because its files must not remain if the document changes to the failed document again.
-    pub(super) is_undone: bool,
 }
 
 /// Folder with the saved state and the libraries. Only one process may use this folder.
