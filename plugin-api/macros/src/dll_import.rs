@@ -10,6 +10,7 @@ use crate::attr_args::AttrArgs;
 use crate::docs;
 use crate::method::{Method, Parameter};
 use crate::rules;
+use crate::type_names::ungrouped;
 
 pub(crate) struct DllImport {
     method: Method,
@@ -180,11 +181,11 @@ impl DllImport {
 impl CParam {
     /// Parses the type of a parameter. Also returns the type that the host uses for the parameter's values.
     fn of(written: &Type) -> Result<(Self, Type)> {
-        let (is_out, inner) = match written {
+        let (is_out, inner) = match ungrouped(written) {
             Type::Reference(reference) if reference.mutability.is_some() => (true, &*reference.elem),
             other => (false, other),
         };
-        let (len, ty) = match inner {
+        let (len, ty) = match ungrouped(inner) {
             Type::Array(array) => {
                 let Expr::Lit(ExprLit { lit: Lit::Int(len), .. }) = &array.len else {
                     return Err(rules::spanned(
@@ -222,6 +223,26 @@ impl CParam {
             "C cannot read this: it takes numbers, `String`, structs, `[T; N]` of these, and `&mut` of all [ALC0146]";
         quote_spanned! {self.written.span()=>
             const _: () = ::core::assert!(::alcedo_plugin_api::__private::c_accepts::<#ty>(#has_len), #text);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proc_macro2::{Delimiter, Group, TokenStream};
+    use quote::{ToTokens as _, quote};
+
+    use super::CParam;
+
+    #[test]
+    fn c_types_that_a_macro_has_captured_are_recognized() {
+        let captured = |ty: TokenStream| Group::new(Delimiter::None, ty).into_token_stream();
+        let array = captured(quote! { [f32; 3] });
+        for written in [captured(quote! { &mut [f32; 3] }), quote! { &mut #array }] {
+            let written = syn::parse2(written).unwrap_or_else(|error| panic!("{error}"));
+            let (param, ty) = CParam::of(&written).unwrap_or_else(|error| panic!("{error}"));
+            assert!(param.is_out && param.len.is_some());
+            assert_eq!(ty.into_token_stream().to_string(), quote! { ::std::vec::Vec<f32> }.to_string());
         }
     }
 }
