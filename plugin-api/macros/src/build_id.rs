@@ -41,6 +41,9 @@ pub(crate) fn read_inputs() -> io::Result<Made> {
             plugins.push(name.to_owned());
         }
     }
+    for library in static_libraries(&args) {
+        hash.add(&std::fs::read(library)?);
+    }
     // Variables with the prefix of this framework are inputs, because sources can read them with `option_env!`.
     let mut words: Vec<_> = std::env::vars().filter(|(name, _)| name.starts_with("ALCEDO_")).collect();
     words.sort();
@@ -89,6 +92,24 @@ fn libraries(args: &[String]) -> Vec<(&str, &str)> {
     let pairs = args.windows(2).filter(|pair| pair[0] == "--extern").map(|pair| pair[1].as_str());
     let joined = args.iter().filter_map(|arg| arg.strip_prefix("--extern="));
     pairs.chain(joined).filter_map(|word| word.split_once('=')).collect()
+}
+
+/// Returns the paths of the static libraries in `-l static=name` and `-l name` that exist in a folder of `-L native=folder`. Cargo writes
+/// these arguments for a build script.
+fn static_libraries(args: &[String]) -> Vec<PathBuf> {
+    let values =
+        |option: &'static str| args.windows(2).filter(move |pair| pair[0] == option).map(|pair| pair[1].as_str());
+    let folders: Vec<_> = values("-L").map(|value| value.strip_prefix("native=").unwrap_or(value)).collect();
+    let names = values("-l").filter_map(|value| match value.split_once('=') {
+        // The kind may be followed by modifiers.
+        Some((kind, name)) => kind.starts_with("static").then_some(name),
+        None => Some(value),
+    });
+    // A new name of a library is written after its name.
+    let names = names.filter_map(|name| name.rsplit(':').next());
+    let files = names.flat_map(|name| [format!("lib{name}.a"), format!("{name}.lib")]);
+    let paths = files.flat_map(|file| folders.iter().map(move |folder| Path::new(folder).join(&file)));
+    paths.filter(|path| path.is_file()).collect()
 }
 
 /// Returns true if a library defines the root module of a plugin, that is, if the symbol table in the first member of the archive contains
@@ -183,7 +204,7 @@ impl Hash {
 
 #[cfg(test)]
 mod tests {
-    use super::{Hash, has_root_module, libraries, sources, without_code};
+    use super::{Hash, has_root_module, libraries, sources, static_libraries, without_code};
 
     fn hash(parts: &[&[u8]]) -> u128 {
         let mut hash = Hash::START;
@@ -232,6 +253,25 @@ mod tests {
     fn libraries_are_found_in_both_spellings() {
         let args = ["--extern", "a=/x/liba.rlib", "--extern=b=/x/libb.rmeta", "--extern", "proc_macro"];
         assert_eq!(libraries(&args.map(str::to_owned)), [("a", "/x/liba.rlib"), ("b", "/x/libb.rmeta")]);
+    }
+
+    #[test]
+    fn static_libraries_are_found_in_the_folders_of_the_arguments() {
+        let folder = std::env::temp_dir().join(format!("alcedo-static-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("it is writable");
+        let files = ["libone.a", "libnew.a", "libplain.a", "libshared.a"].map(|name| folder.join(name));
+        for file in &files {
+            std::fs::write(file, "").expect("it is writable");
+        }
+        let native = format!("native={}", folder.display());
+        let mut args = vec!["-L", "dependency=/x", "-L", native.as_str()];
+        for name in ["static=one", "static:+whole-archive=two:new", "plain", "dylib=shared", "static=missing"] {
+            args.extend(["-l", name]);
+        }
+        let args: Vec<_> = args.into_iter().map(str::to_owned).collect();
+        let found = static_libraries(&args);
+        std::fs::remove_dir_all(&folder).expect("it exists");
+        assert_eq!(found, files[..3]);
     }
 
     #[test]
