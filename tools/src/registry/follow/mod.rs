@@ -289,7 +289,6 @@ impl Follower<'_> {
                 return false;
             }
         };
-        let good = self.state.good.clone();
         let begun = download.join().unwrap_or_else(|panic| resume_unwind(panic)).and_then(|resolved| {
             self.state.resolved = resolved;
             self.begin(&new)
@@ -297,7 +296,6 @@ impl Follower<'_> {
         if let Err(error) = &begun {
             self.out.print(&Event::Refused { error: &format!("{error:#}") });
             next.refused = Some(Instant::now());
-            self.state.good = good;
         }
         begun.is_ok()
     }
@@ -311,7 +309,10 @@ impl Follower<'_> {
         self.store.save(&self.state)?;
         let expected: Files =
             libraries.iter().map(|library| (file_name(&library.module), library.digest.clone())).collect();
-        let targets = self.prepare(document, &libraries, &expected)?;
+        let good = self.state.good.clone();
+        let prepared = self.prepare(document, &libraries, &expected);
+        // A later host was refused after the files of an unfinished rollout on an earlier host had become good.
+        let targets = prepared.inspect_err(|_| self.state.good = good)?;
         Ok((expected, targets))
     }
 
