@@ -242,6 +242,7 @@ mod tests {
         }
         symlink(&shared, src.join("shared")).expect("it is writable");
         symlink(&root, shared.join("back")).expect("it is writable");
+        symlink(".", out.join("out")).expect("it is writable");
         symlink("user@host.1", src.join(".#lib.rs")).expect("it is writable");
         let found = sources(&root, Some(out.as_os_str()));
         std::fs::remove_dir_all(&root).expect("it exists");
