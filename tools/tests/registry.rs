@@ -168,21 +168,42 @@ fn a_return_that_was_not_written_is_continued() {
 /// Checks that a return is continued after the document with the content `failed` has failed. The present document has the content `new`.
 /// `last` is the last event.
 fn check_return(failed: &str, last: &str) {
+    let dir = interrupted(failed, "localhost:1");
+    let [document, state, plugins] =
+        ["plugins.toml", "plugins.toml.state", "plugins"].map(|name| dir.path().join(name));
+    let follow = || {
+        let output = alcedo(&["follow", "--once", document.to_str().unwrap()], &dir.path().join("release.pub"));
+        assert!(!output.status.success(), "{output:?}");
+        let saved = fs::read_to_string(state.join("state.json")).unwrap();
+        (String::from_utf8_lossy(&output.stdout).into_owned(), saved.contains("\"is_unfinished\": false"))
+    };
+    let (events, is_undone) = follow();
+    assert!(!is_undone && events.starts_with("not back") && events.contains("\nrefused "), "{events}");
+    assert!(!plugins.join("liblamp.so").exists(), "a host receives all files or none");
+    store_other(dir.path());
+    let (events, is_undone) = follow();
+    assert!(is_undone && events.starts_with("returned ") && events.contains(&format!("\n{last} ")), "{events}");
+    assert_eq!(fs::read_to_string(plugins.join("liblamp.so")).unwrap(), "good");
+    let (events, _) = follow();
+    assert!(events.starts_with(&format!("{last} ")), "{events}");
+}
+
+/// Returns a folder in which this program was ended before a host returned to its last good files, of which one is not stored. The host
+/// reports these files. The document with the content `failed` has failed. The present document has the content `new`.
+fn interrupted(failed: &str, registry: &str) -> TempDir {
     let dir = tempfile::tempdir().unwrap();
-    let key = key_in(dir.path());
+    key_in(dir.path());
     let [document, plugins, status] = ["plugins.toml", "plugins", "status.json"].map(|name| dir.path().join(name));
-    let reference_to = |content: &str| format!("localhost:1/plugins/lamp@{}", sha256(content.as_bytes()));
+    let reference_to = |content: &str| format!("{registry}/plugins/lamp@{}", sha256(content.as_bytes()));
     let reference = reference_to("new");
     // The longest possible patience. This time exceeds the range of the clock.
     let text = format!(
         "patience = 9223372036854775807\n[modules]\nlamp = \"{reference}\"\n[[hosts]]\nplugins = {plugins:?}\nstatus = {status:?}\n"
     );
     fs::write(&document, text).unwrap();
-    // This program was ended before the hosts returned to their last good files.
     let (state, good, other) = (dir.path().join("plugins.toml.state"), sha256(b"good"), sha256(b"other"));
-    let stored = |digest: &str| state.join(digest.replace(':', "-"));
     [&state, &plugins].into_iter().for_each(|folder| fs::create_dir(folder).unwrap());
-    fs::write(stored(&good), "good").unwrap();
+    fs::write(state.join(good.replace(':', "-")), "good").unwrap();
     let id = sha256(format!("lamp {}\n", reference_to(failed)).as_bytes());
     let saved = serde_json::json!({
         "good": { (plugins.to_str().unwrap()): { "liblamp.so": good, "libother.so": other } },
@@ -191,28 +212,35 @@ fn check_return(failed: &str, last: &str) {
         "is_unfinished": true,
     });
     fs::write(state.join("state.json"), saved.to_string()).unwrap();
-    let follow = || {
-        let output = alcedo(&["follow", "--once", document.to_str().unwrap()], &key);
-        assert!(!output.status.success(), "{output:?}");
-        let saved = fs::read_to_string(state.join("state.json")).unwrap();
-        (String::from_utf8_lossy(&output.stdout).into_owned(), saved.contains("\"is_unfinished\": false"))
-    };
-    let (events, is_undone) = follow();
-    assert!(!is_undone && events.starts_with("not back") && events.contains("\nrefused "), "{events}");
-    assert!(!plugins.join("liblamp.so").exists(), "a host receives all files or none");
-    fs::write(stored(&other), "other").unwrap();
     let running = |file: &str, digest: &str| serde_json::json!({ "file": file, "digest": digest, "state": "running" });
     let modules = [running("liblamp.so", &good), running("libother.so", &other)];
     let reported = serde_json::json!({ "process": std::process::id(), "generation": 1, "modules": modules });
     fs::write(&status, reported.to_string()).unwrap();
-    let (events, is_undone) = follow();
-    assert!(is_undone && events.starts_with("returned ") && events.contains(&format!("\n{last} ")), "{events}");
-    assert_eq!(fs::read_to_string(plugins.join("liblamp.so")).unwrap(), "good");
-    let (events, _) = follow();
-    assert!(events.starts_with(&format!("{last} ")), "{events}");
+    dir
 }
 
-/// Rollout of a stored library to one host.
+/// Stores the missing file of [`interrupted`].
+fn store_other(dir: &Path) {
+    fs::write(dir.join("plugins.toml.state").join(sha256(b"other").replace(':', "-")), "other").unwrap();
+}
+
+#[test]
+fn a_return_is_repeated_until_its_end_is_saved() {
+    let dir = interrupted("new", "localhost:1");
+    store_other(dir.path());
+    let state = dir.path().join("plugins.toml.state");
+    // A folder in place of the new content prevents each write of the state.
+    let part = state.join("state.json.part");
+    fs::create_dir(&part).unwrap();
+    let mut rollout = Rollout::follow(dir);
+    assert_eq!([rollout.event(), rollout.event()], ["returned", "refused"]);
+    fs::remove_dir(&part).unwrap();
+    let last = (0..4).map(|_| rollout.event()).find(|event| event != "refused");
+    assert_eq!(last.as_deref(), Some("failed"));
+    assert!(fs::read_to_string(state.join("state.json")).unwrap().contains("\"is_unfinished\": false"));
+}
+
+/// Process of `alcedo follow`, which follows the document in `dir`.
 struct Rollout {
     dir: TempDir,
     process: Child,
@@ -220,10 +248,11 @@ struct Rollout {
 }
 
 impl Rollout {
-    /// Starts the rollout. Returns after the host has received the library. The document with the content `failed` has failed before.
+    /// Starts the rollout of a stored library to one host. Returns after the host has received the library. The document with the content
+    /// `failed` has failed before.
     fn start(library: &Path, key: &Path) -> Self {
         let (dir, digest) = (tempfile::tempdir().unwrap(), digest_of(library));
-        let [document, plugins, state] = ["plugins.toml", "a", "plugins.toml.state"].map(|name| dir.path().join(name));
+        let [plugins, state] = ["a", "plugins.toml.state"].map(|name| dir.path().join(name));
         [&state, &plugins].into_iter().for_each(|folder| fs::create_dir(folder).unwrap());
         fs::write(plugins.join("libmagic_cube.so"), "old").unwrap();
         let fetched = serde_json::json!({ "module": "magic_cube", "version": "1.0.0", "digest": digest });
@@ -233,13 +262,20 @@ impl Rollout {
         fs::write(state.join("state.json"), saved.to_string()).unwrap();
         fs::copy(library, state.join(digest.replace(':', "-"))).unwrap();
         write_document(dir.path(), &unregistered("new"), &["a"]);
-        let mut command = Command::new(env!("CARGO_BIN_EXE_alcedo"));
-        command.arg("follow").arg(&document).arg("--trust").arg(key);
-        let mut process = command.stdout(Stdio::piped()).spawn().unwrap();
-        let events = BufReader::new(process.stdout.take().unwrap()).lines();
-        let mut rollout = Self { dir, process, events };
+        fs::copy(key, dir.path().join("release.pub")).unwrap();
+        let mut rollout = Self::follow(dir);
         assert_eq!(rollout.event(), "written");
         rollout
+    }
+
+    /// Trusts the key `release.pub` in `dir`.
+    fn follow(dir: TempDir) -> Self {
+        let [document, key] = ["plugins.toml", "release.pub"].map(|name| dir.path().join(name));
+        let mut command = Command::new(env!("CARGO_BIN_EXE_alcedo"));
+        command.arg("follow").arg(&document).arg("--trust").arg(&key);
+        let mut process = command.stdout(Stdio::piped()).spawn().unwrap();
+        let events = BufReader::new(process.stdout.take().unwrap()).lines();
+        Self { dir, process, events }
     }
 
     /// Writes the status of the host.

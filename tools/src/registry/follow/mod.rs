@@ -309,10 +309,10 @@ impl Follower<'_> {
         self.store.save(&self.state)?;
         let expected: Files =
             libraries.iter().map(|library| (file_name(&library.module), library.digest.clone())).collect();
-        let good = self.state.good.clone();
+        let (good, is_unfinished) = (self.state.good.clone(), self.state.is_unfinished);
         let prepared = self.prepare(document, &libraries, &expected);
-        // A later host was refused after the files of an unfinished rollout on an earlier host had become good.
-        let targets = prepared.inspect_err(|_| self.state.good = good)?;
+        // A later host was refused after the files of an unfinished rollout on an earlier host had become good, or the state was not saved.
+        let targets = prepared.inspect_err(|_| (self.state.good, self.state.is_unfinished) = (good, is_unfinished))?;
         Ok((expected, targets))
     }
 
@@ -446,7 +446,8 @@ impl Follower<'_> {
             self.out.print(&Event::NotReturned { host: name, reason: &reason });
         }
         self.state.is_unfinished = !is_undone;
-        self.store.save(&self.state)?;
+        // The failure of the document may not be saved either, so a later call saves both.
+        self.store.save(&self.state).inspect_err(|_| self.state.is_unfinished = true)?;
         if !is_undone {
             bail!("the last good files of a host were not written: remove the reason, and follow the document again");
         }
