@@ -240,6 +240,16 @@ fn a_return_is_repeated_until_its_end_is_saved() {
     assert!(fs::read_to_string(state.join("state.json")).unwrap().contains("\"is_unfinished\": false"));
 }
 
+#[test]
+fn an_invalid_document_does_not_prevent_the_return_of_a_host() {
+    let mut rollout = Rollout::follow(interrupted("new", "localhost:1"));
+    assert_eq!([rollout.event(), rollout.event()], ["not", "refused"]);
+    fs::write(rollout.dir.path().join("plugins.toml"), "").unwrap();
+    store_other(rollout.dir.path());
+    // The program may have begun another attempt before these changes.
+    assert!((0..5).any(|_| rollout.event() == "returned"));
+}
+
 /// Process of `alcedo follow`, which follows the document in `dir`.
 struct Rollout {
     dir: TempDir,

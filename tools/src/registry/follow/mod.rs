@@ -112,14 +112,22 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
     let target = args.target.clone().unwrap_or_else(artifact::own_target);
     let libraries = Libraries { access: args.access.clone(), keys, target, store: Arc::clone(&store), out };
     let mut follower = Follower { args, path, libraries, store, state, out };
-    let mut wait = RETRY.0;
+    let (mut wait, mut last) = (RETRY.0, None::<Document>);
     loop {
-        let (text, outcome) = match read(&follower.path) {
+        let (text, parsed) = match read(&follower.path) {
             Ok(text) => {
-                let outcome = Document::parse(&text).and_then(|document| follower.follow(&document, &text));
-                (text, outcome)
+                let parsed = Document::parse(&text);
+                (text, parsed)
             }
             Err(error) => (String::new(), Err(error)),
+        };
+        let outcome = match parsed {
+            Ok(document) => follower.follow(last.insert(document), &text),
+            // Continues a return that has failed, because a valid document may not follow soon.
+            Err(error) => match &last {
+                Some(last) if follower.state.is_unfinished => follower.go_back(last).and(Err(error)),
+                _ => Err(error),
+            },
         };
         if let Err(error) = &outcome {
             follower.out.print(&Event::Refused { error: &format!("{error:#}") });
