@@ -73,14 +73,14 @@ pub(crate) struct Args {
 }
 
 /// Result of one attempt to follow the document.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 enum Outcome {
     /// All hosts run the modules of the document.
     Done,
     /// A host was unhealthy, and all hosts have returned to their last good files.
     Failed,
-    /// The document has changed during the rollout.
-    Superseded,
+    /// The document has changed during the rollout. Contains the text of the next document, which can begin.
+    Superseded(String),
 }
 
 /// Follows the document until this program is stopped.
@@ -112,9 +112,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
     let target = args.target.clone().unwrap_or_else(artifact::own_target);
     let libraries = Libraries { access: args.access.clone(), keys, target, store: Arc::clone(&store), out };
     let mut follower = Follower { args, path, libraries, store, state, out };
-    let (mut wait, mut last) = (RETRY.0, None::<Document>);
+    let (mut wait, mut last, mut successor) = (RETRY.0, None::<Document>, None::<String>);
     loop {
-        let (text, parsed) = match read(&follower.path) {
+        // Does not read a successor again: the hosts must not wait for the libraries of a later document.
+        let (text, parsed) = match successor.take().map_or_else(|| read(&follower.path), Ok) {
             Ok(text) => {
                 let parsed = Document::parse(&text);
                 (text, parsed)
@@ -136,7 +137,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
             return Ok(if matches!(outcome, Ok(Outcome::Done)) { ExitCode::SUCCESS } else { ExitCode::FAILURE });
         }
         match outcome {
-            Ok(Outcome::Superseded) => wait = RETRY.0,
+            Ok(Outcome::Superseded(text)) => (wait, successor) = (RETRY.0, Some(text)),
             Ok(Outcome::Done | Outcome::Failed) => {
                 wait = RETRY.0;
                 while !follower.has_changed(&text) {
@@ -240,7 +241,7 @@ impl Follower<'_> {
                 Next::Wait => {
                     thread::sleep(POLL);
                     if !self.args.once && self.is_superseded(document, text, &mut successor) {
-                        return Ok(Outcome::Superseded);
+                        return Ok(Outcome::Superseded(successor.text));
                     }
                 }
                 Next::Back(culprit) => {
