@@ -250,6 +250,17 @@ fn an_invalid_document_does_not_prevent_the_return_of_a_host() {
     assert!((0..5).any(|_| rollout.event() == "returned"));
 }
 
+#[test]
+fn a_silent_registry_does_not_delay_a_return_after_a_restart() {
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let dir = interrupted("old", &silent.local_addr().unwrap().to_string());
+    store_other(dir.path());
+    let begun = Instant::now();
+    assert_eq!(Rollout::follow(dir).event(), "returned");
+    // The registry is given up after 20 s.
+    assert!(begun.elapsed().as_secs() < 15, "{:?}", begun.elapsed());
+}
+
 /// Process of `alcedo follow`, which follows the document in `dir`.
 struct Rollout {
     dir: TempDir,

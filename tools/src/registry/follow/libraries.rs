@@ -7,6 +7,7 @@ use std::thread::{self, JoinHandle};
 
 use alcedo_runtime::PublicKey;
 use anyhow::bail;
+use oci_client::Reference;
 
 use super::document::Document;
 use super::event::{Event, Output};
@@ -37,9 +38,7 @@ impl Libraries {
     pub(super) fn of(&self, document: &Document, resolved: &mut Resolved) -> Result<Vec<Library>, Error> {
         let (mut registry, mut libraries) = (None, Vec::new());
         for (module, reference) in &document.modules {
-            let known = resolved.get(&reference.to_string());
-            let known = known.and_then(|library| Some((library.clone(), self.store.get(&library.digest)?)));
-            let library = match known {
+            let library = match self.stored(reference, resolved) {
                 Some((library, bytes)) => {
                     // Verifies the signature again, because the trusted keys may have changed since the library was stored.
                     fetch::admit(&reference.to_string(), &bytes, &self.keys)?;
@@ -70,6 +69,17 @@ impl Libraries {
             libraries.push(library);
         }
         Ok(libraries)
+    }
+
+    /// Returns a fetched library and its content. Returns `None` if only a registry may have them.
+    fn stored(&self, reference: &Reference, resolved: &Resolved) -> Option<(Library, Vec<u8>)> {
+        let library = resolved.get(&reference.to_string())?;
+        Some((library.clone(), self.store.get(&library.digest)?))
+    }
+
+    /// Checks if all libraries of the document were fetched.
+    pub(super) fn are_stored(&self, document: &Document, resolved: &Resolved) -> bool {
+        document.modules.values().all(|reference| self.stored(reference, resolved).is_some())
     }
 
     /// Fetches the libraries of the document on another thread.

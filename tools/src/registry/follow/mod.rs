@@ -214,8 +214,13 @@ impl Follower<'_> {
             self.out.print(&Event::Failed { host: &failure.host, reason: &failure.reason });
             return Ok(Outcome::Failed);
         }
+        // The rollout of an earlier document has not ended, for example because this program was killed. Its hosts must not wait for a
+        // registry.
+        if self.state.is_unfinished && !self.libraries.are_stored(document, &self.state.resolved) {
+            // Ignores errors, because the new document may repair the hosts. Otherwise, the return is repeated below.
+            let _ = self.go_back(document);
+        }
         let (expected, mut targets) = match self.begin(document) {
-            // The rollout of an earlier document has not ended, for example because this program was killed.
             Err(error) if self.state.is_unfinished => {
                 self.go_back(document)?;
                 return Err(error);
