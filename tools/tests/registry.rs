@@ -378,6 +378,23 @@ fn a_failed_document_ends_a_rollout_with_the_last_good_files() {
 }
 
 #[test]
+#[ignore = "builds a plugin: `.ci/registry` runs it"]
+fn a_host_that_is_down_later_does_not_fail_a_finished_rollout() {
+    let builds = Builds::new();
+    let library = builds.sign(&builds.unsigned("1.0.0"));
+    let mut rollout = Rollout::start(&library, &builds.public_key());
+    rollout.report(&digest_of(&library), "running");
+    assert_eq!([rollout.event(), rollout.event()], ["healthy", "done"]);
+    fs::remove_file(rollout.dir.path().join("a.json")).unwrap();
+    let document = rollout.dir.path().join("plugins.toml");
+    fs::write(&document, format!("patience = 1\n{}", fs::read_to_string(&document).unwrap())).unwrap();
+    assert_eq!([rollout.event(), rollout.event()], ["unhealthy", "refused"]);
+    rollout.report(&digest_of(&library), "running");
+    // Another attempt may have begun before this report.
+    assert!((0..5).any(|_| rollout.event() == "done"));
+}
+
+#[test]
 #[ignore = "needs the certificates of the system: `.ci/registry` runs it"]
 fn an_endless_answer_of_a_registry_is_cut_and_escaped() {
     let dir = tempfile::tempdir().unwrap();

@@ -253,6 +253,12 @@ impl Follower<'_> {
                     let Progress::Unhealthy(reason) = &progress[culprit] else { continue };
                     let host = &targets[culprit].name;
                     self.out.print(&Event::Unhealthy { host, reason });
+                    // Does not record a failure after a finished rollout. The host may be down, and later documents may add hosts.
+                    if targets.iter().all(|target| self.state.good.get(&target.name) == Some(&expected)) {
+                        self.state.is_unfinished = false;
+                        self.store.save(&self.state)?;
+                        bail!("{host} has its last good files, and is unhealthy: start or repair this host");
+                    }
                     // Saves the failure before the first file is written, so that this program can continue the return of the hosts after a
                     // restart.
                     let (host, reason) = (host.clone(), reason.clone());
