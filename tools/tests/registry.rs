@@ -16,7 +16,8 @@ use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Output, Stdio};
 use std::sync::mpsc::channel;
-use std::time::Instant;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use alcedo_build::{Switches, Variants};
 use alcedo_reflect::testing::Dice;
@@ -363,6 +364,22 @@ fn a_silent_registry_does_not_delay_the_return_of_a_host() {
     let _connection = silent.accept().unwrap();
     rollout.report(&digest_of(&library), "unhealthy");
     assert_eq!(rollout.event(), "unhealthy");
+}
+
+#[test]
+#[ignore = "builds a plugin: `.ci/registry` runs it"]
+fn changes_of_only_the_limits_do_not_extend_the_patience() {
+    let builds = Builds::new();
+    let library = builds.sign(&builds.unsigned("1.0.0"));
+    let rollout = Rollout::start(&library, &builds.public_key());
+    let document = rollout.dir.path().join("plugins.toml");
+    let text = fs::read_to_string(&document).unwrap();
+    // The host reports nothing.
+    for step in 2..10 {
+        fs::write(&document, format!("patience = 4\nstep = {step}\n{text}")).unwrap();
+        thread::sleep(Duration::from_secs(1));
+    }
+    assert_eq!(fs::read_to_string(rollout.dir.path().join("a/libmagic_cube.so")).unwrap(), "old");
 }
 
 #[test]

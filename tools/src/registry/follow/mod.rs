@@ -73,14 +73,13 @@ pub(crate) struct Args {
 }
 
 /// Result of one attempt to follow the document.
-#[derive(Clone, Debug, PartialEq, Eq)]
 enum Outcome {
     /// All hosts run the modules of the document.
     Done,
     /// A host was unhealthy, and all hosts have returned to their last good files.
     Failed,
-    /// The document has changed during the rollout. Contains the text of the next document, which can begin.
-    Superseded(String),
+    /// The document has changed during the rollout. Contains the text of the next document, which can begin, and the hosts of the rollout.
+    Superseded(String, Vec<Target>),
 }
 
 /// Follows the document until this program is stopped.
@@ -112,10 +111,14 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
     let target = args.target.clone().unwrap_or_else(artifact::own_target);
     let libraries = Libraries { access: args.access.clone(), keys, target, store: Arc::clone(&store), out };
     let mut follower = Follower { args, path, libraries, store, state, out };
-    let (mut wait, mut last, mut successor) = (RETRY.0, None::<Document>, None::<String>);
+    let (mut wait, mut last, mut successor) = (RETRY.0, None::<Document>, None::<(String, Vec<Target>)>);
     loop {
         // Does not read a successor again: the hosts must not wait for the libraries of a later document.
-        let (text, parsed) = match successor.take().map_or_else(|| read(&follower.path), Ok) {
+        let (found, earlier) = match successor.take() {
+            Some((text, targets)) => (Ok(text), targets),
+            None => (read(&follower.path), Vec::new()),
+        };
+        let (text, parsed) = match found {
             Ok(text) => {
                 let parsed = Document::parse(&text);
                 (text, parsed)
@@ -123,7 +126,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
             Err(error) => (String::new(), Err(error)),
         };
         let outcome = match parsed {
-            Ok(document) => follower.follow(last.insert(document), &text),
+            Ok(document) => follower.follow(last.insert(document), &text, &earlier),
             // Continues a return that has failed, because a valid document may not follow soon.
             Err(error) => match &last {
                 Some(last) if follower.state.is_unfinished => follower.go_back(last).and(Err(error)),
@@ -137,7 +140,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
             return Ok(if matches!(outcome, Ok(Outcome::Done)) { ExitCode::SUCCESS } else { ExitCode::FAILURE });
         }
         match outcome {
-            Ok(Outcome::Superseded(text)) => (wait, successor) = (RETRY.0, Some(text)),
+            Ok(Outcome::Superseded(text, targets)) => (wait, successor) = (RETRY.0, Some((text, targets))),
             Ok(Outcome::Done | Outcome::Failed) => {
                 wait = RETRY.0;
                 while !follower.has_changed(&text) {
@@ -202,11 +205,11 @@ impl Follower<'_> {
         plain_file::read_text(&self.path, LARGEST_DOCUMENT).is_ok_and(|present| present != text)
     }
 
-    /// Follows the document until its rollout ends.
+    /// Follows the document until its rollout ends. `earlier` contains the hosts of a rollout that the document has interrupted.
     ///
     /// # Errors
     /// If a library or a host is rejected. In this case, only the return of an unfinished rollout has changed files of hosts.
-    fn follow(&mut self, document: &Document, text: &str) -> Result<Outcome, Error> {
+    fn follow(&mut self, document: &Document, text: &str, earlier: &[Target]) -> Result<Outcome, Error> {
         if let Some(failure) = self.state.failed.clone().filter(|failure| failure.document == document.id) {
             if self.state.is_unfinished {
                 self.go_back(document)?;
@@ -227,6 +230,11 @@ impl Follower<'_> {
             }
             begun => begun?,
         };
+        // A document that changes only hosts or limits does not start the time limit of a host again.
+        for target in &mut targets {
+            let before = earlier.iter().find(|before| before.host == target.host).and_then(|before| before.written);
+            target.written = target.written.map(|now| before.unwrap_or(now));
+        }
         let mut successor = Successor::default();
         loop {
             let progress: Vec<_> =
@@ -246,7 +254,7 @@ impl Follower<'_> {
                 Next::Wait => {
                     thread::sleep(POLL);
                     if !self.args.once && self.is_superseded(document, text, &mut successor) {
-                        return Ok(Outcome::Superseded(successor.text));
+                        return Ok(Outcome::Superseded(successor.text, targets));
                     }
                 }
                 Next::Back(culprit) => {
@@ -264,7 +272,7 @@ impl Follower<'_> {
                     let (host, reason) = (host.clone(), reason.clone());
                     self.state.failed = Some(Failure { document: document.id.clone(), host, reason });
                     let saved = self.store.save(&self.state);
-                    let outcome = self.follow(document, text);
+                    let outcome = self.follow(document, text, &[]);
                     return saved.and(outcome);
                 }
                 Next::Done => {
