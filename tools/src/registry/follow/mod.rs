@@ -217,8 +217,7 @@ impl Follower<'_> {
             self.out.print(&Event::Failed { host: &failure.host, reason: &failure.reason });
             return Ok(Outcome::Failed);
         }
-        // The rollout of an earlier document has not ended, for example because this program was killed. Its hosts must not wait for a
-        // registry.
+        // Returns hosts first if an earlier rollout has not ended, for example because this program was killed. A registry may be slow.
         if self.state.is_unfinished && !self.libraries.are_stored(document, &self.state.resolved) {
             // Ignores errors, because the new document may repair the hosts. Otherwise, the return is repeated below.
             let _ = self.go_back(document);
@@ -339,7 +338,7 @@ impl Follower<'_> {
             libraries.iter().map(|library| (file_name(&library.module), library.digest.clone())).collect();
         let (good, is_unfinished) = (self.state.good.clone(), self.state.is_unfinished);
         let prepared = self.prepare(document, &libraries, &expected);
-        // A later host was refused after the files of an unfinished rollout on an earlier host had become good, or the state was not saved.
+        // Restores the saved values. A later host may be refused after files of an unfinished rollout on an earlier host became good.
         let targets = prepared.inspect_err(|_| (self.state.good, self.state.is_unfinished) = (good, is_unfinished))?;
         Ok((expected, targets))
     }
@@ -474,7 +473,7 @@ impl Follower<'_> {
             self.out.print(&Event::NotReturned { host: name, reason: &reason });
         }
         self.state.is_unfinished = !is_undone;
-        // The failure of the document may not be saved either, so a later call saves both.
+        // Repeats the return later, because the failure of the document may not be saved either.
         self.store.save(&self.state).inspect_err(|_| self.state.is_unfinished = true)?;
         if !is_undone {
             bail!("the last good files of a host were not written: remove the reason, and follow the document again");
