@@ -258,7 +258,7 @@ fn a_silent_registry_does_not_delay_a_return_after_a_restart() {
     store_other(dir.path());
     let begun = Instant::now();
     assert_eq!(Rollout::follow(dir).event(), "returned");
-    // The registry is given up after 20 s.
+    // A client waits 20 s for a silent registry.
     assert!(begun.elapsed().as_secs() < 15, "{:?}", begun.elapsed());
 }
 
@@ -407,7 +407,7 @@ fn a_host_that_is_down_later_does_not_fail_a_finished_rollout() {
     fs::write(&document, format!("patience = 1\n{}", fs::read_to_string(&document).unwrap())).unwrap();
     assert_eq!([rollout.event(), rollout.event()], ["unhealthy", "refused"]);
     rollout.report(&digest_of(&library), "running");
-    // Another attempt may have begun before this report.
+    // An attempt may have begun before this report.
     assert!((0..5).any(|_| rollout.event() == "done"));
 }
 
