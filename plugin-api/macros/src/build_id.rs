@@ -83,8 +83,9 @@ fn collect(dir: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
 
 /// Returns true if a path is a link to a folder that encloses the link.
 fn is_cycle(path: &Path) -> bool {
-    let real = |path: &Path| path.canonicalize().ok();
-    path.is_symlink() && path.ancestors().skip(1).any(|above| real(above) == real(path))
+    let is_in =
+        |real: PathBuf| path.ancestors().skip(1).any(|above| above.canonicalize().is_ok_and(|above| above == real));
+    path.is_symlink() && path.canonicalize().is_ok_and(is_in)
 }
 
 /// Returns the crates and files in `--extern name=path`. Cargo may write an option, such as `noprelude:`, before a name.
