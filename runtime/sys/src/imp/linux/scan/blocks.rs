@@ -64,11 +64,7 @@ impl Blocks {
         if !address.is_multiple_of(2 * WORD) {
             return None;
         }
-        let behind = self.regions.partition_point(|region| region.start <= address);
-        let region = self.regions[behind.checked_sub(1)?].clone();
-        if !region.contains(&address) || address - region.start < 2 * WORD {
-            return None;
-        }
+        let region = self.region_of(address).filter(|region| address - region.start >= 2 * WORD)?;
         let head = self.word(address - WORD)?;
         let size = head & !FLAGS;
         if !(4 * WORD..LARGEST).contains(&size) || head & 8 != 0 {
@@ -103,20 +99,19 @@ impl Blocks {
         // Recent versions of the C library store the link combined with its own address.
         [link, link ^ (address >> 12)]
             .iter()
-            .any(|next| *next == 0 || next.is_multiple_of(2 * WORD) && self.is_inside(*next))
+            .any(|next| *next == 0 || next.is_multiple_of(2 * WORD) && self.region_of(*next).is_some())
     }
 
-    fn is_inside(&self, address: usize) -> bool {
+    fn region_of(&self, address: usize) -> Option<Range<usize>> {
         let behind = self.regions.partition_point(|region| region.start <= address);
-        behind.checked_sub(1).is_some_and(|at| self.regions[at].contains(&address))
+        self.regions[..behind].last().filter(|region| region.contains(&address)).cloned()
     }
 
     /// Returns the used block with this interior address, and its size.
     pub(super) fn around(&mut self, address: usize) -> Option<(usize, usize)> {
         let address = address - address % (2 * WORD);
-        let behind = self.regions.partition_point(|region| region.start <= address);
-        let region = self.regions[behind.checked_sub(1)?].clone();
-        if !region.contains(&address) || self.outside.contains(&address) {
+        let region = self.region_of(address)?;
+        if self.outside.contains(&address) {
             return None;
         }
         if let Some((start, end)) = self.around.range(..=address).next_back().filter(|(_, end)| address < **end) {
