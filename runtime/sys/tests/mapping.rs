@@ -3,8 +3,10 @@
 #![expect(unsafe_code, reason = "mapping a library runs its code")]
 
 use crate::common;
+use std::collections::HashSet;
 use std::fs;
 use std::path::Path;
+use std::sync::Mutex;
 use std::thread;
 
 use alcedo_sys::process::{open_fds, rss_kib, stale_mappings, threads};
@@ -101,6 +103,27 @@ fn images_are_not_mapped_at_recently_freed_addresses() {
         seen.push(at);
         assert_eq!(unmap(image), Unmapped::Gone);
     }
+}
+
+#[test]
+fn images_of_two_threads_are_mapped_at_new_addresses() {
+    let seen = Mutex::new(HashSet::new());
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                let fixture = Fixture::new();
+                let library = fixture.library();
+                for round in 0..100 {
+                    let image = fixture.map(&library).expect("mapped");
+                    // SAFETY: the library exports this function, and only its address is used.
+                    let answer = unsafe { image.symbol::<extern "C" fn() -> i32>(c"answer") };
+                    let at = answer.expect("exported") as usize;
+                    assert!(seen.lock().expect("no panic").insert(at), "{at:#x} in round {round}");
+                    assert_eq!(unmap(image), Unmapped::Gone);
+                }
+            });
+        }
+    });
 }
 
 #[test]

@@ -12,7 +12,7 @@ use libloading::os::unix::Library;
 
 use super::c::loader::{Share, symbol};
 use super::proc::Maps;
-use super::room::Room;
+use super::room::{Room, Unmapping};
 use super::{loaded, ranges_where};
 use crate::{elf, plain_file};
 
@@ -32,7 +32,7 @@ impl Mapping {
     ) -> Result<Self, String> {
         let room = Room::find();
         let library = open(path);
-        room.close();
+        drop(room);
         let library = library.map_err(message_of)?;
         // If the file is already loaded, the loader returns the existing image. The loader lists that image under the path from which it
         // was first loaded, so this path is not listed. Using the existing image would run old code.
@@ -78,7 +78,9 @@ impl Mapping {
     ///
     /// The image is not used afterwards, and its finalizers are sound to run.
     pub(crate) unsafe fn close(self, path: &Path) -> Result<bool, String> {
+        let unmapping = Unmapping::begin();
         let closed = ManuallyDrop::into_inner(self.library).close();
+        drop(unmapping);
         closed.map_err(message_of)?;
         let known = is_known(path);
         let maps = Maps::read().map_err(|error| format!("cannot see whether it is gone: {error}"))?;

@@ -4,10 +4,13 @@
 //! running code of a new image.
 //!
 //! Free gaps above the range are reserved only while the loader searches for an address, so that the loader does not use these gaps. The
-//! reservation is not permanent, because debugging tools may map the addresses of a former plugin to detect late writes.
+//! reservation is not permanent, because debugging tools may map the addresses of a former plugin to detect late writes. While several
+//! threads load images, the reservation lasts until the last thread has loaded its image. No image is unmapped meanwhile, because the
+//! loader could use its addresses.
 
 use std::ops::Range;
-use std::sync::Mutex;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use super::c::loader;
 use super::c::pages::Reserved;
@@ -25,40 +28,88 @@ const WIDEST: usize = 1 << 34;
 
 const SMALLEST: usize = 4 * PAGE;
 
-/// Number of the page above the range for the next image. Zero before the first image. Stored as a page number, because an address would
-/// resemble a reference in a memory search.
-static NEXT: Mutex<usize> = Mutex::new(0);
+/// Time after which a thread stops waiting for other threads. Code that runs while an image is loaded or unmapped may itself load or unmap
+/// an image, and may then wait for its own thread.
+const PATIENCE: Duration = Duration::from_secs(1);
 
+static ROOMS: Mutex<Rooms> = Mutex::new(Rooms { next: 0, open: 0, unmapping: 0, reserved: Vec::new() });
+static ENDED: Condvar = Condvar::new();
+
+struct Rooms {
+    /// Number of the page above the range for the next image. Zero before the first image. Stored as a page number, because an address
+    /// would resemble a reference in a memory search.
+    next: usize,
+    /// Number of images that are being loaded.
+    open: usize,
+    /// Number of images that are being unmapped.
+    unmapping: usize,
+    /// Reserved ranges, which are released when the last room closes.
+    reserved: Vec<Reserved>,
+}
+
+/// Waits until `is_busy` is false, at most for [`PATIENCE`].
+fn rooms(is_busy: fn(&mut Rooms) -> bool) -> MutexGuard<'static, Rooms> {
+    let waited = ENDED.wait_timeout_while(lock(&ROOMS), PATIENCE, is_busy);
+    waited.unwrap_or_else(PoisonError::into_inner).0
+}
+
+/// Permission to unmap an image. Images are loaded only after it is dropped.
+pub(super) struct Unmapping(());
+
+impl Unmapping {
+    /// Waits until no image is being loaded.
+    pub(super) fn begin() -> Self {
+        rooms(|rooms| rooms.open > 0).unmapping += 1;
+        Self(())
+    }
+}
+
+impl Drop for Unmapping {
+    fn drop(&mut self) {
+        lock(&ROOMS).unmapping -= 1;
+        ENDED.notify_all();
+    }
+}
+
+/// Range for an image that is being loaded. Dropping the room ends its reservation.
 pub(super) struct Room {
-    _reserved: Vec<Reserved>,
     end: usize,
 }
 
 impl Room {
-    /// Selects a range for the next image, and reserves the gaps above the range. If the system lists no mappings or rejects the
-    /// reservation, the loader may select any address for the image.
+    /// Waits until no image is being unmapped, selects a range for the next image, and reserves the gaps above the range. If the system
+    /// lists no mappings or rejects the reservation, the loader may select any address for the image.
     pub(super) fn find() -> Self {
+        let mut rooms = rooms(|rooms| rooms.unmapping > 0);
         // Considers only the mappings below the stack of the program's first thread, because this stack may grow.
         let maps = Maps::read_short();
         let all = maps.iter().flat_map(Maps::all).take_while(|mapped| mapped.name != b"[stack]");
         let mapped: Vec<_> = all.map(|mapped| mapped.range).collect();
-        let mut next = lock(&NEXT);
         // Places the image below mappings that were created since the last image.
-        let (end, gaps) = search(&mapped, (libc::mmap as *const ()).addr(), lowest(&mapped, *next * PAGE));
-        if *next == 0 {
+        let (end, gaps) = search(&mapped, (libc::mmap as *const ()).addr(), lowest(&mapped, rooms.next * PAGE));
+        if rooms.next == 0 {
             // Other threads that load their first image now use this area, too.
-            *next = end / PAGE;
+            rooms.next = end / PAGE;
         }
-        drop(next);
-        Self { _reserved: gaps.into_iter().filter_map(Reserved::at).collect(), end }
+        rooms.open += 1;
+        rooms.reserved.extend(gaps.into_iter().filter_map(Reserved::at));
+        Self { end }
     }
+}
 
-    /// Ends the reservation. The next image is mapped below all segments that the loader has mapped in this range.
-    pub(super) fn close(self) {
+impl Drop for Room {
+    /// The next image is mapped below all segments that the loader has mapped in this range.
+    fn drop(&mut self) {
         let mut mapped = loader::all(|listed| listed.segments().collect::<Vec<_>>()).concat();
         mapped.sort_by_key(|segment| segment.start);
-        let mut next = lock(&NEXT);
-        *next = following(*next * PAGE, lowest(&mapped, self.end)) / PAGE;
+        let mut rooms = lock(&ROOMS);
+        rooms.next = following(rooms.next * PAGE, lowest(&mapped, self.end)) / PAGE;
+        rooms.open -= 1;
+        if rooms.open == 0 {
+            // Also frees the memory of the list, because its addresses would resemble references in a memory search.
+            rooms.reserved = Vec::new();
+            ENDED.notify_all();
+        }
     }
 }
 
@@ -69,7 +120,7 @@ fn search(mapped: &[Range<usize>], anchor: usize, next: usize) -> (usize, Vec<Ra
     let area = mapped.chunk_by(is_close).find(|row| row.iter().any(|range| range.contains(&anchor)));
     let Some((first, last)) = area.and_then(|row| row.first().zip(row.last())) else { return (0, Vec::new()) };
     let below = |end: usize| mapped.iter().rev().find(|range| range.end <= end).map_or(0, |range| range.end);
-    // The area starts at `next` while another thread reserves the gaps above it.
+    // The area starts at `next` while other threads have reserved the gaps above it.
     let has_room = next != 0 && next <= first.start && next - below(next) >= WIDEST;
     let end = if has_room { next } else { first.start.saturating_sub(DISTANCE) };
     let within = || mapped.iter().filter(|range| range.end > end && range.end <= last.end);
