@@ -410,25 +410,17 @@ fn end(status: ExitStatus, folder: &Path) -> End {
     End::Crashed(Box::new(crash))
 }
 
-/// Signals that are forwarded to a host: their numbers, and the values to send.
-const PASSED_ON: [(i32, Signal); 6] = [
-    (SIGINT, Signal::INT),
-    (SIGTERM, Signal::TERM),
-    (SIGHUP, Signal::HUP),
-    (SIGQUIT, Signal::QUIT),
-    (SIGUSR1, Signal::USR1),
-    (SIGUSR2, Signal::USR2),
-];
+/// Signals that are forwarded to a host.
+const PASSED_ON: [i32; 6] = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2];
 
 /// Forwards signals that another process has sent to this process. Signals from the terminal reach the host directly, and are not
 /// forwarded. A signal that arrives before the host is started is forwarded after the start.
 fn pass_signals_on(current: Current) -> io::Result<()> {
-    let mut signals = SignalsInfo::<WithOrigin>::new(PASSED_ON.map(|(number, _)| number))?;
+    let mut signals = SignalsInfo::<WithOrigin>::new(PASSED_ON)?;
     thread::Builder::new().name("signals".to_owned()).spawn(move || {
-        for origin in signals.forever() {
-            let passed_on = PASSED_ON.iter().find(|(number, _)| *number == origin.signal);
-            if let Some((_, signal)) = passed_on.filter(|_| origin.cause != Cause::Kernel) {
-                lock(&current).send(*signal);
+        for origin in signals.forever().filter(|origin| origin.cause != Cause::Kernel) {
+            if let Some(signal) = Signal::from_named_raw(origin.signal) {
+                lock(&current).send(signal);
             }
         }
     })?;
