@@ -14,6 +14,7 @@ use alcedo_runtime::development::plain_file;
 use alcedo_runtime::printable;
 use alcedo_runtime::{Declared, ScriptCheck};
 use anyhow::{anyhow, bail};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
 use crate::error::Error;
 use crate::world::HostProgram;
@@ -102,36 +103,24 @@ fn answered(program: &HostProgram, folders: &[PathBuf], patience: Duration) -> R
 /// Waits at most `patience` for the host to exit. Returns `None` if the host did not exit within this time. Always kills the process group
 /// of the host.
 fn wait(mut child: Child, patience: Duration) -> io::Result<Option<ExitStatus>> {
-    let begun = Instant::now();
+    let (process, begun) = (Pid::from_child(&child), Instant::now());
     let has_ended = loop {
-        match has_ended(&mut child) {
+        match has_ended(process) {
             Ok(false) if begun.elapsed() < patience => thread::sleep(GLANCE),
             other => break other,
         }
     };
-    // Kills the group before the process is reaped, because its id cannot belong to another process until then.
-    end_group(&mut child);
+    // Kills the group before the process is reaped, because its id cannot belong to another process until then. Ignores an error, because
+    // the processes may have exited already.
+    let _ = kill_process_group(process, Signal::KILL);
     let status = child.wait()?;
     Ok(has_ended?.then_some(status))
 }
 
 /// Returns true if the process has exited. Does not reap the process, so its id remains valid.
-fn has_ended(child: &mut Child) -> io::Result<bool> {
-    use rustix::process::{WaitId, WaitIdOptions, waitid};
-
+fn has_ended(process: Pid) -> io::Result<bool> {
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-    Ok(number(child).map_or(Ok(None), |number| waitid(WaitId::Pid(number), options))?.is_some())
-}
-
-/// Kills the process group of the child. Ignores an error, because the processes may have exited already.
-fn end_group(child: &mut Child) {
-    if let Some(number) = number(child) {
-        let _ = rustix::process::kill_process_group(number, rustix::process::Signal::KILL);
-    }
-}
-
-fn number(child: &Child) -> Option<rustix::process::Pid> {
-    i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw)
+    Ok(waitid(WaitId::Pid(process), options)?.is_some())
 }
 
 /// Returns the last part of the host's standard error output.

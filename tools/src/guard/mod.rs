@@ -335,9 +335,8 @@ impl Guard {
             command.env(BACKTRACE, "1");
         }
         let mut child = command.env(FOLDER, folder.path()).spawn().map_err(file("start", &program))?;
-        let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
         // Ignores an error. Without a pidfd, signals are not forwarded to the host.
-        let process = pid.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok()).map(Arc::new);
+        let process = pidfd_open(Pid::from_child(&child), PidfdFlags::empty()).ok().map(Arc::new);
         lock(&self.current).started(process.clone());
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let watched = Watched { process, _stdin: stdin, stdout, stderr };
