@@ -1,11 +1,11 @@
 //! The commands that a build without an optional feature lacks: `alcedo bindgen`, `push`, `pull` and `follow`. Each of these commands
 //! prints the shell command that installs `alcedo` with its feature.
 
-/// Declares a command that this build lacks. The documentation is matched as `tt`, because `clap` does not recognize a literal that a macro
+/// Declares commands that this build lacks. The documentation is matched as `tt`, because `clap` does not recognize a literal that a macro
 /// has matched as an expression.
 macro_rules! missing {
-    ($name:ident, $feature:literal, $reason:literal, $doc:tt) => {
-        pub(crate) mod $name {
+    ($feature:literal, $reason:literal, $($name:ident: $doc:tt,)*) => {
+        $(pub(crate) mod $name {
             use std::ffi::OsString;
             use std::process::ExitCode;
 
@@ -32,36 +32,25 @@ macro_rules! missing {
                     stringify!($name)
                 )
             }
-        }
+        })*
     };
 }
 
 #[cfg(not(feature = "bindgen"))]
 missing!(
-    bindgen,
     "bindgen",
     "which reads C headers by libclang",
-    "Writes the Rust source through which plugins call a C library. This build of `alcedo` lacks it: install the feature `bindgen`."
+    bindgen:
+        "Writes the Rust source through which plugins call a C library. This build of `alcedo` lacks it: install the feature `bindgen`.",
 );
 
 #[cfg(not(feature = "registry"))]
 pub(crate) mod registry {
     missing!(
-        push,
         "registry",
         "which connects to OCI registries",
-        "Uploads a signed library to an OCI registry. This build of `alcedo` lacks it: install the feature `registry`."
-    );
-    missing!(
-        pull,
-        "registry",
-        "which connects to OCI registries",
-        "Downloads a module from an OCI registry. This build of `alcedo` lacks it: install the feature `registry`."
-    );
-    missing!(
-        follow,
-        "registry",
-        "which connects to OCI registries",
-        "Brings hosts to the modules of a document. This build of `alcedo` lacks it: install the feature `registry`."
+        push: "Uploads a signed library to an OCI registry. This build of `alcedo` lacks it: install the feature `registry`.",
+        pull: "Downloads a module from an OCI registry. This build of `alcedo` lacks it: install the feature `registry`.",
+        follow: "Brings hosts to the modules of a document. This build of `alcedo` lacks it: install the feature `registry`.",
     );
 }
