@@ -62,11 +62,11 @@ impl Registry {
         Ok(Self { runtime, http })
     }
 
-    /// Returns the manifest or index at a reference, and its digest.
+    /// Returns the manifest or index at a reference.
     ///
     /// # Errors
     /// If the registry cannot be reached, does not have the manifest, or returns different content.
-    pub(super) fn manifest(&self, reference: &Reference) -> Result<(OciManifest, String), Error> {
+    pub(super) fn manifest(&self, reference: &Reference) -> Result<OciManifest, Error> {
         let answer = self.manifest_answer(reference)?;
         parsed(answer, reference)
     }
@@ -78,7 +78,7 @@ impl Registry {
     pub(super) fn existing(&self, reference: &Reference) -> Result<Option<OciManifest>, Error> {
         match self.manifest_answer(reference)? {
             Answer::Refused { status: 404, .. } => Ok(None),
-            answer => parsed(answer, reference).map(|(manifest, _)| Some(manifest)),
+            answer => parsed(answer, reference).map(Some),
         }
     }
 
@@ -171,11 +171,11 @@ fn content(answer: Answer, doing: &str, reference: &Reference) -> Result<Vec<u8>
     }
 }
 
-/// Parses the manifest or index in a response. Also returns its digest.
+/// Parses the manifest or index in a response.
 ///
 /// # Errors
 /// If the registry has rejected the request, or has returned different content.
-fn parsed(answer: Answer, reference: &Reference) -> Result<(OciManifest, String), Error> {
+fn parsed(answer: Answer, reference: &Reference) -> Result<OciManifest, Error> {
     let bytes = content(answer, "read", reference)?;
     let digest = sha256(&bytes);
     if let Some(expected) = reference.digest().filter(|expected| *expected != digest) {
@@ -183,13 +183,12 @@ fn parsed(answer: Answer, reference: &Reference) -> Result<(OciManifest, String)
             "could not read {reference}: the registry returned another content, {digest} instead of {expected}; nothing of it is used"
         );
     }
-    let manifest = serde_json::from_slice(&bytes).map_err(|error| {
+    serde_json::from_slice(&bytes).map_err(|error| {
         let error = foreign(&error.to_string());
         anyhow!(
             "could not read {reference}: it is not a manifest ({error}); name a module that `alcedo push` has written"
         )
-    })?;
-    Ok((manifest, digest))
+    })
 }
 
 /// Checks if the address of a registry denotes this machine.

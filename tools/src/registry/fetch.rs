@@ -38,13 +38,13 @@ pub(super) fn fetch(
 ) -> Result<Fetched, Error> {
     let refused = |error: Error| anyhow!("{reference} is refused: {error}");
     let manifest = match registry.manifest(reference)? {
-        (OciManifest::Image(manifest), _) => manifest,
-        (OciManifest::ImageIndex(index), _) => {
+        OciManifest::Image(manifest) => manifest,
+        OciManifest::ImageIndex(index) => {
             let digest = artifact::select(&index, target).map_err(refused)?;
             artifact::ensure_digest(digest).map_err(refused)?;
             match registry.manifest(&reference.clone_with_digest(digest.to_owned()))? {
-                (OciManifest::Image(manifest), _) => manifest,
-                (OciManifest::ImageIndex(_), _) => {
+                OciManifest::Image(manifest) => manifest,
+                OciManifest::ImageIndex(_) => {
                     bail!("{reference} is refused: its artifact for {target} is an index; push the module again")
                 }
             }
