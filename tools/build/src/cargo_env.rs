@@ -8,12 +8,8 @@
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-/// Change of an environment variable for the nested cargo.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Change {
-    Unset(OsString),
-    Set(OsString, OsString),
-}
+/// Name of an environment variable, and its value for the nested cargo. `None` unsets the variable.
+type Change = (OsString, Option<OsString>);
 
 /// Returns the changes to the environment of a nested cargo. `other_toolchain` is `true` if the request specifies a toolchain that differs
 /// from the running toolchain. Relative paths of the user are resolved against `cwd`, because the nested cargo runs in another folder.
@@ -23,12 +19,12 @@ pub(crate) fn changes(vars: &[(OsString, OsString)], other_toolchain: bool, cwd:
         .filter_map(|(name, value)| {
             let known = name.to_str()?;
             if of_outer_build(known) || (other_toolchain && of_toolchain(known)) {
-                return Some(Change::Unset(name.clone()));
+                return Some((name.clone(), None));
             }
             match known {
                 "LD_LIBRARY_PATH" | "DYLD_FALLBACK_LIBRARY_PATH" if under_cargo => users_library_path(name, value),
                 "CARGO_TARGET_DIR" if !value.is_empty() && Path::new(value).is_relative() => {
-                    Some(Change::Set(name.clone(), cwd.join(value).into()))
+                    Some((name.clone(), Some(cwd.join(value).into())))
                 }
                 _ => None,
             }
@@ -69,10 +65,8 @@ fn users_library_path(name: &OsStr, value: &OsStr) -> Option<Change> {
     if kept.len() == all.len() {
         return None;
     }
-    match std::env::join_paths(&kept) {
-        Ok(value) if !kept.is_empty() => Some(Change::Set(name.to_owned(), value)),
-        _ => Some(Change::Unset(name.to_owned())),
-    }
+    let value = std::env::join_paths(&kept).ok().filter(|_| !kept.is_empty());
+    Some((name.to_owned(), value))
 }
 
 /// Returns `true` for folders that cargo prepends to the search path of libraries: its profile folder, subfolders (`deps`, `build/*/out`),
@@ -91,7 +85,7 @@ fn added_by_cargo(entry: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Change, changes};
+    use super::changes;
     use std::path::Path;
 
     /// Checks the changes to the environment `vars`. In `expected`, `NAME` is an unset variable, and `NAME=value` a changed variable.
@@ -99,9 +93,9 @@ mod tests {
         let vars: Vec<_> = vars.iter().map(|(name, value)| (name.into(), value.into())).collect();
         let found: Vec<_> = changes(&vars, other_toolchain, Path::new("/here"))
             .into_iter()
-            .map(|change| match change {
-                Change::Unset(name) => name.into_string().unwrap(),
-                Change::Set(name, value) => format!("{}={}", name.display(), value.display()),
+            .map(|(name, value)| match value {
+                None => name.into_string().unwrap(),
+                Some(value) => format!("{}={}", name.display(), value.display()),
             })
             .collect();
         assert_eq!(found, expected);

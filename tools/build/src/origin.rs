@@ -12,7 +12,7 @@ use std::{env, fs, io};
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::dep_info;
-use crate::request::BuildRequest;
+use crate::request::{BuildRequest, set_variables};
 
 /// Returns a string with all inputs of a build except sources. Equal strings mean equal inputs.
 pub(crate) fn inputs(request: &BuildRequest<'_>) -> String {
@@ -65,12 +65,7 @@ fn compiler(cargo: &Command) -> String {
     if rustc.is_none() {
         command.args(cargo.get_args());
     }
-    for (name, value) in cargo.get_envs() {
-        match value {
-            Some(value) => command.env(name, value),
-            None => command.env_remove(name),
-        };
-    }
+    set_variables(&mut command, cargo.get_envs());
     let key = format!("{command:?}");
     let query = || {
         let output = command.arg("-vV").output();

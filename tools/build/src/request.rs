@@ -1,8 +1,9 @@
 //! Build requests and their cargo commands. A request only stores its options. The environment is read when a request is converted to a
 //! command.
 
-use crate::cargo_env::{self, Change};
+use crate::cargo_env;
 use std::env;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf, absolute};
 use std::process::Command;
 
@@ -146,12 +147,8 @@ impl<'a> BuildRequest<'a> {
             cargo.current_dir(folder);
         }
         let vars: Vec<_> = env::vars_os().collect();
-        for change in cargo_env::changes(&vars, self.toolchain.is_some(), &env::current_dir().unwrap_or_default()) {
-            match change {
-                Change::Unset(name) => cargo.env_remove(name),
-                Change::Set(name, value) => cargo.env(name, value),
-            };
-        }
+        let cwd = env::current_dir().unwrap_or_default();
+        set_variables(&mut cargo, cargo_env::changes(&vars, self.toolchain.is_some(), &cwd));
         cargo.envs(self.envs.iter().map(|(name, value)| (name, value)));
         cargo
     }
@@ -193,6 +190,19 @@ impl<'a> BuildRequest<'a> {
             }
         }
         parts.join(" ")
+    }
+}
+
+/// Sets the environment variables of a command. Unsets variables without a value.
+pub(crate) fn set_variables(
+    command: &mut Command,
+    variables: impl IntoIterator<Item = (impl AsRef<OsStr>, Option<impl AsRef<OsStr>>)>,
+) {
+    for (name, value) in variables {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
     }
 }
 
