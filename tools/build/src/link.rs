@@ -44,8 +44,8 @@ const COPIES: &str = "archives";
 /// ```
 pub fn run_if_linker() {
     if let Some(folder) = env::var_os(FOLDER) {
-        let args = env::args_os().skip(1).collect();
-        std::process::exit(if link(Path::new(&folder), args).is_ok() { 0 } else { 1 });
+        link(Path::new(&folder), env::args_os().skip(1).collect());
+        std::process::exit(1);
     }
 }
 
@@ -86,31 +86,25 @@ impl Linking {
     }
 }
 
-/// Links by replacing this process with the linker. Returns only if this replacement fails, or on systems without `exec`.
-fn link(folder: &Path, args: Vec<OsString>) -> Result<(), ()> {
+/// Links by replacing this process with the linker. Returns only if this replacement fails.
+fn link(folder: &Path, args: Vec<OsString>) {
     let start = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_micros();
     let args = with_copies(folder, args);
     let fast = linker_call(&args);
     let slow = fast.as_ref().err().map_or("", |reason| reason.as_str());
     let _ = fs::write(folder.join(NOTE), format!("{start}\n{slow}"));
     if let Ok((linker, words)) = fast {
-        let _failed = replace(Command::new(linker).args(words));
+        replace(Command::new(linker).args(words));
     }
-    replace(Command::new("cc").args(args))
+    replace(Command::new("cc").args(args));
 }
 
-/// Replaces this process by another program.
-fn replace(command: &mut Command) -> Result<(), ()> {
+/// Replaces this process by another program. Returns only if this replacement fails. Does nothing outside Unix: `redirect` requires Linux.
+fn replace(command: &mut Command) {
     #[cfg(unix)]
-    {
-        use std::os::unix::process::CommandExt as _;
-        let _error = command.exec();
-        Err(())
-    }
+    let _error = std::os::unix::process::CommandExt::exec(command);
     #[cfg(not(unix))]
-    {
-        command.status().ok().filter(|status| status.success()).map(drop).ok_or(())
-    }
+    let _unused = command;
 }
 
 /// Replaces archives in the linker's arguments by their copies, and writes the list of archives without a copy to [`MISSING`].
