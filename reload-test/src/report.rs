@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 const ERRORS: usize = 20;
 
 /// The report, with the fields of the JSON file.
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Report {
     pub(crate) plugin: String,
     pub(crate) ok: bool,
@@ -40,7 +40,7 @@ pub(crate) struct Report {
 }
 
 /// Resident memory in KiB, before the first reload and after the last reload.
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Growth {
     pub(crate) start: u64,
     pub(crate) end: u64,
@@ -49,7 +49,7 @@ pub(crate) struct Growth {
 }
 
 /// A count before the first reload and after the last reload.
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Ends {
     pub(crate) start: u64,
     pub(crate) end: u64,
@@ -61,19 +61,15 @@ const PASSED_ON: u64 = 10;
 /// Collects all messages from the child, and creates the report.
 #[derive(Debug, Default)]
 pub(crate) struct ReportBuilder {
-    plugin: String,
+    /// Figures that messages change directly. The method `report` computes the remaining figures.
+    report: Report,
     requested_reloads: u64,
-    objects: u64,
     max_growth: f64,
     expected_output: Vec<&'static str>,
     received_outputs: u64,
     printed: u64,
     reported_reloads: u64,
     ended: bool,
-    counted: Counted,
-    lost_objects: u64,
-    wrong_answers: u64,
-    stale_mappings: u64,
     start: Reading,
     end: Reading,
     readings: Vec<Reading>,
@@ -82,13 +78,13 @@ pub(crate) struct ReportBuilder {
     pause_ms: Vec<f64>,
     pause_ns: Vec<f64>,
     phases_ms: BTreeMap<String, Vec<f64>>,
-    errors: Vec<String>,
 }
 
 impl ReportBuilder {
     /// Returns a builder without messages.
     pub(crate) fn new(plugin: String, requested_reloads: u64, objects: u64, max_growth: f64) -> Self {
-        Self { plugin, requested_reloads, objects, max_growth, ..Self::default() }
+        let report = Report { plugin, objects, ..Report::default() };
+        Self { report, requested_reloads, max_growth, ..Self::default() }
     }
 
     /// Adds a message from the child.
@@ -97,8 +93,9 @@ impl ReportBuilder {
             Line::Ready { process } => (self.start, self.end) = (process, process),
             Line::Reload(result) => self.add_result(*result),
             Line::End { stale_mappings, findings, counted } => {
-                (self.ended, self.stale_mappings, self.counted) = (true, stale_mappings, counted);
-                self.wrong_answers += findings.len() as u64;
+                self.ended = true;
+                (self.report.stale_mappings, self.report.left_to_run) = (stale_mappings, counted);
+                self.report.wrong_answers += findings.len() as u64;
                 self.add_errors(findings.into_iter().map(|message| format!("at the end: {message}")));
             }
             Line::Failed { error } => self.fail(error),
@@ -121,8 +118,8 @@ impl ReportBuilder {
     /// Returns the faults that can be determined only after the complete run.
     fn faults(&self) -> Vec<String> {
         let mut faults = gauges::faults(&self.readings, self.max_growth);
-        if self.stale_mappings > 0 {
-            faults.push(format!("{} staged files are still mapped", self.stale_mappings));
+        if self.report.stale_mappings > 0 {
+            faults.push(format!("{} staged files are still mapped", self.report.stale_mappings));
         }
         // Counts one more generation, because the last generation ends together with the Master.
         let expected = self.expected_output.len() as u64 * (self.swap_us.len() as u64 + 1);
@@ -136,15 +133,15 @@ impl ReportBuilder {
     }
 
     fn add_errors(&mut self, messages: impl Iterator<Item = String>) {
-        let room = ERRORS - self.errors.len().min(ERRORS);
-        self.errors.extend(messages.take(room));
+        let room = ERRORS - self.report.errors.len().min(ERRORS);
+        self.report.errors.extend(messages.take(room));
     }
 
     /// Records an error that does not belong to a reload.
     pub(crate) fn fail(&mut self, error: String) {
         // Makes space for this error, because the error ended the run, so the report must contain it.
-        self.errors.truncate(ERRORS - 1);
-        self.errors.push(error);
+        self.report.errors.truncate(ERRORS - 1);
+        self.report.errors.push(error);
         self.ended = false;
     }
 
@@ -164,20 +161,14 @@ impl ReportBuilder {
         if reloads != self.requested_reloads {
             faults.push(format!("{reloads} of {} reloads were committed", self.requested_reloads));
         }
-        let mut errors = self.errors.clone();
-        let is_sound = self.ended && faults.is_empty() && self.lost_objects == 0 && self.wrong_answers == 0;
+        let mut report = self.report.clone();
+        report.ok = self.ended && faults.is_empty() && report.lost_objects == 0 && report.wrong_answers == 0;
         if self.ended {
-            errors.truncate(ERRORS.saturating_sub(faults.len()));
-            errors.extend(faults);
+            report.errors.truncate(ERRORS.saturating_sub(faults.len()));
+            report.errors.extend(faults);
         }
         Report {
-            plugin: self.plugin.clone(),
-            ok: is_sound,
             reloads,
-            objects: self.objects,
-            lost_objects: self.lost_objects,
-            wrong_answers: self.wrong_answers,
-            stale_mappings: self.stale_mappings,
             rss_kib: Growth {
                 start: start.rss_kib,
                 end: end.rss_kib,
@@ -186,21 +177,20 @@ impl ReportBuilder {
             open_fds: Ends { start: start.open_fds, end: end.open_fds },
             threads: Ends { start: start.threads, end: end.threads },
             thread_keys: Ends { start: start.keys, end: end.keys },
-            left_to_run: self.counted,
             swap_us: Spread::of(&self.swap_us),
             rebuild_ns_per_conjugate: Spread::of(&self.rebuild_ns),
             pause_ms: Range::of(&self.pause_ms),
             pause_ns_per_object: Range::of(&self.pause_ns),
             phases_ms: self.phases_ms.iter().map(|(phase, times)| (phase.clone(), Range::of(times))).collect(),
-            errors,
+            ..report
         }
     }
 
     fn add_result(&mut self, result: ReloadResult) {
         self.reported_reloads = result.reload;
-        self.lost_objects += result.findings.lost_objects;
-        self.wrong_answers += result.findings.wrong_answers;
-        self.stale_mappings = result.stale_mappings;
+        self.report.lost_objects += result.findings.lost_objects;
+        self.report.wrong_answers += result.findings.wrong_answers;
+        self.report.stale_mappings = result.stale_mappings;
         self.end = result.process;
         self.readings.push(result.process);
         self.swap_us.extend(result.swap_us);
