@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use serde::ser::Error as _;
 use serde::{Serialize, Serializer};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::edit::{self, Line};
 use crate::figures::{millis, number};
@@ -50,47 +50,22 @@ impl<'a> Edited<'a> {
     }
 }
 
-/// A reload, printed with the session's measurements and the host's report.
+/// A reload, printed with the session's measurements and the host's report. Later versions may add fields.
 #[derive(Debug)]
 pub(super) struct Reloaded<'a>(pub(super) &'a Live);
-
-/// Fields of the host's report that the JSON output contains. Later versions may add fields.
-const REPORTED: [&str; 15] = [
-    "outcome",
-    "phase",
-    "error",
-    "modules",
-    "from",
-    "generation",
-    "objects_kept",
-    "conjugates_rebuilt",
-    "class_constructors_rerun",
-    "fields_kept",
-    "fields_lost",
-    "properties",
-    "structure",
-    "parked",
-    "warnings",
-];
 
 impl Serialize for Reloaded<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self(live) = self;
-        let mut fields = match serde_json::to_value(&live.report).map_err(S::Error::custom)? {
-            Value::Object(fields) => fields,
-            _ => return Err(S::Error::custom("a report is an object")),
-        };
-        fields.retain(|name, _| REPORTED.contains(&&**name));
-        let phases = &live.report.phases;
+        let (phases, pause) = (&live.report.phases, &live.report.pause);
+        let mut fields = serde_json::to_value(&live.report).map_err(S::Error::custom)?;
         let each = phases.0.iter().map(|(phase, ms)| (*phase, rounded(*ms)));
-        fields.insert("phases".into(), json!(each.collect::<BTreeMap<_, _>>()));
-        fields.insert("swap_ms".into(), json!(rounded(phases.swap().as_secs_f64() * 1e3)));
-        let pause = &live.report.pause;
-        fields.insert("pause_ms".into(), json!(rounded(pause.total().as_secs_f64() * 1e3)));
-        let each = pause.per_object().map(|each| each.as_nanos() as u64);
-        fields.insert("pause_ns_per_object".into(), json!(each));
-        fields.insert("build_ms".into(), json!(live.build_ms.map(rounded)));
-        fields.insert("edit_to_live_ms".into(), json!(live.edit_to_live_ms.map(rounded)));
+        fields["phases"] = json!(each.collect::<BTreeMap<_, _>>());
+        fields["swap_ms"] = json!(rounded(phases.swap().as_secs_f64() * 1e3));
+        fields["pause_ms"] = json!(rounded(pause.total().as_secs_f64() * 1e3));
+        fields["pause_ns_per_object"] = json!(pause.per_object().map(|each| each.as_nanos() as u64));
+        fields["build_ms"] = json!(live.build_ms.map(rounded));
+        fields["edit_to_live_ms"] = json!(live.edit_to_live_ms.map(rounded));
         fields.serialize(serializer)
     }
 }
