@@ -292,10 +292,8 @@ impl<'p> Trial<'p> {
 
     /// Checks that the properties have the values that were last written.
     fn check_values(&self, reload: u64, findings: &mut Findings) {
-        for (index, object) in self.sample(VALUES, reload).map(|index| (index, &self.objects[index])) {
-            if object.lost {
-                continue;
-            }
+        for index in self.sample(VALUES, reload) {
+            let object = &self.objects[index];
             let expected = Value::F64(value(index, object.round));
             match self.runtime.objects().get(object.handle, object.subject.property) {
                 Ok(found) if found == expected => {}
@@ -308,9 +306,6 @@ impl<'p> Trial<'p> {
     fn write_values(&mut self, reload: u64, findings: &mut Findings) {
         for index in self.sample(VALUES, reload) {
             let object = &mut self.objects[index];
-            if object.lost {
-                continue;
-            }
             object.round = reload;
             let written =
                 self.runtime.objects().set(object.handle, object.subject.property, &Value::F64(value(index, reload)));
@@ -322,7 +317,7 @@ impl<'p> Trial<'p> {
 
     /// Checks that a tick runs the plugin's code.
     fn check_tick(&mut self, reload: u64, findings: &mut Findings) {
-        let watched: Vec<_> = self.sample(TICKED, reload).filter(|&index| !self.objects[index].lost).collect();
+        let watched = self.sample(TICKED, reload);
         let before: Vec<_> = watched.iter().map(|&index| self.ticked(index)).collect();
         self.tick();
         for (index, before) in watched.into_iter().zip(before) {
@@ -348,10 +343,7 @@ impl<'p> Trial<'p> {
     /// Checks that calls succeed, and that the counts in kept fields survive the reload.
     fn check_calls(&mut self, reload: u64, findings: &mut Findings) {
         for index in self.sample(CALLS, reload) {
-            let TestObject { handle, subject, calls, lost, .. } = &mut self.objects[index];
-            if *lost {
-                continue;
-            }
+            let TestObject { handle, subject, calls, .. } = &mut self.objects[index];
             *calls += 1;
             let arguments: Vec<_> = subject.arguments.iter().copied().map(Value::F64).collect();
             if let Err(error) = self.runtime.objects().call(*handle, subject.called, &arguments) {
@@ -365,9 +357,10 @@ impl<'p> Trial<'p> {
         }
     }
 
-    /// Returns the sample of objects for this reload, including lost objects.
-    fn sample(&self, most: usize, reload: u64) -> impl Iterator<Item = usize> + Clone + use<> {
-        sample(self.objects.len(), most, self.plan.seed.wrapping_add(reload))
+    /// Returns the sample of objects for this reload, without lost objects.
+    fn sample(&self, most: usize, reload: u64) -> Vec<usize> {
+        let all = sample(self.objects.len(), most, self.plan.seed.wrapping_add(reload));
+        all.filter(|index| !self.objects[*index].lost).collect()
     }
 
     /// Returns the number of mapped staged files. Returns zero if this number is unknown.

@@ -12,7 +12,7 @@ pub(crate) fn value(object: usize, round: u64) -> f64 {
 }
 
 /// Returns at most `most` different indices of `all` objects. `seed` determines the selection and the order.
-pub(crate) fn sample(all: usize, most: usize, seed: u64) -> impl Iterator<Item = usize> + Clone {
+pub(crate) fn sample(all: usize, most: usize, seed: u64) -> impl Iterator<Item = usize> {
     let modulus = all.max(1) as u64;
     let start = mixed(seed) % modulus;
     // Increases the step until it is coprime to the number of objects, so that no index repeats.
