@@ -45,20 +45,15 @@ impl<'a> HostNames<'a> {
         let mut names = Self { own, elsewhere, declared, plain: BTreeSet::new(), structs: BTreeSet::new() };
         loop {
             let is_new = |found: &&DeclaredStruct| !names.structs.contains(&*found.path);
-            let found: Vec<_> = declared.structs.iter().filter(is_new).filter(|found| names.is_plain(found)).collect();
-            let Some(found) = (!found.is_empty()).then_some(found) else { break };
-            names.plain.extend(found.iter().map(|found| &*found.path));
-            names.structs.extend(found.iter().map(|found| &*found.path));
-        }
-        loop {
-            let is_new = |found: &&DeclaredStruct| !names.structs.contains(&*found.path);
             let known = |found: &&DeclaredStruct| names.fields(found).is_some();
-            let found: Vec<_> =
-                declared.structs.iter().filter(is_new).filter(known).map(|found| &*found.path).collect();
+            let found: Vec<_> = declared.structs.iter().filter(is_new).filter(known).collect();
             if found.is_empty() {
                 return names;
             }
-            names.structs.extend(found);
+            // Checks only structs with a Rust type, because a plain struct has a Rust type as soon as the structs of its fields have one.
+            let plain: Vec<_> = found.iter().filter(|found| names.is_plain(found)).map(|found| &*found.path).collect();
+            names.plain.extend(plain);
+            names.structs.extend(found.iter().map(|found| &*found.path));
         }
     }
 
