@@ -1,5 +1,7 @@
 //! Parses the user's commands during `alcedo dev`: keys on a terminal, or lines on a pipe.
 
+use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Command {
     /// Build and reload now, whether automatic builds are on or paused.
@@ -100,18 +102,6 @@ pub(crate) fn parse(line: &str) -> Result<Option<Command>, String> {
     Ok(Some(command))
 }
 
-/// A key that the dev loop handles.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Key {
-    Char(char),
-    Enter,
-    Backspace,
-    Escape,
-    Tab,
-    Up,
-    Interrupt,
-}
-
 /// State of the keyboard input. Only `b` and `:` start input of more than one key: a number, or a line.
 #[derive(Debug, Default)]
 pub(crate) struct Keys {
@@ -122,31 +112,39 @@ pub(crate) struct Keys {
 
 impl Keys {
     /// Returns the command that a key completes. Returns `None` if the key completes no command.
-    pub(crate) fn press(&mut self, key: Key) -> Option<Command> {
-        match (key, self.typed.take()) {
-            (Key::Interrupt, _) => Some(Command::Quit),
-            (Key::Char('b'), None) => self.type_on(Typed::Number(String::new())),
-            (Key::Char(':'), None) => self.type_on(Typed::Line(String::new())),
-            (Key::Char(letter), None) => parse(letter.encode_utf8(&mut [0; 4])).ok().flatten(),
+    pub(crate) fn press(&mut self, key: KeyEvent) -> Option<Command> {
+        let is_control = key.modifiers.contains(KeyModifiers::CONTROL);
+        let is_handled = match key.code {
+            KeyCode::Char(letter) => !is_control || letter == 'c',
+            code => matches!(code, KeyCode::Enter | KeyCode::Backspace | KeyCode::Esc | KeyCode::Tab | KeyCode::Up),
+        };
+        if !is_handled || key.kind == KeyEventKind::Release {
+            return None;
+        }
+        match (key.code, self.typed.take()) {
+            (KeyCode::Char('c'), _) if is_control => Some(Command::Quit),
+            (KeyCode::Char('b'), None) => self.type_on(Typed::Number(String::new())),
+            (KeyCode::Char(':'), None) => self.type_on(Typed::Line(String::new())),
+            (KeyCode::Char(letter), None) => parse(letter.encode_utf8(&mut [0; 4])).ok().flatten(),
             (_, None) => None,
-            (Key::Backspace, Some(typed)) => match typed.shorter() {
+            (KeyCode::Backspace, Some(typed)) => match typed.shorter() {
                 Some(typed) => self.type_on(typed),
                 None => Some(Command::Typing(None)),
             },
-            (Key::Char(' '), Some(Typed::Number(number))) => self.type_on(Typed::Number(number)),
-            (Key::Char(digit), Some(Typed::Number(number))) if digit.is_ascii_digit() => {
+            (KeyCode::Char(' '), Some(Typed::Number(number))) => self.type_on(Typed::Number(number)),
+            (KeyCode::Char(digit), Some(Typed::Number(number))) if digit.is_ascii_digit() => {
                 self.type_on(Typed::Number(format!("{number}{digit}")))
             }
-            (Key::Enter, Some(Typed::Number(number))) => {
+            (KeyCode::Enter, Some(Typed::Number(number))) => {
                 number.parse().map_or(Some(Command::Typing(None)), |n| Some(Command::Back(n)))
             }
-            (Key::Char(letter), Some(Typed::Line(line))) => self.type_on(Typed::Line(format!("{line}{letter}"))),
-            (Key::Up, Some(Typed::Line(_))) => self.type_on(Typed::Line(self.last.clone())),
-            (Key::Tab, Some(Typed::Line(line))) => {
+            (KeyCode::Char(letter), Some(Typed::Line(line))) => self.type_on(Typed::Line(format!("{line}{letter}"))),
+            (KeyCode::Up, Some(Typed::Line(_))) => self.type_on(Typed::Line(self.last.clone())),
+            (KeyCode::Tab, Some(Typed::Line(line))) => {
                 self.typed = Some(Typed::Line(line.clone()));
                 Some(Command::Complete(line))
             }
-            (Key::Enter, Some(Typed::Line(line))) if !line.trim().is_empty() => {
+            (KeyCode::Enter, Some(Typed::Line(line))) if !line.trim().is_empty() => {
                 self.last.clone_from(&line);
                 Some(Command::Line(line.trim().to_owned()))
             }
@@ -179,7 +177,7 @@ pub(crate) fn common_start(lines: &[String]) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::{Command, Key, Keys, Typed, common_start, parse};
+    use super::{Command, KeyCode, KeyEvent, KeyModifiers, Keys, Typed, common_start, parse};
 
     #[test]
     fn a_line_is_a_letter_or_its_word() {
@@ -218,13 +216,13 @@ mod tests {
         let pressed: Vec<_> = text
             .chars()
             .map(|key| match key {
-                '⏎' => Key::Enter,
-                '⌫' => Key::Backspace,
-                '⎋' => Key::Escape,
-                '⇥' => Key::Tab,
-                '↑' => Key::Up,
-                '^' => Key::Interrupt,
-                other => Key::Char(other),
+                '⏎' => KeyCode::Enter.into(),
+                '⌫' => KeyCode::Backspace.into(),
+                '⎋' => KeyCode::Esc.into(),
+                '⇥' => KeyCode::Tab.into(),
+                '↑' => KeyCode::Up.into(),
+                '^' => KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL),
+                other => KeyCode::Char(other).into(),
             })
             .map(|key| keys.press(key))
             .collect();
@@ -280,11 +278,11 @@ mod tests {
             ],
         );
         let mut keys = Keys::default();
-        keys.press(Key::Char(':'));
-        keys.press(Key::Char('g'));
+        keys.press(KeyCode::Char(':').into());
+        keys.press(KeyCode::Char('g').into());
         assert_eq!(keys.extend_line("x", "xy"), None, "something else is typed by now");
         assert_eq!(keys.extend_line("g", "get "), Some(Typed::Line("get ".into())));
-        assert_eq!(keys.press(Key::Enter), Some(Command::Line("get".into())));
+        assert_eq!(keys.press(KeyCode::Enter.into()), Some(Command::Line("get".into())));
     }
 
     #[test]

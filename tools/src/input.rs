@@ -8,12 +8,12 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
-use crossterm::event::{Event, KeyCode, KeyEventKind, KeyModifiers, read};
+use crossterm::event::{Event, read};
 use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-use crate::command::{Command, Key, Keys, Typed, parse};
+use crate::command::{Command, Keys, Typed, parse};
 use crate::error::{Error, terminal};
 use crate::lock;
 use crate::screen::release_terminal;
@@ -115,8 +115,8 @@ fn quit(sender: &Sender<ParsedCommand>, quitting: &AtomicBool) {
 
 fn read_keys(sender: &Sender<ParsedCommand>, quitting: &AtomicBool, keys: &Mutex<Keys>) {
     while let Ok(event) = read() {
-        let press = |key| lock(keys).press(key);
-        let Some(command) = key(&event).and_then(press) else { continue };
+        let Event::Key(key) = event else { continue };
+        let Some(command) = lock(keys).press(key) else { continue };
         if command == Command::Quit {
             quit(sender, quitting);
         } else if sender.send(Ok(command)).is_err() {
@@ -125,22 +125,6 @@ fn read_keys(sender: &Sender<ParsedCommand>, quitting: &AtomicBool, keys: &Mutex
     }
     // Reached if the terminal was closed.
     quit(sender, quitting);
-}
-
-fn key(event: &Event) -> Option<Key> {
-    let Event::Key(key) = event else { return None };
-    let control = key.modifiers.contains(KeyModifiers::CONTROL);
-    match key.code {
-        _ if key.kind == KeyEventKind::Release => None,
-        KeyCode::Char('c') if control => Some(Key::Interrupt),
-        KeyCode::Char(letter) if !control => Some(Key::Char(letter)),
-        KeyCode::Enter => Some(Key::Enter),
-        KeyCode::Backspace => Some(Key::Backspace),
-        KeyCode::Esc => Some(Key::Escape),
-        KeyCode::Tab => Some(Key::Tab),
-        KeyCode::Up => Some(Key::Up),
-        _ => None,
-    }
 }
 
 /// Reads commands from lines. At the end of the input, requests to quit, because the process that controls this session has closed the
