@@ -49,7 +49,9 @@ impl Processes {
             return Err(BuildError::Canceled { command: command_line.to_owned() });
         }
         command.stdin(Stdio::null()).stdout(stdout).stderr(Stdio::piped());
-        own_group(command);
+        // On platforms other than Unix, cargo itself ends its compilers when cargo exits.
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(command, 0);
         let mut child = command.spawn().map_err(|source| not_run(command, source))?;
         let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
         state.children.push(child);
@@ -114,16 +116,6 @@ pub(crate) struct Started {
 pub(crate) fn not_run(command: &Command, source: io::Error) -> BuildError {
     BuildError::CargoNotRun { program: command.get_program().display().to_string(), source }
 }
-
-#[cfg(unix)]
-fn own_group(command: &mut Command) {
-    use std::os::unix::process::CommandExt as _;
-    command.process_group(0);
-}
-
-/// On platforms other than Unix, cargo itself ends its compilers when cargo exits.
-#[cfg(not(unix))]
-fn own_group(_: &mut Command) {}
 
 /// Kills the process group, because a compiler that outlives its cargo would overwrite the library of the next build.
 fn kill(child: &mut Child) {
