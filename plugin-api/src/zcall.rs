@@ -391,7 +391,16 @@ impl<A: Params, R: ReturnValue> ZFunction<A, R> {
         if is_of_objects(name) {
             return Err(on_an_object(name));
         }
+        Self::resolve(name)
+    }
+
+    /// Resolves `name`, which may also be the name of a function that is called on an object.
+    pub(crate) fn resolve(name: &str) -> Result<Self, CallError> {
         Ok(Self { callee: Callee::named(name)?, code: DirectCell::new(), name: name.into() })
+    }
+
+    pub(crate) fn handle(&self) -> ZCallHandle {
+        self.callee.handle()
     }
 
     /// Returns the name passed to [`find`](Self::find).
@@ -420,12 +429,18 @@ impl<A: Params, R: ReturnValue> ZFunction<A, R> {
     /// ```
     #[inline]
     pub fn call(&self, args: A) -> Result<R, CallError> {
+        self.call_on(None, &args)
+    }
+
+    /// Calls the function on an object, or without an object.
+    #[inline]
+    pub(crate) fn call_on(&self, object: Option<ObjectHandle>, args: &A) -> Result<R, CallError> {
         if !is_direct::<A, R>() {
-            return self.callee.call(None, &self.name, &args);
+            return self.callee.call(object, &self.name, args);
         }
-        of_bits(match self.code.call(|| self.callee.handle(), Called::by_name(ObjectHandle::NONE), &args) {
+        of_bits(match self.code.call(|| self.handle(), Called::by_name(object.unwrap_or_default()), args) {
             Some(bits) => bits,
-            None => self.bits_by_slots(args),
+            None => self.bits_by_slots(object, args),
         })
     }
 
@@ -451,7 +466,7 @@ impl<A: Params, R: ReturnValue> ZFunction<A, R> {
     /// a function that is not a leaf of the host. Fails with `WRONG_STACK` on a coroutine's stack. [`call`](Self::call) needs no pointer.
     pub fn hot<T>(&self, code: impl FnOnce(HotFunction<'_, A, R>) -> T) -> Result<T, CallError> {
         alcedo_rt::may_open_scope("lending a pointer to a function")?;
-        match self.code.leaf(self.callee.handle(), Called::by_name(ObjectHandle::NONE)) {
+        match self.code.leaf(self.handle(), Called::by_name(ObjectHandle::NONE)) {
             Some(leaf) => Ok(code(HotFunction(leaf))),
             None => Err(no_pointer(&self.name)),
         }
@@ -459,8 +474,8 @@ impl<A: Params, R: ReturnValue> ZFunction<A, R> {
 
     #[cold]
     #[inline(never)]
-    fn bits_by_slots(&self, args: A) -> Result<u64, CallError> {
-        self.callee.call(None, &self.name, &args).map(R::into_direct_bits)
+    fn bits_by_slots(&self, object: Option<ObjectHandle>, args: &A) -> Result<u64, CallError> {
+        self.callee.call(object, &self.name, args).map(R::into_direct_bits)
     }
 }
 

@@ -9,11 +9,10 @@ use alcedo_abi::host_direct::EachCall;
 use alcedo_abi::zcall::Slot;
 use alcedo_rt::CallError;
 
-use crate::direct::{Called, DirectCell, is_direct, of_bits};
+use crate::direct::is_direct;
 use crate::signature::{Params, ReturnValue, fingerprint};
-use crate::zcall::Callee;
 use crate::zcall::is_of_objects;
-use crate::{Class, Obj, host};
+use crate::{Class, Obj, ZFunction, host};
 
 /// Method with parameters `A` and result `R`, found by its `uf` name, or by its `uf!` name for calls that ignore overrides.
 /// [`find`](Self::find) resolves the name and compares the signature once. Each call uses the resulting handle. As with a
@@ -34,11 +33,7 @@ use crate::{Class, Obj, host};
 /// }
 /// # fn log_it(_object: Obj<Object>, _error: &CallError) {}
 /// ```
-pub struct ZMethod<A, R> {
-    callee: Callee<'static, A, R>,
-    code: DirectCell<A, R>,
-    name: Box<str>,
-}
+pub struct ZMethod<A, R>(ZFunction<A, R>);
 
 impl<A: Params, R: ReturnValue> ZMethod<A, R> {
     /// Resolves `name`, for example `uf:/Script/Engine.Actor:heal`.
@@ -61,7 +56,7 @@ impl<A: Params, R: ReturnValue> ZMethod<A, R> {
         if !is_of_objects(name) {
             return Err(CallError::other(format!("`{name}` is called on no object: write `ZFunction::find`")));
         }
-        let found = Self { callee: Callee::named(name)?, code: DirectCell::new(), name: name.into() };
+        let function = ZFunction::<A, R>::resolve(name)?;
         // Calls the function on zero objects, so that the host checks that the function needs an object.
         let (mut slots, mut failed) = ([Slot::EMPTY], Vec::<Failed<crate::Object>>::new());
         let mut call = EachCall {
@@ -75,14 +70,14 @@ impl<A: Params, R: ReturnValue> ZMethod<A, R> {
         };
         // SAFETY: the name was resolved on this thread, which is the game thread. There is one slot and no object, so no
         // function is called.
-        unsafe { host::host(name)?.zcall_each(found.callee.handle(), fingerprint::<A, R>(), &mut call)? };
-        Ok(found)
+        unsafe { host::host(name)?.zcall_each(function.handle(), fingerprint::<A, R>(), &mut call)? };
+        Ok(Self(function))
     }
 
     /// Returns the name passed to [`find`](Self::find).
     #[must_use]
     pub fn name(&self) -> &str {
-        &self.name
+        self.0.name()
     }
 
     /// Calls the function on `object` with `args`.
@@ -107,19 +102,7 @@ impl<A: Params, R: ReturnValue> ZMethod<A, R> {
     /// ```
     #[inline]
     pub fn call<C: Class>(&self, object: Obj<C>, args: A) -> Result<R, CallError> {
-        if !is_direct::<A, R>() {
-            return self.callee.call(Some(object.handle()), &self.name, &args);
-        }
-        of_bits(match self.code.call(|| self.callee.handle(), Called::by_name(object.handle()), &args) {
-            Some(argument) => argument,
-            None => self.bits_by_slots(object.handle(), args),
-        })
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn bits_by_slots(&self, object: ObjectHandle, args: A) -> Result<u64, CallError> {
-        self.callee.call(Some(object), &self.name, &args).map(R::into_direct_bits)
+        self.0.call_on(Some(object.handle()), &args)
     }
 
     /// Calls the function on each of these objects, in order, with equal arguments, in one host call. A failure or a panic does not stop
@@ -164,7 +147,7 @@ impl<A: Params, R: ReturnValue> ZMethod<A, R> {
                     failures,
                     failed: note::<C>,
                 };
-                host::host(&self.name)?.zcall_each(self.callee.handle(), fingerprint::<A, R>(), &mut call)
+                host::host(self.name())?.zcall_each(self.0.handle(), fingerprint::<A, R>(), &mut call)
             })
         };
         called?;
@@ -189,7 +172,7 @@ unsafe extern "C" fn note<C>(failures: *mut (), at: usize, failure: &Failure) {
 
 impl<A, R> core::fmt::Debug for ZMethod<A, R> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        write!(f, "`{}`", self.name)
+        self.0.fmt(f)
     }
 }
 
