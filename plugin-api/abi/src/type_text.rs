@@ -85,19 +85,31 @@ const fn has_a_type_path(kind: PropertyKind) -> bool {
 /// meaning of the type string that contains the path.
 #[must_use]
 pub const fn is_type_path(path: &str) -> bool {
-    let (path, root) = (path.as_bytes(), b"/Script/");
+    match package_and_name(path) {
+        Some((package, name)) => is_name(package) && is_name(name),
+        None => false,
+    }
+}
+
+/// Splits a path after its package: `Game` and `Cube:OnHit` for the path `/Script/Game.Cube:OnHit`.
+#[must_use]
+pub const fn package_and_name(path: &str) -> Option<(&str, &str)> {
+    match path.split_at_checked("/Script/".len()) {
+        Some((root, path)) if is_same(root, "/Script/") => split_once(path, b'.'),
+        _ => None,
+    }
+}
+
+/// Splits a string at the first separator.
+const fn split_once(text: &str, separator: u8) -> Option<(&str, &str)> {
     let mut at = 0;
-    while at < root.len() {
-        if at >= path.len() || path[at] != root[at] {
-            return false;
+    while at < text.len() {
+        if text.as_bytes()[at] == separator {
+            return Some((text.split_at(at).0, text.split_at(at + 1).1));
         }
         at += 1;
     }
-    let package_from = at;
-    while at < path.len() && path[at] != b'.' {
-        at += 1;
-    }
-    at < path.len() && is_name(path, package_from, at) && is_name(path, at + 1, path.len())
+    None
 }
 
 /// Returns true if a string is the path of the type `name` in `package`.
@@ -109,33 +121,19 @@ pub const fn is_path_of(path: &str, package: &str, name: &str) -> bool {
 /// Returns true if a string is the path of a member of the type at `owner`.
 #[must_use]
 pub const fn is_member_path(path: &str, owner: &str) -> bool {
-    let (bytes, length) = (path.as_bytes(), owner.len());
-    if !is_type_path(owner) || bytes.len() <= length || bytes[length] != b':' {
-        return false;
+    match split_once(path, b':') {
+        Some((found, member)) => is_type_path(owner) && is_same(found, owner) && is_name(member),
+        None => false,
     }
-    let mut at = 0;
-    while at < length {
-        if bytes[at] != owner.as_bytes()[at] {
-            return false;
-        }
-        at += 1;
-    }
-    is_name(bytes, length + 1, bytes.len())
 }
 
 /// Returns true if a string is a valid path of a delegate: the path of a type or of a member.
 #[must_use]
 pub const fn is_delegate_path(path: &str) -> bool {
-    let bytes = path.as_bytes();
-    let mut at = 0;
-    while at < bytes.len() {
-        if bytes[at] == b':' {
-            let (owner, _member) = path.split_at(at);
-            return is_member_path(path, owner);
-        }
-        at += 1;
+    match split_once(path, b':') {
+        Some((owner, member)) => is_type_path(owner) && is_name(member),
+        None => is_type_path(path),
     }
-    is_type_path(path)
 }
 
 const fn is_joined(text: &str, parts: &[&str]) -> bool {
@@ -154,19 +152,19 @@ const fn is_joined(text: &str, parts: &[&str]) -> bool {
     at == text.len()
 }
 
-/// Returns true if the bytes `from..to` of a string are a valid name of a package, a type or a member. Accepts all letters outside ASCII,
-/// because the compiler and the host check these letters.
-const fn is_name(text: &[u8], from: usize, to: usize) -> bool {
-    let mut at = from;
-    while at < to {
+/// Returns true if a string is a valid name of a package, a type or a member. Accepts all letters outside ASCII, because the compiler and
+/// the host check these letters.
+const fn is_name(text: &str) -> bool {
+    let (text, mut at) = (text.as_bytes(), 0);
+    while at < text.len() {
         let byte = text[at];
         let is_letter = byte.is_ascii_alphabetic() || byte == b'_' || !byte.is_ascii();
-        if !is_letter && (at == from || !byte.is_ascii_digit()) {
+        if !is_letter && (at == 0 || !byte.is_ascii_digit()) {
             return false;
         }
         at += 1;
     }
-    from < to
+    !text.is_empty()
 }
 
 /// Writes a string at an index. Returns the index of the next byte.

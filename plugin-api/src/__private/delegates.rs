@@ -3,7 +3,7 @@
 use alcedo_abi::abi_stable::std_types::{RSlice, RStr};
 use alcedo_abi::describe::{DelegateDesc, ImportDesc, ImportKind};
 use alcedo_abi::fingerprint::Fingerprint;
-use alcedo_abi::type_text::{is_member_path, is_path_of};
+use alcedo_abi::type_text::{is_member_path, is_path_of, package_and_name};
 
 use super::declared::{Declared, import_type};
 use super::describe::SignatureBlock;
@@ -76,25 +76,17 @@ pub const fn import_delegate<D: NamedDelegate>() -> Declared<ImportDesc> {
 /// Returns the package of a path: `Game` for the path `/Script/Game.Cube:OnHit`.
 #[must_use]
 pub const fn package_of(path: &'static str) -> &'static str {
-    let (_root, rest) = path.split_at(ROOT.len());
-    rest.split_at(dot(rest)).0
+    split(path).0
 }
 
 /// Returns the part of a path after the package: `Cube:OnHit` for the path `/Script/Game.Cube:OnHit`.
 #[must_use]
 pub const fn name_in(path: &'static str) -> &'static str {
-    let (_root, rest) = path.split_at(ROOT.len());
-    rest.split_at(dot(rest) + 1).1
+    split(path).1
 }
 
-const ROOT: &str = "/Script/";
-
-const fn dot(text: &str) -> usize {
-    let mut at = 0;
-    while text.as_bytes()[at] != b'.' {
-        at += 1;
-    }
-    at
+const fn split(path: &'static str) -> (&'static str, &'static str) {
+    package_and_name(path).expect("the path of a type contains its package")
 }
 
 #[cfg(test)]
