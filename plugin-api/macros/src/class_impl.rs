@@ -132,16 +132,12 @@ pub(crate) fn expand(attr_args: &AttrArgs, block: ImplBlock, side: Side) -> Resu
 
 /// Returns the class of an `impl` block. Rejects blocks with parameters or a trait.
 pub(crate) fn class_of(item: &ItemImpl) -> Result<Ident> {
-    if let Some((_, path, _)) = &item.trait_ {
-        return Err(rules::spanned(
-            "ALC0001",
-            path,
-            "`#[uclass]` belongs on the inherent `impl` of the class, not on the `impl` of a trait",
-        ));
-    }
-    if !item.generics.params.is_empty() {
-        return Err(rules::spanned("ALC0002", &item.generics, "a reflected class is not generic"));
-    }
+    rules::refuse(
+        "ALC0001",
+        item.trait_.as_ref().map(|(_, path, _)| path),
+        "`#[uclass]` belongs on the inherent `impl` of the class, not on the `impl` of a trait",
+    )?;
+    rules::refuse_generics("ALC0002", &item.generics, "a reflected class is not generic")?;
     match &*item.self_ty {
         Type::Path(path) if path.path.get_ident().is_some() => Ok(path.path.require_ident()?.clone()),
         other => Err(rules::spanned("ALC0003", other, "expected the name of a class of this module")),
@@ -316,28 +312,22 @@ impl<'a> Body<'a> {
             return Err(rules::spanned("ALC0005", attr, "a class has one red constructor: this is the second"));
         }
         let method = Method::of(signature)?;
-        if method.self_kind != SelfKind::None {
-            return Err(rules::spanned(
-                "ALC0006",
-                &signature.inputs,
-                "a red constructor builds the plugin part, so it takes no `self`: `fn new(this: This<Self>) -> Self`",
-            ));
-        }
-        if let Some(parameter) = method.parameters.first() {
-            return Err(rules::spanned(
-                "ALC0007",
-                &parameter.ty,
-                "the host calls a red constructor, in its construction and in each reload: it takes `this` and nothing else",
-            ));
-        }
-        if method.result.may_fail {
-            return Err(rules::spanned(
-                "ALC0008",
-                &signature.output,
-                "a red constructor returns the plugin part itself, `-> Self`: move fallible code to a function that is called \
+        rules::refuse(
+            "ALC0006",
+            (method.self_kind != SelfKind::None).then_some(&signature.inputs),
+            "a red constructor builds the plugin part, so it takes no `self`: `fn new(this: This<Self>) -> Self`",
+        )?;
+        rules::refuse(
+            "ALC0007",
+            method.parameters.first().map(|parameter| &parameter.ty),
+            "the host calls a red constructor, in its construction and in each reload: it takes `this` and nothing else",
+        )?;
+        rules::refuse(
+            "ALC0008",
+            method.result.may_fail.then_some(&signature.output),
+            "a red constructor returns the plugin part itself, `-> Self`: move fallible code to a function that is called \
                  later",
-            ));
-        }
+        )?;
         if method.result.returned.is_none() {
             return Err(rules::spanned("ALC0009", signature, "a red constructor returns the plugin part: `-> Self`"));
         }

@@ -47,13 +47,11 @@ pub(crate) fn expand(attr_args: &AttrArgs, mut item: ItemStruct, side: Side) -> 
     errors.take(refuse_migrations(attr_args, &item, side));
     let migrations = errors.take(migration::take(&mut item.attrs, true)).unwrap_or_default();
     errors.take(attr_args.expect(CLASS_ARGS));
-    if !item.generics.params.is_empty() {
-        errors.take::<()>(Err(rules::spanned(
-            "ALC0024",
-            &item.generics,
-            "a reflected class is not generic: the host knows it by one path and lays it out once",
-        )));
-    }
+    errors.take(rules::refuse_generics(
+        "ALC0024",
+        &item.generics,
+        "a reflected class is not generic: the host knows it by one path and lays it out once",
+    ));
     let imported = attr_args.flag("imported")?;
     let library = errors.take(dll_bind::library(attr_args)).flatten();
     let package = errors.take(attr_args.package(&item.ident));
@@ -176,13 +174,11 @@ fn expand_imported(
     package: &LitStr,
     properties: &[Property],
 ) -> Result<TokenStream> {
-    if let Some(field) = fields.iter().next() {
-        return Err(rules::spanned(
-            "ALC0025",
-            field,
-            "an imported class has reflected properties only: its plugin part is elsewhere",
-        ));
-    }
+    rules::refuse(
+        "ALC0025",
+        fields.iter().next(),
+        "an imported class has reflected properties only: its plugin part is elsewhere",
+    )?;
     for flag in CLASS_ARGS.iter().filter(|flag| !["package", "base", "imported"].contains(flag)) {
         if let Some(attr_arg) = attr_args.get(flag) {
             return Err(rules::at(
@@ -419,13 +415,11 @@ impl Property {
                 "only a `default_subobject` can be the `root_component`: it is made together with its owner",
             ));
         }
-        if subobject && !is_named(ty, "Obj") {
-            return Err(rules::spanned(
-                "ALC0031",
-                ty,
-                "a `default_subobject` is an object: write `Obj<Class>`, the class of the subobject",
-            ));
-        }
+        rules::refuse(
+            "ALC0031",
+            (subobject && !is_named(ty, "Obj")).then_some(ty),
+            "a `default_subobject` is an object: write `Obj<Class>`, the class of the subobject",
+        )?;
         let (default, check) = match self.attr_args.get("default") {
             None => (String::new(), TokenStream::new()),
             Some(attr_arg) if subobject => {

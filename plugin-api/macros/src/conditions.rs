@@ -36,14 +36,11 @@ impl Conditions {
 
     /// Rejects conditions, because the plugin part of a class and its properties must be equal in every build of the module.
     pub(crate) fn refuse(attrs: &[Attribute]) -> Result<()> {
-        match Self::of(attrs)?.0.first() {
-            None => Ok(()),
-            Some(attr) => Err(rules::spanned(
-                "ALC0035",
-                attr,
-                "a field of a reflected class has no condition: put `#[cfg(…)]` on two declarations of the whole class",
-            )),
-        }
+        rules::refuse(
+            "ALC0035",
+            Self::of(attrs)?.0.first(),
+            "a field of a reflected class has no condition: put `#[cfg(…)]` on two declarations of the whole class",
+        )
     }
 
     /// Applies the conditions to every item of `items`.

@@ -66,20 +66,16 @@ pub(crate) fn check(attr_args: &AttrArgs, events: &[&str], method: &Method, sign
             ));
         }
     }
-    if method.self_kind == SelfKind::Exclusive || method.has_this {
-        return Err(rules::spanned(
-            "ALC0204",
-            &signature.inputs,
-            "the thunk knows its object from the frame: the declaration takes `&self`, or no object, and the arguments of callers",
-        ));
-    }
-    if method.result.may_fail {
-        return Err(rules::spanned(
-            "ALC0204",
-            &signature.output,
-            "the thunk reports its errors itself: the declaration has the plain type of the result",
-        ));
-    }
+    rules::refuse(
+        "ALC0204",
+        (method.self_kind == SelfKind::Exclusive || method.has_this).then_some(&signature.inputs),
+        "the thunk knows its object from the frame: the declaration takes `&self`, or no object, and the arguments of callers",
+    )?;
+    rules::refuse(
+        "ALC0204",
+        method.result.may_fail.then_some(&signature.output),
+        "the thunk reports its errors itself: the declaration has the plain type of the result",
+    )?;
     for list in WILDCARDS {
         let Some(text) = attr_args.text(list)? else { continue };
         for name in text.value().split(',').map(str::trim) {

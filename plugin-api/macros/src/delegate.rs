@@ -100,13 +100,11 @@ fn owner(attr_args: &AttrArgs, name: &Ident) -> Result<TokenStream> {
 
 fn parameters(function: &TypeBareFn) -> Result<Vec<(String, &Type)>> {
     let (mut errors, mut params) = (rules::Errors::default(), Vec::<(String, &Type)>::new());
-    if let Some(more) = function.inputs.iter().nth(MOST) {
-        errors.take::<()>(Err(rules::spanned(
-            "ALC0178",
-            more,
-            "a delegate takes at most eight values: put some of them into a `#[ustruct]`",
-        )));
-    }
+    errors.take(rules::refuse(
+        "ALC0178",
+        function.inputs.iter().nth(MOST),
+        "a delegate takes at most eight values: put some of them into a `#[ustruct]`",
+    ));
     for param in &function.inputs {
         let name = param.name.as_ref().filter(|(name, _)| name != "_").map(|(name, _)| text_of(name));
         match (name, &param.ty) {

@@ -39,27 +39,21 @@ impl DllImport {
         }
         let method = Method::of(&signature)?;
         method.needs_self(&signature, "a function of a bound class")?;
-        if method.has_this {
-            return Err(rules::spanned(
-                "ALC0145",
-                &signature.inputs[1],
-                "a C function has no `this`: the declaration lists the parameters of the C function",
-            ));
-        }
-        if method.result.may_fail {
-            return Err(rules::spanned(
-                "ALC0145",
-                &signature.output,
-                "a C function returns no `Result`: use the plain type; a failed call returns an error from its `try_` method",
-            ));
-        }
-        if let Some(borrowed) = method.parameters.iter().find(|parameter| parameter.is_borrowed) {
-            return Err(rules::spanned(
-                "ALC0145",
-                &borrowed.ty,
-                "C receives a copy: use the plain type, `&mut T` for an out parameter, or `[T; N]` for an array",
-            ));
-        }
+        rules::refuse(
+            "ALC0145",
+            method.has_this.then(|| &signature.inputs[1]),
+            "a C function has no `this`: the declaration lists the parameters of the C function",
+        )?;
+        rules::refuse(
+            "ALC0145",
+            method.result.may_fail.then_some(&signature.output),
+            "a C function returns no `Result`: use the plain type; a failed call returns an error from its `try_` method",
+        )?;
+        rules::refuse(
+            "ALC0145",
+            method.parameters.iter().find(|parameter| parameter.is_borrowed).map(|borrowed| &borrowed.ty),
+            "C receives a copy: use the plain type, `&mut T` for an out parameter, or `[T; N]` for an array",
+        )?;
         let is_bool = method.result.returned.as_ref().is_some_and(|ty| crate::type_names::is_named(ty, "bool"));
         let (bool8, bool32) = (attr_args.flag("bool8")?, attr_args.flag("bool32")?);
         if (bool8 || bool32) && !is_bool {

@@ -25,9 +25,7 @@ struct Entry {
 
 pub(crate) fn expand(attr_args: &AttrArgs, mut item: ItemEnum) -> Result<TokenStream> {
     attr_args.expect(&["package", "flags", "imported", "was"])?;
-    if !item.generics.params.is_empty() {
-        return Err(rules::spanned("ALC0160", &item.generics, "a reflected enum is not generic"));
-    }
+    rules::refuse_generics("ALC0160", &item.generics, "a reflected enum is not generic")?;
     let (package, is_flags) = (attr_args.package(&item.ident)?, attr_args.flag("flags")?);
     let repr = underlying(&mut item)?;
     let (path, mut earlier) =
@@ -197,13 +195,11 @@ fn entries(item: &mut ItemEnum, repr: &Ident, is_flags: bool) -> Result<Vec<Entr
         }
         entries.push(entry);
     }
-    if !is_flags && !by_number.contains_key(&0) {
-        errors.take::<()>(Err(rules::spanned(
-            "ALC0163",
-            &item.ident,
-            "an enum has an entry with the number 0, the initial value",
-        )));
-    }
+    errors.take(rules::refuse(
+        "ALC0163",
+        (!is_flags && !by_number.contains_key(&0)).then_some(&item.ident),
+        "an enum has an entry with the number 0, the initial value",
+    ));
     errors.finish()?;
     Ok(entries)
 }
@@ -229,13 +225,11 @@ fn check(entry: &Entry, repr: &Ident, is_flags: bool) -> Result<()> {
 }
 
 fn entry(variant: &mut Variant, next: i128) -> Result<Entry> {
-    if !matches!(variant.fields, Fields::Unit) {
-        return Err(rules::spanned(
-            "ALC0166",
-            &variant.fields,
-            "an entry of a reflected enum has no fields: a `#[ustruct]` has fields",
-        ));
-    }
+    rules::refuse(
+        "ALC0166",
+        (!matches!(variant.fields, Fields::Unit)).then_some(&variant.fields),
+        "an entry of a reflected enum has no fields: a `#[ustruct]` has fields",
+    )?;
     let args = take_attr(&mut variant.attrs, "umeta")?;
     let args = args.as_ref().map(AttrArgs::of).transpose()?;
     let (display, is_hidden) = match &args {

@@ -8,7 +8,7 @@ use syn::{ItemFn, Result, Signature};
 use crate::attr_args::{AttrArgs, take_attr};
 use crate::conditions::Conditions;
 use crate::impl_block::{ImplBlock, Member};
-use crate::method::{Method, Parameter, SelfKind};
+use crate::method::{Method, Parameter};
 use crate::result::location_of;
 use crate::rules;
 
@@ -29,13 +29,11 @@ pub(crate) fn expand(attr_args: &AttrArgs, item: &ItemFn) -> Result<TokenStream>
         ));
     }
     let method = Method::of(&item.sig)?;
-    if method.self_kind != SelfKind::None || method.has_this {
-        return Err(rules::spanned(
-            "ALC0040",
-            &item.sig.inputs,
-            "a function called by name has neither `self` nor `this`",
-        ));
-    }
+    rules::refuse(
+        "ALC0040",
+        (!method.is_static()).then_some(&item.sig.inputs),
+        "a function called by name has neither `self` nor `this`",
+    )?;
     let function = &method.name;
     let export = export(&method, &name.value(), &quote! { "" }, &quote! { #function });
     let export = Conditions::of(&item.attrs)?.on_items(export)?;
@@ -57,13 +55,11 @@ pub(crate) fn expand_block(attr_args: &AttrArgs, mut block: ImplBlock) -> Result
         let export = export(&method, &method.text(), &quote! { #type_path }, &quote! { #ty::#name });
         exports.push(conditions.on_items(export)?);
     }
-    if exports.is_empty() {
-        return Err(rules::spanned(
-            "ALC0041",
-            &block.head.self_ty,
-            "this block exports no function: write `#[zmethod]`",
-        ));
-    }
+    rules::refuse(
+        "ALC0041",
+        exports.is_empty().then_some(&block.head.self_ty),
+        "this block exports no function: write `#[zmethod]`",
+    )?;
     let item = block.into_item();
     Ok(quote! { #item #(#exports)* })
 }
@@ -71,13 +67,11 @@ pub(crate) fn expand_block(attr_args: &AttrArgs, mut block: ImplBlock) -> Result
 /// Parses the signature of a static function.
 pub(crate) fn static_method(signature: &Signature) -> Result<Method> {
     let method = Method::of(signature)?;
-    if method.self_kind != SelfKind::None || method.has_this {
-        return Err(rules::spanned(
-            "ALC0042",
-            &signature.inputs,
-            "a zmethod belongs to the type, not to an object: it takes neither `self` nor `this`",
-        ));
-    }
+    rules::refuse(
+        "ALC0042",
+        (!method.is_static()).then_some(&signature.inputs),
+        "a zmethod belongs to the type, not to an object: it takes neither `self` nor `this`",
+    )?;
     Ok(method)
 }
 

@@ -50,30 +50,24 @@ impl<'a> Function<'a> {
                 "an interface has functions only: state belongs in the properties of each class",
             ));
         };
-        if let Some(body) = &declared.default {
-            return Err(rules::spanned(
-                "ALC0047",
-                body,
-                "a function of an interface has no body here: each class that implements it writes one",
-            ));
-        }
+        rules::refuse(
+            "ALC0047",
+            declared.default.as_ref(),
+            "a function of an interface has no body here: each class that implements it writes one",
+        )?;
         let not_shared = |attr: &&syn::Attribute| !["doc", "deprecated"].iter().any(|name| attr.path().is_ident(name));
-        if let Some(attr) = declared.attrs.iter().find(not_shared) {
-            return Err(rules::spanned(
-                "ALC0048",
-                attr,
-                "a function of an interface has the same signature in every build: only doc comments are allowed",
-            ));
-        }
+        rules::refuse(
+            "ALC0048",
+            declared.attrs.iter().find(not_shared),
+            "a function of an interface has the same signature in every build: only doc comments are allowed",
+        )?;
         let method = Method::of(&declared.sig)?;
         method.needs_self(&declared.sig, "a function of an interface")?;
-        if method.has_this {
-            return Err(rules::spanned(
-                "ALC0049",
-                &declared.sig.inputs[1],
-                "the declaration lists the arguments of callers; `this` is a parameter of the bodies",
-            ));
-        }
+        rules::refuse(
+            "ALC0049",
+            method.has_this.then(|| &declared.sig.inputs[1]),
+            "the declaration lists the arguments of callers; `this` is a parameter of the bodies",
+        )?;
         Ok(Self { declared, method })
     }
 
@@ -137,27 +131,17 @@ fn signature_text(signature: &syn::Signature) -> String {
 
 /// Rejects traits with syntax that interfaces do not support.
 fn refuse(item: &ItemTrait) -> Result<()> {
-    if let Some(base) = item.supertraits.first() {
-        return Err(rules::spanned(
-            "ALC0050",
-            base,
-            "an interface extends no other: a class lists all interfaces that it implements",
-        ));
-    }
-    if !item.generics.params.is_empty() {
-        return Err(rules::spanned(
-            "ALC0051",
-            &item.generics,
-            "an interface is not generic: the host knows it by one path",
-        ));
-    }
-    if let Some(bounds) = &item.generics.where_clause {
-        return Err(rules::spanned(
-            "ALC0052",
-            bounds,
-            "an interface requires nothing of the classes that implement it",
-        ));
-    }
+    rules::refuse(
+        "ALC0050",
+        item.supertraits.first(),
+        "an interface extends no other: a class lists all interfaces that it implements",
+    )?;
+    rules::refuse_generics("ALC0051", &item.generics, "an interface is not generic: the host knows it by one path")?;
+    rules::refuse(
+        "ALC0052",
+        item.generics.where_clause.as_ref(),
+        "an interface requires nothing of the classes that implement it",
+    )?;
     match (&item.unsafety, &item.auto_token) {
         (Some(keyword), _) => Err(rules::spanned(
             "ALC0053",

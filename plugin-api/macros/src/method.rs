@@ -437,13 +437,11 @@ fn parameter(at: usize, typed: &PatType) -> Result<Parameter> {
         }
         ty => (ty, false),
     };
-    if is_out && borrowed_type(ty).is_some() {
-        return Err(rules::spanned(
-            "ALC0111",
-            ty,
-            "out parameters are copied: use `&mut UArray<…>`, without `Borrowed`",
-        ));
-    }
+    rules::refuse(
+        "ALC0111",
+        (is_out && borrowed_type(ty).is_some()).then_some(ty),
+        "out parameters are copied: use `&mut UArray<…>`, without `Borrowed`",
+    )?;
     let Pat::Ident(pat) = &*typed.pat else {
         return Err(rules::spanned("ALC0061", &typed.pat, "a reflected parameter has a plain name"));
     };
@@ -477,14 +475,11 @@ fn refuse_decorations(signature: &Signature) -> Result<()> {
             return Err(rules::at("ALC0067", span, format!("a function that the host calls is not {keyword}")));
         }
     }
-    if !signature.generics.params.is_empty() {
-        return Err(rules::spanned(
-            "ALC0068",
-            &signature.generics,
-            "a function that the host calls is not generic: the host knows one signature",
-        ));
-    }
-    Ok(())
+    rules::refuse_generics(
+        "ALC0068",
+        &signature.generics,
+        "a function that the host calls is not generic: the host knows one signature",
+    )
 }
 
 #[cfg(test)]

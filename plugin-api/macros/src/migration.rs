@@ -52,10 +52,7 @@ pub(crate) fn take(attrs: &mut Vec<Attribute>, is_class: bool) -> Result<Vec<Mig
 
 /// Rejects the attribute on an item whose values no reload converts.
 pub(crate) fn refuse(attrs: &[Attribute], reason: &str) -> Result<()> {
-    match attrs.iter().find(|attr| attr.path().is_ident(NAME)) {
-        None => Ok(()),
-        Some(attr) => Err(rules::spanned("ALC0211", attr, reason)),
-    }
+    rules::refuse("ALC0211", attrs.iter().find(|attr| attr.path().is_ident(NAME)), reason)
 }
 
 impl Migration {

@@ -75,9 +75,7 @@ fn declared(
 }
 
 pub(crate) fn read(attr_args: &AttrArgs, item: &ItemStruct) -> Result<LitStr> {
-    if !item.generics.params.is_empty() {
-        return Err(rules::spanned("ALC0078", &item.generics, "a reflected struct is not generic"));
-    }
+    rules::refuse_generics("ALC0078", &item.generics, "a reflected struct is not generic")?;
     let Fields::Named(fields) = &item.fields else {
         return Err(rules::spanned("ALC0079", &item.ident, "a reflected struct has fields with names"));
     };

@@ -6,7 +6,7 @@ use std::fmt::Display;
 
 use proc_macro2::Span;
 use quote::ToTokens;
-use syn::Error;
+use syn::{Error, Generics};
 
 /// Creates an error that reports a violation of rule `id` at `tokens`.
 pub(crate) fn spanned(id: &str, tokens: impl ToTokens, message: impl Display) -> Error {
@@ -16,6 +16,16 @@ pub(crate) fn spanned(id: &str, tokens: impl ToTokens, message: impl Display) ->
 /// Creates an error that reports a violation of rule `id` at `span`.
 pub(crate) fn at(id: &str, span: Span, message: impl Display) -> Error {
     Error::new(span, format!("{message} [{id}]"))
+}
+
+/// Reports a violation of rule `id` at `tokens`, if there are any.
+pub(crate) fn refuse(id: &str, tokens: Option<impl ToTokens>, message: impl Display) -> Result<(), Error> {
+    tokens.map_or(Ok(()), |tokens| Err(spanned(id, tokens, message)))
+}
+
+/// Reports a violation of rule `id` if an item has generic parameters.
+pub(crate) fn refuse_generics(id: &str, generics: &Generics, message: impl Display) -> Result<(), Error> {
+    refuse(id, (!generics.params.is_empty()).then_some(generics), message)
 }
 
 #[derive(Default)]

@@ -26,13 +26,11 @@ pub(crate) fn take(
     struct_args: &AttrArgs,
     (path, earlier): (&str, &mut Vec<TokenStream>),
 ) -> syn::Result<Option<FieldDefault>> {
-    if let Some(keep) = take_attr(attrs, "keep")? {
-        return Err(rules::spanned(
-            "ALC0085",
-            keep,
-            "every field of a `#[ustruct]` is reflected and stored in host memory: it needs no such attribute",
-        ));
-    }
+    rules::refuse(
+        "ALC0085",
+        take_attr(attrs, "keep")?,
+        "every field of a `#[ustruct]` is reflected and stored in host memory: it needs no such attribute",
+    )?;
     migration::refuse(
         attrs,
         "a field of a struct has no migrations: convert the property that holds the struct, from a struct of another name",

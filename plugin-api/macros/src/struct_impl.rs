@@ -95,13 +95,11 @@ fn self_form(function: &Function) -> Result<SelfForm> {
 fn constructor(mut function: Function) -> Result<Vec<Member>> {
     Conditions::refuse(&function.attrs)?;
     let self_form = self_form(&function)?;
-    if !matches!(function.sig.output, ReturnType::Default) {
-        return Err(rules::spanned(
-            "ALC0194",
-            &function.sig.output,
-            "a constructor has no result: it changes the default value, which is returned to the caller",
-        ));
-    }
+    rules::refuse(
+        "ALC0194",
+        (!matches!(function.sig.output, ReturnType::Default)).then_some(&function.sig.output),
+        "a constructor has no result: it changes the default value, which is returned to the caller",
+    )?;
     let (name, vis) = (function.sig.ident.clone(), function.vis.clone());
     let body = format_ident!("alcedo_construct_{}", name);
     let attrs = docs::shared(&function.attrs);
@@ -154,14 +152,12 @@ fn net_serialize(ty: &Ident, function: &Function, side: Side) -> Result<TokenStr
         matches!(&sig.output, ReturnType::Type(_, ty) if matches!(&**ty, Type::Tuple(pair) if pair.elems.len() == 2));
     let are_right =
         matches!(inputs[..], [archive, map] if is_by_mut(archive, "NetArchive") && is_by_mut(map, "NetMap"));
-    if !are_right || !returns_two {
-        return Err(rules::spanned(
-            "ALC0195",
-            sig,
-            "expected the parameters `archive: &mut NetArchive, map: &mut NetMap` and the result `(bool, bool)`: handled, and \
+    rules::refuse(
+        "ALC0195",
+        (!are_right || !returns_two).then_some(sig),
+        "expected the parameters `archive: &mut NetArchive, map: &mut NetMap` and the result `(bool, bool)`: handled, and \
              successful",
-        ));
-    }
+    )?;
     let name = &sig.ident;
     if side == Side::Host {
         return Ok(quote! {

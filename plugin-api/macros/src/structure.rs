@@ -53,13 +53,11 @@ pub(crate) fn expand(attr_args: &AttrArgs, item: &ItemStruct) -> Result<TokenStr
             default.text
         });
         let text = text_of(ident);
-        if base.is_some() && text == "base" {
-            errors.take::<()>(Err(rules::spanned(
-                "ALC0181",
-                ident,
-                "a struct that extends another has no field `base`: its view uses this name for the base struct",
-            )));
-        }
+        errors.take(rules::refuse(
+            "ALC0181",
+            (base.is_some() && text == "base").then_some(ident),
+            "a struct that extends another has no field `base`: its view uses this name for the base struct",
+        ));
         let (set, try_set) = (format_ident!("set_{text}"), format_ident!("try_set_{text}"));
         let reason = "the field has the name that its module gave it";
         let quiet = attr_args.flag("imported")?.then(|| quote! { #[allow(non_snake_case, reason = #reason)] });

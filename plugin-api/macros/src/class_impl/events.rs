@@ -59,13 +59,11 @@ impl Body<'_> {
         }
         let method = Method::of(&sig)?;
         method.needs_self(&sig, "an event")?;
-        if method.has_this {
-            return Err(rules::spanned(
-                "ALC0015",
-                &sig.inputs[1],
-                "the declaration lists the arguments of callers; `this` is a parameter of the `_implementation`",
-            ));
-        }
+        rules::refuse(
+            "ALC0015",
+            method.has_this.then(|| &sig.inputs[1]),
+            "the declaration lists the arguments of callers; `this` is a parameter of the `_implementation`",
+        )?;
         let conditions = Conditions::of(&attrs)?;
         if native {
             self.events.push(Event { conditions, method, attr_args, attrs });
@@ -77,13 +75,11 @@ impl Body<'_> {
     }
 
     fn implementable_event(&mut self, method: &Method, attr_args: &AttrArgs, attrs: &[Attribute]) -> Result<()> {
-        if method.result.may_fail {
-            return Err(rules::spanned(
-                "ALC0016",
-                &method.result.returned,
-                "an event without a body returns the zero value and no error: use the plain type",
-            ));
-        }
+        rules::refuse(
+            "ALC0016",
+            method.result.may_fail.then_some(&method.result.returned),
+            "an event without a body returns the zero value and no error: use the plain type",
+        )?;
         let (class, cell) = (self.class, self.cell_of(method, attrs)?);
         let metadata = specifiers::metadata(Some(attr_args), FUNCTION, &docs::text(attrs))?;
         let defaults = Defaults::of(attr_args, method)?;
