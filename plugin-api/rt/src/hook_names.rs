@@ -12,8 +12,8 @@ macro_rules! __alcedo_hooks {
         $crate::__alcedo_name! {
             $unhooked
             // Thread-locals, threads, exit handlers, signals and descriptors.
-            "__cxa_thread_atexit_impl" cxa_thread_atexit_impl,
-            "__cxa_thread_atexit" cxa_thread_atexit_impl,
+            "__cxa_thread_atexit_impl" __cxa_thread_atexit_impl,
+            "__cxa_thread_atexit" __cxa_thread_atexit_impl,
             "pthread_key_create" pthread_key_create,
             "pthread_key_delete" pthread_key_delete,
             "pthread_setspecific" pthread_setspecific,
@@ -25,7 +25,7 @@ macro_rules! __alcedo_hooks {
             "signal" signal,
             "bsd_signal" signal,
             "ssignal" signal,
-            "__cxa_atexit" cxa_atexit,
+            "__cxa_atexit" __cxa_atexit,
             "on_exit" on_exit,
             "open" open,
             "open64" open,

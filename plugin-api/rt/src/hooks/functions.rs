@@ -1,29 +1,62 @@
-//! Hooks that the host implements. While a host is present, a hook calls the host's function instead of the platform's function.
+//! Functions that are replaced: while a host is present, a hook calls the host's function instead of the platform's function. Each line of
+//! the list contains the result without the platform's function, and the host's function.
 
-use core::ffi::{c_int, c_uint, c_void};
+use core::ffi::{c_char, c_int, c_uint, c_void};
 
 use alcedo_abi::hooks::{Destructor, OnExit, ThreadStart};
 
-hooks! {
-    __cxa_thread_atexit_impl, cxa_thread_atexit_impl(destructor: Destructor, object: *mut c_void, dso: *mut c_void) -> c_int => thread_atexit;
-    pthread_key_create, pthread_key_create(key: *mut c_uint, destructor: Option<Destructor>) -> c_int => key_create;
-    pthread_key_delete, pthread_key_delete(key: c_uint) -> c_int => key_delete;
-    pthread_setspecific, pthread_setspecific(key: c_uint, value: *const c_void) -> c_int => key_set;
-    pthread_create, pthread_create(thread: *mut usize, attributes: *const c_void, start: ThreadStart, argument: *mut c_void) -> c_int => thread_create;
-    pthread_join, pthread_join(thread: usize, result: *mut *mut c_void) -> c_int => thread_join;
-    pthread_detach, pthread_detach(thread: usize) -> c_int => thread_detach;
-    sigaction, sigaction(signal: c_int, action: *const c_void, old: *mut c_void) -> c_int => signal_action;
-    signal, signal(signal: c_int, handler: usize) -> usize => signal;
-    __cxa_atexit, cxa_atexit(handler: Destructor, argument: *mut c_void, dso: *mut c_void) -> c_int => at_exit;
-    on_exit, on_exit(handler: OnExit, argument: *mut c_void) -> c_int => on_exit;
-    mmap, mmap(address: *mut c_void, len: usize, protection: c_int, flags: c_int, fd: c_int, offset: i64) -> *mut c_void => map;
-    munmap, munmap(address: *mut c_void, len: usize) -> c_int => unmap;
-    mremap, mremap(address: *mut c_void, old_len: usize, new_len: usize, flags: c_int, new_address: *mut c_void) -> *mut c_void => remap;
-    shmat, shmat(segment: c_int, address: *const c_void, flags: c_int) -> *mut c_void => segment_attach;
-    shmdt, shmdt(address: *const c_void) -> c_int => segment_detach;
-    malloc, malloc(size: usize) -> *mut c_void => malloc;
-    calloc, calloc(count: usize, size: usize) -> *mut c_void => calloc;
-    realloc, realloc(old: *mut c_void, size: usize) -> *mut c_void => realloc;
-    posix_memalign, posix_memalign(out: *mut *mut c_void, alignment: usize, size: usize) -> c_int => memalign;
-    free, free(block: *mut c_void) => free;
+use super::tables::StreamFunctions;
+
+macro_rules! replaced_functions {
+    ($callback:ident $($header:tt)*) => {
+        $callback! {
+            $($header)*
+
+            fn __cxa_thread_atexit_impl(destructor: Destructor, object: *mut c_void, dso: *mut c_void) -> c_int, without: libc::ENOSYS => thread_atexit;
+            fn pthread_key_create(key: *mut c_uint, destructor: Option<Destructor>) -> c_int, without: libc::ENOSYS => key_create;
+            fn pthread_key_delete(key: c_uint) -> c_int, without: libc::ENOSYS => key_delete;
+            fn pthread_setspecific(key: c_uint, value: *const c_void) -> c_int, without: libc::ENOSYS => key_set;
+            fn pthread_create(thread: *mut usize, attributes: *const c_void, start: ThreadStart, argument: *mut c_void) -> c_int, without: libc::ENOSYS => thread_create;
+            fn pthread_join(thread: usize, result: *mut *mut c_void) -> c_int, without: libc::ENOSYS => thread_join;
+            fn pthread_detach(thread: usize) -> c_int, without: libc::ENOSYS => thread_detach;
+            fn sigaction(signal: c_int, action: *const c_void, old: *mut c_void) -> c_int, without: missing() => signal_action;
+            fn signal(signal: c_int, handler: usize) -> usize, without: libc::SIG_ERR => signal;
+            fn __cxa_atexit(handler: Destructor, argument: *mut c_void, dso: *mut c_void) -> c_int, without: -1 => at_exit;
+            fn on_exit(handler: OnExit, argument: *mut c_void) -> c_int, without: -1 => on_exit;
+
+            fn mmap(address: *mut c_void, len: usize, protection: c_int, flags: c_int, fd: c_int, offset: i64) -> *mut c_void, without: libc::MAP_FAILED => map;
+            fn munmap(address: *mut c_void, len: usize) -> c_int, without: missing() => unmap;
+            fn mremap(address: *mut c_void, old_len: usize, new_len: usize, flags: c_int, new_address: *mut c_void) -> *mut c_void, without: libc::MAP_FAILED => remap;
+            fn shmat(segment: c_int, address: *const c_void, flags: c_int) -> *mut c_void, without: libc::MAP_FAILED => segment_attach;
+            fn shmdt(address: *const c_void) -> c_int, without: missing() => segment_detach;
+            fn malloc(size: usize) -> *mut c_void, without: null_mut() => malloc;
+            fn calloc(count: usize, size: usize) -> *mut c_void, without: null_mut() => calloc;
+            fn realloc(old: *mut c_void, size: usize) -> *mut c_void, without: null_mut() => realloc;
+            fn posix_memalign(out: *mut *mut c_void, alignment: usize, size: usize) -> c_int, without: libc::ENOMEM => memalign;
+            fn free(block: *mut c_void) => free;
+
+            fn fopencookie(cookie: *mut c_void, mode: *const c_char, functions: StreamFunctions) -> *mut c_void, without: null_mut() => stream_open(cookie, mode, (&raw const functions).cast());
+            fn openlog(ident: *const c_char, option: c_int, facility: c_int) => log_open;
+            fn initstate(seed: c_uint, state: *mut c_char, size: usize) -> *mut c_char, without: null_mut() => random_init;
+            fn setstate(state: *mut c_char) -> *mut c_char, without: null_mut() => random_set;
+
+            // Functions for signals and timers.
+            fn sigaltstack(new: *const c_void, old: *mut c_void) -> c_int, without: missing() => alternate_stack;
+            fn setitimer(which: c_int, new: *const c_void, old: *mut c_void) -> c_int, without: missing() => interval_timer;
+            fn alarm(seconds: c_uint) -> c_uint, without: 0 => alarm;
+            fn ualarm(first: c_uint, then: c_uint) -> c_uint, without: 0 => ualarm;
+            fn timer_create(clock: c_int, event: *const c_void, timer: *mut c_void) -> c_int, without: missing() => timer_create;
+            fn timer_delete(timer: usize) -> c_int, without: missing() => timer_delete;
+            fn mq_notify(queue: c_int, event: *const c_void) -> c_int, without: missing() => queue_notify;
+            fn aio_read(block: *mut c_void) -> c_int, without: missing() => io_begin(0, block);
+            fn aio_write(block: *mut c_void) -> c_int, without: missing() => io_begin(1, block);
+            // For an invalid `how`, the condition is false, so the hook calls the platform's function, which returns an error.
+            fn aio_fsync(how: c_int, block: *mut c_void) -> c_int, without: missing(), if (0..=c_int::MAX - 2).contains(&how) => io_begin(how + 2, block);
+            fn lio_listio(mode: c_int, list: *const *mut c_void, count: c_int, event: *const c_void) -> c_int, without: missing() => io_begin_list;
+            fn getaddrinfo_a(mode: c_int, list: *const *mut c_void, count: c_int, event: *const c_void) -> c_int, without: libc::EAI_SYSTEM => names_begin;
+        }
+    };
 }
+pub(super) use replaced_functions;
+
+replaced_functions!(hooks);

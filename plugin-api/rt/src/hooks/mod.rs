@@ -34,18 +34,16 @@ pub use descriptors::{
     signalfd, socket, socketpair, timerfd_create,
 };
 pub use functions::{
-    calloc, cxa_atexit, cxa_thread_atexit_impl, free, malloc, mmap, mremap, munmap, on_exit, posix_memalign,
+    __cxa_atexit, __cxa_thread_atexit_impl, aio_fsync, aio_read, aio_write, alarm, calloc, fopencookie, free,
+    getaddrinfo_a, initstate, lio_listio, malloc, mmap, mq_notify, mremap, munmap, on_exit, openlog, posix_memalign,
     pthread_create, pthread_detach, pthread_join, pthread_key_create, pthread_key_delete, pthread_setspecific, realloc,
-    shmat, shmdt, sigaction, signal,
+    setitimer, setstate, shmat, shmdt, sigaction, sigaltstack, signal, timer_create, timer_delete, ualarm,
 };
 pub use platform::{AtFork, resolve};
-pub use signals::{
-    __longjmp_chk, _longjmp, aio_fsync, aio_read, aio_write, alarm, fork, getaddrinfo_a, lio_listio, longjmp,
-    mq_notify, posix_spawn, posix_spawnp, setitimer, sigaltstack, siglongjmp, timer_create, timer_delete, ualarm,
-};
+pub use signals::{__longjmp_chk, _longjmp, fork, longjmp, posix_spawn, posix_spawnp, siglongjmp};
 pub use tables::{
-    __deregister_frame as deregister_frame, StreamFunctions, closedir, fmemopen, fopen, fopencookie, initstate,
-    open_memstream, open_wmemstream, opendir, openlog, pclose, popen, setstate, tmpfile,
+    __deregister_frame as deregister_frame, StreamFunctions, closedir, fmemopen, fopen, open_memstream,
+    open_wmemstream, opendir, pclose, popen, tmpfile,
 };
 pub use trampolines::{
     HookedName, dlsym, dlvsym, fclose, fcntl, pthread_setname_np, putenv, reallocarray, register_atfork,

@@ -13,6 +13,7 @@ use core::sync::atomic::{AtomicPtr, Ordering};
 use alcedo_abi::hooks::{Deregister, Destructor, OnExit, ThreadStart};
 
 pub(super) use super::assembly::{dlsym, dlvsym};
+use super::functions::replaced_functions;
 use super::tables::StreamFunctions;
 use crate::outside::hook_context;
 
@@ -50,7 +51,10 @@ impl Address {
 macro_rules! platform {
     (
         $resolve:ident, $addresses:ident, $table:ident;
-        $(fn $name:ident($($arg:ident: $ty:ty),*) $(-> $ret:ty)? $(, without: $without:expr)?;)*
+        $(
+            fn $name:ident($($arg:ident: $ty:ty),*) $(-> $ret:ty)? $(, without: $without:expr)? $(, if $condition:expr)?
+                $(=> $entry:ident $(($($argument:expr),*))?)?;
+        )*
     ) => {
         struct $addresses {
             $($name: Address,)*
@@ -137,52 +141,7 @@ pub extern "C" fn resolve() {
     }
 }
 
-// Functions that are replaced: with a host, the hooks call functions of the host.
-platform! {
-    resolve_replaced, Replaced, REPLACED;
-
-    fn __cxa_thread_atexit_impl(destructor: Destructor, object: *mut c_void, dso: *mut c_void) -> c_int, without: libc::ENOSYS;
-    fn pthread_key_create(key: *mut c_uint, destructor: Option<Destructor>) -> c_int, without: libc::ENOSYS;
-    fn pthread_key_delete(key: c_uint) -> c_int, without: libc::ENOSYS;
-    fn pthread_setspecific(key: c_uint, value: *const c_void) -> c_int, without: libc::ENOSYS;
-    fn pthread_create(thread: *mut usize, attributes: *const c_void, start: ThreadStart, argument: *mut c_void) -> c_int, without: libc::ENOSYS;
-    fn pthread_join(thread: usize, result: *mut *mut c_void) -> c_int, without: libc::ENOSYS;
-    fn pthread_detach(thread: usize) -> c_int, without: libc::ENOSYS;
-    fn sigaction(signal: c_int, action: *const c_void, old: *mut c_void) -> c_int, without: missing();
-    fn signal(signal: c_int, handler: usize) -> usize, without: libc::SIG_ERR;
-    fn __cxa_atexit(handler: Destructor, argument: *mut c_void, dso: *mut c_void) -> c_int, without: -1;
-    fn on_exit(handler: OnExit, argument: *mut c_void) -> c_int, without: -1;
-
-    fn mmap(address: *mut c_void, len: usize, protection: c_int, flags: c_int, fd: c_int, offset: i64) -> *mut c_void, without: libc::MAP_FAILED;
-    fn munmap(address: *mut c_void, len: usize) -> c_int, without: missing();
-    fn mremap(address: *mut c_void, old_len: usize, new_len: usize, flags: c_int, new_address: *mut c_void) -> *mut c_void, without: libc::MAP_FAILED;
-    fn shmat(segment: c_int, address: *const c_void, flags: c_int) -> *mut c_void, without: libc::MAP_FAILED;
-    fn shmdt(address: *const c_void) -> c_int, without: missing();
-    fn malloc(size: usize) -> *mut c_void, without: null_mut();
-    fn calloc(count: usize, size: usize) -> *mut c_void, without: null_mut();
-    fn realloc(old: *mut c_void, size: usize) -> *mut c_void, without: null_mut();
-    fn posix_memalign(out: *mut *mut c_void, alignment: usize, size: usize) -> c_int, without: libc::ENOMEM;
-    fn free(block: *mut c_void);
-
-    fn fopencookie(cookie: *mut c_void, mode: *const c_char, functions: StreamFunctions) -> *mut c_void, without: null_mut();
-    fn openlog(ident: *const c_char, option: c_int, facility: c_int);
-    fn initstate(seed: c_uint, state: *mut c_char, size: usize) -> *mut c_char, without: null_mut();
-    fn setstate(state: *mut c_char) -> *mut c_char, without: null_mut();
-
-    // Functions for signals and timers.
-    fn sigaltstack(new: *const c_void, old: *mut c_void) -> c_int, without: missing();
-    fn setitimer(which: c_int, new: *const c_void, old: *mut c_void) -> c_int, without: missing();
-    fn alarm(seconds: c_uint) -> c_uint, without: 0;
-    fn ualarm(first: c_uint, then: c_uint) -> c_uint, without: 0;
-    fn timer_create(clock: c_int, event: *const c_void, timer: *mut c_void) -> c_int, without: missing();
-    fn timer_delete(timer: usize) -> c_int, without: missing();
-    fn mq_notify(queue: c_int, event: *const c_void) -> c_int, without: missing();
-    fn aio_read(block: *mut c_void) -> c_int, without: missing();
-    fn aio_write(block: *mut c_void) -> c_int, without: missing();
-    fn aio_fsync(operation: c_int, block: *mut c_void) -> c_int, without: missing();
-    fn lio_listio(mode: c_int, list: *const *mut c_void, count: c_int, event: *const c_void) -> c_int, without: missing();
-    fn getaddrinfo_a(mode: c_int, list: *const *mut c_void, count: c_int, event: *const c_void) -> c_int, without: libc::EAI_SYSTEM;
-}
+replaced_functions!(platform resolve_replaced, Replaced, REPLACED;);
 
 // Functions that are reported: the hooks call the platform's function and notify the host.
 platform! {

@@ -1,8 +1,7 @@
-//! Hooks of functions that store an address of the module in a table or a variable of a different library. Examples are unwind tables,
-//! streams and their buffers, the identifier of the system log, and the state of `random`. This file also contains the hooks of functions
-//! that create a stream with a descriptor.
+//! Hooks of functions that store an address of the module in a table or a variable of a different library: unwind tables, streams and their
+//! buffers. This file also contains the hooks of functions that create a stream with a descriptor.
 
-use core::ffi::{c_char, c_int, c_uint, c_void};
+use core::ffi::{c_char, c_int, c_void};
 use core::ptr::null;
 
 use super::notes::{frame_is_there, stream_closed};
@@ -19,14 +18,6 @@ pub struct StreamFunctions {
     pub seek: Option<unsafe extern "C" fn(*mut c_void, *mut i64, c_int) -> c_int>,
     /// Closes the stream.
     pub close: Option<unsafe extern "C" fn(*mut c_void) -> c_int>,
-}
-
-hooks! {
-    fopencookie, fopencookie(cookie: *mut c_void, mode: *const c_char, functions: StreamFunctions) -> *mut c_void
-        => stream_open(cookie, mode, (&raw const functions).cast());
-    openlog, openlog(ident: *const c_char, option: c_int, facility: c_int) => log_open;
-    initstate, initstate(seed: c_uint, state: *mut c_char, size: usize) -> *mut c_char => random_init;
-    setstate, setstate(state: *mut c_char) -> *mut c_char => random_set;
 }
 
 streams! {

@@ -10,9 +10,8 @@ use core::ptr::{null_mut, with_exposed_provenance, with_exposed_provenance_mut};
 
 use super::closing::{is_refused, variable};
 use super::descriptors::{FcntlEffect, effect_of_fcntl};
-use super::functions::{mmap, mremap, munmap, realloc, shmat, shmdt};
+use super::functions::{mmap, mremap, munmap, realloc, shmat, shmdt, sigaltstack};
 use super::platform::AtFork;
-use super::signals::sigaltstack;
 use super::{lookups, notes, platform, thread_names};
 use crate::outside::hook_context;
 
@@ -37,16 +36,16 @@ macro_rules! trampoline {
 /// The hook passes on its own arguments, unless the line of the list specifies other arguments.
 macro_rules! hooks {
     ($(
-        $platform:ident, $name:ident($($arg:ident: $ty:ty),*) $(-> $ret:ty)? $(, if $condition:expr)?
+        fn $name:ident($($arg:ident: $ty:ty),*) $(-> $ret:ty)? $(, without: $without:expr)? $(, if $condition:expr)?
             => $entry:ident $(($($argument:expr),*))?;
-    )*) => {$(trampoline! { $platform: $name($($arg: $ty),*) $(-> $ret)? {
+    )*) => {$(trampoline! { $name: $name($($arg: $ty),*) $(-> $ret)? {
         let context = $crate::outside::hook_context()$(.filter(|_| $condition))?;
         // SAFETY: the caller fulfills the C function's contract, which the host's and the platform's functions share. The image
         // pointer is from the same context.
         unsafe {
             match context {
                 Some(context) => hooks!(@call context $entry($($arg),*) $(($($argument),*))?),
-                None => $crate::hooks::platform::$platform($($arg),*),
+                None => $crate::hooks::platform::$name($($arg),*),
             }
         }
     }})*};
