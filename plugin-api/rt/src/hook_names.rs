@@ -63,7 +63,7 @@ macro_rules! __alcedo_hooks {
             "syscall" syscall,
             // Functions that store an address of the module in a table or a variable of a different library.
             "__register_frame" register_frame,
-            "__deregister_frame" deregister_frame,
+            "__deregister_frame" __deregister_frame,
             "fopencookie" fopencookie,
             "open_memstream" open_memstream,
             "open_wmemstream" open_wmemstream,

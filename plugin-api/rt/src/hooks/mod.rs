@@ -23,29 +23,11 @@ mod thread_names;
 
 #[cfg(target_arch = "x86_64")]
 pub use assembly::{__asprintf_chk, asprintf, vfork};
-pub use blocks::{
-    __vasprintf_chk, canonicalize_file_name, get_current_dir_name, getcwd, getdelim, getline, has_own_heap, realpath,
-    strdup, strndup, vasprintf,
-};
+pub use blocks::*;
 pub use core::arch::global_asm;
-pub use descriptors::{
-    accept, accept4, close, creat, dup, dup2, dup3, epoll_create, epoll_create1, eventfd, fdopen, fdopendir,
-    inotify_init, inotify_init1, ioctl, memfd_create, mkostemp, mkstemp, mq_close, mq_open, open, openat, pipe, pipe2,
-    signalfd, socket, socketpair, timerfd_create,
-};
-pub use functions::{
-    __cxa_atexit, __cxa_thread_atexit_impl, aio_fsync, aio_read, aio_write, alarm, calloc, fopencookie, free,
-    getaddrinfo_a, initstate, lio_listio, malloc, mmap, mq_notify, mremap, munmap, on_exit, openlog, posix_memalign,
-    pthread_create, pthread_detach, pthread_join, pthread_key_create, pthread_key_delete, pthread_setspecific, realloc,
-    setitimer, setstate, shmat, shmdt, sigaction, sigaltstack, signal, timer_create, timer_delete, ualarm,
-};
+pub use descriptors::*;
+pub use functions::*;
 pub use platform::{AtFork, resolve};
-pub use signals::{__longjmp_chk, _longjmp, fork, longjmp, posix_spawn, posix_spawnp, siglongjmp};
-pub use tables::{
-    __deregister_frame as deregister_frame, StreamFunctions, closedir, fmemopen, fopen, open_memstream,
-    open_wmemstream, opendir, pclose, popen, tmpfile,
-};
-pub use trampolines::{
-    HookedName, dlsym, dlvsym, fclose, fcntl, pthread_setname_np, putenv, reallocarray, register_atfork,
-    register_frame, setbuf, setbuffer, setvbuf, syscall,
-};
+pub use signals::*;
+pub use tables::*;
+pub use trampolines::*;
