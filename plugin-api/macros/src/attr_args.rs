@@ -200,13 +200,11 @@ impl AttrArgs {
                 format!("`{type_name}` has no package: write `package = \"…\"`, a package that the host declares"),
             ));
         };
-        if !is_identifier(&package.value()) {
-            return Err(rules::at(
-                "ALC0098",
-                package.span(),
-                "a package is named by letters, digits and `_`, without `/Script/`",
-            ));
-        }
+        rules::refuse(
+            "ALC0098",
+            (!is_identifier(&package.value())).then_some(&package),
+            "a package is named by letters, digits and `_`, without `/Script/`",
+        )?;
         Ok(package)
     }
 }

@@ -397,13 +397,11 @@ impl<'a> Body<'a> {
 
     fn async_function(&mut self, attr_args: &AttrArgs, flags: &str, function: &Function) -> Result<()> {
         let (signature, attrs) = (&function.sig, &function.attrs);
-        if attr_args.flag("blueprint_pure")? {
-            return Err(rules::at(
-                "ALC0116",
-                attr_args.span,
-                "a pure function returns immediately: it cannot be async",
-            ));
-        }
+        rules::refuse_at(
+            "ALC0116",
+            attr_args.flag("blueprint_pure")?.then_some(attr_args.span),
+            "a pure function returns immediately: it cannot be async",
+        )?;
         let task = AsyncFunction::of(signature, self.side)?;
         let (method, cell) = (&task.method, self.cell_of(&task.method, attrs)?);
         let metadata = specifiers::metadata_with(Some(attr_args), FUNCTION, &docs::text(attrs), &[LATENT])?;

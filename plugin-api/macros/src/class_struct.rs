@@ -180,13 +180,11 @@ fn expand_imported(
         "an imported class has reflected properties only: its plugin part is elsewhere",
     )?;
     for flag in CLASS_ARGS.iter().filter(|flag| !["package", "base", "imported"].contains(flag)) {
-        if let Some(attr_arg) = attr_args.get(flag) {
-            return Err(rules::at(
-                "ALC0026",
-                attr_arg.name.span(),
-                "this specifier belongs on the declaration of the class",
-            ));
-        }
+        rules::refuse(
+            "ALC0026",
+            attr_args.get(flag).map(|attr_arg| &attr_arg.name),
+            "this specifier belongs on the declaration of the class",
+        )?;
     }
     let class = &item.ident;
     let view = view_of(class);
@@ -265,13 +263,11 @@ fn class_flags(attr_args: &AttrArgs, is_final: bool) -> Result<TokenStream> {
         (false, false) => Ok(quote! { 0 }),
     }?;
     let is_abstract = attr_args.flag("abstract")?;
-    if is_abstract && is_final {
-        return Err(rules::at(
-            "ALC0190",
-            attr_args.span,
-            "a class that is bound to a library is final, so no class could extend an abstract one: specify only one of them",
-        ));
-    }
+    rules::refuse_at(
+        "ALC0190",
+        (is_abstract && is_final).then_some(attr_args.span),
+        "a class that is bound to a library is final, so no class could extend an abstract one: specify only one of them",
+    )?;
     let is_abstract = is_abstract.then(|| quote! { | ::alcedo_plugin_api::__private::class_flags::ABSTRACT });
     let is_contextual = attr_args.flag("contextual")?.then(|| {
         quote! { | ::alcedo_plugin_api::__private::class_flags::CONTEXTUAL }
@@ -408,13 +404,11 @@ impl Property {
     fn declared(&self, at: usize) -> Result<(Group, TokenStream)> {
         let ty = &self.field.ty;
         let subobject = self.attr_args.flag("default_subobject")?;
-        if self.attr_args.flag("root_component")? && !subobject {
-            return Err(rules::at(
-                "ALC0030",
-                self.attr_args.span,
-                "only a `default_subobject` can be the `root_component`: it is made together with its owner",
-            ));
-        }
+        rules::refuse_at(
+            "ALC0030",
+            (self.attr_args.flag("root_component")? && !subobject).then_some(self.attr_args.span),
+            "only a `default_subobject` can be the `root_component`: it is made together with its owner",
+        )?;
         rules::refuse(
             "ALC0031",
             (subobject && !is_named(ty, "Obj")).then_some(ty),

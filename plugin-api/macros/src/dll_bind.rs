@@ -22,13 +22,11 @@ pub(crate) fn library(attr_args: &AttrArgs) -> Result<Option<LitStr>> {
             "a library is named without path and extension, in letters, digits, `_` and `-`: `libGame.so` is \"Game\"",
         ));
     }
-    if let Some(attr_arg) = attr_args.get("blueprintable") {
-        return Err(rules::at(
-            "ALC0141",
-            attr_arg.name.span(),
-            "a class that is bound to a library is final: scripts cannot extend it",
-        ));
-    }
+    rules::refuse(
+        "ALC0141",
+        attr_args.get("blueprintable").map(|attr_arg| &attr_arg.name),
+        "a class that is bound to a library is final: scripts cannot extend it",
+    )?;
     Ok(Some(text.clone()))
 }
 

@@ -56,20 +56,16 @@ impl DllImport {
         )?;
         let is_bool = method.result.returned.as_ref().is_some_and(|ty| crate::type_names::is_named(ty, "bool"));
         let (bool8, bool32) = (attr_args.flag("bool8")?, attr_args.flag("bool32")?);
-        if (bool8 || bool32) && !is_bool {
-            return Err(rules::at(
-                "ALC0148",
-                attr_args.span,
-                "`bool8` and `bool32` state how many bytes a returned `bool` fills: declare the result as `-> bool`",
-            ));
-        }
-        if bool8 && bool32 {
-            return Err(rules::at(
-                "ALC0148",
-                attr_args.span,
-                "a `bool` fills one byte or four: keep `bool8` for a C++ `bool`, `bool32` for a `uint32_t`",
-            ));
-        }
+        rules::refuse_at(
+            "ALC0148",
+            ((bool8 || bool32) && !is_bool).then_some(attr_args.span),
+            "`bool8` and `bool32` state how many bytes a returned `bool` fills: declare the result as `-> bool`",
+        )?;
+        rules::refuse_at(
+            "ALC0148",
+            (bool8 && bool32).then_some(attr_args.span),
+            "a `bool` fills one byte or four: keep `bool8` for a C++ `bool`, `bool32` for a `uint32_t`",
+        )?;
         Ok(Self { method, params, attr_args })
     }
 

@@ -21,13 +21,11 @@ pub(crate) fn expand(attr_args: &AttrArgs, item: &ItemFn) -> Result<TokenStream>
             "the name of the function is missing: `#[zcall(ex = \"math.add\")]`",
         ));
     };
-    if name.value().is_empty() || name.value().contains(['/', ':', ' ']) {
-        return Err(rules::at(
-            "ALC0039",
-            name.span(),
-            "the name is what follows `ex:/`: not empty, without `/`, `:` or spaces",
-        ));
-    }
+    rules::refuse(
+        "ALC0039",
+        (name.value().is_empty() || name.value().contains(['/', ':', ' '])).then_some(&name),
+        "the name is what follows `ex:/`: not empty, without `/`, `:` or spaces",
+    )?;
     let method = Method::of(&item.sig)?;
     rules::refuse(
         "ALC0040",

@@ -68,13 +68,11 @@ impl Parse for Module {
             }
         }
         let name = name.ok_or_else(|| rules::at("ALC0071", span, "a module has a name: `name: \"magic_cube\"`"))?;
-        if !is_module_name(&name.value()) {
-            return Err(rules::at(
-                "ALC0072",
-                name.span(),
-                "a module is named by lower-case letters, digits and `_`, and starts with a letter: `magic_cube`",
-            ));
-        }
+        rules::refuse(
+            "ALC0072",
+            (!is_module_name(&name.value())).then_some(&name),
+            "a module is named by lower-case letters, digits and `_`, and starts with a letter: `magic_cube`",
+        )?;
         let pair = match (suspend, resume) {
             (Some((_, suspend)), Some((_, resume))) => Some((suspend, resume)),
             (None, None) => None,

@@ -18,9 +18,14 @@ pub(crate) fn at(id: &str, span: Span, message: impl Display) -> Error {
     Error::new(span, format!("{message} [{id}]"))
 }
 
-/// Reports a violation of rule `id` at `tokens`, if there are any.
+/// Reports a violation of rule `id` at tokens, unless the tokens are `None`.
 pub(crate) fn refuse(id: &str, tokens: Option<impl ToTokens>, message: impl Display) -> Result<(), Error> {
     tokens.map_or(Ok(()), |tokens| Err(spanned(id, tokens, message)))
+}
+
+/// Reports a violation of rule `id` at a span, unless the span is `None`.
+pub(crate) fn refuse_at(id: &str, span: Option<Span>, message: impl Display) -> Result<(), Error> {
+    span.map_or(Ok(()), |span| Err(at(id, span, message)))
 }
 
 /// Reports a violation of rule `id` if an item has generic parameters.
