@@ -283,61 +283,10 @@ fn simple_type(at: Cursor<'_>) -> Option<(Type, Cursor<'_>)> {
     Some((Type::Path(TypePath { qself: None, path: Path::from(segment) }), rest))
 }
 
-/// Returns true if an identifier is not a keyword. `Self` is a type.
+/// Returns true if an identifier is a name, or `Self`. In code that the compiler has parsed, all other keywords precede tokens that no
+/// simple form contains.
 fn is_plain(ident: &Ident) -> bool {
-    !matches!(
-        ident.to_string().as_str(),
-        "_" | "as"
-            | "async"
-            | "await"
-            | "break"
-            | "const"
-            | "continue"
-            | "crate"
-            | "dyn"
-            | "else"
-            | "enum"
-            | "extern"
-            | "false"
-            | "fn"
-            | "for"
-            | "if"
-            | "impl"
-            | "in"
-            | "let"
-            | "loop"
-            | "match"
-            | "mod"
-            | "move"
-            | "mut"
-            | "pub"
-            | "ref"
-            | "return"
-            | "self"
-            | "static"
-            | "struct"
-            | "super"
-            | "trait"
-            | "true"
-            | "type"
-            | "typeof"
-            | "unsafe"
-            | "use"
-            | "where"
-            | "while"
-            | "abstract"
-            | "become"
-            | "box"
-            | "do"
-            | "final"
-            | "macro"
-            | "override"
-            | "priv"
-            | "try"
-            | "unsized"
-            | "virtual"
-            | "yield"
-    )
+    !matches!(ident.to_string().as_str(), "_" | "self" | "super" | "crate" | "true" | "false")
 }
 
 fn begins_signature(input: ParseStream<'_>) -> bool {
@@ -413,6 +362,28 @@ mod tests {
         );
         let functions = members.iter().map(|member| matches!(member, Member::Function(_)));
         assert_eq!(functions.collect::<Vec<_>>(), [true, false, false, true, true]);
+    }
+
+    #[test]
+    fn keywords_are_neither_names_of_parameters_nor_of_types() {
+        for parameter in [
+            quote! { _: u32 },
+            quote! { crate: u32 },
+            quote! { true: bool },
+            quote! { mut a: u32 },
+            quote! { self: Fits<Self> },
+            quote! { a: Fits<true> },
+            quote! { a: Fits<_> },
+            quote! { a: Fits<dyn Fit> },
+            quote! { a: impl Fit },
+            quote! { a: fn(u32) },
+        ] {
+            let signature = quote! { fn f(#parameter) };
+            let function = syn::parse2(quote! { #signature {} });
+            let Ok(Member::Function(function)) = function else { panic!("no function: {signature}") };
+            let expected: syn::Signature = syn::parse2(signature).unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(function.sig, expected);
+        }
     }
 
     #[test]
