@@ -525,20 +525,29 @@ pub(crate) const fn fingerprint<A: Params, R: ReturnValue>() -> u64 {
 /// and ends with `…`. Without `may_be_cut`, such a signature is a compile error.
 pub(crate) const fn words(params: &[ValueType], result: &Option<ValueType>, may_be_cut: bool) -> TypeText {
     let (mut text, mut at) = (TypeText::joined(&[]), 0);
-    while at < params.len() {
-        let (comma, param) = (if at == 0 { "" } else { ", " }, params[at].text);
-        let out = if params[at].is_out { "out " } else { "" };
-        if may_be_cut && !text.has_room_for(comma.len() + out.len() + param.len()) {
+    while let Some([separator, direction, ty]) = part_of_words(params, result, at) {
+        if may_be_cut && !text.has_room_for(separator.len() + direction.len() + ty.len()) {
             return text.and(CUT);
         }
-        text = text.and(comma).and(out).and(param);
+        text = text.and(separator).and(direction).and(ty);
         at += 1;
     }
-    let arrow = if at == 0 { "-> " } else { " -> " };
+    text
+}
+
+/// Returns the separator before a parameter, its direction and its type. The result follows the last parameter.
+pub(crate) const fn part_of_words(
+    params: &[ValueType],
+    result: &Option<ValueType>,
+    at: usize,
+) -> Option<[&'static str; 3]> {
+    if at < params.len() {
+        let ValueType { text, is_out, .. } = params[at];
+        return Some([if at == 0 { "" } else { ", " }, if is_out { "out " } else { "" }, text]);
+    }
     match result {
-        Some(result) if may_be_cut && !text.has_room_for(arrow.len() + result.text.len()) => text.and(CUT),
-        Some(result) => text.and(arrow).and(result.text),
-        None => text,
+        Some(result) if at == params.len() => Some([if at == 0 { "-> " } else { " -> " }, "", result.text]),
+        _ => None,
     }
 }
 

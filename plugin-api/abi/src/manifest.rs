@@ -12,6 +12,7 @@
 use crate::fingerprint::Fingerprint;
 use crate::names::{self, Excerpt};
 use crate::permissions::Permissions;
+use crate::type_text::put;
 use crate::{ABI_NUMBER, API_CURRENT, API_OLDEST, LAYOUT_HASH, SLOT_TYPES};
 
 /// Name of the section that contains the manifest.
@@ -128,12 +129,7 @@ struct Writer<const N: usize> {
 
 impl<const N: usize> Writer<N> {
     const fn put(mut self, bytes: &[u8]) -> Self {
-        let mut from = 0;
-        while from < bytes.len() {
-            self.bytes[self.at] = bytes[from];
-            self.at += 1;
-            from += 1;
-        }
+        self.at = put(&mut self.bytes, self.at, bytes);
         self
     }
 

@@ -55,7 +55,7 @@ impl TypeText {
             self.len + more.len() <= ROOM,
             "the text of this type is longer than 512 bytes: nest it less, or put a part of it into a `#[ustruct]`"
         );
-        self.len = put(&mut self.bytes, self.len, more);
+        self.len = put(&mut self.bytes, self.len, more.as_bytes());
         self
     }
 
@@ -167,11 +167,12 @@ const fn is_name(text: &str) -> bool {
     !text.is_empty()
 }
 
-/// Writes a string at an index. Returns the index of the next byte.
-const fn put(bytes: &mut [u8], at: usize, text: &str) -> usize {
+/// Writes more bytes at an index. Returns the index of the next byte.
+#[must_use]
+pub const fn put(bytes: &mut [u8], at: usize, more: &[u8]) -> usize {
     let (_, rest) = bytes.split_at_mut(at);
-    rest.split_at_mut(text.len()).0.copy_from_slice(text.as_bytes());
-    at + text.len()
+    rest.split_at_mut(more.len()).0.copy_from_slice(more);
+    at + more.len()
 }
 
 /// Returns the total length of three strings in bytes.
@@ -186,7 +187,7 @@ pub const fn joined<const N: usize>(parts: [&str; 3]) -> [u8; N] {
     let mut bytes = [0; N];
     let (mut at, mut part) = (0, 0);
     while part < parts.len() {
-        at = put(&mut bytes, at, parts[part]);
+        at = put(&mut bytes, at, parts[part].as_bytes());
         part += 1;
     }
     bytes
@@ -223,9 +224,9 @@ pub const fn member_paths_len(path: &str, names: &[&str]) -> usize {
 pub const fn joined_member_paths<const N: usize>(path: &str, names: &[&str]) -> [u8; N] {
     let (mut bytes, mut at, mut name) = ([0; N], 0, 0);
     while name < names.len() {
-        at = put(&mut bytes, at, path);
-        at = put(&mut bytes, at, ":");
-        at = put(&mut bytes, at, names[name]);
+        at = put(&mut bytes, at, path.as_bytes());
+        at = put(&mut bytes, at, b":");
+        at = put(&mut bytes, at, names[name].as_bytes());
         name += 1;
     }
     bytes

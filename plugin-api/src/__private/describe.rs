@@ -6,12 +6,13 @@ use alcedo_abi::abi_stable::std_types::{ROption, RSlice, RStr};
 use alcedo_abi::describe::{CParam, PropertyDesc};
 use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_abi::kinds::{PropertyKind, property_flags};
+use alcedo_abi::type_text::put;
 
 use super::trampolines::{Export, Method};
 use crate::Value;
 use crate::kinds::FieldType;
 use crate::ptr::BlockLayout;
-use crate::signature::{Params, ReturnValue, ValueType};
+use crate::signature::{Params, ReturnValue, ValueType, part_of_words};
 
 pub(super) const fn value(name: &'static str, ty: ValueType, flags: u64) -> PropertyDesc {
     PropertyDesc {
@@ -169,8 +170,8 @@ impl<E: Export> Words<E> {
     /// Length of the signature in bytes.
     pub const LEN: usize = {
         let (mut len, mut at) = (0, 0);
-        while at < word_count::<E>() {
-            len += word::<E>(at).len();
+        while let Some([separator, direction, ty]) = part::<E>(at) {
+            len += separator.len() + direction.len() + ty.len();
             at += 1;
         }
         len
@@ -183,13 +184,10 @@ impl<E: Export, const N: usize> Words<E, N> {
     pub const fn in_words() -> Self {
         assert!(N == Words::<E>::LEN, "a signature has as many bytes as its words");
         let (mut bytes, mut to, mut at) = ([0; N], 0, 0);
-        while at < word_count::<E>() {
-            let text = word::<E>(at).as_bytes();
-            let mut from = 0;
-            while from < text.len() {
-                bytes[to] = text[from];
-                (from, to) = (from + 1, to + 1);
-            }
+        while let Some([separator, direction, ty]) = part::<E>(at) {
+            to = put(&mut bytes, to, separator.as_bytes());
+            to = put(&mut bytes, to, direction.as_bytes());
+            to = put(&mut bytes, to, ty.as_bytes());
             at += 1;
         }
         Self(bytes, PhantomData)
@@ -203,22 +201,8 @@ impl<E: Export, const N: usize> Words<E, N> {
     }
 }
 
-/// Returns the number of string parts in a signature: a name and a separator for each parameter, the arrow, and the result.
-const fn word_count<E: Export>() -> usize {
-    2 * <E::Args as Params>::TYPES.len() + 2
-}
-
-const fn word<E: Export>(at: usize) -> &'static str {
-    let params = <E::Args as Params>::TYPES;
-    match (at / 2 < params.len(), at % 2, &E::Result::VALUE) {
-        (true, 0, _) if at == 0 => "",
-        (true, 0, _) => ", ",
-        (true, _, _) => params[at / 2].text,
-        (false, _, None) => "",
-        (false, 0, Some(_)) if params.is_empty() => "-> ",
-        (false, 0, Some(_)) => " -> ",
-        (false, _, Some(result)) => result.text,
-    }
+const fn part<E: Export>(at: usize) -> Option<[&'static str; 3]> {
+    part_of_words(<E::Args as Params>::TYPES, &E::Result::VALUE, at)
 }
 
 #[cfg(test)]
