@@ -9,7 +9,7 @@ use core::marker::PhantomData;
 use core::ops::Deref;
 
 use alcedo_abi::abi_stable::std_types::{ROption, RSlice, RStr};
-use alcedo_abi::call::{Call, Invoke, Status};
+use alcedo_abi::call::Invoke;
 use alcedo_abi::describe::{
     Cell, ClassDesc, EnumDesc, EnumEntryDesc, ExportDesc, FunctionDesc, MetaDesc, Metadata, PropertyDesc,
     SignatureDesc, StructDesc, ZCallInvoke, meta,
@@ -127,28 +127,11 @@ pub const fn count_functions<C>(lists: &[&[Function<C>]]) -> usize {
     count
 }
 
-/// Returns a placeholder with which an array is filled before the functions are copied into it. Calls of the placeholder fail.
+/// Returns a placeholder with which an array is filled before the functions are copied into it.
 const fn nothing<C>() -> Function<C> {
     static CELL: Cell = Cell::new();
-    const NONE: RStr<'static> = RStr::from_str("");
-    unsafe extern "C" fn fail(_call: &mut Call<'_>) -> Status {
-        Status::FAILED
-    }
-    let desc = FunctionDesc {
-        name: NONE,
-        flags: 0,
-        overrides: NONE,
-        params: RSlice::EMPTY,
-        params_size: 0,
-        params_align: 1,
-        fingerprint: 0,
-        invoke: Invoke(fail),
-        direct: ROption::RNone,
-        cell: &CELL,
-        doc: NONE,
-        meta: RSlice::EMPTY,
-    };
-    Function(desc, PhantomData)
+    const BLOCK: &SignatureBlock<(), ()> = &SignatureBlock::new(&[]);
+    described(("", 0, ""), BLOCK.block(), 0, Invoke(invoke_nothing), &CELL, Metadata::NONE)
 }
 
 /// Concatenates lists of functions; `N` is the result of [`count_functions`].
