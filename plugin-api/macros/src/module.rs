@@ -46,7 +46,7 @@ impl Parse for Module {
                 "resume" => resume.replace((key.clone(), input.parse()?)).is_some(),
                 "allocator" => allocator.replace(parse_own(input, OWN_ALLOCATOR)?).is_some(),
                 "logger" => logger.replace(parse_own(input, OWN_LOGGER)?).is_some(),
-                "unhooked" => unhooked.replace(parse_names(input)?).is_some(),
+                "unhooked" => unhooked.replace(parse_list::<LitStr>(input)?).is_some(),
                 "permissions" => permissions.replace(parse_permissions(input)?).is_some(),
                 "dependencies" => dependencies.replace(parse_dependencies(input)?).is_some(),
                 _ => {
@@ -163,10 +163,10 @@ fn parse_own(input: ParseStream<'_>, meaning: &str) -> Result<()> {
     if key == "own" { Ok(()) } else { Err(rules::at("ALC0075", key.span(), meaning)) }
 }
 
-fn parse_names(input: ParseStream<'_>) -> Result<Vec<LitStr>> {
+fn parse_list<T: Parse>(input: ParseStream<'_>) -> Result<Vec<T>> {
     let content;
     bracketed!(content in input);
-    Ok(Punctuated::<LitStr, Token![,]>::parse_terminated(&content)?.into_iter().collect())
+    Ok(Punctuated::<T, Token![,]>::parse_terminated(&content)?.into_iter().collect())
 }
 
 /// Names of the permissions, each with its entry of `Permission`.
@@ -180,10 +180,8 @@ const PERMISSIONS: [(&str, &str); 5] = [
 
 /// Parses a list of permissions. Returns their entries of `Permission`.
 fn parse_permissions(input: ParseStream<'_>) -> Result<Vec<Ident>> {
-    let content;
-    bracketed!(content in input);
     let mut entries: Vec<Ident> = Vec::new();
-    for name in Punctuated::<Ident, Token![,]>::parse_terminated(&content)? {
+    for name in parse_list::<Ident>(input)? {
         let Some((_, entry)) = PERMISSIONS.iter().find(|(known, _)| name == *known) else {
             let known = PERMISSIONS.map(|(known, _)| known).join("`, `");
             let message = format!("unknown permission `{name}`: expected one of `{known}`");
@@ -198,10 +196,7 @@ fn parse_permissions(input: ParseStream<'_>) -> Result<Vec<Ident>> {
 }
 
 fn parse_dependencies(input: ParseStream<'_>) -> Result<Vec<(LitStr, LitStr)>> {
-    let content;
-    bracketed!(content in input);
-    let pairs = Punctuated::<Expr, Token![,]>::parse_terminated(&content)?;
-    pairs.iter().map(dependency).collect()
+    parse_list::<Expr>(input)?.iter().map(dependency).collect()
 }
 
 fn dependency(pair: &Expr) -> Result<(LitStr, LitStr)> {
