@@ -382,13 +382,12 @@ impl<'a> Body<'a> {
         if !method.is_static() {
             method.needs_self(signature, "a reflected function with `this`")?;
         }
-        if attr_args.flag("blueprint_pure")? && method.self_kind == SelfKind::Exclusive {
-            return Err(rules::spanned(
-                "ALC0012",
-                &signature.inputs[0],
-                "a pure function changes nothing: take `&self`",
-            ));
-        }
+        let is_pure = attr_args.flag("blueprint_pure")?;
+        rules::refuse(
+            "ALC0012",
+            (is_pure && method.self_kind == SelfKind::Exclusive).then(|| &signature.inputs[0]),
+            "a pure function changes nothing: take `&self`",
+        )?;
         let target = method.name.clone();
         let cell = self.reflect(&method, &target, Some(&attr_args), &flags, &"", &function.attrs)?;
         self.call(&method, &cell, &docs::shared(&function.attrs));

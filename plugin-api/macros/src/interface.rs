@@ -142,19 +142,16 @@ fn refuse(item: &ItemTrait) -> Result<()> {
         item.generics.where_clause.as_ref(),
         "an interface requires nothing of the classes that implement it",
     )?;
-    match (&item.unsafety, &item.auto_token) {
-        (Some(keyword), _) => Err(rules::spanned(
-            "ALC0053",
-            keyword,
-            "an interface cannot be unsafe: its implementations promise nothing",
-        )),
-        (None, Some(keyword)) => Err(rules::spanned(
-            "ALC0054",
-            keyword,
-            "an interface cannot be `auto`: a class lists the interfaces that it implements",
-        )),
-        (None, None) => Ok(()),
-    }
+    rules::refuse(
+        "ALC0053",
+        item.unsafety.as_ref(),
+        "an interface cannot be unsafe: its implementations promise nothing",
+    )?;
+    rules::refuse(
+        "ALC0054",
+        item.auto_token.as_ref(),
+        "an interface cannot be `auto`: a class lists the interfaces that it implements",
+    )
 }
 
 #[cfg(test)]
