@@ -1,14 +1,12 @@
-//! The attachment of a module to its host, with the functions of the host. Written once, when the host attaches the module.
+//! The thread on which a module is attached to its host, and the threads and stacks on which code of the module may use the host.
 
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use alcedo_abi::call::FailureKind;
-use alcedo_abi::host::{ModuleContext, Slices};
+use alcedo_abi::host::ModuleContext;
 
 use crate::error::CallError;
-use crate::outside::{Attachment, this_thread};
-
-static ATTACHMENT: Attachment = Attachment::alone();
+use crate::outside::{self, context, this_thread};
 
 /// Number of the thread on which the module was attached; zero while no host is attached. A module with objects or values is attached on
 /// the game thread.
@@ -19,7 +17,7 @@ static IS_FREE: AtomicBool = AtomicBool::new(false);
 
 /// Stores the context of the host and the number of this thread. Returns false if a host was attached before.
 pub(crate) fn begin(context: &ModuleContext) -> bool {
-    ATTACHMENT.attach(context, || {
+    outside::attach(context, || {
         OWNER.store(this_thread(), Ordering::Relaxed);
         IS_FREE.store(context.directory.is_null(), Ordering::Relaxed);
     })
@@ -27,23 +25,9 @@ pub(crate) fn begin(context: &ModuleContext) -> bool {
 
 /// Clears the attachment. A detached module cannot be attached to a second host.
 pub(crate) fn end() {
-    ATTACHMENT.detach();
+    outside::detach();
     OWNER.store(0, Ordering::Relaxed);
-    ATTACHMENT.forget_words();
-}
-
-/// Returns the context of the host while the module is attached. Callable on any thread.
-#[inline]
-#[must_use]
-pub fn context() -> Option<&'static ModuleContext> {
-    ATTACHMENT.context()
-}
-
-/// Returns the host's counter of borrowed slices, and the number that identifies this module. Returns `None` if no host is attached, or if
-/// the host has no counter.
-#[must_use]
-pub fn slices() -> Option<(&'static Slices, u64)> {
-    ATTACHMENT.slices()
+    outside::forget_words();
 }
 
 /// Returns true on the thread on which the module was attached. For a module with objects or values, this is the game thread. Does not
@@ -78,28 +62,4 @@ pub fn may_open_scope(action: &str) -> Result<(), CallError> {
         Some(context) if !context.stack.is_here() => Err(CallError::new(FailureKind::WRONG_STACK, action)),
         _ => Ok(()),
     }
-}
-
-/// Returns the mode of the host, a constant of [`alcedo_abi::host::mode`]. Without a host, returns a number that differs from all these
-/// constants. Costs two reads of rarely written memory. Callable on the game thread only, because the host frees the mode word on this
-/// thread after it has detached the module.
-#[inline]
-#[must_use]
-pub fn mode() -> u32 {
-    ATTACHMENT.mode()
-}
-
-/// If `closed` is true, closes direct calls, for example while a slice of host memory is borrowed. If `closed` is false, opens direct calls
-/// again. While direct calls are closed, [`direct_version`] returns `CLOSED`. Callable on the game thread only.
-pub fn close_direct_calls(closed: bool) {
-    ATTACHMENT.close_direct(closed);
-}
-
-/// Returns the version of direct calls, or [`CLOSED`](alcedo_abi::host_direct::CLOSED). Costs two reads, like [`mode`]. Callable only on
-/// threads for which [`may_call_directly`] returns true. After the host has detached the module, it frees the version word on the game
-/// thread, so another thread could read freed memory. For a module without objects, the host keeps the word while the module is mapped.
-#[inline]
-#[must_use]
-pub fn direct_version() -> u64 {
-    ATTACHMENT.direct()
 }

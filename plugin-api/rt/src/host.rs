@@ -8,8 +8,8 @@ use alcedo_abi::call::FailureKind;
 use alcedo_abi::host::ModuleContext;
 use alcedo_abi::list::prelude::*;
 
-use crate::attached::context;
 use crate::error::CallError;
+use crate::outside::context;
 
 /// The host to which this module is attached, with the current action for error messages. Usable on any thread, because each host function
 /// checks the calling thread.

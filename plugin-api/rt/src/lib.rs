@@ -24,14 +24,13 @@ mod stop;
 mod trace_bridge;
 
 pub use attach::{attach, detach};
-pub use attached::{
-    close_direct_calls, context, direct_version, is_game_thread, may_call_directly, may_open_scope, mode, slices,
-};
+pub use attached::{is_game_thread, may_call_directly, may_open_scope};
 pub use error::{CallError, SourcePlace};
 #[cfg(all(hooked, not(feature = "pass-through")))]
 pub use heap::{ModuleHeap, live_bytes};
 pub use host::{Host, borrowed_text, put_text};
 pub use loggers::with_loggers;
+pub use outside::{close_direct_calls, context, direct_version, mode, slices};
 pub use panic_guard::{catch_panics, catch_panics_directly, catch_panics_uncounted, fail, format_value, keep_hook};
 /// The platform's allocator, for a module without its own heap. Used in builds with a sanitizer, which must intercept every allocation.
 /// Also used on platforms without hooks, where images stay mapped permanently. Callable on any thread.

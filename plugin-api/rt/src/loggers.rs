@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use alcedo_abi::hooks::{SETS_LOG, SETS_TRACING};
 use alcedo_abi::log::LogLevel;
 
-use crate::attached::context;
+use crate::outside::context;
 use crate::{log_bridge, records, trace_bridge};
 
 /// Loggers to install after main, as bits [`SETS_LOG`] and [`SETS_TRACING`].

@@ -73,7 +73,7 @@ static NO_MODE: AtomicU32 = AtomicU32::new(u32::MAX);
 static NO_DIRECT: AtomicU64 = AtomicU64::new(CLOSED);
 
 /// Data of the host to which the module is attached. The data is written once and may then be read on any thread.
-pub(crate) struct Attachment {
+struct Attachment {
     state: AtomicU8,
     context: UnsafeCell<MaybeUninit<ModuleContext>>,
     /// Address of the host's mode word while the module is attached, otherwise of `NO_MODE`. The address is always valid, because each
@@ -87,85 +87,89 @@ pub(crate) struct Attachment {
 // ordering. Other threads read the context only after they have loaded ATTACHED with acquire ordering.
 unsafe impl Sync for Attachment {}
 
-impl Attachment {
-    /// Creates the attachment of a module that has no host.
-    pub(crate) const fn alone() -> Self {
-        Self {
-            state: AtomicU8::new(ALONE),
-            context: UnsafeCell::new(MaybeUninit::uninit()),
-            mode: AtomicPtr::new((&raw const NO_MODE).cast_mut()),
-            direct: AtomicPtr::new((&raw const NO_DIRECT).cast_mut()),
-        }
-    }
+static ATTACHMENT: Attachment = Attachment {
+    state: AtomicU8::new(ALONE),
+    context: UnsafeCell::new(MaybeUninit::uninit()),
+    mode: AtomicPtr::new((&raw const NO_MODE).cast_mut()),
+    direct: AtomicPtr::new((&raw const NO_DIRECT).cast_mut()),
+};
 
-    /// Stores the host's data. Calls `before` before other threads can read the data. Returns false if a host was attached before.
-    pub(crate) fn attach(&self, context: &ModuleContext, before: impl FnOnce()) -> bool {
-        if self.state.compare_exchange(ALONE, ATTACHING, Ordering::AcqRel, Ordering::Acquire).is_err() {
-            return false;
-        }
-        // SAFETY: this thread changed the state from ALONE, so no other thread writes the context, and no thread reads the context
-        // before ATTACHED.
-        unsafe { self.context.get().write(MaybeUninit::new(*context)) };
-        self.mode.store(context.mode.cast_mut(), Ordering::Release);
-        self.direct.store(context.direct.cast_mut(), Ordering::Release);
-        before();
-        self.state.store(ATTACHED, Ordering::Release);
-        true
+/// Stores the host's data. Calls `before` before other threads can read the data. Returns false if a host was attached before.
+pub(crate) fn attach(context: &ModuleContext, before: impl FnOnce()) -> bool {
+    if ATTACHMENT.state.compare_exchange(ALONE, ATTACHING, Ordering::AcqRel, Ordering::Acquire).is_err() {
+        return false;
     }
+    // SAFETY: this thread changed the state from ALONE, so no other thread writes the context, and no thread reads the context
+    // before ATTACHED.
+    unsafe { ATTACHMENT.context.get().write(MaybeUninit::new(*context)) };
+    ATTACHMENT.mode.store(context.mode.cast_mut(), Ordering::Release);
+    ATTACHMENT.direct.store(context.direct.cast_mut(), Ordering::Release);
+    before();
+    ATTACHMENT.state.store(ATTACHED, Ordering::Release);
+    true
+}
 
-    /// Marks the host as detached. A detached module cannot be attached to a second host.
-    pub(crate) fn detach(&self) {
-        self.state.store(DETACHED, Ordering::Release);
-    }
+/// Marks the host as detached. A detached module cannot be attached to a second host.
+pub(crate) fn detach() {
+    ATTACHMENT.state.store(DETACHED, Ordering::Release);
+}
 
-    /// If `closed` is true, closes direct calls regardless of the host's version word. If `closed` is false, uses the host's version word
-    /// again.
-    pub(crate) fn close_direct(&self, closed: bool) {
-        let word = match self.context() {
-            Some(context) if !closed => context.direct,
-            _ => &raw const NO_DIRECT,
-        };
-        self.direct.store(word.cast_mut(), Ordering::Release);
-    }
+/// Replaces the addresses of the host's mode word and version word by those of `NO_MODE` and `NO_DIRECT`.
+pub(crate) fn forget_words() {
+    ATTACHMENT.direct.store((&raw const NO_DIRECT).cast_mut(), Ordering::Release);
+    ATTACHMENT.mode.store((&raw const NO_MODE).cast_mut(), Ordering::Release);
+}
 
-    /// Replaces the addresses of the host's mode word and version word by those of `NO_MODE` and `NO_DIRECT`.
-    pub(crate) fn forget_words(&self) {
-        self.direct.store((&raw const NO_DIRECT).cast_mut(), Ordering::Release);
-        self.mode.store((&raw const NO_MODE).cast_mut(), Ordering::Release);
+/// Returns the context of the host while the module is attached. Callable on any thread.
+#[inline]
+#[must_use]
+pub fn context() -> Option<&'static ModuleContext> {
+    if ATTACHMENT.state.load(Ordering::Acquire) != ATTACHED {
+        return None;
     }
+    // SAFETY: only `attach` stores ATTACHED, after it has written the whole context. The context is never written again.
+    Some(unsafe { (*ATTACHMENT.context.get()).assume_init_ref() })
+}
 
-    /// Returns the context of the host while the module is attached.
-    #[inline]
-    pub(crate) fn context(&self) -> Option<&ModuleContext> {
-        if self.state.load(Ordering::Acquire) != ATTACHED {
-            return None;
-        }
-        // SAFETY: only `attach` stores ATTACHED, after it has written the whole context. The context is never written again.
-        Some(unsafe { (*self.context.get()).assume_init_ref() })
-    }
+/// Returns the host's counter of borrowed slices, and the number that identifies this module. Returns `None` if no host is attached, or if
+/// the host has no counter.
+#[must_use]
+pub fn slices() -> Option<(&'static Slices, u64)> {
+    let context = context()?;
+    // SAFETY: the pointer is null, or refers to a counter that the host promises to keep while the module is attached. The module is
+    // attached while its code runs.
+    Some((unsafe { context.slices.as_ref() }?, context.module))
+}
 
-    /// Returns the host's counter of borrowed slices, and the number that identifies this module. Returns `None` if no host is attached, or
-    /// if the host has no counter.
-    pub(crate) fn slices(&self) -> Option<(&Slices, u64)> {
-        let context = self.context()?;
-        // SAFETY: the pointer is null, or refers to a counter that the host promises to keep while the module is attached. The module is
-        // attached while its code runs.
-        Some((unsafe { context.slices.as_ref() }?, context.module))
-    }
+/// Returns the mode of the host, a constant of [`alcedo_abi::host::mode`]. Without a host, returns a number that differs from all these
+/// constants. Costs two reads of rarely written memory. Callable on the game thread only, because the host frees the mode word on this
+/// thread after it has detached the module.
+#[inline]
+#[must_use]
+pub fn mode() -> u32 {
+    // SAFETY: the pointer refers to a static, or to the word that the host promises to keep while the module is attached.
+    unsafe { &*ATTACHMENT.mode.load(Ordering::Acquire) }.load(Ordering::Relaxed)
+}
 
-    /// Returns the mode of the host, or an invalid mode without a host.
-    #[inline]
-    pub(crate) fn mode(&self) -> u32 {
-        // SAFETY: the pointer refers to a static, or to the word that the host promises to keep while the module is attached.
-        unsafe { &*self.mode.load(Ordering::Acquire) }.load(Ordering::Relaxed)
-    }
+/// If `closed` is true, closes direct calls, for example while a slice of host memory is borrowed. If `closed` is false, uses the version
+/// word of the host again. While direct calls are closed, [`direct_version`] returns `CLOSED`. Callable on the game thread only.
+pub fn close_direct_calls(closed: bool) {
+    let word = match context() {
+        Some(context) if !closed => context.direct,
+        _ => &raw const NO_DIRECT,
+    };
+    ATTACHMENT.direct.store(word.cast_mut(), Ordering::Release);
+}
 
-    /// Returns the version of direct calls, or `CLOSED` without a host.
-    #[inline]
-    pub(crate) fn direct(&self) -> u64 {
-        // SAFETY: the pointer refers to a static, or to the word that the host promises to keep while the module is attached.
-        unsafe { &*self.direct.load(Ordering::Acquire) }.load(Ordering::Relaxed)
-    }
+/// Returns the version of direct calls, or [`CLOSED`]. Costs two reads, like [`mode`]. Callable only on threads for which
+/// [`may_call_directly`](crate::may_call_directly) returns true. After the host has detached the module, it frees the version word on the
+/// game thread, so another thread could read freed memory. For a module without objects, the host keeps the word while the module is
+/// mapped.
+#[inline]
+#[must_use]
+pub fn direct_version() -> u64 {
+    // SAFETY: the pointer refers to a static, or to the word that the host promises to keep while the module is attached.
+    unsafe { &*ATTACHMENT.direct.load(Ordering::Acquire) }.load(Ordering::Relaxed)
 }
 
 /// Returns a number that is unique among live threads. Never zero.

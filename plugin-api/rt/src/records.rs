@@ -3,8 +3,8 @@
 use alcedo_abi::abi_stable::std_types::{RSlice, RStr};
 use alcedo_abi::log::{LogField, LogLevel, LogRecord};
 
-use crate::attached::context;
 pub(crate) use crate::host::{calls_are_open, open_span, panicked, send_event, step_span};
+use crate::outside::context;
 
 /// Returns true if the host records events of this `level`.
 pub(crate) fn listens(level: LogLevel) -> bool {
