@@ -6,34 +6,27 @@ use std::sync::{Mutex, MutexGuard};
 
 use crate::sync::lock;
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Activity {
-    /// Phase of a host operation, such as the phase `retire` of a reload.
-    Phase(String),
-    /// Call into a module. The call has not returned.
-    Call {
-        /// Module name; empty if unknown.
-        module: String,
-        function: String,
-    },
-}
-
-/// Activity and its number. The numbers of the activities on one thread are unique, and increase.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Activity of a thread: a phase of a host operation, such as the phase `retire` of a reload, or a call into a module. A call has not
+/// returned.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Published {
+    /// Number of the activity. The numbers of the activities on one thread are unique, and increase.
     pub id: u64,
-    pub activity: Activity,
+    pub is_phase: bool,
+    /// Name of the called module. Empty for a phase, and if the module is unknown.
+    pub module: String,
+    /// Name of the phase or of the called function.
+    pub what: String,
 }
 
 impl Published {
     #[cfg(test)]
     pub(crate) fn phase(id: u64, phase: &str) -> Self {
-        Self { id, activity: Activity::Phase(phase.to_owned()) }
+        Self { id, is_phase: true, what: phase.to_owned(), ..Self::default() }
     }
 
     pub(crate) fn call(id: u64, module: &str, function: &str) -> Self {
-        let (module, function) = (module.to_owned(), function.to_owned());
-        Self { id, activity: Activity::Call { module, function } }
+        Self { id, is_phase: false, module: module.to_owned(), what: function.to_owned() }
     }
 }
 
@@ -49,15 +42,7 @@ pub(crate) struct Activities {
 struct Stack {
     last: u64,
     depth: usize,
-    entries: Vec<Entry>,
-}
-
-#[derive(Debug, Default)]
-struct Entry {
-    id: u64,
-    is_phase: bool,
-    module: String,
-    what: String,
+    entries: Vec<Published>,
 }
 
 /// Guard of a published activity. Dropping the guard ends the activity.
@@ -98,12 +83,7 @@ impl Activities {
     /// Returns the current activities, outermost first.
     pub(crate) fn snapshot(&self) -> Vec<Published> {
         let stack = self.lock();
-        let open = stack.entries.iter().take(stack.depth);
-        open.map(|entry| match entry.is_phase {
-            true => Published { id: entry.id, activity: Activity::Phase(entry.what.clone()) },
-            false => Published::call(entry.id, &entry.module, &entry.what),
-        })
-        .collect()
+        stack.entries[..stack.depth].to_vec()
     }
 
     fn enter(&self, is_phase: bool, module: &str, what: &str) -> Entered<'_> {
@@ -111,7 +91,7 @@ impl Activities {
         stack.last += 1;
         let (id, depth) = (stack.last, stack.depth);
         if stack.entries.len() == depth {
-            stack.entries.push(Entry::default());
+            stack.entries.push(Published::default());
         }
         let entry = &mut stack.entries[depth];
         (entry.id, entry.is_phase) = (id, is_phase);

@@ -18,7 +18,7 @@ use judge::{Judge, Verdict};
 use crate::callback::Callbacks;
 use crate::unheard;
 
-pub(crate) use activity::{Activities, Activity, Entered, Published};
+pub(crate) use activity::{Activities, Entered, Published};
 
 /// Number of checks per time limit.
 const CHECKS: u32 = 8;
@@ -156,19 +156,12 @@ fn report(hang: &Hang, listeners: &Callbacks<Listener>) {
 /// Returns the report for the activity at index `at`. The activity has run for `since`.
 fn hang(thread: &'static str, activity: &[Published], at: usize, since: Duration) -> Hang {
     let standing = activity.get(..=at).unwrap_or(activity);
-    let phase = standing.iter().filter_map(|published| match &published.activity {
-        Activity::Phase(phase) => Some(phase.clone()),
-        Activity::Call { .. } => None,
-    });
-    let calls = activity.iter().filter_map(|published| match &published.activity {
-        Activity::Phase(_) => None,
-        Activity::Call { function, .. } => Some(function.clone()),
-    });
-    let (module, function) = match standing.last().map(|published| &published.activity) {
-        Some(Activity::Call { module, function }) => (module.clone(), function.clone()),
-        _ => (String::new(), String::new()),
+    let names = |of: &[Published], is_phase: bool| -> Vec<String> {
+        of.iter().filter(|published| published.is_phase == is_phase).map(|published| published.what.clone()).collect()
     };
-    Hang { thread, module, function, phase: phase.collect(), since, calls: calls.collect() }
+    let call = standing.last().filter(|last| !last.is_phase).cloned().unwrap_or_default();
+    let (phase, calls) = (names(standing, true), names(activity, false));
+    Hang { thread, module: call.module, function: call.what, phase, since, calls }
 }
 
 #[cfg(test)]
