@@ -220,7 +220,8 @@ pub struct Sealed {
     pub since: Duration,
 }
 
-struct Entry {
+/// Lease, or poll of an unload, with its thread and the time of its start.
+pub(crate) struct Entry {
     kind: LeaseKind,
     owner: Arc<str>,
     thread: thread::Thread,
@@ -373,11 +374,16 @@ impl fmt::Debug for Leases {
 }
 
 impl Entry {
-    fn new(kind: LeaseKind, owner: Arc<str>, place: Option<Arc<str>>) -> Self {
+    pub(crate) fn new(kind: LeaseKind, owner: Arc<str>, place: Option<Arc<str>>) -> Self {
         Self { kind, owner, thread: thread::current(), number: thread_number(), since: Instant::now(), place }
     }
 
-    fn to_blocker(&self) -> Blocker {
+    /// Checks if the current thread created the entry.
+    pub(crate) fn is_here(&self) -> bool {
+        self.thread.id() == thread::current().id()
+    }
+
+    pub(crate) fn to_blocker(&self) -> Blocker {
         Blocker {
             kind: self.kind,
             owner: self.owner.to_string(),

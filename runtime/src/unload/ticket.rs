@@ -5,14 +5,11 @@
 use std::fmt;
 use std::time::{Duration, Instant};
 
-use alcedo_sys::process;
-
 use crate::bridge::tasks::JobCount;
 use crate::deadline;
-use crate::lease::{Blocker, LeaseKind};
+use crate::lease::{Blocker, Entry, LeaseKind};
 use crate::sync::atomic::{AtomicBool, Ordering};
-use crate::sync::thread::{self, Thread};
-use crate::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, lock};
+use crate::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, lock, thread};
 use crate::unload::report::{BlockerReport, UnloadReport};
 use crate::unload::state::{ContextState, StateChange};
 use crate::unload::work::{Progress, UnloadWork, Unloaded};
@@ -56,36 +53,9 @@ struct Shared {
 /// runs.
 enum Work {
     Here(Box<dyn UnloadWork>),
-    Driven(Driver),
+    /// The entry names the polling thread.
+    Driven(Entry),
     Gone,
-}
-
-#[derive(Clone)]
-struct Driver {
-    thread: Thread,
-    number: Option<i32>,
-    since: Instant,
-}
-
-impl Driver {
-    fn this() -> Self {
-        Self { thread: thread::current(), number: process::thread_number(), since: Instant::now() }
-    }
-
-    fn is_here(&self) -> bool {
-        self.thread.id() == thread::current().id()
-    }
-
-    /// Returns a blocker that names the polling thread.
-    fn blocker(&self) -> Blocker {
-        Blocker {
-            kind: LeaseKind::Call,
-            owner: "the end itself: an exit hook, a destructor or a listener runs".into(),
-            thread: process::describe_thread(self.thread.name(), self.number),
-            age: self.since.elapsed(),
-            place: None,
-        }
-    }
 }
 
 /// Poll in progress. Dropping this value returns the [`UnloadWork`] to the ticket, even if module code panics. Otherwise waiting threads
@@ -237,10 +207,13 @@ impl UnloadTicket {
     #[must_use]
     pub fn report(&self) -> BlockerReport {
         // Omits the current thread, because module code may call this method inside a poll.
-        let driver = self.driver().filter(|driver| !driver.is_here() && driver.since.elapsed() >= LONG_POLL);
+        let driver = match &*self.work() {
+            Work::Driven(driver) if !driver.is_here() => Some(driver.to_blocker()),
+            Work::Driven(_) | Work::Here(_) | Work::Gone => None,
+        };
         let status = self.status();
         let mut blockers = status.blockers.clone();
-        blockers.extend(driver.as_ref().map(Driver::blocker));
+        blockers.extend(driver.filter(|driver| driver.age >= LONG_POLL));
         BlockerReport {
             subject: self.shared.subject.clone(),
             state: status.state,
@@ -308,18 +281,13 @@ impl UnloadTicket {
         }
     }
 
-    fn driver(&self) -> Option<Driver> {
-        match &*self.work() {
-            Work::Driven(driver) => Some(driver.clone()),
-            Work::Here(_) | Work::Gone => None,
-        }
-    }
-
     /// Moves the remaining [`UnloadWork`] out of the ticket, to continue the unload on this thread. Returns `None` during a poll, and after
     /// the end of the unload.
     fn take_work(&self) -> Option<Poll<'_>> {
+        let driver = "the end itself: an exit hook, a destructor or a listener runs";
+        let driver = Entry::new(LeaseKind::Call, driver.into(), None);
         let mut work = self.work();
-        match std::mem::replace(&mut *work, Work::Driven(Driver::this())) {
+        match std::mem::replace(&mut *work, Work::Driven(driver)) {
             Work::Here(work) => Some(Poll { ticket: self, work: Some(work) }),
             other => {
                 *work = other;
