@@ -2,9 +2,19 @@
 //! to a new descriptor that child processes do not inherit. Then the canary replaces standard input with `/dev/null`. Modules that print,
 //! read or start processes therefore do not affect the socket.
 
-use std::io;
+#[cfg(unix)]
+use std::fs::File;
+use std::io::{self, ErrorKind, Read as _, Write as _};
+#[cfg(not(unix))]
+use std::net::TcpStream as Stream;
+#[cfg(unix)]
+use std::os::fd::{AsFd as _, OwnedFd};
+#[cfg(unix)]
+use std::os::unix::net::UnixStream as Stream;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
 
-use super::protocol::{FrameError, Message};
+use super::protocol::{FrameError, Listener, Message, Speaker, Token};
 
 /// Failure of the socket or of the protocol.
 #[derive(Debug, thiserror::Error)]
@@ -25,158 +35,123 @@ pub(crate) enum Received {
     End,
 }
 
-#[cfg(unix)]
-mod socket {
-    use std::fs::File;
-    use std::io::{self, ErrorKind, Read as _, Write as _};
-    use std::os::fd::{AsFd as _, OwnedFd};
-    use std::os::unix::net::UnixStream;
-    use std::process::Stdio;
-    use std::time::{Duration, Instant};
+/// End of the socket in this process, with the encoder and the decoder of frames.
+pub(crate) struct Wire {
+    stream: Stream,
+    listener: Listener,
+    speaker: Option<Speaker>,
+}
 
-    use super::super::protocol::{Listener, Message, Speaker, Token};
-    use super::{Received, WireError};
-
-    /// End of the socket in this process, with the encoder and the decoder of frames.
-    pub(crate) struct Wire {
-        stream: UnixStream,
-        listener: Listener,
-        speaker: Option<Speaker>,
+impl Wire {
+    /// Creates a socket. Returns the host's end, and the canary's end as standard input for the canary process.
+    ///
+    /// # Errors
+    /// Returns an error if the operating system cannot create the socket.
+    #[cfg(unix)]
+    pub(super) fn pair(token: Token) -> io::Result<(Self, Stdio)> {
+        let (ours, theirs) = Stream::pair()?;
+        let wire = Self { stream: ours, listener: Listener::new(token), speaker: Some(Speaker::new(token)) };
+        Ok((wire, Stdio::from(OwnedFd::from(theirs))))
     }
 
-    impl Wire {
-        /// Creates a socket. Returns the host's end, and the canary's end as standard input for the canary process.
-        ///
-        /// # Errors
-        /// Returns an error if the operating system cannot create the socket.
-        pub(in super::super) fn pair(token: Token) -> io::Result<(Self, Stdio)> {
-            let (ours, theirs) = UnixStream::pair()?;
-            let wire = Self { stream: ours, listener: Listener::new(token), speaker: Some(Speaker::new(token)) };
-            Ok((wire, Stdio::from(OwnedFd::from(theirs))))
-        }
+    /// Fails, because canaries are not supported on this platform.
+    #[cfg(not(unix))]
+    pub(super) fn pair(_token: Token) -> io::Result<(Self, Stdio)> {
+        Err(unsupported())
+    }
 
-        /// Takes the canary's end of the socket from standard input.
-        ///
-        /// # Errors
-        /// Returns an error if standard input is not a socket. In this case, no host has started the process as a canary.
-        pub(crate) fn take_standard_input() -> io::Result<Self> {
-            let stream = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
-            // This call fails if standard input is not a socket.
-            stream.peer_addr()?;
-            rustix::stdio::dup2_stdin(File::open("/dev/null")?)?;
-            Ok(Self { stream, listener: Listener::of_child(), speaker: None })
-        }
+    /// Takes the canary's end of the socket from standard input.
+    ///
+    /// # Errors
+    /// Returns an error if standard input is not a socket. In this case, no host has started the process as a canary.
+    #[cfg(unix)]
+    pub(crate) fn take_standard_input() -> io::Result<Self> {
+        let stream = Stream::from(io::stdin().as_fd().try_clone_to_owned()?);
+        // This call fails if standard input is not a socket.
+        stream.peer_addr()?;
+        rustix::stdio::dup2_stdin(File::open("/dev/null")?)?;
+        Ok(Self { stream, listener: Listener::of_child(), speaker: None })
+    }
 
-        /// Returns a second handle to this end of the socket. With the handle, a thread waits until the peer closes the socket.
-        ///
-        /// # Errors
-        /// Returns an error if the operating system cannot create the socket.
-        pub(crate) fn lifeline(&self) -> io::Result<UnixStream> {
-            self.stream.try_clone()
-        }
+    /// Fails like [`Wire::pair`] on this platform.
+    #[cfg(not(unix))]
+    pub(crate) fn take_standard_input() -> io::Result<Self> {
+        Err(unsupported())
+    }
 
-        /// Sends a message. Waits for at most `patience`.
-        ///
-        /// # Errors
-        /// Returns an error if the peer has closed the socket, or if the message does not fit into a frame.
-        pub(crate) fn send(&mut self, message: &Message, patience: Option<Duration>) -> Result<(), WireError> {
-            let unknown = || io::Error::new(ErrorKind::NotConnected, "no request was received yet");
-            if self.speaker.is_none() {
-                self.speaker = self.listener.token().map(Speaker::new);
+    /// Returns a second handle to this end of the socket. With the handle, a thread waits until the peer closes the socket.
+    ///
+    /// # Errors
+    /// Returns an error if the operating system cannot create the socket.
+    pub(crate) fn lifeline(&self) -> io::Result<Stream> {
+        self.stream.try_clone()
+    }
+
+    /// Sends a message. Waits for at most `patience`.
+    ///
+    /// # Errors
+    /// Returns an error if the peer has closed the socket, or if the message does not fit into a frame.
+    pub(crate) fn send(&mut self, message: &Message, patience: Option<Duration>) -> Result<(), WireError> {
+        let unknown = || io::Error::new(ErrorKind::NotConnected, "no request was received yet");
+        if self.speaker.is_none() {
+            self.speaker = self.listener.token().map(Speaker::new);
+        }
+        let frame = self.speaker.as_mut().ok_or_else(unknown)?.frame(std::process::id(), message)?;
+        self.stream.set_write_timeout(patience)?;
+        self.stream.write_all(&frame)?;
+        Ok(())
+    }
+
+    /// Waits for a message, for at most `patience`. Received parts of a message do not extend the wait. `None` waits without limit.
+    ///
+    /// # Errors
+    /// Returns an error if the received bytes are not the expected frame.
+    pub(crate) fn receive(&mut self, patience: Option<Duration>) -> Result<Received, WireError> {
+        let until = patience.map(crate::deadline::after);
+        let mut left = patience;
+        let mut bytes = [0; 4096];
+        loop {
+            if let Some(message) = self.listener.next()? {
+                return Ok(Received::Message(message));
             }
-            let frame = self.speaker.as_mut().ok_or_else(unknown)?.frame(std::process::id(), message)?;
-            self.stream.set_write_timeout(patience)?;
-            self.stream.write_all(&frame)?;
-            Ok(())
-        }
-
-        /// Waits for a message, for at most `patience`. Received parts of a message do not extend the wait. `None` waits without limit.
-        ///
-        /// # Errors
-        /// Returns an error if the received bytes are not the expected frame.
-        pub(crate) fn receive(&mut self, patience: Option<Duration>) -> Result<Received, WireError> {
-            let until = patience.map(crate::deadline::after);
-            let mut left = patience;
-            let mut bytes = [0; 4096];
-            loop {
-                if let Some(message) = self.listener.next()? {
-                    return Ok(Received::Message(message));
-                }
-                // Avoids a timeout of zero, because a zero timeout is an error.
-                self.stream.set_read_timeout(left.map(|left| left.max(Duration::from_millis(1))))?;
-                match self.stream.read(&mut bytes) {
-                    Ok(0) => return self.end(),
-                    Ok(count) => {
-                        self.listener.push(&bytes[..count]);
-                        left = until.map(|until| until.saturating_duration_since(Instant::now()));
-                        if left.is_some_and(|left| left.is_zero()) {
-                            return Ok(self.listener.next()?.map_or(Received::Nothing, Received::Message));
-                        }
+            // Avoids a timeout of zero, because a zero timeout is an error.
+            self.stream.set_read_timeout(left.map(|left| left.max(Duration::from_millis(1))))?;
+            match self.stream.read(&mut bytes) {
+                Ok(0) => return self.end(),
+                Ok(count) => {
+                    self.listener.push(&bytes[..count]);
+                    left = until.map(|until| until.saturating_duration_since(Instant::now()));
+                    if left.is_some_and(|left| left.is_zero()) {
+                        return Ok(self.listener.next()?.map_or(Received::Nothing, Received::Message));
                     }
-                    Err(error) => match error.kind() {
-                        ErrorKind::Interrupted => {}
-                        ErrorKind::WouldBlock | ErrorKind::TimedOut => return Ok(Received::Nothing),
-                        // The peer has ended without reading all sent bytes.
-                        ErrorKind::ConnectionReset => return self.end(),
-                        _ => return Err(error.into()),
-                    },
                 }
+                Err(error) => match error.kind() {
+                    ErrorKind::Interrupted => {}
+                    ErrorKind::WouldBlock | ErrorKind::TimedOut => return Ok(Received::Nothing),
+                    // The peer has ended without reading all sent bytes.
+                    ErrorKind::ConnectionReset => return self.end(),
+                    _ => return Err(error.into()),
+                },
             }
         }
+    }
 
-        /// Replaces the socket.
-        #[cfg(test)]
-        pub(in super::super) fn put(&mut self, stream: UnixStream) {
-            self.stream = stream;
-        }
+    /// Replaces the socket.
+    #[cfg(test)]
+    pub(super) fn put(&mut self, stream: Stream) {
+        self.stream = stream;
+    }
 
-        fn end(&self) -> Result<Received, WireError> {
-            self.listener.end()?;
-            Ok(Received::End)
-        }
+    fn end(&self) -> Result<Received, WireError> {
+        self.listener.end()?;
+        Ok(Received::End)
     }
 }
 
 #[cfg(not(unix))]
-mod socket {
-    use std::io;
-    use std::process::Stdio;
-    use std::time::Duration;
-
-    use super::super::protocol::{Message, Token};
-    use super::{Received, WireError};
-
-    /// Empty type, because canaries are not supported on this platform.
-    pub(crate) enum Wire {}
-
-    fn none<T>() -> io::Result<T> {
-        Err(io::Error::new(io::ErrorKind::Unsupported, "canaries are not supported on this platform"))
-    }
-
-    impl Wire {
-        pub(in super::super) fn pair(_token: Token) -> io::Result<(Self, Stdio)> {
-            none()
-        }
-
-        pub(crate) fn take_standard_input() -> io::Result<Self> {
-            none()
-        }
-
-        pub(crate) fn lifeline(&self) -> io::Result<io::Empty> {
-            none()
-        }
-
-        pub(crate) fn send(&mut self, _: &Message, _: Option<Duration>) -> Result<(), WireError> {
-            Ok(none()?)
-        }
-
-        pub(crate) fn receive(&mut self, _: Option<Duration>) -> Result<Received, WireError> {
-            Ok(none()?)
-        }
-    }
+fn unsupported() -> io::Error {
+    io::Error::new(ErrorKind::Unsupported, "canaries are not supported on this platform")
 }
-
-pub(crate) use socket::Wire;
 
 #[cfg(all(test, unix))]
 pub(super) mod tests {
