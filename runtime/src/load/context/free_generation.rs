@@ -75,6 +75,8 @@ pub(super) struct Target {
     pub gate: Arc<EntryGate>,
     pub leases: Arc<Leases>,
     pub owner: ContextId,
+    /// Gate number of the generation that looked up the function.
+    pub resolved_in: u64,
     /// Slot of the function in the owning generation.
     pub slot: u64,
     /// Slot of the function in the generation that looked up the function. `None` if that generation has not borrowed the module.
@@ -286,6 +288,7 @@ impl FreeGeneration {
             gate: Arc::clone(&owner.gate),
             leases: Arc::clone(&owner.leases),
             owner: owner.id,
+            resolved_in: self.gate.number(),
             slot: join(at, export),
             borrowed_slot: borrowed_slot.map(|at| BORROWED | join(at, export)),
             export: module.exports().get(export)?.clone(),

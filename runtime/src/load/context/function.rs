@@ -3,7 +3,6 @@
 #![expect(unsafe_code, reason = "calls functions whose image a lease keeps, with slots that fit their signature")]
 
 use std::fmt;
-use std::ops::Deref;
 use std::panic::Location;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -60,43 +59,26 @@ struct NamedFunction {
     signature: Signature,
     /// Set if calls on a thread in a scope of the context use the generation of that scope.
     follows_scope: bool,
-    bound: ArcSwapOption<Bound>,
+    bound: ArcSwapOption<Target>,
 }
 
-/// Function after its lookup in one generation.
-struct Bound {
-    /// Gate number of the generation that resolved the function.
-    resolved_in: u64,
-    target: Target,
-}
-
-impl Deref for Bound {
-    type Target = Target;
-
-    fn deref(&self) -> &Target {
-        &self.target
+/// Resolves a function in a generation, and checks the signature of the function.
+fn find(
+    registry: impl Fn() -> Result<Arc<ContextRegistry>, ContextError>,
+    generation: &Arc<FreeGeneration>,
+    type_path: &str,
+    method: &str,
+    signature: &Signature,
+) -> Result<Target, ContextError> {
+    let target = lookup::function(generation, registry, type_path, method)?;
+    let export = &target.export;
+    // Also compares the signatures, because two different signatures may have equal fingerprints.
+    let is_other = |words: Signature| words != *signature;
+    if export.fingerprint != signature.fingerprint() || export.signature.parse().is_ok_and(is_other) {
+        return Err(mismatch(&export.full, &export.signature, signature).into());
     }
-}
-
-impl Bound {
-    /// Resolves a function in a generation, and checks the signature of the function.
-    fn find(
-        registry: impl Fn() -> Result<Arc<ContextRegistry>, ContextError>,
-        generation: &Arc<FreeGeneration>,
-        type_path: &str,
-        method: &str,
-        signature: &Signature,
-    ) -> Result<Self, ContextError> {
-        let target = lookup::function(generation, registry, type_path, method)?;
-        let export = &target.export;
-        // Also compares the signatures, because two different signatures may have equal fingerprints.
-        let is_other = |words: Signature| words != *signature;
-        if export.fingerprint != signature.fingerprint() || export.signature.parse().is_ok_and(is_other) {
-            return Err(mismatch(&export.full, &export.signature, signature).into());
-        }
-        signature.needs_no_runtime(&export.full)?;
-        Ok(Self { resolved_in: generation.gate.number(), target })
-    }
+    signature.needs_no_runtime(&export.full)?;
+    Ok(target)
 }
 
 impl ContextFunction {
@@ -150,7 +132,7 @@ impl ContextFunction {
 
 impl NamedFunction {
     fn call(&self, arguments: &[Value], from: &'static Location<'static>) -> Result<Option<Value>, ContextError> {
-        let call = |bound: &Bound| {
+        let call = |bound: &Target| {
             dynamic_call::call_plainly(&bound.export.full, &self.signature, arguments, |buffer| {
                 // SAFETY: the image stays mapped until this call returns. Either a lease keeps the generation of the scope (below),
                 // or this thread is inside the gate of the generation that owns the image or has borrowed the module. A generation
@@ -188,7 +170,7 @@ impl NamedFunction {
     }
 
     fn pointer(&self, from: &'static Location<'static>) -> Result<FunctionPointer, ContextError> {
-        let owner = |bound: &Bound| format!("pointer to {}", bound.export.full);
+        let owner = |bound: &Target| format!("pointer to {}", bound.export.full);
         let (bound, lease) = match self.entered() {
             Some((generation, scope)) => {
                 let bound = self.bind(&generation)?;
@@ -226,9 +208,9 @@ impl NamedFunction {
         }
     }
 
-    fn bind(&self, generation: &Arc<FreeGeneration>) -> Result<Arc<Bound>, ContextError> {
+    fn bind(&self, generation: &Arc<FreeGeneration>) -> Result<Arc<Target>, ContextError> {
         let registry = || self.registry.upgrade().ok_or_else(|| self.line.unloading("using it after its runtime"));
-        let bound = Bound::find(registry, generation, &self.type_path, &self.method, &self.signature)?;
+        let bound = find(registry, generation, &self.type_path, &self.method, &self.signature)?;
         let bound = Arc::new(bound);
         self.bound.store(Some(Arc::clone(&bound)));
         Ok(bound)
@@ -343,7 +325,7 @@ impl TableModule {
     ) -> Result<TableEntry, ContextError> {
         let (type_path, signature) = (format!("{}:{table}", self.module), Signature(signature_of::<A, R>()?));
         let registry = || Ok(Arc::clone(&self.registry));
-        let bound = Bound::find(registry, &self.generation, &type_path, entry, &signature)?;
+        let bound = find(registry, &self.generation, &type_path, entry, &signature)?;
         let no_code = || CallError::other(format!("`{}` has no code for direct calls", bound.export.full));
         let trampoline = bound.export.direct.ok_or_else(no_code)?;
         Ok(TableEntry { bound: Arc::new(bound), trampoline, count: A::COUNT })
@@ -354,7 +336,7 @@ impl TableModule {
 /// same entry.
 #[derive(Clone)]
 pub(crate) struct TableEntry {
-    bound: Arc<Bound>,
+    bound: Arc<Target>,
     trampoline: DirectTrampoline,
     /// Number of parameters.
     count: usize,
