@@ -104,16 +104,7 @@ impl ModuleCalls {
         let gone = || CallError::Unavailable { what: format!("`{name}`") };
         let (generation, registry) =
             (self.generation.upgrade().ok_or_else(gone)?, self.registry.upgrade().ok_or_else(gone)?);
-        let (module, at) = match find(&generation, self.held(&generation), &registry, name)? {
-            Found::Export(module, at) => (module, at),
-            Found::Host(function) => return Ok(Bound::Host(function)),
-        };
-        let owner = match module.context() {
-            own if own == generation.id => Arc::clone(&generation),
-            other => registry.generation(other).ok_or_else(gone)?,
-        };
-        let target = generation.target(&owner, &module, at).ok_or_else(gone)?;
-        Ok(Bound::Module(Exported { target, users: Arc::clone(module.users()) }))
+        find(&generation, self.held(&generation), &registry, name, gone)
     }
 
     fn call_module(&self, exported: &Exported, buffer: BufferMut<'_>) -> Result<(), CallError> {
@@ -211,19 +202,15 @@ impl Bound {
     }
 }
 
-enum Found {
-    /// Module, and index of the function in the module.
-    Export(Arc<FreeModule>, usize),
-    Host(Arc<HostFunction>),
-}
-
-/// Finds a function by name. Returns the function of the first search step that contains the name.
+/// Finds a function by name. Returns the function of the first search step that contains the name. Returns the error `gone` if the owner
+/// of the function has ended.
 fn find(
-    generation: &FreeGeneration,
+    generation: &Arc<FreeGeneration>,
     held: Vec<Arc<FreeModule>>,
     registry: &ContextRegistry,
     name: &ZCallName,
-) -> Result<Found, CallError> {
+    gone: impl Fn() -> CallError,
+) -> Result<Bound, CallError> {
     let default = registry.default_generation();
     let (own, others): (Vec<_>, _) = held.into_iter().partition(|module| module.context() == generation.id);
     let steps = [own, others, default.held()];
@@ -252,7 +239,12 @@ fn find(
             0 => {}
             1 => {
                 let (module, at, _) = found.remove(0);
-                return Ok(Found::Export(Arc::clone(module), at));
+                let owner = match module.context() {
+                    own if own == generation.id => Arc::clone(generation),
+                    other => registry.generation(other).ok_or_else(&gone)?,
+                };
+                let target = generation.target(&owner, module, at).ok_or_else(&gone)?;
+                return Ok(Bound::Module(Exported { target, users: Arc::clone(module.users()) }));
             }
             _ => {
                 let candidates: Vec<_> = found
@@ -267,7 +259,7 @@ fn find(
     }
     let of_host = method.is_none().then(|| registry.functions.find(name.rest())).flatten();
     if let Some(function) = of_host {
-        return Ok(Found::Host(function));
+        return Ok(Bound::Host(function));
     }
     let of_host = registry.functions.names();
     let exports = steps.iter().flatten().flat_map(|module| module.exports()).map(|export| &*export.full);
