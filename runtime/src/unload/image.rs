@@ -65,6 +65,7 @@ impl UnloadPolicy {
 }
 
 /// Names, functions and check results of an image, as inputs for its unload.
+#[derive(Clone)]
 pub(crate) struct ImageFacts {
     pub module: String,
     /// Function that clears the module's pointer to the host. This call is the last call into the module.
@@ -78,9 +79,7 @@ pub(crate) struct ImageFacts {
 }
 
 pub(crate) struct ImageUnload {
-    module: String,
-    detach: extern "C" fn(),
-    will_park: Option<String>,
+    facts: ImageFacts,
     ledger: Option<Arc<Ledger>>,
     /// Time at which the last lease ended, including leases of delayed exit hooks.
     unused: OnceLock<Instant>,
@@ -106,25 +105,22 @@ impl ImageUnload {
     /// After the last lease of the module has ended and all queued finalizers have run, no code that the host calls may use the image.
     /// Plugin parts, conjugates, thunks and records of the module are part of the image.
     pub(crate) unsafe fn new(image: Image, facts: ImageFacts, policy: &UnloadPolicy) -> Self {
-        let ImageFacts { module, detach, heap_bytes, will_park, c_heap_shared } = facts;
         let policy_of_image = policy.of_an_image();
         Self {
-            module,
-            detach,
             ledger: image.ledger().cloned(),
             unused: OnceLock::new(),
             evict_after: policy.evict_after,
             policy: EndPolicy {
-                live_heap: heap_bytes,
-                free_c_heap: policy_of_image.free_c_heap && c_heap_shared.is_none(),
+                live_heap: facts.heap_bytes,
+                free_c_heap: policy_of_image.free_c_heap && facts.c_heap_shared.is_none(),
                 ..policy_of_image
             },
-            blocks_kept_for: match c_heap_shared {
+            blocks_kept_for: match &facts.c_heap_shared {
                 _ if !policy_of_image.free_c_heap => "the host frees none".to_owned(),
-                Some(reason) => reason,
+                Some(reason) => reason.clone(),
                 None => "a library still refers to them".to_owned(),
             },
-            will_park,
+            facts,
             stage: Stage::Mapped(Box::new(image)),
         }
     }
@@ -139,12 +135,12 @@ impl ImageUnload {
         if let Some(ledger) = &self.ledger {
             ledger.run_thread_locals_here();
         }
-        (self.detach)();
+        (self.facts.detach)();
     }
 
     fn parked(&self, path: &Path, reason: String) -> ParkedImage {
         let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        ParkedImage { module: self.module.clone(), file, reason }
+        ParkedImage { module: self.facts.module.clone(), file, reason }
     }
 }
 
@@ -172,7 +168,7 @@ impl CodeUnload for ImageUnload {
     fn begin(&mut self) {
         let Stage::Mapped(image) = std::mem::replace(&mut self.stage, Stage::Over) else { return };
         self.let_go_of_host();
-        self.stage = match self.will_park.take() {
+        self.stage = match self.facts.will_park.take() {
             Some(reason) => Stage::WillPark(image, reason),
             None => {
                 // SAFETY: the leases are sealed and none is held. The caller of `new` promised that no other code called by
@@ -189,7 +185,7 @@ impl CodeUnload for ImageUnload {
                 EndState::Waiting(holders) => CodeStep::Waiting(blockers_of(holders)),
                 EndState::Gone(report) => {
                     self.stage = Stage::Over;
-                    CodeStep::Gone(Box::new(end_of(&self.module, report, &self.blocks_kept_for)))
+                    CodeStep::Gone(Box::new(end_of(&self.facts.module, report, &self.blocks_kept_for)))
                 }
                 EndState::Parked { path, reason, .. } => {
                     self.stage = Stage::Over;

@@ -258,10 +258,7 @@ struct LibraryCode {
     ledger: Option<Arc<Ledger>>,
     /// Mapped image. `None` once the unload has taken over the image.
     image: Mutex<Option<Image>>,
-    module: String,
-    /// Reason why the image must stay mapped, if any.
-    will_park: Option<String>,
-    c_heap_shared: Option<String>,
+    facts: ImageFacts,
 }
 
 impl LibraryCode {
@@ -273,14 +270,18 @@ impl LibraryCode {
             path: image.path().to_owned(),
             ledger: image.ledger().cloned(),
             image: Mutex::new(Some(image)),
-            module: info.name.clone(),
-            will_park: info.park_reason.as_ref().map(ParkReason::briefly),
-            c_heap_shared: info.c_heap_shared.clone(),
+            facts: ImageFacts {
+                module: info.name.clone(),
+                detach: root.detach(),
+                heap_bytes: root.heap_bytes(),
+                will_park: info.park_reason.as_ref().map(ParkReason::briefly),
+                c_heap_shared: info.c_heap_shared.clone(),
+            },
         })
     }
 
     fn entries(&self) -> Result<&Entries, CallError> {
-        self.attached.get().ok_or_else(|| CallError::Unavailable { what: format!("module {}", self.module) })
+        self.attached.get().ok_or_else(|| CallError::Unavailable { what: format!("module {}", self.facts.module) })
     }
 
     /// Returns the ledger of the image. `None` for an image without hooks, and after the image was handed over for its unload.
@@ -353,15 +354,8 @@ impl ModuleCode for LibraryCode {
     fn hand_over(&self, policy: &UnloadPolicy, unused: Unused<'_>) -> Option<Box<dyn CodeUnload>> {
         assert!(unused.is_of(self), "the promise is for other code");
         let image = lock(&self.image).take()?;
-        let facts = ImageFacts {
-            module: self.module.clone(),
-            detach: self.root.detach(),
-            heap_bytes: self.root.heap_bytes(),
-            will_park: self.will_park.clone(),
-            c_heap_shared: self.c_heap_shared.clone(),
-        };
         // SAFETY: the creator of `unused` promised that no part of this code is used after its unload has begun.
-        Some(Box::new(unsafe { ImageUnload::new(image, facts, policy) }))
+        Some(Box::new(unsafe { ImageUnload::new(image, self.facts.clone(), policy) }))
     }
 
     fn discard(&self, unused: Unused<'_>) {
@@ -371,8 +365,8 @@ impl ModuleCode for LibraryCode {
             // Runs the destructors before the module is detached, because a destructor may log through the host.
             ledger.run_thread_locals_here();
         }
-        (self.root.detach())();
-        let _gone = match self.will_park {
+        (self.facts.detach)();
+        let _gone = match self.facts.will_park {
             Some(_) => image.park(),
             // SAFETY: the creator of `unused` promised that no part of this code is used any more.
             None => unsafe { image.unmap() },
@@ -382,7 +376,7 @@ impl ModuleCode for LibraryCode {
     fn abandon(&self) -> bool {
         let Some(image) = lock(&self.image).take() else { return false };
         let parked = image.park();
-        tracing::debug!(module = self.module, ?parked, "an image stays");
+        tracing::debug!(module = self.facts.module, ?parked, "an image stays");
         true
     }
 }
