@@ -6,11 +6,10 @@ use std::sync::Arc;
 
 use alcedo_sys::NativeLocation;
 
-use crate::callback::Share;
 use crate::load::context::free_generation::FreeGeneration;
 use crate::load::context::in_progress;
 use crate::load::context::native_libs::{NativeLibrary, Source};
-use crate::load::context::resolvers::{NativeResolver, call_resolver};
+use crate::load::context::resolvers::{NamedResolver, call_resolver};
 use crate::load::context::waits::Sort;
 use crate::load::error::context::{Attempt, ContextError};
 use crate::load::paths::ensure_absolute;
@@ -24,38 +23,9 @@ pub(super) fn find(
 ) -> Result<NativeLibrary, ContextError> {
     let _busy = generation.busy(&format!("looking up the native library {name}"))?;
     let mut search = Search { generation, name, trace: Vec::new() };
-    if name.is_empty() {
-        // Rejects an empty name, because the dynamic linker would resolve an empty name to this program.
-        let trace = vec![Attempt::new("the name", "is empty")];
-        return Err(ContextError::NativeNotFound { context: generation.title(), name: name.to_owned(), trace });
-    }
-    if let Some(found) = generation.natives.get(name) {
-        return Ok(found);
-    }
-    let _asking = in_progress::begin(Sort::Asking, &[generation.native_work(name, module)])?;
-    search.trace.push(Attempt::new("own libraries", "did not have it"));
-    let resolvers = generation.resolvers.of_natives(module);
-    let of_module = module.zip(resolvers.of_module.as_ref());
-    if let Some((module, resolver)) = of_module
-        && let Some(found) = search.call_resolver(&format!("the resolver of module {module}"), resolver)?
-    {
-        return Ok(found);
-    }
-    if let Some(resolver) = &resolvers.resolver
-        && let Some(found) = search.call_resolver("the resolver", resolver)?
-    {
-        return Ok(found);
-    }
-    if let Some(found) = search.probe(module)? {
-        return Ok(found);
-    }
-    for (at, handler) in resolvers.handlers.iter().enumerate() {
-        if let Some(found) = search.call_resolver(&format!("handler {}", at + 1), handler)? {
-            return Ok(found);
-        }
-    }
-    let Search { trace, .. } = search;
-    Err(ContextError::NativeNotFound { context: generation.title(), name: name.to_owned(), trace })
+    let found = search.run(module)?;
+    let (context, name, trace) = (generation.title(), name.to_owned(), search.trace);
+    found.ok_or(ContextError::NativeNotFound { context, name, trace })
 }
 
 struct Search<'a> {
@@ -65,17 +35,37 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    fn call_resolver(
-        &mut self,
-        source: &str,
-        resolver: &Share<NativeResolver>,
-    ) -> Result<Option<NativeLibrary>, ContextError> {
-        let Some(path) = call_resolver(&self.generation.title(), source, self.name, || resolver(self.name))? else {
-            self.trace.push(Attempt::new(source, "did not have it"));
+    fn run(&mut self, module: Option<&str>) -> Result<Option<NativeLibrary>, ContextError> {
+        if self.name.is_empty() {
+            // Rejects an empty name, because the dynamic linker would resolve an empty name to this program.
+            self.trace.push(Attempt::new("the name", "is empty"));
             return Ok(None);
-        };
-        ensure_absolute(&path, |path| ContextError::PathNotAbsolute { path })?;
-        self.open(Source::File(&path))
+        }
+        if let Some(found) = self.generation.natives.get(self.name) {
+            return Ok(Some(found));
+        }
+        let _asking = in_progress::begin(Sort::Asking, &[self.generation.native_work(self.name, module)])?;
+        self.trace.push(Attempt::new("own libraries", "did not have it"));
+        let (resolvers, handlers) = self.generation.resolvers.of_natives(module);
+        if let Some(found) = self.call_each(&resolvers)? {
+            return Ok(Some(found));
+        }
+        match self.probe(module)? {
+            None => self.call_each(&handlers),
+            found => Ok(found),
+        }
+    }
+
+    /// Calls resolvers until one of them returns a path, and opens the library at this path.
+    fn call_each(&mut self, resolvers: &[NamedResolver]) -> Result<Option<NativeLibrary>, ContextError> {
+        for (source, resolver) in resolvers {
+            if let Some(path) = call_resolver(&self.generation.title(), source, self.name, || resolver(self.name))? {
+                ensure_absolute(&path, |path| ContextError::PathNotAbsolute { path })?;
+                return self.open(Source::File(&path));
+            }
+            self.trace.push(Attempt::new(source, "did not have it"));
+        }
+        Ok(None)
     }
 
     /// Searches for the library without resolvers. Tries the name as a path, then the folders of the modules, and then the system.

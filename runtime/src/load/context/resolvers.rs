@@ -111,6 +111,9 @@ pub(super) enum Rank {
 
 type Known<C> = Registered<Arc<C>>;
 
+/// Resolver for native libraries, with its name in errors.
+pub(super) type NamedResolver = (String, Share<NativeResolver>);
+
 type Ranked<C> = Vec<(Rank, Known<C>)>;
 
 #[derive(Default)]
@@ -168,15 +171,18 @@ impl Resolvers {
         (of_rank(&settings.modules, &Rank::Resolver).next(), of_rank(&settings.modules, &Rank::Handler).collect())
     }
 
-    /// Returns the resolver of `module`, the resolver of the context, and the handlers, for native libraries.
-    pub(super) fn of_natives(&self, module: Option<&str>) -> NativeResolvers {
+    /// Returns the resolvers for native libraries, and the handlers. The resolver of `module` precedes the resolver of the context.
+    pub(super) fn of_natives(&self, module: Option<&str>) -> (Vec<NamedResolver>, Vec<NamedResolver>) {
         let settings = lock(&self.settings);
-        let natives = &settings.natives;
-        NativeResolvers {
-            of_module: module.and_then(|module| of_rank(natives, &Rank::OfModule(module.to_owned())).next()),
-            resolver: of_rank(natives, &Rank::Resolver).next(),
-            handlers: of_rank(natives, &Rank::Handler).collect(),
-        }
+        let all = |rank: &Rank, name: &dyn Fn(usize) -> String| -> Vec<NamedResolver> {
+            let known = of_rank(&settings.natives, rank).enumerate();
+            known.map(|(at, resolver)| (name(at), resolver)).collect()
+        };
+        let of_module =
+            |module: &str| all(&Rank::OfModule(module.to_owned()), &|_| format!("the resolver of module {module}"));
+        let mut resolvers = module.map(of_module).unwrap_or_default();
+        resolvers.extend(all(&Rank::Resolver, &|_| "the resolver".to_owned()));
+        (resolvers, all(&Rank::Handler, &|at| format!("handler {}", at + 1)))
     }
 }
 
@@ -192,12 +198,6 @@ fn add<C: ?Sized>(all: &mut Ranked<C>, rank: Rank, new: Known<C>) -> Option<Know
 
 fn of_rank<C: ?Sized>(all: &[(Rank, Known<C>)], rank: &Rank) -> impl Iterator<Item = Share<C>> {
     all.iter().filter(move |(known, _)| known == rank).map(|(_rank, known)| Share::of(&known.code))
-}
-
-pub(super) struct NativeResolvers {
-    pub(super) of_module: Option<Share<NativeResolver>>,
-    pub(super) resolver: Option<Share<NativeResolver>>,
-    pub(super) handlers: Vec<Share<NativeResolver>>,
 }
 
 /// Calls a resolver. An error or panic of the resolver is returned as [`ContextError::ResolverError`] and ends the search.
