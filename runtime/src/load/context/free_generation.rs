@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::panic::Location;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 
 use semver::VersionReq;
@@ -229,12 +229,8 @@ impl FreeGeneration {
     /// Adds modules that are completely loaded. Returns an error if the generation was closed during the load. After an error, the caller
     /// must unload the modules.
     pub(super) fn add(&self, modules: &[Arc<FreeModule>]) -> Result<(), ContextError> {
-        let mut table = lock(&self.table);
-        if table.is_closed {
-            let names: Vec<_> = modules.iter().map(|module| module.name()).collect();
-            return Err(self.unloading_error(format!("loading {}", names.join(", "))));
-        }
-        table.modules.extend(modules.iter().cloned());
+        let names = || modules.iter().map(|module| module.name()).collect::<Vec<_>>().join(", ");
+        self.open_table(|| format!("loading {}", names()))?.modules.extend(modules.iter().cloned());
         Ok(())
     }
 
@@ -248,8 +244,13 @@ impl FreeGeneration {
 
     /// Returns an error if the generation was closed and no longer accepts modules.
     pub(super) fn expect_open(&self, action: &str) -> Result<(), ContextError> {
-        let is_closed = lock(&self.table).is_closed;
-        if is_closed { Err(self.unloading_error(action.to_owned())) } else { Ok(()) }
+        self.open_table(|| action.to_owned()).map(drop)
+    }
+
+    /// Returns the table of a generation that is not closed. `action` describes the refused action in the error.
+    fn open_table(&self, action: impl FnOnce() -> String) -> Result<MutexGuard<'_, Table>, ContextError> {
+        let table = lock(&self.table);
+        if table.is_closed { Err(self.unloading_error(action())) } else { Ok(table) }
     }
 
     /// Returns an error if the unload of the generation has begun.
@@ -266,11 +267,7 @@ impl FreeGeneration {
         let action = || format!("lending {name} to {}", self.title());
         let need = need.map_err(|sealed| ContextError::sealed(sealed, action()))?;
         let foreign = Foreign { module: Arc::clone(module), _need: need };
-        let mut table = lock(&self.table);
-        if table.is_closed {
-            return Err(self.unloading_error(format!("borrowing {name}")));
-        }
-        table.foreign.push(foreign);
+        self.open_table(|| format!("borrowing {name}"))?.foreign.push(foreign);
         Ok(())
     }
 
