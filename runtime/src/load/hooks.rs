@@ -115,11 +115,6 @@ fn has_slot(section: &[u8]) -> bool {
     section.strip_prefix(&slot).is_some_and(|rest| rest.iter().all(|byte| *byte == 0))
 }
 
-/// Checks if a module has no hooks. The host cannot track the resources of a module without hooks.
-pub(crate) fn has_none(image: &ImageFile) -> bool {
-    image.section(SECTION).is_none()
-}
-
 /// Each entry contains a part of a mangled function name, and the flag of the logger that the function sets. The loggers are the logger of
 /// `log` and the subscriber of `tracing`. Includes functions of the crate `tracing-subscriber`.
 const LOGGER_SETTERS: [(&str, u32); 3] = [
@@ -147,12 +142,6 @@ fn names_of_unhooked(mut section: &[u8]) -> Vec<String> {
         section = section.get(OFFSETS + name.len() + 1..).unwrap_or_default();
     }
     names
-}
-
-/// Returns the imported functions that register code with the process without a hook. A module that uses such a function can never be
-/// unmapped.
-pub(crate) fn bypasses(image: &ImageFile) -> Vec<String> {
-    image.bypassed_hooks().into_iter().map(str::to_owned).collect()
 }
 
 /// Returns the reason why blocks of the module's C heap may be shared with libraries. Returns `None` if only the module owns the blocks.

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 
+use alcedo_abi::hooks::SECTION;
 use alcedo_sys::ImageFile;
 
 use super::advice::{self, Advice};
@@ -61,14 +62,12 @@ struct Facts<'a> {
 
 /// Returns the reasons why the image of a file must stay mapped, if any.
 pub(crate) fn of(image: &ImageFile) -> Option<ParkReason> {
-    let has_no_hooks = hooks::has_none(image);
-    let bypasses = if has_no_hooks { Vec::new() } else { hooks::bypasses(image) };
-    let with_library = bypasses.into_iter().map(|name| {
-        let library = image.library_of(&name);
-        (name, library)
-    });
+    // The host cannot track the resources of a module without hooks.
+    let has_no_hooks = image.section(SECTION).is_none();
+    // Functions that register code with the process without a hook. A module that uses such a function can never be unmapped.
+    let bypasses = if has_no_hooks { Vec::new() } else { image.bypassed_hooks() };
     judge(&Facts {
-        bypasses: with_library.collect(),
+        bypasses: bypasses.into_iter().map(|name| (name.to_owned(), image.library_of(name))).collect(),
         platform: alcedo_sys::keeps_images(),
         has_no_hooks,
         is_marked: image.is_marked_to_stay(),
