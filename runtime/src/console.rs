@@ -34,6 +34,9 @@ const COMMANDS: &[(&str, &str)] = &[
 
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(1);
 
+/// Answer to a command. The answer to a failed command is the text of its error.
+type Answer<T = String> = Result<T, Box<dyn std::error::Error>>;
+
 impl Runtime {
     /// Executes a command and returns its output. The command `help` lists all commands. If the command fails, the output is the error
     /// message. The output is safe to print to a terminal, because strings of plugins and unknown input are escaped.
@@ -49,21 +52,21 @@ impl Runtime {
     /// # Ok::<(), alcedo_runtime::Error>(())
     /// ```
     pub fn console(&self, line: &str) -> String {
-        printable(&self.answer(line)).into_owned()
+        let answer = self.answer(line).unwrap_or_else(|error| error.to_string());
+        printable(&answer).into_owned()
     }
 
-    fn answer(&self, line: &str) -> String {
+    fn answer(&self, line: &str) -> Answer {
         let words: Vec<_> = line.split_whitespace().collect();
-        let or_error = |answer: Result<String, String>| answer.unwrap_or_else(|error| error);
-        match words.as_slice() {
+        Ok(match words.as_slice() {
             [] | ["help"] => help(),
-            ["objects"] => or_error(objects::objects(self, None)),
-            ["objects", class] => or_error(objects::objects(self, Some(class))),
+            ["objects"] => objects::objects(self, None)?,
+            ["objects", class] => objects::objects(self, Some(class))?,
             ["classes"] => objects::classes(self),
-            ["show", object] => or_error(objects::show(self, object)),
-            ["get", object, property] => or_error(objects::get(self, object, property)),
-            ["set", object, property, _value, ..] => or_error(objects::set(self, object, property, behind(line, 3))),
-            ["call", object, function, ..] => or_error(objects::call(self, object, function, behind(line, 3))),
+            ["show", object] => objects::show(self, object)?,
+            ["get", object, property] => objects::get(self, object, property)?,
+            ["set", object, property, _value, ..] => objects::set(self, object, property, behind(line, 3))?,
+            ["call", object, function, ..] => objects::call(self, object, function, behind(line, 3))?,
             ["calls"] => lines("no calls were counted", self.calls().times().iter().map(ToString::to_string)),
             ["calls", state @ ("on" | "off")] => {
                 self.calls().observe(Observed { counts: *state == "on", ..self.calls().observed() });
@@ -73,13 +76,10 @@ impl Runtime {
                 self.calls().clear_times();
                 "the counts are cleared".to_owned()
             }
-            ["explain", name] => match self.calls().explain(name) {
-                Ok(explanation) => explanation.to_string(),
-                Err(error) => error.to_string(),
-            },
-            ["spawn", class] => or_error(objects::spawn(self, class)),
-            ["destroy", object] => or_error(objects::destroy(self, object)),
-            ["eval", ..] => or_error(self.eval(behind(line, 1))),
+            ["explain", name] => self.calls().explain(name)?.to_string(),
+            ["spawn", class] => objects::spawn(self, class)?,
+            ["destroy", object] => objects::destroy(self, object)?,
+            ["eval", ..] => self.eval(behind(line, 1))?,
             ["blacks"] => self.conjugates().owned_values().to_string(),
             ["blacks", "sites", state @ ("on" | "off")] => {
                 self.conjugates().keep_sites(*state == "on");
@@ -89,10 +89,7 @@ impl Runtime {
             ["unloads"] => {
                 lines("no unloads", self.unloads().tickets().iter().map(|ticket| ticket.report().to_string()))
             }
-            ["finalizers"] => match self.drain_finalizers(PATIENCE) {
-                Ok(drained) => drained.to_string(),
-                Err(error) => error.to_string(),
-            },
+            ["finalizers"] => self.drain_finalizers(PATIENCE)?.to_string(),
             ["collect"] => match self.collection().collect() {
                 Ok(count) => format!("{count} objects collected"),
                 Err(error) => format!("{error}; it is done at the next safe point"),
@@ -107,7 +104,7 @@ impl Runtime {
                     }
                 }
             }
-        }
+        })
     }
 
     /// Returns at most twenty completions of a line for [`Runtime::console`]. Each completion is a whole line.
@@ -130,13 +127,13 @@ impl Runtime {
     }
 
     #[cfg(feature = "script")]
-    fn eval(&self, text: &str) -> Result<String, String> {
+    fn eval(&self, text: &str) -> Answer {
         eval::eval(self, text)
     }
 
     #[cfg(not(feature = "script"))]
-    fn eval(&self, _text: &str) -> Result<String, String> {
-        Err("this host knows no scripts: enable the feature `script` of alcedo in its Cargo.toml".to_owned())
+    fn eval(&self, _text: &str) -> Answer {
+        Err("this host knows no scripts: enable the feature `script` of alcedo in its Cargo.toml".into())
     }
 }
 

@@ -6,6 +6,8 @@ use std::rc::Rc;
 
 use alcedo_uc::{Diagnostic, Options, Parsed, Severity, Source, Span};
 
+use super::Answer;
+use super::objects::functions;
 use crate::emit::scripts::{CheckedSources, ROOT, check_sources, declare_library, libraries};
 use crate::error::Error;
 use crate::handles::ObjectHandle;
@@ -22,13 +24,13 @@ const CLASS: &str = "Evaluated";
 const FUNCTION: &str = "Evaluate";
 
 /// Evaluates an expression and returns its value, or runs statements.
-pub(super) fn eval(runtime: &Runtime, text: &str) -> Result<String, String> {
+pub(super) fn eval(runtime: &Runtime, text: &str) -> Answer {
     drop(runtime.at_safe_point("evaluating").map_err(not_now)?);
     let types = &runtime.core().world.types;
     types.declare_package(PACKAGE);
-    for class in declare_library(&runtime.core().world).map_err(|error| error.to_string())? {
+    for class in declare_library(&runtime.core().world)? {
         let core = runtime.core();
-        make_cdo(&core.world, &core.plugins(), &class).map_err(|error| error.to_string())?;
+        make_cdo(&core.world, &core.plugins(), &class)?;
     }
     let (is_value, checked) = read(text, |sources, written| {
         check_sources(types, PACKAGE, sources, Parsed::of(sources), &std::collections::HashMap::new())
@@ -100,22 +102,20 @@ fn errors_of(found: Vec<Diagnostic>, written: Written<'_>) -> String {
 }
 
 /// Declares the class, calls its function on a new object, and removes the object and the class.
-fn run(runtime: &Runtime, mut checked: CheckedSources) -> Result<Option<Value>, String> {
+fn run(runtime: &Runtime, mut checked: CheckedSources) -> Answer<Option<Value>> {
     let core = runtime.core();
     let (types, names) = (&core.world.types, &core.world.names);
     let code = alcedo_script::compile(&mut checked.package).map_err(|errors| listed(&errors))?;
     let (batch, bodies) = batch(&checked.package, 0);
-    let declared = types.declare(names, &batch).map_err(|error| error.to_string())?;
+    let declared = types.declare(names, &batch)?;
     let _gone = Gone { runtime, classes: declared.classes.clone() };
     let compiled = core.machine().load(&core.world, code).map_err(|errors| listed(&errors))?;
     bodies.fill(|path| compiled.thunk(path));
     let Some(class) = declared.classes.first() else { return Ok(None) };
-    let made = construct(&core.world, &core.plugins(), class, ConstructionArgs::default());
-    let object = made.map_err(|error| error.to_string())?;
+    let object = construct(&core.world, &core.plugins(), class, ConstructionArgs::default())?;
     // Opens a red frame, so that no safe point runs during the called code. The call itself opens no red frame, because the function has no
     // module.
-    let called = core.red.enter(&"eval".into(), || runtime.objects().call(object, FUNCTION, &[]));
-    called.map_err(|error| error.to_string())
+    Ok(core.red.enter(&"eval".into(), || runtime.objects().call(object, FUNCTION, &[]))?)
 }
 
 fn listed(errors: &[alcedo_script::CompileError]) -> String {
@@ -150,6 +150,8 @@ pub(super) fn complete(runtime: &Runtime, text: &str) -> Vec<String> {
     let head = &text[..text.len() - begun.len()];
     let types = &runtime.core().world.types;
     let class_called = |name: &str| types.classes().into_iter().find(|class| class.name.eq_ignore_ascii_case(name));
+    let options = || Options { libraries: libraries(), ..Options::default() };
+    let known = || alcedo_uc::complete(text, ROOT, types, &options());
     let names: Vec<String> = match expected_at(head) {
         Expected::Object(class) => {
             let class = class_called(class);
@@ -162,15 +164,12 @@ pub(super) fn complete(runtime: &Runtime, text: &str) -> Vec<String> {
         }
         Expected::MemberOf(class) => class_called(class).map(|class| members(&class)).unwrap_or_default(),
         Expected::Member => {
-            let options = Options { libraries: libraries(), ..Options::default() };
-            let known = alcedo_uc::complete(text, ROOT, types, &options);
+            let known = known();
             // If the type of the expression is unknown, offers the members of all classes.
             if known.is_empty() { types.classes().iter().flat_map(members).collect() } else { known }
         }
         Expected::Word => {
-            let options = Options { libraries: libraries(), ..Options::default() };
-            let functions = alcedo_uc::complete(text, ROOT, types, &options);
-            functions.into_iter().chain(types.classes().iter().map(|class| class.name.to_string())).collect()
+            known().into_iter().chain(types.classes().iter().map(|class| class.name.to_string())).collect()
         }
     };
     let small = begun.to_ascii_lowercase();
@@ -180,8 +179,7 @@ pub(super) fn complete(runtime: &Runtime, text: &str) -> Vec<String> {
 }
 
 fn members(class: &Rc<Class>) -> Vec<String> {
-    let functions = class.lineage().flat_map(|class| &class.own_functions).map(|function| function.text.to_string());
-    class.properties.iter().map(|property| property.text.to_string()).chain(functions).collect()
+    class.properties.iter().map(|property| property.text.to_string()).chain(functions(class)).collect()
 }
 
 /// Kind of completion that an input expects.

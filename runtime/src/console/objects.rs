@@ -3,6 +3,7 @@
 
 use std::rc::Rc;
 
+use super::Answer;
 use crate::boundary::CallError;
 use crate::error::Error;
 use crate::handles::ObjectHandle;
@@ -16,7 +17,7 @@ use crate::runtime::Runtime;
 const MOST: usize = 20;
 
 /// Lists the live objects of a class, or all live objects.
-pub(super) fn objects(runtime: &Runtime, class: Option<&str>) -> Result<String, String> {
+pub(super) fn objects(runtime: &Runtime, class: Option<&str>) -> Answer {
     let class = class.map(|class| class_path(runtime, class)).transpose()?;
     let is_meant = |object: &ObjectHandle| class.as_ref().is_none_or(|class| runtime.objects().is_a(*object, class));
     let objects: Vec<_> = runtime.objects().iter().filter(is_meant).collect();
@@ -34,66 +35,59 @@ pub(super) fn classes(runtime: &Runtime) -> String {
     if classes.is_empty() { "no module has declared a class".to_owned() } else { classes.join("\n") }
 }
 
-pub(super) fn show(runtime: &Runtime, object: &str) -> Result<String, String> {
+pub(super) fn show(runtime: &Runtime, object: &str) -> Answer {
     let object = find(runtime, object)?;
     let mut lines = vec![title(runtime, object)];
     for property in runtime.objects().properties_of(object) {
-        let value = runtime.objects().get(object, &property).map_err(|error| error.to_string())?;
+        let value = runtime.objects().get(object, &property)?;
         lines.push(format!("  {property} = {}", print(runtime, &value)));
     }
     Ok(lines.join("\n"))
 }
 
-pub(super) fn get(runtime: &Runtime, object: &str, property: &str) -> Result<String, String> {
+pub(super) fn get(runtime: &Runtime, object: &str, property: &str) -> Answer {
     let handle = find(runtime, object)?;
     let class = class_of(runtime, handle)?;
     if class.find_property(property).is_none() {
-        return Err(lacks_property(&class, property));
+        return Err(lacks_property(&class, property).into());
     }
-    let value = runtime.objects().get(handle, property).map_err(|error| error.to_string())?;
-    Ok(print(runtime, &value))
+    Ok(print(runtime, &runtime.objects().get(handle, property)?))
 }
 
-pub(super) fn set(runtime: &Runtime, object: &str, property: &str, text: &str) -> Result<String, String> {
+pub(super) fn set(runtime: &Runtime, object: &str, property: &str, text: &str) -> Answer {
     let handle = find(runtime, object)?;
     let class = class_of(runtime, handle)?;
     let declared = class.find_property(property).ok_or_else(|| lacks_property(&class, property))?;
     let value = parse(runtime, declared, text)?;
-    runtime.objects().set(handle, property, &value).map_err(|error| error.to_string())?;
+    runtime.objects().set(handle, property, &value)?;
     get(runtime, object, property)
 }
 
 /// Calls a function of an object. The arguments are values in the form in which the console prints values.
-pub(super) fn call(runtime: &Runtime, object: &str, function: &str, arguments: &str) -> Result<String, String> {
+pub(super) fn call(runtime: &Runtime, object: &str, function: &str, arguments: &str) -> Answer {
     let object = find(runtime, object)?;
     let class = class_of(runtime, object)?;
     let declared = class.find_function(function).ok_or_else(|| lacks(&class, "function", function))?;
     let (strings, parameters) = (split(arguments)?, declared.arguments());
     if strings.len() != parameters.len() {
         let (path, signature) = (&declared.path, declared.signature());
-        return Err(format!("{path} takes ({signature}), and {} arguments were given", strings.len()));
+        return Err(format!("{path} takes ({signature}), and {} arguments were given", strings.len()).into());
     }
     let values = parameters.iter().zip(&strings).map(|(parameter, text)| parse(runtime, parameter, text));
     let values = values.collect::<Result<Vec<_>, _>>()?;
-    match runtime.objects().call(object, function, &values) {
-        Ok(None) => Ok("done".to_owned()),
-        Ok(Some(value)) => Ok(print(runtime, &value)),
-        Err(error) => Err(error.to_string()),
-    }
+    let result = runtime.objects().call(object, function, &values)?;
+    Ok(result.map_or_else(|| "done".to_owned(), |value| print(runtime, &value)))
 }
 
-pub(super) fn spawn(runtime: &Runtime, class: &str) -> Result<String, String> {
-    let object = runtime.objects().spawn(&class_path(runtime, class)?).map_err(|error| error.to_string())?;
-    Ok(title(runtime, object))
+pub(super) fn spawn(runtime: &Runtime, class: &str) -> Answer {
+    Ok(title(runtime, runtime.objects().spawn(&class_path(runtime, class)?)?))
 }
 
-pub(super) fn destroy(runtime: &Runtime, object: &str) -> Result<String, String> {
+pub(super) fn destroy(runtime: &Runtime, object: &str) -> Answer {
     let object = find(runtime, object)?;
     let title = title(runtime, object);
-    match runtime.core().end_object(object) {
-        Ok(()) => Ok(format!("{title} is gone")),
-        Err(error) => Err(error.to_string()),
-    }
+    runtime.core().end_object(object)?;
+    Ok(format!("{title} is gone"))
 }
 
 /// Returns completions of the last word in a line, as whole lines.
@@ -166,9 +160,8 @@ fn lacks_property(class: &Class, name: &str) -> String {
 }
 
 /// Returns the names of all functions of a class, including inherited functions.
-fn functions(class: &Rc<Class>) -> Vec<String> {
-    let own = class.chain().into_iter().flat_map(|class| class.own_functions.clone());
-    own.map(|function| function.text.to_string()).collect()
+pub(super) fn functions(class: &Rc<Class>) -> Vec<String> {
+    class.lineage().flat_map(|class| &class.own_functions).map(|function| function.text.to_string()).collect()
 }
 
 /// Returns the path of a class. `named` is the path with or without `/Script/`, or the name of the class if this name is unique.
