@@ -11,7 +11,7 @@ use crate::conjugate::BlackCount;
 use crate::error::Error;
 use crate::lease::Blocker;
 use crate::load::master;
-use crate::unload::backoff::Backoff;
+use crate::unload::wait::wait_until;
 
 /// Progress of the finalizer thread during [`Runtime::drain_finalizers`].
 ///
@@ -191,17 +191,10 @@ impl Inner {
         let dropped = core.finalizer.dropped();
         core.finalizer.release();
         let mark = core.finalizer.mark();
-        let mut backoff = Backoff::default();
-        let is_complete = loop {
-            if mark.is_passed() {
-                break true;
-            }
-            if begun.elapsed() >= deadline {
-                break false;
-            }
-            core.pump_while_waiting();
-            backoff.sleep();
-        };
+        let is_complete = wait_until(core, || match mark.is_passed() {
+            true => Some(true),
+            false => (begun.elapsed() >= deadline).then_some(false),
+        });
         // Releases black conjugates that finalizers have dropped.
         core.owned_values.flush_all();
         Drained {

@@ -2,7 +2,6 @@
 //! Independent of the code that loads modules.
 
 pub(crate) mod background;
-pub(crate) mod backoff;
 pub(crate) mod blockers;
 pub(crate) mod image;
 pub(crate) mod job;
@@ -12,4 +11,5 @@ pub(crate) mod report;
 pub(crate) mod state;
 pub(crate) mod steps;
 pub(crate) mod ticket;
+pub(crate) mod wait;
 pub(crate) mod work;

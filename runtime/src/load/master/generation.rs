@@ -15,10 +15,10 @@ use crate::load::master::loads::{GenerationUnload, Loads, ids};
 use crate::load::master::unloads::DelayedExits;
 use crate::load::module::master::MasterModule;
 use crate::unheard;
-use crate::unload::backoff::Backoff;
 use crate::unload::policy::UnloadPolicy;
 use crate::unload::steps::{LATER, UnloadCause, UnloadStep};
 use crate::unload::ticket::UnloadTicket;
+use crate::unload::wait::wait_until;
 
 /// Maximum length of the finalizer queue for which a committed reload waits. With a longer queue, the wait would block the world for most
 /// of the grace period. The new generation does not depend on these finalizers.
@@ -183,19 +183,11 @@ fn wait_for_finalizers(core: &Core, grace: Duration, limit: Duration, begun: Ins
         return true;
     }
     let mark = core.finalizer.mark();
-    let mut backoff = Backoff::default();
-    loop {
-        if mark.is_passed() {
-            return true;
-        }
+    wait_until(core, || {
         let waited = begun.elapsed();
-        if waited >= grace && core.finalizer.hangs(grace) {
-            return true;
+        match mark.is_passed() || waited >= grace && core.finalizer.hangs(grace) {
+            true => Some(true),
+            false => (waited >= limit).then_some(false),
         }
-        if waited >= limit {
-            return false;
-        }
-        core.pump_while_waiting();
-        backoff.sleep();
-    }
+    })
 }

@@ -13,12 +13,12 @@ use crate::load::context::masters::Masters;
 use crate::load::master::loads::{GenerationUnload, Loads, ids};
 use crate::load::master::unloads::{DelayedExits, OneUnload};
 use crate::unheard;
-use crate::unload::backoff::Backoff;
 use crate::unload::job::ModuleUnload;
 use crate::unload::modules::ModuleUnloads;
 use crate::unload::state::ContextState;
 use crate::unload::steps::UnloadStep;
 use crate::unload::ticket::UnloadTicket;
+use crate::unload::wait::wait_until;
 
 /// Creates the ticket for the remaining steps of an unload. These steps run no module code on the game thread, except for delayed exit
 /// hooks. Without delayed exit hooks, polls the ticket until the grace period ends. Later safe points poll the ticket.
@@ -67,19 +67,16 @@ pub(super) fn hand_over(
         loads.unloads.in_progress.borrow_mut().push(unload);
         return ticket;
     }
-    let mut backoff = Backoff::default();
-    loop {
+    let is_over = wait_until(core, || {
         let is_last = begun.elapsed() >= loads.policy().grace;
-        if tend(core, loads, &unload) {
-            return ticket;
+        match tend(core, loads, &unload) {
+            true => Some(true),
+            false => is_last.then_some(false),
         }
-        if is_last {
-            break;
-        }
-        core.pump_while_waiting();
-        backoff.sleep();
+    });
+    if !is_over {
+        loads.unloads.in_progress.borrow_mut().push(unload);
     }
-    loads.unloads.in_progress.borrow_mut().push(unload);
     ticket
 }
 
@@ -105,18 +102,13 @@ pub(crate) fn tend_all(core: &Core, loads: &Loads) {
 /// closures during the wait.
 pub(crate) fn wait_for_all(core: &Core, loads: &Loads, deadline: Duration) -> bool {
     let until = crate::deadline::after(deadline);
-    let mut backoff = Backoff::default();
-    loop {
+    wait_until(core, || {
         tend_all(core, loads);
-        if !loads.unloads.is_busy() {
-            return true;
+        match loads.unloads.is_busy() {
+            true => (Instant::now() >= until).then_some(false),
+            false => Some(true),
         }
-        if Instant::now() >= until {
-            return false;
-        }
-        core.pump_while_waiting();
-        backoff.sleep();
-    }
+    })
 }
 
 /// Parks the generation `only`, or all unloading generations. Returns the number of parked generations.
