@@ -39,20 +39,17 @@ pub(super) fn search(
         has_resolver: resolver.is_some(),
         handlers: handlers.len(),
     };
+    let ask = |source: String, resolver: Option<&Share<ModuleResolver>>| {
+        let found = resolver.map(|resolver| put(registry, generation, &source, resolver, request)).transpose()?;
+        Ok::<_, ContextError>((source, found.flatten()))
+    };
     let mut trace = Vec::new();
     let mut step = Step::Own;
     loop {
         let mut outcome = "did not have it".to_owned();
         let (source, found) = match step {
             Step::Own => ("its own modules".to_owned(), known(generation, request)?),
-            Step::Resolver => {
-                let source = "the resolver".to_owned();
-                let found = resolver
-                    .as_ref()
-                    .map(|resolver| put(registry, generation, &source, resolver, request))
-                    .transpose()?;
-                (source, found.flatten())
-            }
+            Step::Resolver => ask("the resolver".to_owned(), resolver.as_ref())?,
             Step::Default => {
                 let found = match in_default(registry, request) {
                     // Continues after a version mismatch, because a handler may find a matching version for this context.
@@ -64,12 +61,7 @@ pub(super) fn search(
                 };
                 ("Default".to_owned(), found)
             }
-            Step::Handler(at) => {
-                let source = format!("handler {}", at + 1);
-                let found =
-                    handlers.get(at).map(|handler| put(registry, generation, &source, handler, request)).transpose()?;
-                (source, found.flatten())
-            }
+            Step::Handler(at) => ask(format!("handler {}", at + 1), handlers.get(at))?,
             Step::NotFound => {
                 let (context, request) = (generation.title(), request.to_string());
                 return Err(ContextError::NotFound { context, request, trace });
@@ -154,7 +146,8 @@ fn put(
                 return Err(ContextError::ForeignModule { context, resolver, module });
             };
             refuse_collectible(registry, generation, request, &summary)?;
-            refuse_unloading(registry, request, &summary)?;
+            let lending = || format!("lending {} to {}", summary.name, request.context);
+            registry.generation(summary.context).map_or(Ok(()), |owner| owner.expect_unsealed(lending))?;
             grant(generation, request, &module.info().version);
             if summary.context != generation.id {
                 // Claims the name, because a context has one module per name. A concurrent thread may be loading a module with this name.
@@ -196,20 +189,6 @@ fn refuse_collectible(
         module: request.needed_by.clone().unwrap_or_else(|| request.name.clone()),
         dependency: found.name.clone(),
         collectible: registry.title_of(found.context),
-    })
-}
-
-/// Rejects a found module whose context is unloading.
-fn refuse_unloading(
-    registry: &ContextRegistry,
-    request: &ModuleRequest,
-    found: &ModuleSummary,
-) -> Result<(), ContextError> {
-    let owner = registry.generation(found.context);
-    let ticket = owner.as_ref().and_then(|owner| owner.ticket());
-    ticket.map_or(Ok(()), |ticket| {
-        let action = format!("lending {} to {}", found.name, request.context);
-        Err(ContextError::ContextUnloading { context: registry.title_of(found.context), since: ticket.age(), action })
     })
 }
 
