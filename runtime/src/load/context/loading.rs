@@ -275,18 +275,14 @@ impl Plan {
             Some(found) if will_do(&found, range, &generation.granted(name)) => (name.clone(), VersionReq::STAR),
             _ => (name.clone(), range.clone()),
         };
-        let new = loaded.iter().map(|info| OrderInput {
+        let input = |info: &ModuleInfo, dependencies| OrderInput {
             build_id: info.build_id,
             name: info.name.clone(),
             version: without_stage(&info.version),
-            dependencies: info.dependencies.iter().map(met).collect(),
-        });
-        let present = self.present.iter().map(|module| OrderInput {
-            build_id: module.info().build_id,
-            name: module.name().to_owned(),
-            version: without_stage(&module.info().version),
-            dependencies: Vec::new(),
-        });
+            dependencies,
+        };
+        let new = loaded.iter().map(|info| input(info, info.dependencies.iter().map(met).collect()));
+        let present = self.present.iter().map(|module| input(module.info(), Vec::new()));
         let inputs: Vec<_> = new.chain(present).collect();
         let row = order(&inputs).map_err(LoadError::from)?;
         Ok(row.into_iter().filter(|at| *at < self.libraries.len()).collect())
