@@ -26,9 +26,11 @@ use crate::thread_stack;
 /// Maximum number of open calls that the record of a thread contains. Further calls take the slow path.
 const SLOTS: usize = 16;
 
+/// Number in a slot without a call, which is the initial value of the slot.
 const EMPTY: u64 = 0;
 
 /// Slot for one open call of a thread.
+#[derive(Default)]
 struct CallerSlot {
     /// Number of the gate that admitted the call. Written last and cleared first.
     gate: AtomicU64,
@@ -65,17 +67,7 @@ thread_local! {
 
 impl Own {
     fn enlist() -> Self {
-        let slot = || CallerSlot {
-            gate: AtomicU64::new(EMPTY),
-            function: AtomicU64::new(0),
-            since: AtomicU64::new(0),
-            from: CallSite::default(),
-        };
-        let row = Arc::new(Row {
-            thread: thread::current(),
-            number: thread_number(),
-            slots: std::array::from_fn(|_| slot()),
-        });
+        let row = Arc::new(Row { thread: thread::current(), number: thread_number(), slots: Default::default() });
         rows().push(Arc::clone(&row));
         Self { row, depth: Cell::new(0), leases: Cell::new(0), stack: thread_stack::span() }
     }
@@ -258,13 +250,8 @@ mod call_site {
 
     use crate::sync::atomic::{AtomicPtr, Ordering};
 
+    #[derive(Default)]
     pub(super) struct CallSite(AtomicPtr<Location<'static>>);
-
-    impl Default for CallSite {
-        fn default() -> Self {
-            Self(AtomicPtr::new(ptr::null_mut()))
-        }
-    }
 
     impl CallSite {
         pub(super) fn set(&self, location: Option<&'static Location<'static>>) {
