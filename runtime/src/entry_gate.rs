@@ -84,12 +84,8 @@ fn rows() -> MutexGuard<'static, Vec<Arc<Row>>> {
     lock(&ROWS)
 }
 
-/// Checks if the current thread has open calls. Can be called on any thread, even while the thread ends.
-pub(crate) fn are_calls_open_here() -> bool {
-    calls_open_here() != 0
-}
-
-fn calls_open_here() -> usize {
+/// Returns the number of open calls of the current thread. Can be called on any thread, even while the thread ends.
+pub(crate) fn calls_open_here() -> usize {
     OWN.try_with(|own| own.depth.get() + own.leases.get()).unwrap_or(0)
 }
 

@@ -31,5 +31,5 @@ pub(super) fn panicked(message: &str, file: &str, line: u32, column: u32) {
 
 // Runs inside a panic hook, and therefore borrows no host state and calls no log subscriber.
 pub(super) fn calls_are_open() -> u8 {
-    u8::from(entry_gate::are_calls_open_here())
+    u8::from(entry_gate::calls_open_here() != 0)
 }

@@ -126,11 +126,6 @@ impl FreeContext {
         lock(&self.life).unload.is_none()
     }
 
-    /// Checks if the context occupies its name. A dead or parked context no longer occupies a name.
-    pub(super) fn has_name(&self) -> bool {
-        !self.state().is_over()
-    }
-
     pub(super) fn state(&self) -> ContextState {
         lock(&self.life).unload.as_ref().map_or(ContextState::Alive, |(_, ticket)| ticket.state())
     }
@@ -143,11 +138,6 @@ impl FreeContext {
     /// Returns the tickets of replaced generations that are not dead.
     pub(super) fn old_tickets(&self) -> Vec<UnloadTicket> {
         lock(&self.life).generations.iter().filter_map(|generation| generation.ticket().cloned()).collect()
-    }
-
-    /// Parks all unloading generations. Their images stay mapped.
-    pub(super) fn park(&self) {
-        self.old_tickets().iter().for_each(UnloadTicket::park);
     }
 
     /// Returns the [`Work`] of a replacement. Only one replacement of a context can be in progress.

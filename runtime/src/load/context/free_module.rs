@@ -40,7 +40,7 @@ pub(super) struct FreeExport {
     pub fingerprint: u64,
     /// Signature as a string.
     pub signature: Arc<str>,
-    invoke: ZCallInvoke,
+    pub invoke: ZCallInvoke,
     /// Trampoline for direct calls. `None` if the signature contains a value that is not plain.
     pub direct: Option<DirectTrampoline>,
 }
@@ -133,10 +133,6 @@ impl FreeModule {
         self.context
     }
 
-    pub(super) fn generation(&self) -> u64 {
-        self.context.generation
-    }
-
     /// Returns the unload job. Returns `None` if the job was already taken. The caller must ensure that the last call into the context has
     /// returned, or that the job only parks the module.
     pub(super) fn unload(&self, policy: &UnloadPolicy) -> Option<ModuleUnload> {
@@ -168,14 +164,6 @@ impl FreeExport {
             invoke: described.invoke,
             direct: described.direct.into_option(),
         }
-    }
-
-    pub(super) fn address(&self) -> *const () {
-        self.invoke.0 as *const ()
-    }
-
-    pub(super) fn invoke(&self) -> ZCallInvoke {
-        self.invoke
     }
 
     /// Calls the function on this thread. Returns the error or the panic of the callee.

@@ -251,13 +251,13 @@ impl FunctionPointer {
     /// buffer of slots, and the second is a record for the failure. All functions that are called by name have this calling convention.
     #[must_use]
     pub fn address(&self) -> *const () {
-        self.export.address()
+        self.export.invoke.0 as *const ()
     }
 
     /// Returns the function pointer, for callers that fill the slots themselves.
     #[must_use]
     pub fn invoke(&self) -> ZCallInvoke {
-        self.export.invoke()
+        self.export.invoke
     }
 
     /// Calls the function on this thread.

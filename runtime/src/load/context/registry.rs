@@ -204,7 +204,9 @@ impl ContextRegistry {
             return Err(ContextError::Name { kind, name: Excerpt::of(name).text().to_owned(), reason: NAME.into() });
         }
         let mut slims = lock(&self.slims);
-        if let Some(living) = slims.lines.values().find(|line| *line.name == *name && line.has_name()) {
+        // A dead or parked context no longer occupies a name.
+        let has_name = |line: &&Arc<FreeContext>| *line.name == *name && !line.state().is_over();
+        if let Some(living) = slims.lines.values().find(has_name) {
             let help = match living.state() {
                 ContextState::Alive => "take another, or `replace` what is in it",
                 _ => "take another, wait on its ticket (`Contexts::unloads_of`), or park it (`Contexts::park`)",

@@ -304,7 +304,7 @@ impl LoadContext {
     /// Parks all unloading generations of the context. The images of these generations stay mapped, and active calls continue. If a load
     /// into a parked generation is in progress, the load fails in its last step, and its modules are unloaded.
     pub fn park(&self) {
-        self.line().park();
+        self.unloads().iter().for_each(UnloadTicket::park);
     }
 
     /// Registers a callback for the start of the unload of a generation. Callbacks with smaller priorities are called first. The Default
