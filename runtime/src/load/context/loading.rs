@@ -106,6 +106,7 @@ pub(super) fn load(
     if let Some(module) = present(generation, &library)? {
         return Ok(module);
     }
+    let name = library.info.name.clone();
     let mut plan = gather(registry, generation, library)?;
     let claimed = in_progress::begin(Sort::Claiming, &plan.works(generation))?;
     // The claim prevents concurrent loads from adding modules of the plan. Removes the libraries whose modules were added before the claim.
@@ -113,13 +114,14 @@ pub(super) fn load(
         return Ok(module);
     }
     let row = plan.order(generation)?;
-    let (opened, requested) = bring_up(registry, generation, plan, &row, old)?;
+    let opened = bring_up(registry, generation, plan, &row, old)?;
     drop((claimed, loading));
     for module in &opened {
         registry.log_uses(module);
         generation.notify(&registry.listeners, ContextEventKind::Loaded(vec![module.name().to_owned()]));
     }
-    Ok(requested)
+    let requested = opened.into_iter().find(|module| module.name() == name);
+    Ok(requested.ok_or(LoadError::NoMaster)?)
 }
 
 /// Loads a module by name. Returns the errors of [`load`] and [`search`].
@@ -296,14 +298,14 @@ fn without_stage(version: &semver::Version) -> semver::Version {
 }
 
 /// Starts the libraries in the order `row`. Copies the libraries, loads the copies in a canary, maps the copies, runs the mains, and adds
-/// the modules to the context. Returns all new modules, and the requested module.
+/// the modules to the context. Returns the new modules in this order.
 fn bring_up(
     registry: &ContextRegistry,
     generation: &Arc<FreeGeneration>,
     plan: Plan,
     row: &[usize],
     old: Option<&FreeGeneration>,
-) -> Result<(Vec<Arc<FreeModule>>, Arc<FreeModule>), ContextError> {
+) -> Result<Vec<Arc<FreeModule>>, ContextError> {
     let Plan { libraries, mut present } = plan;
     let mut libraries: Vec<_> = libraries.into_iter().map(Some).collect();
     let mut staged = Vec::new();
@@ -311,9 +313,8 @@ fn bring_up(
         let Some(Library { info, image, symbols, .. }) = libraries.get_mut(*at).and_then(Option::take) else {
             continue;
         };
-        staged.push((*at, open::copy(&registry.stage_dir, image, info, symbols.as_deref())?));
+        staged.push(open::copy(&registry.stage_dir, image, info, symbols.as_deref())?);
     }
-    let (indexes, staged): (Vec<_>, Vec<_>) = staged.into_iter().unzip();
     staged.iter().try_for_each(|staged| registry.check_file(&staged.info))?;
     staged.iter().for_each(|staged| registry.announce(&staged.info));
     // The host maps the copies only after the canary has passed.
@@ -321,13 +322,9 @@ fn bring_up(
     rehearsal.run(staged.iter().map(|staged| staged.candidate(registry.settings.permissions)).collect())?;
     generation.expect_open("mapping a library")?;
     let mut opened: Vec<Arc<FreeModule>> = Vec::new();
-    let mut requested = None;
-    for (at, staged) in indexes.into_iter().zip(staged) {
+    for staged in staged {
         match open_one(registry, generation, staged, &present) {
             Ok(module) => {
-                if at == 0 {
-                    requested = Some(Arc::clone(&module));
-                }
                 present.push(Arc::clone(&module));
                 opened.push(module);
             }
@@ -351,8 +348,7 @@ fn bring_up(
         resume(&suspended);
         return Err(error);
     }
-    let requested = requested.ok_or(LoadError::NoMaster)?;
-    Ok((opened, requested))
+    Ok(opened)
 }
 
 /// Suspends the modules of the old generation, dependents first. In `suspend`, a module releases resources for the new modules. Appends
