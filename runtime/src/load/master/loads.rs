@@ -68,8 +68,6 @@ pub(crate) struct Loads {
     is_notifying: Cell<bool>,
     master: RefCell<Option<Master>>,
     pub observers: Callbacks<Observer>,
-    /// Modules of the starting generation whose mains have returned, in order.
-    started: RefCell<Vec<String>>,
     /// Total number of noted resource uses at the last call to `log_uses`.
     uses_logged: Cell<u64>,
     /// Id of the last module that the Master has loaded.
@@ -99,7 +97,6 @@ impl Loads {
             is_notifying: Cell::default(),
             master: RefCell::default(),
             observers: Callbacks::default(),
-            started: RefCell::default(),
             uses_logged: Cell::default(),
             last_of_master: Cell::new(ModuleId::HOST),
             last_generation: Cell::default(),
@@ -120,11 +117,6 @@ impl Loads {
 
     /// Calls the listeners of the game thread for an event of the Master, then the listeners of all contexts.
     pub(crate) fn raise(&self, generation: Generation, kind: ContextEventKind) {
-        match &kind {
-            ContextEventKind::PreStartup => drop(self.started.take()),
-            ContextEventKind::Startup(module) => self.started.borrow_mut().push(module.clone()),
-            _ => {}
-        }
         if !self.observers.is_empty() {
             self.recorder.note(|record| record.events.push(kind.text(&generation)));
         }
@@ -134,8 +126,11 @@ impl Loads {
         let _problems = notify(&self.registry.listeners, &event);
     }
 
+    /// Calls the listeners for the `Loaded` event of the living generation. The event lists the new modules in the order of their mains.
     pub(crate) fn raise_loaded(&self, generation: Generation) {
-        self.raise(generation, ContextEventKind::Loaded(self.started.take()));
+        let modules = self.master().map(|master| master.modules).unwrap_or_default();
+        let new = modules.iter().filter(|module| module.tag().generation == generation);
+        self.raise(generation, ContextEventKind::Loaded(new.map(|module| module.name().to_owned()).collect()));
     }
 
     /// Calls the listeners for the `Unloading` event of a generation. Then calls the unloading callbacks by priority.
