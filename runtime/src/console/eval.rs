@@ -4,11 +4,11 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use alcedo_uc::{Diagnostic, Options, Parsed, Severity, Source, Span};
+use alcedo_uc::{Diagnostic, Parsed, Severity, Source, Span};
 
 use super::Answer;
 use super::objects::functions;
-use crate::emit::scripts::{CheckedSources, ROOT, check_sources, declare_library, libraries};
+use crate::emit::scripts::{CheckedSources, ROOT, check_sources, declare_library, options};
 use crate::error::Error;
 use crate::handles::ObjectHandle;
 use crate::object::class::Class;
@@ -150,7 +150,6 @@ pub(super) fn complete(runtime: &Runtime, text: &str) -> Vec<String> {
     let head = &text[..text.len() - begun.len()];
     let types = &runtime.core().world.types;
     let class_called = |name: &str| types.classes().into_iter().find(|class| class.name.eq_ignore_ascii_case(name));
-    let options = || Options { libraries: libraries(), ..Options::default() };
     let known = || alcedo_uc::complete(text, ROOT, types, &options());
     let names: Vec<String> = match expected_at(head) {
         Expected::Object(class) => {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use alcedo_abi::describe::c_keys;
 use alcedo_abi::kinds::function_flags;
 use alcedo_script::library;
-use alcedo_uc::{Diagnostic, Parsed, Source, hir};
+use alcedo_uc::{Diagnostic, Options, Parsed, Source, hir};
 
 use crate::bridge::core::Core;
 use crate::bridge::module_thunk::script_thunk;
@@ -33,20 +33,11 @@ pub(crate) struct CheckedSources {
     pub(crate) warnings: String,
 }
 
-/// Checks a package against `types`.
+/// Checks a package against `types`. `refused` maps each name that a module with errors declares to a description of the module.
 ///
 /// # Errors
 /// Returns all errors of the source.
-pub(crate) fn check(types: &Types, package: &Package) -> Result<CheckedSources, EmitError> {
-    check_without(types, package, &HashMap::new())
-}
-
-/// Checks a package against `types`. `refused` maps each name that a module with errors declares to a description of the module.
-fn check_without(
-    types: &Types,
-    package: &Package,
-    refused: &HashMap<String, String>,
-) -> Result<CheckedSources, EmitError> {
+fn check(types: &Types, package: &Package, refused: &HashMap<String, String>) -> Result<CheckedSources, EmitError> {
     let found = check_sources(types, &package.name, &package.sources, package.take_parsed(), refused);
     found.map_err(|found| wrong(package, rendered(&found, &package.sources)))
 }
@@ -62,8 +53,7 @@ pub(crate) fn check_sources(
     parsed: Parsed,
     refused: &HashMap<String, String>,
 ) -> Result<CheckedSources, Vec<Diagnostic>> {
-    let options =
-        alcedo_uc::Options { libraries: libraries(), refused: refused.clone(), ..alcedo_uc::Options::default() };
+    let options = Options { refused: refused.clone(), ..options() };
     let checked = alcedo_uc::check_parsed(package, sources, parsed, types, &options)?;
     Ok(CheckedSources { package: checked.package, warnings: rendered(&checked.warnings, sources) })
 }
@@ -78,7 +68,7 @@ pub(crate) fn check_and_declare(
     refused: &HashMap<String, String>,
     layouts: &Layouts,
 ) -> Result<CheckedSources, EmitError> {
-    let checked = check_without(&world.types, package, refused)?;
+    let checked = check(&world.types, package, refused)?;
     let (batch, _bodies) = batch(&checked.package, 0);
     let refused = |source| EmitError::Declare { modules: package.name.clone(), source };
     let declared = world.types.declare(&world.names, &batch).map_err(refused)?;
@@ -117,7 +107,7 @@ pub(super) fn declare(
     package: &Package,
     refused: &dyn Fn(DeclareError) -> EmitError,
 ) -> Result<Vec<Rc<Class>>, EmitError> {
-    let mut checked = check(&core.world.types, package)?;
+    let mut checked = check(&core.world.types, package, &HashMap::new())?;
     if !checked.warnings.is_empty() {
         tracing::warn!(package = package.name, "{}", checked.warnings);
     }
@@ -168,9 +158,9 @@ fn bind_to_library(package: &hir::Package, class: &mut ClassDecl) {
     }
 }
 
-/// Returns the classes of the script library. Scripts can call static functions of these classes without a class name.
-pub(crate) fn libraries() -> Vec<String> {
-    library::PATHS.iter().map(|path| (*path).to_owned()).collect()
+/// Returns options with the script library. Scripts can call static functions of its classes without a class name.
+pub(crate) fn options() -> Options {
+    Options { libraries: library::PATHS.iter().map(|path| (*path).to_owned()).collect(), ..Options::default() }
 }
 
 /// Base class of the classes in the script library.
