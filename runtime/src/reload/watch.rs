@@ -40,23 +40,17 @@ pub struct WatchError {
 /// Debouncer for changes to files. Reads no clock. The caller passes the time.
 #[derive(Debug, Default)]
 struct Debounce {
-    changed: BTreeSet<PathBuf>,
+    /// Time of the last change. `None` if no file has changed since the last report.
     last: Option<Duration>,
 }
 
 impl Debounce {
-    fn note(&mut self, now: Duration, path: PathBuf) {
-        self.changed.insert(path);
+    fn note(&mut self, now: Duration) {
         self.last = Some(now);
     }
 
     fn take_quiet(&mut self, now: Duration) -> bool {
-        let is_quiet = self.last.is_some_and(|last| now.saturating_sub(last) >= QUIET);
-        if is_quiet {
-            self.changed.clear();
-            self.last = None;
-        }
-        is_quiet
+        self.last.take_if(|last| now.saturating_sub(*last) >= QUIET).is_some()
     }
 }
 
@@ -131,44 +125,40 @@ impl FileWatch {
         let mut arrived = self.folders.poll();
         while let Ok(event) = self.events.try_recv() {
             arrived.extend(self.folders.follow(&event));
-            for path in event.paths {
-                if self.files.iter().any(|file| concerns(file, &path)) {
-                    self.debounce.note(now, path);
-                }
+            if event.paths.iter().any(|path| self.files.iter().any(|file| concerns(file, path))) {
+                self.debounce.note(now);
             }
         }
         for folder in arrived {
             let is_in_folder = |file: &&PathBuf| **file == folder || file.parent() == Some(&*folder);
-            for file in self.files.iter().filter(is_in_folder).filter(|file| file.exists()) {
-                self.debounce.note(now, file.clone());
+            if self.files.iter().filter(is_in_folder).any(|file| file.exists()) {
+                self.debounce.note(now);
             }
         }
         if now.saturating_sub(self.compared) >= LINK_INTERVAL {
             self.compared = now;
-            for file in self.update_targets() {
-                self.debounce.note(now, file);
+            if self.update_targets() {
+                self.debounce.note(now);
             }
         }
         let is_quiet = self.debounce.take_quiet(now);
         if is_quiet {
             // The caller loads the current targets. The next comparison must not report these targets again.
-            let _reported = self.update_targets();
+            let _is_reported = self.update_targets();
         }
         is_quiet
     }
 
-    /// Reads the targets of the links. Returns the links whose target has changed, or was absent before.
-    fn update_targets(&mut self) -> Vec<PathBuf> {
-        let mut changed = Vec::new();
+    /// Reads the targets of the links. Returns true if the target of a link has changed, or was absent before.
+    fn update_targets(&mut self) -> bool {
+        let mut has_changed = false;
         for (file, known) in self.files.iter().zip(&mut self.targets) {
             // If the target is absent, a build is replacing the target.
             let found = target(file);
-            if found.is_some() && found != *known {
-                changed.push(file.clone());
-            }
+            has_changed |= found.is_some() && found != *known;
             *known = found;
         }
-        changed
+        has_changed
     }
 }
 
@@ -343,9 +333,9 @@ mod tests {
     fn a_changed_file_is_reported_after_a_quiet_time() {
         let mut debounce = Debounce::default();
         assert!(!debounce.take_quiet(Duration::ZERO));
-        debounce.note(Duration::from_millis(1), "a".into());
+        debounce.note(Duration::from_millis(1));
         assert!(!debounce.take_quiet(Duration::from_millis(5)));
-        debounce.note(Duration::from_millis(10), "a".into());
+        debounce.note(Duration::from_millis(10));
         assert!(!debounce.take_quiet(Duration::from_millis(16)));
         assert!(debounce.take_quiet(Duration::from_millis(10) + QUIET));
         assert!(!debounce.take_quiet(Duration::from_secs(9)));
