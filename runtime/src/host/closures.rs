@@ -16,13 +16,13 @@ use crate::object::decl::{Batch, ClassDecl, FunctionDecl};
 use crate::object::native_value::{NativeResult, ValueParams, signature_of};
 use crate::object::origin::Origin;
 use crate::object::thunk::{Frame, Thunk};
-use crate::object::type_text::SignatureText;
 use crate::panic_guard::caught;
 use crate::runtime::{Runtime, WeakRuntime};
 
 const PACKAGE: &str = "Core";
 
-const CALL: &str = "call";
+/// Name of the function that calls a closure.
+pub(super) const CALL: &str = "call";
 
 type Closure<A, R> = dyn Fn(&Runtime, A) -> Result<R, CallError>;
 
@@ -44,7 +44,7 @@ type Closure<A, R> = dyn Fn(&Runtime, A) -> Result<R, CallError>;
 #[must_use = "the closure is bound until this is dropped"]
 pub struct Listener {
     runtime: WeakRuntime,
-    object: ObjectHandle,
+    pub(super) object: ObjectHandle,
 }
 
 impl fmt::Debug for Listener {
@@ -74,8 +74,13 @@ impl Listener {
         runtime: &Runtime,
         closure: impl Fn(&Runtime, A) -> Result<R, CallError> + 'static,
     ) -> Result<Self, Error> {
-        let signature = signature_of::<A, R>()?;
-        made(runtime, &signature, closure)
+        let class = class_of::<A, R>(runtime)?;
+        let object = runtime.objects().spawn(&class)?;
+        let listener = Self { runtime: runtime.downgrade(), object };
+        let site = Site::new("closure of a delegate", &closure);
+        let closure: Rc<Closure<A, R>> = Rc::new(closure);
+        runtime.closures().bound.borrow_mut().insert(object, Registered { code: Rc::new(closure), site });
+        Ok(listener)
     }
 
     /// Returns `true` while the closure can be called. Dropping the runtime or loading a saved world ends the binding.
@@ -102,39 +107,13 @@ impl Drop for Listener {
     }
 }
 
-#[track_caller]
-pub(super) fn listen<A: ValueParams, R: NativeResult>(
-    runtime: &Runtime,
-    signature: &SignatureText,
-    (object, property): (ObjectHandle, &str),
-    closure: impl Fn(&Runtime, A) -> Result<R, CallError> + 'static,
-) -> Result<Listener, Error> {
-    let listener = made(runtime, signature, closure)?;
-    runtime.links().bind(object, property, listener.object, CALL)?;
-    Ok(listener)
-}
-
-#[track_caller]
-fn made<A: ValueParams, R: NativeResult>(
-    runtime: &Runtime,
-    signature: &SignatureText,
-    closure: impl Fn(&Runtime, A) -> Result<R, CallError> + 'static,
-) -> Result<Listener, Error> {
-    let class = class_of::<A, R>(runtime, signature)?;
-    let bound = runtime.objects().spawn(&class)?;
-    let listener = Listener { runtime: runtime.downgrade(), object: bound };
-    let site = Site::new("closure of a delegate", &closure);
-    let closure: Rc<Closure<A, R>> = Rc::new(closure);
-    runtime.closures().bound.borrow_mut().insert(bound, Registered { code: Rc::new(closure), site });
-    Ok(listener)
-}
-
 /// Returns the class for closures with these types. Declares the class on first use.
-fn class_of<A: ValueParams, R: NativeResult>(runtime: &Runtime, signature: &SignatureText) -> Result<String, Error> {
+fn class_of<A: ValueParams, R: NativeResult>(runtime: &Runtime) -> Result<String, Error> {
     let id = TypeId::of::<(A, R)>();
     if let Some(known) = runtime.closures().classes.borrow().get(&id) {
         return Ok(known.clone());
     }
+    let signature = signature_of::<A, R>()?;
     let _busy = runtime.exclusively("binding a closure")?;
     let name = format!("{CLOSURE}{}", runtime.closures().classes.borrow().len() + 1);
     let names: Vec<_> = (0..A::COUNT).map(|at| format!("value{at}")).collect();

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use super::closures::{Listener, listen};
+use super::closures::{CALL, Listener};
 use super::member::is_meant;
 use crate::boundary::{CallError, mismatch};
 use crate::bridge::core::Core;
@@ -14,7 +14,6 @@ use crate::native::{Class, Obj};
 use crate::object::World;
 use crate::object::native_value::{NativeResult, ValueParams, signature_of};
 use crate::object::property::PropertyType;
-use crate::object::type_text::SignatureText;
 use crate::object::value::Binding;
 use crate::runtime::Runtime;
 
@@ -78,7 +77,7 @@ impl<A: ValueParams, R: NativeResult> DelegateOf<A, R> {
     /// # Errors
     /// Fails if the object of the delegate or `target` is destroyed, or if the function does not exist or has a different signature.
     pub fn bind<D: Class>(&self, runtime: &Runtime, target: Obj<D>, function: &str) -> Result<(), Error> {
-        self.signature(runtime)?;
+        self.check(runtime)?;
         runtime.links().bind(self.object, self.name, target.handle(), function)
     }
 
@@ -88,7 +87,7 @@ impl<A: ValueParams, R: NativeResult> DelegateOf<A, R> {
     /// # Errors
     /// Fails if the object of the delegate is destroyed or cannot currently be written.
     pub fn unbind<D: Class>(&self, runtime: &Runtime, target: Obj<D>, function: &str) -> Result<u32, Error> {
-        self.signature(runtime)?;
+        self.check(runtime)?;
         runtime.links().unbind(self.object, self.name, target.handle(), function)
     }
 
@@ -102,8 +101,10 @@ impl<A: ValueParams, R: NativeResult> DelegateOf<A, R> {
         runtime: &Runtime,
         closure: impl Fn(&Runtime, A) -> Result<R, CallError> + 'static,
     ) -> Result<Listener, Error> {
-        let signature = self.signature(runtime)?;
-        listen(runtime, &signature, (self.object, self.name), closure)
+        self.check(runtime)?;
+        let listener = Listener::of(runtime, closure)?;
+        runtime.links().bind(self.object, self.name, listener.object, CALL)?;
+        Ok(listener)
     }
 
     /// Calls the bindings like [`Links::broadcast`](crate::Links::broadcast). Returns the result of a single delegate.
@@ -111,7 +112,7 @@ impl<A: ValueParams, R: NativeResult> DelegateOf<A, R> {
     /// # Errors
     /// Returns the errors of `broadcast`, and an error if the delegate has a different signature.
     pub fn call(&self, runtime: &Runtime, arguments: A) -> Result<R, Error> {
-        self.signature(runtime)?;
+        self.check(runtime)?;
         Ok(self.call_in(runtime.core(), arguments)?)
     }
 
@@ -143,8 +144,8 @@ impl<A: ValueParams, R: NativeResult> DelegateOf<A, R> {
         Ok(class.find_property(self.name).ok_or_else(missing)?.ty.clone())
     }
 
-    /// Checks that the delegate has the signature of the Rust types, and returns the signature.
-    fn signature(&self, runtime: &Runtime) -> Result<SignatureText, Error> {
+    /// Checks that the delegate has the signature of the Rust types.
+    fn check(&self, runtime: &Runtime) -> Result<(), Error> {
         let world = &runtime.core().world;
         let class = world.objects.class(self.object).ok_or(CallError::Stale { handle: self.object })?;
         is_meant(world, self.object, &class, self.class)?;
@@ -154,6 +155,6 @@ impl<A: ValueParams, R: NativeResult> DelegateOf<A, R> {
             let name = format!("{}:{}", self.class, self.name);
             return Err(mismatch(&name, &found, &expected).into());
         }
-        Ok(expected)
+        Ok(())
     }
 }
