@@ -559,7 +559,7 @@ impl Runtime {
         if !self.inner.core.red.hot().stack().is_here() {
             return Err(CallError::WrongStack { action: action.to_owned() }.into());
         }
-        let open = self.inner.core.red.snapshot().last().map(|frame| frame.what.to_string());
+        let open = self.inner.core.red.snapshot().last().map(ToString::to_string);
         let open = open.or_else(|| self.inner.core.code_runs().then(|| "a script".to_owned()));
         match open.or_else(|| self.inner.busy.get().map(str::to_owned)) {
             Some(frame) => Err(Error::NotASafePoint { action, frame }),

@@ -16,11 +16,6 @@ use crate::conjugate::owned_values::Opened;
 use crate::conjugate::reds::Reds;
 use crate::watchdog::{Activities, Entered};
 
-#[derive(Clone, Debug)]
-pub(crate) struct RedFrame {
-    pub what: Rc<str>,
-}
-
 /// Deferred function, which is called after the outermost frame has closed.
 type Afterwards = Box<dyn FnOnce()>;
 
@@ -29,7 +24,7 @@ pub(crate) struct RedStack {
     /// Number of all open frames, and names of the frames that fast calls have opened.
     hot: Rc<HotFrames>,
     /// Names of the frames that other calls have opened.
-    frames: RefCell<Vec<RedFrame>>,
+    frames: RefCell<Vec<Rc<str>>>,
     reds: Reds,
     /// Published calls. The watchdog reads these calls, if it is enabled.
     activities: Arc<Activities>,
@@ -39,12 +34,6 @@ pub(crate) struct RedStack {
 impl Default for RedStack {
     fn default() -> Self {
         Self::new(Rc::default())
-    }
-}
-
-impl std::fmt::Debug for RedStack {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_list().entries(self.snapshot()).finish()
     }
 }
 
@@ -105,7 +94,7 @@ impl RedStack {
 
     #[inline]
     fn push(&self, what: &Rc<str>) -> Pop<'_> {
-        self.frames.borrow_mut().push(RedFrame { what: Rc::clone(what) });
+        self.frames.borrow_mut().push(Rc::clone(what));
         let opened = self.hot.open_unnamed();
         Pop { stack: self, opened, height: self.reds.height() }
     }
@@ -151,12 +140,12 @@ impl RedStack {
         self.hot.depth()
     }
 
-    /// Returns the active calls, oldest first.
-    pub(crate) fn snapshot(&self) -> Vec<RedFrame> {
+    /// Returns the names of the active calls, oldest first.
+    pub(crate) fn snapshot(&self) -> Vec<Rc<str>> {
         let elsewhere = self.frames.borrow();
         let mut elsewhere = elsewhere.iter().cloned();
         let frames = self.hot.open_frames().into_iter();
-        frames.filter_map(|name| name.map(|what| RedFrame { what }).or_else(|| elsewhere.next())).collect()
+        frames.filter_map(|name| name.or_else(|| elsewhere.next())).collect()
     }
 }
 
@@ -213,7 +202,7 @@ mod tests {
             let frame = stack.hot().open(number).expect("there is room");
             stack.afterwards(Box::new(move || seen.set(seen.get() + 1)));
             enter(&stack, "inner", || {
-                let names: Vec<_> = stack.snapshot().into_iter().map(|frame| frame.what.to_string()).collect();
+                let names: Vec<_> = stack.snapshot().into_iter().map(|frame| frame.to_string()).collect();
                 assert_eq!(names, ["outer", "hot", "inner"]);
             });
             assert!(!stack.hot().close(frame), "something waits since it was opened");
@@ -230,7 +219,7 @@ mod tests {
         let stack = RedStack::default();
         enter(&stack, "a", || {
             enter(&stack, "b", || {
-                let names: Vec<_> = stack.snapshot().into_iter().map(|frame| frame.what.to_string()).collect();
+                let names: Vec<_> = stack.snapshot().into_iter().map(|frame| frame.to_string()).collect();
                 assert_eq!(names, ["a", "b"]);
             });
             assert_eq!(stack.depth(), 1);

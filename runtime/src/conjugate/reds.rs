@@ -28,12 +28,6 @@ pub(crate) struct Reds {
     hot: Rc<HotFrames>,
 }
 
-impl Default for Reds {
-    fn default() -> Self {
-        Self::new(Rc::default())
-    }
-}
-
 impl Reds {
     /// Creates an empty stack. `hot` stores the height of the stack.
     pub(super) fn new(hot: Rc<HotFrames>) -> Self {
