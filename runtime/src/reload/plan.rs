@@ -65,6 +65,11 @@ impl PropertyDefault {
         }
     }
 
+    /// Returns the default of a property in a class.
+    pub(crate) fn in_class(core: &Core, class: &Class, property: &Property) -> Result<Self, CallError> {
+        Ok(Self::of(core, class, &default_of(core, class, property)?))
+    }
+
     /// Checks if an object has the default of a property. Compares the object's body with the body of the class default object. Returns an
     /// error if a body lacks the property.
     pub(crate) fn is_had(
@@ -289,19 +294,10 @@ pub(super) fn plan_class(
     let mut removed = Vec::new();
     for name in &difference.removed {
         let is_part = difference.removed_subobjects.iter().any(|(subobject, _)| subobject == name);
-        match old.find_property(name) {
-            Some(property) if is_dormant && !is_part => {
-                let before = default_of(core, old, property)?;
-                let change = note(name, String::new(), notes.changes);
-                left.push((Rc::clone(property), PropertyDefault::of(core, old, &before), change));
-            }
-            Some(property) if !is_dormant && !is_part => {
-                let before = default_of(core, old, property)?;
-                let change = note(name, "removed".into(), notes.changes);
-                removed.push((Rc::clone(property), PropertyDefault::of(core, old, &before), change));
-            }
-            _ => {}
-        }
+        let Some(property) = old.find_property(name).filter(|_| !is_part) else { continue };
+        let was = PropertyDefault::in_class(core, old, property)?;
+        let (list, words) = if is_dormant { (&mut left, "") } else { (&mut removed, "removed") };
+        list.push((Rc::clone(property), was, note(name, words.to_owned(), notes.changes)));
     }
     if should_report {
         notes.structure.extend(rename_hint(short, (old, new), &difference));
@@ -368,7 +364,7 @@ fn whole_conversions(
             continue;
         }
         let with_default = |source: &Rc<Property>| {
-            Ok::<_, CallError>((Rc::clone(source), PropertyDefault::of(core, old, &default_of(core, old, source)?)))
+            Ok::<_, CallError>((Rc::clone(source), PropertyDefault::in_class(core, old, source)?))
         };
         found.push(WholeConversion {
             function: Rc::clone(function),
@@ -438,7 +434,7 @@ fn has_parts(core: &Core, class: &Class, value: &Value) -> bool {
     found
 }
 
-fn default_of(core: &Core, class: &Class, property: &Property) -> Result<Value, CallError> {
+pub(crate) fn default_of(core: &Core, class: &Class, property: &Property) -> Result<Value, CallError> {
     core.world.objects.with_body(class.cdo.get(), |cdo| cdo.view().read(property))?
 }
 

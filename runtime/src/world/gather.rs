@@ -251,8 +251,7 @@ impl Gathering<'_> {
     ) -> Result<ClassNotes, CallError> {
         let mut properties = Vec::new();
         for property in class.properties.iter().filter(|property| !is_transient(property) && !is_subobject(property)) {
-            let default = self.core.world.objects.with_body(class.cdo.get(), |cdo| cdo.view().read(property))??;
-            properties.push((Rc::clone(property), PropertyDefault::of(self.core, &class, &default)));
+            properties.push((Rc::clone(property), PropertyDefault::in_class(self.core, &class, property)?));
             describe_structs(&property.ty, &mut self.structs);
         }
         let is_plain = properties.iter().all(|(_, default)| matches!(default, PropertyDefault::Value));

@@ -20,7 +20,7 @@ use crate::object::value::Value;
 use crate::reload::changes::PropertyChange;
 use crate::reload::conversion::{conversions_of, is_same_type};
 use crate::reload::object_plan::{Before, ObjectPlan, plan_objects};
-use crate::reload::plan::{PropertyDefault, is_subobject, is_transient, native_ancestor};
+use crate::reload::plan::{PropertyDefault, default_of, is_subobject, is_transient, native_ancestor};
 use crate::world::error::WorldError;
 use crate::world::records::{ClassRecord, PropertyRecord};
 use crate::world::report::WorldLoadReport;
@@ -185,10 +185,9 @@ fn is_plain(ty: &PropertyType) -> bool {
 }
 
 fn added_words(core: &Core, class: &Class, property: &Property) -> String {
-    let default = core.world.objects.with_body(class.cdo.get(), |cdo| cdo.view().read(property));
-    match default {
-        Ok(Ok(default)) => format!("added, default {}", default.print(&core.world.names)),
-        _ => "added".to_owned(),
+    match default_of(core, class, property) {
+        Ok(default) => format!("added, default {}", default.print(&core.world.names)),
+        Err(_) => "added".to_owned(),
     }
 }
 
@@ -207,9 +206,7 @@ fn shape(name: &str, ty: &str) -> PropertyShape {
 }
 
 fn defaults(core: &Core, class: &Rc<Class>) -> Vec<(Rc<Property>, PropertyDefault)> {
-    let read = |property: &Rc<Property>| {
-        let value = core.world.objects.with_body(class.cdo.get(), |cdo| cdo.view().read(property)).ok()?.ok()?;
-        Some((Rc::clone(property), PropertyDefault::of(core, class, &value)))
-    };
+    let read =
+        |property: &Rc<Property>| Some((Rc::clone(property), PropertyDefault::in_class(core, class, property).ok()?));
     class.properties.iter().filter(|property| !is_subobject(property)).filter_map(read).collect()
 }
