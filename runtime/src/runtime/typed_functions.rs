@@ -60,8 +60,7 @@ impl Calls<'_> {
         body: impl Fn(&Runtime, A) -> R + 'static,
     ) -> Result<(), Error> {
         let site = Site::new("registered function", &body);
-        let body = WithRuntime::<_, A, R> { runtime: self.0.downgrade(), body, of: PhantomData };
-        self.register_code(name, Effect::Any, site, body)
+        self.register_own::<A, R, _>(name, Effect::Any, site, body)
     }
 
     /// Registers a leaf: a function that depends only on its parameters and has no access to the runtime. `body` must be a `fn` item or a
@@ -97,7 +96,6 @@ impl Calls<'_> {
         self.register_stateless::<A, R, F>(name, Effect::Pure, site, body)
     }
 
-    #[track_caller]
     fn register_stateless<A: ValueParams + SlotRow<Read = A>, R: NativeResult, F>(
         &self,
         name: &str,
@@ -108,8 +106,17 @@ impl Calls<'_> {
     where
         F: Fn(A) -> R + Copy + Send + Sync + 'static,
     {
-        self.register_code(name, effect, site, Leaf::<F, A, R>(body, PhantomData))?;
-        self.share_code(name, site, body, Some(leaf_code::<F, A, R>()))
+        // SAFETY: the code takes this number of arguments, all in slots, which `register_code` checks. The code dereferences no context.
+        // The bounds of this function allow any thread to run the body.
+        let leaf = unsafe { LeafCode::new(address::<A::Bits, LeafBody<F, A, R>>) };
+        let kept = Rc::new(KeptBody::new(Rc::new(body)));
+        let own = Rc::clone(&kept);
+        let run = move |args: A| -> Result<R, CallError> {
+            let body = own.share()?;
+            Ok(body(args))
+        };
+        self.register_code(name, effect, site, run, BlackCode::of_leaf(leaf), kept)?;
+        self.share_code(name, site, body, Some(leaf))
     }
 
     /// Registers an entry of a table for all modules. For modules of the Master, an entry without captures is a leaf, and an entry with
@@ -128,9 +135,7 @@ impl Calls<'_> {
         }
         let body = Arc::new(body);
         let shared = Arc::clone(&body);
-        let own = move |_: &Runtime, args| body.run(args);
-        let own = WithRuntime::<_, A, R> { runtime: self.0.downgrade(), body: own, of: PhantomData };
-        self.register_code(name, effect, site, own)?;
+        self.register_own::<A, R, _>(name, effect, site, move |_: &Runtime, args: A| body.run(args))?;
         self.share_code(name, site, move |args| shared.run(args), None)
     }
 
@@ -148,33 +153,59 @@ impl Calls<'_> {
         Ok(())
     }
 
+    /// Registers a function that receives the runtime.
     #[track_caller]
-    fn register_code<B: Body>(&self, name: &str, effect: Effect, site: Site, body: B) -> Result<(), Error> {
+    fn register_own<A, R, F>(&self, name: &str, effect: Effect, site: Site, body: F) -> Result<(), Error>
+    where
+        A: ValueParams + SlotRow<Read = A>,
+        R: NativeReturned + 'static,
+        F: Fn(&Runtime, A) -> R + 'static,
+    {
+        let function = Rc::new(Typed::<F, A, R> {
+            fast_paths: (*self.0.core().fast_paths).clone(),
+            runtime: self.0.downgrade(),
+            body: KeptBody::new(Rc::new(body)),
+            location: Location::caller(),
+            of: PhantomData,
+        });
+        let context = Rc::clone(&function) as Rc<dyn Any>;
+        // SAFETY: the code takes this number of arguments, all in slots, which `register_code` checks. Its context is `function`, which is
+        // stored with the code.
+        let direct = unsafe { BlackCode::new(address::<A::Bits, Code<F, A, R>>(), Some(context)) };
+        let own = Rc::clone(&function);
+        self.register_code(name, effect, site, move |args: A| own.run(args), direct, function)
+    }
+
+    /// Registers `run` for calls with slots, and `direct` for calls of plugins. The shutdown of the host empties `kept`.
+    fn register_code<A: ValueParams + SlotRow<Read = A>, R: NativeResult>(
+        &self,
+        name: &str,
+        effect: Effect,
+        site: Site,
+        run: impl Fn(A) -> Result<R, CallError> + 'static,
+        direct: BlackCode,
+        kept: Rc<dyn TakeBody>,
+    ) -> Result<(), Error> {
         const {
             assert!(
-                is_plain::<B::Args, ResultOf<B>>() && !is_object::<ResultOf<B>>(),
+                is_plain::<A, R>() && !is_object::<R>(),
                 "`register_typed` is for numbers, `bool` and names: register a function of other types with `register`"
             );
         }
-        let signature = Signature(signature_of::<B::Args, ResultOf<B>>()?);
-        if !signature.0.arguments.iter().map(|word| Some(word.kind())).eq(B::Args::KINDS.iter().copied()) {
+        let signature = Signature(signature_of::<A, R>()?);
+        if !signature.0.arguments.iter().map(|word| Some(word.kind())).eq(A::KINDS.iter().copied()) {
             let message = format!("`ex:/{name}` ({signature}): a type of it declares another kind than it is read as");
             return Err(CallError::other(message).into());
         }
-        let fast_paths = (*self.0.core().fast_paths).clone();
-        let function = Rc::new(Typed { fast_paths, body: KeptBody::new(Rc::new(body)), location: Location::caller() });
         let (path, mode) = (format!("ex:/{name}"), self.0.core().world.mode.clone());
-        let call = {
-            let function = Rc::clone(&function);
-            move |call: Call<'_>| {
-                mode.may_call(&path, || dynamic_call::reach(effect))?;
-                run_in_slots(&mut call.into_buffer(), &path, |args| function.run(args))
-            }
+        let call = move |call: Call<'_>| {
+            mode.may_call(&path, || dynamic_call::reach(effect))?;
+            run_in_slots::<A, R>(&mut call.into_buffer(), &path, &run)
         };
-        let resolved = Resolved::new(signature, call).with_black_code(Some(B::direct(&function)));
+        let resolved = Resolved::new(signature, call).with_black_code(Some(direct));
         let resolved = if effect == Effect::Pure { resolved.pure() } else { resolved };
         self.0.inner.core.explicit.register(name, resolved).map_err(CallError::from)?;
-        self.0.inner.keep(function, site);
+        self.0.inner.keep(kept, site);
         Ok(())
     }
 }
@@ -201,39 +232,23 @@ fn other_arguments(path: &str) -> CallError {
     CallError::Buffer { message: format!("`{path}`: a slot holds another type than its signature states") }
 }
 
-trait Body: 'static {
-    type Args: ValueParams + SlotRow<Read = Self::Args>;
-    type Returned: NativeReturned;
-    /// Returns the direct code. If this code uses the body, the context of the code is `function`.
-    fn direct(function: &Rc<Typed<Self>>) -> BlackCode
-    where
-        Self: Sized;
-
-    fn run(&self, args: Self::Args) -> Result<Self::Returned, CallError>;
-
-    /// Runs the body in a red frame. Returns `None` if the host has ended.
-    ///
-    /// # Safety
-    /// A red frame of the host must be open.
-    unsafe fn run_in_a_frame(&self, args: Self::Args) -> Option<Self::Returned>;
-}
-
-type ResultOf<B> = <<B as Body>::Returned as NativeReturned>::Value;
-
-/// A registered function. The shutdown of the host removes and drops the body.
-struct Typed<B> {
+/// A registered function that receives the runtime. The shutdown of the host removes and drops the body.
+struct Typed<F, A, R> {
     /// State of the fast paths. Direct calls use this state to check that a red frame is open.
     fast_paths: FastPaths,
-    body: KeptBody<B>,
+    runtime: WeakRuntime,
+    body: KeptBody<F>,
     /// Registration site. Errors of the function contain this location.
     location: &'static Location<'static>,
+    of: PhantomData<fn(A) -> R>,
 }
 
-impl<B: Body> Typed<B> {
-    fn run(&self, args: B::Args) -> Result<ResultOf<B>, CallError> {
+impl<F: Fn(&Runtime, A) -> R, A, R: NativeReturned> Typed<F, A, R> {
+    fn run(&self, args: A) -> Result<R::Value, CallError> {
         // The reference keeps the body alive during the call, even if the call ends the host.
         let body = self.body.share()?;
-        body.run(args)?.crossing(|| self.source())
+        let runtime = self.runtime.upgrade().ok_or_else(ended)?;
+        body(&runtime, args).crossing(|| self.source())
     }
 
     #[cold]
@@ -246,7 +261,7 @@ impl<B: Body> Typed<B> {
     }
 }
 
-impl<B: Body> TakeBody for Typed<B> {
+impl<F: 'static, A, R> TakeBody for Typed<F, A, R> {
     fn take_body(&self) -> Option<Rc<dyn Any>> {
         self.body.take_body()
     }
@@ -261,77 +276,6 @@ unsafe fn runtime_in_a_frame(weak: &WeakRuntime) -> Option<ManuallyDrop<Runtime>
     // SAFETY: a handle exists now, so the pointer is valid. The last handle is not dropped while a red frame is open, because
     // `Runtime::end` then keeps another handle. The result is never dropped, so the count stays correct.
     weak.is_there().then(|| ManuallyDrop::new(Runtime { inner: unsafe { Rc::from_raw(weak.inner.as_ptr()) } }))
-}
-
-struct WithRuntime<F, A, R> {
-    runtime: WeakRuntime,
-    body: F,
-    of: PhantomData<fn(A) -> R>,
-}
-
-impl<F, A, R> Body for WithRuntime<F, A, R>
-where
-    F: Fn(&Runtime, A) -> R + 'static,
-    A: ValueParams + SlotRow<Read = A>,
-    R: NativeReturned + 'static,
-{
-    type Args = A;
-    type Returned = R;
-
-    fn direct(function: &Rc<Typed<Self>>) -> BlackCode {
-        // SAFETY: the code takes this number of arguments, all in slots, which `register_code` checks. Its context is `function`, which is
-        // stored with the code.
-        unsafe { BlackCode::new(address::<A::Bits, Code<Self>>(), Some(Rc::clone(function) as Rc<dyn Any>)) }
-    }
-
-    #[inline]
-    fn run(&self, args: A) -> Result<R, CallError> {
-        let runtime = self.runtime.upgrade().ok_or_else(ended)?;
-        Ok((self.body)(&runtime, args))
-    }
-
-    #[inline]
-    unsafe fn run_in_a_frame(&self, args: A) -> Option<R> {
-        // SAFETY: the caller promises that a red frame is open until the body returns.
-        let runtime = unsafe { runtime_in_a_frame(&self.runtime) }?;
-        Some((self.body)(&runtime, args))
-    }
-}
-
-struct Leaf<F, A, R>(F, PhantomData<fn(A) -> R>);
-
-fn leaf_code<F, A, R>() -> LeafCode
-where
-    F: Fn(A) -> R + Copy + Send + Sync + 'static,
-    A: ValueParams + SlotRow<Read = A>,
-    R: NativeResult,
-{
-    // SAFETY: the code takes this number of arguments, all in slots, which `register_code` checks. The code dereferences no context. The
-    // bounds of `register_stateless` allow any thread to run the body.
-    unsafe { LeafCode::new(address::<A::Bits, LeafBody<F, A, R>>) }
-}
-
-impl<F, A, R> Body for Leaf<F, A, R>
-where
-    F: Fn(A) -> R + Copy + Send + Sync + 'static,
-    A: ValueParams + SlotRow<Read = A>,
-    R: NativeResult,
-{
-    type Args = A;
-    type Returned = R;
-
-    fn direct(_function: &Rc<Typed<Self>>) -> BlackCode {
-        BlackCode::of_leaf(leaf_code::<F, A, R>())
-    }
-
-    #[inline]
-    fn run(&self, args: A) -> Result<R, CallError> {
-        Ok((self.0)(args))
-    }
-
-    unsafe fn run_in_a_frame(&self, args: A) -> Option<R> {
-        Some((self.0)(args))
-    }
 }
 
 /// Function in a table of the host: a `fn` or closure with at most eight parameters.
@@ -375,14 +319,19 @@ impl<F: Send + Sync + 'static> Stateless<F> {
     }
 }
 
-struct Code<B>(PhantomData<B>);
+struct Code<F, A, R>(PhantomData<Typed<F, A, R>>);
 
-impl<B: Body> DirectBody<<B::Args as SlotRow>::Bits> for Code<B> {
-    /// `WithRuntime::direct` stores this context with the code. The caller guarantees that the table that owns the context exists.
-    type Context = Typed<B>;
+impl<F, A, R> DirectBody<A::Bits> for Code<F, A, R>
+where
+    F: Fn(&Runtime, A) -> R + 'static,
+    A: ValueParams + SlotRow<Read = A>,
+    R: NativeReturned + 'static,
+{
+    /// `register_own` stores this context with the code. The caller guarantees that the table that owns the context exists.
+    type Context = Typed<F, A, R>;
 
     #[inline]
-    unsafe fn run(function: &Typed<B>, _object: ObjectHandle, bits: <B::Args as SlotRow>::Bits) -> DirectAnswer {
+    unsafe fn run(function: &Typed<F, A, R>, _object: ObjectHandle, bits: A::Bits) -> DirectAnswer {
         // Without an open red frame, the host could end during the call.
         if !function.fast_paths.in_a_frame() {
             return DirectAnswer::without(DirectStatus::NOT_DONE);
@@ -392,10 +341,10 @@ impl<B: Body> DirectBody<<B::Args as SlotRow>::Bits> for Code<B> {
         let Some(body) = (unsafe { (*function.body.as_ptr()).as_deref() }) else {
             return DirectAnswer::without(DirectStatus::NOT_DONE);
         };
-        guarded(|| match B::Args::of_bits(bits) {
-            // SAFETY: a red frame is open.
-            Some(args) => match unsafe { body.run_in_a_frame(args) } {
-                Some(returned) => to_answer(returned.crossing(|| function.source())),
+        guarded(|| match A::of_bits(bits) {
+            // SAFETY: a red frame is open until the body returns.
+            Some(args) => match unsafe { runtime_in_a_frame(&function.runtime) } {
+                Some(runtime) => to_answer(body(&runtime, args).crossing(|| function.source())),
                 None => DirectAnswer::without(DirectStatus::NOT_DONE),
             },
             None => failed(in_no_slot()),
@@ -403,7 +352,7 @@ impl<B: Body> DirectBody<<B::Args as SlotRow>::Bits> for Code<B> {
     }
 }
 
-struct LeafBody<F, A, R>(PhantomData<Leaf<F, A, R>>);
+struct LeafBody<F, A, R>(PhantomData<fn(F, A) -> R>);
 
 impl<F, A, R> DirectBody<A::Bits> for LeafBody<F, A, R>
 where
