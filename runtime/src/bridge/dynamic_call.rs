@@ -10,7 +10,7 @@ use crate::bridge::core::Core;
 use crate::bridge::delegates;
 use crate::bridge::slots::{self, Source};
 use crate::handles::ZCallHandle;
-use crate::object::mode::{ModeWord, Reach};
+use crate::object::mode::Reach;
 use crate::object::origin::Origin;
 use crate::object::owned::OwnedValue;
 use crate::object::property::PropertyType;
@@ -19,7 +19,7 @@ use crate::object::value::{Binding, Value};
 use crate::signature::{self, Signature, Travel, travel};
 use crate::zcall::buffer::BufferMut;
 pub(crate) use crate::zcall::call::Effect;
-use crate::zcall::call::{Call, Callee, Dispatcher, Resolved, Slots};
+use crate::zcall::call::{Call, Callee, Resolved, Slots};
 use crate::zcall::owned::DynBuffer;
 
 /// Resolves `name` and calls the function. For an object function, the first argument is the object. Returns an error if the name cannot be
@@ -343,16 +343,6 @@ pub(crate) fn reach(effect: Effect) -> Reach {
     }
 }
 
-struct ValueDispatcher {
-    name: String,
-    mode: ModeWord,
-    effect: Effect,
-    words: String,
-    arguments: Vec<PropertyType>,
-    result: Option<PropertyType>,
-    body: Body,
-}
-
 /// Registers a host function as `ex:/name`. Returns an error if the name is used or invalid, if a type does not exist, or if a reload could
 /// change a type.
 pub(crate) fn register(
@@ -385,26 +375,22 @@ pub(crate) fn host_function(
         }
         Ok(ty)
     };
-    let arguments = signature.0.arguments.iter().map(lasting).collect::<Result<_, _>>()?;
+    let params: Vec<PropertyType> = signature.0.arguments.iter().map(lasting).collect::<Result<_, _>>()?;
     let result = signature.0.result.as_deref().map(lasting).transpose()?;
     let (words, mode) = (signature.to_string(), core.world.mode.clone());
-    let dispatcher = ValueDispatcher { name: path, mode, effect, words, arguments, result, body };
-    Ok(Resolved::new(signature, dispatcher))
-}
-
-impl Dispatcher for ValueDispatcher {
-    fn call(&self, call: Call<'_>) -> Result<(), CallError> {
+    let call = move |call: Call<'_>| {
         let mut buffer = call.into_buffer();
-        self.mode.may_call(&self.name, || reach(self.effect))?;
-        let count = self.arguments.len();
-        buffer.expect_len(count + usize::from(self.result.is_some()))?;
-        let arguments = self.arguments.iter().enumerate();
-        let arguments: Vec<_> = arguments.map(|(at, ty)| read_argument(&buffer, at, ty)).collect::<Result<_, _>>()?;
-        let result = (self.body)(&arguments)?;
-        check_kind(&self.words, self.result.as_ref().map(PropertyType::kind), result.as_ref())?;
-        let result = self.result.as_ref().zip(result);
-        result.map_or(Ok(()), |(ty, value)| write_result(&mut buffer, count, ty, &value))
-    }
+        mode.may_call(&path, || reach(effect))?;
+        let count = params.len();
+        buffer.expect_len(count + usize::from(result.is_some()))?;
+        let arguments = params.iter().enumerate().map(|(at, ty)| read_argument(&buffer, at, ty));
+        let arguments: Vec<_> = arguments.collect::<Result<_, _>>()?;
+        let returned = body(&arguments)?;
+        check_kind(&words, result.as_ref().map(PropertyType::kind), returned.as_ref())?;
+        let returned = result.as_ref().zip(returned);
+        returned.map_or(Ok(()), |(ty, value)| write_result(&mut buffer, count, ty, &value))
+    };
+    Ok(Resolved::new(signature, call))
 }
 
 fn check_kind(words: &str, expected: Option<PropertyKind>, result: Option<&Value>) -> Result<(), CallError> {
