@@ -20,7 +20,7 @@ use crate::object::type_text::TypeText;
 use crate::signature::described;
 use crate::zcall::buffer::BufferMut;
 use crate::zcall::call::{Call, Resolved, Slots};
-use crate::zcall::chain::{Answer, Resolver};
+use crate::zcall::chain::Answer;
 use crate::zcall::name::ZCallName;
 
 pub(super) const ND: BuiltIn = BuiltIn {
@@ -33,15 +33,12 @@ pub(super) const ND: BuiltIn = BuiltIn {
     },
 };
 
-pub(super) struct DelegateResolver(pub(super) Weak<Core>);
-
-impl Resolver for DelegateResolver {
-    fn resolve(&self, _: &ZCallName) -> Result<Answer, CallError> {
-        let core = Weak::clone(&self.0);
-        // Compares the slots in each call, because each delegate may have a different signature.
-        let body = move |call: Call<'_>| self::call(&*alive(&core)?, None, &mut call.into_buffer());
-        Ok(Answer::Function(Resolved::new(described("", 0), body).with_slots(Slots::Delegate)))
-    }
+/// Resolves the only name of the protocol.
+pub(super) fn resolve(core: &Weak<Core>, _: &ZCallName) -> Result<Answer, CallError> {
+    let core = Weak::clone(core);
+    // Compares the slots in each call, because each delegate may have a different signature.
+    let body = move |call: Call<'_>| self::call(&*alive(&core)?, None, &mut call.into_buffer());
+    Ok(Answer::Function(Resolved::new(described("", 0), body).with_slots(Slots::Delegate)))
 }
 
 /// Returns the kind of the delegate's result. Returns zero if the delegate has no result. Returns an error if the conjugate has expired or

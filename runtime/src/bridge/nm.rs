@@ -11,7 +11,7 @@ use crate::bridge::module_thunk::export_call;
 use crate::bridge::paths::script_type;
 use crate::bridge::uf::function_call;
 use crate::conjugate::gate::Gate;
-use crate::zcall::chain::{Answer, Resolver};
+use crate::zcall::chain::Answer;
 use crate::zcall::name::ZCallName;
 use crate::zcall::reader::{NameError, Reader};
 
@@ -62,27 +62,24 @@ impl<'a> Method<'a> {
     }
 }
 
-pub(super) struct MethodResolver(pub(super) Weak<Core>);
-
-impl Resolver for MethodResolver {
-    fn resolve(&self, name: &ZCallName) -> Result<Answer, CallError> {
-        let core = alive(&self.0)?;
-        let Some(Method { module, type_path, method }) = Method::of(name) else { return Ok(Answer::declined("")) };
-        if let Some(export) = core.exports.find(module, type_path, method) {
-            return Ok(Answer::Function(export_call(export, &self.0)));
-        }
-        let hooks = core.hooks.borrow();
-        let is_meant = |gate: &Gate| gate.is_open() && *gate.tag().name == *module;
-        let owner = hooks
-            .iter()
-            .filter(|(_, hooks)| is_meant(&hooks.gate))
-            .filter_map(|(id, hooks)| Some((core.world.types.class(id)?, hooks.gate.tag().id)))
-            .filter(|(class, _)| is_type(&class.path, type_path))
-            .min_by_key(|(_, module)| *module);
-        let found = owner.and_then(|(class, module)| {
-            let function = class.own_functions.iter().find(|function| *function.text == *method).cloned()?;
-            Some(function_call(&self.0, function, Dispatch::Final).by_module(module))
-        });
-        Ok(found.map_or_else(|| Answer::declined(""), Answer::Function))
+/// Resolves an exported method of a module, or a function that a class of the module declares.
+pub(super) fn resolve(weak: &Weak<Core>, name: &ZCallName) -> Result<Answer, CallError> {
+    let core = alive(weak)?;
+    let Some(Method { module, type_path, method }) = Method::of(name) else { return Ok(Answer::declined("")) };
+    if let Some(export) = core.exports.find(module, type_path, method) {
+        return Ok(Answer::Function(export_call(export, weak)));
     }
+    let hooks = core.hooks.borrow();
+    let is_meant = |gate: &Gate| gate.is_open() && *gate.tag().name == *module;
+    let owner = hooks
+        .iter()
+        .filter(|(_, hooks)| is_meant(&hooks.gate))
+        .filter_map(|(id, hooks)| Some((core.world.types.class(id)?, hooks.gate.tag().id)))
+        .filter(|(class, _)| is_type(&class.path, type_path))
+        .min_by_key(|(_, module)| *module);
+    let found = owner.and_then(|(class, module)| {
+        let function = class.own_functions.iter().find(|function| *function.text == *method).cloned()?;
+        Some(function_call(weak, function, Dispatch::Final).by_module(module))
+    });
+    Ok(found.map_or_else(|| Answer::declined(""), Answer::Function))
 }

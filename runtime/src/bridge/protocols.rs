@@ -2,17 +2,21 @@
 //! protocol that a host adds.
 
 use std::io;
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 
+use crate::boundary::CallError;
 use crate::bridge::calls::Dispatch;
 use crate::bridge::core::Core;
-use crate::bridge::nd::{DelegateResolver, ND};
-use crate::bridge::nm::{MethodResolver, NM};
-use crate::bridge::uf::{FunctionResolver, UF, UF_FINAL};
-use crate::bridge::up::{PropertyResolver, UP};
-use crate::zcall::chain::{Origin, Resolver, ResolverChain};
+use crate::bridge::nd::{self, ND};
+use crate::bridge::nm::{self, NM};
+use crate::bridge::uf::{self, UF, UF_FINAL};
+use crate::bridge::up::{self, UP};
+use crate::zcall::chain::{Answer, Origin, Resolver, ResolverChain};
 use crate::zcall::explicit::Ex;
+use crate::zcall::name::ZCallName;
 use crate::zcall::protocol::Protocol;
+
+type Resolve = fn(&Weak<Core>, &ZCallName) -> Result<Answer, CallError>;
 
 pub(crate) fn built_in() -> ResolverChain {
     let chain = ResolverChain::new();
@@ -29,15 +33,17 @@ impl Core {
     /// finalizer thread cannot be started, or if the caller runs on the stack of a coroutine.
     pub(crate) fn new() -> io::Result<Rc<Self>> {
         let core = Self::with_chain(built_in())?;
-        let weak = || Rc::downgrade(&core);
-        let functions = |dispatch| Rc::new(FunctionResolver { core: weak(), dispatch });
+        let resolver = |resolve: Resolve| -> Rc<dyn Resolver> {
+            let core = Rc::downgrade(&core);
+            Rc::new(move |name: &ZCallName| resolve(&core, name))
+        };
         let resolvers: [(&str, Rc<dyn Resolver>); 6] = [
             ("ex", Rc::clone(&core.explicit) as _),
-            ("uf", functions(Dispatch::Virtual)),
-            ("uf!", functions(Dispatch::Final)),
-            ("up", Rc::new(PropertyResolver(weak()))),
-            ("nm", Rc::new(MethodResolver(weak()))),
-            ("nd", Rc::new(DelegateResolver(weak()))),
+            ("uf", resolver(|core, name| uf::resolve(core, name, Dispatch::Virtual))),
+            ("uf!", resolver(|core, name| uf::resolve(core, name, Dispatch::Final))),
+            ("up", resolver(up::resolve)),
+            ("nm", resolver(nm::resolve)),
+            ("nd", resolver(nd::resolve)),
         ];
         for (word, resolver) in resolvers {
             core.chain.add(word, Origin::BuiltIn, 0, word, resolver).expect("it is the only one");

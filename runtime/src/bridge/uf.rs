@@ -18,7 +18,7 @@ use crate::handles::{ModuleId, ObjectHandle};
 use crate::object::function::Function;
 use crate::signature::described;
 use crate::zcall::call::{Call, Callee, Dispatcher, Resolved};
-use crate::zcall::chain::{Answer, Resolver};
+use crate::zcall::chain::Answer;
 use crate::zcall::name::ZCallName;
 
 /// Protocol for calls that run the override of a function.
@@ -32,21 +32,15 @@ pub(super) const UF: BuiltIn = BuiltIn {
 /// Protocol for calls that ignore overrides.
 pub(super) const UF_FINAL: BuiltIn = BuiltIn { word: "uf!", form: "`uf!:/Script/Package.Type:Function`", ..UF };
 
-pub(super) struct FunctionResolver {
-    pub(super) core: Weak<Core>,
-    pub(super) dispatch: Dispatch,
-}
-
-impl Resolver for FunctionResolver {
-    fn resolve(&self, name: &ZCallName) -> Result<Answer, CallError> {
-        let core = alive(&self.core)?;
-        let Some(function) = core.world.types.function_by_path(name.address()) else { return Ok(Answer::declined("")) };
-        let module = module_of(&core, name.address(), function.tag);
-        let direct = direct_of(&core, &function, self.dispatch);
-        let direct = direct.or_else(|| method_code(&core, &function, self.dispatch));
-        let function = function_call(&self.core, function, self.dispatch);
-        Ok(Answer::Function(function.of_module(module).with_black_code(direct)))
-    }
+/// Resolves a function of a class or of an interface.
+pub(super) fn resolve(weak: &Weak<Core>, name: &ZCallName, dispatch: Dispatch) -> Result<Answer, CallError> {
+    let core = alive(weak)?;
+    let Some(function) = core.world.types.function_by_path(name.address()) else { return Ok(Answer::declined("")) };
+    let module = module_of(&core, name.address(), function.tag);
+    let direct = direct_of(&core, &function, dispatch);
+    let direct = direct.or_else(|| method_code(&core, &function, dispatch));
+    let function = function_call(weak, function, dispatch);
+    Ok(Answer::Function(function.of_module(module).with_black_code(direct)))
 }
 
 /// Returns the module that invalidates a resolved member path when the module ends: the module of the class in the path. A new build of
