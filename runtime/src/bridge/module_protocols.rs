@@ -17,7 +17,7 @@ use crate::object::mode::Reach;
 use crate::signature::described_by_module;
 use crate::zcall::buffer::collect_text;
 use crate::zcall::call::{Call, Dispatcher, Resolved};
-use crate::zcall::chain::{Answer, Origin, Resolver};
+use crate::zcall::chain::{Answer, Origin};
 use crate::zcall::name::ZCallName;
 use crate::zcall::protocol::{PlainProtocol, Protocol};
 use crate::zcall::reader::{NameError, NameErrorKind, Reader};
@@ -77,17 +77,29 @@ pub(crate) fn add_resolver(
     module: ModuleId,
     resolver: &BorrowedDesc<'_, ResolverDesc<'_>>,
 ) -> Result<(), CallError> {
-    let BorrowedDesc(description) = *resolver;
-    let (protocol, label) = (description.protocol.as_str(), description.label.as_str());
-    let code = Registered::new(core, module, format!("the resolver `{label}`"))?;
-    let resolver = ModuleResolver {
-        code: Rc::new(code),
-        number: description.number,
-        resolve: description.resolve,
-        call: description.call,
-        drop: description.drop,
+    let BorrowedDesc(&ResolverDesc { number, protocol, label, priority, resolve, call, drop }) = *resolver;
+    let (protocol, label) = (protocol.as_str(), label.as_str());
+    let code = Rc::new(Registered::new(core, module, format!("the resolver `{label}`"))?);
+    let resolve_name = move |name: &ZCallName| {
+        let mut answer = Resolution::declined();
+        let full = name.to_string();
+        // SAFETY: the module registered the function with this number. The gate is open, so the image is mapped. The other arguments are
+        // borrowed for the call.
+        let run =
+            |failure: &mut Failure| unsafe { (resolve.0)(number, RStr::from_str(name.rest()), &mut answer, failure) };
+        code.enter(&full, run)?;
+        match answer.kind {
+            ResolutionKind::DECLINED => Ok(Answer::declined(answer.text.as_str())),
+            ResolutionKind::FUNCTION => {
+                let (code, number) = (Rc::clone(&code), answer.function);
+                let function = ModuleFunction { code, name: full, number, call, drop };
+                let signature = described_by_module(answer.text.as_str(), answer.fingerprint);
+                Ok(Answer::Function(Resolved::new(signature, function).by_module(module)))
+            }
+            other => Err(CallError::other(format!("an answer of the unknown kind {}", other.0))),
+        }
     };
-    core.chain.add(protocol, Origin::Module(module), description.priority, label, Rc::new(resolver))
+    core.chain.add(protocol, Origin::Module(module), priority, label, Rc::new(resolve_name))
 }
 
 /// Registered code of a module, with the gate of the module, and the name for red frames.
@@ -112,42 +124,6 @@ impl Registered {
         core.world.slices.allow_change(&self.what)?;
         core.world.mode.may_call(name, || Reach::Static(self.gate.tag().id))?;
         core.red.call_module(&self.gate, &self.what, call)
-    }
-}
-
-struct ModuleResolver {
-    code: Rc<Registered>,
-    number: u64,
-    resolve: alcedo_abi::protocols::ResolveName,
-    call: alcedo_abi::protocols::CallResolved,
-    drop: alcedo_abi::protocols::DropResolved,
-}
-
-impl Resolver for ModuleResolver {
-    fn resolve(&self, name: &ZCallName) -> Result<Answer, CallError> {
-        let mut answer = Resolution::declined();
-        let full = name.to_string();
-        // SAFETY: the module registered the function with this number. The gate is open, so the image is mapped. The other arguments are
-        // borrowed for the call.
-        let resolve = |failure: &mut Failure| unsafe {
-            (self.resolve.0)(self.number, RStr::from_str(name.rest()), &mut answer, failure)
-        };
-        self.code.enter(&full, resolve)?;
-        match answer.kind {
-            ResolutionKind::DECLINED => Ok(Answer::declined(answer.text.as_str())),
-            ResolutionKind::FUNCTION => {
-                let function = ModuleFunction {
-                    code: Rc::clone(&self.code),
-                    name: full,
-                    number: answer.function,
-                    call: self.call,
-                    drop: self.drop,
-                };
-                let signature = described_by_module(answer.text.as_str(), answer.fingerprint);
-                Ok(Answer::Function(Resolved::new(signature, function).by_module(self.code.gate.tag().id)))
-            }
-            other => Err(CallError::other(format!("an answer of the unknown kind {}", other.0))),
-        }
     }
 }
 
