@@ -41,6 +41,36 @@ impl Drop for Counted<'_> {
     }
 }
 
+/// Guard of the last entry in a list. Dropping the guard removes the entry.
+///
+/// # Examples
+/// ```
+/// use alcedo_base::cells::{Pushed, RefCell};
+///
+/// let open_menus = RefCell::new(Vec::new());
+/// {
+///     let _menu = Pushed::onto(&open_menus, "inventory");
+///     assert_eq!(*open_menus.borrow(), ["inventory"]);
+/// }
+/// assert!(open_menus.borrow().is_empty());
+/// ```
+#[must_use = "the entry is removed when this is dropped"]
+pub struct Pushed<'a, T>(&'a RefCell<Vec<T>>);
+
+impl<'a, T> Pushed<'a, T> {
+    /// Appends `entry` to `list` until the returned guard is dropped.
+    pub fn onto(list: &'a RefCell<Vec<T>>, entry: T) -> Self {
+        list.borrow_mut().push(entry);
+        Self(list)
+    }
+}
+
+impl<T> Drop for Pushed<'_, T> {
+    fn drop(&mut self) {
+        self.0.borrow_mut().pop();
+    }
+}
+
 /// Dynamically borrowed value, like [`std::cell::RefCell`].
 ///
 /// # Examples

@@ -14,7 +14,7 @@ use std::rc::Rc;
 
 use crate::boundary::{CallError, mismatch};
 use crate::bridge::calls;
-use crate::cells::RefCell;
+use crate::cells::{Pushed, RefCell};
 use crate::handles::ObjectHandle;
 use crate::object::World;
 use crate::object::function::Function;
@@ -68,15 +68,6 @@ struct Running {
 /// Number that is stored in a delegate, and identifies the delegate even if the delegate moves in memory. `None` for single delegates, and
 /// for delegates before their first call.
 pub(crate) type DelegateMark = Option<NonZeroU32>;
-
-/// Guard of the innermost call in progress. Dropping the guard removes the call from the list, also during unwinding.
-struct Ended<'a>(&'a Delegates);
-
-impl Drop for Ended<'_> {
-    fn drop(&mut self) {
-        self.0.running.borrow_mut().pop();
-    }
-}
 
 /// Types of the parameters and of the result of a signature.
 pub(crate) type Types = (Vec<PropertyType>, Option<PropertyType>);
@@ -258,8 +249,7 @@ impl Delegates {
         if let PropertyType::Delegate(_) = ty {
             return self.call_one(world, signature, &left, call);
         }
-        self.running.borrow_mut().push(Running { mark, left });
-        let _ended = Ended(self);
+        let _running = Pushed::onto(&self.running, Running { mark, left });
         let mut outcome = Ok(());
         while let Some(binding) = self.next() {
             let Some(function) = target(world, signature, &binding) else { continue };
@@ -288,8 +278,7 @@ impl Delegates {
             Some(why) => nothing(&format!("leads nowhere: {why}")),
             None => nothing("is bound to a dormant object"),
         })?;
-        self.running.borrow_mut().push(Running { mark: None, left: Vec::new() });
-        let _ended = Ended(self);
+        let _running = Pushed::onto(&self.running, Running { mark: None, left: Vec::new() });
         call(&function, binding.object)
     }
 

@@ -7,7 +7,7 @@ use std::cell::Cell;
 use std::ptr::NonNull;
 
 use crate::boundary::{CallError, mismatch};
-use crate::cells::RefCell;
+use crate::cells::{Pushed, RefCell};
 use crate::object::containers::array_ref;
 use crate::object::names::Names;
 use crate::object::property::PropertyType;
@@ -40,8 +40,7 @@ impl OpenFrames {
         let number = self.last.get() + 1;
         self.last.set(number);
         let frame = Some(NonNull::from(frame).cast());
-        self.open.borrow_mut().push(Open { number, frame, params: Vec::new() });
-        let _closes = Closes(self);
+        let _open = Pushed::onto(&self.open, Open { number, frame, params: Vec::new() });
         call(number)
     }
 
@@ -108,14 +107,6 @@ impl OpenFrames {
             let read = value_of(text, &frame.result_property()?.ty, names)?;
             frame.set_result_value(&read)
         })
-    }
-}
-
-struct Closes<'a>(&'a OpenFrames);
-
-impl Drop for Closes<'_> {
-    fn drop(&mut self) {
-        self.0.open.borrow_mut().pop();
     }
 }
 

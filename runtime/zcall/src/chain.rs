@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use crate::boundary::{CallError, catch_panics};
 use crate::call::Resolved;
-use crate::cells::RefCell;
+use crate::cells::{Pushed, RefCell};
 use crate::escape;
 use crate::explain::{Explanation, Step, StepAnswer};
 use crate::handles::ModuleId;
@@ -441,8 +441,9 @@ impl ResolverChain {
         entries.iter().find(|entry| *entry.word == *word && self.is_running(entry.origin)).cloned()
     }
 
-    fn enter(&self, name: &ZCallName) -> Result<InProgress<'_>, CallError> {
-        let mut in_progress = self.in_progress.borrow_mut();
+    /// Lists a running lookup until the returned guard is dropped.
+    fn enter(&self, name: &ZCallName) -> Result<Pushed<'_, ZCallName>, CallError> {
+        let in_progress = self.in_progress.borrow();
         if let Some(first) = in_progress.iter().position(|known| known == name) {
             let chain: Vec<_> = in_progress[first..].iter().chain([name]).map(ToString::to_string).collect();
             let chain = chain.join(" → ");
@@ -453,17 +454,8 @@ impl ResolverChain {
         if in_progress.len() == DEEPEST {
             return Err(CallError::other(format!("`{name}` is the {DEEPEST}th name that is resolved for another")));
         }
-        in_progress.push(name.clone());
-        Ok(InProgress(self))
-    }
-}
-
-/// Guard of a running lookup. Dropping the guard removes the name from `in_progress`.
-struct InProgress<'a>(&'a ResolverChain);
-
-impl Drop for InProgress<'_> {
-    fn drop(&mut self) {
-        self.0.in_progress.borrow_mut().pop();
+        drop(in_progress);
+        Ok(Pushed::onto(&self.in_progress, name.clone()))
     }
 }
 
