@@ -3,7 +3,7 @@
 #![expect(unsafe_code, reason = "reads and writes the values that conjugates refer to")]
 
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use alcedo_abi::handles::{ConjugateHandle, TypeNumber};
 
@@ -13,7 +13,7 @@ use crate::bridge::delegates::DelegateMark;
 use crate::bridge::dynamic_call::{get_plain, set_plain};
 use crate::conjugate::Color;
 use crate::conjugate::owned_values::Opened;
-use crate::conjugate::serials::{Age, Facts};
+use crate::conjugate::serials::Facts;
 use crate::handles::{ModuleId, ObjectHandle};
 use crate::object::body::Body;
 use crate::object::owned::OwnedValue;
@@ -216,10 +216,4 @@ fn find(core: &Core, handle: ConjugateHandle) -> Option<Opened> {
 fn expired(state: &State) -> CallError {
     let kind = state.facts.kind.text().unwrap_or("?");
     CallError::Expired { what: format!("{} {kind}", state.color), age: state.facts.age.to_string() }
-}
-
-/// Converts an age to whole nanoseconds, for the ABI. The flag is `true` if the nanoseconds are only a minimum.
-pub(crate) fn nanoseconds(age: Age) -> (u64, bool) {
-    let whole = |age: Duration| u64::try_from(age.as_nanos()).unwrap_or(u64::MAX);
-    (whole(age.at_least()), !age.is_exact())
 }

@@ -8,27 +8,24 @@ use alcedo_abi::values::{ConjugateState, RawLocation, color};
 use super::arguments::{LastingLocation, MadeAt};
 use super::owned_values;
 use crate::boundary::CallError;
-use crate::bridge::conjugates::{self, State, nanoseconds};
+use crate::bridge::conjugates;
 use crate::bridge::core::Core;
 use crate::conjugate::Color;
 use crate::handles::ModuleId;
 
 pub(super) fn conjugate_state(core: &Core, conjugate: ConjugateHandle) -> Result<ConjugateState, CallError> {
-    Ok(as_data(conjugates::state(core, conjugate, Instant::now())?))
-}
-
-fn as_data(state: State) -> ConjugateState {
-    let (age, older) = nanoseconds(state.facts.age);
-    ConjugateState {
+    let state = conjugates::state(core, conjugate, Instant::now())?;
+    let age = state.facts.age;
+    Ok(ConjugateState {
         color: match state.color {
             Color::Red => color::RED,
             Color::Black => color::BLACK,
         },
         expired: u8::from(state.is_expired),
         kind: state.facts.kind,
-        older: u8::from(older),
-        age,
-    }
+        older: u8::from(!age.is_exact()),
+        age: u64::try_from(age.at_least().as_nanos()).unwrap_or(u64::MAX),
+    })
 }
 
 pub(super) fn conjugate_borrow(_core: &Core, location: LastingLocation<'_>) -> Result<ConjugateHandle, CallError> {
