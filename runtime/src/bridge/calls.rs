@@ -90,19 +90,9 @@ pub(crate) fn invoke(
     catch_panics(|| function.invoke(world, object, block))
 }
 
-/// Calls a function with dynamic values, for hosts, tools and tests. Returns `None` for a function without a result. Returns an error if
-/// the arguments do not match the signature. If the function body fails, returns its error.
-pub(crate) fn call_with_values(
-    world: &World,
-    function: &Rc<Function>,
-    object: ObjectHandle,
-    arguments: &[Value],
-    dispatch: Dispatch,
-) -> Result<Option<Value>, CallError> {
-    call_with_out_parameters(world, function, object, arguments, dispatch).map(|(result, _)| result)
-}
-
-/// Calls a function like [`call_with_values`], and also returns the out parameters in order. Returns the same errors.
+/// Calls a function with dynamic values, for hosts, tools and tests. Returns the result, and the out parameters in order. The result is
+/// `None` for a function without a result. Returns an error if the arguments do not match the signature. If the function body fails,
+/// returns its error.
 pub(crate) fn call_with_out_parameters(
     world: &World,
     function: &Rc<Function>,

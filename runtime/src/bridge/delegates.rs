@@ -294,7 +294,8 @@ impl Delegates {
     ) -> Result<Option<Value>, CallError> {
         let mut result = None;
         self.call(world, ty, mark, delegate, &mut |function, object| {
-            result = calls::call_with_values(world, function, object, arguments, calls::Dispatch::Final)?;
+            let dispatch = calls::Dispatch::Final;
+            (result, _) = calls::call_with_out_parameters(world, function, object, arguments, dispatch)?;
             Ok(())
         })?;
         Ok(result)
