@@ -149,7 +149,7 @@ impl Inner {
     }
 
     /// Returns the registration sites of the callbacks that may own a handle of this runtime.
-    fn sites(&self) -> Vec<Site> {
+    pub(super) fn sites(&self) -> Vec<Site> {
         let mut sites = self.tickers.sites();
         sites.extend(self.before_destroy.sites());
         sites.extend(self.loads.observers.sites());
@@ -209,10 +209,6 @@ impl Inner {
 }
 
 impl Runtime {
-    pub(super) fn callbacks_that_own(&self) -> Vec<Site> {
-        self.inner.sites()
-    }
-
     /// Waits at most for `deadline` until the finalizer thread has dropped all queued plugin parts. Runs posted closures during the wait,
     /// because a finalizer may wait for a posted closure.
     ///

@@ -24,7 +24,7 @@ struct Runtimes(RefCell<Vec<WeakRuntime>>);
 impl Drop for Runtimes {
     fn drop(&mut self) {
         for left in self.0.take().iter().filter_map(WeakRuntime::upgrade) {
-            let callbacks: Vec<_> = left.callbacks_that_own().iter().map(Site::to_string).collect();
+            let callbacks: Vec<_> = left.inner.sites().iter().map(Site::to_string).collect();
             if !callbacks.is_empty() {
                 log_warning(callbacks.join(", "), left.stage_dir());
             }
