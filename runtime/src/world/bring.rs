@@ -29,7 +29,7 @@ use crate::reload::conversion::{PendingConversion, keep_original};
 use crate::reload::object_plan::ObjectPlan;
 use crate::reload::plan::{OwnReference, refer_to_own};
 use crate::world::error::WorldError;
-use crate::world::file_value::{FileReference, FromFile};
+use crate::world::file_value::FileReference;
 use crate::world::plan::{ClassPlan, Target};
 use crate::world::records::{KeptRecord, ObjectRecord, WorldFile};
 use crate::world::report::WorldLoadReport;
@@ -74,7 +74,8 @@ struct References<'a> {
     lost: Vec<String>,
 }
 
-impl FromFile for References<'_> {
+impl References<'_> {
+    /// Returns the object of a saved reference. Returns `NONE` if the object does not exist.
     fn object(&mut self, reference: &FileReference) -> ObjectHandle {
         match reference {
             FileReference::None => ObjectHandle::NONE,
@@ -285,7 +286,7 @@ impl<'a> Bringing<'a> {
         for (index, saved) in &record.values {
             let index = *index as usize;
             self.is_default[index] = false;
-            let value = saved.value(names, &mut references);
+            let value = saved.value(names, &mut |reference: &FileReference| references.object(reference));
             let name = &class.properties[index].name;
             for path in references.lost.drain(..) {
                 self.report.unresolved.push(format!("{}.{name}: nothing is at {path}", record.name));

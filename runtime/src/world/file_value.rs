@@ -101,25 +101,12 @@ pub(crate) enum FileReference {
     Path(String),
 }
 
-/// Converts object handles to saved references when a value is written.
-pub(crate) trait ToFile {
-    /// Returns the saved reference for an object.
-    fn reference(&self, object: ObjectHandle) -> FileReference;
-}
-
-/// Resolves saved references to object handles when a value is read.
-pub(crate) trait FromFile {
-    /// Returns the object of a saved reference. Returns `NONE` if the object does not exist.
-    fn object(&mut self, reference: &FileReference) -> ObjectHandle;
-}
-
 impl FileValue {
-    /// Converts a value to its form in the file.
-    pub(crate) fn of(value: &Value, names: &Names, to: &impl ToFile) -> Self {
+    /// Converts a value to its form in the file. `to` returns the saved reference for an object.
+    pub(crate) fn of(value: &Value, names: &Names, to: &impl Fn(ObjectHandle) -> FileReference) -> Self {
         let text = |name: &Name| names.text(*name).to_string();
         let all = |values: &[Value]| values.iter().map(|value| Self::of(value, names, to)).collect::<Vec<_>>();
-        let bound =
-            |binding: &Binding| FileBinding { object: to.reference(binding.object), function: text(&binding.function) };
+        let bound = |binding: &Binding| FileBinding { object: to(binding.object), function: text(&binding.function) };
         match value {
             Value::U8(value) => Self::U8(*value),
             Value::U16(value) => Self::U16(*value),
@@ -136,7 +123,7 @@ impl FileValue {
             Value::Bool(value) => Self::Bool(*value),
             Value::Text(text) => Self::Text(text.clone()),
             Value::Name(name) => Self::Name(names.text(*name).to_string()),
-            Value::Object(object) => Self::Object(to.reference(*object)),
+            Value::Object(object) => Self::Object(to(*object)),
             Value::Enum(value) => Self::Enum(value.text.to_string(), value.number.to_string()),
             Value::Utf8(text) => Self::Utf8(text.clone()),
             Value::Ansi(text) => Self::Ansi(text.clone()),
@@ -149,8 +136,8 @@ impl FileValue {
             Value::SoftObject(path) => Self::SoftObject(text(path)),
             Value::FieldPath(path) => Self::FieldPath(text(path)),
             Value::LazyObject(id) => Self::LazyObject(id.high, id.low),
-            Value::WeakObject(object) => Self::WeakObject(to.reference(*object)),
-            Value::ScriptInterface(object) => Self::ScriptInterface(to.reference(*object)),
+            Value::WeakObject(object) => Self::WeakObject(to(*object)),
+            Value::ScriptInterface(object) => Self::ScriptInterface(to(*object)),
             Value::Array(values) => Self::Array(all(values)),
             Value::Set(values) => Self::Set(all(values)),
             Value::Map(entries) => {
@@ -173,7 +160,7 @@ impl FileValue {
     }
 
     /// Converts the value from its form in the file.
-    pub(crate) fn value(&self, names: &Names, from: &mut impl FromFile) -> Value {
+    pub(crate) fn value(&self, names: &Names, from: &mut impl FnMut(&FileReference) -> ObjectHandle) -> Value {
         match self {
             Self::U8(value) => Value::U8(*value),
             Self::U16(value) => Value::U16(*value),
@@ -190,7 +177,7 @@ impl FileValue {
             Self::Bool(value) => Value::Bool(*value),
             Self::Text(text) => Value::Text(text.clone()),
             Self::Name(name) => Value::Name(names.intern(name)),
-            Self::Object(reference) => Value::Object(from.object(reference)),
+            Self::Object(reference) => Value::Object(from(reference)),
             Self::Enum(text, number) => {
                 Value::Enum(EnumValue { text: text.as_str().into(), number: number.parse().unwrap_or_default() })
             }
@@ -211,8 +198,8 @@ impl FileValue {
                 parsed.unwrap_or_else(|| Value::Text(text.clone()))
             }
             Self::LazyObject(high, low) => Value::LazyObject(LazyRaw { high: *high, low: *low }),
-            Self::WeakObject(reference) => Value::WeakObject(from.object(reference)),
-            Self::ScriptInterface(reference) => Value::ScriptInterface(from.object(reference)),
+            Self::WeakObject(reference) => Value::WeakObject(from(reference)),
+            Self::ScriptInterface(reference) => Value::ScriptInterface(from(reference)),
             Self::Array(values) => Value::Array(values.iter().map(|value| value.value(names, from)).collect()),
             Self::Set(values) => Value::Set(values.iter().map(|value| value.value(names, from)).collect()),
             Self::Map(entries) => {
@@ -255,8 +242,8 @@ impl FileValue {
 }
 
 impl FileBinding {
-    fn binding(&self, names: &Names, from: &mut impl FromFile) -> Binding {
-        let object = from.object(&self.object);
+    fn binding(&self, names: &Names, from: &mut impl FnMut(&FileReference) -> ObjectHandle) -> Binding {
+        let object = from(&self.object);
         // An unbound delegate has no function name.
         let function = if object.is_none() { Name::default() } else { names.intern(&self.function) };
         Binding { object, function }

@@ -25,7 +25,7 @@ use crate::object::storage::transfer::{Rule, Transfer};
 use crate::reload::plan::{PropertyDefault, is_subobject, is_transient, native_ancestor};
 use crate::world::disk::unwritten;
 use crate::world::error::WorldError;
-use crate::world::file_value::{FileReference, FileValue, ToFile};
+use crate::world::file_value::{FileReference, FileValue};
 use crate::world::format::Records;
 use crate::world::records::{ClassRecord, KeptRecord, ObjectRecord, PropertyRecord, StructRecord};
 
@@ -68,9 +68,8 @@ impl<'a> FileIndexes<'a> {
         let index = self.by_slot.get(object.index() as usize)?.checked_sub(1)?;
         (self.living[index as usize] == object).then_some(index)
     }
-}
 
-impl ToFile for FileIndexes<'_> {
+    /// Returns the saved reference for an object.
     fn reference(&self, object: ObjectHandle) -> FileReference {
         match self.of(object) {
             Some(index) => FileReference::In(index),
@@ -282,6 +281,7 @@ impl Gathering<'_> {
     ) -> Result<Vec<KeptField>, CallError> {
         let (core, indexes, are_own) = (self.core, self.indexes, &mut self.are_own);
         let (world, cdo, own) = (&core.world, notes.class.cdo.get(), body.view());
+        let reference = |object| indexes.reference(object);
         world.objects.with_body(cdo, |template| {
             let default = template.view();
             let is_compared =
@@ -294,10 +294,10 @@ impl Gathering<'_> {
                 if is_default {
                     continue;
                 }
-                let value = FileValue::of(&own.read(property)?, &world.names, indexes);
+                let value = FileValue::of(&own.read(property)?, &world.names, &reference);
                 // A reference to a destroyed object is saved as an empty reference, so it counts as equal to an empty default.
                 if !property.ty.names_objects()
-                    || value != FileValue::of(&default.read(property)?, &world.names, indexes)
+                    || value != FileValue::of(&default.read(property)?, &world.names, &reference)
                 {
                     values.push((index, value));
                 }
@@ -313,6 +313,7 @@ impl Gathering<'_> {
     /// the object is missing.
     fn asleep(&mut self, dormant: &Dormant, class: usize) -> Saved {
         let record = &mut self.classes[class];
+        let (names, indexes) = (&self.core.world.names, self.indexes);
         let mut values = Vec::new();
         for (name, value) in &dormant.values {
             let known = record.properties.iter().position(|property| property.name == **name);
@@ -321,7 +322,7 @@ impl Gathering<'_> {
                 record.properties.push(PropertyRecord { name: name.to_string(), ty: String::new() });
             }
             if let KeptValue::Own(value) = value {
-                values.push((index as u32, FileValue::of(value, &self.core.world.names, self.indexes)));
+                values.push((index as u32, FileValue::of(value, names, &|object| indexes.reference(object))));
             }
         }
         values
