@@ -18,8 +18,10 @@ use std::sync::atomic::Ordering::SeqCst;
 use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
+use libloading::os::unix::Library;
+
 use super::c::kernel::clock;
-use super::c::loader::{self, Share};
+use super::c::loader;
 use super::c::signals;
 use super::loaded::{self, Loaded};
 use super::lookups::{self, Lookups};
@@ -109,7 +111,7 @@ struct State {
 struct Held {
     library: Loaded,
     since: Ticks,
-    share: Share,
+    share: Library,
     /// The library uses a function of [`LEAVE`] without the function that removes the registered address, and must stay mapped.
     for_good: bool,
 }
@@ -246,7 +248,7 @@ impl Companions {
             let for_good = leaves_something(&library);
             let since = state.mapped_since(&library).unwrap_or(self.created);
             if (for_good || is_in_use(&library, since))
-                && let Some(share) = Share::of(&library.name)
+                && let Some(share) = loader::share(&library.name)
             {
                 let name = library.file();
                 tracing::info!(library = name, for_good, "a library that came with an image stays: it is in use");

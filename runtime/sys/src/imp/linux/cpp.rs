@@ -10,8 +10,9 @@ use std::ffi::{CStr, c_void};
 use std::mem::transmute;
 use std::sync::Mutex;
 
-use super::c::loader::Share;
-use super::c::peek;
+use libloading::os::unix::Library;
+
+use super::c::{loader, peek};
 use super::loaded::{self, Loaded};
 use super::{lock, scan};
 use crate::ledger::repair::{CPP_LIBRARY, Repair};
@@ -165,7 +166,7 @@ fn redirect_references(is_ours: impl Fn(usize) -> bool) -> u64 {
 fn with_slots(act: impl FnOnce(&mut [FacetSlot], &[Loaded])) {
     let all = loaded::all();
     let Some(library) = all.iter().find(|library| library.file().starts_with(FILE)) else { return };
-    let Some(share) = Share::of(&library.name) else { return };
+    let Some(share) = loader::share(&library.name) else { return };
     let mut known = lock(&KNOWN);
     if known.as_ref().is_none_or(|known| !known.library.is(library)) {
         *known = Some(Known { library: library.clone(), slots: slots(&share) });
@@ -175,18 +176,19 @@ fn with_slots(act: impl FnOnce(&mut [FacetSlot], &[Loaded])) {
     }
 }
 
-fn slots(share: &Share) -> Vec<FacetSlot> {
+fn slots(share: &Library) -> Vec<FacetSlot> {
     let mut slots = Vec::new();
-    let both = |get, set| share.address(get).zip(share.address(set));
+    let address = |name: &CStr| loader::symbol(share, name).ok().filter(|address| !address.is_null());
+    let both = |get: &CStr, set: &CStr| address(get).zip(address(set));
     for Single { get, set, first, is_function } in SINGLES {
         let Some((get, set)) = both(get, set) else { continue };
         // SAFETY: the functions of these names take no argument or an address, and return one.
         let (get, set) = unsafe { (transmute::<*mut c_void, Get>(get), transmute::<*mut c_void, Set>(set)) };
-        let first = first.and_then(|name| share.address(name)).map_or(0, |first| first.addr());
+        let first = first.and_then(address).map_or(0, |first| first.addr());
         slots.push(FacetSlot { access: Access::Single { get, set }, is_function, first, before: first });
     }
     for Streams { objects, parts } in STREAMS {
-        for stream in objects.iter().filter_map(|name| share.address(name)) {
+        for stream in objects.iter().filter_map(|name| address(name)) {
             for (get, set) in parts.iter().filter_map(|(get, set)| both(get, set)) {
                 // SAFETY: the functions of these names take a stream (the setter also an address) and return an address.
                 let (get, set) =

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use libloading::os::unix::Library;
 
-use super::c::loader::{Share, symbol};
+use super::c::loader::{share, symbol};
 use super::proc::Maps;
 use super::room::{Room, Unmapping};
 use super::{loaded, ranges_where};
@@ -128,10 +128,10 @@ fn user_of(path: &Path) -> String {
 
 /// Checks if the loader still lists an image of this name. The check temporarily adds a reference to the image.
 fn is_known(path: &Path) -> bool {
-    let share = || Share::of(path.as_os_str().as_bytes());
+    let is_listed = || share(path.as_os_str().as_bytes()).is_some();
     // Checks twice. If the last foreign reference is released during the first check, dropping the temporary reference unmaps the image.
     // The second check then no longer finds the image.
-    share().map(drop).is_some() && share().is_some()
+    is_listed() && is_listed()
 }
 
 /// Returns the loader's message, because the message of the crate `libloading` names only the failed call.

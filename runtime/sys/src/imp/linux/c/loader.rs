@@ -2,14 +2,14 @@
 #![expect(unsafe_code, reason = "opens libraries, walks the loader's list, and looks up names and addresses in it")]
 
 use std::borrow::Cow;
-use std::ffi::{CStr, CString, OsStr, c_int, c_void};
+use std::ffi::{CStr, OsStr, c_int, c_void};
 use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::ptr;
 
-use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+use libloading::os::unix::{Library, RTLD_LAZY, RTLD_LOCAL, RTLD_NOW};
 use object::elf::{DT_NULL, DynamicTag};
 
 use super::peek;
@@ -177,15 +177,10 @@ pub(in crate::imp::linux) fn symbol(library: &Library, name: &CStr) -> Result<*m
     unsafe { library.get::<*mut c_void>(name) }.map(|symbol| *symbol)
 }
 
+/// Returns the address of a symbol in the default scope.
 pub(in crate::imp::linux) fn address_of(name: &CStr) -> Option<*mut c_void> {
-    find(None, name)
-}
-
-/// Returns the address of a symbol in the library or its dependencies, or in the default scope if `library` is `None`.
-fn find(library: Option<&Share>, name: &CStr) -> Option<*mut c_void> {
-    let scope = library.map_or(libc::RTLD_DEFAULT, |share| share.0);
-    // SAFETY: the loader reads a C string. The library, if any, is mapped while `Share` exists. The address is not dereferenced.
-    let found = unsafe { libc::dlsym(scope, name.as_ptr()) };
+    // SAFETY: the loader reads a C string. The address is not dereferenced.
+    let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
     (!found.is_null()).then_some(found)
 }
 
@@ -214,33 +209,11 @@ pub(in crate::imp::linux) fn enclosing(address: usize) -> Option<usize> {
     (!found.is_null()).then(|| found.addr())
 }
 
-/// Reference to a library, which keeps the library mapped until this value is dropped.
-pub(in crate::imp::linux) struct Share(*mut c_void);
-
-// SAFETY: references may be released on any thread.
-unsafe impl Send for Share {}
-
-impl Share {
-    /// Adds a reference to a library. Returns `None` if the library is not mapped.
-    pub(in crate::imp::linux) fn of(name: &[u8]) -> Option<Self> {
-        let name = CString::new(name).ok()?;
-        // SAFETY: with `RTLD_NOLOAD` the loader maps nothing and runs no initializer.
-        let share = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOLOAD | libc::RTLD_LAZY) };
-        (!share.is_null()).then(|| Self(share))
-    }
-
-    /// Returns the address of a symbol of the library or of its dependencies.
-    pub(in crate::imp::linux) fn address(&self, name: &CStr) -> Option<*mut c_void> {
-        find(Some(self), name)
-    }
-}
-
-impl Drop for Share {
-    fn drop(&mut self) {
-        // SAFETY: the loader gave the reference to this value, which releases it once. The code that drops the reference no longer uses
-        // the library.
-        unsafe { libc::dlclose(self.0) };
-    }
+/// Adds a reference to a library, which keeps the library mapped until the result is dropped. Returns `None` if the library is not mapped.
+pub(in crate::imp::linux) fn share(name: &[u8]) -> Option<Library> {
+    // SAFETY: with `RTLD_NOLOAD` the loader maps nothing and runs no initializer. The code that mapped the library vouches for its
+    // finalizers.
+    unsafe { Library::open(Some(OsStr::from_bytes(name)), libc::RTLD_NOLOAD | RTLD_LAZY) }.ok()
 }
 
 // SAFETY: the unwinder only searches its tables for the address.
