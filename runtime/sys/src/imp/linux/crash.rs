@@ -3,8 +3,9 @@
 #![expect(unsafe_code, reason = "signal handlers are C, and the memory they read may be damaged")]
 
 use std::ffi::c_int;
+use std::fmt;
 use std::fs::File;
-use std::io;
+use std::io::{self, Cursor, Write as _};
 use std::os::fd::{AsFd as _, BorrowedFd};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -111,15 +112,15 @@ fn moment(signal: c_int, info: &libc::siginfo_t, context: &libc::ucontext_t) -> 
 fn write_report(moment: &Moment, thread: libc::pid_t) {
     let Some([crash, stack, maps]) = FILES.get().map(|files| files.each_ref().map(File::as_fd)) else { return };
     let mut buffer = Buffer::default();
-    buffer.line("signal", moment.signal as usize, 10);
+    buffer.line("signal", moment.signal);
     // A positive signal code means that a fault has caused the signal, and any other code means that a process has sent it.
-    buffer.line("sent", usize::from(moment.code <= 0), 10);
-    buffer.line("thread", thread as usize, 10);
-    buffer.line("time", usize::try_from(kernel::clock().as_millis()).unwrap_or_default(), 10);
+    buffer.line("sent", u8::from(moment.code <= 0));
+    buffer.line("thread", thread);
+    buffer.line("time", kernel::clock().as_millis());
     for (name, word) in
         [("address", moment.address), ("pc", moment.pc), ("sp", moment.sp), ("fp", moment.fp), ("lr", moment.lr)]
     {
-        buffer.line(name, word, 16);
+        buffer.line(name, format_args!("{word:x}"));
     }
     buffer.thread_name();
     buffer.write(crash);
@@ -133,9 +134,9 @@ fn write_report(moment: &Moment, thread: libc::pid_t) {
     let maps = write_maps(maps);
     let begin = write_stack(stack, moment.sp);
     let mut end = Buffer::default();
-    end.line("stack", begin, 16);
+    end.line("stack", format_args!("{begin:x}"));
     // Writes the total size last, so that readers can detect a truncated list.
-    end.line("maps", maps, 10);
+    end.line("maps", maps);
     end.push(b"end\n");
     end.write(crash);
 }
@@ -207,24 +208,18 @@ pub(super) fn write_all(to: BorrowedFd<'_>, mut bytes: &[u8]) {
     }
 }
 
-pub(super) struct Buffer {
-    bytes: [u8; 512],
-    len: usize,
-}
+/// Text of at most 512 bytes. Drops bytes that exceed the buffer.
+pub(super) struct Buffer(Cursor<[u8; 512]>);
 
 impl Default for Buffer {
     fn default() -> Self {
-        Self { bytes: [0; 512], len: 0 }
+        Self(Cursor::new([0; 512]))
     }
 }
 
 impl Buffer {
-    /// Appends bytes. Drops bytes that exceed the buffer.
     pub(super) fn push(&mut self, bytes: &[u8]) {
-        for (to, from) in self.bytes[self.len..].iter_mut().zip(bytes) {
-            *to = *from;
-            self.len += 1;
-        }
+        let _is_complete = self.0.write_all(bytes);
     }
 
     /// Appends bytes up to the end of a line, with `?` for control bytes.
@@ -235,21 +230,8 @@ impl Buffer {
         self.push(b"\n");
     }
 
-    pub(super) fn line(&mut self, name: &str, mut number: usize, base: usize) {
-        let mut digits = [0_u8; 20];
-        let mut first = digits.len();
-        loop {
-            first -= 1;
-            digits[first] = b"0123456789abcdef"[number % base];
-            number /= base;
-            if number == 0 {
-                break;
-            }
-        }
-        self.push(name.as_bytes());
-        self.push(b" ");
-        self.push(&digits[first..]);
-        self.push(b"\n");
+    pub(super) fn line(&mut self, name: &str, value: impl fmt::Display) {
+        let _is_complete = writeln!(self.0, "{name} {value}");
     }
 
     pub(super) fn thread_name(&mut self) {
@@ -260,7 +242,11 @@ impl Buffer {
     }
 
     pub(super) fn write(&self, to: BorrowedFd<'_>) {
-        write_all(to, &self.bytes[..self.len]);
+        write_all(to, self.bytes());
+    }
+
+    fn bytes(&self) -> &[u8] {
+        &self.0.get_ref()[..self.0.position() as usize]
     }
 }
 
@@ -271,11 +257,11 @@ mod tests {
     #[test]
     fn numbers_are_written_without_the_heap_and_full_buffers_stay_full() {
         let mut buffer = Buffer::default();
-        buffer.line("zero", 0, 10);
-        buffer.line("most", usize::MAX, 16);
-        buffer.line("ten", 10, 10);
-        assert_eq!(&buffer.bytes[..buffer.len], b"zero 0\nmost ffffffffffffffff\nten 10\n");
+        buffer.line("zero", 0);
+        buffer.line("most", format_args!("{:x}", usize::MAX));
+        buffer.line("ten", 10);
+        assert_eq!(buffer.bytes(), b"zero 0\nmost ffffffffffffffff\nten 10\n");
         buffer.push(&[b'x'; 1000]);
-        assert_eq!(buffer.len, 512);
+        assert_eq!(buffer.bytes().len(), 512);
     }
 }

@@ -4,6 +4,7 @@
 
 use std::ffi::CStr;
 use std::fs::File;
+use std::io::Write as _;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -56,7 +57,7 @@ pub(crate) fn write_panic(at: &At<'_>, message: &str) {
         buffer.push(image.as_bytes());
         buffer.push(b" panics while it is dropped. Unless its `Drop` catches that, the standard library aborts the process now.\nplace ");
         buffer.push_line(at.file.as_bytes());
-        buffer.line("line", at.line as usize, 10);
+        buffer.line("line", at.line);
         buffer.thread_name();
         buffer.write(std::io::stderr().as_fd());
     });
@@ -69,24 +70,24 @@ pub(crate) fn write_panic(at: &At<'_>, message: &str) {
     let folder = folder.as_fd();
     let [pc, sp, fp, lr] = registers();
     let (Some(crash), Some(maps), Some(stack)) =
-        (create(folder, b"crash-", slot), create(folder, b"maps-", slot), create(folder, b"stack-", slot))
+        (create(folder, "crash", slot), create(folder, "maps", slot), create(folder, "stack", slot))
     else {
         return;
     };
     let mut buffer = Buffer::default();
-    buffer.line("number", number, 10);
+    buffer.line("number", number);
     for (name, word) in [("pc", pc), ("sp", sp), ("fp", fp), ("lr", lr)] {
-        buffer.line(name, word, 16);
+        buffer.line(name, format_args!("{word:x}"));
     }
     buffer.thread_name();
-    buffer.line("stack", write_stack(stack.as_fd(), sp), 16);
+    buffer.line("stack", format_args!("{:x}", write_stack(stack.as_fd(), sp)));
     buffer.push(b"place ");
     buffer.write(crash.as_fd());
     write_all(crash.as_fd(), at.file.as_bytes());
     let mut end = Buffer::default();
     end.push(b"\n");
-    end.line("line", at.line as usize, 10);
-    end.line("column", at.column as usize, 10);
+    end.line("line", at.line);
+    end.line("column", at.column);
     end.push(b"message ");
     end.write(crash.as_fd());
     // Writes the message as one line, so that no part of the message resembles a different line of the file.
@@ -100,16 +101,13 @@ pub(crate) fn write_panic(at: &At<'_>, message: &str) {
     let _all = write_maps(maps.as_fd());
     // Adds the report to the list last, when the report is complete.
     let mut list = Buffer::default();
-    list.line("panic", slot, 10);
+    list.line("panic", slot);
     list.write(listed.as_fd());
 }
 
-fn create(folder: BorrowedFd<'_>, what: &[u8], slot: usize) -> Option<OwnedFd> {
+fn create(folder: BorrowedFd<'_>, what: &str, slot: usize) -> Option<OwnedFd> {
     let mut name = [0_u8; 16];
-    let digits = [b'0' + (slot / 10 % 10) as u8, b'0' + (slot % 10) as u8];
-    for (to, from) in name.iter_mut().zip(what.iter().chain(&digits)) {
-        *to = *from;
-    }
+    write!(&mut name[..], "{what}-{slot:02}").ok()?;
     let name = CStr::from_bytes_until_nul(&name).ok()?;
     let flags = OFlags::CREATE | OFlags::TRUNC | OFlags::WRONLY | OFlags::CLOEXEC;
     rustix::fs::openat(folder, name, flags, Mode::RUSR | Mode::WUSR).ok()
