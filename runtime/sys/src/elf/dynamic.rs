@@ -1,15 +1,15 @@
 //! Checks the dynamic table that the loader reads: compares each entry with its section, and checks the section's content.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 use object::LittleEndian as LE;
 use object::elf::{
-    DF_1_NODEFLIB, DF_1_NODELETE, DF_1_NOW, DF_1_ORIGIN, DF_BIND_NOW, DF_ORIGIN, DF_STATIC_TLS, DF_SYMBOLIC,
-    DT_BIND_NOW, DT_FINI, DT_FINI_ARRAY, DT_FINI_ARRAYSZ, DT_FLAGS, DT_FLAGS_1, DT_GNU_HASH, DT_HASH, DT_INIT,
-    DT_INIT_ARRAY, DT_INIT_ARRAYSZ, DT_JMPREL, DT_NEEDED, DT_NULL, DT_PLTGOT, DT_PLTREL, DT_PLTRELSZ, DT_RELA,
-    DT_RELACOUNT, DT_RELAENT, DT_RELASZ, DT_RELR, DT_RELRENT, DT_RELRSZ, DT_RPATH, DT_RUNPATH, DT_SONAME, DT_STRSZ,
-    DT_STRTAB, DT_SYMBOLIC, DT_SYMENT, DT_SYMTAB, DT_TLSDESC_GOT, DT_TLSDESC_PLT, DT_VERDEF, DT_VERDEFNUM, DT_VERNEED,
+    DF_1_NODEFLIB, DF_1_NODELETE, DF_1_NOW, DF_1_ORIGIN, DF_BIND_NOW, DF_ORIGIN, DF_STATIC_TLS, DF_SYMBOLIC, DT_FINI,
+    DT_FINI_ARRAY, DT_FINI_ARRAYSZ, DT_FLAGS, DT_FLAGS_1, DT_GNU_HASH, DT_HASH, DT_INIT, DT_INIT_ARRAY,
+    DT_INIT_ARRAYSZ, DT_JMPREL, DT_NEEDED, DT_NULL, DT_PLTGOT, DT_PLTREL, DT_PLTRELSZ, DT_RELA, DT_RELACOUNT,
+    DT_RELAENT, DT_RELASZ, DT_RELR, DT_RELRENT, DT_RELRSZ, DT_RPATH, DT_RUNPATH, DT_SONAME, DT_STRSZ, DT_STRTAB,
+    DT_SYMBOLIC, DT_SYMENT, DT_SYMTAB, DT_TLSDESC_GOT, DT_TLSDESC_PLT, DT_VERDEF, DT_VERDEFNUM, DT_VERNEED,
     DT_VERNEEDNUM, DT_VERSYM, Dyn64, DynamicTag, EM_X86_64, PT_DYNAMIC, PT_TLS, Rela64, SHF_ALLOC, SHT_DYNSYM,
     SHT_FINI_ARRAY, SHT_GNU_HASH, SHT_GNU_VERDEF, SHT_GNU_VERNEED, SHT_GNU_VERSYM, SHT_HASH, SHT_INIT_ARRAY, SHT_RELA,
     SHT_RELR, SHT_STRTAB, SectionType, Sym64,
@@ -19,47 +19,16 @@ use super::relocations::Walk;
 use super::symbols::Symbols;
 use super::{Elf, FormatError, HOST, Pinning, Section, ensure, hashes, malformed, records, slice, string_at, versions};
 
-/// Tags that glibc accepts in a library, except text relocations and `DT_REL`.
-const KNOWN: [DynamicTag; 39] = [
-    DT_BIND_NOW,
-    DT_FINI,
-    DT_FINI_ARRAY,
-    DT_FINI_ARRAYSZ,
-    DT_FLAGS,
-    DT_FLAGS_1,
-    DT_GNU_HASH,
-    DT_HASH,
-    DT_INIT,
-    DT_INIT_ARRAY,
-    DT_INIT_ARRAYSZ,
-    DT_JMPREL,
-    DT_NEEDED,
-    DT_NULL,
-    DT_PLTGOT,
-    DT_PLTREL,
-    DT_PLTRELSZ,
-    DT_RELA,
-    DT_RELACOUNT,
-    DT_RELAENT,
-    DT_RELASZ,
-    DT_RELR,
-    DT_RELRENT,
-    DT_RELRSZ,
-    DT_RPATH,
-    DT_RUNPATH,
-    DT_SONAME,
-    DT_STRSZ,
-    DT_STRTAB,
-    DT_SYMBOLIC,
-    DT_SYMENT,
-    DT_SYMTAB,
-    DT_TLSDESC_GOT,
-    DT_TLSDESC_PLT,
-    DT_VERDEF,
-    DT_VERDEFNUM,
-    DT_VERNEED,
-    DT_VERNEEDNUM,
-    DT_VERSYM,
+/// Tags that glibc accepts in a library, in numerical order. Excludes text relocations and `DT_REL`.
+const KNOWN: [RangeInclusive<DynamicTag>; 8] = [
+    DT_NULL..=DT_SYMBOLIC,
+    DT_PLTREL..=DT_PLTREL,
+    DT_JMPREL..=DT_FLAGS,
+    DT_RELRSZ..=DT_RELRENT,
+    DT_GNU_HASH..=DT_TLSDESC_GOT,
+    DT_VERSYM..=DT_VERSYM,
+    DT_RELACOUNT..=DT_RELACOUNT,
+    DT_FLAGS_1..=DT_VERNEEDNUM,
 ];
 
 /// Allowed bits of `DT_FLAGS`. Relocations in code are not allowed.
@@ -125,7 +94,8 @@ impl<'e, 'a> Dynamic<'e, 'a> {
             let (tag, value) = (entry.d_tag.get(LE), entry.d_val.get(LE));
             // Accepts tags that only this machine defines, for example for branch protection on AArch64.
             let own = HOST != EM_X86_64 && (0x7000_0000..0x7000_0010).contains(&tag.0);
-            ensure(KNOWN.contains(&tag) || own, || format!("dynamic tag {:#x} is unknown", tag.0))?;
+            let known = KNOWN.iter().any(|tags| tags.contains(&tag));
+            ensure(known || own, || format!("dynamic tag {:#x} is unknown", tag.0))?;
             if tag == DT_NEEDED {
                 dynamic.needed.push(value);
             } else {
