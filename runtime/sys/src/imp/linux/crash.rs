@@ -64,22 +64,11 @@ fn set_stack() -> io::Result<()> {
     Stack::of(Box::leak(vec![0_u8; OWN_STACK].into_boxed_slice())).put().map_err(io::Error::from_raw_os_error)
 }
 
-struct Moment {
-    signal: c_int,
-    code: c_int,
-    address: usize,
-    pc: usize,
-    sp: usize,
-    fp: usize,
-    lr: usize,
-}
-
 /// Handler for `SA_SIGINFO`. The kernel passes the record and the context of the signal. Both are valid during the call.
 extern "C" fn handle(signal: c_int, info: &libc::siginfo_t, context: &libc::ucontext_t) {
     let thread = kernel::own_tid();
-    let moment = moment(signal, info, context);
     match WRITING.compare_exchange(0, thread, Ordering::AcqRel, Ordering::Acquire) {
-        Ok(_) => write_report(&moment, thread),
+        Ok(_) => write_report(signal, info, context, thread),
         // Ignores a second fatal signal on this thread, which the restored action of the first signal may raise.
         Err(other) if other == thread => {}
         // Waits for the end of the process. Only the first crash is reported, and it terminates the process.
@@ -87,44 +76,25 @@ extern "C" fn handle(signal: c_int, info: &libc::siginfo_t, context: &libc::ucon
             rustix::event::pause();
         },
     }
-    pass_on(signal, moment.code, thread);
-}
-
-fn moment(signal: c_int, info: &libc::siginfo_t, context: &libc::ucontext_t) -> Moment {
-    let (code, address) = (info.si_code, signals::fault(info));
-    let machine = &context.uc_mcontext;
-    #[cfg(target_arch = "x86_64")]
-    let [pc, sp, fp, lr] = {
-        let register = |which: c_int| machine.gregs[which as usize] as usize;
-        [register(libc::REG_RIP), register(libc::REG_RSP), register(libc::REG_RBP), 0]
-    };
-    #[cfg(target_arch = "aarch64")]
-    let [pc, sp, fp, lr] = [machine.pc, machine.sp, machine.regs[29], machine.regs[30]].map(|word| word as usize);
-    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-    let [pc, sp, fp, lr] = {
-        let _unknown = machine;
-        [0; 4]
-    };
-    Moment { signal, code, address, pc, sp, fp, lr }
+    pass_on(signal, info.si_code, thread);
 }
 
 /// Writes the report. Failed writes are skipped, because they cannot be reported.
-fn write_report(moment: &Moment, thread: libc::pid_t) {
+fn write_report(signal: c_int, info: &libc::siginfo_t, context: &libc::ucontext_t, thread: libc::pid_t) {
     let Some([crash, stack, maps]) = FILES.get().map(|files| files.each_ref().map(File::as_fd)) else { return };
+    let (address, [pc, sp, fp, lr]) = (signals::fault(info), kernel::interrupted_registers(context));
     let mut buffer = Buffer::default();
-    buffer.line("signal", moment.signal);
+    buffer.line("signal", signal);
     // A positive signal code means that a fault has caused the signal, and any other code means that a process has sent it.
-    buffer.line("sent", u8::from(moment.code <= 0));
+    buffer.line("sent", u8::from(info.si_code <= 0));
     buffer.line("thread", thread);
     buffer.line("time", kernel::clock().as_millis());
-    for (name, word) in
-        [("address", moment.address), ("pc", moment.pc), ("sp", moment.sp), ("fp", moment.fp), ("lr", moment.lr)]
-    {
+    for (name, word) in [("address", address), ("pc", pc), ("sp", sp), ("fp", fp), ("lr", lr)] {
         buffer.line(name, format_args!("{word:x}"));
     }
     buffer.thread_name();
     buffer.write(crash);
-    write_fence(crash, moment.address);
+    write_fence(crash, address);
     locals::with_dropped_here(|image| {
         let mut buffer = Buffer::default();
         buffer.push(b"local ");
@@ -132,7 +102,7 @@ fn write_report(moment: &Moment, thread: libc::pid_t) {
         buffer.write(crash);
     });
     let maps = write_maps(maps);
-    let begin = write_stack(stack, moment.sp);
+    let begin = write_stack(stack, sp);
     let mut end = Buffer::default();
     end.line("stack", format_args!("{begin:x}"));
     // Writes the total size last, so that readers can detect a truncated list.

@@ -76,7 +76,8 @@ impl Frame {
         let (start, size) = (context.uc_stack.ss_sp.addr(), context.uc_stack.ss_size);
         let is_there = context.uc_stack.ss_flags & libc::SS_DISABLE == 0;
         let alternate = if is_there { start..start.saturating_add(size) } else { 0..0 };
-        Self { top, interrupted: stack_pointer(context), alternate, is_switched: false }
+        let [_, interrupted, ..] = kernel::interrupted_registers(context);
+        Self { top, interrupted, alternate, is_switched: false }
     }
 
     fn is_on_alternate(&self) -> bool {
@@ -269,21 +270,6 @@ fn now() -> u64 {
 fn instant(then: u64) -> Instant {
     let (here, age) = (Instant::now(), Duration::from_nanos(now().saturating_sub(then)));
     here.checked_sub(age).unwrap_or(here)
-}
-
-#[cfg(target_arch = "x86_64")]
-fn stack_pointer(context: &libc::ucontext_t) -> usize {
-    context.uc_mcontext.gregs[libc::REG_RSP as usize] as usize
-}
-
-#[cfg(target_arch = "aarch64")]
-fn stack_pointer(context: &libc::ucontext_t) -> usize {
-    context.uc_mcontext.sp as usize
-}
-
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-fn stack_pointer(_context: &libc::ucontext_t) -> usize {
-    0
 }
 
 /// Returns the stack pointer stored in a `jmp_buf`. Returns `None` if the encoding of the pointer is unknown.

@@ -44,6 +44,24 @@ pub(in crate::imp::linux) fn registers() -> [usize; 4] {
     [pc, sp, fp, lr]
 }
 
+/// Returns the registers of interrupted code, in the order of [`registers`]. Unknown registers are zero.
+pub(in crate::imp::linux) fn interrupted_registers(context: &libc::ucontext_t) -> [usize; 4] {
+    let machine = &context.uc_mcontext;
+    #[cfg(target_arch = "x86_64")]
+    let [pc, sp, fp, lr] = {
+        let register = |which: c_int| machine.gregs[which as usize] as usize;
+        [register(libc::REG_RIP), register(libc::REG_RSP), register(libc::REG_RBP), 0]
+    };
+    #[cfg(target_arch = "aarch64")]
+    let [pc, sp, fp, lr] = [machine.pc, machine.sp, machine.regs[29], machine.regs[30]].map(|word| word as usize);
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    let [pc, sp, fp, lr] = {
+        let _unknown = machine;
+        [0; 4]
+    };
+    [pc, sp, fp, lr]
+}
+
 /// Sends a signal to a thread of this process. Signal zero only checks that the thread exists. Returns `false` if it does not exist.
 pub(in crate::imp::linux) fn signal_thread(tid: i32, signal: c_int) -> bool {
     NumbersCall::SIGNAL_THREAD.run([std::process::id() as c_long, tid.into(), signal.into()])
