@@ -8,7 +8,8 @@ use std::fs;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::c::kernel::{self, Child as State};
+use rustix::process::{Pid, WaitId, WaitIdOptions, WaitOptions, waitid, waitpid};
+
 use super::lock;
 use crate::ledger::repair::Repair;
 use crate::stat;
@@ -37,13 +38,25 @@ struct RecordTable {
 struct Child {
     /// Address of the ledger of the image that started the child. Zero if the image is unmapped and the host reaps the child.
     owner: usize,
-    pid: i32,
+    pid: Pid,
     /// Start time in the unit of the kernel. Distinguishes processes that have the same pid.
     started: u64,
 }
 
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum State {
+    Runs,
+    Ended {
+        status: i32,
+        by_signal: bool,
+    },
+    /// The process is not a child of this process, or other code has already waited for the child.
+    Unknown,
+}
+
 pub(super) fn started(owner: usize, pid: i32) {
     let Some(started) = stat::started(pid.cast_unsigned()) else { return };
+    let Some(pid) = Pid::from_raw(pid) else { return };
     let mut records = lock(&RECORDS);
     if records.children.len() >= records.prune_at {
         records.children.retain(|child| state(child) != State::Unknown);
@@ -67,10 +80,10 @@ fn take(owner: usize, reaps: bool) -> (Vec<(i32, String)>, u64) {
         let Some(description) = describe(child.pid, state) else { continue };
         match state {
             State::Ended { .. } if reaps => {
-                kernel::reap(child.pid);
+                reap(child.pid);
                 reaped += 1;
             }
-            _ => left.push((child.pid, description)),
+            _ => left.push((child.pid.as_raw_pid(), description)),
         }
     }
     let mut records = lock(&RECORDS);
@@ -94,7 +107,7 @@ pub(super) fn reap_ended() {
     lock(&RECORDS).children.retain(|child| {
         let state = if child.owner == 0 { state(child) } else { State::Runs };
         if matches!(state, State::Ended { .. }) {
-            kernel::reap(child.pid);
+            reap(child.pid);
         }
         let is_over = state != State::Runs;
         ORPHANS.fetch_sub(usize::from(is_over), Ordering::SeqCst);
@@ -106,15 +119,29 @@ fn of_image(owner: usize) -> Vec<Child> {
     lock(&RECORDS).children.iter().filter(|child| child.owner == owner).copied().collect()
 }
 
+/// Returns the state of a child process, without removing the child from the system.
 fn state(child: &Child) -> State {
-    if stat::started(child.pid.cast_unsigned()) != Some(child.started) {
+    if stat::started(child.pid.as_raw_pid().cast_unsigned()) != Some(child.started) {
         return State::Unknown;
     }
-    kernel::child(child.pid)
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    match waitid(WaitId::Pid(child.pid), options) {
+        Ok(Some(ended)) => {
+            let (status, signal) = (ended.exit_status(), ended.terminating_signal());
+            State::Ended { status: status.or(signal).unwrap_or_default(), by_signal: status.is_none() }
+        }
+        Ok(None) => State::Runs,
+        Err(_) => State::Unknown,
+    }
 }
 
-fn describe(pid: i32, state: State) -> Option<String> {
-    let name = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+fn reap(pid: Pid) {
+    // An error is ignored, because other code may have reaped the child.
+    let _reaped = waitpid(Some(pid), WaitOptions::NOHANG);
+}
+
+fn describe(pid: Pid, state: State) -> Option<String> {
+    let name = fs::read_to_string(format!("/proc/{}/comm", pid.as_raw_pid())).unwrap_or_default();
     let name = name.trim_end_matches('\n');
     match state {
         State::Unknown => None,

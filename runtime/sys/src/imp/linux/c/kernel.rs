@@ -5,7 +5,6 @@
 
 use std::ffi::{c_int, c_long, c_uint};
 use std::io;
-use std::mem::MaybeUninit;
 use std::ptr;
 use std::time::Duration;
 
@@ -152,39 +151,6 @@ pub(in crate::imp::linux) fn copy_memory(address: usize, into: &mut [u8]) -> Res
     usize::try_from(copied).map_err(|_| errno())
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::imp::linux) enum Child {
-    Runs,
-    Ended {
-        status: c_int,
-        by_signal: bool,
-    },
-    /// The process is not a child of this process, or other code has already waited for the child.
-    Unknown,
-}
-
-/// Returns the state of a child process, without removing the child from the system.
-pub(in crate::imp::linux) fn child(pid: i32) -> Child {
-    let mut info = MaybeUninit::<libc::siginfo_t>::zeroed();
-    let how = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
-    // SAFETY: the kernel writes a record to `info` or leaves it zeroed, which is a valid record; and the fields that are read exist
-    // in the record of a child.
-    let (result, of, status, code) = unsafe {
-        let result = libc::waitid(libc::P_PID, pid as libc::id_t, info.as_mut_ptr(), how);
-        let info = info.assume_init();
-        (result, info.si_pid(), info.si_status(), info.si_code)
-    };
-    match (result, of == pid) {
-        (0, true) => Child::Ended { status, by_signal: code != libc::CLD_EXITED },
-        (0, false) => Child::Runs,
-        _ => Child::Unknown,
-    }
-}
-
-pub(in crate::imp::linux) fn reap(pid: i32) {
-    waitpid(pid, None, libc::WNOHANG);
-}
-
 pub(in crate::imp::linux) fn limits(resource: libc::__rlimit_resource_t) -> Option<libc::rlimit> {
     let mut limits = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     (getrlimit(resource, &mut limits) == 0).then_some(limits)
@@ -236,7 +202,6 @@ unsafe extern "C" {
     safe fn gettid() -> libc::pid_t;
     safe fn pthread_self() -> libc::pthread_t;
     safe fn clock_gettime(clock: libc::clockid_t, now: &mut libc::timespec) -> c_int;
-    safe fn waitpid(pid: libc::pid_t, status: Option<&mut c_int>, how: c_int) -> libc::pid_t;
     safe fn getrlimit(resource: libc::__rlimit_resource_t, limits: &mut libc::rlimit) -> c_int;
     safe fn setrlimit(resource: libc::__rlimit_resource_t, limits: &libc::rlimit) -> c_int;
     /// Sets the alarm of this process in seconds. Returns the remaining seconds of the previous alarm.
