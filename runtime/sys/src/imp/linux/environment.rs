@@ -28,7 +28,7 @@ pub(super) const REPAIR: Repair = Repair {
     name: ENVIRONMENT,
     before: listen,
     redirect_references: |_, is_ours, report| report.addresses += redirect_references(is_ours),
-    before_close: |image| *lock(&image.records.environment) = Some(Strings::now()),
+    before_close: |image| *lock(&image.records.environment) = Some(strings().collect()),
     // Runs after the finalizers of the image, and before the memory of the image is freed.
     free: |gone, report| {
         if let Some(before) = lock(&gone.image().records.environment).take() {
@@ -65,24 +65,16 @@ fn redirect_references(is_ours: impl Fn(usize) -> bool) -> u64 {
     count + replace_array(&is_ours) + replace_strings(&is_ours)
 }
 
-/// Addresses of all environment strings before an image is closed.
-pub(super) struct Strings(Vec<usize>);
-
-impl Strings {
-    fn now() -> Self {
-        Self(strings().collect())
-    }
-}
-
 /// Repeats [`redirect_references`] for references that finalizers of the image have stored. The segments of the image are already unmapped,
-/// so strings in them are lost. The image's heap and mappings still exist.
-fn redirect_references_after(before: &Strings, image: &[Range<usize>], is_ours: impl Fn(usize) -> bool) -> u64 {
+/// so strings in them are lost. The image's heap and mappings still exist. `before` contains the addresses of all environment strings
+/// before the image was closed.
+fn redirect_references_after(before: &[usize], image: &[Range<usize>], is_ours: impl Fn(usize) -> bool) -> u64 {
     let is_lost = |string: &usize| image.iter().any(|range| range.contains(string));
     let Some(array) = array() else { return 0 };
     let mut count = 0;
     // Copies the entries that were recorded from the previous array, because the C library may have freed this array.
     if is_ours(array) {
-        set_array(before.0.iter().copied());
+        set_array(before.iter().copied());
         count += 1;
     } else if entries(array).any(|string| is_lost(&string)) {
         set_array(entries(array).filter(|string| !is_lost(string)));
@@ -120,6 +112,7 @@ fn replace_strings(is_ours: &impl Fn(usize) -> bool) -> u64 {
     count
 }
 
+/// Returns the addresses of all environment strings.
 pub(super) fn strings() -> impl Iterator<Item = usize> {
     array().into_iter().flat_map(entries)
 }

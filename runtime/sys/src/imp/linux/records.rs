@@ -9,7 +9,6 @@ use std::time::Instant;
 
 use super::before::Before;
 use super::companions::Companions;
-use super::environment::Strings;
 use super::locals::Locals;
 use super::lookups::Lookups;
 use super::memory::Pages;
@@ -36,8 +35,8 @@ pub(crate) struct Records {
     /// `true` once the host has begun to remove the image. From then on, the image cannot set timers or request signals.
     is_closed: AtomicBool,
     pub(super) before: Arc<Before>,
-    /// Environment strings just before the image was closed.
-    pub(super) environment: Mutex<Option<Strings>>,
+    /// Addresses of the environment strings just before the image was closed.
+    pub(super) environment: Mutex<Option<Vec<usize>>>,
 }
 
 impl Records {
