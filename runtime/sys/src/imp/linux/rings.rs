@@ -35,12 +35,6 @@ const DRAIN_TIME: Duration = Duration::from_millis(30);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Ring(u64, u64);
 
-/// Access to a ring: by a descriptor, or only by a mapping.
-#[derive(Clone, Copy, Default, Debug)]
-struct Presence {
-    fd: Option<c_int>,
-}
-
 pub(super) struct Rings {
     before: Vec<Ring>,
     workers_before: Vec<i32>,
@@ -78,7 +72,7 @@ impl Rings {
         let now = Instant::now();
         let mut own = lock(&self.own);
         found.keys().for_each(|ring| note(&mut own, *ring));
-        if let Some(name) = found.values().find_map(describe) {
+        if let Some(name) = found.values().find_map(|fd| describe(*fd)) {
             own.gone = None;
             return Some(Holder::new(HolderKind::Ring, name, now));
         }
@@ -96,10 +90,11 @@ impl Rings {
         Some(Holder::new(HolderKind::Ring, name, since))
     }
 
-    fn of_image(&self, owner: usize) -> BTreeMap<Ring, Presence> {
+    /// Returns the current rings of the image, each with a descriptor. Returns `None` as descriptor of a ring that is only mapped.
+    fn of_image(&self, owner: usize) -> BTreeMap<Ring, Option<c_int>> {
         let mut found = present(Maps::read().ok().as_ref());
         found.retain(|ring, _| !self.before.contains(ring) && !lock(&HOSTS).contains(ring));
-        found.retain(|_, presence| presence.fd.is_none_or(|fd| !fds::is_of_another(owner, fd)));
+        found.retain(|_, fd| fd.is_none_or(|fd| !fds::is_of_another(owner, fd)));
         found
     }
 }
@@ -131,11 +126,12 @@ pub(super) fn of_descriptor(fd: c_int) -> Option<Ring> {
     is_ring.then_some(Ring(device, number))
 }
 
-fn present(maps: Option<&Maps>) -> BTreeMap<Ring, Presence> {
-    let mut found = BTreeMap::<Ring, Presence>::new();
+/// Returns all rings of the process, each with its first descriptor. Returns `None` as descriptor of a ring that is only mapped.
+fn present(maps: Option<&Maps>) -> BTreeMap<Ring, Option<c_int>> {
+    let mut found = BTreeMap::<Ring, Option<c_int>>::new();
     for fd in fds::open_now() {
         if let Some(ring) = of_descriptor(fd) {
-            found.entry(ring).or_default().fd.get_or_insert(fd);
+            found.entry(ring).or_default().get_or_insert(fd);
         }
     }
     for ring in maps.into_iter().flat_map(Maps::all).filter_map(|mapped| mapped_ring(&mapped)) {
@@ -151,8 +147,8 @@ fn mapped_ring(mapped: &Mapped<'_>) -> Option<Ring> {
 }
 
 /// Describes a ring that keeps its image mapped. Returns `None` for a ring to which no request was ever submitted.
-fn describe(presence: &Presence) -> Option<String> {
-    let Some(fd) = presence.fd else { return Some("io_uring (closed, but still mapped)".to_owned()) };
+fn describe(fd: Option<c_int>) -> Option<String> {
+    let Some(fd) = fd else { return Some("io_uring (closed, but still mapped)".to_owned()) };
     let text = fs::read_to_string(format!("/proc/self/fdinfo/{fd}")).unwrap_or_default();
     match Requests::of(&text) {
         Requests::Never => None,
