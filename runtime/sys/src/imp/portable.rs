@@ -84,6 +84,7 @@ impl Mapping {
 }
 
 /// Placeholder for a snapshot of the process's resources, because resources cannot be listed on this platform.
+#[derive(Debug)]
 pub(crate) struct Snapshot;
 
 impl Snapshot {

@@ -1,7 +1,6 @@
 //! Kinds of resources that an image has used so far, with the first use of each kind, as reported by the hooks of the image. A host
 //! compares these uses with the permissions that the module declares.
 
-use std::fmt;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -41,6 +40,7 @@ pub fn uses_noted() -> u64 {
 
 /// Resources of this process at one moment. With a snapshot, a process that maps an image without hooks, such as a canary process, can
 /// determine the uses of the image by [`UseSnapshot::uses`].
+#[derive(Debug)]
 pub struct UseSnapshot(imp::Snapshot);
 
 impl UseSnapshot {
@@ -55,12 +55,6 @@ impl UseSnapshot {
     #[must_use]
     pub fn uses(&self) -> Vec<Use> {
         self.0.uses()
-    }
-}
-
-impl fmt::Debug for UseSnapshot {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("UseSnapshot").finish_non_exhaustive()
     }
 }
 

@@ -9,6 +9,7 @@ use super::c::signals;
 use super::{fds, proc};
 use crate::ledger::uses::{Use, UseKind, Uses};
 
+#[derive(Debug)]
 pub(crate) struct Snapshot {
     fds: Vec<c_int>,
     threads: Vec<i32>,
