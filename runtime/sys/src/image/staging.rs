@@ -20,6 +20,7 @@ impl StageDir {
 
     /// Writes a copy of the library, for mapping with `patches`. Writes `symbols` to a file with the name of the copy and the suffix
     /// `.debug`.
+    ///
     /// The patches are written only when the copy is mapped. Until then, the copy contains the unchanged bytes of the library. A canary
     /// process may map the copy before, and addresses of this process would be invalid there.
     ///
@@ -46,9 +47,9 @@ impl StageDir {
         staged.finished(image.name(), written, symbols)
     }
 
-    /// Stages a library as [`StageDir::stage_with`] does, but renames the private copy of an inspected library instead of copying the
     /// Stages a library as [`StageDir::stage_with`] does, but renames the private copy of an already inspected library instead of copying
     /// the library again. A library without a private copy is copied.
+    ///
     /// # Errors
     ///
     /// Returns the errors of [`StageDir::stage_with`].
