@@ -5,11 +5,11 @@ use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::sync::Mutex;
 
+use super::c::callbacks::Event;
 use super::c::descriptors::{self, Command, Identity, identity};
 use super::c::kernel::set_errno;
 use super::c::signals::bit;
-use super::notifications::{self, Event};
-use super::{fds, lock};
+use super::{fds, lock, notifications};
 use crate::ledger::Ledger;
 
 static RECORDS: Mutex<Vec<Request>> = Mutex::new(Vec::new());

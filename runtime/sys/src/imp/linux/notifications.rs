@@ -1,38 +1,21 @@
 //! Functions of images that the C library calls on its own threads when a timer expires, a message arrives or a request completes. The
 //! hooks pass a function of the host and an id to the C library instead. The host's function calls the image's function as long as the
 //! image exists, and records which functions are running.
-#![expect(unsafe_code, reason = "calls functions of modules")]
 
 use std::collections::HashMap;
-use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{LazyLock, Mutex};
 use std::time::Instant;
 
+use super::c::callbacks::{Event, Target};
 use super::c::kernel;
 use super::lock;
 use super::names::describe_thread;
 use crate::ledger::{Holder, HolderKind};
 
-/// `struct sigevent`, including its function and attributes.
-#[derive(Clone, Copy)]
-#[repr(C)]
-pub(super) struct Event {
-    pub(super) value: usize,
-    pub(super) signal: c_int,
-    pub(super) how: c_int,
-    pub(super) function: usize,
-    pub(super) attributes: usize,
-    rest: [usize; 4],
-}
-
-/// Function of an event, called with the value of the event.
-type Function = unsafe extern "C-unwind" fn(usize);
-
 struct Notification {
     owner: usize,
-    function: usize,
-    value: usize,
+    target: Target,
     what: &'static str,
     /// `true` if the C library calls the function only once. The first call then removes the entry.
     is_for_once: bool,
@@ -58,43 +41,22 @@ static RECORDS: LazyLock<Mutex<RecordTable>> = LazyLock::new(Mutex::default);
 static SERIAL: AtomicUsize = AtomicUsize::new(1);
 
 impl Event {
-    /// Reads an event. Returns `None` for a null pointer. The meaning of a null pointer depends on the C function: `timer_create` then
-    /// raises `SIGALRM`, `mq_notify` removes the registration, and `lio_listio` does not notify.
-    ///
-    /// # Safety
-    ///
-    /// The pointer is null or points to an event.
-    pub(super) unsafe fn read(event: *const c_void) -> Option<Self> {
-        // SAFETY: promised by our caller; only fields defined for the kind of event are used.
-        (!event.is_null()).then(|| unsafe { event.cast::<Self>().read() })
-    }
-
-    pub(super) fn calls(&self) -> bool {
-        self.how == libc::SIGEV_THREAD
-    }
-
-    pub(super) fn raises(&self) -> Option<c_int> {
-        [libc::SIGEV_SIGNAL, libc::SIGEV_THREAD_ID].contains(&self.how).then_some(self.signal)
-    }
-
     /// Replaces the image's function in the event by the host's function. Returns the new event and the id of the notification.
     pub(super) fn through_host(self, owner: usize, what: &'static str, is_for_once: bool) -> (Self, Option<usize>) {
-        if !self.calls() {
-            return (self, None);
-        }
+        let Some(target) = self.target() else { return (self, None) };
         let serial = SERIAL.fetch_add(1, Ordering::SeqCst);
-        let notification = Notification { owner, function: self.function, value: self.value, what, is_for_once };
-        lock(&RECORDS).notifications.insert(serial, notification);
-        (Self { value: serial, function: notify as *const () as usize, ..self }, Some(serial))
+        lock(&RECORDS).notifications.insert(serial, Notification { owner, target, what, is_for_once });
+        (self.with(Target::of_host(notify, serial)), Some(serial))
     }
 
     /// Returns the event with the image's function.
     pub(super) fn for_image(self) -> Self {
-        if !self.calls() || self.function != notify as *const () as usize {
+        let serial = self.value();
+        if self.target() != Some(Target::of_host(notify, serial)) {
             return self;
         }
-        match lock(&RECORDS).notifications.get(&self.value) {
-            Some(notification) => Self { value: notification.value, function: notification.function, ..self },
+        match lock(&RECORDS).notifications.get(&serial) {
+            Some(notification) => self.with(notification.target),
             None => self,
         }
     }
@@ -128,11 +90,11 @@ pub(super) fn holders(owner: usize) -> Vec<Holder> {
 
 /// Function that the C library calls instead of the image's function. If the image's function exits by `pthread_exit`, the rest of this
 /// function is skipped.
-unsafe extern "C-unwind" fn notify(serial: usize) {
-    let (function, value, running) = {
+extern "C-unwind" fn notify(serial: usize) {
+    let (target, running) = {
         let mut records = lock(&RECORDS);
         let Some(notification) = records.notifications.get(&serial) else { return };
-        let (function, value, is_for_once) = (notification.function, notification.value, notification.is_for_once);
+        let (target, is_for_once) = (notification.target, notification.is_for_once);
         let tid = kernel::own_tid();
         let number = SERIAL.fetch_add(1, Ordering::SeqCst);
         let running =
@@ -142,11 +104,8 @@ unsafe extern "C-unwind" fn notify(serial: usize) {
         if is_for_once {
             records.notifications.remove(&serial);
         }
-        (function, value, number)
+        (target, number)
     };
-    let function = std::ptr::with_exposed_provenance::<()>(function);
-    // SAFETY: the image provided the address as the function of an event, which has this type: a `sigval` is passed like a machine word.
-    // The image promised that the function may be called with this value on a separate thread, and is held during the call.
-    unsafe { std::mem::transmute::<*const (), Function>(function)(value) };
+    target.call();
     lock(&RECORDS).running.retain(|known| known.serial != running);
 }

@@ -12,11 +12,11 @@ use std::ptr;
 use std::sync::Mutex;
 use std::time::Instant;
 
+use super::c::callbacks::Event;
 use super::c::descriptors::settle_requests;
 use super::c::kernel;
 use super::c::signals::bit;
-use super::lock;
-use super::notifications::{self, Event};
+use super::{lock, notifications};
 use crate::ledger::repair::Repair;
 use crate::ledger::{Holder, HolderKind, Ledger};
 
@@ -237,7 +237,7 @@ fn in_progress(owner: usize) -> Vec<(Kind, Instant)> {
 fn for_image(records: &RecordTable, block: usize, event: Event) -> Event {
     let known = records.requests.iter().find(|request| request.block == block).and_then(|request| request.event);
     match known {
-        Some((serial, own)) if event.calls() && event.value == serial => own,
+        Some((serial, own)) if event.target().is_some() && event.value() == serial => own,
         _ => event.for_image(),
     }
 }

@@ -5,10 +5,9 @@
 
 use std::ffi::{c_int, c_uint, c_void};
 
-use super::c::kernel::set_errno;
-use super::c::kernel::{self, Timer, c_setitimer, c_timer_delete};
+use super::c::callbacks::Event;
+use super::c::kernel::{self, Timer, c_setitimer, c_timer_delete, set_errno};
 use super::hooks::{hooks, passes_own_memory, share};
-use super::notifications::Event;
 use super::requests::IoBlock;
 use super::{altstack, async_fds, children, locals, requests, signals, timers};
 use crate::ledger::uses::UseKind;

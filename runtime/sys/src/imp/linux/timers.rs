@@ -8,10 +8,10 @@ use std::ffi::{c_int, c_uint, c_void};
 use std::ptr;
 use std::sync::Mutex;
 
+use super::c::callbacks::Event;
 use super::c::kernel::{self, Timer, set_errno};
 use super::c::signals::{Quiet, bit};
-use super::lock;
-use super::notifications::{self, Event};
+use super::{lock, notifications};
 use crate::ledger::Ledger;
 
 /// Owners of the process's three interval timers. An owner is the address of a ledger, or zero.

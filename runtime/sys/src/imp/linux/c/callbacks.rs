@@ -3,7 +3,7 @@
 #![expect(unsafe_code, reason = "calls functions of modules, and hands the host's to the C library")]
 
 use std::ffi::{c_int, c_uint, c_void};
-use std::ptr;
+use std::{mem, ptr};
 
 /// Destructor of a thread-local or of a thread-specific value.
 pub type Destructor = unsafe extern "C" fn(*mut c_void);
@@ -87,6 +87,69 @@ impl OfValues {
             // SAFETY: the creator of this value has promised this call for a value that is no longer set, on the thread of the value.
             unsafe { (self.0)(value) };
         }
+    }
+}
+
+/// `struct sigevent` of a module, including its function and attributes. The module permits calls of the function with the value, on any
+/// thread, while the module is mapped.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub(in crate::imp::linux) struct Event {
+    value: usize,
+    signal: c_int,
+    how: c_int,
+    function: usize,
+    attributes: usize,
+    rest: [usize; 4],
+}
+
+impl Event {
+    /// Reads an event. Returns `None` for a null pointer. The meaning of a null pointer depends on the C function: `timer_create` then
+    /// raises `SIGALRM`, `mq_notify` removes the registration, and `lio_listio` does not notify.
+    ///
+    /// # Safety
+    ///
+    /// The pointer is null or points to an event of a module.
+    pub(in crate::imp::linux) unsafe fn read(event: *const c_void) -> Option<Self> {
+        // SAFETY: promised by our caller; only fields defined for the kind of event are used.
+        (!event.is_null()).then(|| unsafe { event.cast::<Self>().read() })
+    }
+
+    pub(in crate::imp::linux) fn value(&self) -> usize {
+        self.value
+    }
+
+    pub(in crate::imp::linux) fn raises(&self) -> Option<c_int> {
+        [libc::SIGEV_SIGNAL, libc::SIGEV_THREAD_ID].contains(&self.how).then_some(self.signal)
+    }
+
+    /// Returns the function that the C library calls for this event, if any.
+    pub(in crate::imp::linux) fn target(&self) -> Option<Target> {
+        (self.how == libc::SIGEV_THREAD).then_some(Target { function: self.function, value: self.value })
+    }
+
+    pub(in crate::imp::linux) fn with(self, Target { function, value }: Target) -> Self {
+        Self { function, value, ..self }
+    }
+}
+
+/// Function of an event, with its argument.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in crate::imp::linux) struct Target {
+    function: usize,
+    value: usize,
+}
+
+impl Target {
+    pub(in crate::imp::linux) fn of_host(function: extern "C-unwind" fn(usize), value: usize) -> Self {
+        Self { function: function as usize, value }
+    }
+
+    pub(in crate::imp::linux) fn call(self) {
+        let function = ptr::with_exposed_provenance::<()>(self.function);
+        // SAFETY: the function is the host's own, or the module that provided the event has promised the call. A `sigval` is passed like
+        // a machine word.
+        unsafe { mem::transmute::<*const (), unsafe extern "C-unwind" fn(usize)>(function)(self.value) }
     }
 }
 
