@@ -6,7 +6,7 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, Once};
 
-use super::c::callbacks::{self, Destructor, OnExit, Promised};
+use super::c::callbacks;
 use super::lock;
 use crate::ledger::plan::Step;
 use crate::ledger::repair::Repair;
@@ -30,22 +30,15 @@ pub(super) const REPAIR: Repair = Repair {
     ..Repair::NONE
 };
 
-/// Pending handlers of all images, in order of registration.
-static HANDLERS: Mutex<Vec<Exit>> = Mutex::new(Vec::new());
+/// Call of an exit handler with the exit status.
+type Handler = Box<dyn FnOnce(c_int) + Send>;
+
+/// Pending handlers of all images, each with its owner, in order of registration.
+static HANDLERS: Mutex<Vec<(usize, Handler)>> = Mutex::new(Vec::new());
 
 /// Set when process exit begins. Afterwards, no image may be unmapped, because the main thread may be running an exit handler of the
 /// image.
 static LEAVING: AtomicBool = AtomicBool::new(false);
-
-pub(super) enum Handler {
-    Plain(Promised<Destructor>),
-    WithStatus(Promised<OnExit>),
-}
-
-struct Exit {
-    owner: usize,
-    handler: Handler,
-}
 
 fn listen() {
     static ONCE: Once = Once::new();
@@ -58,8 +51,8 @@ pub(crate) fn at_exit(handler: extern "C" fn()) -> io::Result<()> {
     if callbacks::at_exit(handler) { Ok(()) } else { Err(io::ErrorKind::OutOfMemory.into()) }
 }
 
-pub(super) fn register(owner: usize, handler: Handler) {
-    lock(&HANDLERS).push(Exit { owner, handler });
+pub(super) fn register(owner: usize, handler: impl FnOnce(c_int) + Send + 'static) {
+    lock(&HANDLERS).push((owner, Box::new(handler)));
 }
 
 /// Calls the current handlers of an image in reverse order of registration, and returns their number. The handlers may register further
@@ -69,34 +62,27 @@ fn run(owner: usize) -> u64 {
     for _ in 0..count {
         let last = {
             let mut handlers = lock(&HANDLERS);
-            let at = handlers.iter().rposition(|exit| exit.owner == owner);
+            let at = handlers.iter().rposition(|(other, _)| *other == owner);
             at.map(|at| handlers.remove(at))
         };
-        let Some(last) = last else { break };
-        call(last, 0);
+        let Some((_, handler)) = last else { break };
+        handler(0);
     }
     count
 }
 
 pub(super) fn held(owner: usize) -> u64 {
-    lock(&HANDLERS).iter().filter(|exit| exit.owner == owner).count() as u64
+    lock(&HANDLERS).iter().filter(|(other, _)| *other == owner).count() as u64
 }
 
 fn forget(owner: usize) {
-    lock(&HANDLERS).retain(|exit| exit.owner != owner);
+    lock(&HANDLERS).retain(|(other, _)| *other != owner);
 }
 
 extern "C" fn at_process_exit(status: c_int, _argument: *mut c_void) {
     LEAVING.store(true, Ordering::SeqCst);
     loop {
-        let Some(last) = lock(&HANDLERS).pop() else { return };
-        call(last, status);
-    }
-}
-
-fn call(exit: Exit, status: c_int) {
-    match exit.handler {
-        Handler::Plain(handler) => handler.call(),
-        Handler::WithStatus(handler) => handler.call(status),
+        let Some((_, handler)) = lock(&HANDLERS).pop() else { return };
+        handler(status);
     }
 }

@@ -17,7 +17,6 @@ use std::sync::Arc;
 use super::c::callbacks::{OfValues, Promised, c_on_exit, c_thread_atexit};
 use super::c::kernel::set_errno;
 use super::c::library::{initstate, setstate};
-use super::exits::Handler;
 use super::streams::StreamFunctions;
 use super::{c_heap, exits, fds, frames, locals, names, random, rings, signals, streams, system_log, threads};
 use crate::ledger::Ledger;
@@ -197,7 +196,8 @@ hooks! {
             return -1;
         }
         // SAFETY: the module promises that the handler may be called with this argument, once, on any thread.
-        exits::register(image.addr(), Handler::Plain(unsafe { Promised::new(handler, argument) }));
+        let promised = unsafe { Promised::new(handler, argument) };
+        exits::register(image.addr(), |_status| promised.call());
         0
     }
 
@@ -208,7 +208,8 @@ hooks! {
             return -1;
         }
         // SAFETY: the module promises that the handler may be called with this argument, once, on any thread.
-        exits::register(image.addr(), Handler::WithStatus(unsafe { Promised::new(handler, argument) }));
+        let promised = unsafe { Promised::new(handler, argument) };
+        exits::register(image.addr(), |status| promised.call(status));
         0
     }
 
