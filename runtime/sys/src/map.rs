@@ -118,47 +118,39 @@ impl Image {
     /// [`MapError::StaticHost`]. After an error, the library is not mapped, and the copy is removed.
     pub unsafe fn map(mut staged: StagedFile, ledger: Option<Arc<Ledger>>) -> Result<Self, MapError> {
         let mut share = LedgerShare::new(ledger);
-        if imp::IS_STATIC {
+        let opened = Self::prepare(&mut staged).and_then(|()| {
+            // SAFETY: our caller promises that the initializers are sound to run.
+            let opened = Mapping::open(staged.path(), |path| unsafe { imp::open_library(path) });
+            opened.map_err(|reason| MapError::Open { path: staged.path().to_owned(), reason })
+        });
+        let mapping = opened.inspect_err(|_| {
+            // The loader binds all symbols before it runs code of the library, so no code has read the address of the ledger.
             share.release();
             crash::gone(staged.path());
+        })?;
+        notes::mapped(staged.path(), mapping.ranges());
+        if let Some(ledger) = share.ledger() {
+            ledger.is_mapped(&mapping);
+        }
+        let unchanged = staged.ensure_unchanged();
+        staged.close();
+        let image = Self { mapping, staged, share };
+        let Err(error) = unchanged else { return Ok(image) };
+        // The replaced file has run its initializers. Its image is unmapped immediately.
+        let error = changed(image.path(), error);
+        // SAFETY: no code of the image has run except its initializers, and its finalizers are as sound as its initializers.
+        let _gone = unsafe { image.unmap() };
+        Err(error)
+    }
+
+    /// Prepares a copy for mapping. Returns an error if the copy must not be mapped.
+    fn prepare(staged: &mut StagedFile) -> Result<(), MapError> {
+        if imp::IS_STATIC {
             return Err(MapError::StaticHost { path: staged.path().to_owned() });
         }
-        let changed =
-            |path: &Path, error: io::Error| MapError::Changed { path: path.to_owned(), reason: error.to_string() };
-        if let Err(error) = staged.prepare() {
-            share.release();
-            crash::gone(staged.path());
-            return Err(changed(staged.path(), error));
-        }
-        let opened = staged.ensure_needs_no_copy().and_then(|()| {
-            // SAFETY: our caller promises that the initializers are sound to run.
-            Mapping::open(staged.path(), |path| unsafe { imp::open_library(path) })
-        });
-        match opened {
-            Ok(mapping) => {
-                notes::mapped(staged.path(), mapping.ranges());
-                if let Some(ledger) = share.ledger() {
-                    ledger.is_mapped(&mapping);
-                }
-                let unchanged = staged.ensure_unchanged();
-                staged.close();
-                let image = Self { mapping, staged, share };
-                if let Err(error) = unchanged {
-                    // The replaced file has run its initializers. Its image is unmapped immediately.
-                    let error = changed(image.path(), error);
-                    // SAFETY: no code of the image has run except its initializers, and its finalizers are as sound as its initializers.
-                    let _gone = unsafe { image.unmap() };
-                    return Err(error);
-                }
-                Ok(image)
-            }
-            Err(reason) => {
-                // The loader binds all symbols before it runs code of the library, so no code has read the address of the ledger.
-                share.release();
-                crash::gone(staged.path());
-                Err(MapError::Open { path: staged.path().to_owned(), reason })
-            }
-        }
+        staged.prepare().map_err(|error| changed(staged.path(), error))?;
+        let checked = staged.ensure_needs_no_copy();
+        checked.map_err(|reason| MapError::Open { path: staged.path().to_owned(), reason })
     }
 
     /// Returns the path of the staged copy. Debuggers and `/proc/self/maps` list the image under this path.
@@ -338,6 +330,10 @@ impl Deref for Bytes {
         };
         &all[..self.len]
     }
+}
+
+fn changed(path: &Path, error: io::Error) -> MapError {
+    MapError::Changed { path: path.to_owned(), reason: error.to_string() }
 }
 
 fn label(path: &Path) -> String {
