@@ -289,12 +289,10 @@ impl fmt::Debug for Digest {
 
 /// Functions with which a library registers addresses of its code or data with the process, in alphabetical order. After such a call, the
 /// process may call or access the address, a thread may run at the address, or the loader may refuse to unmap the library.
-const LEAVE_CODE_BEHIND: [&str; 145] = [
+const LEAVE_CODE_BEHIND: [&str; 87] = [
     "CRYPTO_get_ex_new_index",
     "CRYPTO_set_mem_functions",
     "ENGINE_add",
-    "ERR_load_strings",
-    "ERR_load_strings_const",
     "OBJ_NAME_add",
     "OPENSSL_atexit",
     "OSSL_PROVIDER_add_builtin",
@@ -318,60 +316,26 @@ const LEAVE_CODE_BEHIND: [&str; 145] = [
     "PyModule_Create2",
     "PyModule_FromDefAndSpec2",
     "PyModule_FromSlotsAndSpec",
-    "PyStructSequence_InitType",
-    "PyStructSequence_InitType2",
     "PyStructSequence_NewType",
     "PySys_AddAuditHook",
     "PyThread_start_new_thread",
     "PyType_AddWatcher",
-    "PyType_FromMetaclass",
-    "PyType_FromModuleAndSpec",
-    "PyType_FromSlots",
-    "PyType_FromSpec",
-    "PyType_FromSpecWithBases",
     "PyType_Ready",
     "Py_AddPendingCall",
     "Py_AtExit",
     "RAND_set_rand_method",
     "X509V3_EXT_add",
-    "__cxa_thread_atexit",
-    "__cxa_thread_atexit_impl",
-    "__register_frame",
-    "__register_frame_info",
-    "__register_frame_info_bases",
-    "__register_frame_info_table",
-    "__register_frame_info_table_bases",
-    "__register_frame_table",
     "__sigaction",
     "__sysv_signal",
     "_pthread_create",
-    "aio_fsync",
-    "aio_fsync64",
-    "aio_read",
-    "aio_read64",
-    "aio_write",
-    "aio_write64",
     "bsd_signal",
     "clone",
     "fmemopen",
     "fopencookie",
     "g_boxed_type_register_static",
-    "g_cclosure_new",
-    "g_cclosure_new_object",
-    "g_cclosure_new_swap",
-    "g_child_watch_add",
-    "g_child_watch_add_full",
-    "g_closure_new_object",
-    "g_closure_new_simple",
     "g_enum_register_static",
     "g_flags_register_static",
-    "g_idle_add",
-    "g_idle_add_full",
-    "g_io_add_watch",
-    "g_io_add_watch_full",
     "g_log_set_default_handler",
-    "g_log_set_handler",
-    "g_log_set_handler_full",
     "g_log_set_writer_func",
     "g_main_context_invoke_full",
     "g_object_add_toggle_ref",
@@ -385,29 +349,13 @@ const LEAVE_CODE_BEHIND: [&str; 145] = [
     "g_source_set_callback",
     "g_source_set_funcs",
     "g_thread_new",
-    "g_thread_pool_new",
-    "g_thread_pool_new_full",
     "g_thread_try_new",
-    "g_timeout_add",
-    "g_timeout_add_full",
-    "g_timeout_add_seconds",
-    "g_timeout_add_seconds_full",
     "g_type_add_class_cache_func",
     "g_type_add_interface_static",
-    "g_type_register_dynamic",
-    "g_type_register_fundamental",
-    "g_type_register_static",
-    "g_type_register_static_simple",
-    "g_unix_fd_add",
-    "g_unix_fd_add_full",
-    "g_unix_signal_add",
-    "g_unix_signal_add_full",
     "g_value_register_transform_func",
     "getaddrinfo_a",
     "hsearch",
     "initstate",
-    "lio_listio",
-    "lio_listio64",
     "mcheck",
     "mcheck_pedantic",
     "mq_notify",
@@ -418,12 +366,6 @@ const LEAVE_CODE_BEHIND: [&str; 145] = [
     "pthread_create",
     "pthread_key_create",
     "pthread_setspecific",
-    "register_printf_function",
-    "register_printf_modifier",
-    "register_printf_specifier",
-    "register_printf_type",
-    "setbuf",
-    "setbuffer",
     "setstate",
     "setvbuf",
     "sigaction",
@@ -437,8 +379,33 @@ const LEAVE_CODE_BEHIND: [&str; 145] = [
     "tss_set",
 ];
 
-/// Prefix of the symbols with which C++ starts a thread inside its own shared library.
-const CPP_THREAD: &str = "_ZNSt6thread15_M_start_thread";
+/// Beginnings of the names of further such functions, which have several variants.
+const LEAVE_CODE_BEHIND_PREFIXES: [&str; 23] = [
+    "ERR_load_strings",
+    "PyStructSequence_InitType",
+    "PyType_From",
+    "__cxa_thread_atexit",
+    "__register_frame",
+    "aio_fsync",
+    "aio_read",
+    "aio_write",
+    "g_cclosure_new",
+    "g_child_watch_add",
+    "g_closure_new",
+    "g_idle_add",
+    "g_io_add_watch",
+    "g_log_set_handler",
+    "g_thread_pool_new",
+    "g_timeout_add",
+    "g_type_register_",
+    "g_unix_fd_add",
+    "g_unix_signal_add",
+    "lio_listio",
+    "register_printf_",
+    "setbuf",
+    // Starts a thread inside the shared C++ library.
+    "_ZNSt6thread15_M_start_thread",
+];
 
 /// Functions of the C++ runtime library that register stream callbacks and actions at thread exit, and store addresses that the host cannot
 /// read. Excludes functions that register handlers, because the host can restore the previous handlers.
@@ -465,7 +432,8 @@ const CPP_STREAMS: [&str; 8] =
     ["_ZSt3cin", "_ZSt4cout", "_ZSt4cerr", "_ZSt4clog", "_ZSt4wcin", "_ZSt5wcout", "_ZSt5wcerr", "_ZSt5wclog"];
 
 fn leaves_code_behind(name: &str) -> bool {
-    LEAVE_CODE_BEHIND.binary_search(&name).is_ok() || name.starts_with(CPP_THREAD) || CPP_KEEPS.contains(&name)
+    let has_prefix = LEAVE_CODE_BEHIND_PREFIXES.iter().any(|prefix| name.starts_with(prefix));
+    has_prefix || LEAVE_CODE_BEHIND.binary_search(&name).is_ok() || CPP_KEEPS.contains(&name)
 }
 
 fn check_signature(name: &Path, content: &[u8], signed: Option<&Signed>, demands: &Demands) -> Result<(), ImageError> {
@@ -483,16 +451,16 @@ fn not_copied(path: &Path, dir: &StageDir) -> impl FnOnce(io::Error) -> ImageErr
 
 #[cfg(test)]
 mod tests {
-    use super::{CPP_GLOBAL_LOCALE, CPP_KEEPS, LEAVE_CODE_BEHIND, leaves_code_behind};
+    use super::{CPP_GLOBAL_LOCALE, CPP_KEEPS, LEAVE_CODE_BEHIND, LEAVE_CODE_BEHIND_PREFIXES, leaves_code_behind};
 
     #[test]
     fn functions_that_leave_code_behind_are_found_by_name() {
         assert!(LEAVE_CODE_BEHIND.is_sorted());
-        assert!(LEAVE_CODE_BEHIND.iter().all(|name| leaves_code_behind(name)));
+        let mut listed = LEAVE_CODE_BEHIND.iter().chain(&LEAVE_CODE_BEHIND_PREFIXES).chain(&CPP_KEEPS);
+        assert!(listed.all(|name| leaves_code_behind(name)));
         assert!(leaves_code_behind(
             "_ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE"
         ));
-        assert!(CPP_KEEPS.iter().all(|name| leaves_code_behind(name)));
         assert!(!leaves_code_behind(CPP_GLOBAL_LOCALE), "alone");
         for harmless in ["malloc", "mmap", "open", "pthread_join", "__cxa_finalize", "signalfd", ""] {
             assert!(!leaves_code_behind(harmless), "{harmless}");
