@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicI32, Ordering};
 
 use rustix::fs::{Mode, OFlags};
 
+use super::c::peek::PAGE;
 use super::c::signals::{self, Stack};
 use super::c::{descriptors, kernel};
 use super::{fence, locals};
@@ -23,7 +24,6 @@ const FATAL: [c_int; 5] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGF
 const OWN_STACK: usize = 64 * 1024;
 /// Recorded bytes of the crashing stack: enough for hundreds of frames.
 const KEPT_STACK: usize = 512 * 1024;
-const PAGE: usize = 4096;
 
 static FILES: OnceLock<[File; 3]> = OnceLock::new();
 /// Id of the thread whose crash is reported, zero before the first crash.

@@ -42,19 +42,14 @@ pub(super) fn called_from<'a>(image: &[Range<usize>], all: &'a [Loaded]) -> Vec<
         (0..).zip(all).flat_map(|(at, library)| library.code.iter().map(move |code| (code, at))).collect();
     codes.sort_by_key(|(code, _)| code.start);
     let mut called = BTreeSet::<usize>::new();
-    let mut bytes = vec![0; 64 * 1024];
     for segment in image {
-        let mut at = segment.start;
-        while at < segment.end {
-            let room = bytes.len().min(segment.end - at);
-            let there = peek::read(at, &mut bytes[..room]);
-            for word in words(&bytes[..there]) {
+        peek::each_piece(segment.clone(), |_, bytes| {
+            for word in words(bytes) {
                 let behind = codes.partition_point(|(code, _)| code.start <= word);
                 let code = behind.checked_sub(1).map(|before| codes[before]);
                 called.extend(code.filter(|(code, _)| code.contains(&word)).map(|(_, library)| library));
             }
-            at += if there == 0 { 4096 - at % 4096 } else { there };
-        }
+        });
     }
     called.into_iter().map(|at| &all[at]).collect()
 }

@@ -15,6 +15,7 @@ use std::sync::{Mutex, OnceLock};
 
 use super::c::kernel::set_errno;
 use super::c::pages::fresh;
+use super::c::peek::PAGE;
 use super::lock;
 use super::ranges::Ranges;
 use crate::ledger::repair::{Gone, Repair};
@@ -38,8 +39,6 @@ pub(super) const REPAIR: Repair = Repair {
 
 /// Size and alignment of the regions of module heaps. Because of the alignment, the region of an address can be computed.
 const REGION: usize = 64 * 1024;
-
-const PAGE: usize = 4096;
 
 pub(super) struct Pages {
     maps: Mutex<Ranges>,

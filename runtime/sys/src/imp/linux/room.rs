@@ -14,10 +14,9 @@ use std::time::Duration;
 
 use super::c::loader;
 use super::c::pages::Reserved;
+use super::c::peek::PAGE;
 use super::lock;
 use super::proc::Maps;
-
-const PAGE: usize = 4096;
 
 /// Distance from the mappings of the process down to the first image. The system assigns addresses top-down, so new mappings stay above the
 /// images.

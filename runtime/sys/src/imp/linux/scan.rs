@@ -33,16 +33,13 @@ use std::time::{Duration, Instant};
 use blocks::Blocks;
 use objects::Object;
 
-use super::c::peek::{self, words};
+use super::c::peek::{self, PAGE, WORD, words};
 use super::c::{library, loader};
 use super::ranges::Ranges;
 use super::{c_heap, environment, lock, requests, streams, untracked};
 use crate::end_report::ReferenceSearch;
 use crate::ledger::repair::Repair;
 use crate::reference::{Reference, SearchResult, Target};
-
-const WORD: usize = size_of::<usize>();
-const PAGE: usize = 4096;
 
 pub(super) const REPAIR: Repair = Repair {
     name: "a reference in memory",
@@ -228,7 +225,7 @@ fn search_memory(going: &Going<'_>) -> (SearchResult, HashSet<usize>) {
 }
 
 fn pages(range: &Range<usize>) -> Range<usize> {
-    range.start - range.start % 4096..range.end.next_multiple_of(4096)
+    range.start - range.start % PAGE..range.end.next_multiple_of(PAGE)
 }
 
 impl Targets {
@@ -271,14 +268,10 @@ impl Chain {
 
 impl Walk<'_> {
     fn variables(&mut self, object: usize, range: &Range<usize>, reach: Reach) {
-        let mut bytes = vec![0; 64 * 1024];
         let is_of_c = self.objects[object].is_c_library();
-        let mut at = range.start.next_multiple_of(WORD);
-        while at < range.end {
-            let room = bytes.len().min(range.end - at);
-            let there = peek::read(at, &mut bytes[..room]);
-            self.result.variables += there as u64;
-            for (index, word) in words(&bytes[..there]).enumerate() {
+        peek::each_piece(range.start.next_multiple_of(WORD)..range.end, |at, bytes| {
+            self.result.variables += bytes.len() as u64;
+            for (index, word) in words(bytes).enumerate() {
                 let variable = at + index * WORD;
                 if is_of_c && leaves::is_room(word) {
                     continue;
@@ -287,14 +280,12 @@ impl Walk<'_> {
                 let reach = if is_free { Reach { functions_only: reach.functions_only, ..Reach::NONE } } else { reach };
                 self.word(word, Chain { object, variable, blocks: 0, distance: 0, len: 0, reach });
             }
-            // Skips unreadable memory, such as inaccessible pages.
-            at += if there == 0 { 4096 - at % 4096 } else { there.next_multiple_of(WORD) };
-        }
+        });
     }
 
     fn word(&mut self, word: usize, chain: Chain) {
         // Skips small numbers and strings, the most frequent words.
-        if word < 4096 || word >> 47 != 0 && self.targets.guard.is_none() {
+        if word < PAGE || word >> 47 != 0 && self.targets.guard.is_none() {
             return;
         }
         if let Some(target) = self.targets.hit(word) {

@@ -14,7 +14,7 @@ use std::ops::Range;
 use std::ptr;
 use std::sync::{Arc, Mutex, Weak};
 
-use super::c::peek;
+use super::c::peek::{self, PAGE, WORD};
 use super::proc::{Mapped, Maps};
 use super::ranges::Ranges;
 use super::{c_heap, lock};
@@ -39,9 +39,6 @@ pub(super) const REPAIR: Repair = Repair {
 const MOST_SEARCHED: usize = 16 << 20;
 
 const PIECE: usize = 64 * 1024;
-
-const WORD: usize = size_of::<usize>();
-const PAGE: usize = 4096;
 
 /// Size and alignment of the C library's thread arenas.
 const ARENA: usize = 64 << 20;

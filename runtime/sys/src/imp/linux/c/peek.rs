@@ -2,10 +2,16 @@
 //! fault.
 
 use std::fs::File;
+use std::ops::Range;
 use std::os::unix::fs::FileExt as _;
 use std::sync::OnceLock;
 
 use super::kernel;
+
+/// Smallest page size of any supported host.
+pub(in crate::imp::linux) const PAGE: usize = 4096;
+
+pub(in crate::imp::linux) const WORD: usize = size_of::<usize>();
 
 /// Copies memory at `address` to `into`. Returns the number of bytes before the first unmapped page.
 pub(crate) fn read(address: usize, into: &mut [u8]) -> usize {
@@ -28,7 +34,7 @@ fn through_the_file(address: usize, into: &mut [u8]) -> usize {
 }
 
 pub(in crate::imp::linux) fn word(address: usize) -> Option<usize> {
-    let mut bytes = [0; size_of::<usize>()];
+    let mut bytes = [0; WORD];
     (read(address, &mut bytes) == bytes.len()).then(|| usize::from_ne_bytes(bytes))
 }
 
@@ -39,7 +45,7 @@ pub(in crate::imp::linux) fn string(address: usize, most: usize) -> Option<Vec<u
         // Reads up to the end of a page, because the next page may be unmapped.
         let at = address.checked_add(string.len())?;
         let mut piece = [0; 256];
-        let room = piece.len().min(4096 - at % 4096).min(most - string.len());
+        let room = piece.len().min(PAGE - at % PAGE).min(most - string.len());
         let read = read(at, &mut piece[..room]);
         if read == 0 {
             return None;
@@ -55,8 +61,20 @@ pub(in crate::imp::linux) fn string(address: usize, most: usize) -> Option<Vec<u
     None
 }
 
+/// Calls `see` with the readable pieces of a range, each with its address. Skips unreadable pages.
+pub(in crate::imp::linux) fn each_piece(range: Range<usize>, mut see: impl FnMut(usize, &[u8])) {
+    let mut bytes = vec![0; 64 * 1024];
+    let mut at = range.start;
+    while at < range.end {
+        let room = bytes.len().min(range.end - at);
+        let there = read(at, &mut bytes[..room]);
+        see(at, &bytes[..there]);
+        at += if there == 0 { PAGE - at % PAGE } else { there.next_multiple_of(WORD) };
+    }
+}
+
 pub(in crate::imp::linux) fn words(bytes: &[u8]) -> impl Iterator<Item = usize> {
-    let (words, _) = bytes.as_chunks::<{ size_of::<usize>() }>();
+    let (words, _) = bytes.as_chunks::<WORD>();
     words.iter().map(|word| usize::from_ne_bytes(*word))
 }
 

@@ -5,18 +5,14 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 
 use super::super::c::library::Block;
-use super::super::c::peek;
+use super::super::c::peek::{self, PAGE, WORD};
 use super::super::proc::{Mapped, Maps};
 use super::objects::without;
 
 const PIECE: usize = 16 * 1024;
 
-const PAGE: usize = 4096;
-
 /// Maximum offset of an interior pointer that is resolved to its block. Allocators on top of the C library allocate smaller blocks.
 const FURTHEST_INSIDE: usize = 16 * 1024;
-
-const WORD: usize = size_of::<usize>();
 
 /// Flags in the word before a block. Their meanings, in order: the previous block is in use, the block is a separate mapping, and the block
 /// belongs to a thread's heap.
