@@ -19,9 +19,9 @@ pub(super) const REPAIR: Repair = Repair {
     name: "an alternate signal stack",
     holders: |image, all| all.extend(holders(image)),
     facts: |image, facts| {
-        let (is_here, is_elsewhere) = locations(image);
-        facts.locals_here |= is_here;
-        facts.locals_elsewhere |= is_elsewhere;
+        let (here, of_image) = (kernel::own_tid(), of_image(image));
+        facts.locals_here |= of_image.iter().any(|(tid, _)| *tid == here);
+        facts.locals_elsewhere |= of_image.iter().any(|(tid, _)| *tid != here);
     },
     redirect_references: |_, is_ours, report| report.put_back.extend(remove_here(is_ours)),
     free: |gone, report| {
@@ -120,14 +120,6 @@ fn remove_here(is_ours: impl Fn(usize) -> bool) -> Option<String> {
     let is_there = Stack::here().is_ok_and(|stack| stack.is_there() && is_ours(stack.start()));
     (is_there && Stack::NONE.put().is_ok())
         .then(|| "an alternate signal stack set past the hooks taken away".to_owned())
-}
-
-/// Returns two flags. The first is `true` if the calling thread still uses a stack of the image. The second is `true` if another thread
-/// uses such a stack.
-fn locations(ledger: &Ledger) -> (bool, bool) {
-    let tid = kernel::own_tid();
-    let of_image = of_image(ledger);
-    (of_image.iter().any(|known| known.0 == tid), of_image.iter().any(|known| known.0 != tid))
 }
 
 fn holders(ledger: &Ledger) -> Vec<Holder> {

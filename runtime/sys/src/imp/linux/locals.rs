@@ -21,7 +21,7 @@ use super::c::kernel;
 use super::names::describe_thread;
 use super::started::Started;
 use super::{altstack, evict, lock};
-use crate::ledger::plan::Step;
+use crate::ledger::plan::{Facts, Step};
 use crate::ledger::repair::Repair;
 use crate::ledger::{Holder, HolderKind, Ledger};
 
@@ -35,11 +35,7 @@ pub(super) const REPAIR: Repair = Repair {
         counts.keys = lock(&locals.keys).len() as u64;
     },
     holders: |image, all| all.extend(image.records.locals.holders(image)),
-    facts: |image, facts| {
-        let Locations { here, elsewhere } = image.records.locals.locations(image);
-        facts.locals_here |= here;
-        facts.locals_elsewhere |= elsewhere;
-    },
+    facts: |image, facts| image.records.locals.add_facts(image, facts),
     act: |image, step, report| {
         if step == Step::RunThreadLocals {
             report.thread_locals_run += run_here(|other| other.is(image));
@@ -123,12 +119,6 @@ struct Key {
     destructor: Option<OfValues>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-struct Locations {
-    here: bool,
-    elsewhere: bool,
-}
-
 impl Locals {
     pub(super) fn register(&self, ledger: Arc<Ledger>, destructor: Promised<Destructor>) {
         self.add(ledger, &Record::here(), Kind::Local(destructor));
@@ -182,16 +172,14 @@ impl Locals {
         result
     }
 
-    fn locations(&self, ledger: &Ledger) -> Locations {
-        let mut found = Locations::default();
+    fn add_facts(&self, ledger: &Ledger, facts: &mut Facts) {
         for record in self.live_records() {
             let pending = lock(&record.pending);
             let waits = pending.waits_for(ledger);
             let runs = pending.running.iter().any(|running| running.ledger.is(ledger));
-            found.here |= record.is_here() && waits;
-            found.elsewhere |= !record.is_here() && waits || runs;
+            facts.locals_here |= record.is_here() && waits;
+            facts.locals_elsewhere |= !record.is_here() && waits || runs;
         }
-        found
     }
 
     fn holders(&self, ledger: &Ledger) -> Vec<Holder> {
