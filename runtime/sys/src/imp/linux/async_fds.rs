@@ -7,7 +7,7 @@ use std::sync::Mutex;
 
 use super::c::callbacks::Event;
 use super::c::descriptors::{self, Command, Identity, identity};
-use super::c::kernel::set_errno;
+use super::c::kernel::fail;
 use super::c::signals::bit;
 use super::{fds, lock, notifications};
 use crate::ledger::Ledger;
@@ -52,8 +52,7 @@ pub(super) fn notify_of_message(
     let owner = ledger.owner();
     let mut records = lock(&RECORDS);
     if event.is_some() && ledger.records.is_closed() {
-        set_errno(libc::EBUSY);
-        return -1;
+        return fail(libc::EBUSY, -1);
     }
     let host = event.map(|event| event.through_host(owner, "a message queue", true));
     let notification = host.and_then(|(_, notification)| notification);

@@ -15,7 +15,7 @@ use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::sync::Arc;
 
 use super::c::callbacks::{OfValues, Promised, c_on_exit, c_thread_atexit};
-use super::c::kernel::set_errno;
+use super::c::kernel::fail;
 use super::c::library::{initstate, setstate};
 use super::streams::StreamFunctions;
 use super::{c_heap, exits, fds, frames, locals, names, random, rings, signals, streams, system_log, threads};
@@ -153,8 +153,7 @@ hooks! {
         // SAFETY: the module promises an action, or null.
         let action = unsafe { action.cast::<libc::sigaction>().as_ref() };
         if action.is_some_and(|action| signals::is_handler(action.sa_sigaction)) && ledger.refuses("sigaction") {
-            set_errno(libc::EINVAL);
-            return -1;
+            return fail(libc::EINVAL, -1);
         }
         match signals::set(image.addr(), signal, action) {
             Ok(before) => {
@@ -167,10 +166,7 @@ hooks! {
                 }
                 0
             }
-            Err(error) => {
-                set_errno(error);
-                -1
-            }
+            Err(error) => fail(error, -1),
         }
     }
 
@@ -178,14 +174,10 @@ hooks! {
     fn signal(image, signal: c_int, handler: usize) -> usize = libc::signal(signal, handler);
     in sources |ledger, _original| {
         if signals::is_handler(handler) && ledger.refuses("signal") {
-            set_errno(libc::EINVAL);
-            return libc::SIG_ERR;
+            return fail(libc::EINVAL, libc::SIG_ERR);
         }
         ledger.noted().note(UseKind::Signal, || format!("called `signal` for signal {signal}"));
-        signals::set_simply(image.addr(), signal, handler).unwrap_or_else(|error| {
-            set_errno(error);
-            libc::SIG_ERR
-        })
+        signals::set_simply(image.addr(), signal, handler).unwrap_or_else(|error| fail(error, libc::SIG_ERR))
     }
 
     /// Hook of `__cxa_atexit`.
@@ -266,8 +258,7 @@ hooks! {
         = initstate(seed, state, size);
     in random |ledger, original| {
         if passes_own_memory(ledger, state.cast(), "initstate") {
-            set_errno(libc::EINVAL);
-            return std::ptr::null_mut();
+            return fail(libc::EINVAL, std::ptr::null_mut());
         }
         random::moved(original)
     }
@@ -276,8 +267,7 @@ hooks! {
     fn random_set(image, state: *mut c_char) -> *mut c_char = setstate(state);
     in random |ledger, original| {
         if passes_own_memory(ledger, state.cast(), "setstate") {
-            set_errno(libc::EINVAL);
-            return std::ptr::null_mut();
+            return fail(libc::EINVAL, std::ptr::null_mut());
         }
         random::moved(original)
     }
@@ -330,8 +320,7 @@ hooks! {
     ) -> *mut c_void = streams::fopencookie(cookie, mode, functions.cast::<StreamFunctions>().read());
     in streams |ledger, _original| {
         if ledger.refuses("fopencookie") {
-            set_errno(libc::ENOMEM);
-            return std::ptr::null_mut();
+            return fail(libc::ENOMEM, std::ptr::null_mut());
         }
         // SAFETY: the module promises functions that may be called with the cookie, and a mode.
         unsafe { streams::open(image.addr(), cookie, mode, functions.cast::<StreamFunctions>().read()) }

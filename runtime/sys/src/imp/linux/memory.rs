@@ -13,7 +13,7 @@ use std::ptr;
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, OnceLock};
 
-use super::c::kernel::set_errno;
+use super::c::kernel::fail;
 use super::c::pages::fresh;
 use super::c::peek::PAGE;
 use super::lock;
@@ -158,8 +158,7 @@ impl Pages {
         let both = [Some(pages(address, old_len)), to.map(|to| pages(to, new_len))];
         if both.iter().flatten().any(|pages| self.of_image(pages).is_some()) {
             self.record_hole("mremap");
-            set_errno(libc::EINVAL);
-            return libc::MAP_FAILED;
+            return fail(libc::EINVAL, libc::MAP_FAILED);
         }
         let removed = lock(&self.maps).remove(pages(address, old_len));
         let start = remap();

@@ -6,7 +6,7 @@
 use std::ffi::{c_int, c_uint, c_void};
 
 use super::c::callbacks::Event;
-use super::c::kernel::{self, Timer, c_setitimer, c_timer_delete, set_errno};
+use super::c::kernel::{self, Timer, c_setitimer, c_timer_delete, fail};
 use super::hooks::{hooks, passes_own_memory, share};
 use super::requests::IoBlock;
 use super::{altstack, async_fds, children, locals, requests, signals, timers};
@@ -21,8 +21,7 @@ hooks! {
             .filter(|stack| stack.ss_flags & libc::SS_DISABLE == 0)
             .map(|stack| stack.ss_sp);
         if memory.is_some_and(|memory| passes_own_memory(ledger, memory, "sigaltstack")) {
-            set_errno(libc::ENOMEM);
-            return -1;
+            return fail(libc::ENOMEM, -1);
         }
         altstack::set(share(ledger), !new.is_null(), original, locals::arm_here)
     }
@@ -64,8 +63,7 @@ hooks! {
         = c_timer_create(clock, event, timer);
     in sources |ledger, _original| {
         if ledger.refuses("timer_create") {
-            set_errno(libc::EAGAIN);
-            return -1;
+            return fail(libc::EAGAIN, -1);
         }
         // SAFETY: the module promises the clock, the variable for the timer, and an event or null; `timers` changes only the function
         // of the event.
@@ -96,8 +94,7 @@ hooks! {
     };
     in requests |ledger, original| {
         if ledger.refuses("aio_read or its like") {
-            set_errno(libc::EAGAIN);
-            return -1;
+            return fail(libc::EAGAIN, -1);
         }
         if block.is_null() {
             return original();
@@ -115,8 +112,7 @@ hooks! {
         = c_lio_listio(mode, list, count, event);
     in requests |ledger, _original| {
         if ledger.refuses("lio_listio") {
-            set_errno(libc::EAGAIN);
-            return -1;
+            return fail(libc::EAGAIN, -1);
         }
         // SAFETY: the module promises a list and an event as required by the C function; only the function of the event is changed.
         unsafe {
@@ -130,8 +126,7 @@ hooks! {
         = c_getaddrinfo_a(mode, list, count, event);
     in requests |ledger, _original| {
         if ledger.refuses("getaddrinfo_a") {
-            set_errno(libc::EAGAIN);
-            return libc::EAI_AGAIN;
+            return fail(libc::EAGAIN, libc::EAI_AGAIN);
         }
         // SAFETY: the module promises a list and an event as required by the C function; only the function of the event is changed.
         unsafe {

@@ -9,7 +9,7 @@ use std::ptr;
 use std::sync::Mutex;
 
 use super::c::callbacks::Event;
-use super::c::kernel::{self, Timer, set_errno};
+use super::c::kernel::{self, Timer, fail};
 use super::c::signals::{Quiet, bit};
 use super::{lock, notifications};
 use crate::ledger::Ledger;
@@ -80,8 +80,7 @@ pub(super) fn create(
     // timer.
     let mut created = lock(&CREATED);
     if ledger.records.is_closed() {
-        set_errno(libc::EAGAIN);
-        return -1;
+        return fail(libc::EAGAIN, -1);
     }
     let host = event.map(|event| event.through_host(owner, "a timer", false));
     let notification = host.and_then(|(_, notification)| notification);

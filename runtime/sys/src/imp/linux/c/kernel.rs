@@ -98,6 +98,12 @@ pub(in crate::imp::linux) fn set_errno(error: c_int) {
     unsafe { libc::__errno_location().write(error) };
 }
 
+/// Sets `errno` and returns the result by which a C function reports the error.
+pub(in crate::imp::linux) fn fail<T>(error: c_int, result: T) -> T {
+    set_errno(error);
+    result
+}
+
 /// Returns the time of a system clock, or zero if the clock does not exist.
 fn time_of(clock: libc::clockid_t) -> Duration {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
