@@ -96,14 +96,7 @@ impl FolderWatch {
         }
         if !is_create {
             // Discards these watches. The watcher removes the watch of a deleted folder, even if a new folder is already watched.
-            let watcher = &mut self.watcher;
-            self.watched.retain(|folder, _| {
-                let is_lost = concerns(folder);
-                if is_lost {
-                    let _ = watcher.unwatch(folder);
-                }
-                !is_lost
-            });
+            self.retain(|folder, _| !concerns(folder));
         }
         self.refresh()
     }
@@ -124,14 +117,7 @@ impl FolderWatch {
     /// Corrects the watches once. Returns `true` if a watch was added.
     fn correct(&mut self) -> bool {
         let wanted = self.wanted();
-        let watcher = &mut self.watcher;
-        self.watched.retain(|folder, watched| {
-            let is_current = wanted.get(folder) == Some(&*watched);
-            if !is_current {
-                let _ = watcher.unwatch(folder); // The watcher may already have removed a deleted folder.
-            }
-            is_current
-        });
+        self.retain(|folder, watched| wanted.get(folder) == Some(watched));
         let mut is_new = false;
         for (folder, watch) in wanted {
             if self.watched.contains_key(&folder) {
@@ -161,6 +147,18 @@ impl FolderWatch {
             }
         }
         is_new
+    }
+
+    /// Ends all watches except the current ones.
+    fn retain(&mut self, is_current: impl Fn(&Path, &Watched) -> bool) {
+        let watcher = &mut self.watcher;
+        self.watched.retain(|folder, watched| {
+            let is_current = is_current(folder, watched);
+            if !is_current {
+                let _ = watcher.unwatch(folder); // The watcher may already have removed a deleted folder.
+            }
+            is_current
+        });
     }
 
     /// Returns the existing roots and the nearest existing parent of each root.
