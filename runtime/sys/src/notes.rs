@@ -18,7 +18,6 @@ use image_log::ImageLog;
 pub const NOTES: &str = "notes";
 
 static NOTED: OnceLock<Notes> = OnceLock::new();
-static FOLDER: OnceLock<PathBuf> = OnceLock::new();
 static COUNT: AtomicU64 = AtomicU64::new(0);
 
 struct Notes {
@@ -34,14 +33,13 @@ struct Notes {
 ///
 /// If notes were started before.
 pub(crate) fn begin(folder: PathBuf, file: File) -> io::Result<()> {
-    let _first = FOLDER.set(folder.clone());
     let notes = Notes { process: std::process::id(), folder, open: Mutex::new((file, ImageLog::default())) };
     NOTED.set(notes).map_err(|_| io::Error::other("crashes of this process are reported already"))
 }
 
 /// Returns the folder of the crash reports of this process. Returns `None` if crashes are not reported.
 pub(crate) fn reported_into() -> Option<&'static Path> {
-    FOLDER.get().map(PathBuf::as_path)
+    NOTED.get().map(|notes| notes.folder.as_path())
 }
 
 /// Records a folder of private copies, because a crashing host cannot remove the folder itself. If crashes are not reported, this function
