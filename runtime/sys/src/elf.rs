@@ -22,6 +22,7 @@ mod static_tls;
 mod symbols;
 mod versions;
 
+use std::collections::BTreeSet;
 use std::ffi::CStr;
 use std::ops::Range;
 
@@ -94,14 +95,7 @@ pub(crate) fn survey(bytes: &[u8]) -> Result<Facts, FormatError> {
     program::refuse(&elf)?;
     segments::check(&elf)?;
     notes::check(&elf)?;
-    let dynamic::Requirements { needed, imports, relocated, pinning } = dynamic::check(&elf)?;
-    let sections = elf.sections.iter().enumerate().filter(|(_, s)| s.kind != SHT_NOBITS && s.kind != SHT_NULL);
-    let sections = sections.map(|(index, section)| SectionFacts {
-        name: section.name.to_owned(),
-        range: section.file_range(),
-        is_relocated: relocated.contains(&index),
-    });
-    Ok(Facts { sections: sections.collect(), needed, imports, pinning })
+    dynamic::check(&elf)
 }
 
 pub(crate) fn expected() -> String {
@@ -205,6 +199,17 @@ impl<'a> Elf<'a> {
             return None;
         }
         slice(self.bytes, load.offset.checked_add(skip)?, size)
+    }
+
+    /// Returns the sections with bytes in the file. `relocated` contains the indices of the sections that relocations write to.
+    fn section_facts(&self, relocated: &BTreeSet<usize>) -> Vec<SectionFacts> {
+        let sections = self.sections.iter().enumerate().filter(|(_, s)| s.kind != SHT_NOBITS && s.kind != SHT_NULL);
+        let facts = sections.map(|(index, section)| SectionFacts {
+            name: section.name.to_owned(),
+            range: section.file_range(),
+            is_relocated: relocated.contains(&index),
+        });
+        facts.collect()
     }
 
     fn section_of_kind(&self, kind: SectionType) -> Option<&Section<'a>> {

@@ -20,6 +20,7 @@ pub(crate) struct Facts {
     pub(crate) sections: Vec<SectionFacts>,
     /// Names of the needed libraries, in the order in which the loader searches them.
     pub(crate) needed: Vec<String>,
+    /// Undefined symbols, including weak symbols.
     pub(crate) imports: Vec<String>,
     pub(crate) pinning: Pinning,
 }

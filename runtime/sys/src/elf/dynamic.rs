@@ -17,7 +17,9 @@ use object::elf::{
 
 use super::relocations::Walk;
 use super::symbols::Symbols;
-use super::{Elf, FormatError, HOST, Pinning, Section, ensure, hashes, malformed, records, slice, string_at, versions};
+use super::{
+    Elf, Facts, FormatError, HOST, Pinning, Section, ensure, hashes, malformed, records, slice, string_at, versions,
+};
 
 /// Tags that glibc accepts in a library, in numerical order. Excludes text relocations and `DT_REL`.
 const KNOWN: [RangeInclusive<DynamicTag>; 8] = [
@@ -52,20 +54,8 @@ struct Dynamic<'e, 'a> {
     needed: Vec<u64>,
 }
 
-/// Results of the check: names that other libraries must provide, and sections to which the loader writes.
-pub(super) struct Requirements {
-    /// Names of the needed libraries, in the order in which the loader searches them.
-    pub(super) needed: Vec<String>,
-    /// Undefined symbols, including weak symbols.
-    pub(super) imports: Vec<String>,
-    /// Indices of the sections that relocations write to.
-    pub(super) relocated: BTreeSet<usize>,
-    /// Properties that make the loader keep the library mapped permanently.
-    pub(super) pinning: Pinning,
-}
-
-/// Checks the dynamic table and all tables that its entries point to. Returns the requirements of the file.
-pub(super) fn check(elf: &Elf<'_>) -> Result<Requirements, FormatError> {
+/// Checks the dynamic table and all tables that its entries point to. Returns the facts about the file.
+pub(super) fn check(elf: &Elf<'_>) -> Result<Facts, FormatError> {
     let dynamic = Dynamic::read(elf)?;
     dynamic.check_flags()?;
     let (symbols, strings) = dynamic.check_symbols()?;
@@ -76,7 +66,7 @@ pub(super) fn check(elf: &Elf<'_>) -> Result<Requirements, FormatError> {
     let relocated = dynamic.check_relocations(&symbols)?;
     let pinning = dynamic.pinning(&symbols, strings, &versions);
     let needed = needed.into_iter().map(str::to_owned).collect();
-    Ok(Requirements { needed, imports: symbols.imports, relocated, pinning })
+    Ok(Facts { sections: elf.section_facts(&relocated), needed, imports: symbols.imports, pinning })
 }
 
 impl<'e, 'a> Dynamic<'e, 'a> {
