@@ -16,7 +16,7 @@ use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::{Mutex, OnceLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use libloading::os::unix::Library;
 
@@ -36,15 +36,12 @@ use crate::{folder, notes};
 pub(super) const REPAIR: Repair = Repair {
     name: "a library that came with it",
     is_mapped: |image, mapping| image.records.companions.is_mapped(image.owner(), mapping),
-    holders: |image, all| {
-        let holder = |thread: HoldingThread| {
-            let name = format!("thread {}", thread.name);
-            Holder::new(HolderKind::Thread, name, image.records.created()).on(describe_thread(thread.tid))
-        };
-        all.extend(image.records.companions.holding_threads().into_iter().map(holder));
-    },
+    holders: |image, all| all.extend(image.records.companions.holding_threads(image.records.created())),
     ends: |image| image.records.companions.ends(&image.records.lookups),
-    facts: |image, facts| facts.threads = facts.threads || !image.records.companions.holding_threads().is_empty(),
+    facts: |image, facts| {
+        let created = image.records.created();
+        facts.threads = facts.threads || !image.records.companions.holding_threads(created).is_empty();
+    },
     outside: |image| {
         let signal = handled_in(&image.records.companions.own.get()?.image.ranges)?;
         let name = format!("the handler of signal {signal}, which was set past the hooks");
@@ -131,12 +128,6 @@ struct Own {
     libraries: Vec<Loaded>,
 }
 
-#[derive(Clone, Debug)]
-struct HoldingThread {
-    name: String,
-    tid: i32,
-}
-
 impl Companions {
     pub(super) fn new() -> Self {
         review();
@@ -213,7 +204,8 @@ impl Companions {
         Some(within.into_iter().map(|library| library.base).collect())
     }
 
-    fn holding_threads(&self) -> Vec<HoldingThread> {
+    /// Returns the threads that keep the image mapped. `created` is the creation time of the image's record.
+    fn holding_threads(&self, created: Instant) -> Vec<Holder> {
         let Some(Own { image, libraries }) = self.own.get().filter(|_| self.has_others()) else {
             return Vec::new();
         };
@@ -223,13 +215,13 @@ impl Companions {
             let mut positions = inspect(&thread, &codes)?;
             let in_image = positions.pop().unwrap_or(Position::Unknown);
             let held_by = held_by(&positions, in_image, |at| is_pool(&libraries[at]))?;
-            let name = thread.name().escape_debug().to_string();
+            let name = format!("thread \"{}\"", thread.name().escape_debug());
             let name = match held_by {
-                HeldBy::Library(at) => format!("\"{name}\" of {}, which came with the plugin", libraries[at].file()),
-                HeldBy::Perhaps => format!("\"{name}\", which may be in a library that came with the plugin"),
-                HeldBy::Image => format!("\"{name}\", which a library has started and which runs code of the plugin"),
+                HeldBy::Library(at) => format!("{name} of {}, which came with the plugin", libraries[at].file()),
+                HeldBy::Perhaps => format!("{name}, which may be in a library that came with the plugin"),
+                HeldBy::Image => format!("{name}, which a library has started and which runs code of the plugin"),
             };
-            Some(HoldingThread { name, tid: thread.tid })
+            Some(Holder::new(HolderKind::Thread, name, created).on(describe_thread(thread.tid)))
         });
         holding_threads.collect()
     }
