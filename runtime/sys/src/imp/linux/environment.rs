@@ -2,7 +2,7 @@
 //! stores the passed string itself) and variables such as `stdout` or `program_invocation_name`. References to memory of an image are
 //! replaced before this memory is freed.
 
-use std::ffi::{CString, c_char, c_void};
+use std::ffi::{CString, c_char};
 use std::ops::Range;
 use std::ptr;
 use std::sync::OnceLock;
@@ -130,5 +130,3 @@ fn entries(array: usize) -> impl Iterator<Item = usize> {
 fn copy_of(string: usize) -> Option<CString> {
     CString::new(peek::string(string, LONGEST)?).ok()
 }
-
-const _: () = assert!(size_of::<*mut c_void>() == size_of::<usize>());
