@@ -220,19 +220,15 @@ fn kind(found: fs::FileType) -> &'static str {
 }
 
 /// Returns options that do not block on a pipe, which may have replaced the file after the check of its kind.
-#[cfg(unix)]
-fn without_waiting() -> OpenOptions {
-    use std::os::unix::fs::OpenOptionsExt as _;
-    let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
-    let mut options = OpenOptions::new();
-    options.read(true).custom_flags(flags.bits().cast_signed());
-    options
-}
-
-#[cfg(not(unix))]
 fn without_waiting() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.read(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
+        options.custom_flags(flags.bits().cast_signed());
+    }
     options
 }
 
