@@ -36,26 +36,28 @@ hooks! {
         if !stops {
             ledger.noted().note(UseKind::Signal, || "called `setitimer`".to_owned());
         }
-        timers::set(ledger, which, stops, original, || {
+        // If the image may not set the timer, behaves as if the timer had been removed right after the call.
+        timers::arm(ledger, which, stops, original).unwrap_or_else(|| {
             if let Some(now) = kernel::timer(which).filter(|_| !old.is_null()) {
                 // SAFETY: the module promises a variable for the previous timer, or null.
                 unsafe { old.cast::<libc::itimerval>().write(now) };
             }
+            0
         })
     }
 
     /// Hook of `alarm`.
     fn alarm(image, seconds: c_uint) -> c_uint = libc::alarm(seconds);
-    in sources |ledger, _original| {
+    in sources |ledger, original| {
         ledger.noted().note(UseKind::Signal, || "called `alarm`".to_owned());
-        timers::alarm(ledger, seconds)
+        timers::arm(ledger, libc::ITIMER_REAL, seconds == 0, original).unwrap_or(0)
     }
 
     /// Hook of `ualarm`.
     fn ualarm(image, first: c_uint, then: c_uint) -> c_uint = kernel::ualarm(first, then);
-    in sources |ledger, _original| {
+    in sources |ledger, original| {
         ledger.noted().note(UseKind::Signal, || "called `ualarm`".to_owned());
-        timers::ualarm(ledger, first, then)
+        timers::arm(ledger, libc::ITIMER_REAL, first == 0, original).unwrap_or(0)
     }
 
     /// Hook of `timer_create`. `event` is a `struct sigevent` or null, and `timer` points to a `timer_t`.

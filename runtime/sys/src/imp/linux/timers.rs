@@ -4,7 +4,7 @@
 //! The process has three interval timers. Each interval timer belongs to the last image that has set it. A thread that holds the lock of
 //! the interval timers blocks all signals, because a signal handler may also set these timers.
 
-use std::ffi::{c_int, c_uint, c_void};
+use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::sync::Mutex;
 
@@ -28,34 +28,10 @@ struct Created {
 
 pub(super) const SIGNALS: [c_int; 3] = [libc::SIGALRM, libc::SIGVTALRM, libc::SIGPROF];
 
-/// Calls `set`. The closure `set` executes `setitimer` for one image. `stops` is `true` if the call stops the timer. The closure `see` only
-/// reads the timer.
-pub(super) fn set(
-    ledger: &Ledger,
-    which: c_int,
-    stops: bool,
-    set: impl FnOnce() -> c_int,
-    see: impl FnOnce(),
-) -> c_int {
-    // If the image may not set the timer, behaves as if the timer had been removed right after the call.
-    armed(ledger, which, stops, set).unwrap_or_else(|| {
-        see();
-        0
-    })
-}
-
-pub(super) fn alarm(ledger: &Ledger, seconds: c_uint) -> c_uint {
-    armed(ledger, libc::ITIMER_REAL, seconds == 0, || kernel::alarm(seconds)).unwrap_or(0)
-}
-
-pub(super) fn ualarm(ledger: &Ledger, first: c_uint, then: c_uint) -> c_uint {
-    armed(ledger, libc::ITIMER_REAL, first == 0, || kernel::ualarm(first, then)).unwrap_or(0)
-}
-
-/// Sets an interval timer of the process and records its owner. Returns `None` if the image may no longer set timers. Also returns `None`
-/// if the image tries to stop a timer that now belongs to a different image. In a reload, the old generation stops its timers after the new
-/// generation has set its own.
-fn armed<T>(ledger: &Ledger, which: c_int, stops: bool, set: impl FnOnce() -> T) -> Option<T> {
+/// Sets an interval timer of the process by calling `set`, and records its owner. `stops` is `true` if the call stops the timer. Returns
+/// `None` if the image may no longer set timers. Also returns `None` if the image tries to stop a timer that now belongs to a different
+/// image. In a reload, the old generation stops its timers after the new generation has set its own.
+pub(super) fn arm<T>(ledger: &Ledger, which: c_int, stops: bool, set: impl FnOnce() -> T) -> Option<T> {
     let _quiet = Quiet::new();
     let mut owners = lock(&INTERVALS);
     let own = ledger.owner();

@@ -210,8 +210,6 @@ unsafe extern "C" {
     safe fn clock_gettime(clock: libc::clockid_t, now: &mut libc::timespec) -> c_int;
     safe fn getrlimit(resource: libc::__rlimit_resource_t, limits: &mut libc::rlimit) -> c_int;
     safe fn setrlimit(resource: libc::__rlimit_resource_t, limits: &libc::rlimit) -> c_int;
-    /// Sets the alarm of this process in seconds. Returns the remaining seconds of the previous alarm.
-    pub(in crate::imp::linux) safe fn alarm(seconds: c_uint) -> c_uint;
     /// Sets the alarm of this process in microseconds, with an interval for repetition.
     pub(in crate::imp::linux) safe fn ualarm(first: c_uint, then: c_uint) -> c_uint;
     safe fn getitimer(which: c_int, now: &mut libc::itimerval) -> c_int;
