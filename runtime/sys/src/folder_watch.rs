@@ -149,7 +149,7 @@ impl FolderWatch {
         is_new
     }
 
-    /// Ends all watches except the current ones.
+    /// Ends all watches that are not current.
     fn retain(&mut self, is_current: impl Fn(&Path, &Watched) -> bool) {
         let watcher = &mut self.watcher;
         self.watched.retain(|folder, watched| {

@@ -379,7 +379,7 @@ const LEAVE_CODE_BEHIND: [&str; 87] = [
     "tss_set",
 ];
 
-/// Beginnings of the names of further such functions, which have several variants.
+/// Name prefixes of further functions of this kind, which have several variants.
 const LEAVE_CODE_BEHIND_PREFIXES: [&str; 23] = [
     "ERR_load_strings",
     "PyStructSequence_InitType",
