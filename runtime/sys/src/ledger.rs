@@ -51,7 +51,7 @@ pub struct Ledger {
     /// Functions whose calls were rejected while the image was being closed.
     refused: Mutex<Vec<String>>,
     /// First use of each kind of resource.
-    uses: Uses,
+    pub(crate) uses: Uses,
     pub(crate) records: Records,
 }
 
@@ -312,10 +312,6 @@ impl Ledger {
     /// Returns the id that identifies this image as an owner in records shared by all images.
     pub(crate) fn owner(&self) -> usize {
         std::ptr::from_ref(self).addr()
-    }
-
-    pub(crate) fn noted(&self) -> &Uses {
-        &self.uses
     }
 
     pub(crate) fn is(&self, other: &Self) -> bool {

@@ -138,7 +138,7 @@ impl<'e, 'a> Dynamic<'e, 'a> {
         Pinning {
             is_marked: self.get(DT_FLAGS_1).is_some_and(|flags| flags & DF_1_NODELETE.0 != 0),
             unique: symbols.unique(strings),
-            libraries: versions::libraries(symbols.import_indices(), numbers, versions),
+            libraries: versions::libraries(&symbols.import_indices, numbers, versions),
         }
     }
 

@@ -14,7 +14,8 @@ pub(super) struct Symbols<'a> {
     entries: &'a [Sym64<LE>],
     /// Names of the undefined symbols, including weak symbols.
     pub(super) imports: Vec<String>,
-    import_indices: Vec<usize>,
+    /// Table index of each of the imports.
+    pub(super) import_indices: Vec<usize>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -71,11 +72,6 @@ impl<'a> Symbols<'a> {
             }
         }
         Ok(Self { entries, imports, import_indices })
-    }
-
-    /// Returns the table index of each of the [imports](Symbols::imports).
-    pub(super) fn import_indices(&self) -> &[usize] {
-        &self.import_indices
     }
 
     /// Returns the names of the defined symbols that are unique per process.

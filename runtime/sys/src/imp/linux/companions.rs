@@ -36,16 +36,16 @@ use crate::{folder, notes};
 pub(super) const REPAIR: Repair = Repair {
     name: "a library that came with it",
     is_mapped: |image, mapping| image.records.companions.is_mapped(image.owner(), mapping),
-    holders: |image, all| all.extend(image.records.companions.holding_threads(image.records.created())),
+    holders: |image, all| all.extend(image.records.companions.holding_threads(image.records.created)),
     ends: |image| image.records.companions.ends(&image.records.lookups),
     facts: |image, facts| {
-        let created = image.records.created();
+        let created = image.records.created;
         facts.threads = facts.threads || !image.records.companions.holding_threads(created).is_empty();
     },
     outside: |image| {
         let signal = handled_in(&image.records.companions.own.get()?.image.ranges)?;
         let name = format!("the handler of signal {signal}, which was set past the hooks");
-        Some(Holder::new(HolderKind::Handler, name, image.records.created()))
+        Some(Holder::new(HolderKind::Handler, name, image.records.created))
     },
     before_close: |image| image.records.companions.leave(image.owner()),
     free: |_, _| {

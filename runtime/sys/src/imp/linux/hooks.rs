@@ -99,7 +99,7 @@ hooks! {
         if ledger.refuses("pthread_create") {
             return libc::EAGAIN;
         }
-        ledger.noted().note(UseKind::Thread, || "called `pthread_create`".to_owned());
+        ledger.uses.note(UseKind::Thread, || "called `pthread_create`".to_owned());
         // SAFETY: the module promises that the arguments meet the requirements of `pthread_create`.
         unsafe { threads::create(share(ledger), thread, attributes, start, argument) }
     }
@@ -158,7 +158,7 @@ hooks! {
         match signals::set(image.addr(), signal, action) {
             Ok(before) => {
                 if action.is_some() {
-                    ledger.noted().note(UseKind::Signal, || format!("called `sigaction` for signal {signal}"));
+                    ledger.uses.note(UseKind::Signal, || format!("called `sigaction` for signal {signal}"));
                 }
                 if !old.is_null() {
                     // SAFETY: the module promises a variable for an action.
@@ -176,7 +176,7 @@ hooks! {
         if signals::is_handler(handler) && ledger.refuses("signal") {
             return fail(libc::EINVAL, libc::SIG_ERR);
         }
-        ledger.noted().note(UseKind::Signal, || format!("called `signal` for signal {signal}"));
+        ledger.uses.note(UseKind::Signal, || format!("called `signal` for signal {signal}"));
         signals::set_simply(image.addr(), signal, handler).unwrap_or_else(|error| fail(error, libc::SIG_ERR))
     }
 
@@ -288,7 +288,7 @@ hooks! {
     fn fd_opened(image, fd: c_int) -> () = ();
     |ledger, _none| {
         fds::opened(image.addr(), fd);
-        fds::note_use(ledger.noted(), fd);
+        fds::note_use(&ledger.uses, fd);
         let ring = rings::of_descriptor(fd).filter(|_| ledger.has_repair(rings::REPAIR.name));
         ring.into_iter().for_each(|ring| ledger.records.rings.opened(ring));
     }
@@ -331,7 +331,7 @@ hooks! {
     fn stream_opened(image, stream: *mut c_void, fd: c_int, made_by: c_int) -> () = ();
     |ledger, _none| {
         fds::stream_opened(image.addr(), fd, stream, fds::Maker::of(made_by));
-        fds::note_use(ledger.noted(), fd);
+        fds::note_use(&ledger.uses, fd);
     }
 
     /// Reports a stream that writes to memory of the module. A function of the C library has created the stream: `open_memstream` (0),

@@ -29,7 +29,7 @@ pub(crate) struct Records {
     pub(super) companions: Companions,
     pub(super) lookups: Lookups,
     pub(super) untracked: Untracked,
-    created: Instant,
+    pub(super) created: Instant,
     pub(super) fds_before: Vec<c_int>,
     code: OnceLock<Vec<Range<usize>>>,
     /// `true` once the host has begun to remove the image. From then on, the image cannot set timers or request signals.
@@ -63,10 +63,6 @@ impl Records {
     pub(super) fn is_at(&self, segments: &[Range<usize>]) {
         self.code.get_or_init(|| segments.to_vec());
         self.pages.is_mapped(segments);
-    }
-
-    pub(super) fn created(&self) -> Instant {
-        self.created
     }
 
     /// Returns a function that checks if an address is in the image or its memory. The first call of the returned function lists the

@@ -34,7 +34,7 @@ hooks! {
         let new = unsafe { new.cast::<libc::itimerval>().as_ref() };
         let stops = new.is_none_or(|new| new.it_value.tv_sec == 0 && new.it_value.tv_usec == 0);
         if !stops {
-            ledger.noted().note(UseKind::Signal, || "called `setitimer`".to_owned());
+            ledger.uses.note(UseKind::Signal, || "called `setitimer`".to_owned());
         }
         // If the image may not set the timer, behaves as if the timer had been removed right after the call.
         timers::arm(ledger, which, stops, original).unwrap_or_else(|| {
@@ -49,14 +49,14 @@ hooks! {
     /// Hook of `alarm`.
     fn alarm(image, seconds: c_uint) -> c_uint = libc::alarm(seconds);
     in sources |ledger, original| {
-        ledger.noted().note(UseKind::Signal, || "called `alarm`".to_owned());
+        ledger.uses.note(UseKind::Signal, || "called `alarm`".to_owned());
         timers::arm(ledger, libc::ITIMER_REAL, seconds == 0, original).unwrap_or(0)
     }
 
     /// Hook of `ualarm`.
     fn ualarm(image, first: c_uint, then: c_uint) -> c_uint = kernel::ualarm(first, then);
     in sources |ledger, original| {
-        ledger.noted().note(UseKind::Signal, || "called `ualarm`".to_owned());
+        ledger.uses.note(UseKind::Signal, || "called `ualarm`".to_owned());
         timers::arm(ledger, libc::ITIMER_REAL, first == 0, original).unwrap_or(0)
     }
 

@@ -78,7 +78,7 @@ fn holders(ledger: &Ledger) -> Vec<Holder> {
     if is_filtered(ledger) {
         let signal = signal_sets::signal_name(libc::SIGSYS);
         let name = format!("the handler for {signal} of {}, to which a seccomp filter may lead", ledger.label());
-        holders.push(Holder::new(HolderKind::Handler, name, ledger.records.created()));
+        holders.push(Holder::new(HolderKind::Handler, name, ledger.records.created));
     }
     if signals::may_run(owner) {
         let running = signals::running(owner);
