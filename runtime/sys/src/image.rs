@@ -22,7 +22,7 @@ use crate::map::Bytes;
 use crate::seal::{Seal, Sealed, split};
 use crate::signature::{self, Signed};
 use crate::source::{self, Copied, Source, check_len};
-use crate::stage::{StageDir, StagedFile};
+use crate::stage::StageDir;
 
 pub use staging::Patch;
 
@@ -156,11 +156,6 @@ impl ImageFile {
         Ok(Self { bytes, facts, digest, is_sealed: sealed.is_some(), signed, name: name.to_owned() })
     }
 
-    /// Returns the path of the file, or the name that replaces the path.
-    pub(crate) fn name(&self) -> &Path {
-        &self.name
-    }
-
     /// Checks that the file meets these demands, for a library that was read under different demands.
     ///
     /// # Errors
@@ -174,14 +169,6 @@ impl ImageFile {
     /// Returns the content of the file, without a seal and a signature at its end.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
-    }
-
-    pub(crate) fn is_copy(&self) -> bool {
-        self.bytes.is_copy()
-    }
-
-    pub(crate) fn into_copy(self) -> Option<StagedFile> {
-        self.bytes.into_copy()
     }
 
     /// Returns the bytes of the first section called `name`, if the section has bytes in the file.

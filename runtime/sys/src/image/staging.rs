@@ -44,7 +44,7 @@ impl StageDir {
             staged.hold(file)?;
             Ok(patches)
         });
-        staged.finished(image.name(), written, symbols)
+        staged.finished(&image.name, written, symbols)
     }
 
     /// Stages a library as [`StageDir::stage_with`] does, but renames the private copy of an already inspected library instead of copying
@@ -60,17 +60,16 @@ impl StageDir {
         symbols: Option<&[u8]>,
         patches: &[Patch<'_>],
     ) -> Result<StagedFile, StageError> {
-        if !image.is_copy() {
+        if !image.bytes.is_copy() {
             return self.stage_with(&image, label, symbols, patches);
         }
         let mut staged = self.named(label);
         staged.needs(image.needed());
-        let library = image.name().to_owned();
         let renamed = located(&image, patches).and_then(|patches| {
-            staged.take(image.into_copy().ok_or_else(|| io::Error::other("the copy is missing"))?)?;
+            staged.take(image.bytes.into_copy().ok_or_else(|| io::Error::other("the copy is missing"))?)?;
             Ok(patches)
         });
-        staged.finished(&library, renamed, symbols)
+        staged.finished(&image.name, renamed, symbols)
     }
 }
 
