@@ -5,7 +5,7 @@
 //! The C library stores the status of a request in the request's block, which the image may free after completion. Blocks are therefore
 //! read through the kernel, so that a freed block causes an error instead of a fault.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ffi::{c_int, c_void};
 use std::mem::offset_of;
 use std::ptr;
@@ -34,12 +34,12 @@ static SUBMITTED: Mutex<BTreeSet<usize>> = Mutex::new(BTreeSet::new());
 
 const MOST_REMEMBERED: usize = 1 << 16;
 
-static RECORDS: Mutex<RecordTable> = Mutex::new(RecordTable { requests: Vec::new(), signals: Vec::new() });
+static RECORDS: Mutex<RecordTable> = Mutex::new(RecordTable { requests: Vec::new(), signals: BTreeMap::new() });
 
 struct RecordTable {
     requests: Vec<Request>,
-    /// Signals raised by the requests of an image, one bit each.
-    signals: Vec<(usize, u64)>,
+    /// Signals raised by the requests of each image, one bit each.
+    signals: BTreeMap<usize, u64>,
 }
 
 struct Request {
@@ -167,9 +167,7 @@ fn holders(owner: usize) -> Vec<Holder> {
 pub(super) fn take(owner: usize) -> u64 {
     let mut records = lock(&RECORDS);
     records.requests.retain(|request| request.owner != owner);
-    let raised = records.signals.iter().filter(|(known, _)| *known == owner).fold(0, |all, (_, signals)| all | signals);
-    records.signals.retain(|(known, _)| *known != owner);
-    raised
+    records.signals.remove(&owner).unwrap_or_default()
 }
 
 impl RecordTable {
@@ -197,11 +195,7 @@ impl RecordTable {
     }
 
     fn raises(&mut self, owner: usize, signal: c_int) {
-        let bit = bit(signal);
-        match self.signals.iter_mut().find(|(known, _)| *known == owner) {
-            Some((_, signals)) => *signals |= bit,
-            None => self.signals.push((owner, bit)),
-        }
+        *self.signals.entry(owner).or_default() |= bit(signal);
     }
 }
 
