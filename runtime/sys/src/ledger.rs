@@ -10,7 +10,7 @@ pub(crate) mod plan;
 pub(crate) mod repair;
 pub(crate) mod uses;
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ffi::c_void;
 use std::fmt;
 use std::mem;
@@ -43,13 +43,13 @@ pub struct Ledger {
     ending: AtomicBool,
     repairs: &'static [Repair],
     /// Resources of the image that no repair handles, each with the time of its creation.
-    unrepaired: Mutex<Vec<(&'static str, Instant)>>,
+    unrepaired: Mutex<BTreeMap<&'static str, Instant>>,
     /// Reference from outside of the image, found by the last search.
     outside: Mutex<Option<Holder>>,
     /// `true` while the image is being closed. In this state, the ledger rejects registrations.
     is_closing: AtomicBool,
     /// Functions whose calls were rejected while the image was being closed.
-    refused: Mutex<Vec<String>>,
+    refused: Mutex<BTreeSet<String>>,
     /// First use of each kind of resource.
     pub(crate) uses: Uses,
     pub(crate) records: Records,
@@ -321,22 +321,20 @@ impl Ledger {
     /// Checks if the platform has a repair for the resource `name`. If not, records the resource as a holder, which keeps the image mapped.
     pub(crate) fn has_repair(&self, name: &'static str) -> bool {
         let has_it = self.repairs.len() == REPAIRS.len() || self.repairs.iter().any(|repair| repair.name == name);
-        let mut unrepaired = if has_it { return true } else { lock(&self.unrepaired) };
-        if !unrepaired.iter().any(|(known, _)| *known == name) {
-            unrepaired.push((name, Instant::now()));
+        if !has_it {
+            lock(&self.unrepaired).entry(name).or_insert_with(Instant::now);
         }
-        false
+        has_it
     }
 
     /// Returns `true` if the image is being closed. A registration by `function` must then be rejected, because it would outlive the image.
     /// Records the rejection.
     pub(crate) fn refuses(&self, function: &str) -> bool {
         let is_closing = self.is_closing();
-        let mut refused = if is_closing { lock(&self.refused) } else { return false };
-        if !refused.iter().any(|known| known == function) {
-            refused.push(function.to_owned());
+        if is_closing {
+            lock(&self.refused).insert(function.to_owned());
         }
-        true
+        is_closing
     }
 
     pub(crate) fn is_ending(&self) -> bool {

@@ -6,6 +6,7 @@
 //! replaces these pages by inaccessible pages. Otherwise a foreign mapping could be placed in the hole and be unmapped with the image.
 #![expect(unsafe_code, reason = "maps and unmaps pages")]
 
+use std::collections::BTreeSet;
 use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -48,7 +49,7 @@ pub(super) struct Pages {
     /// Range from the first to the last page of the image, once known.
     image: OnceLock<Range<usize>>,
     /// Names of the functions whose calls would have made a hole in the image. Each call was prevented.
-    holes: Mutex<Vec<&'static str>>,
+    holes: Mutex<BTreeSet<&'static str>>,
 }
 
 impl Pages {
@@ -58,7 +59,7 @@ impl Pages {
             heap: Mutex::new(Ranges::new()),
             segments: Mutex::new(Vec::new()),
             image: OnceLock::new(),
-            holes: Mutex::new(Vec::new()),
+            holes: Mutex::new(BTreeSet::new()),
         }
     }
 
@@ -79,10 +80,7 @@ impl Pages {
     /// Records the function for a later log message. Logging here could cause a deadlock: the calling thread may hold any lock, and a log
     /// listener may run arbitrary code.
     fn record_hole(&self, function: &'static str) {
-        let mut holes = lock(&self.holes);
-        if !holes.contains(&function) {
-            holes.push(function);
-        }
+        lock(&self.holes).insert(function);
     }
 
     /// Logs the attempts to change the image's own pages.

@@ -5,7 +5,7 @@
 //! made through the C library. A plugin may also make a ring by direct system calls. Therefore, a ring counts as the image's own if it was
 //! created after the image was mapped and is not recorded for another image.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::c_int;
 use std::fs;
 use std::sync::Mutex;
@@ -43,7 +43,7 @@ pub(super) struct Rings {
 
 #[derive(Default)]
 struct Own {
-    known: Vec<Ring>,
+    known: BTreeSet<Ring>,
     /// Time at which all rings of the image were first found to be gone.
     gone: Option<Instant>,
 }
@@ -57,21 +57,20 @@ impl Rings {
     }
 
     pub(super) fn opened(&self, ring: Ring) {
-        note(&mut lock(&self.own), ring);
+        lock(&self.own).known.insert(ring);
     }
 
     /// Records the current rings of the image, so that rings closed later are still known when the image ends.
     fn record(&self, owner: usize) {
         let found = self.of_image(owner);
-        let mut own = lock(&self.own);
-        found.into_keys().for_each(|ring| note(&mut own, ring));
+        lock(&self.own).known.extend(found.into_keys());
     }
 
     fn holder(&self, owner: usize) -> Option<Holder> {
         let found = self.of_image(owner);
         let now = Instant::now();
         let mut own = lock(&self.own);
-        found.keys().for_each(|ring| note(&mut own, *ring));
+        own.known.extend(found.keys().copied());
         if let Some(name) = found.values().find_map(|fd| describe(*fd)) {
             own.gone = None;
             return Some(Holder::new(HolderKind::Ring, name, now));
@@ -111,12 +110,6 @@ pub(crate) fn own_ring(fd: c_int) -> bool {
     hosts.retain(|known| there.contains_key(known) && *known != ring);
     hosts.push(ring);
     true
-}
-
-fn note(own: &mut Own, ring: Ring) {
-    if !own.known.contains(&ring) {
-        own.known.push(ring);
-    }
 }
 
 pub(super) fn of_descriptor(fd: c_int) -> Option<Ring> {
