@@ -19,10 +19,10 @@ use alcedo_reflect::property::PropertyType;
 use alcedo_reflect::value::Value;
 use alcedo_uc::hir::{Intrinsic, Num};
 
-use self::registers::{LinkedRegister, Properties};
+use self::registers::Properties;
 pub(crate) use self::sites::KnownFunctions;
 use crate::code::{At, FunctionCode, Ins, Reg};
-use crate::exec::{Constant, CopyKind, Instruction, Linked, LinkedTarget, OpCode, OtherProperty, Site, Slow};
+use crate::exec::{Constant, CopyKind, Instruction, Linked, LinkedTarget, OpCode, OtherProperty, Site, Slow, Source};
 use crate::number::TripleOp;
 
 /// Error for rejected bytecode.
@@ -44,7 +44,7 @@ struct Linker<'a> {
     class: &'a Rc<Class>,
     properties: Properties<'a>,
     known: &'a KnownFunctions,
-    linked: Vec<LinkedRegister>,
+    linked: Vec<Source>,
     instructions: Vec<Instruction>,
     lines: Vec<u32>,
     sites: Vec<Site>,
@@ -186,7 +186,7 @@ impl Linker<'_> {
 
     /// Returns true if all registers are in the frame. Constants are not in the frame.
     fn in_frame(&self, regs: &[Reg]) -> bool {
-        regs.iter().all(|reg| matches!(self.register(*reg), Ok(LinkedRegister::Slot(_) | LinkedRegister::Part(..))))
+        regs.iter().all(|reg| matches!(self.register(*reg), Ok(Source::Slot(_))))
     }
 
     /// Links one instruction. If the last emitted instruction is a jump, returns its target.

@@ -16,14 +16,6 @@ use crate::code::{Reg, Register};
 use crate::exec::{Constant, Slot, Source};
 use crate::value::const_value;
 
-#[derive(Clone, Debug)]
-pub(super) enum LinkedRegister {
-    Slot(Slot),
-    /// Field of a struct. Contains the slot of the field, and the register of the outermost struct.
-    Part(Slot, Reg),
-    Constant(Rc<Constant>),
-}
-
 /// Builds the properties of registers. All these properties share one empty name and one empty metadata table.
 pub(super) struct Properties<'a> {
     names: &'a Names,
@@ -112,20 +104,14 @@ impl Linker<'_> {
                     if owns {
                         owning.push(slot.clone());
                     }
-                    LinkedRegister::Slot(slot)
+                    Source::Slot(slot)
                 }
                 Register::Field { of, field } => {
                     if at < expected {
                         return Err(format!("register {at} must be a parameter, and is a field"));
                     }
-                    let (base, root) = match self.linked.get(usize::from(*of)) {
-                        Some(LinkedRegister::Slot(slot)) => (slot, *of),
-                        Some(LinkedRegister::Part(slot, root)) => (slot, *root),
-                        _ => {
-                            return Err(format!(
-                                "register {at} is a field of register {of}, which does not precede it"
-                            ));
-                        }
+                    let Some(Source::Slot(base)) = self.linked.get(usize::from(*of)) else {
+                        return Err(format!("register {at} is a field of register {of}, which does not precede it"));
                     };
                     let PropertyType::Struct(ty) = &base.property.ty else {
                         return Err(format!("a {} has no field {field}", base.property.ty));
@@ -135,7 +121,7 @@ impl Linker<'_> {
                     let named =
                         Rc::new(self.properties.make(Rc::clone(&found.text), found.ty.clone(), offset, &ty.path));
                     // The offset fits in `u16`: the field is inside its register, and the end of the register was checked.
-                    LinkedRegister::Part(Slot { offset: offset as u16, property: named }, root)
+                    Source::Slot(Slot { offset: offset as u16, property: named })
                 }
                 Register::Const { ty, value } => {
                     if at < expected {
@@ -147,7 +133,7 @@ impl Linker<'_> {
                     own.write(&value).map_err(|error| format!("a {} is not a {}", error.found, error.expected))?;
                     let named =
                         Rc::new(self.properties.make(Rc::clone(&self.properties.constant), ty, 0, &function.path));
-                    LinkedRegister::Constant(Rc::new(Constant { value: own, property: named }))
+                    Source::Constant(Rc::new(Constant { value: own, property: named }))
                 }
             };
             self.linked.push(linked);
@@ -161,36 +147,33 @@ impl Linker<'_> {
         PropertyType::resolve(text, &self.world.types).map_err(|error| error.to_string())
     }
 
-    pub(super) fn register(&self, reg: Reg) -> Checked<&LinkedRegister> {
+    pub(super) fn register(&self, reg: Reg) -> Checked<&Source> {
         self.linked.get(usize::from(reg)).ok_or_else(|| format!("register {reg}, of {}", self.linked.len()))
     }
 
     /// Returns the slot of a register. Rejects constants.
     pub(super) fn slot(&self, reg: Reg) -> Checked<Slot> {
         match self.register(reg)? {
-            LinkedRegister::Slot(slot) | LinkedRegister::Part(slot, _) => Ok(slot.clone()),
-            LinkedRegister::Constant(_) => Err(format!("register {reg} is a constant")),
+            Source::Slot(slot) => Ok(slot.clone()),
+            Source::Constant(_) => Err(format!("register {reg} is a constant")),
         }
     }
 
     pub(super) fn source(&self, reg: Reg) -> Checked<Source> {
-        Ok(match self.register(reg)? {
-            LinkedRegister::Slot(slot) | LinkedRegister::Part(slot, _) => Source::Slot(slot.clone()),
-            LinkedRegister::Constant(constant) => Source::Constant(Rc::clone(constant)),
-        })
+        self.register(reg).cloned()
     }
 
     pub(super) fn type_of(&self, reg: Reg) -> Checked<&PropertyType> {
         Ok(match self.register(reg)? {
-            LinkedRegister::Slot(slot) | LinkedRegister::Part(slot, _) => &slot.property.ty,
-            LinkedRegister::Constant(constant) => &constant.property.ty,
+            Source::Slot(slot) => &slot.property.ty,
+            Source::Constant(constant) => &constant.property.ty,
         })
     }
 
     pub(super) fn constant(&self, reg: Reg) -> Checked<Option<Value>> {
         Ok(match self.register(reg)? {
-            LinkedRegister::Constant(constant) => Some(constant.value.read()),
-            _ => None,
+            Source::Constant(constant) => Some(constant.value.read()),
+            Source::Slot(_) => None,
         })
     }
 
