@@ -269,25 +269,14 @@ pub(crate) enum Arg {
 /// Copy of one value between the caller's frame and the callee's frame or block.
 #[derive(Debug)]
 pub(crate) struct Move {
-    pub(crate) copy_kind: CopyKind,
+    /// Size in bytes of a value that is copied bytewise. `None` for a typed copy.
+    pub(crate) plain: Option<u16>,
     pub(crate) caller_offset: u16,
     /// Offset in the frame or block of the callee.
     pub(crate) param_offset: u16,
     /// Constant that is copied. `None` if the source is in the frame.
     pub(crate) source: Option<Rc<Constant>>,
     pub(crate) property: Rc<Property>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum CopyKind {
-    Bytes1,
-    Bytes4,
-    Bytes8,
-    Bytes12,
-    /// Bytewise copy of the whole value.
-    Bytes,
-    /// Typed copy.
-    Typed,
 }
 
 /// A place with resolved offsets.

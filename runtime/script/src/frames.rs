@@ -12,7 +12,7 @@ use alcedo_reflect::storage::View;
 use alcedo_reflect::values::ptr::{Ptr, PtrMut};
 
 use crate::cost;
-use crate::exec::{CopyKind, Instruction, Linked, Move, Site};
+use crate::exec::{Instruction, Linked, Move, Site};
 
 pub(crate) struct Activation {
     pub(crate) linked: Rc<Linked>,
@@ -245,15 +245,17 @@ impl Move {
         unsafe { self.one(from, params.wrapping_add(usize::from(self.param_offset))) };
     }
 
-    /// Variant of [`Move::over`] for bytewise copies.
+    /// Variant of [`Move::over`] for bytewise copies. Does nothing for a typed copy.
     ///
     /// # Safety
     /// The requirements of [`Move::over`] apply.
     #[inline(always)]
     pub(crate) unsafe fn over_plain(&self, caller: *const u8, params: *mut u8) {
         let from = self.from(caller);
-        // SAFETY: the caller promised the requirements of `over`.
-        unsafe { self.one_plain(from, params.wrapping_add(usize::from(self.param_offset))) };
+        if let Some(size) = self.plain {
+            // SAFETY: the caller promised the requirements of `over`, and `size` is the size of the type.
+            unsafe { move_plain(params.wrapping_add(usize::from(self.param_offset)), from, size) };
+        }
     }
 
     /// Copies a value from the parameters at `params` back to the caller's frame.
@@ -282,32 +284,14 @@ impl Move {
 
     #[inline]
     unsafe fn one(&self, from: *const u8, to: *mut u8) {
-        if matches!(self.copy_kind, CopyKind::Typed) {
-            // SAFETY: the callers have disjoint values of the type at both addresses.
-            unsafe {
+        // SAFETY: the callers have disjoint values of the type at both addresses, and `size` is the size of the type.
+        unsafe {
+            if let Some(size) = self.plain {
+                move_plain(to, from, size);
+            } else {
                 let from = Ptr::new(from, &self.property.ty);
                 cost::add(cost::of(from));
                 PtrMut::new(to, &self.property.ty).copy_from(from);
-            }
-            return;
-        }
-        // SAFETY: the callers have disjoint values of the type at both addresses.
-        unsafe { self.one_plain(from, to) };
-    }
-
-    /// Copies the bytes of a value.
-    #[inline(always)]
-    unsafe fn one_plain(&self, from: *const u8, to: *mut u8) {
-        // SAFETY: the callers have disjoint values of the type at both addresses.
-        unsafe {
-            match self.copy_kind {
-                CopyKind::Bytes1 => *to = *from,
-                CopyKind::Bytes4 => *to.cast::<u32>() = *from.cast::<u32>(),
-                CopyKind::Bytes8 => *to.cast::<u64>() = *from.cast::<u64>(),
-                CopyKind::Bytes12 => to.copy_from(from, 12),
-                CopyKind::Bytes => to.copy_from(from, self.property.ty.size()),
-                // The loader never builds a typed move for this function.
-                CopyKind::Typed => {}
             }
         }
     }

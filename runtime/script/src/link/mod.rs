@@ -22,7 +22,7 @@ use alcedo_uc::hir::{Intrinsic, Num};
 use self::registers::Properties;
 pub(crate) use self::sites::KnownFunctions;
 use crate::code::{At, FunctionCode, Ins, Reg};
-use crate::exec::{Constant, CopyKind, Instruction, Linked, LinkedTarget, OpCode, OtherProperty, Site, Slow, Source};
+use crate::exec::{Constant, Instruction, Linked, LinkedTarget, OpCode, OtherProperty, Site, Slow, Source};
 use crate::number::TripleOp;
 
 /// Error for rejected bytecode.
@@ -160,17 +160,6 @@ pub(crate) fn num_of(ty: &PropertyType) -> Option<Num> {
 /// Returns the size of a value that is copied bytewise. Returns `None` if values of the type own memory.
 fn plain_size(ty: &PropertyType) -> Option<usize> {
     (!ty.owns_memory()).then(|| ty.size())
-}
-
-fn copy_kind(ty: &PropertyType) -> CopyKind {
-    match plain_size(ty) {
-        Some(1) => CopyKind::Bytes1,
-        Some(4) if ty.align() == 4 => CopyKind::Bytes4,
-        Some(8) if ty.align() == 8 => CopyKind::Bytes8,
-        Some(12) => CopyKind::Bytes12,
-        Some(_) => CopyKind::Bytes,
-        None => CopyKind::Typed,
-    }
 }
 
 impl Linker<'_> {

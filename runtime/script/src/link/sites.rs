@@ -14,9 +14,9 @@ use alcedo_reflect::type_text::{SignatureText, TypeText};
 use alcedo_reflect::types::Types;
 use rustc_hash::FxHashMap;
 
-use super::{Checked, Linker, copy_kind, initial};
+use super::{Checked, Linker, initial, plain_size};
 use crate::code::{Argument, CallSite, Reg, Target};
-use crate::exec::{Arg, Constant, CopyKind, LinkedRoot, LinkedTarget, Move, Site, Slot, Source};
+use crate::exec::{Arg, Constant, LinkedRoot, LinkedTarget, Move, Site, Slot, Source};
 
 /// Maximum size in bytes of a parameter block for a plain call. A few machine instructions can clear a block of this size.
 const PLAIN_BLOCK: u32 = 64;
@@ -30,7 +30,7 @@ impl Linker<'_> {
             && !site.is_custom
             && site.owning.is_empty()
             && site.block <= PLAIN_BLOCK
-            && site.moves.iter().chain(&site.moves_back).all(|one| one.copy_kind != CopyKind::Typed)
+            && site.moves.iter().chain(&site.moves_back).all(|one| one.plain.is_some())
     }
 
     /// Returns true if the interpreter loop may enter the script callee directly from the call cache.
@@ -38,7 +38,7 @@ impl Linker<'_> {
         matches!(site.target, LinkedTarget::Static(_) | LinkedTarget::Final(..) | LinkedTarget::Virtual(_))
             && !site.is_custom
             && site.owning.is_empty()
-            && site.moves.iter().all(|one| one.copy_kind != CopyKind::Typed)
+            && site.moves.iter().all(|one| one.plain.is_some())
     }
 
     pub(super) fn site(&mut self, call: &CallSite) -> Checked<Site> {
@@ -257,8 +257,8 @@ impl Linker<'_> {
             Source::Slot(slot) => (slot.offset, None),
             Source::Constant(constant) => (0, Some(Rc::clone(constant))),
         };
-        let copy_kind = copy_kind(&param.ty);
-        Ok(Move { copy_kind, caller_offset, param_offset, source: constant, property: Rc::clone(param) })
+        let plain = plain_size(&param.ty).and_then(|size| u16::try_from(size).ok());
+        Ok(Move { plain, caller_offset, param_offset, source: constant, property: Rc::clone(param) })
     }
 }
 
