@@ -74,7 +74,7 @@ pub(crate) enum OpCode {
     AddI64,
     SubI64,
     MulI64,
-    /// `a = b op c`. `x` is the operator and `y` is the number kind.
+    /// `a = b op c`. `x` is the number of the operator in [`Op::ALL`], and `y` the number of the kind in [`Num::ALL`].
     Arithmetic,
     /// Operation on vectors of floats. `Scale` multiplies a vector by a float. The result of `Dot` is a float.
     AddVector,
@@ -106,7 +106,7 @@ pub(crate) enum OpCode {
     JumpGeI32Imm,
     JumpEqI32Imm,
     JumpNeI32Imm,
-    /// Jumps if `a op b` equals bit 8 of `c`. The low bits of `c` are the operator, and `x` is the number kind.
+    /// Jumps if `a op b` equals bit 8 of `c`. The low bits of `c` are the number of the operator, and `x` is the number of the kind.
     JumpCompare,
     /// Jumps if the caller passed an argument for parameter `x`.
     JumpIfPassed,
@@ -340,41 +340,4 @@ pub(crate) enum Transfer {
     Out,
     /// No code was called, and the current frame continues.
     None,
-}
-
-/// Kinds of numbers. Instructions contain indices into this table.
-pub(crate) const NUMS: [Num; 10] = Num::ALL;
-
-pub(crate) fn num_code(num: Num) -> u32 {
-    NUMS.iter().position(|known| *known == num).unwrap_or_default() as u32
-}
-
-/// Binary number operators. Instructions contain indices into this table.
-pub(crate) const OPS: [Op; 21] = [
-    Op::Add,
-    Op::Sub,
-    Op::Mul,
-    Op::Div,
-    Op::Rem,
-    Op::Pow,
-    Op::Shl,
-    Op::Shr,
-    Op::Ushr,
-    Op::BitAnd,
-    Op::BitOr,
-    Op::BitXor,
-    Op::Eq,
-    Op::Ne,
-    Op::Lt,
-    Op::Le,
-    Op::Gt,
-    Op::Ge,
-    Op::Near,
-    Op::Xor,
-    Op::ClockwiseFrom,
-];
-
-/// Returns the index of a binary number operator in [`OPS`]. Returns `None` for all other operators.
-pub(crate) fn op_code(op: Op) -> Option<u32> {
-    OPS.iter().position(|known| *known == op).map(|at| at as u32)
 }

@@ -12,10 +12,11 @@ use alcedo_abi::value::ArrayRaw;
 use alcedo_base::boundary::CallError;
 use alcedo_base::handles::ObjectHandle;
 use alcedo_reflect::World;
+use alcedo_uc::hir::{Num, Op};
 
 use crate::call::direct;
 use crate::cost;
-use crate::exec::{NUMS, OPS, OpCode, Transfer};
+use crate::exec::{OpCode, Transfer};
 use crate::frames::move_plain;
 use crate::machine::Machine;
 use crate::number::{arithmetic, compare_bits};
@@ -316,7 +317,7 @@ impl Machine {
                     OpCode::SubI64 => binary!(ins, i64, |left, right| left.wrapping_sub(right)),
                     OpCode::MulI64 => binary!(ins, i64, |left, right| left.wrapping_mul(right)),
                     OpCode::Arithmetic => {
-                        let (op, num) = (OPS[ins.x as usize], NUMS[ins.y as usize]);
+                        let (op, num) = (Op::ALL[ins.x as usize], Num::ALL[ins.y as usize]);
                         if arithmetic(op, num, address!(ins.a), address!(ins.b), address!(ins.c)) {
                             warn!("a division by zero, which gives zero");
                         }
@@ -364,7 +365,7 @@ impl Machine {
                     OpCode::JumpEqI32Imm => jump_if!(ins, at!(i32, ins.a) == ins.x as i32),
                     OpCode::JumpNeI32Imm => jump_if!(ins, at!(i32, ins.a) != ins.x as i32),
                     OpCode::JumpCompare => {
-                        let (op, num) = (OPS[usize::from(ins.c & 0xff)], NUMS[ins.x as usize]);
+                        let (op, num) = (Op::ALL[usize::from(ins.c & 0xff)], Num::ALL[ins.x as usize]);
                         let is = compare_bits(op, num, address!(ins.a), address!(ins.b));
                         jump_if!(ins, is == (ins.c & 0x100 != 0));
                     }

@@ -10,7 +10,7 @@ use alcedo_uc::hir::{Conversion, Num, Op, Operand, Unary};
 
 use super::{Checked, Linker, num_of, plain_size};
 use crate::code::Reg;
-use crate::exec::{OpCode, Slow, Source, num_code, op_code};
+use crate::exec::{OpCode, Slow, Source};
 use crate::number::{TripleOp, compares, kind_of};
 
 impl Linker<'_> {
@@ -98,7 +98,9 @@ impl Linker<'_> {
             self.emit_slow(Slow::Binary(op, on.clone(), to, left, right));
             return Ok(());
         };
-        let code = op_code(op).ok_or_else(|| format!("{op:?} is not defined for two numbers"))?;
+        if matches!(op, Op::Concat | Op::ConcatSpaced | Op::TextWithout | Op::Dot | Op::Cross) {
+            return Err(format!("{op:?} is not defined for two numbers"));
+        }
         self.expect_num(left, num)?;
         let shift = matches!(op, Op::Shl | Op::Shr | Op::Ushr);
         self.expect_num(right, if shift { Num::I32 } else { num })?;
@@ -156,7 +158,7 @@ impl Linker<'_> {
             (Num::I64, Op::Mul) => OpCode::MulI64,
             _ => OpCode::Arithmetic,
         };
-        self.emit(fast, a, b, c, code, num_code(num));
+        self.emit(fast, a, b, c, op as u32, num as u32);
         Ok(())
     }
 
@@ -284,8 +286,7 @@ impl Linker<'_> {
             self.emit(fast, a, b, 0, 0, 0);
             return Ok(());
         }
-        let code = op_code(op).unwrap_or_default() as u16 | u16::from(is) << 8;
-        self.emit(OpCode::JumpCompare, a, b, code, num_code(num), 0);
+        self.emit(OpCode::JumpCompare, a, b, op as u16 | u16::from(is) << 8, num as u32, 0);
         Ok(())
     }
 

@@ -139,9 +139,21 @@ pub enum Operand {
     Value,
 }
 
-/// Binary operators with their operand and result types.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Op {
+/// Declares the binary operators, and the table of all operators in the order of their numbers.
+macro_rules! ops {
+    ($($(#[$doc:meta])* $name:ident,)*) => {
+        /// Binary operators with their operand and result types.
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+        pub enum Op { $($(#[$doc])* $name,)* }
+
+        impl Op {
+            /// All operators. `ALL[op as usize]` is `op`.
+            pub const ALL: &'static [Self] = &[$(Self::$name,)*];
+        }
+    };
+}
+
+ops! {
     /// `+` of numbers and triples, not of strings. Integers wrap.
     Add,
     /// `-`, with the rules of `+`.
