@@ -15,7 +15,7 @@ use crate::machine::Machine;
 use crate::place::{Access, Registers};
 use crate::rows::{failed, insert_initial, set_len};
 use crate::size;
-use crate::slow::bound;
+use crate::value::binding;
 
 fn no_container(ty: &PropertyType) -> CallError {
     CallError::other(format!("a {ty} is not a container of that kind"))
@@ -57,9 +57,9 @@ impl Machine {
             source.map(|source| OwnedValue::copy_of(registers.source(source)))
         };
         let whole = |at: usize| argument(at).map(|value| value.as_ptr().get::<i32>().unwrap_or_default());
+        let bound = || args.first().map(|source| binding(&registers.source(source).read())).unwrap_or_default();
         if *what == Intrinsic::ArraySort {
-            let by = args.first().map(|source| bound(registers, source)).unwrap_or_default();
-            self.sort(world, place, by, registers)?;
+            self.sort(world, place, bound(), registers)?;
             return Ok(Transfer::Out);
         }
         if what.is_reading() {
@@ -167,8 +167,7 @@ impl Machine {
             }
             Intrinsic::OptionalReset => at.destroy(),
             Intrinsic::MulticastAdd | Intrinsic::MulticastRemove | Intrinsic::MulticastClear => {
-                let one = args.first().map(|source| bound(registers, source)).unwrap_or_default();
-                change_bindings(what, at, one)?;
+                change_bindings(what, at, bound())?;
             }
             _ => return Err(CallError::other(format!("{what:?} changes nothing"))),
         }

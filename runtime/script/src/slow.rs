@@ -17,7 +17,7 @@ use crate::machine::Machine;
 use crate::place::{Access, Registers};
 use crate::size;
 use crate::value::{
-    Number, binding, from_text, handle, is_handle, name, number, plain_text, text_value, to_enum, to_num, to_text,
+    Number, from_text, handle, is_handle, name, number, plain_text, text_value, to_enum, to_num, to_text,
 };
 
 impl Machine {
@@ -27,7 +27,10 @@ impl Machine {
     /// Returns the error of the operation.
     #[inline(never)]
     pub(crate) fn slow(&self, world: &World, slow: &Slow, registers: &Registers) -> Result<Transfer, CallError> {
-        let put = |slot: &Slot, value: &Value| put(registers, slot, value);
+        let put = |slot: &Slot, value: &Value| {
+            let written = registers.ptr_mut(slot).write(value);
+            written.map_err(|error| CallError::other(format!("{} is not a {}", error.found, error.expected)))
+        };
         match slow {
             Slow::Init(slot, initial) => registers.clear(Some(slot), initial.as_ref())?,
             Slow::Copy(slot, source) => copy(registers.ptr_mut(slot), registers.source(source)),
@@ -42,7 +45,9 @@ impl Machine {
                 }
             }
             Slow::Triple(triple_op, slot, left, right) => registers.make(*triple_op, slot, left, right),
-            Slow::Convert(by, slot, source) => convert(world, by, registers, slot, source)?,
+            Slow::Convert(by, slot, source) => {
+                put(slot, &convert(world, by, &slot.property.ty, registers.source(source))?)?;
+            }
             Slow::Cast(cast, slot, source) => put(slot, &cast_value(world, cast, slot, registers.source(source)))?,
             Slow::Load(slot, place) => match self.found(registers.read(world, place)?) {
                 Some(from) => copy(registers.ptr_mut(slot), from),
@@ -73,7 +78,7 @@ impl Machine {
             Slow::New { to, class, outer, name, template } => {
                 let text = |source: &Source| plain_text(&registers.source(source).read(), world).unwrap_or_default();
                 let object = |source: &Source| handle(&registers.source(source).read());
-                let (of, name) = (name_of(registers.source(class)), name.as_ref().map(text));
+                let (of, name) = (crate::value::name(&registers.source(class).read()), name.as_ref().map(text));
                 let template = template.as_ref().map(object);
                 cost::add(cost::NEW_OBJECT);
                 let outer = outer.as_ref().map_or(registers.object, object);
@@ -156,15 +161,6 @@ fn copy(to: PtrMut<'_>, from: Ptr<'_>) {
     to.copy_from(from);
 }
 
-fn put(registers: &Registers, slot: &Slot, value: &Value) -> Result<(), CallError> {
-    let written = registers.ptr_mut(slot).write(value);
-    written.map_err(|error| CallError::other(format!("{} is not a {}", error.found, error.expected)))
-}
-
-fn name_of(at: Ptr<'_>) -> Name {
-    name(&at.read())
-}
-
 /// Identity key used to compare two references.
 fn reference(value: &Value) -> u64 {
     match value {
@@ -238,38 +234,22 @@ fn cast_value(world: &World, cast: &Cast, slot: &Slot, from: Ptr<'_>) -> Value {
     }
 }
 
-fn convert(
-    world: &World,
-    by: &Conversion,
-    registers: &Registers,
-    slot: &Slot,
-    source: &Source,
-) -> Result<(), CallError> {
-    let from = registers.source(source);
-    let put = |value: &Value| put(registers, slot, value);
+fn convert(world: &World, by: &Conversion, target: &PropertyType, from: Ptr<'_>) -> Result<Value, CallError> {
     let value = from.read();
-    let target = &slot.property.ty;
     let refused = || CallError::other(format!("a {} cannot be converted to a {target}", from.ty()));
     let number = || number(&value).ok_or_else(refused);
-    match by {
-        Conversion::Num(_, to) | Conversion::EnumToNum(_, to) | Conversion::BoolToNum(to) => {
-            put(&to_num(number()?, *to))
+    Ok(match by {
+        Conversion::Num(_, to) | Conversion::EnumToNum(_, to) | Conversion::BoolToNum(to) => to_num(number()?, *to),
+        Conversion::NumToEnum(_, _, to) => {
+            let number = crate::value::number(&to_num(number()?, *to)).ok_or_else(refused)?;
+            to_enum(number, target)
         }
-        Conversion::NumToEnum(_, _, to) => match crate::value::number(&to_num(number()?, *to)) {
-            Some(number) => put(&to_enum(number, target)),
-            None => Err(refused()),
-        },
-        Conversion::NumToBool(_) => {
-            let is = match number()? {
-                Number::Whole(it) => it != 0,
-                Number::Float(it) => it != 0.0,
-            };
-            put(&Value::Bool(is))
-        }
-        Conversion::ToText(_) => {
-            put(&text_value(&to_text(&value, from.ty(), world), target, world).ok_or_else(refused)?)
-        }
-        Conversion::FromText(_) => put(&from_text(&plain_text(&value, world).unwrap_or_default(), target, world)),
+        Conversion::NumToBool(_) => Value::Bool(match number()? {
+            Number::Whole(it) => it != 0,
+            Number::Float(it) => it != 0.0,
+        }),
+        Conversion::ToText(_) => text_value(&to_text(&value, from.ty(), world), target, world).ok_or_else(refused)?,
+        Conversion::FromText(_) => from_text(&plain_text(&value, world).unwrap_or_default(), target, world),
         Conversion::Text(..) => {
             let text = plain_text(&value, world).ok_or_else(refused)?;
             let text = match (&value, target) {
@@ -277,55 +257,47 @@ fn convert(
                 (_, PropertyType::Name) if text.eq_ignore_ascii_case("none") => "",
                 _ => &text,
             };
-            put(&text_value(text, target, world).ok_or_else(refused)?)
+            text_value(text, target, world).ok_or_else(refused)?
         }
-        Conversion::ObjectToBool if is_handle(from.ty().kind()) => {
-            put(&Value::Bool(world.objects.is_alive(handle(&value))))
-        }
-        Conversion::ObjectToBool => put(&Value::Bool(name(&value) != Name::default())),
+        Conversion::ObjectToBool if is_handle(from.ty().kind()) => Value::Bool(world.objects.is_alive(handle(&value))),
+        Conversion::ObjectToBool => Value::Bool(name(&value) != Name::default()),
         Conversion::NameToBool => {
             let text = world.names.text(name(&value));
-            put(&Value::Bool(!text.is_empty() && !text.eq_ignore_ascii_case("None")))
+            Value::Bool(!text.is_empty() && !text.eq_ignore_ascii_case("None"))
         }
         Conversion::ClassToObject => {
             let class = world.types.class_by_path(&world.names.text(name(&value)));
-            put(&Value::Object(class.map_or(ObjectHandle::NONE, |class| class.cdo.get())))
+            Value::Object(class.map_or(ObjectHandle::NONE, |class| class.cdo.get()))
         }
         Conversion::Up | Conversion::ObjectToInterface(_) | Conversion::InterfaceToObject => match target.kind() {
-            PropertyKind::OBJECT => put(&Value::Object(handle(&value))),
-            PropertyKind::SCRIPT_INTERFACE => put(&Value::ScriptInterface(handle(&value))),
-            _ => put(&value),
+            PropertyKind::OBJECT => Value::Object(handle(&value)),
+            PropertyKind::SCRIPT_INTERFACE => Value::ScriptInterface(handle(&value)),
+            _ => value,
         },
         Conversion::StructUp(_) => {
             let PropertyType::Struct(of) = target else { return Err(refused()) };
             let Value::Struct(fields) = value else { return Err(refused()) };
-            let kept = fields.into_iter().filter(|(name, _)| of.field(name).is_some()).collect();
-            put(&Value::Struct(kept))
+            Value::Struct(fields.into_iter().filter(|(name, _)| of.field(name).is_some()).collect())
         }
-        Conversion::ToReference(PropertyKind::SOFT_CLASS, _) => put(&Value::SoftClass(name(&value))),
+        Conversion::ToReference(PropertyKind::SOFT_CLASS, _) => Value::SoftClass(name(&value)),
         Conversion::ToReference(..) => match world.refer(target, handle(&value)) {
             // The object was destroyed or has no path, so the result is the zero value.
-            Err(CallError::Stale { .. } | CallError::NotFound { .. }) => put(&Value::zero(target)),
-            reference => put(&reference?),
+            Err(CallError::Stale { .. } | CallError::NotFound { .. }) => Value::zero(target),
+            reference => reference?,
         },
         Conversion::FromReference(PropertyKind::SOFT_CLASS) => {
             let known = world.types.class_by_path(&world.names.text(name(&value))).is_some();
-            put(&Value::SubclassOf(if known { name(&value) } else { Name::default() }))
+            Value::SubclassOf(if known { name(&value) } else { Name::default() })
         }
         Conversion::FromReference(_) => {
             let object = Some(world.referent(&value)).filter(|object| world.objects.is_alive(*object));
-            put(&Value::Object(object.unwrap_or_default()))
+            Value::Object(object.unwrap_or_default())
         }
-        Conversion::ToOptional => put(&Value::Optional(Some(Box::new(value)))),
+        Conversion::ToOptional => Value::Optional(Some(Box::new(value))),
         // Not reached, because the loader translates these conversions to dedicated instructions.
         Conversion::VectorToRotator(..)
         | Conversion::RotatorToVector(..)
         | Conversion::Triple(..)
-        | Conversion::TripleToBool(_) => Err(refused()),
-    }
-}
-
-/// Returns the binding of the delegate in a register.
-pub(crate) fn bound(registers: &Registers, source: &Source) -> Binding {
-    binding(&registers.source(source).read())
+        | Conversion::TripleToBool(_) => return Err(refused()),
+    })
 }
