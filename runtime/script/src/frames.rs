@@ -127,29 +127,21 @@ impl Frames {
         site: *const Site,
         skipped: u64,
     ) -> Result<*mut u8, CallError> {
-        let what = || linked.function.path.to_string();
-        if self.depth() >= self.most as usize {
-            return Err(self.too_deep(what()));
-        }
-        let base = self.take(linked.frame_size as usize, &what)?;
-        let next = linked.instructions.as_ptr();
-        let activation = Activation { linked, next, base, object, memory, class, skipped, site };
-        // SAFETY: the reference to the list is not used after this statement.
-        unsafe { (*self.running.get()).push(activation) };
-        Ok(base)
+        let pushed = self.try_push(linked, object, memory, class, site, skipped);
+        pushed.map_err(|linked| self.too_deep(linked.function.path.to_string()))
     }
 
-    /// Pushes a frame for a call from the interpreter loop. If the depth limit or the memory limit is reached, pushes no frame and returns
-    /// null.
+    /// Variant of [`Self::push`] for calls from the interpreter loop. If the depth limit or the memory limit is reached, returns the code.
     #[inline(always)]
-    pub(crate) fn push_or_null(
+    pub(crate) fn try_push(
         &self,
         linked: Rc<Linked>,
         object: ObjectHandle,
         memory: *mut u8,
         class: Name,
-        site: &Site,
-    ) -> *mut u8 {
+        site: *const Site,
+        skipped: u64,
+    ) -> Result<*mut u8, Rc<Linked>> {
         let base = self.top.get();
         let left = self.layout.size() - (base.addr() - self.start.as_ptr().addr());
         let size = linked.frame_size as usize;
@@ -158,12 +150,11 @@ impl Frames {
             let running = &mut *self.running.get();
             let depth = running.len();
             if depth >= self.most as usize || size > left {
-                return std::ptr::null_mut();
+                return Err(linked);
             }
             zero(base, size);
             self.top.set(base.wrapping_add(size));
             let next = linked.instructions.as_ptr();
-            let skipped = site.skipped;
             running.as_mut_ptr().add(depth).write(Activation {
                 linked,
                 next,
@@ -176,7 +167,7 @@ impl Frames {
             });
             running.set_len(depth + 1);
         }
-        base
+        Ok(base)
     }
 
     /// Pops the innermost frame and destroys its values.

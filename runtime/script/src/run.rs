@@ -463,17 +463,19 @@ impl Machine {
                             Some((linked, object, of_object)) => {
                                 (*running).next = pc;
                                 let (entered, class) = (Rc::as_ptr(&linked), linked.class_name);
-                                let params = self.frames.push_or_null(linked, object, of_object, class, site);
-                                if !params.is_null() {
-                                    for one in &site.moves {
-                                        one.over_plain(base, params);
+                                match self.frames.try_push(linked, object, of_object, class, site, site.skipped) {
+                                    Ok(params) => {
+                                        for one in &site.moves {
+                                            one.over_plain(base, params);
+                                        }
+                                        // The pointer stays valid, because the pushed call owns the code.
+                                        code = entered;
+                                        (pc, memory) = ((*entered).instructions.as_ptr(), of_object);
+                                        depth += 1;
+                                        params
                                     }
-                                    // The pointer stays valid, because the pushed call owns the code.
-                                    code = entered;
-                                    (pc, memory) = ((*entered).instructions.as_ptr(), of_object);
-                                    depth += 1;
+                                    Err(_) => std::ptr::null_mut(),
                                 }
-                                params
                             }
                         };
                         if entered.is_null() {
