@@ -41,16 +41,7 @@ impl Register {
     fn ty(self) -> Type {
         match self {
             Self::Pointer => Type::pointer(),
-            Self::Number(Number::U8) => Type::u8(),
-            Self::Number(Number::I8) => Type::i8(),
-            Self::Number(Number::U16) => Type::u16(),
-            Self::Number(Number::I16) => Type::i16(),
-            Self::Number(Number::U32) => Type::u32(),
-            Self::Number(Number::I32) => Type::i32(),
-            Self::Number(Number::U64) => Type::u64(),
-            Self::Number(Number::I64) => Type::i64(),
-            Self::Number(Number::F32) => Type::f32(),
-            Self::Number(Number::F64) => Type::f64(),
+            Self::Number(number) => number.ffi_type(),
         }
     }
 

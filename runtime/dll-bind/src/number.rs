@@ -5,6 +5,7 @@ use alcedo_abi::kinds::PropertyKind;
 use alcedo_base::boundary::CallError;
 use alcedo_reflect::thunk::Frame;
 use alcedo_reflect::value::Value;
+use libffi::middle::Type;
 
 /// Number type that exists in C and in Rust.
 pub trait CNumber: Copy + sealed::Sealed + 'static {
@@ -42,6 +43,11 @@ macro_rules! numbers {
             #[must_use]
             pub const fn size(self) -> usize {
                 match self { $(Self::$name => size_of::<$ty>(),)* }
+            }
+
+            /// Returns the type of the number in `libffi`.
+            pub(crate) fn ffi_type(self) -> Type {
+                match self { $(Self::$name => Type::$ty(),)* }
             }
 
             /// Returns the C number type of a reflected property kind. Returns `None` if the kind is not a number.
