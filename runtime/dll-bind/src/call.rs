@@ -97,23 +97,20 @@ impl Stub {
         }
     }
 
+    /// Calls through `libffi`. Allocates memory for the arguments only if the function has many parameters. On big-endian platforms, also
+    /// shifts each number to the first bytes of its machine word.
     #[inline]
     unsafe fn call_by_libffi(&self, words: &[u64]) -> u64 {
+        const FEW: usize = 4;
+        const MANY: usize = 16;
+        const IS_BIG: bool = cfg!(target_endian = "big");
         let shifted: Vec<u64>;
-        let words = if cfg!(target_endian = "big") {
-            shifted = words.iter().zip(&self.params).map(|(word, param)| first_bytes(*word, *param)).collect();
+        let words = if IS_BIG {
+            shifted = words.iter().zip(&self.params).map(|(word, param)| word << (64 - param.size() * 8)).collect();
             shifted.as_slice()
         } else {
             words
         };
-        // SAFETY: our caller vouches for the function. Each argument is passed on unchanged.
-        unsafe { self.call_in_memory(words) }
-    }
-
-    #[inline]
-    unsafe fn call_in_memory(&self, words: &[u64]) -> u64 {
-        const FEW: usize = 4;
-        const MANY: usize = 16;
         let argument = |at: usize| Arg::new(words.get(at).unwrap_or(&0));
         let few;
         let many;
@@ -132,16 +129,11 @@ impl Stub {
                 all.as_slice()
             }
         };
-        // SAFETY: our caller vouches for the function.
-        unsafe { self.call_at(arguments) }
-    }
-
-    #[inline]
-    unsafe fn call_at(&self, arguments: &[Arg]) -> u64 {
         let mut result = 0_u64;
-        // SAFETY: `call` was promised a function of this type, whose result, if any, has at most eight bytes.
+        // SAFETY: our caller vouches for the function, which has these parameters, and whose result, if any, has at most eight bytes. Each
+        // argument is passed on unchanged.
         unsafe { self.cif.call_return_into(self.code, arguments, Ret::new(&mut result)) };
-        self.result.map_or(0, |of| from_first_bytes(result, of))
+        self.result.map_or(0, |of| if IS_BIG { result >> (64 - of.size() * 8) } else { result })
     }
 
     /// Calls through a trampoline, which fills all integer registers, and also all float registers if a parameter is a float. Integers and
@@ -203,16 +195,6 @@ fn fits_trampoline(params: &[Register]) -> bool {
     // Excludes Windows, where integers and floats use one common sequence of registers.
     let is_supported = cfg!(all(unix, any(target_arch = "x86_64", target_arch = "aarch64"), target_endian = "little"));
     is_supported && floats <= FLOATS && params.len() - floats <= INTEGERS
-}
-
-/// Shifts the number so that it occupies the first bytes of the machine word in memory. Has an effect only on big-endian platforms.
-fn first_bytes(word: u64, of: Register) -> u64 {
-    if cfg!(target_endian = "big") { word << (64 - of.size() * 8) } else { word }
-}
-
-/// Returns the number that is stored in the first bytes of `word`, the inverse of [`first_bytes`].
-fn from_first_bytes(word: u64, of: Register) -> u64 {
-    if cfg!(target_endian = "big") { word >> (64 - of.size() * 8) } else { word }
 }
 
 /// Parameters of a function, as a tuple of up to eight numbers.
