@@ -123,9 +123,7 @@ impl Parser<'_> {
 
     pub(super) fn state(&mut self, start: Token) -> Read<Item> {
         self.next();
-        if self.peek().kind == Kind::ParenOpen {
-            self.raw_parens()?;
-        }
+        self.optional_parens()?;
         let name = self.ident("the name of the state")?;
         if self.is_one_of(0, &["extends", "expands"]) {
             self.next();

@@ -174,12 +174,12 @@ impl Parser<'_> {
     }
 
     pub(super) fn modifier(&mut self) -> Read<Modifier> {
-        let word = self.ident("a word")?;
-        let argument = match self.peek().kind {
-            Kind::ParenOpen => Some(self.raw_parens()?),
-            _ => None,
-        };
-        Ok(Modifier { name: word, argument })
+        Ok(Modifier { name: self.ident("a word")?, argument: self.optional_parens()? })
+    }
+
+    /// Consumes parentheses if they begin at the next token. Returns their content.
+    pub(super) fn optional_parens(&mut self) -> Read<Option<String>> {
+        if self.peek().kind == Kind::ParenOpen { self.raw_parens().map(Some) } else { Ok(None) }
     }
 
     pub(super) fn dotted(&mut self, what: &str) -> Read<Vec<Ident>> {
@@ -342,10 +342,7 @@ impl Parser<'_> {
         if self.peek().kind == Kind::BraceOpen {
             self.skip_braces()?;
         }
-        let category = match self.peek().kind {
-            Kind::ParenOpen => Some(self.raw_parens()?),
-            _ => None,
-        };
+        let category = self.optional_parens()?;
         let modifiers = self.var_modifiers()?;
         let ty = self.type_ref()?;
         let names = self.list(|parser| parser.var_name("the name of the variable"))?;
@@ -397,16 +394,11 @@ impl Parser<'_> {
             if !(known && is_continued || odd) {
                 return Ok(modifiers);
             }
-            let word = self.ident("a word")?;
-            let argument = match self.peek().kind {
-                Kind::ParenOpen => Some(self.raw_parens()?),
-                Kind::BraceOpen => {
-                    self.skip_braces()?;
-                    None
-                }
-                _ => None,
-            };
-            modifiers.push(Modifier { name: word, argument });
+            let word = self.modifier()?;
+            if word.argument.is_none() && self.peek().kind == Kind::BraceOpen {
+                self.skip_braces()?;
+            }
+            modifiers.push(word);
         }
     }
 
