@@ -2,6 +2,7 @@
 
 use super::{Failed, Parser, Read, macro_outside};
 use crate::ast::{Arm, DoEnd, Expr, ExprKind, Stmt, StmtKind, VarName};
+use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 use crate::token::{Kind, Token, lower};
 
@@ -37,18 +38,9 @@ impl Parser<'_> {
                 Kind::End => {
                     return self.refuse(open.span, "this brace is not closed");
                 }
-                _ if token.on_new_line && self.begins_declaration() && !self.is_word(0, "const") => {
-                    let description = self.describe(token);
-                    let error = self.error(
-                        "uc-syntax",
-                        token.span,
-                        format!("{description} begins a declaration inside of a function"),
-                    );
-                    return self.fail(
-                        error
-                            .other((self.file, open.span), "this brace is still open")
-                            .hint("a `}` may be missing above"),
-                    );
+                _ if self.is_declaration(token) => {
+                    let error = self.misplaced(token, "begins a declaration inside of a function");
+                    return self.fail(error.other((self.file, open.span), "this brace is still open"));
                 }
                 _ => {
                     match self.statement() {
@@ -60,6 +52,17 @@ impl Parser<'_> {
                 }
             }
         }
+    }
+
+    /// Returns true if the next token, `token`, begins a declaration that cannot be in a function.
+    fn is_declaration(&mut self, token: Token) -> bool {
+        token.on_new_line && self.begins_declaration() && !self.is_word(0, "const")
+    }
+
+    /// Returns the error for a declaration inside of a construct whose closing brace is probably missing.
+    pub(super) fn misplaced(&self, token: Token, what: &str) -> Diagnostic {
+        let message = format!("{} {what}", self.describe(token));
+        self.error("uc-syntax", token.span, message).hint("a `}` may be missing above")
     }
 
     /// Skips past the next semicolon or block. Stops before a closing brace.
@@ -300,14 +303,9 @@ impl Parser<'_> {
                 self.next();
                 self.next();
                 arms.push(Arm { span: token.span, value: None, body: Vec::new() });
-            } else if token.on_new_line && self.begins_declaration() && !self.is_word(0, "const") {
-                let description = self.describe(token);
-                let error = self.error(
-                    "uc-syntax",
-                    token.span,
-                    format!("{description} begins a declaration inside of a `switch`"),
-                );
-                return self.fail(error.hint("a `}` may be missing above"));
+            } else if self.is_declaration(token) {
+                let error = self.misplaced(token, "begins a declaration inside of a `switch`");
+                return self.fail(error);
             } else {
                 match (self.statement(), arms.last_mut()) {
                     (Ok(Stmt { kind: StmtKind::Empty, .. }), _) => {}

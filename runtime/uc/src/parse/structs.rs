@@ -39,10 +39,8 @@ impl Parser<'_> {
                 }
                 _ => {
                     if self.is_one_of(0, &["function", "event", "class", "state"]) {
-                        let description = self.describe(token);
-                        let error =
-                            self.error("uc-syntax", token.span, format!("{description} is not allowed in a struct"));
-                        return self.fail(error.hint("a `}` may be missing above"));
+                        let error = self.misplaced(token, "is not allowed in a struct");
+                        return self.fail(error);
                     }
                     match self.item() {
                         Ok(item) => items.push(item),
