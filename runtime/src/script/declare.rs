@@ -205,7 +205,6 @@ fn function(class: &hir::Class, found: &hir::Function, tag: u64, bodies: &mut Bo
         overrides: overridden.map(|(class, _)| class.to_owned()).unwrap_or_default(),
         params: params(&found.params, found.result.as_ref()),
         doc: found.doc.clone(),
-        meta: found.meta.clone(),
         tag,
         ..FunctionDecl::new(&found.name, thunk)
     }

@@ -36,7 +36,6 @@ impl<'a> Checker<'a> {
         let functions = members.functions.into_iter().map(|made| self.finish_function(work, &made)).collect();
         let consts = self.consts_of(work);
         let (subobjects, defaults) = self.defaults_of(work);
-        let at = (work.file, head.name.span);
         hir::Class {
             path: work.path.clone(),
             name: head.name.text.clone(),
@@ -51,7 +50,6 @@ impl<'a> Checker<'a> {
             subobjects,
             defaults,
             doc: head.doc.clone(),
-            line: self.line(at),
         }
     }
 
@@ -62,7 +60,7 @@ impl<'a> Checker<'a> {
         body.is_static = symbol.is_static;
         body.result.clone_from(&symbol.result);
         body.result_unknown = symbol.result_unknown;
-        let mut params = Vec::new();
+        let mut params = symbol.declared_params();
         for (at, (param, written)) in symbol.params.iter().zip(&made.ast.params).enumerate() {
             let local = LocalSym { name: param.name.clone(), ty: param.ty.clone(), id: LocalId(at as u32) };
             if param.is_const {
@@ -70,7 +68,6 @@ impl<'a> Checker<'a> {
             }
             body.locals.insert(param.name.to_ascii_lowercase(), local);
             let at = (work.file, written.name.name.span);
-            params.push(param.declared(self.line(at)));
             if let Some(ty) = &param.ty {
                 let _ = self.add_values(&mut body.values, ty, &made.ast.name.text, at);
             }
@@ -112,7 +109,6 @@ impl<'a> Checker<'a> {
             overrides: made.overrides.clone(),
             locals: body.made,
             body: statements,
-            meta: Vec::new(),
             doc: made.ast.doc.clone(),
             line: self.line(at),
             end_line: self.line((work.file, made.ast.end)),

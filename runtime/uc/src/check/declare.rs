@@ -206,8 +206,7 @@ impl<'a> Checker<'a> {
             at: Some(at),
         };
         self.enums.borrow_mut().insert(symbol);
-        let (name, doc, line) = (found.name.text.clone(), found.doc.clone(), self.line(at));
-        Some(hir::Enum { path, name, entries, doc, line })
+        Some(hir::Enum { path, name: found.name.text.clone(), entries, doc: found.doc.clone() })
     }
 
     /// Resolves the base of every class and detects cycles.

@@ -11,7 +11,7 @@ use super::{Checker, Reported};
 use crate::ast::{self, FunctionKind, Item, Modifier, TypeRef};
 use crate::diagnostic::Diagnostic;
 use crate::hash::HashSet;
-use crate::hir::{self, Access, FunctionFlags, Path, Type, delegate_body};
+use crate::hir::{Access, FunctionFlags, Path, Type, delegate_body};
 use crate::parse::PARAM_SPECIFIERS;
 
 /// A function of the package with an unchecked body.
@@ -38,13 +38,6 @@ impl<'a> Checker<'a> {
             at: Some((work.file, found.name.span)),
             ..FuncSym::bare(&work.path)
         }
-    }
-
-    /// Returns the checked parameters of a function, without their defaults.
-    pub(super) fn declared_params(&self, func: &FuncSym, written: &[ast::Param], file: usize) -> Vec<hir::Param> {
-        let declared =
-            |(param, written): (&ParamSym, &ast::Param)| param.declared(self.line((file, written.name.name.span)));
-        func.params.iter().zip(written).map(declared).collect()
     }
 
     /// Resolves parameters in order.

@@ -67,7 +67,7 @@ impl<'a> Checker<'a> {
                 inherited.bases.iter().filter(|path| !symbol.bases.contains(path)).cloned().collect::<Vec<_>>(),
             );
             symbol.bases.push(base.clone());
-            functions.extend(inherited.functions.iter().map(|function| self.inherited(function, work)));
+            functions.extend(inherited.functions.iter().map(|function| declared(function, String::new())));
             symbol.functions.extend(inherited.functions.iter().cloned());
         }
         for item in work.items {
@@ -103,25 +103,7 @@ impl<'a> Checker<'a> {
             symbol.by_name.insert(&function.name, function.clone());
         }
         self.interfaces.borrow_mut().insert(work.path.clone(), Rc::new(symbol));
-        hir::Interface {
-            path: work.path.clone(),
-            name: work.head.name.text.clone(),
-            file: work.file as u32,
-            functions,
-            doc: work.head.doc.clone(),
-            line: self.line((work.file, work.head.name.span)),
-        }
-    }
-
-    fn inherited(&self, found: &FuncSym, work: &Work<'a>) -> hir::InterfaceFunction {
-        let line = self.line((work.file, work.head.name.span));
-        hir::InterfaceFunction {
-            name: found.name.clone(),
-            params: found.params.iter().map(|param| param.declared(line)).collect(),
-            result: found.result.clone(),
-            doc: String::new(),
-            line,
-        }
+        hir::Interface { name: work.head.name.text.clone(), functions, doc: work.head.doc.clone() }
     }
 
     fn interface_function(
@@ -164,14 +146,8 @@ impl<'a> Checker<'a> {
                 error.hint("it is the zero value then; write it into the classes that implement the interface"),
             );
         }
-        let func = self.signature_of(found, name.clone(), work);
-        let made = hir::InterfaceFunction {
-            name,
-            params: self.declared_params(&func, &found.params, work.file),
-            result: func.result.clone(),
-            doc: found.doc.clone(),
-            line: self.line(at),
-        };
+        let func = self.signature_of(found, name, work);
+        let made = declared(&func, found.doc.clone());
         symbol.functions.push(Rc::new(func));
         Some(made)
     }
@@ -253,4 +229,10 @@ impl<'a> Checker<'a> {
             }
         }
     }
+}
+
+/// Returns the checked function of an interface.
+fn declared(found: &FuncSym, doc: String) -> hir::InterfaceFunction {
+    let (name, params, result) = (found.name.clone(), found.declared_params(), found.result.clone());
+    hir::InterfaceFunction { name, params, result, doc }
 }

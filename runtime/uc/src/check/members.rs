@@ -68,7 +68,6 @@ impl<'a> Checker<'a> {
             return None;
         }
         let func = self.signature_of(found, name.clone(), work);
-        let path = func.path.clone();
         for (symbol, written) in func.params.iter().zip(&found.params).filter(|(symbol, _)| symbol.out) {
             let message = format!(
                 "a delegate cannot give `{}` back: delegates of reflection have no `out` parameters",
@@ -86,18 +85,16 @@ impl<'a> Checker<'a> {
             }
             fits
         });
-        let ty =
-            signature.map(|signature| Type::Delegate(PropertyKind::DELEGATE, Some(path.clone()), Rc::new(signature)));
+        let ty = signature
+            .map(|signature| Type::Delegate(PropertyKind::DELEGATE, Some(func.path.clone()), Rc::new(signature)));
         let prop = PropSym::public(delegate_property(&name), ty, work.path.clone(), Some(at));
         let body = found.body.borrow().is_some().then(|| format!("{}:{}", work.path, delegate_body(&name)).into());
         let hir = hir::Delegate {
-            path,
             class: work.path.clone(),
             name: name.clone(),
-            params: self.declared_params(&func, &found.params, work.file),
+            params: func.declared_params(),
             result: func.result.clone(),
             doc: found.doc.clone(),
-            line: self.line(at),
         };
         let symbol = DelegateSym { name: name.clone(), func: Rc::new(func), prop: Rc::new(prop), body };
         self.change_class(&work.path, |class| class.delegates.insert(&name, Rc::new(symbol)));
@@ -118,16 +115,13 @@ impl<'a> Checker<'a> {
             delegates.sort_by_key(|delegate| delegate.prop.at.map(|(_, span)| span));
             for delegate in delegates {
                 let Some(ty) = delegate.prop.ty.clone() else { continue };
-                let line = delegate.prop.at.map_or(1, |at| self.line(at));
                 properties.push(hir::Property {
                     name: delegate.prop.name.clone(),
                     ty,
                     flags: property_flags::BLUEPRINT_READ | property_flags::BLUEPRINT_WRITE,
                     meta: Vec::new(),
                     default: None,
-                    access: Access::Public,
                     doc: String::new(),
-                    line,
                 });
             }
         }
@@ -184,7 +178,7 @@ impl<'a> Checker<'a> {
                 at,
             ));
             if let Some(ty) = ty {
-                properties.push(self.property(name, ty, &specifiers, &found.doc, at));
+                properties.push(property(name, ty, &specifiers, &found.doc));
             }
         }
     }
@@ -202,24 +196,6 @@ impl<'a> Checker<'a> {
             let ty = ty.clone().and_then(|ty| self.with_dim(ty, name.dim.as_ref(), file, class).ok());
             (name, ty)
         })
-    }
-
-    fn property(&self, name: &VarName, ty: Type, specifiers: &VarSpecifiers, doc: &str, at: At) -> hir::Property {
-        let mut meta = specifiers.meta.clone();
-        meta.extend(ast::meta_in(name.meta.as_deref()));
-        if let Type::Fixed(_, len) = &ty {
-            meta.push((ARRAY_DIM.to_owned(), len.to_string()));
-        }
-        hir::Property {
-            name: name.name.text.clone(),
-            ty,
-            flags: specifiers.flags,
-            meta,
-            default: None,
-            access: specifiers.read,
-            doc: doc.to_owned(),
-            line: self.line(at),
-        }
     }
 
     fn var_specifiers(&self, found: &ast::Var, file: usize, class: &str) -> VarSpecifiers {
@@ -282,7 +258,7 @@ impl<'a> Checker<'a> {
                             continue;
                         }
                         // Replaces an unknown type by `Nothing`, because the error of this type is already reported.
-                        fields.push(self.property(name, ty.unwrap_or(Type::Nothing), &specifiers, &var.doc, at));
+                        fields.push(property(name, ty.unwrap_or(Type::Nothing), &specifiers, &var.doc));
                     }
                 }
                 Item::Struct(_) | Item::Enum(_) | Item::Defaults(_) => {}
@@ -315,6 +291,22 @@ impl<'a> Checker<'a> {
         if self.is_first(file, id.to_owned()) {
             self.report(Diagnostic::error(id, (file, word.span), message).warning());
         }
+    }
+}
+
+fn property(name: &VarName, ty: Type, specifiers: &VarSpecifiers, doc: &str) -> hir::Property {
+    let mut meta = specifiers.meta.clone();
+    meta.extend(ast::meta_in(name.meta.as_deref()));
+    if let Type::Fixed(_, len) = &ty {
+        meta.push((ARRAY_DIM.to_owned(), len.to_string()));
+    }
+    hir::Property {
+        name: name.name.text.clone(),
+        ty,
+        flags: specifiers.flags,
+        meta,
+        default: None,
+        doc: doc.to_owned(),
     }
 }
 

@@ -29,8 +29,8 @@ impl Checker<'_> {
                 self.check_struct_specifier(word, *file);
             }
             let fields = self.fields_of(found, *file, class, &path);
-            let (name, doc, line) = (found.name.text.clone(), found.doc.clone(), self.line(at));
-            made.push((hir::Struct { path, name, base, fields, doc, line }, at));
+            let (name, doc) = (found.name.text.clone(), found.doc.clone());
+            made.push((hir::Struct { path, name, base, fields, doc }, at));
         }
         self.cut_deep_bases(&mut made);
         let ordered = self.in_dependency_order(made);

@@ -90,7 +90,7 @@ impl<'a> Checker<'a> {
         if !inherited {
             self.change_class(place.of, |known| known.subobjects.insert(&name.text, class.clone()));
         }
-        Some(hir::Subobject { name: name.text.clone(), class, inherited, defaults, line: self.line(at) })
+        Some(hir::Subobject { name: name.text.clone(), class, inherited, defaults })
     }
 
     /// Reports subobjects that directly or indirectly contain an object of their own class. The creation of such a subobject would never

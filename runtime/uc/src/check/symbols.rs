@@ -116,7 +116,7 @@ pub(crate) struct ParamSym {
 
 impl ParamSym {
     /// Returns the checked parameter without its default.
-    pub(crate) fn declared(&self, line: u32) -> hir::Param {
+    fn declared(&self) -> hir::Param {
         hir::Param {
             name: self.name.clone(),
             ty: self.ty.clone().unwrap_or(Type::Nothing),
@@ -124,7 +124,6 @@ impl ParamSym {
             optional: self.optional,
             default: None,
             coerce: self.coerce,
-            line,
         }
     }
 }
@@ -300,6 +299,11 @@ impl FuncSym {
     /// Creates a function without name, parameters and result.
     pub(crate) fn bare(owner: &Path) -> Self {
         Self { owner: owner.clone(), is_virtual: true, callable: true, ..Self::default() }
+    }
+
+    /// Returns the checked parameters without their defaults.
+    pub(crate) fn declared_params(&self) -> Vec<hir::Param> {
+        self.params.iter().map(ParamSym::declared).collect()
     }
 
     /// Returns the signature in the format of delegate types. Returns `None` if a type is unknown.

@@ -50,18 +50,12 @@ pub struct Package {
 /// an implementing class also lists the bases.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Interface {
-    /// Path of the interface.
-    pub path: Path,
     /// Name in the package.
     pub name: String,
-    /// Index of the file in [`Package::files`].
-    pub file: u32,
     /// Functions in order. Inherited functions are first.
     pub functions: Vec<InterfaceFunction>,
     /// Comment before the declaration.
     pub doc: String,
-    /// Line of `interface`.
-    pub line: u32,
 }
 
 /// Function of an interface, without a body. The path of the function is `/Script/Package.Interface:name`. An implementing class has a
@@ -76,8 +70,6 @@ pub struct InterfaceFunction {
     pub result: Option<Type>,
     /// Comment before the declaration.
     pub doc: String,
-    /// Line in the file.
-    pub line: u32,
 }
 
 /// An enum. The discriminants of the entries have the type `u8`, start at zero and have no gaps. The list does not contain Unreal's hidden
@@ -92,8 +84,6 @@ pub struct Enum {
     pub entries: Vec<String>,
     /// Comment before the declaration.
     pub doc: String,
-    /// Line in the file of the class.
-    pub line: u32,
 }
 
 /// A struct.
@@ -109,8 +99,6 @@ pub struct Struct {
     pub fields: Vec<Property>,
     /// Comment before the declaration.
     pub doc: String,
-    /// Line in the file of the class.
-    pub line: u32,
 }
 
 /// Delegate declaration, whose signature is also a type. The path of the delegate is `/Script/Package.Class:Name`;
@@ -119,8 +107,6 @@ pub struct Struct {
 /// [`delegate_body`], which runs if no function is bound.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Delegate {
-    /// Path of the delegate.
-    pub path: Path,
     /// Path of the class.
     pub class: Path,
     /// Name in the class.
@@ -131,8 +117,6 @@ pub struct Delegate {
     pub result: Option<Type>,
     /// Comment before the declaration.
     pub doc: String,
-    /// Line in the file of the class.
-    pub line: u32,
 }
 
 /// Returns the name of the property that holds the bound function of a delegate.
@@ -175,8 +159,6 @@ pub struct Class {
     pub defaults: Vec<Default>,
     /// Comment before the declaration.
     pub doc: String,
-    /// Line of `class`.
-    pub line: u32,
 }
 
 /// Class specifiers.
@@ -201,12 +183,8 @@ pub struct Property {
     pub meta: Vec<(String, String)>,
     /// Default of a struct field (`structdefaultproperties`). Defaults of class properties are in [`Class::defaults`].
     pub default: Option<Const>,
-    /// Access from other classes.
-    pub access: Access,
     /// Comment before the declaration.
     pub doc: String,
-    /// Line in the file.
-    pub line: u32,
 }
 
 /// Classes that may access a member. For tools only, because the checker has already verified every access.
@@ -304,8 +282,6 @@ pub struct Subobject {
     pub inherited: bool,
     /// Initial values of its properties.
     pub defaults: Vec<Default>,
-    /// Line in the file.
-    pub line: u32,
 }
 
 /// A function.
@@ -328,8 +304,6 @@ pub struct Function {
     pub locals: Vec<Local>,
     /// Statements of the body. `None` for `dllimport`.
     pub body: Option<Vec<Stmt>>,
-    /// Metadata for reflection, as key and value.
-    pub meta: Vec<(String, String)>,
     /// Comment before the declaration.
     pub doc: String,
     /// Line of the name.
@@ -375,8 +349,6 @@ pub struct Param {
     pub default: Option<Expr>,
     /// `coerce`: an argument of a different type is converted to the type of the parameter. Without `coerce`, this argument is rejected.
     pub coerce: bool,
-    /// Line in the file.
-    pub line: u32,
 }
 
 /// A local variable. At the start of every call, the variable has the zero value.
