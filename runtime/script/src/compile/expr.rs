@@ -1,10 +1,8 @@
 //! Compiles expressions. Each expression is evaluated into a register.
 
-use alcedo_uc::hir::{
-    Binary, Compound, Const, Conversion, Expr, ExprKind, Intrinsic, Num, Op, Operand, Triple, Type, Unary,
-};
+use alcedo_uc::hir::{Binary, Compound, Const, Conversion, Expr, ExprKind, Intrinsic, Num, Op, Operand, Type, Unary};
 
-use super::{FunctionCompiler, Location, shared, writes};
+use super::{FunctionCompiler, Location, writes};
 use crate::code::{At, Ins, Reg};
 
 impl FunctionCompiler {
@@ -187,18 +185,9 @@ impl FunctionCompiler {
             return self.change(&compound.op, &location, place_ty, (value, &compound.value.ty));
         }
         let before = self.load(&location, place_ty);
-        let left_ty = operand_type(&compound.op, &compound.value.ty);
-        let left = match &compound.widen {
-            None => before,
-            Some(by) => {
-                let (wide, from) = (self.temp(&left_ty), self.in_frame(before, place_ty));
-                self.emit(Ins::Convert { by: by.clone(), to: wide, from });
-                wide
-            }
-        };
-        let result_ty = result_type(&compound.op, &left_ty);
-        let made = self.temp(&result_ty);
-        self.operate(&compound.op, (left, &left_ty), (value, &compound.value.ty), made);
+        let left = self.converted_temp(compound.widen.as_ref(), before, &compound.left);
+        let made = self.temp(&compound.result);
+        self.operate(&compound.op, (left, &compound.left), (value, &compound.value.ty), made);
         let narrow = self.converted_temp(compound.narrow.as_ref(), made, place_ty);
         self.store(&location, narrow);
         narrow
@@ -280,28 +269,5 @@ impl FunctionCompiler {
                 vec![self.emit(Ins::JumpIf { condition, is, to: 0 })]
             }
         }
-    }
-}
-
-fn operand_type(op: &Binary, right: &Type) -> Type {
-    let of = |Triple { path, .. }: &Triple| Type::Struct(shared(path));
-    match &op.on {
-        Operand::Num(num) => Type::Num(*num),
-        Operand::Bool => Type::Bool,
-        Operand::Text => Type::Text,
-        Operand::Name => Type::Name,
-        Operand::Struct(path) => Type::Struct(shared(path)),
-        Operand::Triple(triple) | Operand::TripleScalar(triple) | Operand::Turned(triple, _) => of(triple),
-        Operand::ScalarTriple(triple) => Type::Num(triple.of),
-        _ => right.clone(),
-    }
-}
-
-/// Returns the result type of an operator in a compound assignment.
-fn result_type(op: &Binary, left: &Type) -> Type {
-    match (&op.on, op.op) {
-        (Operand::ScalarTriple(triple), _) => Type::Struct(shared(&triple.path)),
-        (Operand::Triple(triple), Op::Dot) => Type::Num(triple.of),
-        _ => left.clone(),
     }
 }

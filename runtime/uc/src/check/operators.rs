@@ -361,7 +361,8 @@ impl Body<'_, '_> {
             },
         };
         let (widen, narrow) = (coercion(&ty, left)?, coercion(result, &ty)?);
-        let kind = ExprKind::Compound(Box::new(Compound { place, widen, op, value, narrow }));
+        let (left, result) = (left.clone(), result.clone());
+        let kind = ExprKind::Compound(Box::new(Compound { place, left, widen, op, value, result, narrow }));
         Ok(Expr { kind, ty, line: self.line(span) })
     }
 

@@ -200,12 +200,16 @@ pub enum ExprKind {
 pub struct Compound {
     /// The place to change.
     pub place: Expr,
+    /// Type of the left operand.
+    pub left: Type,
     /// Conversion of the old value to the type of the left operand.
     pub widen: Option<Conversion>,
     /// The operator.
     pub op: Binary,
     /// The right operand.
     pub value: Expr,
+    /// Type of the result of the operator.
+    pub result: Type,
     /// Conversion of the result to the type of the place.
     pub narrow: Option<Conversion>,
 }
