@@ -181,15 +181,10 @@ impl Checker<'_> {
                 };
                 let ty = structure.fields[at].ty.clone();
                 let before = structure.fields[at].default.take();
-                let found = match (index, &ty) {
-                    (_, Type::Nothing) => continue,
-                    (None, ty) => self.default_value(value, ty, &place),
-                    (Some(index), Type::Array(of) | Type::Fixed(of, _)) => {
-                        self.row_with(index, value, of, &ty, before, &place)
-                    }
-                    (Some(index), ty) => {
-                        self.refuse("uc-no-array", (file, index.span), format!("`{ty}` has no elements"))
-                    }
+                let found = match index {
+                    _ if ty == Type::Nothing => continue,
+                    None => self.default_value(value, &ty, &place),
+                    Some(index) => self.row_with(index, value, &ty, before, &place),
                 };
                 structure.fields[at].default = found.ok();
             }

@@ -376,18 +376,15 @@ impl<'a> Checker<'a> {
                 reported = Some(Reported);
                 continue;
             };
-            let one = match (index, ty) {
-                (None, ty) => self.default_value(value, ty, place),
-                (Some(index), Type::Array(of) | Type::Fixed(of, _)) => {
+            let one = match index {
+                None => self.default_value(value, ty, place),
+                Some(index) => {
                     let earlier = made.iter().position(|(known, _)| *known == field.name);
                     let before = match earlier.map(|at| made.swap_remove(at).1) {
                         Some(earlier) => Ok(Some(earlier)),
-                        None => self.row_of(structure.defaults.get(&field.name), of, (place.file, index.span)),
+                        None => self.row_of(structure.defaults.get(&field.name), ty, (place.file, index.span)),
                     };
-                    before.and_then(|before| self.row_with(index, value, of, ty, before, place))
-                }
-                (Some(index), ty) => {
-                    self.refuse("uc-no-array", (place.file, index.span), format!("`{ty}` has no elements"))
+                    before.and_then(|before| self.row_with(index, value, ty, before, place))
                 }
             };
             match one {
@@ -402,24 +399,27 @@ impl<'a> Checker<'a> {
     }
 
     /// Returns a copy of the default of an array. The copied elements count as elements that the source does not list.
-    fn row_of(&self, default: Option<&std::rc::Rc<Const>>, of: &Type, at: At) -> Found<Option<Const>> {
+    fn row_of(&self, default: Option<&std::rc::Rc<Const>>, ty: &Type, at: At) -> Found<Option<Const>> {
         let Some(default) = default else { return Ok(None) };
-        if let Const::Array(row) = &**default {
+        if let (Const::Array(row), Type::Array(of) | Type::Fixed(of, _)) = (&**default, ty) {
             self.count_unwritten(self.values_in(of).saturating_mul(row.len() as u64), at)?;
         }
         Ok(Some((**default).clone()))
     }
 
-    /// Sets one element of an array in a struct value, after earlier elements of this array were set. Returns the array.
+    /// Sets one element of an array in a struct value, after earlier elements of this array were set. Returns the array. Rejects types other
+    /// than arrays.
     pub(super) fn row_with(
         &self,
         index: &DefaultIndex,
         value: &DefaultValue,
-        of: &Type,
         ty: &Type,
         before: Option<Const>,
         place: &Place<'_>,
     ) -> Found<Const> {
+        let (Type::Array(of) | Type::Fixed(of, _)) = ty else {
+            return self.refuse("uc-no-array", (place.file, index.span), format!("`{ty}` has no elements"));
+        };
         let number = self.index_of(index, place)? as usize;
         let limit = if let Type::Fixed(_, len) = ty { *len as usize } else { 65_536 };
         if number >= limit {
