@@ -94,14 +94,16 @@ enum Key {
 }
 
 impl Key {
-    fn of(value: &Const) -> Self {
-        match value {
+    /// Returns `None` for structs and arrays, because a comparison of these constants would take too long.
+    fn of(value: &Const) -> Option<Self> {
+        Some(match value {
             Const::Bool(value) => Self::Number((*value).into()),
             Const::Int(value) | Const::Enum(_, _, value) => Self::Number(*value),
             Const::Float(value) => Self::Float(value.to_bits()),
             Const::Text(text) | Const::Name(text) => Self::Text(text.clone()),
+            Const::Struct(_) | Const::Array(_) => return None,
             other => Self::Other(format!("{other:?}")),
-        }
+        })
     }
 }
 
@@ -301,18 +303,13 @@ impl FunctionCompiler {
 
     fn constant(&mut self, value: Const, ty: &Type) -> Reg {
         let kind = self.kind(ty);
-        let text = |compiler: &Self| compiler.kinds[kind].text.clone();
-        if matches!(value, Const::Struct(_) | Const::Array(_)) {
-            let ty = text(self);
-            return self.register(Register::Const { ty, value });
-        }
-        let key = (kind, Key::of(&value));
-        if let Some(reg) = self.constants.get(&key) {
+        let key = Key::of(&value).map(|key| (kind, key));
+        if let Some(reg) = key.as_ref().and_then(|key| self.constants.get(key)) {
             return *reg;
         }
-        let ty = text(self);
+        let ty = self.kinds[kind].text.clone();
         let reg = self.register(Register::Const { ty, value });
-        self.constants.insert(key, reg);
+        self.constants.extend(key.map(|key| (key, reg)));
         reg
     }
 
