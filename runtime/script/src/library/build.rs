@@ -167,12 +167,16 @@ pub(super) fn action(name: &str, doc: &str, params: Vec<PropertyDecl>, body: Bod
     decl
 }
 
-/// Declares a pure function whose parameters have Rust types: `plain!("name", "doc", |a: f32, b: f32| -> f32 { … })`.
+/// Declares a pure function whose parameters have Rust types: `plain!("name", "doc", |a: f32, b: f32| -> f32 { … })`. A name before the
+/// parameters is bound to the world.
 macro_rules! plain {
     ($name:literal, $doc:literal, || -> $result:ty $body:block) => {
         $crate::library::build::plain!($name, $doc, | | -> $result $body)
     };
-    ($name:literal, $doc:literal, |$($param:ident: $ty:ty $(= $default:literal)?),*| -> $result:ty $body:block) => {
+    (
+        $name:literal, $doc:literal, $($world:ident,)?
+        |$($param:ident: $ty:ty $(= $default:literal)?),*| -> $result:ty $body:block
+    ) => {
         $crate::library::build::pure(
             $name,
             $doc,
@@ -181,6 +185,7 @@ macro_rules! plain {
                 $crate::library::build::result::<$result>(),
             ],
             |_world, frame| {
+                $(let $world = _world;)?
                 $(
                     let $param = frame.take::<$ty>()?;
                     $crate::cost::add($crate::library::build::Declared::cost(&$param));

@@ -5,7 +5,7 @@ use alcedo_reflect::decl::FunctionDecl;
 
 use crate::{cost, size};
 
-use super::build::{action, param, plain, pure, result};
+use super::build::{action, param, plain};
 
 pub(super) fn functions() -> Vec<FunctionDecl> {
     vec![
@@ -128,37 +128,12 @@ pub(super) fn functions() -> Vec<FunctionDecl> {
             tracing::warn!(target: "alcedo::script", "{text}");
             Ok(())
         }),
-        pure(
-            "name_of_text",
-            "Converts a string to a name.",
-            vec![param::<String>("s"), result::<Name>()],
-            |world, frame| {
-                let text = frame.take::<String>()?;
-                frame.finish()?;
-                frame.set_result(world.names.intern(&text))
-            },
-        ),
-        pure(
-            "text_of_name",
-            "Converts a name to a string.",
-            vec![param::<Name>("n"), result::<String>()],
-            |world, frame| {
-                let name = frame.take::<Name>()?;
-                frame.finish()?;
-                frame.set_result(world.text(name))
-            },
-        ),
-        pure(
-            "is_none",
-            "Returns true if a name is empty or `None`.",
-            vec![param::<Name>("n"), result::<bool>()],
-            |world, frame| {
-                let name = frame.take::<Name>()?;
-                frame.finish()?;
-                let text = world.text(name);
-                frame.set_result(text.is_empty() || text.eq_ignore_ascii_case("None"))
-            },
-        ),
+        plain!("name_of_text", "Converts a string to a name.", world, |s: String| -> Name { world.names.intern(&s) }),
+        plain!("text_of_name", "Converts a name to a string.", world, |n: Name| -> String { world.text(n) }),
+        plain!("is_none", "Returns true if a name is empty or `None`.", world, |n: Name| -> bool {
+            let text = world.text(n);
+            text.is_empty() || text.eq_ignore_ascii_case("None")
+        }),
     ]
 }
 
