@@ -76,7 +76,7 @@ impl Body<'_, '_> {
         let line = self.line(name.span);
         let base = referenced(base);
         match base.ty.clone() {
-            Type::Object(class) => self.property_of(Some(base), &class, name, expected, span),
+            Type::Object(class) => self.property_of(base, &class, name, expected, span),
             Type::Struct(path) => {
                 let Some(structure) = self.checker.structure(&path) else { return Err(Reported) };
                 let Some(field) = structure.by_name.get(&name.text) else {
@@ -110,28 +110,27 @@ impl Body<'_, '_> {
         }
     }
 
-    /// Resolves a property of an object. `None` as the object means `self`.
+    /// Resolves a property of an object.
     fn property_of(
         &self,
-        object: Option<Expr>,
+        object: Expr,
         class: &Path,
         name: &Ident,
         expected: Option<&Type>,
         span: Span,
     ) -> Found<Expr> {
-        let line = self.line(name.span);
         if let Some(found) = self.checker.find_variable(class, &name.text) {
-            return self.property(object, &found, self.at(name.span));
+            return self.property(Some(object), &found, self.at(name.span));
         }
         if name.is("class") {
-            let base = object.unwrap_or_else(|| self.self_object(span));
-            return Ok(Expr { kind: ExprKind::ClassOf(Box::new(base)), ty: Type::Class(class.clone()), line });
+            let (kind, line) = (ExprKind::ClassOf(Box::new(object)), self.line(name.span));
+            return Ok(Expr { kind, ty: Type::Class(class.clone()), line });
         }
-        if let Some(found) = self.object_word(object.clone().unwrap_or_else(|| self.self_object(span)), class, name) {
+        if let Some(found) = self.object_word(object.clone(), class, name) {
             return found;
         }
         if let Some(found) = self.checker.find_function(class, &name.text) {
-            return self.function_value(object, &found, name, expected, span);
+            return self.function_value(Some(object), &found, name, expected, span);
         }
         Err(self.checker.no_variable(class, name, self.file))
     }

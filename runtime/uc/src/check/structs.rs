@@ -124,19 +124,13 @@ impl Checker<'_> {
             made.iter().filter_map(|(found, _)| Some((found.path.clone(), found.base.clone()?))).collect();
         for (structure, at) in made {
             let base_chain = std::iter::successors(structure.base.as_ref(), |path| bases.get(*path));
-            if base_chain.take(MAX_EXTENSION_DEPTH + 1).count() > MAX_EXTENSION_DEPTH
-                && !self.is_circular(structure, &bases)
-            {
+            let base_chain: Vec<_> = base_chain.take(MAX_EXTENSION_DEPTH + 1).collect();
+            // Inheritance cycles are reported elsewhere.
+            if base_chain.len() > MAX_EXTENSION_DEPTH && !base_chain[..MAX_EXTENSION_DEPTH].contains(&&structure.path) {
                 structure.base = None;
                 self.too_much("structs that extend one another in a row", MAX_EXTENSION_DEPTH, *at);
             }
         }
-    }
-
-    /// Returns true if a struct is in an inheritance cycle. Such cycles are reported elsewhere.
-    fn is_circular(&self, structure: &hir::Struct, bases: &HashMap<Path, Path>) -> bool {
-        let base_chain = std::iter::successors(structure.base.as_ref(), |path| bases.get(*path));
-        base_chain.take(MAX_EXTENSION_DEPTH).any(|path| *path == structure.path)
     }
 
     fn keep_struct(&self, structure: &hir::Struct, is_partial: bool, at: At) {

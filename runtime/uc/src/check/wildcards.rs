@@ -30,11 +30,7 @@ impl Body<'_, '_> {
             reported = Some(self.report(self.error("uc-arguments", place, message)));
         }
         let mut checked_args = CheckedArgs::default();
-        let element = if found.wild.iter().any(Option::is_some) {
-            self.element_of(found, args, &mut checked_args)
-        } else {
-            Ok(None)
-        };
+        let element = self.element_of(found, args, &mut checked_args);
         let mut made = Vec::with_capacity(found.params.len());
         let mut wildcards = Vec::new();
         for (at, param) in found.params.iter().enumerate() {
@@ -57,12 +53,9 @@ impl Body<'_, '_> {
                 }
                 (Some(arg), None) => self.argument(param, arg),
                 (Some(arg), Some(wild)) => {
-                    let value = match (wild, &element) {
-                        (Wild::Any, _) => self.any_argument(found, at, arg, &mut checked_args),
-                        (_, Ok(element)) => {
-                            self.wild_argument(found, at, wild, element.as_ref(), arg, &mut checked_args)
-                        }
-                        (_, Err(Reported)) => self.expr(arg, None).and(Err(Reported)),
+                    let value = match wild {
+                        Wild::Any => self.any_argument(found, at, arg, &mut checked_args),
+                        wild => self.wild_argument(found, at, wild, element.as_ref(), arg, &mut checked_args),
                     };
                     value.map(|value| {
                         wildcards.push(Wildcard { param: at as u32, ty: value.ty.clone(), out: param.out });
@@ -78,7 +71,6 @@ impl Body<'_, '_> {
         if let Some(reported) = reported {
             return Err(reported);
         }
-        let element = element?;
         let result = match (found.wild_result, element) {
             (Some(Wild::Element), Some(element)) => Some(element),
             (Some(Wild::SameArray | Wild::Array), Some(element)) => Some(Type::Array(Box::new(element))),
@@ -94,7 +86,7 @@ impl Body<'_, '_> {
 
     /// Returns the element type of the first array argument with a known type. Before that, checks all array, set and map arguments,
     /// because their types determine the types of the remaining arguments.
-    fn element_of(&self, found: &FuncSym, args: &Args, checked_args: &mut CheckedArgs) -> Found<Option<Type>> {
+    fn element_of(&self, found: &FuncSym, args: &Args, checked_args: &mut CheckedArgs) -> Option<Type> {
         let mut element = None;
         for (at, wild) in found.wild.iter().enumerate() {
             let Some(wild) = wild else { continue };
@@ -109,7 +101,7 @@ impl Body<'_, '_> {
             }
             checked_args.insert(at, value);
         }
-        Ok(element)
+        element
     }
 
     /// Checks a wildcard argument of any type. If the call also has a set or map argument, converts the argument to the element, key or

@@ -67,7 +67,7 @@ impl Parser<'_> {
 
     /// Skips past the next semicolon or block. Stops before a closing brace.
     pub(super) fn skip_statement(&mut self) {
-        self.skip_until(|_| true, |parser, _| parser.begins_statement());
+        self.skip_until(|_| true, |parser, _| parser.is_one_of(0, STATEMENTS) || parser.begins_declaration());
     }
 
     /// Skips past the next semicolon. Stops at the end of the file, and before a closing brace. Returns true if it stops before a closing
@@ -96,10 +96,6 @@ impl Parser<'_> {
                 }
             }
         }
-    }
-
-    fn begins_statement(&mut self) -> bool {
-        self.is_one_of(0, STATEMENTS) || self.begins_declaration()
     }
 
     pub(super) fn statement(&mut self) -> Read<Stmt> {
