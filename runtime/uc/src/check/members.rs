@@ -8,7 +8,7 @@ use alcedo_reflect::type_text::{SignatureText, TypeText};
 use super::Checker;
 use super::declare::Work;
 use super::functions::FuncWork;
-use super::symbols::{ARRAY_DIM, At, ClassSym, DelegateSym, PropSym};
+use super::symbols::{At, ClassSym, DelegateSym, PropSym};
 use super::types::declared;
 use crate::ast::{self, FunctionKind, Item, Modifier, TypeKind, TypeRef, VarName};
 use crate::diagnostic::Diagnostic;
@@ -297,9 +297,6 @@ impl<'a> Checker<'a> {
 fn property(name: &VarName, ty: Type, specifiers: &VarSpecifiers, doc: &str) -> hir::Property {
     let mut meta = specifiers.meta.clone();
     meta.extend(ast::meta_in(name.meta.as_deref()));
-    if let Type::Fixed(_, len) = &ty {
-        meta.push((ARRAY_DIM.to_owned(), len.to_string()));
-    }
     hir::Property {
         name: name.name.text.clone(),
         ty,

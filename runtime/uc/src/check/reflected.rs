@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use alcedo_abi::kinds::{PropertyKind, class_flags, function_flags, property_flags};
 use alcedo_reflect::class::Class;
+use alcedo_reflect::fixed::ARRAY_DIM;
 use alcedo_reflect::function::Function;
 use alcedo_reflect::meta::Meta;
 use alcedo_reflect::origin::Origin;
@@ -13,7 +14,7 @@ use alcedo_reflect::structs::StructType;
 use alcedo_reflect::type_text::{SignatureText, TypeText};
 
 use super::interfaces::InterfaceSym;
-use super::symbols::{ARRAY_DIM, ClassSym, DelegateSym, FuncSym, Named, ParamSym, PropSym, StructSym, Wild, squash};
+use super::symbols::{ClassSym, DelegateSym, FuncSym, Named, ParamSym, PropSym, StructSym, Wild, squash};
 use crate::hash::HashMap;
 use crate::hir::{Num, Path, Type, delegate_body};
 

@@ -14,9 +14,6 @@ use crate::token::lower;
 /// Maximum depth of inheritance of classes and structs.
 pub(super) const MAX_EXTENSION_DEPTH: usize = 256;
 
-/// Metadata key for the number of elements of a fixed array property.
-pub(crate) const ARRAY_DIM: &str = "array_dim";
-
 /// Location in the sources: index of the file, and span.
 pub(crate) type At = (usize, Span);
 
