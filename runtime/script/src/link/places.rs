@@ -8,7 +8,7 @@ use alcedo_reflect::class::Class;
 use alcedo_reflect::property::{Property, PropertyType};
 
 use super::{Checked, Linker, initial, plain_size};
-use crate::code::{Place, Reg, Root, Step};
+use crate::code::{Reg, Root, Step};
 use crate::exec::{LinkedPlace, LinkedRoot, LinkedStep, OpCode, OtherProperty, Slow, Source};
 
 impl Linker<'_> {
@@ -26,10 +26,6 @@ impl Linker<'_> {
     /// Links a place. If `written` is true, rejects places in class default objects, because these objects are read-only.
     pub(super) fn place(&self, place: u16, written: bool) -> Checked<LinkedPlace> {
         let place = self.code.places.get(usize::from(place)).ok_or_else(|| format!("place {place} does not exist"))?;
-        self.linked_place(place, written)
-    }
-
-    pub(super) fn linked_place(&self, place: &Place, written: bool) -> Checked<LinkedPlace> {
         let (root, mut at) = match &place.root {
             Root::Register(reg) => {
                 let slot = self.slot(*reg)?;

@@ -320,7 +320,7 @@ impl Linker<'_> {
         let owner: Rc<str> = ty.to_string().into();
         let (mut at, mut arguments) = (0, Vec::new());
         let mut one = |text: &TypeText, flags: u64| -> Checked<Rc<Property>> {
-            let ty = PropertyType::resolve(text, &self.world.types).map_err(|error| error.to_string())?;
+            let ty = self.ty(text)?;
             at = usize::next_multiple_of(at, ty.align());
             let offset = at as u32;
             at += ty.size();
