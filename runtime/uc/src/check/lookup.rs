@@ -368,16 +368,7 @@ fn nearest<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n s
     if most == 0 || name.chars().count() > 64 {
         return None;
     }
-    let mut best: Option<(usize, &str)> = None;
-    for other in names {
-        if other.len().abs_diff(name.len()) > most || other.len() > 64 {
-            continue;
-        }
-        let distance = distance(name.as_bytes(), other.to_ascii_lowercase().as_bytes());
-        let better = best.is_none_or(|(known, known_name)| (distance, other) < (known, known_name));
-        if distance <= most && better {
-            best = Some((distance, other));
-        }
-    }
-    best.map(|(_, name)| name)
+    let close = names.filter(|other| other.len().abs_diff(name.len()) <= most && other.len() <= 64);
+    let measured = close.map(|other| (distance(name.as_bytes(), other.to_ascii_lowercase().as_bytes()), other));
+    measured.filter(|(distance, _)| *distance <= most).min().map(|(_, name)| name)
 }

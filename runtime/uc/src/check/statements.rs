@@ -154,18 +154,10 @@ impl Body<'_, '_> {
             checked.push((found, body, self.line(condition.span)));
         }
         let mut other = other.map_or_else(Vec::new, |other| self.block(other));
-        let mut found = Err(Reported);
         for (condition, body, line) in checked.into_iter().rev() {
-            if let Ok(kind) = found {
-                other = vec![Stmt { kind, line }];
-            }
-            let before = std::mem::take(&mut other);
-            found = condition.map(|condition| StmtKind::If(condition, body, before));
-            if found.is_err() {
-                return Err(Reported);
-            }
+            other = vec![Stmt { kind: StmtKind::If(condition?, body, other), line }];
         }
-        found
+        other.pop().map(|found| found.kind).ok_or(Reported)
     }
 
     fn switch_statement(&mut self, value: &ast::Expr, arms: &[ast::Arm]) -> Found<StmtKind> {

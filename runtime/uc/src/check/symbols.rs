@@ -246,16 +246,11 @@ impl EnumSym {
     /// Returns true if the name denotes the number of entries of the enum. Such a name consists of the enum name or the common prefix of
     /// all entries, followed by `_MAX`.
     pub(crate) fn is_count(&self, name: &str) -> bool {
-        let Some(before) = name
-            .len()
-            .checked_sub(4)
-            .and_then(|at| name.get(at..).filter(|end| end.eq_ignore_ascii_case("_max")).and_then(|_| name.get(..at)))
-        else {
-            return false;
-        };
+        let split = name.len().checked_sub(4).and_then(|at| name.split_at_checked(at));
+        let Some((before, _)) = split.filter(|(_, end)| end.eq_ignore_ascii_case("_max")) else { return false };
         let begins = |(entry, _): &(String, i128)| {
-            let front = entry.get(..before.len()).is_some_and(|front| front.eq_ignore_ascii_case(before));
-            front && entry[before.len()..].starts_with('_')
+            let split = entry.split_at_checked(before.len());
+            split.is_some_and(|(front, rest)| front.eq_ignore_ascii_case(before) && rest.starts_with('_'))
         };
         self.name.eq_ignore_ascii_case(before) || (!self.entries.is_empty() && self.entries.iter().all(begins))
     }
