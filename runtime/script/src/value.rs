@@ -202,26 +202,16 @@ fn leading_number(text: &str, num: Num) -> Number {
 }
 
 fn leading_float(text: &str) -> f64 {
-    let mut end = 0;
-    let bytes = text.as_bytes();
-    let digits = |mut at: usize| {
-        while bytes.get(at).is_some_and(u8::is_ascii_digit) {
-            at += 1;
-        }
-        at
-    };
-    if matches!(bytes.first(), Some(b'-' | b'+')) {
-        end = 1;
-    }
-    end = digits(end);
-    if bytes.get(end) == Some(&b'.') {
+    let digits = |at: usize| at + text[at..].bytes().take_while(u8::is_ascii_digit).count();
+    let sign = |at: usize| at + usize::from(text[at..].starts_with(['-', '+']));
+    let mut end = digits(sign(0));
+    if text[end..].starts_with('.') {
         end = digits(end + 1);
     }
-    if matches!(bytes.get(end), Some(b'e' | b'E')) {
-        let sign = if matches!(bytes.get(end + 1), Some(b'-' | b'+')) { end + 2 } else { end + 1 };
-        let exponent = digits(sign);
-        if exponent > sign {
-            end = exponent;
+    if text[end..].starts_with(['e', 'E']) {
+        let exponent = sign(end + 1);
+        if digits(exponent) > exponent {
+            end = digits(exponent);
         }
     }
     text[..end].parse().unwrap_or_default()
