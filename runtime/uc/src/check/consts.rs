@@ -34,16 +34,13 @@ impl<'a> Checker<'a> {
     }
 
     pub(super) fn consts_of(&self, work: &Work<'a>) -> Vec<hir::NamedConst> {
-        let mut consts = Vec::new();
-        for item in work.items {
-            let ast::Item::Const(found) = item else { continue };
-            if let Ok(value) = self.const_named(&work.path, &found.name, work.file, None)
-                && let ExprKind::Const(value) = value.kind
-            {
-                consts.push(hir::NamedConst { name: found.name.text.clone(), value });
-            }
-        }
-        consts
+        let named = |item: &ast::Item| {
+            let ast::Item::Const(found) = item else { return None };
+            let value = self.const_named(&work.path, &found.name, work.file, None).ok()?;
+            let ExprKind::Const(value) = value.kind else { return None };
+            Some(hir::NamedConst { name: found.name.text.clone(), value })
+        };
+        work.items.iter().filter_map(named).collect()
     }
 
     /// Returns the value of the constant `name`. Converts the value to the expected type if possible.

@@ -76,13 +76,9 @@ impl<'a> Checker<'a> {
             let interfaces = self.interfaces_of(work);
             self.change_class(&work.path, |class| class.interfaces = interfaces);
         }
-        let mut members = Vec::new();
-        for work in &works {
-            members.push(self.declare_members(work));
-        }
-        for (work, members) in works.iter().zip(members) {
-            package.classes.push(self.finish_class(work, members));
-        }
+        let members: Vec<_> = works.iter().map(|work| self.declare_members(work)).collect();
+        let classes = works.iter().zip(members).map(|(work, members)| self.finish_class(work, members));
+        package.classes = classes.collect();
         self.endless_subobjects(&works);
         package
     }

@@ -49,11 +49,8 @@ impl<'a> Checker<'a> {
         for (work, found) in open {
             // A class does not declare a delegate of its base class again. Only the body in this class overrides the inherited body.
             let overridden = work.base.as_ref().and_then(|base| self.find_delegate(base, &found.name.text));
-            if overridden.is_some() {
-                continue;
-            }
-            if let Some(delegate) = self.delegate(work, found) {
-                package.delegates.push(delegate);
+            if overridden.is_none() {
+                package.delegates.extend(self.delegate(work, found));
             }
         }
     }

@@ -131,15 +131,12 @@ impl Body<'_, '_> {
     }
 
     fn simple(&mut self, of: &[ast::Expr]) -> Found<Vec<Stmt>> {
-        let mut found = Vec::with_capacity(of.len());
-        let mut reported = None;
-        for value in of {
-            match self.expression_statement(value) {
-                Ok(kind) => found.push(Stmt { kind, line: self.line(value.span) }),
-                Err(Reported) => reported = Some(Reported),
-            }
-        }
-        reported.map_or(Ok(found), Err)
+        let one = |value: &ast::Expr| {
+            let kind = self.expression_statement(value)?;
+            Ok(Stmt { kind, line: self.line(value.span) })
+        };
+        let found: Vec<Found<Stmt>> = of.iter().map(one).collect();
+        found.into_iter().collect()
     }
 
     pub(super) fn condition(&self, value: &ast::Expr) -> Found<Expr> {

@@ -113,10 +113,7 @@ impl Checker<'_> {
             );
             return self.refuse("uc-generic", (file, name.span), message);
         }
-        let mut inner = Vec::new();
-        for of in of {
-            inner.push(self.type_of_ref_here(of, file, class)?);
-        }
+        let inner = of.iter().map(|of| self.type_of_ref_here(of, file, class)).collect::<Found<Vec<_>>>()?;
         let class_of = |ty: &Type| match ty {
             Type::Object(path) => Ok(path.clone()),
             _ => {
