@@ -260,35 +260,25 @@ impl<'a> Checker<'a> {
             }
             return;
         };
-        let owner = overridden.owner.rsplit('.').next().unwrap_or("").to_owned();
-        let refuse = |why: String, hint: &str| {
+        let owner = overridden.owner.rsplit('.').next().unwrap_or("");
+        // The name of an inherited private function is rejected, because this function would be a second, independent function. In a class
+        // and its bases, reflection allows only functions of one name that override each other.
+        let another = "use another name";
+        let refused = match &*overridden {
+            found if found.access == Access::Private => Some(("that function is private", another)),
+            found if found.is_final => Some(("that function is final", another)),
+            found if found.is_static && !made.symbol.is_static => Some(("that function is static", "")),
+            found if made.symbol.is_static && !found.is_static => Some(("that function is not static", "")),
+            found if found.is_static && !self.is_of_script(&found.owner) => {
+                Some(("static functions of native classes and of plugins are not overridden", another))
+            }
+            found if !found.is_virtual && !found.is_static => Some(("that function is not an event", another)),
+            _ => None,
+        };
+        if let Some((why, hint)) = refused {
             let message = format!("`{}` cannot override the function of `{owner}`: {why}", made.symbol.name);
             let error = Diagnostic::error("uc-override", at, message).hint(hint);
             self.report(error.other(overridden.at, "what it would override"));
-        };
-        // The name of an inherited private function is rejected, because this function would be a second, independent function. In a class
-        // and its bases, reflection allows only functions of one name that override each other.
-        if overridden.access == Access::Private {
-            refuse("that function is private".to_owned(), "use another name");
-            return;
-        }
-        if overridden.is_final {
-            refuse("that function is final".to_owned(), "use another name");
-            return;
-        }
-        if overridden.is_static != made.symbol.is_static {
-            refuse(format!("that function is {}static", if overridden.is_static { "" } else { "not " }), "");
-            return;
-        }
-        if overridden.is_static && !self.is_of_script(&overridden.owner) {
-            refuse(
-                "static functions of native classes and of plugins are not overridden".to_owned(),
-                "use another name",
-            );
-            return;
-        }
-        if !overridden.is_virtual && !overridden.is_static {
-            refuse("that function is not an event".to_owned(), "use another name");
             return;
         }
         if !self.same_signature(made, &overridden, at) {
