@@ -3,7 +3,7 @@
 use super::body::as_const;
 use super::convert::is_text;
 use super::declare::Work;
-use super::symbols::{At, PropSym};
+use super::symbols::At;
 use super::{Checker, Found, Reported};
 use crate::ast::{self, DefaultIndex, DefaultLine, DefaultValue, DefaultValueKind, Ident, Item};
 use crate::diagnostic::Diagnostic;
@@ -74,7 +74,10 @@ impl<'a> Checker<'a> {
             DefaultLine::Method(name, _, _, span) => (name, *span),
             DefaultLine::Object(_) => return None,
         };
-        let found = self.default_property(name, place)?;
+        let Some(found) = self.find_variable(place.class, &name.text) else {
+            self.no_variable(place.class, name, place.file);
+            return None;
+        };
         if !found.readable {
             let message = format!("scripts cannot set `{}`: its declaration lacks `blueprint_read`", found.name);
             self.report(Diagnostic::error("uc-access", (place.file, name.span), message));
@@ -89,14 +92,6 @@ impl<'a> Checker<'a> {
         };
         let at = (place.file, name.span);
         Some(Default { owner: found.owner.clone(), property: found.name.clone(), action, line: self.line(at) })
-    }
-
-    fn default_property(&self, name: &Ident, place: &Place<'_>) -> Option<std::rc::Rc<PropSym>> {
-        let found = self.find_variable(place.class, &name.text);
-        if found.is_none() {
-            self.no_variable(place.class, name, place.file);
-        }
-        found
     }
 
     /// Evaluates an index: a number, a constant or an enum entry.
