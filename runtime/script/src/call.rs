@@ -272,7 +272,7 @@ impl Machine {
             return Ok(Transfer::None);
         }
         let class = if class == Name::default() { linked.class_name } else { class };
-        let params = self.frames.push(linked, object, memory, class, site, site.skipped)?;
+        let params = self.frames.push(linked, object, memory, class, site)?;
         for one in &site.moves {
             // SAFETY: `registers` are those of the caller; each frame of a function with this signature begins with its
             // parameters.

@@ -22,7 +22,6 @@ pub(crate) struct Activation {
     pub(crate) object: ObjectHandle,
     pub(crate) memory: *mut u8,
     pub(crate) class: Name,
-    pub(crate) skipped: u64,
     /// Call site in the caller. Null if native or plugin code, or the machine itself, started the call.
     pub(crate) site: *const Site,
 }
@@ -125,9 +124,8 @@ impl Frames {
         memory: *mut u8,
         class: Name,
         site: *const Site,
-        skipped: u64,
     ) -> Result<*mut u8, CallError> {
-        let pushed = self.try_push(linked, object, memory, class, site, skipped);
+        let pushed = self.try_push(linked, object, memory, class, site);
         pushed.map_err(|linked| self.too_deep(linked.function.path.to_string()))
     }
 
@@ -140,7 +138,6 @@ impl Frames {
         memory: *mut u8,
         class: Name,
         site: *const Site,
-        skipped: u64,
     ) -> Result<*mut u8, Rc<Linked>> {
         let base = self.top.get();
         let left = self.layout.size() - (base.addr() - self.start.as_ptr().addr());
@@ -155,16 +152,7 @@ impl Frames {
             zero(base, size);
             self.top.set(base.wrapping_add(size));
             let next = linked.instructions.as_ptr();
-            running.as_mut_ptr().add(depth).write(Activation {
-                linked,
-                next,
-                base,
-                object,
-                memory,
-                class,
-                skipped,
-                site,
-            });
+            running.as_mut_ptr().add(depth).write(Activation { linked, next, base, object, memory, class, site });
             running.set_len(depth + 1);
         }
         Ok(base)

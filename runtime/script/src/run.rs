@@ -369,7 +369,10 @@ impl Machine {
                         let is = compare_bits(op, num, address!(ins.a), address!(ins.b));
                         jump_if!(ins, is == (ins.c & 0x100 != 0));
                     }
-                    OpCode::JumpIfPassed => jump_if!(ins, (*top()).skipped & 1 << ins.x == 0),
+                    OpCode::JumpIfPassed => {
+                        let skipped = (*top()).site.as_ref().map_or(0, |site| site.skipped);
+                        jump_if!(ins, skipped & 1 << ins.x == 0);
+                    }
                     OpCode::LoadSelf1 => load_self!(ins, u8),
                     OpCode::LoadSelf4 => load_self!(ins, u32),
                     OpCode::LoadSelf8 => load_self!(ins, u64),
@@ -463,7 +466,7 @@ impl Machine {
                             Some((linked, object, of_object)) => {
                                 (*running).next = pc;
                                 let (entered, class) = (Rc::as_ptr(&linked), linked.class_name);
-                                match self.frames.try_push(linked, object, of_object, class, site, site.skipped) {
+                                match self.frames.try_push(linked, object, of_object, class, site) {
                                     Ok(params) => {
                                         for one in &site.moves {
                                             one.over_plain(base, params);
