@@ -1,8 +1,6 @@
 //! Compiles statements.
 
-use alcedo_uc::hir::{
-    Arm, Binary, Const, Conversion, Expr, ExprKind, Intrinsic, Num, Op, Operand, Stmt, StmtKind, Type,
-};
+use alcedo_uc::hir::{Arm, Const, Conversion, Expr, ExprKind, Intrinsic, Num, Op, Operand, Stmt, StmtKind, Type};
 
 use super::{FunctionCompiler, Location, Loop, writes};
 use crate::code::{At, Ins, Step};
@@ -179,14 +177,13 @@ impl FunctionCompiler {
     fn switch(&mut self, value: &Expr, compare: &Operand, arms: &[Arm]) {
         let from = self.operand(value, true);
         let held = self.keep();
-        let op = Binary { op: Op::Eq, on: compare.clone() };
         // Emits the comparisons and their jumps to the arms.
         let mut entries: Vec<Option<At>> = vec![None; arms.len()];
         for (arm, entry) in arms.iter().zip(&mut entries) {
             let Some(case_value) = &arm.value else { continue };
             self.line = arm.line;
             let case_reg = self.expr(case_value);
-            let jump = match &op.on {
+            let jump = match compare {
                 Operand::Num(num) | Operand::Enum(num) => {
                     let right = if *num == Num::I32 { case_reg } else { self.in_frame(case_reg, &case_value.ty) };
                     Ins::JumpCompare { op: Op::Eq, num: *num, left: from, right, is: true, to: 0 }
