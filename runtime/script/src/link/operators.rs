@@ -86,17 +86,15 @@ impl Linker<'_> {
 
     pub(super) fn binary(&mut self, op: Op, on: &Operand, to: Reg, left: Reg, right: Reg) -> Checked<()> {
         let num = match on {
-            Operand::Num(num) | Operand::Enum(num) => Some(*num),
-            _ => None,
-        };
-        if matches!(on, Operand::Triple(_) | Operand::TripleScalar(_) | Operand::ScalarTriple(_) | Operand::Turned(..))
-        {
-            return self.binary_triple(op, on, to, left, right);
-        }
-        let Some(num) = num else {
-            let (to, left, right) = (self.slot(to)?, self.source(left)?, self.source(right)?);
-            self.emit_slow(Slow::Binary(op, on.clone(), to, left, right));
-            return Ok(());
+            Operand::Num(num) | Operand::Enum(num) => *num,
+            Operand::Triple(_) | Operand::TripleScalar(_) | Operand::ScalarTriple(_) | Operand::Turned(..) => {
+                return self.binary_triple(op, on, to, left, right);
+            }
+            _ => {
+                let (to, left, right) = (self.slot(to)?, self.source(left)?, self.source(right)?);
+                self.emit_slow(Slow::Binary(op, on.clone(), to, left, right));
+                return Ok(());
+            }
         };
         if matches!(op, Op::Concat | Op::ConcatSpaced | Op::TextWithout | Op::Dot | Op::Cross) {
             return Err(format!("{op:?} is not defined for two numbers"));
