@@ -24,51 +24,45 @@ pub(crate) struct InterfaceSym {
 impl<'a> Checker<'a> {
     /// Declares the interfaces of the package. The names of all types must already be declared.
     pub(super) fn declare_interfaces(&self, works: &[Work<'a>]) -> Vec<hir::Interface> {
-        let works: Vec<_> = works.iter().map(|work| (work, self.bases_of(work))).collect();
-        let (works, cyclic) = in_order(works, |(work, _)| &work.path, |(_, bases)| bases.as_slice());
-        let mut made: Vec<_> = works.into_iter().map(|(work, bases)| self.interface(work, bases)).collect();
+        let works: Vec<_> = works.iter().map(|work| (work, self.base_of(work))).collect();
+        let (works, cyclic) = in_order(works, |(work, _)| &work.path, |(_, base)| base.as_slice());
+        let mut made: Vec<_> = works.into_iter().map(|(work, base)| self.interface(work, base)).collect();
         for (work, _) in cyclic {
             let message = format!("`{}` extends itself, directly or indirectly", work.head.name.text);
             let at = (work.file, work.head.name.span);
             self.report(Diagnostic::error("uc-class-circle", at, message));
-            made.push(self.interface(work, Vec::new()));
+            made.push(self.interface(work, None));
         }
         made
     }
 
-    /// Resolves the bases of an interface. The root `Interface` is not counted as a base.
-    fn bases_of(&self, work: &Work<'a>) -> Vec<Path> {
-        let Some(base) = &work.head.base else { return Vec::new() };
+    /// Resolves the base of an interface. The root `Interface` is not counted as a base.
+    fn base_of(&self, work: &Work<'a>) -> Option<Path> {
+        let base = work.head.base.as_ref()?;
         let last = &base[base.len() - 1];
         match self.type_named(base, work.file) {
-            Some(Ok(Type::Interface(path))) => vec![path],
-            None if last.is("interface") || last.is("object") => Vec::new(),
-            Some(Ok(_)) if last.is("object") => Vec::new(),
-            Some(Ok(_)) => {
+            Some(Ok(Type::Interface(path))) => return Some(path),
+            Some(Ok(_)) if !last.is("object") => {
                 let message = format!("`{}` is not an interface: an interface extends interfaces", in_dots(base));
                 self.report(Diagnostic::error("uc-no-interface", (work.file, last.span), message));
-                Vec::new()
             }
-            Some(Err(_)) => Vec::new(),
-            None => {
+            None if !last.is("interface") && !last.is("object") => {
                 self.unknown_type("interface", base, work.file);
-                Vec::new()
             }
+            _ => {}
         }
+        None
     }
 
-    fn interface(&self, work: &Work<'a>, direct: Vec<Path>) -> hir::Interface {
+    fn interface(&self, work: &Work<'a>, direct: Option<Path>) -> hir::Interface {
         self.check_class_specifiers(work.head, work.file);
         let mut symbol = InterfaceSym::default();
         let mut functions = Vec::new();
-        for base in &direct {
+        if let Some(base) = &direct {
             let inherited = self.interface_of(base);
-            symbol.bases.extend(
-                inherited.bases.iter().filter(|path| !symbol.bases.contains(path)).cloned().collect::<Vec<_>>(),
-            );
-            symbol.bases.push(base.clone());
+            symbol.bases = inherited.bases.iter().chain([base]).cloned().collect();
             functions.extend(inherited.functions.iter().map(|function| declared(function, String::new())));
-            symbol.functions.extend(inherited.functions.iter().cloned());
+            symbol.functions.clone_from(&inherited.functions);
         }
         for item in work.items {
             let at = match item {
