@@ -120,7 +120,8 @@ impl Core {
     /// error if the finalizer thread cannot be started.
     pub(super) fn with_chain(chain: ResolverChain) -> std::io::Result<Rc<Self>> {
         let world = World::new();
-        let zcalls = ZCallTable::with_epoch(Rc::clone(&world.epoch));
+        let zcalls = ZCallTable::with_epoch(Rc::clone(&world.epoch), Rc::clone(chain.modules()));
+        let explicit = Rc::new(Explicit::new(Rc::clone(chain.modules())));
         let red = RedStack::new(Rc::new(HotFrames::new(Rc::clone(zcalls.epoch()))));
         world.stack.keep_free(HotFrames::RESERVE, red.hot().stack());
         let pairs = Rc::new(Pairs::default());
@@ -136,7 +137,7 @@ impl Core {
             hooks: RefCell::default(),
             zcalls,
             chain,
-            explicit: Rc::new(Explicit::default()),
+            explicit,
             exports: Rc::new(Exports::default()),
             logs: Arc::default(),
             failures: Repeats::new(),
@@ -263,8 +264,6 @@ impl Core {
     pub(crate) fn set_aside(&self, modules: impl IntoIterator<Item = ModuleId>) {
         for module in modules {
             self.zcalls.suspend(module);
-            self.explicit.suspend(module);
-            self.chain.suspend(module);
             self.value_types.suspend(module);
         }
     }
@@ -273,8 +272,6 @@ impl Core {
     pub(crate) fn take_back(&self, modules: impl IntoIterator<Item = ModuleId>) {
         for module in modules {
             self.zcalls.resume(module);
-            self.explicit.resume(module);
-            self.chain.resume(module);
             self.value_types.resume(module);
         }
     }

@@ -12,7 +12,7 @@ use crate::cells::RefCell;
 use crate::handles::ModuleId;
 use crate::object::property::PropertyType;
 use crate::object::types::Types;
-use crate::zcall::module_status::{ModuleStatus, ModuleStatuses};
+use crate::zcall::module_status::ModuleStatuses;
 
 /// Assigned type ids. Game thread only.
 #[derive(Debug, Default)]
@@ -37,7 +37,7 @@ impl ValueTypes {
     /// suspended.
     pub(crate) fn number(&self, types: &Types, module: ModuleId, words: &str) -> Result<TypeNumber, CallError> {
         let mut state = self.state.borrow_mut();
-        if state.statuses.status(module) != ModuleStatus::Running {
+        if !state.statuses.is_running(module) {
             return Err(gone());
         }
         if let Some(number) = state.known.get(&module).and_then(|known| known.get(words)) {
@@ -61,7 +61,7 @@ impl ValueTypes {
     pub(crate) fn get(&self, number: TypeNumber) -> Result<PropertyType, CallError> {
         let state = self.state.borrow();
         match state.types.get(&number) {
-            Some((module, ty)) if state.statuses.status(*module) == ModuleStatus::Running => Ok(ty.clone()),
+            Some((module, ty)) if state.statuses.is_running(*module) => Ok(ty.clone()),
             _ => Err(gone()),
         }
     }
@@ -79,12 +79,12 @@ impl ValueTypes {
 
     /// Invalidates a module's ids until the module is resumed.
     pub(crate) fn suspend(&self, module: ModuleId) {
-        self.state.borrow_mut().statuses.suspend(module);
+        self.state.borrow().statuses.suspend(module);
     }
 
     /// Makes a module's ids valid again.
     pub(crate) fn resume(&self, module: ModuleId) {
-        self.state.borrow_mut().statuses.resume(module);
+        self.state.borrow().statuses.resume(module);
     }
 
     /// Begins the end of a module: existing ids stay valid until [`Self::end_module`], but no new ids are assigned.
@@ -96,7 +96,7 @@ impl ValueTypes {
 
     /// Records that the modules with ids between `after` and `before` have no type ids in this store.
     pub(crate) fn pass_over(&self, after: ModuleId, before: ModuleId) {
-        self.state.borrow_mut().statuses.pass_over(after, before);
+        self.state.borrow().statuses.pass_over(after, before);
     }
 
     pub(crate) fn end_module(&self, module: ModuleId) {

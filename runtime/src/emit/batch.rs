@@ -167,8 +167,7 @@ fn enroll(core: &Rc<Core>, module: &Declarer<'_>) -> Result<(), EmitError> {
         imports::fill_own(core, module.name, described, &class)?;
         conversions::check(module.name, &class)?;
     }
-    core.explicit.set_title(module.gate.tag().id, &module.title);
-    core.chain.set_title(module.gate.tag().id, &module.title);
+    core.chain.modules().set_title(module.gate.tag().id, &module.title);
     for described in module.described.exports {
         let export = Export {
             gate: Rc::clone(module.gate),

@@ -2,7 +2,6 @@
 //! until a resolver returns a function. If no resolver does, the error lists the called resolvers. Unresolved names are not cached, so the
 //! next lookup of such a name calls the resolvers again.
 
-use std::collections::HashMap;
 use std::fmt;
 use std::rc::Rc;
 
@@ -12,7 +11,7 @@ use crate::cells::{Pushed, RefCell};
 use crate::escape;
 use crate::explain::{Explanation, Step, StepAnswer};
 use crate::handles::ModuleId;
-use crate::module_status::{ModuleStatus, ModuleStatuses};
+use crate::module_status::ModuleStatuses;
 use crate::name::ZCallName;
 use crate::protocol::{Protocol, is_word};
 use crate::reader::{NameError, NameErrorKind};
@@ -137,9 +136,7 @@ pub struct ResolverChain {
     entries: RefCell<Rc<[Entry]>>,
     /// Names of the running lookups, outermost first. Excludes names of built-in protocols.
     in_progress: RefCell<Vec<ZCallName>>,
-    statuses: RefCell<ModuleStatuses>,
-    /// Names of modules for use in errors.
-    titles: RefCell<HashMap<ModuleId, Rc<str>>>,
+    modules: Rc<ModuleStatuses>,
 }
 
 #[derive(Clone)]
@@ -197,7 +194,7 @@ impl ResolverChain {
             let owner = match entry.origin {
                 Origin::BuiltIn => "it is built in".to_owned(),
                 Origin::Host => "the host has registered it, and resolvers may be added to it".to_owned(),
-                Origin::Module(module) => format!("{} has registered it", self.title(module)),
+                Origin::Module(module) => format!("{} has registered it", self.modules.title(module)),
             };
             return Err(CallError::other(format!("the protocol `{word}` is taken: {owner}; choose another name")));
         }
@@ -233,7 +230,7 @@ impl ResolverChain {
             (of, by) if of == by => {}
             (Origin::Host, Origin::Module(_)) => {}
             (Origin::Module(module), _) => {
-                let owner_name = self.title(module);
+                let owner_name = self.modules.title(module);
                 return refuse(format!("it is {owner_name}'s, and ends with it; add a protocol of your own"));
             }
             (Origin::BuiltIn, _) | (Origin::Host, _) => {
@@ -261,25 +258,10 @@ impl ResolverChain {
         Ok(())
     }
 
-    /// Sets the name by which errors refer to a module. The name is used until the module ends.
-    pub fn set_title(&self, module: ModuleId, title: &str) {
-        self.titles.borrow_mut().insert(module, title.into());
-    }
-
-    /// Suspends the protocols and resolvers of a module until the module is resumed. While a module is suspended, a different module may
-    /// use the names and labels of these protocols and resolvers.
-    pub fn suspend(&self, module: ModuleId) {
-        self.statuses.borrow_mut().suspend(module);
-    }
-
-    /// Resumes a suspended module. If a replacement of the module was loaded, the caller must also end the replacement.
-    pub fn resume(&self, module: ModuleId) {
-        self.statuses.borrow_mut().resume(module);
-    }
-
-    /// Records that the modules with ids between these two ids have no protocols and no resolvers.
-    pub fn pass_over(&self, after: ModuleId, before: ModuleId) {
-        self.statuses.borrow_mut().pass_over(after, before);
+    /// Returns the list of modules. Protocols and resolvers of a module that is not running are skipped.
+    #[must_use]
+    pub fn modules(&self) -> &Rc<ModuleStatuses> {
+        &self.modules
     }
 
     /// Removes the protocols and resolvers of a module. The module may be suspended. Has no effect for the host's own module.
@@ -287,8 +269,7 @@ impl ResolverChain {
         if module == ModuleId::HOST {
             return;
         }
-        self.statuses.borrow_mut().end(module);
-        self.titles.borrow_mut().remove(&module);
+        self.modules.end(module);
         let is_its = |origin: Origin| origin == Origin::Module(module);
         let ended = {
             let mut entries = self.entries.borrow_mut();
@@ -308,30 +289,25 @@ impl ResolverChain {
     }
 
     fn is_running(&self, origin: Origin) -> bool {
-        self.statuses.borrow().status(origin.module()) == ModuleStatus::Running
+        self.modules.is_running(origin.module())
     }
 
     fn expect_running(&self, origin: Origin, what: &str) -> Result<(), CallError> {
         match self.is_running(origin) {
             true => Ok(()),
             false => {
-                let (what, module) = (escape::line(what), self.title(origin.module()));
+                let (what, module) = (escape::line(what), self.modules.title(origin.module()));
                 let message = format!("`{what}` cannot be added: {module} is set aside or over; load it again");
                 Err(CallError::other(message))
             }
         }
     }
 
-    fn title(&self, module: ModuleId) -> String {
-        let title = self.titles.borrow().get(&module).map(ToString::to_string);
-        title.unwrap_or_else(|| format!("module {}", module.0))
-    }
-
     fn describe(&self, origin: Origin) -> String {
         match origin {
             Origin::BuiltIn => "built in".to_owned(),
             Origin::Host => "the host".to_owned(),
-            Origin::Module(module) => self.title(module),
+            Origin::Module(module) => self.modules.title(module),
         }
     }
 
@@ -424,7 +400,7 @@ impl ResolverChain {
         let of = |origin: Origin| match origin {
             Origin::BuiltIn | Origin::Host => String::new(),
             Origin::Module(ModuleId(number)) => {
-                format!(" of module {number}, {:?}", self.statuses.borrow().status(ModuleId(number)))
+                format!(" of module {number}, {:?}", self.modules.status(ModuleId(number)))
             }
         };
         let line = |entry: &Entry| {

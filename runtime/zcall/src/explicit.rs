@@ -8,7 +8,7 @@ use thiserror::Error;
 
 use super::call::{Implementer, Resolved};
 use super::chain::{Answer, Resolver};
-use super::module_status::{ModuleStatus, ModuleStatuses};
+use super::module_status::ModuleStatuses;
 use super::name::ZCallName;
 use super::protocol::{Protocol, free};
 use super::reader::{NameError, Reader};
@@ -55,15 +55,9 @@ impl Protocol for Ex {
 /// ```
 #[derive(Default, Debug)]
 pub struct Explicit {
-    state: RefCell<State>,
-}
-
-#[derive(Default, Debug)]
-struct State {
     /// Functions by name, oldest first. Two functions have the same name only while the module of the first function is suspended.
-    functions: HashMap<String, Vec<Resolved>>,
-    titles: HashMap<ModuleId, Rc<str>>,
-    statuses: ModuleStatuses,
+    functions: RefCell<HashMap<String, Vec<Resolved>>>,
+    modules: Rc<ModuleStatuses>,
 }
 
 /// Error of a registration.
@@ -119,58 +113,45 @@ impl From<RegisterError> for CallError {
 }
 
 impl Explicit {
+    /// Creates a registry without functions. `modules` is the list of modules of the chain.
+    #[must_use]
+    pub fn new(modules: Rc<ModuleStatuses>) -> Self {
+        Self { modules, ..Self::default() }
+    }
+
     /// Registers `function` under the name `ex:/name`. The registration ends when the function's module ends.
     ///
     /// If the registration fails, returns the reason as a [`RegisterError`]. In this case, the registry is unchanged.
     pub fn register(&self, name: &str, function: Resolved) -> Result<(), RegisterError> {
         ZCallName::read(&format!("ex:/{name}"), &Ex)?;
-        let (module, implementer) = (function.module, function.side);
-        let mut state = self.state.borrow_mut();
-        if state.statuses.status(module) != ModuleStatus::Running {
-            return Err(RegisterError::NotRunning { name: name.to_owned(), expected_by: state.title(implementer) });
+        let title = |side: Implementer| match side {
+            Implementer::Host => side.to_string(),
+            Implementer::Module(module) => self.modules.title(module),
+        };
+        if !self.modules.is_running(function.module) {
+            return Err(RegisterError::NotRunning { name: name.to_owned(), expected_by: title(function.side) });
         }
-        if let Some(held) = state.find(name) {
-            let (held_by, expected_by) = (state.title(held.side), state.title(implementer));
+        if let Some(held) = self.find(name) {
+            let (held_by, expected_by) = (title(held.side), title(function.side));
             return Err(RegisterError::Duplicate { name: name.to_owned(), held_by, expected_by });
         }
-        state.functions.entry(name.to_owned()).or_default().push(function);
+        self.functions.borrow_mut().entry(name.to_owned()).or_default().push(function);
         Ok(())
-    }
-
-    /// Sets the name by which errors refer to a module. The name is used until the module ends.
-    pub fn set_title(&self, module: ModuleId, title: &str) {
-        self.state.borrow_mut().titles.insert(module, title.into());
     }
 
     /// Returns one line for each registered function. The lines are sorted.
     pub fn lines(&self) -> Vec<String> {
-        let state = self.state.borrow();
+        let functions = self.functions.borrow();
         let line = |name: &String, function: &Resolved| {
-            let status = state.statuses.status(function.module);
+            let status = self.modules.status(function.module);
             format!("ex {name} by {}, {status:?}", function.side)
         };
-        let functions = state.functions.iter();
         let mut lines: Vec<_> = functions
+            .iter()
             .flat_map(|(name, candidates)| candidates.iter().map(move |function| line(name, function)))
             .collect();
         lines.sort_unstable();
         lines
-    }
-
-    /// Suspends the functions of a module until the module is resumed. While a module is suspended, a different module may use the names of
-    /// these functions.
-    pub fn suspend(&self, module: ModuleId) {
-        self.state.borrow_mut().statuses.suspend(module);
-    }
-
-    /// Resumes a suspended module. If a replacement of the module was loaded, the caller must also end the replacement.
-    pub fn resume(&self, module: ModuleId) {
-        self.state.borrow_mut().statuses.resume(module);
-    }
-
-    /// Records that the modules with ids between these two ids have no functions.
-    pub fn pass_over(&self, after: ModuleId, before: ModuleId) {
-        self.state.borrow_mut().statuses.pass_over(after, before);
     }
 
     /// Removes the functions of a module. The module may be suspended. Has no effect for the host's own module.
@@ -178,40 +159,25 @@ impl Explicit {
         if module == ModuleId::HOST {
             return;
         }
+        self.modules.end(module);
         let mut ended = Vec::new();
-        {
-            let mut state = self.state.borrow_mut();
-            state.statuses.end(module);
-            state.titles.remove(&module);
-            state.functions.retain(|_, functions| {
-                ended.extend(functions.extract_if(.., |function| function.module == module));
-                !functions.is_empty()
-            });
-        }
+        self.functions.borrow_mut().retain(|_, functions| {
+            ended.extend(functions.extract_if(.., |function| function.module == module));
+            !functions.is_empty()
+        });
         // Dropping a dispatcher may run code that calls this registry, so no borrow is held at this point.
         drop(ended);
+    }
+
+    fn find(&self, name: &str) -> Option<Resolved> {
+        let is_running = |function: &&Resolved| self.modules.is_running(function.module);
+        self.functions.borrow().get(name)?.iter().find(is_running).cloned()
     }
 }
 
 impl Resolver for Explicit {
     fn resolve(&self, name: &ZCallName) -> Result<Answer, CallError> {
-        let found = self.state.borrow().find(name.rest()).cloned();
-        Ok(found.map_or_else(|| Answer::declined(""), Answer::Function))
-    }
-}
-
-impl State {
-    fn title(&self, side: Implementer) -> String {
-        let title = match side {
-            Implementer::Host => None,
-            Implementer::Module(id) => self.titles.get(&id),
-        };
-        title.map_or_else(|| side.to_string(), ToString::to_string)
-    }
-
-    fn find(&self, name: &str) -> Option<&Resolved> {
-        let running = |function: &&Resolved| self.statuses.status(function.module) == ModuleStatus::Running;
-        self.functions.get(name)?.iter().find(running)
+        Ok(self.find(name.rest()).map_or_else(|| Answer::declined(""), Answer::Function))
     }
 }
 
@@ -276,16 +242,16 @@ mod tests {
         for end_first in [true, false] {
             let calls = Explicit::default();
             register(&calls, "f", 1, OLD).expect("free");
-            calls.suspend(OLD);
+            calls.modules.suspend(OLD);
             check(&calls, "f", None);
             assert!(matches!(register(&calls, "g", 1, OLD), Err(RegisterError::NotRunning { .. })));
             register(&calls, "f", 2, NEW).expect("free while the old one is set aside");
             check(&calls, "f", Some("of 2"));
             if end_first {
                 calls.end_module(NEW);
-                calls.resume(OLD);
+                calls.modules.resume(OLD);
             } else {
-                calls.resume(OLD);
+                calls.modules.resume(OLD);
                 calls.end_module(NEW);
             }
             check(&calls, "f", Some("of 1"));
@@ -296,7 +262,7 @@ mod tests {
     fn a_commit_forgets_the_old_owner() {
         let calls = Explicit::default();
         register(&calls, "f", 1, OLD).expect("free");
-        calls.suspend(OLD);
+        calls.modules.suspend(OLD);
         register(&calls, "f", 2, NEW).expect("free");
         calls.end_module(OLD);
         check(&calls, "f", Some("of 2"));

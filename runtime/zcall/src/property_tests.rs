@@ -142,10 +142,12 @@ fn events() -> impl Strategy<Value = Vec<Event>> {
 }
 
 fn check_life(events: &[Event]) {
-    let (table, chain, explicit) = (ZCallTable::new(), ResolverChain::new(), Rc::new(Explicit::default()));
+    let chain = ResolverChain::new();
+    let table = ZCallTable::with_epoch(Rc::default(), Rc::clone(chain.modules()));
+    let explicit = Rc::new(Explicit::new(Rc::clone(chain.modules())));
     chain.add_protocol(Rc::new(Ex), Origin::BuiltIn).expect("it is free");
     chain.add("ex", Origin::BuiltIn, 0, "ex", Rc::clone(&explicit) as _).expect("there is the protocol");
-    let mut statuses = ModuleStatuses::default();
+    let statuses = ModuleStatuses::default();
     let mut resolved: BTreeMap<i64, (String, ModuleId)> = BTreeMap::new();
     let mut owners: BTreeSet<(u8, u64)> = BTreeSet::new();
     for event in events {
@@ -166,7 +168,6 @@ fn check_life(events: &[Event]) {
             Event::Suspend(module) => {
                 statuses.suspend(ModuleId(module));
                 table.suspend(ModuleId(module));
-                explicit.suspend(ModuleId(module));
             }
             Event::Resume(module) => {
                 // Resumes a module only after the modules that now own its names have ended, which is the order of a rollback.
@@ -181,7 +182,6 @@ fn check_life(events: &[Event]) {
                 }
                 statuses.resume(ModuleId(module));
                 table.resume(ModuleId(module));
-                explicit.resume(ModuleId(module));
             }
             Event::End(module) => {
                 statuses.end(ModuleId(module));

@@ -13,7 +13,7 @@ use super::buffer::BufferMut;
 use super::call::{Call, Callee, Implementer, Resolved};
 use super::chain::ResolverChain;
 use super::entry_table::{EntryTable, Found};
-use super::module_status::{ModuleStatus, ModuleStatuses};
+use super::module_status::ModuleStatuses;
 use super::name::ZCallName;
 use super::observe::{CallTimes, Observed, Observer};
 use super::signature::CallSignature;
@@ -89,7 +89,7 @@ struct State {
     module: EntryTable,
     /// Handles by name, oldest first. A name has two handles only while the module of the first handle is suspended.
     names: HashMap<ZCallName, Vec<ZCallHandle>>,
-    statuses: ModuleStatuses,
+    statuses: Rc<ModuleStatuses>,
 }
 
 impl ZCallTable {
@@ -99,10 +99,10 @@ impl ZCallTable {
         Self::default()
     }
 
-    /// Creates an empty table that uses the epoch `epoch`.
+    /// Creates an empty table that uses the epoch `epoch`. `statuses` is the list of the chain.
     #[must_use]
-    pub fn with_epoch(epoch: Rc<Epoch>) -> Self {
-        Self { epoch, ..Self::default() }
+    pub fn with_epoch(epoch: Rc<Epoch>, statuses: Rc<ModuleStatuses>) -> Self {
+        Self { state: RefCell::new(State { statuses, ..State::default() }), epoch, ..Self::default() }
     }
 
     /// Returns the handle of `name`. For a new name, assigns a handle to the function that `chain` returns. `fingerprint` identifies the
@@ -150,9 +150,9 @@ impl ZCallTable {
         }
         agree(&name, &resolved.signature, fingerprint)?;
         let mut state = self.state.borrow_mut();
-        match state.statuses.status(resolved.module) {
-            ModuleStatus::Running => Ok(state.register(name, resolved)),
-            ModuleStatus::Suspended | ModuleStatus::Ended => Err(CallError::Unavailable { what: format!("`{name}`") }),
+        match state.statuses.is_running(resolved.module) {
+            true => Ok(state.register(name, resolved)),
+            false => Err(CallError::Unavailable { what: format!("`{name}`") }),
         }
     }
 
@@ -336,18 +336,18 @@ impl ZCallTable {
         lines
     }
 
-    /// Suspends the handles of a module. Calls of these handles then return `CONTEXT_UNAVAILABLE`, and lookups of their names call the
-    /// chain again. The host's own module cannot be suspended.
+    /// Suspends a module in its list. Calls of its handles then return `CONTEXT_UNAVAILABLE`, and lookups of their names call the chain
+    /// again. The host's own module cannot be suspended.
     pub fn suspend(&self, module: ModuleId) {
         self.change();
-        self.state.borrow_mut().statuses.suspend(module);
+        self.state.borrow().statuses.suspend(module);
     }
 
     /// Resumes a suspended module. The names of the module's functions then resolve to their earlier handles again. If a replacement of the
     /// module was loaded, the caller must end the replacement ([`Self::end_module`]).
     pub fn resume(&self, module: ModuleId) {
         self.change();
-        self.state.borrow_mut().statuses.resume(module);
+        self.state.borrow().statuses.resume(module);
     }
 
     /// Ends all handles of a module and drops their dispatchers. The module may be suspended. Functions that the module registers later are
@@ -362,10 +362,10 @@ impl ZCallTable {
         drop(ended);
     }
 
-    /// Records that the modules with ids between these two ids have no handles.
+    /// Records that the modules with ids between these two ids have no handles, protocols, resolvers and functions.
     pub fn pass_over(&self, after: ModuleId, before: ModuleId) {
         self.change();
-        self.state.borrow_mut().statuses.pass_over(after, before);
+        self.state.borrow().statuses.pass_over(after, before);
     }
 
     fn resolved_before(&self, name: &ZCallName, fingerprint: u64) -> Option<Result<ZCallHandle, CallError>> {
@@ -378,13 +378,11 @@ impl ZCallTable {
     fn running(&self, handle: ZCallHandle) -> Result<Rc<Callee>, (ZCallStatus, CallError)> {
         let state = self.state.borrow();
         match state.find(handle) {
-            Found::Alive(entry) => match state.statuses.status(entry.function.module) {
-                ModuleStatus::Running => Ok(Rc::clone(entry)),
-                ModuleStatus::Suspended | ModuleStatus::Ended => {
-                    let what = format!("`{}`", entry.name);
-                    Err((ZCallStatus::CONTEXT_UNAVAILABLE, CallError::Unavailable { what }))
-                }
-            },
+            Found::Alive(entry) if state.statuses.is_running(entry.function.module) => Ok(Rc::clone(entry)),
+            Found::Alive(entry) => {
+                let what = format!("`{}`", entry.name);
+                Err((ZCallStatus::CONTEXT_UNAVAILABLE, CallError::Unavailable { what }))
+            }
             Found::Dead => {
                 let message = format!("call handle {} is dead, its module is over: resolve the name again", handle.0);
                 Err((ZCallStatus::DISPATCHER_NOT_FOUND, CallError::DeadHandle { message }))
@@ -400,9 +398,7 @@ impl ZCallTable {
 impl State {
     fn lookup(&self, name: &ZCallName) -> Option<(ZCallHandle, &Rc<Callee>)> {
         self.names.get(name)?.iter().find_map(|&handle| match self.find(handle) {
-            Found::Alive(entry) if self.statuses.status(entry.function.module) == ModuleStatus::Running => {
-                Some((handle, entry))
-            }
+            Found::Alive(entry) if self.statuses.is_running(entry.function.module) => Some((handle, entry)),
             _ => None,
         })
     }

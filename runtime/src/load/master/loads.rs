@@ -208,8 +208,6 @@ impl Loads {
         let before = self.last_of_master.replace(module);
         // The skipped ids belong to modules outside of the Master, but these tables contain only modules of the Master.
         core.zcalls.pass_over(before, module);
-        core.explicit.pass_over(before, module);
-        core.chain.pass_over(before, module);
         core.value_types.pass_over(before, module);
         module
     }

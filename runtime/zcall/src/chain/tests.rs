@@ -233,7 +233,7 @@ fn resolvers_of_suspended_modules_are_skipped_and_of_ended_ones_removed() {
     assert!(protocol(new).is_err() && resolver("http", new, "new").is_err() && resolver("db", new, "new").is_err());
     let both = || (resolve(&chain, "http:/a"), resolve(&chain, "db:/a"));
     assert_eq!(both(), (Ok("old".into()), Ok("old".into())));
-    chain.suspend(old);
+    chain.modules.suspend(old);
     assert!(both().0.is_err_and(|error| error.contains("no known protocol")));
     assert!(both().1.is_err_and(|error| error.contains("leads nowhere: tried ") || error.contains("no resolver")));
     assert!(protocol(old).is_err_and(|error| error.to_string().contains("set aside or over")));
@@ -243,7 +243,7 @@ fn resolvers_of_suspended_modules_are_skipped_and_of_ended_ones_removed() {
     assert_eq!(both(), (Ok("new".into()), Ok("new".into())));
     // Simulates the rollback of the reload.
     chain.end_module(new);
-    chain.resume(old);
+    chain.modules.resume(old);
     assert_eq!(both(), (Ok("old".into()), Ok("old".into())));
     chain.end_module(old);
     chain.end_module(ModuleId::HOST);
