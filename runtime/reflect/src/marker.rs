@@ -58,7 +58,7 @@ pub enum Sweep {
 }
 
 /// State of a mark in progress, and of the sweep after the mark.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Marker {
     /// Slots of reached objects. Each reached object was already scanned, or is queued in `open`.
     marked: Bits,
@@ -103,19 +103,7 @@ impl Marker {
     /// Creates a mark without reached objects. `classes` are the known classes. A class that is missing in `classes` is added when the mark
     /// finds an object of the class.
     pub(super) fn new(classes: &[Rc<Class>]) -> Self {
-        let mut marker = Self {
-            marked: Bits::default(),
-            open: Vec::new(),
-            again: Vec::new(),
-            next_root: 0,
-            sweeping: None,
-            hook_queue: Vec::new(),
-            hooked: Vec::new(),
-            hook_queued: Bits::default(),
-            created_in_hooks: (false, 0),
-            classes: IdTable::default(),
-            found: Vec::new(),
-        };
+        let mut marker = Self::default();
         classes.iter().for_each(|class| marker.add_class(class));
         marker
     }

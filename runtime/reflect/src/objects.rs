@@ -70,7 +70,7 @@ pub(super) struct Store {
     left: BTreeMap<ObjectHandle, Rc<Class>>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Shadow {
     /// Construction number of the last object that was created before the shadow. Objects that were created in the shadow have higher
     /// numbers.

@@ -39,21 +39,8 @@ impl Objects {
         self.abandon_mark();
         let mut store = self.store.borrow_mut();
         assert!(store.shadow.is_none(), "one shadow of objects at a time");
-        let (staged, is_staged, ended, rebound, in_place) = Default::default();
-        let (unwritten, copies, renamed, reconstructed) = Default::default();
         let first_construction = store.constructions;
-        store.shadow = Some(Shadow {
-            first_construction,
-            staged,
-            is_staged,
-            ended,
-            rebound,
-            in_place,
-            unwritten,
-            copies,
-            renamed,
-            reconstructed,
-        });
+        store.shadow = Some(Shadow { first_construction, ..Shadow::default() });
     }
 
     /// Checks that a shadow is active. During a shadow, a rollback may restore destroyed objects.
