@@ -3,23 +3,24 @@
 
 use crate::property::PropertyType;
 
-/// The strong references of a layout.
+/// The strong references of a layout. The kind of each value in the layout adds the references of the value.
 #[derive(Debug, Default)]
-pub(super) struct References {
+pub(crate) struct References {
     /// Offsets of the handles that are stored directly in the memory, including handles in nested structs.
-    direct: Box<[u32]>,
+    direct: Vec<u32>,
     /// Offsets and types of values whose references are optional or stored in separate memory, such as containers.
-    deep: Box<[(u32, PropertyType)]>,
+    deep: Vec<(u32, PropertyType)>,
 }
 
+// A layout is smaller than four gigabytes, because property offsets have 32 bits.
 impl References {
     /// Collects the references in fields. Each field is listed with its offset.
     pub(super) fn of<'a>(fields: impl IntoIterator<Item = (usize, &'a PropertyType)>) -> Self {
-        let mut found = Found::default();
+        let mut found = Self::default();
         for (offset, ty) in fields {
             ty.references(offset, &mut found);
         }
-        Self { direct: found.direct.into(), deep: found.deep.into() }
+        found
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -37,25 +38,15 @@ impl References {
     pub(super) fn deep(&self) -> &[(u32, PropertyType)] {
         &self.deep
     }
-}
 
-/// Collects the references in a layout. The kind of each value in the layout reports the references of the value.
-#[derive(Debug, Default)]
-pub(crate) struct Found {
-    direct: Vec<u32>,
-    deep: Vec<(u32, PropertyType)>,
-}
-
-// A layout is smaller than four gigabytes, because property offsets have 32 bits.
-impl Found {
     /// Records a handle that keeps an object alive. The caller guarantees that a handle is stored at the offset, because unsafe code reads
     /// this handle.
-    pub(crate) fn direct(&mut self, offset: usize) {
+    pub(crate) fn add_direct(&mut self, offset: usize) {
         self.direct.push(offset as u32);
     }
 
     /// Records a value whose references are enumerated by a visitor call.
-    pub(crate) fn deep(&mut self, offset: usize, ty: &PropertyType) {
+    pub(crate) fn add_deep(&mut self, offset: usize, ty: &PropertyType) {
         self.deep.push((offset as u32, ty.clone()));
     }
 }

@@ -10,7 +10,7 @@ use crate::delegate_text::split;
 use crate::kind_list::of_type;
 use crate::names::Names;
 use crate::property::PropertyType;
-use crate::references::Found;
+use crate::references::References;
 use crate::structs::Nature;
 use crate::text::scan::Scanner;
 use crate::text::{ParseError, fail};
@@ -92,7 +92,7 @@ impl PropertyType {
     }
 
     /// Records the offsets of the strong references in a value that starts at `offset`.
-    pub(crate) fn references(&self, offset: usize, found: &mut Found) {
+    pub(crate) fn references(&self, offset: usize, found: &mut References) {
         of_type!(self, K, of => K::references(of, self, offset, found));
     }
 

@@ -12,7 +12,7 @@ use super::{Kind, Offer, by_content};
 use crate::convert::Conversion;
 use crate::names::Names;
 use crate::property::PropertyType;
-use crate::references::Found;
+use crate::references::References;
 use crate::structs::Nature;
 use crate::text::scan::Scanner;
 use crate::text::{ParseError, fail, object, print_name};
@@ -56,8 +56,8 @@ impl Kind for Delegate {
     }
 
     // The object handle is at the start of a delegate.
-    fn references(_of: &Rc<str>, _ty: &PropertyType, offset: usize, found: &mut Found) {
-        found.direct(offset);
+    fn references(_of: &Rc<str>, _ty: &PropertyType, offset: usize, found: &mut References) {
+        found.add_direct(offset);
     }
 
     fn equal(one: Ref<'_, Self>, two: Ref<'_, Self>) -> bool {

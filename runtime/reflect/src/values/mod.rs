@@ -51,7 +51,7 @@ use crate::enums::EnumValue;
 use crate::kind_list::{each_kind, kinds};
 use crate::names::Names;
 use crate::property::PropertyType;
-use crate::references::Found;
+use crate::references::References;
 use crate::structs::Nature;
 use crate::text::scan::Scanner;
 use crate::text::{ParseError, fail};
@@ -113,9 +113,9 @@ pub(crate) trait Kind: Content + Sized + 'static {
     fn inner_types(_of: &Self::Of, _visit: &mut dyn FnMut(&PropertyType)) {}
 
     /// Records the strong references of a value of type `ty` at `offset`.
-    fn references(of: &Self::Of, ty: &PropertyType, offset: usize, found: &mut Found) {
+    fn references(of: &Self::Of, ty: &PropertyType, offset: usize, found: &mut References) {
         if Self::nature(of).holds_objects {
-            found.deep(offset, ty);
+            found.add_deep(offset, ty);
         }
     }
 

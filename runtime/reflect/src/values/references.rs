@@ -12,7 +12,7 @@ use super::{Kind, Links, Offer, Written, word};
 use crate::convert::Conversion;
 use crate::names::Names;
 use crate::property::PropertyType;
-use crate::references::Found;
+use crate::references::References;
 use crate::structs::Nature;
 use crate::text::{ParseError, fail, object};
 
@@ -35,9 +35,9 @@ macro_rules! references {
                 Nature { holds_objects: $strong, names_objects: true, ..Nature::PLAIN }
             }
 
-            fn references(_of: &Rc<str>, _ty: &PropertyType, offset: usize, found: &mut Found) {
+            fn references(_of: &Rc<str>, _ty: &PropertyType, offset: usize, found: &mut References) {
                 if $strong {
-                    found.direct(offset);
+                    found.add_direct(offset);
                 }
             }
 

@@ -12,7 +12,7 @@ use super::{Kind, Offer, Part, fits};
 use crate::convert::Conversion;
 use crate::names::Names;
 use crate::property::{Property, PropertyType};
-use crate::references::Found;
+use crate::references::References;
 use crate::structs::{Nature, StructType};
 use crate::text::scan::Scanner;
 use crate::text::{ParseError, fail, listed};
@@ -71,7 +71,7 @@ impl Kind for Struct {
         of.fields().iter().for_each(|field| visit(&field.ty));
     }
 
-    fn references(of: &Rc<StructType>, _ty: &PropertyType, offset: usize, found: &mut Found) {
+    fn references(of: &Rc<StructType>, _ty: &PropertyType, offset: usize, found: &mut References) {
         for field in of.fields() {
             let at = offset + field.offset as usize;
             field.ty.references(at, found);
