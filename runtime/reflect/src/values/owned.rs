@@ -4,32 +4,12 @@ use alcedo_base::handles::ObjectHandle;
 
 use crate::property::PropertyType;
 use crate::value::{Value, WrongType};
-use crate::values::ptr::{Own, Ptr, PtrMut};
+use crate::values::ptr::Ptr;
 use crate::values::structure::start_of;
 
-/// Owned value at a stable address. Dropping the owner destroys the value.
-///
-/// # Examples
-/// ```
-/// use alcedo_reflect::owned::OwnedValue;
-/// use alcedo_reflect::property::PropertyType;
-/// use alcedo_reflect::value::Value;
-///
-/// let mut title = OwnedValue::zero(PropertyType::Text);
-/// title.write(&Value::Text("Cellar".into()))?;
-/// assert_eq!(title.read(), Value::Text("Cellar".into()));
-/// # Ok::<(), alcedo_reflect::value::WrongType>(())
-/// ```
-#[derive(Debug)]
-pub struct OwnedValue(Own);
+pub use crate::values::ptr::OwnedValue;
 
 impl OwnedValue {
-    /// Creates a value whose bytes are all zero.
-    #[inline]
-    pub fn zero(ty: PropertyType) -> Self {
-        Self(Own::zero(ty))
-    }
-
     /// Creates the initial value of a type. Struct fields have their defaults. All other values are zero.
     pub fn initial(ty: PropertyType) -> Self {
         let start = start_of(&ty);
@@ -46,30 +26,6 @@ impl OwnedValue {
         let mut own = Self::zero(from.ty().clone());
         own.as_mut().copy_from(from);
         own
-    }
-
-    /// Returns a read-only pointer to the value.
-    #[inline]
-    pub fn as_ptr(&self) -> Ptr<'_> {
-        self.0.as_ptr()
-    }
-
-    /// Returns a writable pointer to the value.
-    #[inline]
-    pub fn as_mut(&mut self) -> PtrMut<'_> {
-        self.0.as_mut()
-    }
-
-    /// Returns the type of the value.
-    #[inline]
-    pub fn ty(&self) -> &PropertyType {
-        self.0.ty()
-    }
-
-    /// Returns the address of the value. The address is valid until the owner is dropped.
-    #[inline]
-    pub fn at(&self) -> *mut u8 {
-        self.0.at()
     }
 
     /// Reads the value.

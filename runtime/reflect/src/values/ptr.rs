@@ -135,9 +135,21 @@ pub struct PtrMut<'a> {
     ty: &'a PropertyType,
 }
 
-/// Value in separate memory with a stable address. Dropping an `Own` does not destroy the value.
+/// Owned value at a stable address. Dropping the owner destroys the value.
+///
+/// # Examples
+/// ```
+/// use alcedo_reflect::owned::OwnedValue;
+/// use alcedo_reflect::property::PropertyType;
+/// use alcedo_reflect::value::Value;
+///
+/// let mut title = OwnedValue::zero(PropertyType::Text);
+/// title.write(&Value::Text("Cellar".into()))?;
+/// assert_eq!(title.read(), Value::Text("Cellar".into()));
+/// # Ok::<(), alcedo_reflect::value::WrongType>(())
+/// ```
 #[derive(Debug)]
-pub(crate) struct Own {
+pub struct OwnedValue {
     block: Block,
     ty: PropertyType,
 }
@@ -339,34 +351,39 @@ impl<'a> PtrMut<'a> {
     }
 }
 
-impl Own {
+impl OwnedValue {
+    /// Creates a value whose bytes are all zero.
     #[inline]
-    pub(crate) fn zero(ty: PropertyType) -> Self {
+    pub fn zero(ty: PropertyType) -> Self {
         Self { block: Block::new(ty.size(), ty.align()), ty }
     }
 
+    /// Returns a read-only pointer to the value.
     #[inline]
-    pub(crate) fn as_ptr(&self) -> Ptr<'_> {
+    pub fn as_ptr(&self) -> Ptr<'_> {
         // SAFETY: the block started with zeros, which are a value of the type, and has always held a value of the type since. Writes go
         // through `as_mut`, or through `at`, whose callers do not write while this pointer is used.
         unsafe { Ptr::new(self.at(), &self.ty) }
     }
 
+    /// Returns a writable pointer to the value.
     #[inline]
-    pub(crate) fn as_mut(&mut self) -> PtrMut<'_> {
+    pub fn as_mut(&mut self) -> PtrMut<'_> {
         // SAFETY: the block started with zeros, which are a value of the type, and has always held a value of the type since. Callers of
         // `at` do not access the value while this pointer is used.
         unsafe { PtrMut::new(self.at(), &self.ty) }
     }
 
+    /// Returns the type of the value.
     #[inline]
-    pub(crate) fn ty(&self) -> &PropertyType {
+    pub fn ty(&self) -> &PropertyType {
         &self.ty
     }
 
-    /// Returns the address of the value. Callers must not access the value by its address while a pointer to the value is used.
+    /// Returns the address of the value. The address is valid until the owner is dropped. Callers must not access the value by its address
+    /// while a pointer to the value is used.
     #[inline]
-    pub(crate) fn at(&self) -> *mut u8 {
+    pub fn at(&self) -> *mut u8 {
         self.block.start()
     }
 }
