@@ -9,6 +9,7 @@ use alcedo_abi::kinds::PropertyKind;
 
 use crate::origin::Origin;
 use crate::property::PropertyType;
+use crate::value::Value;
 
 pub use crate::value::EnumValue;
 
@@ -140,17 +141,32 @@ pub(super) fn fingerprint(underlying: PropertyKind, is_flags: bool, entries: &[E
     entries.iter().fold(start, add).finish()
 }
 
-/// Returns the range of an integer kind. Returns `None` for other kinds.
-pub(super) fn range(kind: PropertyKind) -> Option<std::ops::RangeInclusive<i128>> {
-    Some(match kind {
-        PropertyKind::U8 => 0..=u8::MAX.into(),
-        PropertyKind::U16 => 0..=u16::MAX.into(),
-        PropertyKind::U32 => 0..=u32::MAX.into(),
-        PropertyKind::U64 => 0..=u64::MAX.into(),
-        PropertyKind::I8 => i8::MIN.into()..=i8::MAX.into(),
-        PropertyKind::I16 => i16::MIN.into()..=i16::MAX.into(),
-        PropertyKind::I32 => i32::MIN.into()..=i32::MAX.into(),
-        PropertyKind::I64 => i64::MIN.into()..=i64::MAX.into(),
-        _ => return None,
-    })
+/// Defines the ranges of the integer kinds, and the conversions between their values and `i128`.
+macro_rules! integers {
+    ($($kind:ident is $rust:ident),*) => {
+        /// Returns the range of an integer kind. Returns `None` for other kinds.
+        pub(super) fn range(kind: PropertyKind) -> Option<std::ops::RangeInclusive<i128>> {
+            match kind {
+                $(PropertyKind::$kind => Some($rust::MIN.into()..=$rust::MAX.into()),)*
+                _ => None,
+            }
+        }
+
+        /// Returns the number of an integer value.
+        pub(crate) fn whole(value: &Value) -> Option<i128> {
+            match *value {
+                $(Value::$kind(number) => Some(number.into()),)*
+                _ => None,
+            }
+        }
+
+        /// Converts a number to a value of an integer kind.
+        pub(crate) fn number_of(kind: PropertyKind, number: i128) -> Option<Value> {
+            match kind {
+                $(PropertyKind::$kind => number.try_into().ok().map(Value::$kind),)*
+                _ => None,
+            }
+        }
+    };
 }
+integers! { U8 is u8, U16 is u16, U32 is u32, U64 is u64, I8 is i8, I16 is i16, I32 is i32, I64 is i64 }

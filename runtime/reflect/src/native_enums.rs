@@ -10,12 +10,12 @@ use alcedo_abi::kinds::PropertyKind;
 use alcedo_base::boundary::CallError;
 
 use crate::decl::EnumDecl;
-use crate::enums::{EnumEntry, EnumType};
+use crate::enums::{EnumEntry, EnumType, number_of, whole};
 use crate::origin::Origin;
 use crate::property::{PropertyType, with_parts};
 use crate::typed::OfKind;
 use crate::values::InMemory;
-use crate::values::enumeration::{Enum, number_of, whole};
+use crate::values::enumeration::Enum;
 use crate::values::ptr::{Mut, Ref};
 
 /// An entry of a host enum, from its declaration.

@@ -9,7 +9,7 @@ use alcedo_abi::kinds::PropertyKind;
 use super::ptr::{Mut, Ref};
 use super::{Kind, Offer, Written};
 use crate::convert::Conversion;
-use crate::enums::{EnumType, EnumValue};
+use crate::enums::{EnumType, EnumValue, number_of, whole};
 use crate::names::Names;
 use crate::property::PropertyType;
 use crate::text::{ParseError, fail};
@@ -144,25 +144,3 @@ pub(super) fn text_of<'v>(offer: &Offer<'v>) -> Option<Cow<'v, str>> {
         _ => None,
     }
 }
-
-/// Defines the conversions between values of integer kinds and `i128`.
-macro_rules! integers {
-    ($($kind:ident),*) => {
-        /// Returns the number of an integer value.
-        pub(crate) fn whole(value: &Value) -> Option<i128> {
-            match *value {
-                $(Value::$kind(number) => Some(number.into()),)*
-                _ => None,
-            }
-        }
-
-        /// Converts a number to a value of an integer kind.
-        pub(crate) fn number_of(kind: PropertyKind, number: i128) -> Option<Value> {
-            match kind {
-                $(PropertyKind::$kind => number.try_into().ok().map(Value::$kind),)*
-                _ => None,
-            }
-        }
-    };
-}
-integers! { U8, U16, U32, U64, I8, I16, I32, I64 }
