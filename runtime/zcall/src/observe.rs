@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 
 use crate::boundary::CallError;
 use crate::cells::RefCell;
-use crate::name::ZCallName;
 
 /// Enabled observations.
 ///
@@ -196,14 +195,6 @@ impl Observer {
             times.histogram.add(elapsed);
         }
         done
-    }
-
-    pub(crate) fn around_named<T>(
-        &self,
-        name: &ZCallName,
-        call: impl FnOnce() -> Result<T, CallError>,
-    ) -> Result<T, CallError> {
-        self.around(name.protocol(), &name.to_string(), call)
     }
 }
 

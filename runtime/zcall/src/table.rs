@@ -206,11 +206,10 @@ impl ZCallTable {
             catch_panics(|| callee.function.dispatcher.call(Call::new(callee, buffer)))
                 .map_err(|error| with_name(callee, error))
         };
-        if self.is_observed() { self.observer.around_named(&callee.name, call) } else { call() }
-    }
-
-    fn change(&self) {
-        self.epoch.change();
+        match self.is_observed() {
+            true => self.observer.around(callee.name.protocol(), &callee.name.to_string(), call),
+            false => call(),
+        }
     }
 
     /// Returns the epoch. The epoch changes when a handle may refer to a different function.
@@ -339,14 +338,14 @@ impl ZCallTable {
     /// Suspends a module in its list. Calls of its handles then return `CONTEXT_UNAVAILABLE`, and lookups of their names call the chain
     /// again. The host's own module cannot be suspended.
     pub fn suspend(&self, module: ModuleId) {
-        self.change();
+        self.epoch.change();
         self.state.borrow().statuses.suspend(module);
     }
 
     /// Resumes a suspended module. The names of the module's functions then resolve to their earlier handles again. If a replacement of the
     /// module was loaded, the caller must end the replacement ([`Self::end_module`]).
     pub fn resume(&self, module: ModuleId) {
-        self.change();
+        self.epoch.change();
         self.state.borrow().statuses.resume(module);
     }
 
@@ -356,7 +355,7 @@ impl ZCallTable {
         if module == ModuleId::HOST {
             return;
         }
-        self.change();
+        self.epoch.change();
         let ended = self.state.borrow_mut().end(module);
         // Dropping a dispatcher may run code that calls this table, so no borrow is held at this point.
         drop(ended);
@@ -364,7 +363,7 @@ impl ZCallTable {
 
     /// Records that the modules with ids between these two ids have no handles, protocols, resolvers and functions.
     pub fn pass_over(&self, after: ModuleId, before: ModuleId) {
-        self.change();
+        self.epoch.change();
         self.state.borrow().statuses.pass_over(after, before);
     }
 
