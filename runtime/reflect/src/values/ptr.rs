@@ -480,18 +480,9 @@ impl<'a, K: Kind<Of = Rc<StructType>>> Ref<'a, K> {
     /// Returns the fields, in order.
     #[inline]
     pub(crate) fn fields(self) -> impl Iterator<Item = Ptr<'a>> {
-        self.paired(self).map(|(field, _)| field)
-    }
-
-    /// Returns the pairs of corresponding fields of two structs of the same type, in order.
-    #[inline]
-    pub(crate) fn paired(self, other: Ref<'a, K>) -> impl Iterator<Item = (Ptr<'a>, Ptr<'a>)> {
-        debug_assert!(K::same_type(self.of, other.of), "two structs of one type");
         self.of.fields().iter().map(move |field| {
-            let at = field.offset as usize;
-            // SAFETY: both callers of `new` promised structs, whose type has a field at that offset; the types are equal, since
-            // `Ptr::equal` and `PtrMut::copy_from` compare them before they pass two values to a kind.
-            unsafe { (Ptr::new(self.at.wrapping_add(at), &field.ty), Ptr::new(other.at.wrapping_add(at), &field.ty)) }
+            // SAFETY: the caller of `new` promised a struct, whose type has a field at that offset.
+            unsafe { Ptr::new(self.at.wrapping_add(field.offset as usize), &field.ty) }
         })
     }
 }
@@ -499,20 +490,9 @@ impl<'a, K: Kind<Of = Rc<StructType>>> Ref<'a, K> {
 impl<K: Kind<Of = Rc<StructType>>> Mut<'_, K> {
     #[inline]
     pub(crate) fn fields(&self) -> impl Iterator<Item = PtrMut<'_>> {
-        self.paired(self.as_ref()).map(|(field, _)| field)
-    }
-
-    /// Returns the pairs of corresponding fields of two structs of the same type, in order.
-    #[inline]
-    pub(crate) fn paired<'s>(&'s self, other: Ref<'s, K>) -> impl Iterator<Item = (PtrMut<'s>, Ptr<'s>)> {
-        debug_assert!(K::same_type(self.of, other.of), "two structs of one type");
         self.of.fields().iter().map(move |field| {
-            let at = field.offset as usize;
-            // SAFETY: both callers of `new` promised structs, whose type has a field at that offset, distinct from all others; the types
-            // are equal, since `PtrMut::copy_from` compares them before it passes two values to a kind.
-            unsafe {
-                (PtrMut::new(self.at.wrapping_add(at), &field.ty), Ptr::new(other.at.wrapping_add(at), &field.ty))
-            }
+            // SAFETY: the caller of `new` promised a writable struct, whose type has a field at that offset; no two fields overlap.
+            unsafe { PtrMut::new(self.at.wrapping_add(field.offset as usize), &field.ty) }
         })
     }
 }

@@ -82,14 +82,14 @@ impl Kind for Struct {
     fn copy(to: Mut<'_, Self>, from: Ref<'_, Self>) {
         let of = to.of();
         if of.nature().owns_memory {
-            to.paired(from).for_each(|(to, from)| to.copy_from(from));
+            to.fields().zip(from.fields()).for_each(|(to, from)| to.copy_from(from));
         } else {
             to.copy_bytes(from);
         }
     }
 
     fn equal(one: Ref<'_, Self>, two: Ref<'_, Self>) -> bool {
-        one.paired(two).all(|(one, two)| one.equal(two))
+        one.fields().zip(two.fields()).all(|(one, two)| one.equal(two))
     }
 
     fn hash(at: Ref<'_, Self>, hasher: &mut dyn Hasher) {
