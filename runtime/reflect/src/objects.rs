@@ -104,14 +104,9 @@ type PartNames = (Name, Name);
 impl Objects {
     /// Creates an empty store that checks `mode` on writes and `slices` on reads and writes.
     pub fn new(names: Rc<Names>, mode: ModeWord, slices: BorrowedSlices) -> Self {
-        Self { slices, ..Self::with_last_serial(names, mode, last_serial()) }
-    }
-
-    /// Creates an empty store in which each slot accepts only `last_serial` objects in sequence. For tests of slot exhaustion.
-    pub fn with_last_serial(names: Rc<Names>, mode: ModeWord, last_serial: u32) -> Self {
         let columns = Rc::new(HotColumns::new());
         let store = Store {
-            slots: Slots::new(Rc::clone(&columns), last_serial),
+            slots: Slots::new(Rc::clone(&columns), last_serial()),
             constructions: 0,
             roots: Bits::default(),
             naming: Naming::default(),
@@ -124,7 +119,7 @@ impl Objects {
             marker: RefCell::default(),
             columns,
             mode,
-            slices: BorrowedSlices::new(),
+            slices,
             names,
             has_kept_bodies: Cell::new(false),
             copy_check: Cell::new(ACCEPT),

@@ -103,16 +103,9 @@ struct Remains {
 
 impl Default for OwnedValues {
     fn default() -> Self {
-        Self::with_last_serial(last_serial())
-    }
-}
-
-impl OwnedValues {
-    /// Creates a store. A slot is reused until its serial number reaches `last_serial`.
-    pub(crate) fn with_last_serial(last_serial: u32) -> Self {
         let (drops, dropped) = drops::queue();
         let stock = Stock {
-            entries: Serials::new(0, last_serial),
+            entries: Serials::new(0, last_serial()),
             row: BlackRow::new(),
             members: FxHashMap::default(),
             type_counters: SlotMap::default(),
@@ -125,7 +118,9 @@ impl OwnedValues {
         };
         Self { drops, dropped, stock: RefCell::new(stock) }
     }
+}
 
+impl OwnedValues {
     /// Returns the queue for drops on other threads.
     pub(crate) fn drops(&self) -> &Drops {
         &self.drops

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use alcedo_abi::host::mode;
 use alcedo_abi::kinds::PropertyKind;
 use alcedo_base::boundary::CallError;
-use alcedo_base::handles::ObjectHandle;
+use alcedo_base::handles::{ObjectHandle, with_last_serial};
 
 use super::{Body, Objects, RenameError, object_flags};
 use crate::World;
@@ -17,6 +17,7 @@ use crate::hot_columns::PluginPart;
 use crate::member::PropertyRef;
 use crate::mode::ModeWord;
 use crate::names::Names;
+use crate::slices::BorrowedSlices;
 use crate::testing::{Dice, declare, dynamic, native, world};
 use crate::value::Value;
 
@@ -28,6 +29,11 @@ fn cube(properties: &[PropertyDecl]) -> (World, Rc<Class>) {
 
 fn properties() -> Vec<PropertyDecl> {
     vec![PropertyDecl::new("label", PropertyKind::STRING), PropertyDecl::new("speed", PropertyKind::F64)]
+}
+
+/// Creates a store in which each slot accepts only `last_serial` objects in succession.
+fn store(last_serial: u32) -> Objects {
+    with_last_serial(last_serial, || Objects::new(Rc::new(Names::new()), ModeWord::new(), BorrowedSlices::new()))
 }
 
 fn new(world: &World, class: &Rc<Class>) -> ObjectHandle {
@@ -52,7 +58,7 @@ fn a_stale_handle_is_never_another_object() {
 #[test]
 fn a_slot_whose_serials_are_used_up_is_retired() {
     let (_, class) = cube(&[]);
-    let objects = Objects::with_last_serial(Rc::new(Names::new()), ModeWord::new(), 3);
+    let objects = store(3);
     let mut handles = Vec::new();
     for _ in 0..7 {
         let object = objects.allocate(&class, None, ObjectHandle::NONE, 0);
@@ -469,7 +475,7 @@ fn the_directory_agrees_with_the_store_through_constructions_ends_and_shadows() 
 #[test]
 fn stale_handles_never_match_another_object_despite_short_serials() {
     let (_, class) = cube(&[PropertyDecl::new("tag", PropertyKind::U64)]);
-    let objects = Objects::with_last_serial(Rc::new(Names::new()), ModeWord::new(), u32::from(u8::MAX));
+    let objects = store(u8::MAX.into());
     let mut dice = Dice(7);
     let (mut living, mut stale, mut steps) = (Vec::new(), Vec::new(), 0_u64);
     while steps < 1_000_000 {

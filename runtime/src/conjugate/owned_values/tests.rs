@@ -11,7 +11,7 @@ use alcedo_abi::kinds::PropertyKind;
 use super::OwnedValues;
 use crate::conjugate::gate::{Gate, ModuleTag};
 use crate::conjugate::statistics::{BlackCount, SiteCount};
-use crate::handles::{Generation, ModuleId, ObjectHandle};
+use crate::handles::{Generation, ModuleId, ObjectHandle, with_last_serial};
 use crate::lease::{LeaseKind, Leases};
 use crate::object::decl::PropertyDecl;
 use crate::object::owned::OwnedValue;
@@ -274,7 +274,7 @@ impl Random {
 /// Performs random operations: creates values, drops them once or twice, drops them on threads, and suspends, resumes and ends modules.
 /// Compares the store with a model.
 fn drive(seed: u64, operations: usize, last_serial: u32) {
-    let owned_values = OwnedValues::with_last_serial(last_serial);
+    let owned_values = with_last_serial(last_serial, OwnedValues::default);
     let types = [text(), pair(), PropertyType::Name];
     let mut random = Random(seed);
     let mut next = 2;
