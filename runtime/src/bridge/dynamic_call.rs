@@ -353,7 +353,7 @@ pub(crate) fn register(
     body: Body,
 ) -> Result<(), CallError> {
     let function = host_function(core, format!("ex:/{name}"), signature, effect, body)?;
-    Ok(core.explicit.register(name, function)?)
+    core.explicit.register(name, function)
 }
 
 /// Creates a host function for calls by `path`. Returns an error if a type does not exist, or if a reload could change a type.

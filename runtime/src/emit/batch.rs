@@ -192,5 +192,5 @@ fn register_explicit(core: &Rc<Core>, export: Export) -> Result<(), EmitError> {
     let name = Rc::clone(&export.name);
     core.explicit
         .register(&name, export_call(export, &Rc::downgrade(core)))
-        .map_err(|error| EmitError::Export { module: tag.name.to_string(), error: error.into() })
+        .map_err(|error| EmitError::Export { module: tag.name.to_string(), error })
 }

@@ -204,7 +204,7 @@ impl Calls<'_> {
         };
         let resolved = Resolved::new(signature, call).with_black_code(Some(direct));
         let resolved = if effect == Effect::Pure { resolved.pure() } else { resolved };
-        self.0.inner.core.explicit.register(name, resolved).map_err(CallError::from)?;
+        self.0.inner.core.explicit.register(name, resolved)?;
         self.0.inner.keep(kept, site);
         Ok(())
     }

@@ -4,8 +4,6 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use thiserror::Error;
-
 use super::call::{Implementer, Resolved};
 use super::chain::{Answer, Resolver};
 use super::module_status::ModuleStatuses;
@@ -60,58 +58,6 @@ pub struct Explicit {
     modules: Rc<ModuleStatuses>,
 }
 
-/// Error of a registration.
-///
-/// # Examples
-/// ```
-/// # use alcedo_zcall::call::{Call, Resolved};
-/// # use alcedo_zcall::signature::CallSignature;
-/// use alcedo_zcall::explicit::{Explicit, RegisterError};
-///
-/// # let signature = CallSignature::new("-> u64".into(), 0, ());
-/// let score = Resolved::new(signature, |call: Call<'_>| call.into_buffer().set(0, 7_u64));
-/// let functions = Explicit::default();
-/// functions.register("score", score.clone())?;
-/// match functions.register("score", score) {
-///     Err(RegisterError::Duplicate { held_by, .. }) => assert_eq!(held_by, "the host"),
-///     other => panic!("unexpected: {other:?}"),
-/// }
-/// # Ok::<(), RegisterError>(())
-/// ```
-#[derive(Clone, PartialEq, Eq, Debug, Error)]
-pub enum RegisterError {
-    /// The string is not a valid name of an `ex` call.
-    #[error(transparent)]
-    Name(#[from] NameError),
-    /// The name is already registered.
-    #[error("{expected_by} cannot register `ex:/{name}`: {held_by} has it; choose another name")]
-    Duplicate {
-        /// Name of the function.
-        name: String,
-        /// Owner of the name: `the host`, or the name, version and build of a module.
-        held_by: String,
-        /// Side that tried to register the name: `the host`, or the name, version and build of a module.
-        expected_by: String,
-    },
-    /// The module that tried to register the name is suspended or has ended.
-    #[error("{expected_by} cannot register `ex:/{name}`: it is set aside or over; load it again")]
-    NotRunning {
-        /// Name of the function.
-        name: String,
-        /// Module that tried to register the name.
-        expected_by: String,
-    },
-}
-
-impl From<RegisterError> for CallError {
-    fn from(error: RegisterError) -> Self {
-        match error {
-            RegisterError::Name(error) => error.into(),
-            error => Self::other(error.to_string()),
-        }
-    }
-}
-
 impl Explicit {
     /// Creates a registry without functions. `modules` is the list of modules of the chain.
     #[must_use]
@@ -121,19 +67,39 @@ impl Explicit {
 
     /// Registers `function` under the name `ex:/name`. The registration ends when the function's module ends.
     ///
-    /// If the registration fails, returns the reason as a [`RegisterError`]. In this case, the registry is unchanged.
-    pub fn register(&self, name: &str, function: Resolved) -> Result<(), RegisterError> {
+    /// # Errors
+    /// Fails if the string is not a valid name of an `ex` call, if the name is already registered, or if the function's module is suspended
+    /// or has ended. The registry is then unchanged.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_zcall::call::{Call, Resolved};
+    /// # use alcedo_zcall::signature::CallSignature;
+    /// use alcedo_zcall::explicit::Explicit;
+    ///
+    /// # let signature = CallSignature::new("-> u64".into(), 0, ());
+    /// let score = Resolved::new(signature, |call: Call<'_>| call.into_buffer().set(0, 7_u64));
+    /// let functions = Explicit::default();
+    /// functions.register("score", score.clone())?;
+    /// let error = functions.register("score", score).expect_err("taken");
+    /// assert_eq!(error.to_string(), "the host cannot register `ex:/score`: the host has it; choose another name");
+    /// # Ok::<(), alcedo_base::boundary::CallError>(())
+    /// ```
+    pub fn register(&self, name: &str, function: Resolved) -> Result<(), CallError> {
         ZCallName::read(&format!("ex:/{name}"), &Ex)?;
         let title = |side: Implementer| match side {
             Implementer::Host => side.to_string(),
             Implementer::Module(module) => self.modules.title(module),
         };
+        let refuse = |problem: &str| {
+            let owner = title(function.side);
+            Err(CallError::other(format!("{owner} cannot register `ex:/{name}`: {problem}")))
+        };
         if !self.modules.is_running(function.module) {
-            return Err(RegisterError::NotRunning { name: name.to_owned(), expected_by: title(function.side) });
+            return refuse("it is set aside or over; load it again");
         }
         if let Some(held) = self.find(name) {
-            let (held_by, expected_by) = (title(held.side), title(function.side));
-            return Err(RegisterError::Duplicate { name: name.to_owned(), held_by, expected_by });
+            return refuse(&format!("{} has it; choose another name", title(held.side)));
         }
         self.functions.borrow_mut().entry(name.to_owned()).or_default().push(function);
         Ok(())
@@ -183,7 +149,8 @@ impl Resolver for Explicit {
 
 #[cfg(test)]
 mod tests {
-    use super::{Ex, Explicit, RegisterError};
+    use super::{Ex, Explicit};
+    use crate::boundary::CallError;
     use crate::call::Implementer;
     use crate::chain::tests::nothing;
     use crate::chain::{Answer, Resolver};
@@ -193,9 +160,14 @@ mod tests {
     const OLD: ModuleId = ModuleId(1);
     const NEW: ModuleId = ModuleId(2);
 
-    fn register(calls: &Explicit, name: &str, label: u64, module: ModuleId) -> Result<(), RegisterError> {
+    fn register(calls: &Explicit, name: &str, label: u64, module: ModuleId) -> Result<(), CallError> {
         let side = if label == 0 { Implementer::Host } else { Implementer::Module(ModuleId(label)) };
         calls.register(name, nothing(side, module.0, &format!("of {label}")))
+    }
+
+    fn check_not_running(calls: &Explicit) {
+        let error = register(calls, "g", 1, OLD).expect_err("not running");
+        assert_eq!(error.to_string(), "module 1 cannot register `ex:/g`: it is set aside or over; load it again");
     }
 
     fn check(calls: &Explicit, name: &str, owner: Option<&str>) {
@@ -233,7 +205,7 @@ mod tests {
     fn a_name_that_could_not_be_called_is_refused() {
         let calls = Explicit::default();
         for name in ["", "/f", "two words"] {
-            assert!(matches!(register(&calls, name, 1, OLD), Err(RegisterError::Name(_))), "{name:?}");
+            assert!(matches!(register(&calls, name, 1, OLD), Err(CallError::NotFound { .. })), "{name:?}");
         }
     }
 
@@ -244,7 +216,7 @@ mod tests {
             register(&calls, "f", 1, OLD).expect("free");
             calls.modules.suspend(OLD);
             check(&calls, "f", None);
-            assert!(matches!(register(&calls, "g", 1, OLD), Err(RegisterError::NotRunning { .. })));
+            check_not_running(&calls);
             register(&calls, "f", 2, NEW).expect("free while the old one is set aside");
             check(&calls, "f", Some("of 2"));
             if end_first {
@@ -266,6 +238,6 @@ mod tests {
         register(&calls, "f", 2, NEW).expect("free");
         calls.end_module(OLD);
         check(&calls, "f", Some("of 2"));
-        assert!(matches!(register(&calls, "g", 1, OLD), Err(RegisterError::NotRunning { .. })));
+        check_not_running(&calls);
     }
 }
