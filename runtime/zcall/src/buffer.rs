@@ -20,14 +20,14 @@ use crate::signature::{CallSignature, Kinds};
 /// # Examples
 /// ```
 /// use alcedo_zcall::buffer::BufferMut;
-/// use alcedo_zcall::owned::SlotBuffer;
+/// use alcedo_zcall::owned::DynBuffer;
 ///
 /// fn double(mut slots: BufferMut<'_>) -> Result<(), alcedo_base::boundary::CallError> {
 ///     slots.expect_len(2)?;
 ///     let number = slots.get::<u32>(0)?;
 ///     slots.set(1, number * 2)
 /// }
-/// let mut buffer = SlotBuffer::<2>::new();
+/// let mut buffer = DynBuffer::with_len(2);
 /// buffer.set(0, 21_u32)?;
 /// double(buffer.as_buffer_mut())?;
 /// assert_eq!(buffer.get::<u32>(1)?, 42);

@@ -43,7 +43,7 @@ impl Observed {
 /// # use alcedo_zcall::call::{Call, Resolved};
 /// # use alcedo_zcall::chain::{Origin, ResolverChain};
 /// # use alcedo_zcall::explicit::{Ex, Explicit};
-/// # use alcedo_zcall::owned::SlotBuffer;
+/// # use alcedo_zcall::owned::DynBuffer;
 /// # use alcedo_zcall::signature::CallSignature;
 /// # use alcedo_zcall::table::ZCallTable;
 /// # let (chain, functions) = (ResolverChain::new(), Rc::new(Explicit::default()));
@@ -57,7 +57,7 @@ impl Observed {
 ///
 /// table.observe(Observed { counts: true, spans: false });
 /// let handle = table.resolve(&chain, "ex:/score", 0)?;
-/// let (_, called) = table.dispatch(game_thread, handle, SlotBuffer::<1>::new().as_buffer_mut());
+/// let (_, called) = table.dispatch(game_thread, handle, DynBuffer::with_len(1).as_buffer_mut());
 /// called?;
 /// let times = table.times();
 /// assert_eq!((times[0].name.as_str(), times[0].calls, times[0].failed), ("ex:/score", 1, 0));

@@ -1,7 +1,6 @@
-//! Buffers that a host caller owns. If the number of slots is known at compile time, the slots are on the stack, otherwise in a vector.
-//! Strings are passed by address. The buffer stores references to input strings, and owns the result strings. It writes their addresses to
-//! its slots only when it is borrowed for a call and can no longer move. Safe code that fills slots therefore handles no addresses. Callers
-//! are responsible for the addresses of values that the buffer does not store.
+//! Buffers that a host caller owns. Strings are passed by address. The buffer stores references to input strings, and owns the result
+//! strings. It writes their addresses to its slots only when it is borrowed for a call and can no longer move. Safe code that fills slots
+//! therefore handles no addresses. Callers are responsible for the addresses of values that the buffer does not store.
 #![expect(unsafe_code, reason = "declares the verb by which a caller vouches for an address")]
 
 use std::marker::PhantomData;
@@ -12,13 +11,7 @@ use alcedo_abi::zcall::{Slot, SlotType, SlotValue};
 use super::buffer::{BufferMut, buffer_error, pointer_slot, read_slot, sink_into, slot_at, slot_mut, wrong_type};
 use crate::boundary::CallError;
 
-/// Buffer with `N` slots on the stack. Borrows input strings for `'a`.
-pub type SlotBuffer<'a, const N: usize> = OwnedBuffer<'a, [Slot; N], [SlotBacking<'a>; N]>;
-
-/// Buffer with any number of slots. Borrows input strings for `'a`.
-pub type DynBuffer<'a> = OwnedBuffer<'a, Vec<Slot>, Vec<SlotBacking<'a>>>;
-
-/// Slots, together with the strings and values to which the slots point. Created as a [`SlotBuffer`] or a [`DynBuffer`].
+/// Slots, together with the strings and values to which the slots point. Borrows input strings for `'a`.
 ///
 /// A callee receives a string or struct as an address without a type. Caller and callee use equal types if the caller passes the
 /// fingerprint of its signature to [`super::table::ZCallTable::resolve`]. A caller without a fingerprint must compare its slots with the
@@ -26,9 +19,9 @@ pub type DynBuffer<'a> = OwnedBuffer<'a, Vec<Slot>, Vec<SlotBacking<'a>>>;
 ///
 /// # Examples
 /// ```
-/// use alcedo_zcall::owned::SlotBuffer;
+/// use alcedo_zcall::owned::DynBuffer;
 ///
-/// let mut buffer = SlotBuffer::<2>::new();
+/// let mut buffer = DynBuffer::with_len(2);
 /// buffer.set(0, 5_u32)?;
 /// // The callee writes its result to the last slot.
 /// buffer.as_buffer_mut().set(1, 10_u32)?;
@@ -36,38 +29,21 @@ pub type DynBuffer<'a> = OwnedBuffer<'a, Vec<Slot>, Vec<SlotBacking<'a>>>;
 /// # Ok::<(), alcedo_base::boundary::CallError>(())
 /// ```
 #[derive(Debug)]
-pub struct OwnedBuffer<'a, S, L> {
-    slots: S,
-    backing: L,
-    texts: PhantomData<&'a str>,
+pub struct DynBuffer<'a> {
+    slots: Vec<Slot>,
+    backing: Vec<Backing<'a>>,
 }
 
 /// String or value to which the address in one slot points.
-pub struct SlotBacking<'a>(Behind<'a>);
-
-enum Behind<'a> {
+enum Backing<'a> {
     Nothing,
     TextIn(TextView, PhantomData<&'a str>),
     TextOut(String, Option<TextSink>),
     Value(*mut u8),
 }
 
-impl<const N: usize> SlotBuffer<'_, N> {
-    /// Creates a buffer with `N` empty slots.
-    #[must_use]
-    #[inline]
-    pub fn new() -> Self {
-        Self { slots: [Slot::EMPTY; N], backing: [const { SlotBacking(Behind::Nothing) }; N], texts: PhantomData }
-    }
-}
-
-impl<const N: usize> Default for SlotBuffer<'_, N> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl DynBuffer<'_> {
+/// Access to the slots. All methods fail with [`CallError::Buffer`] if the slot does not exist.
+impl<'a> DynBuffer<'a> {
     /// Creates a buffer with `len` empty slots.
     ///
     /// # Examples
@@ -85,24 +61,17 @@ impl DynBuffer<'_> {
     #[must_use]
     #[inline]
     pub fn with_len(len: usize) -> Self {
-        let backing = std::iter::repeat_with(|| SlotBacking(Behind::Nothing)).take(len).collect();
-        Self { slots: vec![Slot::EMPTY; len], backing, texts: PhantomData }
+        let backing = std::iter::repeat_with(|| Backing::Nothing).take(len).collect();
+        Self { slots: vec![Slot::EMPTY; len], backing }
     }
-}
 
-/// Access to the slots. All methods fail with [`CallError::Buffer`] if the slot does not exist.
-impl<'a, S, L> OwnedBuffer<'a, S, L>
-where
-    S: AsRef<[Slot]> + AsMut<[Slot]>,
-    L: AsRef<[SlotBacking<'a>]> + AsMut<[SlotBacking<'a>]>,
-{
     /// Writes a value that fits in a slot. The previous content of the slot may have any type.
     ///
     /// # Errors
     /// Returns [`CallError::Buffer`] if the slot does not exist.
     #[inline]
     pub fn set<T: SlotValue>(&mut self, index: usize, value: T) -> Result<(), CallError> {
-        self.put(index, Slot::from_bits(T::SLOT, value.into_bits()), Behind::Nothing)
+        self.put(index, Slot::from_bits(T::SLOT, value.into_bits()), Backing::Nothing)
     }
 
     /// Sets the string that is passed to the callee in a slot.
@@ -111,7 +80,7 @@ where
     /// Returns [`CallError::Buffer`] if the slot does not exist.
     #[inline]
     pub fn text_in(&mut self, index: usize, text: &'a str) -> Result<(), CallError> {
-        self.put(index, UNLENT, Behind::TextIn(TextView::of(text), PhantomData))
+        self.put(index, UNLENT, Backing::TextIn(TextView::of(text), PhantomData))
     }
 
     /// Prepares the slot for a string result, which [`Self::take_text`] returns after the call.
@@ -120,7 +89,7 @@ where
     /// Returns [`CallError::Buffer`] if the slot does not exist.
     #[inline]
     pub fn text_out(&mut self, index: usize) -> Result<(), CallError> {
-        self.put(index, UNLENT, Behind::TextOut(String::new(), None))
+        self.put(index, UNLENT, Backing::TextOut(String::new(), None))
     }
 
     /// Sets the address that is passed to the callee in a slot. The callee reads an argument from this address or writes a result to it.
@@ -133,7 +102,7 @@ where
     /// Returns [`CallError::Buffer`] if the slot does not exist.
     #[inline]
     pub unsafe fn value_at(&mut self, index: usize, at: *mut u8) -> Result<(), CallError> {
-        self.put(index, UNLENT, Behind::Value(at))
+        self.put(index, UNLENT, Backing::Value(at))
     }
 
     /// Returns the value in a slot that contains no address.
@@ -141,7 +110,7 @@ where
     /// Returns [`CallError::Buffer`] if the slot does not exist or holds a different type.
     #[inline]
     pub fn get<T: SlotValue>(&self, index: usize) -> Result<T, CallError> {
-        read_slot(self.slots.as_ref(), index)
+        read_slot(&self.slots, index)
     }
 
     /// Removes and returns the string result. Returns an empty string if the callee has written no string.
@@ -150,10 +119,10 @@ where
     /// Returns [`CallError::Buffer`] if the slot does not exist or is not prepared for a string result.
     #[inline]
     pub fn take_text(&mut self, index: usize) -> Result<String, CallError> {
-        let slot = slot_at(self.slots.as_ref(), index)?;
-        match self.backing.as_mut().get_mut(index) {
-            Some(SlotBacking(Behind::TextOut(text, _))) => Ok(std::mem::take(text)),
-            Some(SlotBacking(Behind::TextIn(..) | Behind::Value(_))) => {
+        let slot = slot_at(&self.slots, index)?;
+        match self.backing.get_mut(index) {
+            Some(Backing::TextOut(text, _)) => Ok(std::mem::take(text)),
+            Some(Backing::TextIn(..) | Backing::Value(_)) => {
                 Err(buffer_error(format!("slot {index} lends a text or another value, it waits for no text")))
             }
             _ => Err(wrong_type(index, slot, SlotType::POINTER)),
@@ -163,25 +132,22 @@ where
     /// Borrows the buffer for one call. The buffer cannot move during the borrow.
     #[inline]
     pub fn as_buffer_mut(&mut self) -> BufferMut<'_> {
-        let slots = self.slots.as_mut();
-        for (slot, backing) in slots.iter_mut().zip(self.backing.as_mut()) {
-            match &mut backing.0 {
-                Behind::Nothing => {}
-                Behind::TextIn(view, _) => *slot = pointer_slot(view),
-                Behind::TextOut(text, sink) => *slot = pointer_slot(sink.insert(sink_into(text))),
-                Behind::Value(at) => *slot = pointer_slot(*at),
+        for (slot, backing) in self.slots.iter_mut().zip(&mut self.backing) {
+            match backing {
+                Backing::Nothing => {}
+                Backing::TextIn(view, _) => *slot = pointer_slot(view),
+                Backing::TextOut(text, sink) => *slot = pointer_slot(sink.insert(sink_into(text))),
+                Backing::Value(at) => *slot = pointer_slot(*at),
             }
         }
-        BufferMut::over(slots)
+        BufferMut::over(&mut self.slots)
     }
 
     #[inline]
-    fn put(&mut self, index: usize, slot: Slot, behind: Behind<'a>) -> Result<(), CallError> {
-        *slot_mut(self.slots.as_mut(), index)? = slot;
-        // Both constructors create `slots` and `backing` with equal lengths.
-        if let Some(backing) = self.backing.as_mut().get_mut(index) {
-            backing.0 = behind;
-        }
+    fn put(&mut self, index: usize, slot: Slot, backing: Backing<'a>) -> Result<(), CallError> {
+        *slot_mut(&mut self.slots, index)? = slot;
+        // `slots` and `backing` have equal lengths.
+        self.backing[index] = backing;
         Ok(())
     }
 }
@@ -189,13 +155,13 @@ where
 /// Pointer slot without an address. The address is written when the buffer is borrowed for a call.
 const UNLENT: Slot = Slot::from_bits(SlotType::POINTER, 0);
 
-impl std::fmt::Debug for SlotBacking<'_> {
+impl std::fmt::Debug for Backing<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match &self.0 {
-            Behind::Nothing => f.write_str("nothing"),
-            Behind::TextIn(view, _) => write!(f, "text of {} bytes", view.len),
-            Behind::TextOut(text, _) => write!(f, "waits for text, has {text:?}"),
-            Behind::Value(at) => write!(f, "value at {at:p}"),
+        match self {
+            Backing::Nothing => f.write_str("nothing"),
+            Backing::TextIn(view, _) => write!(f, "text of {} bytes", view.len),
+            Backing::TextOut(text, _) => write!(f, "waits for text, has {text:?}"),
+            Backing::Value(at) => write!(f, "value at {at:p}"),
         }
     }
 }

@@ -4,7 +4,7 @@
 use super::BufferMut;
 use crate::boundary::CallError;
 use crate::handles::{Name, ObjectHandle};
-use crate::owned::{DynBuffer, SlotBuffer};
+use crate::owned::DynBuffer;
 use alcedo_abi::value::TextView;
 use alcedo_abi::zcall::{Slot, SlotValue, ZCallBuffer};
 
@@ -86,7 +86,7 @@ fn a_raw_buffer_without_slots_is_empty() {
 
 #[test]
 fn a_borrowed_buffer_crosses_the_abi_and_back() {
-    let mut owner = SlotBuffer::<2>::new();
+    let mut owner = DynBuffer::with_len(2);
     owner.set(0, 41_i32).expect("slot 0");
     let mut borrowed = owner.as_buffer_mut();
     // SAFETY: `borrowed` owns its slots and is not used during this borrow; the call has no pointers.
@@ -115,7 +115,7 @@ fn shout(buffer: &mut BufferMut<'_>) -> Result<(), CallError> {
 fn strings_and_values_pass_by_address_even_after_a_move() {
     let (mut bytes, mut reversed) = ([0_u8; 20], [0_u8; 20]);
     bytes.iter_mut().zip(0..).for_each(|(byte, at)| *byte = at);
-    let mut owner = Box::new(SlotBuffer::<4>::new());
+    let mut owner = Box::new(DynBuffer::with_len(4));
     owner.text_in(0, "grüße").expect("slot 0");
     // SAFETY: the callee reads 20 bytes there, and they outlive the buffer.
     unsafe { owner.value_at(1, (&raw mut bytes).cast()) }.expect("slot 1");
@@ -130,7 +130,7 @@ fn strings_and_values_pass_by_address_even_after_a_move() {
 }
 
 #[test]
-fn a_dynamic_buffer_does_the_same() {
+fn an_empty_string_passes_by_address_next_to_a_value() {
     let (mut bytes, mut reversed) = ([7_u8; 20], [0_u8; 20]);
     let mut owner = DynBuffer::with_len(4);
     owner.text_in(0, "").expect("slot 0");

@@ -7,13 +7,13 @@ use super::{Call, Callee, Resolved};
 use crate::boundary::CallError;
 use crate::explicit::Ex;
 use crate::name::ZCallName;
-use crate::owned::SlotBuffer;
+use crate::owned::DynBuffer;
 use crate::signature::{CallSignature, Kinds};
 
 /// Runs `body` with a call of the signature `(String, i32) -> result`. The call has three slots.
 fn check(
     result: Option<PropertyKind>,
-    buffer: &mut SlotBuffer<'_, 3>,
+    buffer: &mut DynBuffer<'_>,
     body: impl Fn(Call<'_>) -> Result<(), CallError> + 'static,
 ) -> Result<(), String> {
     let kinds = Kinds { arguments: Box::new([PropertyKind::STRING, PropertyKind::I32]), result };
@@ -24,8 +24,8 @@ fn check(
     callee.function.dispatcher.call(Call::new(&callee, buffer.as_buffer_mut())).map_err(|error| error.to_string())
 }
 
-fn filled() -> SlotBuffer<'static, 3> {
-    let mut buffer = SlotBuffer::new();
+fn filled() -> DynBuffer<'static> {
+    let mut buffer = DynBuffer::with_len(3);
     buffer.text_in(0, "grüße").expect("slot 0");
     buffer.set(1, 2_i32).expect("slot 1");
     buffer

@@ -1,12 +1,12 @@
 //! Tests how the owner of a buffer accesses its slots.
 #![expect(unsafe_code, reason = "vouches for an address")]
 
-use super::{DynBuffer, SlotBuffer};
+use super::DynBuffer;
 use crate::boundary::CallError;
 
 #[test]
 fn a_slot_can_be_refilled_with_another_kind() {
-    let mut buffer = SlotBuffer::<1>::new();
+    let mut buffer = DynBuffer::with_len(1);
     buffer.text_in(0, "text").expect("slot 0");
     assert!(buffer.as_buffer_mut().pointer(0).is_ok());
     buffer.set(0, 5_u16).expect("slot 0");
@@ -34,7 +34,7 @@ fn a_missing_slot_is_refused_by_every_verb() {
 
 #[test]
 fn a_string_is_accepted_only_in_a_slot_that_waits_for_it() {
-    let mut buffer = SlotBuffer::<3>::new();
+    let mut buffer = DynBuffer::with_len(3);
     buffer.text_in(0, "in").expect("slot 0");
     buffer.text_out(1).expect("slot 1");
     assert!(buffer.take_text(0).is_err());

@@ -14,7 +14,7 @@ use crate::chain::tests::{add, body, chain, nothing};
 use crate::chain::{Answer, ResolverChain};
 use crate::game_thread::GameThreadId;
 use crate::handles::{ModuleId, ObjectHandle, ZCallHandle};
-use crate::owned::SlotBuffer;
+use crate::owned::DynBuffer;
 
 const MODULE: Implementer = Implementer::Module(ModuleId(7));
 const OLD: ModuleId = ModuleId(1);
@@ -61,7 +61,7 @@ impl Fixture {
 fn call(table: &ZCallTable, handle: ZCallHandle) -> (ZCallStatus, Result<(), CallError>, Option<u64>) {
     let id = GameThreadId::here();
     let gt = id.prove().expect("this thread");
-    let mut buffer = SlotBuffer::<1>::new();
+    let mut buffer = DynBuffer::with_len(1);
     let (status, result) = table.dispatch(gt, handle, buffer.as_buffer_mut());
     assert_eq!(status == ZCallStatus::SUCCESS, result.is_ok());
     let untouched = buffer.as_buffer_mut().slot(0).expect("slot 0").bits() == 0 && result.is_err();
