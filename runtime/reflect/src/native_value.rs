@@ -459,9 +459,6 @@ pub trait SlotRow: sealed::Sealed + NativeParams {
     /// Array with one slot per parameter and one for the result.
     #[doc(hidden)]
     type Slots: AsMut<[Slot]>;
-    /// Values that the function body receives.
-    #[doc(hidden)]
-    type Read;
 
     /// Returns the slots of a call, with an empty result slot.
     #[doc(hidden)]
@@ -469,7 +466,7 @@ pub trait SlotRow: sealed::Sealed + NativeParams {
 
     /// Reads the arguments from slots. Returns `None` if a slot is missing or holds a different kind.
     #[doc(hidden)]
-    fn from_slots(slots: &[Slot]) -> Option<Self::Read>;
+    fn from_slots(slots: &[Slot]) -> Option<Self::Seen>;
 
     /// Machine words that a direct call passes.
     #[doc(hidden)]
@@ -540,7 +537,6 @@ macro_rules! tuples {
             const FIRST_IS_OBJECT: bool = false $(|| ($at == 0 && $param::KIND.0 == PropertyKind::OBJECT.0))*;
             const OTHERS_ARE_OBJECTS: bool = false $(|| ($at != 0 && $param::KIND.0 == PropertyKind::OBJECT.0))*;
             type Slots = [Slot; <[usize]>::len(&[$($at),*]) + 1];
-            type Read = ($($param::Seen,)*);
 
             #[inline]
             fn into_slots(self) -> Self::Slots {
@@ -548,7 +544,7 @@ macro_rules! tuples {
             }
 
             #[inline]
-            fn from_slots(slots: &[Slot]) -> Option<Self::Read> {
+            fn from_slots(slots: &[Slot]) -> Option<Self::Seen> {
                 Some(($($param::from_slotted(<$param::Slotted as OfKind>::from_slot(*slots.get($at)?)?),)*))
             }
 

@@ -19,7 +19,7 @@ use crate::load::context::handle::LoadContext;
 use crate::load::error::LoadError;
 use crate::load::error::context::ContextError;
 use crate::load::tables::{Table, implements};
-use crate::object::native_value::{NativeResult, SlotRow, ValueParams, signature_of};
+use crate::object::native_value::{NativeResult, ValueParams, signature_of};
 use crate::signature::Signature;
 
 /// Function tables; see [`Runtime::tables`]. Game thread only.
@@ -319,11 +319,7 @@ impl Offering<'_> {
     /// # Errors
     /// If the name is used.
     #[track_caller]
-    pub fn entry<A: ValueParams + SlotRow<Read = A>, R: NativeResult, F: EntryBody<A, R>>(
-        &self,
-        name: &str,
-        body: F,
-    ) -> Result<(), Error> {
+    pub fn entry<A: ValueParams, R: NativeResult, F: EntryBody<A, R>>(&self, name: &str, body: F) -> Result<(), Error> {
         let name = format!("{}/{name}", self.table);
         self.runtime.calls().register_entry::<A, R, F>(&name, self.effect, self.site, body)
     }

@@ -28,7 +28,7 @@ use crate::bridge::host_direct::{failed, guarded, in_no_slot, to_answer};
 use crate::bridge::module_code::address;
 use crate::callback::Site;
 use crate::error::Error;
-use crate::object::native_value::{NativeResult, NativeReturned, SlotRow, ValueParams, signature_of};
+use crate::object::native_value::{NativeResult, NativeReturned, ValueParams, signature_of};
 use crate::signature::Signature;
 use crate::zcall::black_code::{BlackCode, LeafCode};
 use crate::zcall::buffer::BufferMut;
@@ -54,7 +54,7 @@ impl Calls<'_> {
     /// # Errors
     /// If the name is used or invalid.
     #[track_caller]
-    pub fn register_typed<A: ValueParams + SlotRow<Read = A>, R: NativeReturned + 'static>(
+    pub fn register_typed<A: ValueParams, R: NativeReturned + 'static>(
         &self,
         name: &str,
         body: impl Fn(&Runtime, A) -> R + 'static,
@@ -83,11 +83,7 @@ impl Calls<'_> {
     /// # Errors
     /// If the name is used or invalid.
     #[track_caller]
-    pub fn register_leaf<A: ValueParams + SlotRow<Read = A>, R: NativeResult, F>(
-        &self,
-        name: &str,
-        body: F,
-    ) -> Result<(), Error>
+    pub fn register_leaf<A: ValueParams, R: NativeResult, F>(&self, name: &str, body: F) -> Result<(), Error>
     where
         F: Fn(A) -> R + Copy + Send + Sync + 'static,
     {
@@ -96,7 +92,7 @@ impl Calls<'_> {
         self.register_stateless::<A, R, F>(name, Effect::Pure, site, body)
     }
 
-    fn register_stateless<A: ValueParams + SlotRow<Read = A>, R: NativeResult, F>(
+    fn register_stateless<A: ValueParams, R: NativeResult, F>(
         &self,
         name: &str,
         effect: Effect,
@@ -122,7 +118,7 @@ impl Calls<'_> {
     /// Registers an entry of a table for all modules. For modules of the Master, an entry without captures is a leaf, and an entry with
     /// captures is like a function of [`Calls::register_typed`].
     #[track_caller]
-    pub(super) fn register_entry<A: ValueParams + SlotRow<Read = A>, R: NativeResult, F: EntryBody<A, R>>(
+    pub(super) fn register_entry<A: ValueParams, R: NativeResult, F: EntryBody<A, R>>(
         &self,
         name: &str,
         effect: Effect,
@@ -140,7 +136,7 @@ impl Calls<'_> {
     }
 
     /// Offers a function to modules of Slims, pinned contexts and the Default.
-    fn share_code<A: ValueParams + SlotRow<Read = A>, R: NativeResult>(
+    fn share_code<A: ValueParams, R: NativeResult>(
         &self,
         name: &str,
         site: Site,
@@ -157,7 +153,7 @@ impl Calls<'_> {
     #[track_caller]
     fn register_own<A, R, F>(&self, name: &str, effect: Effect, site: Site, body: F) -> Result<(), Error>
     where
-        A: ValueParams + SlotRow<Read = A>,
+        A: ValueParams,
         R: NativeReturned + 'static,
         F: Fn(&Runtime, A) -> R + 'static,
     {
@@ -177,7 +173,7 @@ impl Calls<'_> {
     }
 
     /// Registers `run` for calls with slots, and `direct` for calls of plugins. The shutdown of the host empties `kept`.
-    fn register_code<A: ValueParams + SlotRow<Read = A>, R: NativeResult>(
+    fn register_code<A: ValueParams, R: NativeResult>(
         &self,
         name: &str,
         effect: Effect,
@@ -211,7 +207,7 @@ impl Calls<'_> {
 }
 
 /// Runs a function body with arguments from slots, and stores its result in the slot after the arguments.
-fn run_in_slots<A: ValueParams + SlotRow<Read = A>, R: NativeResult>(
+fn run_in_slots<A: ValueParams, R: NativeResult>(
     buffer: &mut BufferMut<'_>,
     path: &str,
     body: impl FnOnce(A) -> Result<R, CallError>,
@@ -324,7 +320,7 @@ struct Code<F, A, R>(PhantomData<Typed<F, A, R>>);
 impl<F, A, R> DirectBody<A::Bits> for Code<F, A, R>
 where
     F: Fn(&Runtime, A) -> R + 'static,
-    A: ValueParams + SlotRow<Read = A>,
+    A: ValueParams,
     R: NativeReturned + 'static,
 {
     /// `register_own` stores this context with the code. The caller guarantees that the table that owns the context exists.
@@ -357,7 +353,7 @@ struct LeafBody<F, A, R>(PhantomData<fn(F, A) -> R>);
 impl<F, A, R> DirectBody<A::Bits> for LeafBody<F, A, R>
 where
     F: Fn(A) -> R + Copy + Send + Sync + 'static,
-    A: ValueParams + SlotRow<Read = A>,
+    A: ValueParams,
     R: NativeResult,
 {
     type Context = ();
