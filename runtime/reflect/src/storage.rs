@@ -183,7 +183,7 @@ impl<'a> View<'a> {
     /// Returns [`CallError::Signature`] if the schema lacks the property.
     #[inline]
     pub fn address_of(self, property: &Property) -> Result<*mut u8, CallError> {
-        self.at(property)
+        self.schema.offset_of(property).map(|offset| self.base.wrapping_add(offset))
     }
 
     /// Returns the value of a property.
@@ -383,22 +383,11 @@ impl<'a> View<'a> {
 
     /// Feeds all values to `hasher`. Equal values have equal hashes.
     pub fn hash_into(self, hasher: &mut dyn Hasher) {
-        self.values().for_each(|value| value.hash_into(hasher));
-    }
-
-    /// Iterates over the values of all fields, in the order of the schema.
-    #[inline]
-    fn values(self) -> impl Iterator<Item = Ptr<'a>> {
-        self.schema.fields.iter().map(move |(offset, ty)| {
+        for (offset, ty) in &self.schema.fields {
             // SAFETY: the caller of `from_raw` promised a value of each field's type. Each method of a view finishes its access before the
             // next begins.
-            unsafe { Ptr::new(self.base.wrapping_add(*offset), ty) }
-        })
-    }
-
-    #[inline]
-    fn at(self, property: &Property) -> Result<*mut u8, CallError> {
-        self.schema.offset_of(property).map(|offset| self.base.wrapping_add(offset))
+            unsafe { Ptr::new(self.base.wrapping_add(*offset), ty) }.hash_into(hasher);
+        }
     }
 
     #[inline]
@@ -408,7 +397,7 @@ impl<'a> View<'a> {
     {
         // SAFETY: the caller of `from_raw` promised a value of each field's type, and `at` found the field. Each method of a
         // view finishes its access before the next begins.
-        self.at(property).map(|at| unsafe { PtrMut::new(at, &property.ty) })
+        self.address_of(property).map(|at| unsafe { PtrMut::new(at, &property.ty) })
     }
 
     /// Returns pointers to two values of equal types. Both pointers refer to one value, or the values do not overlap.
@@ -420,7 +409,7 @@ impl<'a> View<'a> {
         if one.ty != two.ty {
             return Err(mismatch(&member(one), &one.ty, &two.ty));
         }
-        let (to, from) = (self.ptr_mut(one)?, other.at(two)?);
+        let (to, from) = (self.ptr_mut(one)?, other.address_of(two)?);
         // SAFETY: the caller of `from_raw` promised a value of each field's type, and `at` found the field. Both types are
         // equal by the comparison above. Each method of a view finishes its access before the next begins.
         Ok((to, unsafe { Ptr::new(from, &one.ty) }))
@@ -464,7 +453,7 @@ impl<'a> View<'a> {
         };
         // SAFETY: the caller of `from_raw` promised a value of each field's type, `at` found the field, and `of` is the data
         // of the field's type. Each method of a view finishes its access before the next begins.
-        self.at(property).map(|at| unsafe { Mut::new(at, of) })
+        self.address_of(property).map(|at| unsafe { Mut::new(at, of) })
     }
 }
 
