@@ -80,9 +80,10 @@ impl Mapping {
     pub(crate) unsafe fn close(self, path: &Path) -> Result<bool, String> {
         let unmapping = Unmapping::begin();
         let closed = ManuallyDrop::into_inner(self.library).close();
+        // The check may itself unmap the image.
+        let known = is_known(path);
         drop(unmapping);
         closed.map_err(message_of)?;
-        let known = is_known(path);
         let maps = Maps::read().map_err(|error| format!("cannot see whether it is gone: {error}"))?;
         let mut here = maps.all().filter(|mapped| mapped.file() == Some(path)).peekable();
         // A program that reads symbols may keep the file mapped as data. Only mappings of code show that the image is still mapped.

@@ -5,7 +5,7 @@
 //!
 //! Free gaps above the range are reserved only while the loader searches for an address, so that the loader does not use these gaps. The
 //! reservation is not permanent, because debugging tools may map the addresses of a former plugin to detect late writes. While several
-//! threads load images, the reservation lasts until the last thread has loaded its image. No image is unmapped meanwhile, because the
+//! threads load images, the reservation lasts until the last thread has loaded its image. No image is unmapped in this time, because the
 //! loader could use its addresses.
 
 use std::ops::Range;
@@ -52,7 +52,7 @@ fn rooms(is_busy: fn(&mut Rooms) -> bool) -> MutexGuard<'static, Rooms> {
     waited.unwrap_or_else(PoisonError::into_inner).0
 }
 
-/// Permission to unmap an image. Images are loaded only after it is dropped.
+/// Permission to unmap an image. Loads of images wait until it is dropped, at most for [`PATIENCE`].
 pub(super) struct Unmapping(());
 
 impl Unmapping {

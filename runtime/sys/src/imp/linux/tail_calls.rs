@@ -52,14 +52,26 @@ fn jumps(code: &[u8], start: usize) -> Vec<usize> {
 fn until_next(function: usize, library: &[Range<usize>]) -> usize {
     let Some(end) = library.iter().find(|range| range.contains(&function)).map(|range| range.end) else { return 0 };
     let most = (end - function).min(LONGEST);
-    // Finds the first byte after the function. The records are sorted.
-    let is_own = |at: &usize| enclosing(function + at) == Some(function);
-    (0..most).step_by(16).take_while(is_own).last().map_or(0, |at| (at + 1).min(most))
+    leading(most, |at| enclosing(function + at) == Some(function))
+}
+
+/// Returns the number of leading bytes for which `is_own` is true. Checks every sixteenth byte first, because each check searches the
+/// unwind tables.
+fn leading(most: usize, is_own: impl Fn(usize) -> bool) -> usize {
+    let last = (0..most).step_by(16).take_while(|at| is_own(*at)).last();
+    last.map_or(0, |at| at + (at..most).take(16).take_while(|at| is_own(*at)).count())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::jumps;
+    use super::{jumps, leading};
+
+    #[test]
+    fn a_function_is_read_to_its_last_byte() {
+        for len in [0, 1, 15, 16, 17, 37, 100] {
+            assert_eq!(leading(100, |at| at < len), len);
+        }
+    }
 
     #[test]
     fn jumps_are_relative_to_their_end() {

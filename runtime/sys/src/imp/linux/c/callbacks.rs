@@ -133,7 +133,7 @@ impl Event {
     }
 }
 
-/// Function of an event, with its argument.
+/// Function of an event, with its argument. The owner calls a function of a module only while the owner keeps the module mapped.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(in crate::imp::linux) struct Target {
     function: usize,
@@ -147,8 +147,8 @@ impl Target {
 
     pub(in crate::imp::linux) fn call(self) {
         let function = ptr::with_exposed_provenance::<()>(self.function);
-        // SAFETY: the function is the host's own, or the module that provided the event has promised the call. A `sigval` is passed like
-        // a machine word.
+        // SAFETY: the function is the host's own, or the module that provided the event has promised calls while the module is mapped.
+        // The owner keeps the module mapped during the call. A `sigval` is passed like a machine word.
         unsafe { mem::transmute::<*const (), unsafe extern "C-unwind" fn(usize)>(function)(self.value) }
     }
 }
