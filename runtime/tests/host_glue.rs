@@ -228,12 +228,16 @@ fn closures_may_panic_drop_themselves_or_own_the_runtime() {
     assert_ne!(found.get(), usize::MAX, "the value was dropped");
     lamp.before().call(&host, (5,)).expect_err("it is bound to nothing");
 
-    // Listener that owns a handle to the host. The listener is still bound when the host is shut down.
+    // Listener that owns a handle to the host. The listener is still bound when the host is shut down. The log contains the location of the
+    // call that bound the listener.
+    let record = support::record("alcedo_runtime::callback");
     let owner = host.clone();
     let listener = lamp.before().listen(&host, move |_, (times,)| Ok(times + owner.objects().iter().len() as u32));
     let listener = listener.expect("it is bound");
     let weak = host.downgrade();
     host.shutdown().into_result().expect("a clean shutdown");
+    let log = record.take();
+    assert!(log.contains("callback=closure of a delegate from runtime/tests/host_glue.rs:"), "{log}");
     assert!(weak.upgrade().is_none(), "the closure is dropped with the host");
     assert!(!listener.is_bound());
     drop(listener);

@@ -96,6 +96,7 @@ impl<A: ValueParams, R: NativeResult> DelegateOf<A, R> {
     ///
     /// # Errors
     /// Returns the errors of [`DelegateOf::bind`], and [`Error::NotASafePoint`] if plugin code is on the stack.
+    #[track_caller]
     pub fn listen(
         &self,
         runtime: &Runtime,
