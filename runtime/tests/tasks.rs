@@ -4,6 +4,8 @@
 use crate::support;
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use alcedo_runtime::{Budget, ContextState, LeaseKind, ObjectHandle, Runtime, Value, process};
@@ -227,7 +229,7 @@ fn a_failed_reload_suspends_tasks_and_then_continues_them() {
     let report = host.reload(&[chores(&["panic-in-main"])]).expect("a Master");
 
     assert!(!report.is_committed(), "{report}");
-    // Posts may run while the host waits for the end of the new images, or after this wait.
+    // Posts run at the next safe point.
     let mut posted = Vec::new();
     let mut others = |lines: String| {
         let (posts, others): (Vec<_>, Vec<_>) = lines.lines().partition(|line| line.starts_with("posted"));
@@ -425,6 +427,41 @@ fn threads_of_the_host_post_too_in_one_order_with_modules() {
     );
     drop(host);
     assert!(!poster.post(note("too late")), "the runtime is gone");
+}
+
+#[test]
+fn closures_posted_before_a_reload_run_after_it() {
+    let (_record, host, _robot) = playing("chores");
+    for (next, is_committed) in [(chores(&["panic-in-main"]), false), (chores(&[]), true)] {
+        let (sender, results) = mpsc::channel();
+        let spawn = move |host: &Runtime| host.objects().spawn(ROBOT).map(drop).map_err(|error| error.to_string());
+        assert!(host.post_handle().post(move |host| drop(sender.send(spawn(host)))));
+        assert_eq!(host.reload(&[next]).expect("a Master").is_committed(), is_committed);
+        assert!(results.try_recv().is_err(), "the closure waits for the next safe point");
+        host.safe_point();
+        assert_eq!(results.try_recv(), Ok(Ok(())));
+    }
+}
+
+#[test]
+fn a_safe_point_ends_although_a_thread_posts_continuously() {
+    let host = support::hasty_host(&[chores(&[])]);
+    let (poster, is_over, is_stuck) = (host.post_handle(), AtomicBool::new(false), AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let until = Instant::now() + Duration::from_secs(60);
+            while !is_over.load(Ordering::Relaxed) && poster.post(|_| {}) {
+                if Instant::now() > until {
+                    is_stuck.store(true, Ordering::Relaxed);
+                    break;
+                }
+            }
+        });
+        assert!(host.wait(Duration::from_secs(60)), "the thread posts");
+        host.safe_point();
+        is_over.store(true, Ordering::Relaxed);
+    });
+    assert!(!is_stuck.load(Ordering::Relaxed), "the safe point ended only because the thread stopped");
 }
 
 #[test]

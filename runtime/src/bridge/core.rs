@@ -222,14 +222,6 @@ impl Core {
         }
     }
 
-    /// Runs posted closures while the game thread waits for an unload. Before a commit and during a rollback, the closures stay queued,
-    /// because the runtime would reject their operations.
-    pub(crate) fn pump_while_waiting(&self) {
-        if !self.world.mode.is_before_commit() {
-            self.pump_posted();
-        }
-    }
-
     /// Calls the listeners of an object, and then destroys the object. Returns an error if the object is already destroyed or is a class
     /// default object. Returns an error if a rollback of the reload in progress could not restore the object. Returns
     /// [`CallError::TooDeep`] if the stack is nearly exhausted.

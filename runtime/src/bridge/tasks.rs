@@ -116,6 +116,8 @@ pub(crate) struct Tasks {
     gates: RefCell<BTreeMap<ModuleId, Rc<Gate>>>,
     /// Current depth of nested calls of [`Tasks::pump_posted`].
     pumps: Cell<u32>,
+    /// Number of guards that [`Tasks::hold_posted`] has returned.
+    holds: Cell<u32>,
     /// Counts repeated failures in the log.
     failures: Repeats,
     /// Runs a closure that the host has posted. Set by `Runtime`.
@@ -131,6 +133,7 @@ impl Default for Tasks {
             store: RefCell::default(),
             gates: RefCell::default(),
             pumps: Cell::default(),
+            holds: Cell::default(),
             failures: Repeats::new(),
             run_for_host: OnceCell::default(),
         }
@@ -276,7 +279,7 @@ impl Tasks {
     /// Runs the closures that were posted before this call. Called at safe points, and while the game thread waits. A posted closure may
     /// call this function again, up to a depth of [`MOST_PUMPS`]. The nested call runs the closures that were posted later.
     pub(crate) fn pump_posted(&self, world: &World, red: &RedStack) {
-        if self.pumps.get() == MOST_PUMPS {
+        if self.pumps.get() == MOST_PUMPS || self.holds.get() > 0 {
             return;
         }
         let _pumping = Counted::in_cell(&self.pumps);
@@ -296,6 +299,12 @@ impl Tasks {
                 None => break,
             }
         }
+    }
+
+    /// Keeps posted closures in the queue until the guard is dropped. A closure would otherwise run inside a reload, where the runtime
+    /// rejects most operations, and where a module may be suspended or its changes may be rolled back.
+    pub(crate) fn hold_posted(&self) -> Counted<'_> {
+        Counted::in_cell(&self.holds)
     }
 
     /// Ends each job whose object is destroyed or has lost its plugin part.
@@ -340,8 +349,10 @@ impl Tasks {
         gates.get(&module).cloned().ok_or_else(|| CallError::Unavailable { what: "the calling module".into() })
     }
 
+    /// Receives the messages that were sent before this call. Later messages remain in the inbox, because a thread that posts continuously
+    /// would otherwise block the game thread.
     fn receive(&self, world: &World, red: &RedStack) {
-        while let Ok(message) = self.messages.try_recv() {
+        for message in self.messages.try_iter().take(self.messages.len()) {
             match message {
                 Message::Wake(job) => self.store.borrow_mut().wake(store::key_of(job)),
                 Message::Cancel(job) => self.cancel(red, job),
