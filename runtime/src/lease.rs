@@ -221,6 +221,7 @@ pub struct Sealed {
 }
 
 /// Lease, or poll of an unload, with its thread and the time of its start.
+#[derive(Clone)]
 pub(crate) struct Entry {
     kind: LeaseKind,
     owner: Arc<str>,

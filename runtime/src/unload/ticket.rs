@@ -208,12 +208,13 @@ impl UnloadTicket {
     pub fn report(&self) -> BlockerReport {
         // Omits the current thread, because module code may call this method inside a poll.
         let driver = match &*self.work() {
-            Work::Driven(driver) if !driver.is_here() => Some(driver.to_blocker()),
+            Work::Driven(driver) if !driver.is_here() => Some(driver.clone()),
             Work::Driven(_) | Work::Here(_) | Work::Gone => None,
         };
+        let driver = driver.as_ref().map(Entry::to_blocker).filter(|driver| driver.age >= LONG_POLL);
         let status = self.status();
         let mut blockers = status.blockers.clone();
-        blockers.extend(driver.filter(|driver| driver.age >= LONG_POLL));
+        blockers.extend(driver);
         BlockerReport {
             subject: self.shared.subject.clone(),
             state: status.state,

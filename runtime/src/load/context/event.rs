@@ -85,8 +85,8 @@ pub enum ContextEventKind {
     /// The mains of all modules have returned.
     PostStartup,
     /// These modules have been loaded, and their mains have returned. A load into a Slim, a pinned context or the Default raises the event
-    /// once per module. The Master raises the event once, with all new modules, when the generation is complete and live. A reload that
-    /// only removes modules raises no `Loaded` event.
+    /// once per module. The Master raises the event once, with all new modules, when the generation is complete and live. The list is empty
+    /// for a reload that only removes modules.
     Loaded(Vec<String>),
     /// The generation accepts no new loads, calls or leases. Each generation raises the event once. The Default raises the event when the
     /// host shuts down.

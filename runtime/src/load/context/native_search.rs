@@ -24,8 +24,11 @@ pub(super) fn find(
     let _busy = generation.busy(&format!("looking up the native library {name}"))?;
     let mut search = Search { generation, name, trace: Vec::new() };
     let found = search.run(module)?;
-    let (context, name, trace) = (generation.title(), name.to_owned(), search.trace);
-    found.ok_or(ContextError::NativeNotFound { context, name, trace })
+    found.ok_or_else(|| ContextError::NativeNotFound {
+        context: generation.title(),
+        name: name.to_owned(),
+        trace: search.trace,
+    })
 }
 
 struct Search<'a> {
