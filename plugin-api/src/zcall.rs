@@ -429,16 +429,16 @@ impl<A: Params, R: ReturnValue> ZFunction<A, R> {
     /// ```
     #[inline]
     pub fn call(&self, args: A) -> Result<R, CallError> {
-        self.call_on(None, &args)
+        self.call_on(None, args)
     }
 
     /// Calls the function on an object, or without an object.
     #[inline]
-    pub(crate) fn call_on(&self, object: Option<ObjectHandle>, args: &A) -> Result<R, CallError> {
+    pub(crate) fn call_on(&self, object: Option<ObjectHandle>, args: A) -> Result<R, CallError> {
         if !is_direct::<A, R>() {
-            return self.callee.call(object, &self.name, args);
+            return self.callee.call(object, &self.name, &args);
         }
-        of_bits(match self.code.call(|| self.handle(), Called::by_name(object.unwrap_or_default()), args) {
+        of_bits(match self.code.call(|| self.handle(), Called::by_name(object.unwrap_or_default()), &args) {
             Some(bits) => bits,
             None => self.bits_by_slots(object, args),
         })
@@ -474,8 +474,8 @@ impl<A: Params, R: ReturnValue> ZFunction<A, R> {
 
     #[cold]
     #[inline(never)]
-    fn bits_by_slots(&self, object: Option<ObjectHandle>, args: &A) -> Result<u64, CallError> {
-        self.callee.call(object, &self.name, args).map(R::into_direct_bits)
+    fn bits_by_slots(&self, object: Option<ObjectHandle>, args: A) -> Result<u64, CallError> {
+        self.callee.call(object, &self.name, &args).map(R::into_direct_bits)
     }
 }
 

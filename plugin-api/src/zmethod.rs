@@ -102,7 +102,7 @@ impl<A: Params, R: ReturnValue> ZMethod<A, R> {
     /// ```
     #[inline]
     pub fn call<C: Class>(&self, object: Obj<C>, args: A) -> Result<R, CallError> {
-        self.0.call_on(Some(object.handle()), &args)
+        self.0.call_on(Some(object.handle()), args)
     }
 
     /// Calls the function on each of these objects, in order, with equal arguments, in one host call. A failure or a panic does not stop

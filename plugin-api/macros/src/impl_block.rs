@@ -283,10 +283,10 @@ fn simple_type(at: Cursor<'_>) -> Option<(Type, Cursor<'_>)> {
     Some((Type::Path(TypePath { qself: None, path: Path::from(segment) }), rest))
 }
 
-/// Returns true if an identifier is a name, or `Self`. In code that the compiler has parsed, all other keywords precede tokens that no
-/// simple form contains.
+/// Returns true if an identifier is a name, or `Self`. In valid code, all other keywords precede tokens that no simple form contains.
+/// `dyn` and `impl` without a bound are errors that the compiler finds only after the expansion.
 fn is_plain(ident: &Ident) -> bool {
-    !matches!(ident.to_string().as_str(), "_" | "self" | "super" | "crate" | "true" | "false")
+    !matches!(ident.to_string().as_str(), "_" | "self" | "super" | "crate" | "true" | "false" | "dyn" | "impl")
 }
 
 fn begins_signature(input: ParseStream<'_>) -> bool {

@@ -147,6 +147,7 @@ pub const fn all_functions<C, const N: usize>(lists: &[&[Function<C>]]) -> [Func
         }
         list += 1;
     }
+    assert!(to == N, "the array has as many entries as the lists");
     all
 }
 

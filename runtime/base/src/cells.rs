@@ -67,7 +67,9 @@ impl<'a, T> Pushed<'a, T> {
 
 impl<T> Drop for Pushed<'_, T> {
     fn drop(&mut self) {
-        self.0.borrow_mut().pop();
+        // Dropping the entry may run code that uses the list, so no borrow is held then.
+        let entry = self.0.borrow_mut().pop();
+        drop(entry);
     }
 }
 

@@ -395,7 +395,7 @@ impl<'a> View<'a> {
     where
         'a: 'p,
     {
-        // SAFETY: the caller of `from_raw` promised a value of each field's type, and `at` found the field. Each method of a
+        // SAFETY: the caller of `from_raw` promised a value of each field's type, and `address_of` found the field. Each method of a
         // view finishes its access before the next begins.
         self.address_of(property).map(|at| unsafe { PtrMut::new(at, &property.ty) })
     }
@@ -410,7 +410,7 @@ impl<'a> View<'a> {
             return Err(mismatch(&member(one), &one.ty, &two.ty));
         }
         let (to, from) = (self.ptr_mut(one)?, other.address_of(two)?);
-        // SAFETY: the caller of `from_raw` promised a value of each field's type, and `at` found the field. Both types are
+        // SAFETY: the caller of `from_raw` promised a value of each field's type, and `address_of` found the field. Both types are
         // equal by the comparison above. Each method of a view finishes its access before the next begins.
         Ok((to, unsafe { Ptr::new(from, &one.ty) }))
     }
@@ -451,7 +451,7 @@ impl<'a> View<'a> {
         let Some(of) = T::of(&property.ty) else {
             return Err(mismatch(&member(property), &property.ty.in_full(), &T::describe()));
         };
-        // SAFETY: the caller of `from_raw` promised a value of each field's type, `at` found the field, and `of` is the data
+        // SAFETY: the caller of `from_raw` promised a value of each field's type, `address_of` found the field, and `of` is the data
         // of the field's type. Each method of a view finishes its access before the next begins.
         self.address_of(property).map(|at| unsafe { Mut::new(at, of) })
     }

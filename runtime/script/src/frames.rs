@@ -129,7 +129,7 @@ impl Frames {
         pushed.map_err(|linked| self.too_deep(linked.function.path.to_string()))
     }
 
-    /// Variant of [`Self::push`] for calls from the interpreter loop. If the depth limit or the memory limit is reached, returns the code.
+    /// Pushes a frame. If the depth limit or the memory limit is reached, pushes none and returns the code.
     #[inline(always)]
     pub(crate) fn try_push(
         &self,

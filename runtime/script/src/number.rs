@@ -98,6 +98,16 @@ pub(crate) fn clockwise_from(left: i32, right: i32) -> bool {
     if (left - right).abs() > 0x8000 { left < right } else { left > right }
 }
 
+/// Returns true for operators that are defined for two numbers.
+pub(crate) fn takes_numbers(op: Op) -> bool {
+    match op {
+        Op::Concat | Op::ConcatSpaced | Op::TextWithout | Op::Dot | Op::Cross => false,
+        Op::Add | Op::Sub | Op::Mul | Op::Div | Op::Rem | Op::Pow | Op::Shl | Op::Shr | Op::Ushr => true,
+        Op::BitAnd | Op::BitOr | Op::BitXor | Op::Xor | Op::ClockwiseFrom => true,
+        Op::Eq | Op::Ne | Op::Lt | Op::Le | Op::Gt | Op::Ge | Op::Near => true,
+    }
+}
+
 /// Returns true for operators with a `bool` result.
 pub(crate) fn compares(op: Op) -> bool {
     matches!(op, Op::Eq | Op::Ne | Op::Lt | Op::Le | Op::Gt | Op::Ge | Op::Near | Op::Xor | Op::ClockwiseFrom)

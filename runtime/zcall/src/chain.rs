@@ -258,13 +258,15 @@ impl ResolverChain {
         Ok(())
     }
 
-    /// Returns the list of modules. Protocols and resolvers of a module that is not running are skipped.
+    /// Returns the list of modules. Protocols and resolvers of a module that is not running are skipped. If a call table shares the list,
+    /// change statuses only through the table, which also changes the epoch.
     #[must_use]
     pub fn modules(&self) -> &Rc<ModuleStatuses> {
         &self.modules
     }
 
-    /// Removes the protocols and resolvers of a module. The module may be suspended. Has no effect for the host's own module.
+    /// Ends a module in the list, and removes its protocols and resolvers. A call table with this list must end the module first. The
+    /// module may be suspended. Has no effect for the host's own module.
     pub fn end_module(&self, module: ModuleId) {
         if module == ModuleId::HOST {
             return;

@@ -120,7 +120,8 @@ impl Explicit {
         lines
     }
 
-    /// Removes the functions of a module. The module may be suspended. Has no effect for the host's own module.
+    /// Ends a module in the list, and removes its functions. A call table with this list must end the module first. The module may be
+    /// suspended. Has no effect for the host's own module.
     pub fn end_module(&self, module: ModuleId) {
         if module == ModuleId::HOST {
             return;

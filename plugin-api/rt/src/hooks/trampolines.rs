@@ -33,7 +33,7 @@ macro_rules! trampoline {
 }
 
 /// Defines hooks that the host implements. While a host is present, the hook calls the host's function instead of the platform's function.
-/// The hook passes on its own arguments, unless the line of the list specifies other arguments.
+/// The hook passes on its own arguments, unless the line of the list specifies other arguments. The results `without` are for `platform!`.
 macro_rules! hooks {
     ($(
         fn $name:ident($($arg:ident: $ty:ty),*) $(-> $ret:ty)? $(, without: $without:expr)? $(, if $condition:expr)?

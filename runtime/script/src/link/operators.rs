@@ -11,7 +11,7 @@ use alcedo_uc::hir::{Conversion, Num, Op, Operand, Unary};
 use super::{Checked, Linker, num_of, plain_size};
 use crate::code::Reg;
 use crate::exec::{OpCode, Slow, Source};
-use crate::number::{TripleOp, compares, kind_of};
+use crate::number::{TripleOp, compares, kind_of, takes_numbers};
 
 impl Linker<'_> {
     pub(super) fn copy(&mut self, to: Reg, from: Reg) -> Checked<()> {
@@ -96,7 +96,7 @@ impl Linker<'_> {
                 return Ok(());
             }
         };
-        if matches!(op, Op::Concat | Op::ConcatSpaced | Op::TextWithout | Op::Dot | Op::Cross) {
+        if !takes_numbers(op) {
             return Err(format!("{op:?} is not defined for two numbers"));
         }
         self.expect_num(left, num)?;

@@ -135,6 +135,7 @@ impl Body<'_, '_> {
             let kind = self.expression_statement(value)?;
             Ok(Stmt { kind, line: self.line(value.span) })
         };
+        // Checks all expressions before it returns an error, so that each error is reported.
         let found: Vec<Found<Stmt>> = of.iter().map(one).collect();
         found.into_iter().collect()
     }

@@ -187,7 +187,7 @@ pub struct Property {
     pub doc: String,
 }
 
-/// Classes that may access a member. For tools only, because the checker has already verified every access.
+/// Classes that may call a function. For tools only, because the checker has already verified every access.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Access {
     /// All classes.
