@@ -4,6 +4,7 @@
 //! spawns objects continuously.
 
 use std::collections::VecDeque;
+use std::fmt::Write as _;
 use std::rc::Rc;
 
 use alcedo_abi::names::shows_itself;
@@ -181,6 +182,15 @@ impl Naming {
             Label::Explicit(name) | Label::Part(name) => name,
             Label::Made { series, number } => names.intern(&format!("{}_{number}", self.series[series as usize].text)),
         }
+    }
+
+    /// Adds a generated name to `text`, and returns `true`, if no explicit name equals the generated name.
+    pub(super) fn write_unique(&self, label: Label, text: &mut String) -> bool {
+        let Label::Made { series, number } = label else { return false };
+        let series = &self.series[series as usize];
+        // Cannot fail, because `text` is a `String`.
+        let _written = write!(text, "{}_{number}", series.text);
+        !series.explicit_numbers.contains_key(&number)
     }
 
     /// Returns the objects in `outer` that have the explicit name `text`, latest first. Omits default subobjects that their owner lists. If

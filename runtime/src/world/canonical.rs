@@ -1,8 +1,9 @@
-//! Reads the body of a world file in canonical form. In this form, which Alcedo writes, lengths are definite, tags are absent, and all keys
-//! are known. This reader copies strings directly from the bytes, and stores each name of a kept field once for all objects. If the body
-//! has a different form, for example because a different program has written the file, the result is `None`. The general reader of
-//! `ciborium` then reads the body or describes the defect.
+//! Writes the objects of a world file in canonical form, and reads a body in this form. In canonical form, lengths are definite, tags are
+//! absent, and all keys are known. The reader copies strings directly from the bytes, and stores each name of a kept field once for all
+//! objects. If the body has a different form, for example because a different program has written the file, the result is `None`. The
+//! general reader of `ciborium` then reads the body or describes the defect.
 
+use std::io;
 use std::rc::Rc;
 use std::str;
 
@@ -24,6 +25,81 @@ const TRUE: u8 = 0xf5;
 
 /// Minimum size in bytes of an object record: the header of the map, and the keys `class` and `name` with their values.
 const MIN_OBJECT: usize = 14;
+
+/// Adds the record of an object to `to`.
+pub(super) fn write(record: &ObjectRecord, to: &mut Vec<u8>) -> io::Result<()> {
+    let ObjectRecord { class, name, outer, part, root, lazy, values, kept } = record;
+    let optional = [outer.is_some(), part.is_some(), *root, lazy.is_some(), !values.is_empty(), !kept.is_empty()];
+    put(MAP, 2 + optional.iter().filter(|is_present| **is_present).count() as u64, to);
+    put_text("class", to);
+    put(UNSIGNED, u64::from(*class), to);
+    put_text("name", to);
+    put_text(name, to);
+    if let Some(outer) = outer {
+        put_text("outer", to);
+        put(UNSIGNED, u64::from(*outer), to);
+    }
+    if let Some(part) = part {
+        put_text("part", to);
+        put_text(part, to);
+    }
+    if *root {
+        put_text("root", to);
+        to.push(TRUE);
+    }
+    if let Some((high, low)) = lazy {
+        put_text("lazy", to);
+        put(ARRAY, 2, to);
+        put(UNSIGNED, *high, to);
+        put(UNSIGNED, *low, to);
+    }
+    if !values.is_empty() {
+        put_text("values", to);
+        put(ARRAY, values.len() as u64, to);
+    }
+    for (index, value) in values {
+        put(ARRAY, 2, to);
+        put(UNSIGNED, u64::from(*index), to);
+        ciborium::into_writer(value, &mut *to).map_err(io::Error::other)?;
+    }
+    if !kept.is_empty() {
+        put_text("kept", to);
+        put(ARRAY, kept.len() as u64, to);
+    }
+    for KeptRecord { class, name, data } in kept {
+        put(MAP, 3, to);
+        put_text("class", to);
+        put_text(class, to);
+        put_text("name", to);
+        put_text(name, to);
+        put_text("data", to);
+        put(BYTES, data.len() as u64, to);
+        to.extend_from_slice(data);
+    }
+    Ok(())
+}
+
+#[inline]
+fn put_text(text: &str, to: &mut Vec<u8>) {
+    put(TEXT, text.len() as u64, to);
+    to.extend_from_slice(text.as_bytes());
+}
+
+/// Adds the shortest header with this number.
+#[inline]
+fn put(major: u8, number: u64, to: &mut Vec<u8>) {
+    let (major, bytes) = (major << 5, number.to_be_bytes());
+    match number {
+        0..24 => to.push(major | bytes[7]),
+        24..0x100 => to.extend_from_slice(&[major | 24, bytes[7]]),
+        0x100..0x1_0000 => to.extend_from_slice(&[major | 25, bytes[6], bytes[7]]),
+        0x1_0000..0x1_0000_0000 => to.extend_from_slice(&[major | 26, bytes[4], bytes[5], bytes[6], bytes[7]]),
+        _ => {
+            to.push(major | 27);
+            to.extend_from_slice(&bytes);
+        }
+    }
+}
 
 /// Reads a whole body. Returns `None` if the body is not in canonical form, or is invalid.
 pub(super) fn read(body: &[u8]) -> Option<WorldFile> {

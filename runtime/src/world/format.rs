@@ -52,7 +52,7 @@ impl<'a> Records<'a> {
 
     /// Writes the next object.
     pub(crate) fn object(&mut self, record: &ObjectRecord) -> io::Result<()> {
-        put(record, &mut self.bytes)?;
+        canonical::write(record, &mut self.bytes)?;
         if self.bytes.len() >= CHUNK {
             self.to.write_all(&self.bytes)?;
             self.bytes.clear();

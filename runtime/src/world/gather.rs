@@ -85,7 +85,8 @@ fn is_closure(class: &Class) -> bool {
 
 /// Name and outer of an object in the file.
 struct Entry {
-    name: Name,
+    /// Name in the file. `None` for an object with its generated name, which no other object has.
+    name: Option<Name>,
     outer: Option<u32>,
     /// Name of the default subobject in the outer.
     part: Option<Rc<str>>,
@@ -94,15 +95,17 @@ struct Entry {
 }
 
 impl Entry {
-    fn of(indexes: &FileIndexes<'_>, object: ObjectHandle) -> Self {
+    /// `text` is a buffer.
+    fn of(indexes: &FileIndexes<'_>, object: ObjectHandle, text: &mut String) -> Self {
         let objects = &indexes.world.objects;
         let owner = objects.outer(object).filter(|outer| !outer.is_none());
         let outer = owner.and_then(|outer| indexes.of(outer));
         let is_part = objects.flags(object).is_some_and(|flags| flags & object_flags::SUBOBJECT != 0);
         let owner_of_part = owner.filter(|_| outer.is_some() && is_part);
         let part = owner_of_part.and_then(|owner| objects.parts(owner).into_iter().find(|(_, child)| *child == object));
+        let is_unique = objects.write_unique_name(object, text) && name_problem(text, outer.is_none()).is_none();
         Self {
-            name: objects.name(object).unwrap_or_default(),
+            name: (!is_unique).then(|| objects.name(object).unwrap_or_default()),
             outer,
             part: part.map(|(part, _)| part),
             is_orphan: owner.is_some() && outer.is_none(),
@@ -114,8 +117,9 @@ impl Entry {
 /// if a kept field cannot be serialized.
 pub(super) fn gather(core: &Core, path: &Path, to: &mut dyn Write) -> Result<u64, WorldError> {
     let indexes = FileIndexes::new(&core.world);
-    let mut entries: Vec<_> = indexes.living.iter().map(|object| Entry::of(&indexes, *object)).collect();
-    name_apart(&core.world, &mut entries);
+    let mut text = String::new();
+    let mut entries: Vec<_> = indexes.living.iter().map(|object| Entry::of(&indexes, *object, &mut text)).collect();
+    name_apart(&core.world, &indexes.living, &mut entries);
     let mut records = Records::new(to, entries.len() as u32).map_err(unwritten(path))?;
     let mut gathering = Gathering {
         core,
@@ -141,37 +145,42 @@ pub(super) fn gather(core: &Core, path: &Path, to: &mut dyn Write) -> Result<u64
 /// Makes names unique within each outer. Duplicates have two causes. First, an object whose outer was destroyed (an orphan) is saved
 /// without an outer. Another object without an outer may have the name of the orphan. Second, a class may have gained a subobject with the
 /// name of an existing object. In both cases the orphan or the existing object receives a new name in the file. Subobjects are named first,
-/// and orphans last, because no saved reference uses the path of an orphan.
-fn name_apart(world: &World, entries: &mut [Entry]) {
+/// and orphans last, because no saved reference uses the path of an orphan. `living` contains the objects of the entries.
+fn name_apart(world: &World, living: &[ObjectHandle], entries: &mut [Entry]) {
     let mut used_names: FxHashSet<(Option<u32>, Name)> = FxHashSet::default();
-    used_names.reserve(entries.len());
     let mut numbers: FxHashMap<(Option<u32>, String), u32> = FxHashMap::default();
     let mut apart = Vec::new();
     let rank = |entry: &Entry| if entry.part.is_some() { 0 } else { 1 + u8::from(entry.is_orphan) };
     for next in 0..=2 {
         for (at, entry) in entries.iter().enumerate().filter(|(_, entry)| rank(entry) == next) {
+            let Some(name) = entry.name else { continue };
             // The name of a subobject is always valid.
             let is_name =
-                entry.part.is_some() || name_problem(&world.names.text(entry.name), entry.outer.is_none()).is_none();
-            if !is_name || !used_names.insert((entry.outer, entry.name)) {
-                apart.push(at);
+                entry.part.is_some() || name_problem(&world.names.text(name), entry.outer.is_none()).is_none();
+            if !is_name || !used_names.insert((entry.outer, name)) {
+                apart.push((at, name));
             }
         }
     }
-    for at in apart {
-        let Entry { name, outer, .. } = &mut entries[at];
-        let text = world.names.text(*name);
+    if !apart.is_empty() {
+        let generated = entries.iter().zip(living).filter(|(entry, _)| entry.name.is_none());
+        used_names.extend(generated.filter_map(|(entry, object)| Some((entry.outer, world.objects.name(*object)?))));
+    }
+    for (at, mut name) in apart {
+        let Entry { outer, .. } = entries[at];
+        let text = world.names.text(name);
         let stem = text.strip_prefix(DEFAULT_PREFIX).filter(|rest| !rest.is_empty()).unwrap_or(&text);
         let stem = &stem[..stem.floor_char_boundary(1000)];
         // For some stems, such as `Default_`, the name with a number is invalid.
         let is_stem = name_problem(&format!("{stem}_1"), outer.is_none()).is_none();
         let stem = if is_stem { stem } else { "Object" }.to_owned();
-        let number = numbers.entry((*outer, stem.clone())).or_default();
+        let number = numbers.entry((outer, stem.clone())).or_default();
         while {
             *number += 1;
-            *name = world.names.intern(&format!("{stem}_{number}"));
-            !used_names.insert((*outer, *name))
+            name = world.names.intern(&format!("{stem}_{number}"));
+            !used_names.insert((outer, name))
         } {}
+        entries[at].name = Some(name);
     }
 }
 
@@ -195,16 +204,23 @@ impl Gathering<'_> {
         let (core, world) = (self.core, &self.core.world);
         let failed = |error| WorldError::Keep { object: world.objects.display(object).to_string(), error };
         let kept = core.plugins().save_kept(object, &mut self.share).map_err(failed)?;
-        let name = world.names.text(entry.name);
-        let failed = |error| WorldError::Object { object: name.to_string(), error };
+        match entry.name {
+            Some(name) => {
+                record.name.clear();
+                record.name.push_str(&world.names.text(name));
+            }
+            None if world.objects.write_unique_name(object, &mut record.name) => {}
+            // Plugin code that serializes a kept field has destroyed or renamed the object.
+            None => return Err(failed(CallError::Stale { handle: object })),
+        }
+        let name = &record.name;
+        let failed = |error| WorldError::Object { object: name.clone(), error };
         let notes = self.notes(object).map_err(failed)?;
         record.values.clear();
         let values = &mut record.values;
         let read = world.objects.with_body(object, |body| self.values(object, body, &notes, values));
         let asleep = read.map_err(failed)?.map_err(failed)?;
         record.class = notes.index;
-        record.name.clear();
-        record.name.push_str(&name);
         record.outer = entry.outer;
         record.part = entry.part.as_deref().map(str::to_owned);
         record.root = world.objects.is_root(object);

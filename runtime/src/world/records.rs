@@ -2,11 +2,11 @@
 
 use std::rc::Rc;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::world::file_value::FileValue;
 
-#[derive(Serialize, Deserialize, Clone, PartialEq, Debug, Default)]
+#[derive(Deserialize, Clone, PartialEq, Debug, Default)]
 pub(crate) struct WorldFile {
     /// Declarations of the structs in saved values, sorted by path. Programs that read the file without a host need these declarations.
     pub(crate) structs: Vec<StructRecord>,
@@ -42,56 +42,45 @@ pub(crate) struct ClassRecord {
     pub(crate) properties: Vec<PropertyRecord>,
 }
 
-#[derive(Serialize, Deserialize, Clone, PartialEq, Debug, Default)]
+#[derive(Deserialize, Clone, PartialEq, Debug, Default)]
 pub(crate) struct ObjectRecord {
     /// Index of the object's class.
     pub(crate) class: u32,
     pub(crate) name: String,
     /// Index of the outer object.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub(crate) outer: Option<u32>,
     /// Name of the default subobject in the outer. `None` for all other objects.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub(crate) part: Option<String>,
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default)]
     pub(crate) root: bool,
     /// Id of the object for lazy references. `None` if no lazy reference to the object was ever created.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub(crate) lazy: Option<(u64, u64)>,
     /// Values that differ from the defaults. Each value has the index of its property in the class.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub(crate) values: Vec<(u32, FileValue)>,
     /// Kept fields of the object's plugin part.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub(crate) kept: Vec<KeptRecord>,
 }
 
 /// Saved field of a plugin part.
-#[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
+#[derive(Deserialize, Clone, PartialEq, Eq, Debug)]
 pub(crate) struct KeptRecord {
     /// Path of the class that declares the field. Objects share the strings of their fields.
-    #[serde(with = "shared")]
+    #[serde(deserialize_with = "shared")]
     pub(crate) class: Rc<str>,
-    #[serde(with = "shared")]
+    #[serde(deserialize_with = "shared")]
     pub(crate) name: Rc<str>,
     /// Field value in CBOR.
     #[serde(with = "serde_bytes")]
     pub(crate) data: Vec<u8>,
 }
 
-/// Serializes shared strings as strings.
-mod shared {
-    use std::rc::Rc;
-
-    use serde::{Deserialize as _, Deserializer, Serializer};
-
-    pub(super) fn serialize<S: Serializer>(text: &Rc<str>, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_str(text)
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Rc<str>, D::Error> {
-        String::deserialize(from).map(Rc::from)
-    }
+fn shared<'de, D: Deserializer<'de>>(from: D) -> Result<Rc<str>, D::Error> {
+    String::deserialize(from).map(Rc::from)
 }
 
 /// Error for an invalid world file. The caller adds the path of the file to the message.
@@ -169,10 +158,6 @@ pub enum FormatError {
         /// Description of the defect.
         problem: String,
     },
-}
-
-fn is_false(it: &bool) -> bool {
-    !it
 }
 
 pub(super) fn malformed(problem: impl Into<String>) -> FormatError {

@@ -107,6 +107,14 @@ impl Objects {
         Some(store.naming.name(&self.names, label))
     }
 
+    /// Writes the name of the object to `text`, and returns `true`, if the name is generated and no other object has it.
+    /// Interns no name.
+    pub fn write_unique_name(&self, object: ObjectHandle, text: &mut String) -> bool {
+        let store = self.store.borrow();
+        text.clear();
+        store.slots.get(object).is_some_and(|slot| store.naming.write_unique(slot.label, text))
+    }
+
     /// Formats an object for messages: `Game.Cube (Cube_1)`. If the object does not exist, formats the handle. The text is created only
     /// when the result is formatted.
     #[inline]
