@@ -445,7 +445,7 @@ fn closures_posted_before_a_reload_run_after_it() {
 
 #[test]
 fn a_safe_point_ends_although_a_thread_posts_continuously() {
-    let host = support::hasty_host(&[chores(&[])]);
+    let (_record, host, _robot) = playing("chores");
     let (poster, is_over, is_stuck) = (host.post_handle(), AtomicBool::new(false), AtomicBool::new(false));
     std::thread::scope(|scope| {
         scope.spawn(|| {

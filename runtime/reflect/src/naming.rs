@@ -56,6 +56,13 @@ pub(super) enum Label {
     Made { series: u32, number: u32 },
 }
 
+/// Generated name without its text. Remains valid after its object is renamed or destroyed. Belongs to one store.
+#[derive(Clone, Copy, Debug)]
+pub struct GeneratedName {
+    series: u32,
+    number: u32,
+}
+
 /// Names of the objects of a store.
 #[derive(Debug, Default)]
 pub(super) struct Naming {
@@ -184,13 +191,16 @@ impl Naming {
         }
     }
 
-    /// Adds a generated name to `text`, and returns `true`, if no explicit name equals the generated name.
-    pub(super) fn write_unique(&self, label: Label, text: &mut String) -> bool {
-        let Label::Made { series, number } = label else { return false };
-        let series = &self.series[series as usize];
+    /// Returns the generated name if no explicit name equals it.
+    pub(super) fn unique(&self, label: Label) -> Option<GeneratedName> {
+        let Label::Made { series, number } = label else { return None };
+        let is_taken = self.series[series as usize].explicit_numbers.contains_key(&number);
+        (!is_taken).then_some(GeneratedName { series, number })
+    }
+
+    pub(super) fn write(&self, name: GeneratedName, text: &mut String) {
         // Cannot fail, because `text` is a `String`.
-        let _written = write!(text, "{}_{number}", series.text);
-        !series.explicit_numbers.contains_key(&number)
+        let _written = write!(text, "{}_{}", self.series[name.series as usize].text, name.number);
     }
 
     /// Returns the objects in `outer` that have the explicit name `text`, latest first. Omits default subobjects that their owner lists. If

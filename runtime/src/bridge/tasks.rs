@@ -278,6 +278,7 @@ impl Tasks {
 
     /// Runs the closures that were posted before this call. Called at safe points, and while the game thread waits. A posted closure may
     /// call this function again, up to a depth of [`MOST_PUMPS`]. The nested call runs the closures that were posted later.
+    /// Has no effect while a guard of [`Tasks::hold_posted`] exists.
     pub(crate) fn pump_posted(&self, world: &World, red: &RedStack) {
         if self.pumps.get() == MOST_PUMPS || self.holds.get() > 0 {
             return;

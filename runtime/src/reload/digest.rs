@@ -144,8 +144,7 @@ fn files(loads: &Loads) -> Vec<String> {
     names
 }
 
-/// Lists the scheduled jobs of modules. Omits posted closures, because posted closures run whenever the game thread waits, even during a
-/// rollback.
+/// Lists the scheduled jobs of modules. Omits posted closures, because other threads may post during the reload.
 fn jobs(core: &Core) -> Vec<String> {
     let infos = core.tasks.infos();
     infos.iter().filter(|job| job.kind != LeaseKind::Posted).map(|job| format!("{job:?}")).collect()

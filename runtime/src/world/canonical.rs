@@ -301,6 +301,11 @@ mod tests {
             let body = body(&file);
             assert_eq!(read(&body).as_ref(), Some(&file));
             assert_eq!(ciborium::from_reader::<WorldFile, _>(body.as_slice()).expect("it is valid"), file);
+            let tree: ciborium::Value = ciborium::from_reader(body.as_slice()).expect("it is CBOR");
+            let mut again = Vec::new();
+            ciborium::into_writer(&tree, &mut again).expect("a tree is written");
+            // The list of objects has a length of four bytes, because its header is written first.
+            assert_eq!(again.len() + 4, body.len(), "each header is as short as possible");
         }
     }
 

@@ -18,7 +18,7 @@ use crate::object::World;
 use crate::object::body::Body;
 use crate::object::class::Class;
 use crate::object::dormant::{Dormant, KeptField, KeptValue};
-use crate::object::naming::{DEFAULT_PREFIX, name_problem};
+use crate::object::naming::{DEFAULT_PREFIX, GeneratedName, name_problem};
 use crate::object::objects::object_flags;
 use crate::object::property::{Property, PropertyType};
 use crate::object::storage::transfer::{Rule, Transfer};
@@ -83,10 +83,16 @@ fn is_closure(class: &Class) -> bool {
     &*class.package == "Core" && class.name.starts_with(CLOSURE)
 }
 
+#[derive(Clone, Copy)]
+enum FileName {
+    /// Generated name, which no other object has.
+    Generated(GeneratedName),
+    Other(Name),
+}
+
 /// Name and outer of an object in the file.
 struct Entry {
-    /// Name in the file. `None` for an object with its generated name, which no other object has.
-    name: Option<Name>,
+    name: FileName,
     outer: Option<u32>,
     /// Name of the default subobject in the outer.
     part: Option<Rc<str>>,
@@ -103,9 +109,13 @@ impl Entry {
         let is_part = objects.flags(object).is_some_and(|flags| flags & object_flags::SUBOBJECT != 0);
         let owner_of_part = owner.filter(|_| outer.is_some() && is_part);
         let part = owner_of_part.and_then(|owner| objects.parts(owner).into_iter().find(|(_, child)| *child == object));
-        let is_unique = objects.write_unique_name(object, text) && name_problem(text, outer.is_none()).is_none();
+        let generated = objects.unique_name(object).filter(|name| {
+            objects.write_name(*name, text);
+            name_problem(text, outer.is_none()).is_none()
+        });
+        let other = || FileName::Other(objects.name(object).unwrap_or_default());
         Self {
-            name: (!is_unique).then(|| objects.name(object).unwrap_or_default()),
+            name: generated.map_or_else(other, FileName::Generated),
             outer,
             part: part.map(|(part, _)| part),
             is_orphan: owner.is_some() && outer.is_none(),
@@ -119,7 +129,7 @@ pub(super) fn gather(core: &Core, path: &Path, to: &mut dyn Write) -> Result<u64
     let indexes = FileIndexes::new(&core.world);
     let mut text = String::new();
     let mut entries: Vec<_> = indexes.living.iter().map(|object| Entry::of(&indexes, *object, &mut text)).collect();
-    name_apart(&core.world, &indexes.living, &mut entries);
+    name_apart(&core.world, &mut entries);
     let mut records = Records::new(to, entries.len() as u32).map_err(unwritten(path))?;
     let mut gathering = Gathering {
         core,
@@ -145,15 +155,15 @@ pub(super) fn gather(core: &Core, path: &Path, to: &mut dyn Write) -> Result<u64
 /// Makes names unique within each outer. Duplicates have two causes. First, an object whose outer was destroyed (an orphan) is saved
 /// without an outer. Another object without an outer may have the name of the orphan. Second, a class may have gained a subobject with the
 /// name of an existing object. In both cases the orphan or the existing object receives a new name in the file. Subobjects are named first,
-/// and orphans last, because no saved reference uses the path of an orphan. `living` contains the objects of the entries.
-fn name_apart(world: &World, living: &[ObjectHandle], entries: &mut [Entry]) {
+/// and orphans last, because no saved reference uses the path of an orphan.
+fn name_apart(world: &World, entries: &mut [Entry]) {
     let mut used_names: FxHashSet<(Option<u32>, Name)> = FxHashSet::default();
     let mut numbers: FxHashMap<(Option<u32>, String), u32> = FxHashMap::default();
     let mut apart = Vec::new();
     let rank = |entry: &Entry| if entry.part.is_some() { 0 } else { 1 + u8::from(entry.is_orphan) };
     for next in 0..=2 {
         for (at, entry) in entries.iter().enumerate().filter(|(_, entry)| rank(entry) == next) {
-            let Some(name) = entry.name else { continue };
+            let FileName::Other(name) = entry.name else { continue };
             // The name of a subobject is always valid.
             let is_name =
                 entry.part.is_some() || name_problem(&world.names.text(name), entry.outer.is_none()).is_none();
@@ -163,8 +173,13 @@ fn name_apart(world: &World, living: &[ObjectHandle], entries: &mut [Entry]) {
         }
     }
     if !apart.is_empty() {
-        let generated = entries.iter().zip(living).filter(|(entry, _)| entry.name.is_none());
-        used_names.extend(generated.filter_map(|(entry, object)| Some((entry.outer, world.objects.name(*object)?))));
+        let mut text = String::new();
+        for entry in &*entries {
+            if let FileName::Generated(name) = entry.name {
+                world.objects.write_name(name, &mut text);
+                used_names.insert((entry.outer, world.names.intern(&text)));
+            }
+        }
     }
     for (at, mut name) in apart {
         let Entry { outer, .. } = entries[at];
@@ -180,7 +195,7 @@ fn name_apart(world: &World, living: &[ObjectHandle], entries: &mut [Entry]) {
             name = world.names.intern(&format!("{stem}_{number}"));
             !used_names.insert((outer, name))
         } {}
-        entries[at].name = Some(name);
+        entries[at].name = FileName::Other(name);
     }
 }
 
@@ -205,13 +220,11 @@ impl Gathering<'_> {
         let failed = |error| WorldError::Keep { object: world.objects.display(object).to_string(), error };
         let kept = core.plugins().save_kept(object, &mut self.share).map_err(failed)?;
         match entry.name {
-            Some(name) => {
+            FileName::Generated(name) => world.objects.write_name(name, &mut record.name),
+            FileName::Other(name) => {
                 record.name.clear();
                 record.name.push_str(&world.names.text(name));
             }
-            None if world.objects.write_unique_name(object, &mut record.name) => {}
-            // Plugin code that serializes a kept field has destroyed or renamed the object.
-            None => return Err(failed(CallError::Stale { handle: object })),
         }
         let name = &record.name;
         let failed = |error| WorldError::Object { object: name.clone(), error };

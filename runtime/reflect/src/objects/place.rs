@@ -8,7 +8,7 @@ use alcedo_base::handles::{Name, ObjectHandle};
 use thiserror::Error;
 
 use crate::names::{Names, PartName};
-use crate::naming::{Label, name_problem};
+use crate::naming::{GeneratedName, Label, name_problem};
 use crate::objects::{Objects, Part, PartNames, Store, object_flags};
 
 /// Formats an object for messages. Created by [`Objects::display`].
@@ -107,12 +107,16 @@ impl Objects {
         Some(store.naming.name(&self.names, label))
     }
 
-    /// Writes the name of the object to `text`, and returns `true`, if the name is generated and no other object has it.
-    /// Interns no name.
-    pub fn write_unique_name(&self, object: ObjectHandle, text: &mut String) -> bool {
+    /// Returns the generated name of the object if no other object has this name. Interns no name.
+    pub fn unique_name(&self, object: ObjectHandle) -> Option<GeneratedName> {
         let store = self.store.borrow();
+        store.naming.unique(store.slots.get(object)?.label)
+    }
+
+    /// Replaces `text` by a generated name.
+    pub fn write_name(&self, name: GeneratedName, text: &mut String) {
         text.clear();
-        store.slots.get(object).is_some_and(|slot| store.naming.write_unique(slot.label, text))
+        self.store.borrow().naming.write(name, text);
     }
 
     /// Formats an object for messages: `Game.Cube (Cube_1)`. If the object does not exist, formats the handle. The text is created only

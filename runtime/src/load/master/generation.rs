@@ -148,7 +148,9 @@ fn await_finalizers(core: &Core, loads: &Loads, unload: &GenerationUnload<'_>, b
     if unload.cause == UnloadCause::Replaced && core.finalizer.queued() > SHORT_QUEUE {
         return false;
     }
-    if wait_for_finalizers(core, loads.policy().grace, limit, begun) {
+    // In a reload, a finalizer that seems to hang may wait for a posted closure, which runs at the next safe point.
+    let grace = if unload.cause == UnloadCause::Replaced { Duration::MAX } else { loads.policy().grace };
+    if wait_for_finalizers(core, grace, limit, begun) {
         return true;
     }
     match unload.cause {
@@ -175,8 +177,8 @@ fn wait_limit(policy: &UnloadPolicy, cause: UnloadCause) -> Duration {
 }
 
 /// Waits until the finalizer thread has dropped its queue, or until `limit` has passed since `begun`. If a finalizer hangs, the wait ends
-/// after `grace`. Returns false if finalizers remain in the queue and no finalizer hangs. During the wait, runs posted closures, because a
-/// finalizer may wait for a posted closure.
+/// after `grace`. Returns false if finalizers remain in the queue and no finalizer hangs. Outside of reloads and creations, runs posted
+/// closures during the wait, because a finalizer may wait for a posted closure.
 fn wait_for_finalizers(core: &Core, grace: Duration, limit: Duration, begun: Instant) -> bool {
     core.finalizer.release();
     if core.finalizer.pending() == 0 {

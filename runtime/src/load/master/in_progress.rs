@@ -59,6 +59,7 @@ pub(super) fn hand_over(
         raised_blocked: Cell::new(false),
         logged_blocked: Cell::new(false),
         raised_end: Cell::new(false),
+        hangs: Cell::new(false),
     };
     let unload = Rc::new(unload);
     if is_delayed {
@@ -142,10 +143,12 @@ fn exit(core: &Core, masters: &Masters, unload: &OneUnload) {
 }
 
 /// Checks if delayed exit hooks must run now. They run once every finalizer has run, or once a single finalizer has run for the whole grace
-/// period.
+/// period at two safe points. The first safe point runs the posted closures for which the finalizer may wait.
 fn must_exit(core: &Core, loads: &Loads, unload: &OneUnload, is_drained: bool) -> bool {
     let is_delayed = unload.exits.borrow().is_some();
-    is_delayed && (is_drained || core.finalizer.hangs(loads.policy().grace))
+    let hangs = core.finalizer.hangs(loads.policy().grace);
+    let has_hung = unload.hangs.replace(hangs);
+    is_delayed && (is_drained || hangs && has_hung)
 }
 
 fn park_one(core: &Core, loads: &Loads, unload: &OneUnload) {

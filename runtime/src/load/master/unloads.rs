@@ -36,6 +36,8 @@ pub(crate) struct OneUnload {
     pub(crate) logged_blocked: Cell<bool>,
     /// Set once the completion of the unload was reported. A listener that polls the unload must not cause a second report.
     pub(crate) raised_end: Cell<bool>,
+    /// Set if a finalizer hung at the last safe point.
+    pub(crate) hangs: Cell<bool>,
 }
 
 /// Unloads of the generations of the Master. Game thread only.
