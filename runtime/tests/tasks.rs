@@ -444,6 +444,23 @@ fn closures_posted_before_a_reload_run_after_it() {
 }
 
 #[test]
+fn a_closure_of_a_loaded_world_outlives_a_failed_reload() {
+    let record = support::record("chores");
+    let host = support::hasty_host(&[chores(&["posts-anew"])]);
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("world");
+    host.objects().spawn(ROBOT).expect("spawned");
+    host.worlds().save(&file).expect("saved");
+    host.worlds().load(&file).expect("loaded");
+    let robot = host.objects().iter().next().expect("the loaded robot");
+    let report = host.reload(&[chores(&["panic-in-main"])]).expect("a Master");
+    assert!(!report.is_committed(), "{report}");
+    host.safe_point();
+    assert_eq!(beats(&host, robot), 1, "the closure of the red constructor has run");
+    drop((host, record));
+}
+
+#[test]
 fn a_safe_point_ends_although_a_thread_posts_continuously() {
     let (_record, host, _robot) = playing("chores");
     let (poster, is_over, is_stuck) = (host.post_handle(), AtomicBool::new(false), AtomicBool::new(false));

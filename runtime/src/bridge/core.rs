@@ -17,7 +17,7 @@ use crate::bridge::frames::OpenFrames;
 use crate::bridge::tasks::Tasks;
 use crate::bridge::value_types::ValueTypes;
 use crate::callback::Callbacks;
-use crate::cells::RefCell;
+use crate::cells::{Counted, RefCell};
 use crate::conjugate::build::Plugins;
 use crate::conjugate::class_hook_table::ClassHookTable;
 use crate::conjugate::finalizer::Finalizer;
@@ -215,11 +215,15 @@ impl Core {
         self.game_thread.prove().expect("a `Core` is neither Send nor Sync, so only the game thread holds one")
     }
 
-    /// Runs posted closures. Has no effect while code of a plugin or script is on the stack.
-    pub(crate) fn pump_posted(&self) {
-        if !self.code_runs() {
-            self.tasks.pump_posted(&self.world, &self.red);
-        }
+    /// Runs at most `most` posted closures. Returns `true` if it has run this number. Has no effect while code of a plugin or script is on
+    /// the stack.
+    pub(crate) fn pump_posted(&self, most: usize) -> bool {
+        !self.code_runs() && self.tasks.pump_posted(&self.world, &self.red, most)
+    }
+
+    /// Keeps posted closures in the queue until the guard is dropped.
+    pub(crate) fn hold_posted(&self) -> Counted<'_> {
+        self.tasks.hold_posted(&self.world, &self.red)
     }
 
     /// Calls the listeners of an object, and then destroys the object. Returns an error if the object is already destroyed or is a class

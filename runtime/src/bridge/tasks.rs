@@ -276,18 +276,18 @@ impl Tasks {
         store.is_running = false;
     }
 
-    /// Runs the closures that were posted before this call. Called at safe points, and while the game thread waits. A posted closure may
-    /// call this function again, up to a depth of [`MOST_PUMPS`]. The nested call runs the closures that were posted later.
-    /// Has no effect while a guard of [`Tasks::hold_posted`] exists.
-    pub(crate) fn pump_posted(&self, world: &World, red: &RedStack) {
+    /// Runs at most `most` of the closures that were posted before this call. Returns `true` if it has run this number. Called at safe
+    /// points, and while the game thread waits. A posted closure may call this function again, up to a depth of [`MOST_PUMPS`]. The nested
+    /// call runs the closures that were posted later. Has no effect while a guard of [`Tasks::hold_posted`] exists.
+    pub(crate) fn pump_posted(&self, world: &World, red: &RedStack, most: usize) -> bool {
         if self.pumps.get() == MOST_PUMPS || self.holds.get() > 0 {
-            return;
+            return false;
         }
         let _pumping = Counted::in_cell(&self.pumps);
         self.receive(world, red);
         // Counts the closures before the loop. Closures that are posted during the loop run at the next safe point, because the loop might
         // otherwise never end.
-        let count = self.store.borrow().posted.len();
+        let count = self.store.borrow().posted.len().min(most);
         for _ in 0..count {
             let next = self.store.borrow_mut().posted.pop_front();
             match next {
@@ -300,11 +300,16 @@ impl Tasks {
                 None => break,
             }
         }
+        count == most
     }
 
     /// Keeps posted closures in the queue until the guard is dropped. A closure would otherwise run inside a reload, where the runtime
     /// rejects most operations, and where a module may be suspended or its changes may be rolled back.
-    pub(crate) fn hold_posted(&self) -> Counted<'_> {
+    ///
+    /// First receives the messages that were already sent, because a message that is received before a commit counts as a message of new
+    /// code, and a rollback drops such messages.
+    pub(crate) fn hold_posted(&self, world: &World, red: &RedStack) -> Counted<'_> {
+        self.receive(world, red);
         Counted::in_cell(&self.holds)
     }
 

@@ -162,7 +162,7 @@ impl Runtime {
             return;
         }
         core.tasks.end_expired(&core.world, &core.red);
-        core.pump_posted();
+        core.pump_posted(usize::MAX);
         core.finalizer.release();
         self.inner.note_finalizer_failures();
         self.tend_unloads();

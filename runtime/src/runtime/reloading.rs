@@ -40,7 +40,7 @@ impl Runtime {
     /// Loads `libraries` like [`Runtime::create_master`], but also under `alcedo dev`, where `create_master` ignores its argument.
     pub(crate) fn create_master_of(&self, libraries: &[PathBuf]) -> Result<(), Error> {
         let _busy = self.at_safe_point("creating the Master")?;
-        let _held = self.inner.core.tasks.hold_posted();
+        let _held = self.inner.core.hold_posted();
         Ok(master::create(&self.inner.core, &self.inner.loads, &self.with_scripts(libraries))?)
     }
 
@@ -120,7 +120,7 @@ impl Runtime {
         (answers, budget): (u64, BudgetUse),
     ) -> Result<ReloadReport, Error> {
         let _busy = self.at_safe_point(A_RELOAD)?;
-        let _held = self.inner.core.tasks.hold_posted();
+        let _held = self.inner.core.hold_posted();
         let (modules, names) = (self.with_scripts(libraries), self.with_scripts(names));
         let (core, loads) = (&self.inner.core, &self.inner.loads);
         let (mut report, paused_since) = transaction::reload(core, loads, (&modules, &names), scope, budget)?;

@@ -82,6 +82,7 @@ impl Worlds<'_> {
     /// ```
     pub fn load(&self, path: impl AsRef<Path>) -> Result<WorldLoadReport, Error> {
         let _busy = self.0.at_safe_point("loading a world")?;
+        let _held = self.0.inner.core.hold_posted();
         let report = world::load(&self.0.inner.core, path.as_ref())?;
         self.0.inner.core.finalizer.release();
         self.0.inner.core.world.objects.free_graveyard();

@@ -7,6 +7,9 @@ use crate::bridge::core::Core;
 /// Duration of the first sleep, and maximum duration of a sleep.
 const SLEEP_RANGE: (Duration, Duration) = (Duration::from_micros(50), Duration::from_millis(2));
 
+/// Number of closures between two calls of `check`. A limit of the wait is checked there, while other threads may post continuously.
+const BATCH: usize = 256;
+
 /// Calls `check` until it returns a value. Between two calls, sleeps with increasing durations, and runs posted closures. In a reload, in
 /// a creation and before a commit, the closures stay queued, because the runtime would reject their operations.
 pub(crate) fn wait_until<T>(core: &Core, mut check: impl FnMut() -> Option<T>) -> T {
@@ -15,10 +18,10 @@ pub(crate) fn wait_until<T>(core: &Core, mut check: impl FnMut() -> Option<T>) -
         if let Some(done) = check() {
             return done;
         }
-        if !core.world.mode.is_before_commit() {
-            core.pump_posted();
+        let has_more = !core.world.mode.is_before_commit() && core.pump_posted(BATCH);
+        if !has_more {
+            std::thread::sleep(sleep);
+            sleep = longest.min(sleep * 2);
         }
-        std::thread::sleep(sleep);
-        sleep = longest.min(sleep * 2);
     }
 }
