@@ -52,12 +52,12 @@ pub(super) enum Label {
     Explicit(Name),
     /// Name of a default subobject. Only the owner of the subobject lists this name.
     Part(Name),
-    /// Generated name, stored as the index of a class name's series, and a number.
-    Made { series: u32, number: u32 },
+    Made(GeneratedName),
 }
 
-/// Generated name without its text. Remains valid after its object is renamed or destroyed. Belongs to one store.
-#[derive(Clone, Copy, Debug)]
+/// Generated name without its text: the index of a class name's series, and a number. Remains valid after its object is renamed or
+/// destroyed. Belongs to one store.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct GeneratedName {
     series: u32,
     number: u32,
@@ -109,7 +109,7 @@ impl Naming {
             _ => self.series_of_class(class),
         };
         let number = self.series[series as usize].next(object);
-        Label::Made { series, number }
+        Label::Made(GeneratedName { series, number })
     }
 
     #[cold]
@@ -167,7 +167,7 @@ impl Naming {
     /// Releases the generated or explicit name of `object` in `outer`.
     pub(super) fn release(&mut self, names: &Names, label: Label, outer: ObjectHandle, object: ObjectHandle) {
         let name = match label {
-            Label::Made { series, number } => return self.series[series as usize].release(number),
+            Label::Made(name) => return self.series[name.series as usize].release(name.number),
             Label::Part(_) => return,
             Label::Explicit(name) => name,
         };
@@ -187,15 +187,19 @@ impl Naming {
     pub(super) fn name(&self, names: &Names, label: Label) -> Name {
         match label {
             Label::Explicit(name) | Label::Part(name) => name,
-            Label::Made { series, number } => names.intern(&format!("{}_{number}", self.series[series as usize].text)),
+            Label::Made(name) => {
+                let mut text = String::new();
+                self.write(name, &mut text);
+                names.intern(&text)
+            }
         }
     }
 
     /// Returns the generated name if no explicit name equals it.
     pub(super) fn unique(&self, label: Label) -> Option<GeneratedName> {
-        let Label::Made { series, number } = label else { return None };
-        let is_taken = self.series[series as usize].explicit_numbers.contains_key(&number);
-        (!is_taken).then_some(GeneratedName { series, number })
+        let Label::Made(name) = label else { return None };
+        let is_taken = self.series[name.series as usize].explicit_numbers.contains_key(&name.number);
+        (!is_taken).then_some(name)
     }
 
     pub(super) fn write(&self, name: GeneratedName, text: &mut String) {
