@@ -445,7 +445,7 @@ fn closures_posted_before_a_reload_run_after_it() {
 
 #[test]
 fn a_closure_of_a_loaded_world_outlives_a_failed_reload() {
-    let record = support::record("chores");
+    let _record = support::record("chores");
     let host = support::hasty_host(&[chores(&["posts-anew"])]);
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("world");
@@ -457,7 +457,6 @@ fn a_closure_of_a_loaded_world_outlives_a_failed_reload() {
     assert!(!report.is_committed(), "{report}");
     host.safe_point();
     assert_eq!(beats(&host, robot), 1, "the closure of the red constructor has run");
-    drop((host, record));
 }
 
 #[test]
