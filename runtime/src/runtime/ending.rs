@@ -191,10 +191,7 @@ impl Inner {
         let dropped = core.finalizer.dropped();
         core.finalizer.release();
         let mark = core.finalizer.mark();
-        let is_complete = wait_until(core, || match mark.is_passed() {
-            true => Some(true),
-            false => (begun.elapsed() >= deadline).then_some(false),
-        });
+        let is_complete = wait_until(core, || begun.elapsed() >= deadline, || mark.is_passed());
         // Releases black conjugates that finalizers have dropped.
         core.owned_values.flush_all();
         Drained {

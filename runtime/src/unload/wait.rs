@@ -7,16 +7,22 @@ use crate::bridge::core::Core;
 /// Duration of the first sleep, and maximum duration of a sleep.
 const SLEEP_RANGE: (Duration, Duration) = (Duration::from_micros(50), Duration::from_millis(2));
 
-/// Number of closures between two calls of `check`. A limit of the wait is checked there, while other threads may post continuously.
+/// Number of closures between two checks of the limit, because other threads may post continuously.
 const BATCH: usize = 256;
 
-/// Calls `check` until it returns a value. Between two calls, sleeps with increasing durations, and runs posted closures. In a reload, in
-/// a creation and before a commit, the closures stay queued, because the runtime would reject their operations.
-pub(crate) fn wait_until<T>(core: &Core, mut check: impl FnMut() -> Option<T>) -> T {
+/// Waits until `is_done` is true, and then returns true. Returns false if `is_late` was true before the last call of `is_done`. Between two
+/// calls, sleeps with increasing durations, and runs posted closures. In a reload, in a creation and before a commit, the closures stay
+/// queued, because the runtime would reject their operations.
+pub(crate) fn wait_until(core: &Core, is_late: impl Fn() -> bool, mut is_done: impl FnMut() -> bool) -> bool {
     let (mut sleep, longest) = SLEEP_RANGE;
     loop {
-        if let Some(done) = check() {
-            return done;
+        // Checks the limit first, so that the last check of the result follows the end of the limit.
+        let is_last = is_late();
+        if is_done() {
+            return true;
+        }
+        if is_last {
+            return false;
         }
         let has_more = !core.world.mode.is_before_commit() && core.pump_posted(BATCH);
         if !has_more {

@@ -185,11 +185,6 @@ fn wait_for_finalizers(core: &Core, grace: Duration, limit: Duration, begun: Ins
         return true;
     }
     let mark = core.finalizer.mark();
-    wait_until(core, || {
-        let waited = begun.elapsed();
-        match mark.is_passed() || waited >= grace && core.finalizer.hangs(grace) {
-            true => Some(true),
-            false => (waited >= limit).then_some(false),
-        }
-    })
+    let has_hung = || begun.elapsed() >= grace && core.finalizer.hangs(grace);
+    wait_until(core, || begun.elapsed() >= limit, || mark.is_passed() || has_hung())
 }

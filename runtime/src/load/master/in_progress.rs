@@ -68,14 +68,8 @@ pub(super) fn hand_over(
         loads.unloads.in_progress.borrow_mut().push(unload);
         return ticket;
     }
-    let is_over = wait_until(core, || {
-        let is_last = begun.elapsed() >= loads.policy().grace;
-        match tend(core, loads, &unload) {
-            true => Some(true),
-            false => is_last.then_some(false),
-        }
-    });
-    if !is_over {
+    let is_late = || begun.elapsed() >= loads.policy().grace;
+    if !wait_until(core, is_late, || tend(core, loads, &unload)) {
         loads.unloads.in_progress.borrow_mut().push(unload);
     }
     ticket
@@ -103,13 +97,14 @@ pub(crate) fn tend_all(core: &Core, loads: &Loads) {
 /// closures during the wait.
 pub(crate) fn wait_for_all(core: &Core, loads: &Loads, deadline: Duration) -> bool {
     let until = crate::deadline::after(deadline);
-    wait_until(core, || {
-        tend_all(core, loads);
-        match loads.unloads.is_busy() {
-            true => (Instant::now() >= until).then_some(false),
-            false => Some(true),
-        }
-    })
+    wait_until(
+        core,
+        || Instant::now() >= until,
+        || {
+            tend_all(core, loads);
+            !loads.unloads.is_busy()
+        },
+    )
 }
 
 /// Parks the generation `only`, or all unloading generations. Returns the number of parked generations.
@@ -145,10 +140,12 @@ fn exit(core: &Core, masters: &Masters, unload: &OneUnload) {
 /// Checks if delayed exit hooks must run now. They run once every finalizer has run, or once a single finalizer has run for the whole grace
 /// period at two safe points. The first safe point runs the posted closures for which the finalizer may wait.
 fn must_exit(core: &Core, loads: &Loads, unload: &OneUnload, is_drained: bool) -> bool {
-    let is_delayed = unload.exits.borrow().is_some();
+    if unload.exits.borrow().is_none() {
+        return false;
+    }
     let hangs = core.finalizer.hangs(loads.policy().grace);
     let has_hung = unload.hangs.replace(hangs);
-    is_delayed && (is_drained || hangs && has_hung)
+    is_drained || hangs && has_hung
 }
 
 fn park_one(core: &Core, loads: &Loads, unload: &OneUnload) {
