@@ -444,6 +444,25 @@ fn closures_posted_before_a_reload_run_after_it() {
 }
 
 #[test]
+fn closures_that_a_thread_posts_during_a_failed_reload_are_kept() {
+    let (_record, host, robot) = playing("chores");
+    call(&host, robot, "keep_posting", &[]);
+    let report = host.reload(&[chores(&["panic-in-main"])]).expect("a Master");
+    assert!(!report.is_committed(), "{report}");
+    let Some(Value::U32(accepted)) = call(&host, robot, "stop_posting", &[]) else { panic!("not a number") };
+    host.safe_point();
+    assert_eq!(beats(&host, robot), i32::try_from(accepted).expect("few posts"), "a closure for each accepted post");
+}
+
+#[test]
+fn a_shutdown_reports_closures_that_no_safe_point_has_received() {
+    let (_record, host, robot) = playing("chores");
+    call(&host, robot, "post_from_threads", &[Value::U32(1), Value::U32(3)]);
+    let jobs = host.shutdown().jobs;
+    assert_eq!(jobs.iter().map(|job| job.kind).collect::<Vec<_>>(), [LeaseKind::Posted; 3], "{jobs:?}");
+}
+
+#[test]
 fn a_closure_of_a_loaded_world_outlives_a_failed_reload() {
     let _record = support::record("chores");
     let host = support::hasty_host(&[chores(&["posts-anew"])]);

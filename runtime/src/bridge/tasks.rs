@@ -235,7 +235,7 @@ impl Tasks {
     /// received.
     pub(crate) fn wait(&self, timeout: Duration) -> bool {
         let store = self.store.borrow();
-        if !store.ready.is_empty() || !store.posted.is_empty() {
+        if !store.ready.is_empty() || !store.posted.is_empty() || !store.unreceived.is_empty() {
             return true;
         }
         drop(store);
@@ -356,12 +356,15 @@ impl Tasks {
     }
 
     /// Receives the messages that were sent before this call. Later messages remain in the inbox, because a thread that posts continuously
-    /// would otherwise block the game thread.
-    fn receive(&self, world: &World, red: &RedStack) {
-        for message in self.messages.try_iter().take(self.messages.len()) {
+    /// would otherwise block the game thread. While the objects are in a shadow, leaves closures of older modules and of the host for the
+    /// next call, because a closure belongs to the plugin part of its object, and a rollback restores the plugin parts.
+    pub(crate) fn receive(&self, world: &World, red: &RedStack) {
+        let earlier = std::mem::take(&mut self.store.borrow_mut().unreceived);
+        for message in earlier.into_iter().chain(self.messages.try_iter().take(self.messages.len())) {
             match message {
                 Message::Wake(job) => self.store.borrow_mut().wake(store::key_of(job)),
                 Message::Cancel(job) => self.cancel(red, job),
+                early if is_early(&early, world) => self.store.borrow_mut().unreceived.push(early),
                 Message::Host(job) => self.store.borrow_mut().posted.push_back(Waiting::Host(job)),
                 Message::Post(posted) => {
                     // Cannot fail: the module existed when the message was sent. When a module ends, the inbox is processed before the gate
@@ -438,6 +441,15 @@ impl Tasks {
         }
         Ok(JobId::NONE)
     }
+}
+
+fn is_early(message: &Message, world: &World) -> bool {
+    let is_of_older_code = match message {
+        Message::Post(posted) => posted.timing == Timing::Certain && !world.mode.is_coming_up(posted.module),
+        Message::Host(_) => true,
+        Message::Wake(_) | Message::Cancel(_) => false,
+    };
+    is_of_older_code && world.objects.is_in_shadow()
 }
 
 /// Returns the timing of jobs that are requested now on the game thread. The timing applies to all modules, because code of modules that

@@ -255,6 +255,7 @@ impl Runtime {
         };
         let _none = inner.watch.take();
         inner.drop_health();
+        inner.core.tasks.receive(&inner.core.world, &inner.core.red);
         let jobs = self.jobs();
         let unloaded = match self.generation() {
             0 => Ok(None),

@@ -10,7 +10,7 @@ use alcedo_abi::task::JobId;
 use slotmap::{Key, KeyData, SlotMap, new_key_type};
 
 use super::code::Code;
-use super::inbox::{HostJob, Posted, Timing};
+use super::inbox::{HostJob, Message, Posted, Timing};
 use super::schedule::{Schedule, next_due};
 use super::waking::Waking;
 use super::{JobInfo, what};
@@ -130,6 +130,8 @@ pub(super) struct Store {
     /// Woken tasks, in the order of their wakes.
     pub ready: VecDeque<JobKey>,
     pub posted: VecDeque<Waiting>,
+    /// Messages that [`super::Tasks::receive`] has left for its next call.
+    pub unreceived: Vec<Message>,
     pub tick: u64,
     /// Set while a tick runs timers and tasks.
     pub is_running: bool,

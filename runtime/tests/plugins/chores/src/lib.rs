@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use alcedo_plugin_api::prelude::*;
@@ -51,6 +52,9 @@ impl Drop for Held {
     }
 }
 
+/// Ends the thread of `keep_posting`.
+static IS_QUIET: AtomicBool = AtomicBool::new(false);
+
 thread_local! {
     /// Wakers of the waiting tasks. A static without a destructor would be equally correct.
     static DOORBELL: RefCell<Vec<Waker>> = const { RefCell::new(Vec::new()) };
@@ -66,6 +70,8 @@ pub struct Robot {
     steps: u32,
     /// Handle of the beating timer.
     beating: Option<TaskHandle>,
+    /// Thread that posts until `IS_QUIET` is set. Returns the number of accepted posts.
+    posting: Option<JoinHandle<u32>>,
 }
 
 #[uclass]
@@ -82,7 +88,7 @@ impl Robot {
         if fixture::on!("posts-anew") {
             post_to(this.as_obj(), |this| this.set_beats(this.beats() + 1)).unwrap_or_else(|error| panic!("{error}"));
         }
-        Self { steps: 0, beating: None }
+        Self { steps: 0, beating: None, posting: None }
     }
 
     /// Starts a timer with this period of game time.
@@ -259,6 +265,27 @@ impl Robot {
                 });
             }
         });
+    }
+
+    /// Starts a thread that posts to this object each millisecond, until `stop_posting` is called.
+    #[ufunction(blueprint_callable)]
+    fn keep_posting(&mut self, this: This<Self>) {
+        let me = this.as_obj();
+        self.posting = Some(std::thread::spawn(move || {
+            let mut accepted = 0;
+            while !IS_QUIET.load(Ordering::Acquire) {
+                accepted += u32::from(post_to(me, |this| this.set_beats(this.beats() + 1)).is_ok());
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            accepted
+        }));
+    }
+
+    /// Ends the thread of `keep_posting`. Returns the number of accepted posts.
+    #[ufunction(blueprint_callable)]
+    fn stop_posting(&mut self) -> u32 {
+        IS_QUIET.store(true, Ordering::Release);
+        self.posting.take().map_or(0, |thread| thread.join().unwrap_or_else(|_| panic!("the thread panicked")))
     }
 
     /// Returns the errors of calls from a new thread and from outside a task.
