@@ -2,6 +2,7 @@
 //! rejected at their location, with a list of the known specifiers.
 
 use crate::rules;
+use crate::type_names::ungrouped_expr;
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 use syn::parse::{Parse, ParseStream};
@@ -56,7 +57,8 @@ impl Parse for AttrArg {
 }
 
 fn value_after_equals(input: ParseStream<'_>) -> Result<Option<Expr>> {
-    input.parse::<Option<Token![=]>>()?.map(|_equals| input.parse()).transpose()
+    let value = input.parse::<Option<Token![=]>>()?.map(|_equals| input.parse::<Expr>()).transpose()?;
+    Ok(value.map(|value| ungrouped_expr(&value).clone()))
 }
 
 impl Parse for AttrArgs {

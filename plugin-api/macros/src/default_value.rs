@@ -1,7 +1,7 @@
 //! Expands the specifier `default = …` of a property to a string for the host, and to a compile-time check of the type.
 
 use crate::rules;
-use crate::type_names::INTEGERS;
+use crate::type_names::{INTEGERS, ungrouped_expr};
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
@@ -76,7 +76,7 @@ pub(crate) fn untyped(value: &Expr) -> Result<String> {
 }
 
 fn text(value: &Expr) -> Result<String> {
-    match value {
+    match ungrouped_expr(value) {
         Expr::Lit(ExprLit { lit, .. }) => match lit {
             Lit::Int(number) => return Ok(number.base10_digits().to_owned()),
             Lit::Float(number) => return Ok(number.base10_digits().to_owned()),
@@ -85,7 +85,7 @@ fn text(value: &Expr) -> Result<String> {
             _ => {}
         },
         Expr::Unary(ExprUnary { op: UnOp::Neg(_), expr, .. }) => {
-            if let Expr::Lit(ExprLit { lit: Lit::Int(_) | Lit::Float(_), .. }) = &**expr {
+            if let Expr::Lit(ExprLit { lit: Lit::Int(_) | Lit::Float(_), .. }) = ungrouped_expr(expr) {
                 return Ok(format!("-{}", text(expr)?));
             }
         }
@@ -115,8 +115,12 @@ fn quoted(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use proc_macro2::{Delimiter, Group, TokenStream};
+    use quote::quote;
+    use syn::{Expr, parse_quote};
+
     use super::DefaultValue;
-    use syn::parse_quote;
+    use crate::attr_args::AttrArgs;
 
     #[test]
     fn a_default_is_written_as_the_host_reads_it() {
@@ -132,6 +136,26 @@ mod tests {
             let default = DefaultValue::of(&value, &parse_quote!(T)).expect("a literal");
             assert_eq!(default.text, expected);
         }
+    }
+
+    #[test]
+    fn values_that_a_macro_has_captured_are_recognized() {
+        let captured = |value: TokenStream| Group::new(Delimiter::None, value);
+        let [one, minus] = [quote!(1.5), quote!(-2)].map(captured);
+        for (attr, expected) in [
+            (quote!(default = #one), "1.5"),
+            (quote!(default = -#one), "-1.5"),
+            (quote!(default = #minus), "-2"),
+            (quote!(default = (x = #one, y = #minus)), "(x=1.5, y=-2)"),
+        ] {
+            let attr_args: AttrArgs = syn::parse2(attr).expect("an attribute");
+            let value = attr_args.get("default").and_then(|arg| arg.value.as_ref()).expect("a value");
+            assert_eq!(DefaultValue::of(value, &parse_quote!(T)).expect("a literal").text, expected);
+        }
+        let (base, class) = (captured(quote!(game::Actor)), captured(quote!(FancyMesh)));
+        let attr_args: AttrArgs = syn::parse2(quote!(base = #base, subobjects(mesh = #class))).expect("an attribute");
+        assert_eq!(attr_args.path("base").expect("a path"), Some(parse_quote!(game::Actor)));
+        assert!(matches!(&attr_args.pairs("subobjects").expect("pairs")[..], [(_, Expr::Path(_))]));
     }
 
     #[test]

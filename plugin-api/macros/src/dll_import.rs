@@ -10,7 +10,7 @@ use crate::attr_args::AttrArgs;
 use crate::docs;
 use crate::method::{Method, Parameter};
 use crate::rules;
-use crate::type_names::ungrouped;
+use crate::type_names::{ungrouped, ungrouped_expr};
 
 pub(crate) struct DllImport {
     method: Method,
@@ -177,7 +177,7 @@ impl CParam {
         };
         let (len, ty) = match ungrouped(inner) {
             Type::Array(array) => {
-                let Expr::Lit(ExprLit { lit: Lit::Int(len), .. }) = &array.len else {
+                let Expr::Lit(ExprLit { lit: Lit::Int(len), .. }) = ungrouped_expr(&array.len) else {
                     return Err(rules::spanned(
                         "ALC0147",
                         &array.len,

@@ -1,13 +1,14 @@
 //! Doc comments of types and members. The host stores them as documentation, and the generated items have them as well.
 
 use crate::attr_args::name_of;
+use crate::type_names::ungrouped_expr;
 use proc_macro2::Literal;
 use syn::{Attribute, Expr, ExprLit, Lit, LitStr, Meta};
 
 /// Joins the lines of a doc comment into a single string.
 pub(crate) fn text(attrs: &[Attribute]) -> String {
     let lines = attrs.iter().filter_map(|attr| match &attr.meta {
-        Meta::NameValue(meta) if meta.path.is_ident("doc") => match &meta.value {
+        Meta::NameValue(meta) if meta.path.is_ident("doc") => match ungrouped_expr(&meta.value) {
             Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text.value().trim().to_owned()),
             Expr::Lit(ExprLit { lit: Lit::Verbatim(text), .. }) => Some(value(text).trim().to_owned()),
             _ => None,

@@ -254,6 +254,7 @@ fn literal(written: &Expr) -> Option<i128> {
         Expr::Lit(ExprLit { lit: Lit::Int(number), .. }) => number.base10_parse().ok(),
         Expr::Unary(ExprUnary { op: UnOp::Neg(_), expr, .. }) => literal(expr)?.checked_neg(),
         Expr::Paren(inner) => literal(&inner.expr),
+        Expr::Group(inner) => literal(&inner.expr),
         Expr::Binary(binary) if matches!(binary.op, syn::BinOp::Shl(_)) => {
             let by = u32::try_from(literal(&binary.right)?).ok()?;
             literal(&binary.left)?.checked_shl(by)

@@ -8,6 +8,7 @@ use syn::punctuated::Punctuated;
 use syn::{Expr, ExprLit, ExprTuple, Ident, Lit, LitStr, Path, Result, Token, bracketed};
 
 use crate::build_id::{self, Made};
+use crate::type_names::ungrouped_expr;
 
 pub(crate) struct Module {
     name: LitStr,
@@ -200,7 +201,7 @@ fn parse_dependencies(input: ParseStream<'_>) -> Result<Vec<(LitStr, LitStr)>> {
 }
 
 fn dependency(pair: &Expr) -> Result<(LitStr, LitStr)> {
-    let text = |expr: &Expr| match expr {
+    let text = |expr: &Expr| match ungrouped_expr(expr) {
         Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text.clone()),
         _ => None,
     };

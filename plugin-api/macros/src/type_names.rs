@@ -1,6 +1,6 @@
 //! Recognizes types by their names, because the attributes see no definitions. Wrong results affect only messages and convenience.
 
-use syn::Type;
+use syn::{Expr, Type};
 
 /// Names of the integer types that the host supports.
 pub(crate) const INTEGERS: [&str; 8] = ["u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64"];
@@ -11,6 +11,14 @@ pub(crate) fn ungrouped(mut ty: &Type) -> &Type {
         ty = &group.elem;
     }
     ty
+}
+
+/// Returns an expression without the invisible group that surrounds an expression that a macro has captured.
+pub(crate) fn ungrouped_expr(mut expr: &Expr) -> &Expr {
+    while let Expr::Group(group) = expr {
+        expr = &group.expr;
+    }
+    expr
 }
 
 /// Returns true if a type has parameters, such as `Obj<C>`.
