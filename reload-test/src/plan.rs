@@ -47,9 +47,9 @@ pub(crate) struct Build {
 pub(crate) enum InjectedFault {
     /// Report the code of another build after every reload.
     WrongTag,
-    /// Report a lost object in the second reload.
+    /// Destroy an object after the second reload.
     LoseObject,
-    /// Report a changed value in the second reload.
+    /// Change a value of an object after the second reload.
     ChangeValue,
     /// Register a destructor that never runs, in each generation.
     Uncounted,

@@ -24,9 +24,9 @@ pub(crate) struct Adder {
 }
 
 thread_local! {
-    /// Number of drops of `OnDrop(true)`. An object that destroys itself during its own call has this Rust field.
+    /// Number of dropped `OnDrop(true)` values. The flag is set for objects that destroy themselves during their own call.
     pub(crate) static DROPPED: Cell<u32> = const { Cell::new(0) };
-    /// Number of destruction hooks that have run for these objects.
+    /// Number of destruction hooks that have run for objects with a set flag.
     pub(crate) static ENDED: Cell<u32> = const { Cell::new(0) };
     /// Code that each `OnDrop(true)` runs when it is dropped.
     static IN_THE_DROP: RefCell<Option<Rc<dyn Fn()>>> = const { RefCell::new(None) };

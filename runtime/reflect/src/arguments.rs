@@ -18,7 +18,7 @@ use crate::values::ansi_text::AnsiText;
 use crate::values::ptr::{Ptr, PtrMut};
 use crate::values::text::{Text, Utf8Text};
 
-/// Argument of a call: its property and its address.
+/// Argument of a call: the property that declares its parameter, and the address of its value.
 #[derive(Clone, Copy, Debug)]
 pub struct Argument<'a> {
     pub(crate) property: &'a Property,

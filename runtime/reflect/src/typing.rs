@@ -19,13 +19,13 @@ pub trait TypeResolver {
     fn enumeration(&self, path: &str) -> Option<Rc<EnumType>>;
     /// Returns the kind of the delegate at a path, and the text inside the parentheses of its type.
     fn delegate_type_text(&self, path: &str) -> Option<(PropertyKind, Rc<str>)>;
-    /// Checks that the struct exists. The layout of the struct may not be computed yet.
+    /// Returns `true` if the struct exists, even if its layout is not computed yet.
     fn has_struct(&self, path: &str) -> bool {
         self.structure(path).is_some()
     }
-    /// Checks that the class exists.
+    /// Returns `true` if the class exists.
     fn has_class(&self, path: &str) -> bool;
-    /// Checks that the interface exists.
+    /// Returns `true` if the interface exists.
     fn has_interface(&self, path: &str) -> bool;
 }
 

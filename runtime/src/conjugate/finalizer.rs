@@ -110,7 +110,8 @@ struct Desk {
     begun: u64,
     /// Number of dropped parts, including parts whose finalizer failed.
     dropped: u64,
-    /// Number of parts of abandoned modules. No thread drops these parts. The number includes a part with a hanging finalizer.
+    /// Number of parts of abandoned modules that were not dropped, including a part whose finalizer hangs. If this finalizer returns, the
+    /// part counts as dropped.
     skipped: u64,
     /// Number of the current finalizer thread. A thread with a different number was replaced.
     turn: u64,

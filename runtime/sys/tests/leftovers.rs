@@ -92,7 +92,7 @@ fn an_image_sees_its_own_signal_handler_and_may_restore_it() {
     assert_eq!(put_back(SIGNAL), 0);
     // SAFETY: the C library returns the address of this thread's error number.
     let errno = unsafe { libc::__errno_location() };
-    // SAFETY: as above; the handler overwrites the value, and the change must not become visible.
+    // SAFETY: as above. The module's handler overwrites `errno`, but the host must restore this value after the signal.
     unsafe { errno.write(5) };
     raise(SIGNAL);
     // SAFETY: as above.

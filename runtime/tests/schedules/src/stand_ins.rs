@@ -1,4 +1,4 @@
-//! Provides stubs of other crates and modules, with only the items that the compiled files of the runtime use.
+//! Provides stubs of other crates and modules, with only the items that the runtime files compiled into this crate use.
 
 pub(crate) use shuttle::sync::mpsc::{Receiver, SyncSender as Sender};
 

@@ -219,7 +219,7 @@ pub(crate) fn plain_handler() {
     handle(libc::SIGPROF, spacious, libc::SA_RESTART);
 }
 
-/// Sets a handler with `SA_ONSTACK` for the same signal.
+/// Sets a handler with `SA_ONSTACK` for the signal of [`plain_handler`].
 pub(crate) fn alternate_handler() {
     handle(libc::SIGPROF, noting, libc::SA_RESTART | libc::SA_ONSTACK);
 }

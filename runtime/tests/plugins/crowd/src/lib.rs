@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 /// Declares a class with one property, in the form that the features of the build select. A field of a reflected class cannot have a
-/// condition. Each form therefore declares the whole class.
+/// `#[cfg]`, so each form declares the whole class.
 macro_rules! crowd_class {
     (
         $(#[$($doc:tt)*])*

@@ -149,8 +149,8 @@ unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _size: usize, see: *mu
 /// Returns the file of the image that contains an address, as named in the loader's list.
 pub(crate) fn file_at(address: usize) -> Option<PathBuf> {
     let mut info = MaybeUninit::<libc::Dl_info>::uninit();
-    // SAFETY: the loader compares the address, and has filled the record on success; its name of an image is a C string that exists
-    // while the image is mapped.
+    // SAFETY: the loader only compares the address, and fills the record if it finds an image. The name in the record is a C string that
+    // exists while the image is mapped.
     let name = unsafe {
         if libc::dladdr(ptr::without_provenance(address), info.as_mut_ptr()) == 0 {
             return None;
