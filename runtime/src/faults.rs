@@ -66,7 +66,7 @@ listed! {
         AddSubobject,
         /// Before the plugin part of one object is rebuilt.
         RebuildObject,
-        /// The reload keeps the body of an object in place, and has copied its values for a rollback. The first write to the body follows.
+        /// Before the first write to a body that the reload keeps in place. The values of the body have been copied for a rollback.
         UndoCopy,
         /// Before the kept fields of one object are restored.
         LoadKept,

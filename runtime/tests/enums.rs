@@ -100,7 +100,7 @@ fn over_a_reload_values_keep_their_entries_and_not_their_numbers() {
     assert_eq!(call(&host, person, "in_words", &[]), "Text(\"angry, There, Up\")");
     assert_eq!(call(&host, person, "feel", &[named("Calm")]), "Angry");
     assert_eq!(value_of(&host, person, "counts"), "Angry: U32(2), Calm: U32(2)", "the key was found by its new number");
-    // The entry no longer exists in this build. The property therefore has its default.
+    // This build has no entry `Lost`. The property `mood` of `lost` therefore has its default.
     assert_eq!(value_of(&host, lost, "mood"), "Angry = 300");
     // The host stores the entry's name until a build declares the entry again.
     host.reload(&[moods(&[])]).unwrap_or_else(|error| panic!("{error}"));

@@ -30,7 +30,7 @@ fn location_of(hook: &str) -> String {
     format!("{}:9", line_of("broken", &format!("\"{hook}\")")))
 }
 
-/// Makes the hook panic at its next call. All other calls in this build succeed.
+/// Makes `hook` panic at its next call. All other calls of the plugin succeed.
 fn panic_next_in(host: &Runtime, hook: &str) {
     host.calls().call("nm:/broken:Fragile:panic_next_in", &[Value::Text(hook.to_owned())]).expect("the call succeeds");
 }

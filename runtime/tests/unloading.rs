@@ -265,7 +265,7 @@ fn a_plugin_bypassing_the_hooks_remains_loaded_with_a_warning() {
         "{:?}",
         host.unloads().parked()
     );
-    // After a healthy build the warning is reported again.
+    // If a healthy build was loaded in between, the next load of the faulty library reports the warning again.
     let healthy = support::plugin("leftovers", &[]);
     let healed = host.reload(&[&healthy]).expect("there is a Master").into_result().expect("it is loaded");
     assert_eq!(warned(&healed.warnings), 0, "{healed}");

@@ -43,7 +43,7 @@ impl Diver {
         self.own()
     }
 
-    /// Returns the plugin's own fields.
+    /// Formats the fields of the plugin part.
     #[ufunction(blueprint_pure)]
     fn own(&self) -> String {
         format!("actor dives={} breath={}", self.dives, self.breath)

@@ -46,7 +46,7 @@ impl Ghost {
         self.own()
     }
 
-    /// Returns the plugin's own fields.
+    /// Formats the fields of the plugin part.
     #[ufunction(blueprint_pure)]
     fn own(&self) -> String {
         format!("moans={} steps={}", self.moans, self.steps)

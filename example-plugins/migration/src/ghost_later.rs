@@ -31,7 +31,7 @@ impl Ghost {
         Self { wails: 0 }
     }
 
-    /// Returns the plugin's own fields.
+    /// Formats the fields of the plugin part.
     #[ufunction(blueprint_pure)]
     fn own(&self) -> String {
         format!("later moans={}", self.wails)

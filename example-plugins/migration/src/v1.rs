@@ -94,7 +94,7 @@ impl Shapeshifter {
         self.own()
     }
 
-    /// Returns the plugin's own fields.
+    /// Formats the fields of the plugin part.
     #[ufunction(blueprint_pure)]
     fn own(&self) -> String {
         format!("v1 shifts={} mood={} regrets={} breath={}", self.shifts, self.mood, self.regrets, self.breath)

@@ -84,7 +84,7 @@ impl Shapeshifter {
         Self { shifts: 0, mood: 1, record: Record::default(), breath: 0 }
     }
 
-    /// Returns the plugin's own fields.
+    /// Formats the fields of the plugin part.
     #[ufunction(blueprint_pure)]
     fn own(&self) -> String {
         format!("v2 shifts={} mood={} breath={}", self.shifts, self.mood, self.breath)

@@ -82,7 +82,7 @@ pub struct KeepSink {
 #[repr(C)]
 #[derive(StableAbi, Debug)]
 pub struct LocalTextRaw {
-    /// Text in its source language.
+    /// Visible text, in its source language.
     pub display: TextRaw,
     /// Namespace of the translation key.
     pub namespace: Name,

@@ -47,7 +47,7 @@ pub(crate) fn report<E: Debug>(done: Result<bool, E>) -> String {
     }
 }
 
-/// Returns a path in the folder of the run that is unique per generation.
+/// Returns a path in the temporary folder of the run. The path contains the current time, so each generation gets a different path.
 pub(crate) fn path(name: &str) -> PathBuf {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
     std::env::temp_dir().join(format!("alcedo-survey-{}-{now}-{name}", std::process::id()))

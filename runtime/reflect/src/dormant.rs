@@ -36,7 +36,7 @@ pub enum KeptValue {
 /// Saved field of a plugin part. The field is kept across a reload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeptField {
-    /// Path of the declaring class. Shared by the kept fields of all objects.
+    /// Path of the declaring class. The kept fields of this class share the string.
     pub class: Rc<str>,
     /// Name of the field.
     pub name: Rc<str>,
@@ -44,7 +44,8 @@ pub struct KeptField {
     pub data: Vec<u8>,
 }
 
-/// Saved value that a property cannot hold. A later reload may revert the type of the property (undo) or repeat the change (redo).
+/// Saved value that a property cannot hold since a reload. A later reload may restore the earlier type of the property (undo), and a
+/// further reload may change the type again (redo).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Aside {
     /// Original value.

@@ -1,5 +1,5 @@
-//! Hooks of native classes. Classes and functions store the hooks. The Rust modules of classes and functions do not depend on the module
-//! `world`. A hook therefore receives an opaque context that only the world can create and read.
+//! Hooks of native classes. The modules `class` and `function`, whose types store the hooks, do not depend on the module `world`. A hook
+//! therefore receives an opaque context that only the world can create and read.
 
 use std::marker::PhantomData;
 use std::ptr::NonNull;

@@ -102,7 +102,7 @@ pub(crate) fn add_resolver(
     core.chain.add(protocol, Origin::Module(module), priority, label, Rc::new(resolve_name))
 }
 
-/// Registered code of a module, with the gate of the module, and the name for red frames.
+/// Code that a module has registered: the gate through which calls enter the module, and the name of their red frames.
 struct Registered {
     core: Weak<Core>,
     gate: Rc<Gate>,

@@ -339,7 +339,7 @@ pub enum LoadError {
         module: String,
         /// Step of the canary when the host received the bytes.
         step: CanaryStep,
-        /// Description of the invalid bytes or of the message.
+        /// Description of the invalid bytes, or of the message that was out of order.
         problem: String,
         /// Last output of the canary process, formatted for the end of the error message.
         output: String,

@@ -33,7 +33,7 @@ use crate::world::records::{ClassRecord, KeptRecord, ObjectRecord, PropertyRecor
 struct ClassNotes {
     /// Index of the class in the file.
     index: u32,
-    /// Class of the objects' bodies.
+    /// Class of the objects' bodies. For dormant objects, the nearest available base of the missing class.
     class: Rc<Class>,
     /// Saved properties, each with its default.
     properties: Vec<(Rc<Property>, PropertyDefault)>,

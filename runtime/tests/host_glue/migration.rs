@@ -29,7 +29,7 @@ host_class! {
     functions {
         /// Counts a dive.
         dive "dive"() -> String;
-        /// Returns the plugin's own fields.
+        /// Formats the fields of the plugin part.
         own "own"() -> String;
     }
     dynamic {}
@@ -53,7 +53,7 @@ host_class! {
     functions {
         /// Increments both fields of the plugin part, and returns them.
         moan "moan"() -> String;
-        /// Returns the plugin's own fields.
+        /// Formats the fields of the plugin part.
         own "own"() -> String;
     }
     dynamic {}
@@ -93,7 +93,7 @@ host_class! {
     functions {
         /// Changes all fields of the plugin part, and returns them.
         shift "shift"() -> String;
-        /// Returns the plugin's own fields.
+        /// Formats the fields of the plugin part.
         own "own"() -> String;
     }
     dynamic {}

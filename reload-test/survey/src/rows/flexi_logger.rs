@@ -16,8 +16,8 @@ fn line(out: &mut dyn std::io::Write, _now: &mut DeferredNow, record: &log::Reco
 
 pub(crate) fn begin() {
     let spec = FileSpec::default().directory(local::path("log")).suppress_timestamp();
-    // The host's bridge is the global logger, so this logger is used directly. By default, the asynchronous mode also
-    // starts the thread that flushes.
+    // The global logger is the host's bridge, so the row calls its own logger directly. In the asynchronous mode, a flush
+    // interval of zero prevents the thread that flushes.
     let mode = if cfg!(feature = "flexi_logger-flushed") {
         WriteMode::BufferAndFlush
     } else {

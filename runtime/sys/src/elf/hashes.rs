@@ -48,7 +48,7 @@ pub(super) fn check_sysv(raw: &[u8], symbols: usize) -> Result<(), FormatError> 
     })?;
     let (buckets, chains) = words[2..].split_at_checked(buckets).ok_or_else(short)?;
     let chains = chains.get(..symbols).ok_or_else(short)?;
-    // Every symbol is in at most one chain. A symbol that is reached twice therefore proves a cycle.
+    // In a valid table, every symbol is in at most one chain. A symbol that is reached twice proves a cycle or two chains that meet.
     let mut met = vec![false; symbols];
     for (index, bucket) in buckets.iter().enumerate() {
         let mut at = bucket.get(LE) as usize;

@@ -130,7 +130,7 @@ mod tests {
         outcome(Symbols::read(&library(&bytes), raw, strings, locals))
     }
 
-    /// Checks a symbol at index 1, after the empty symbol. Returns the result without the name of the symbol.
+    /// Checks a symbol at index 1, after the empty symbol. Returns the result without the prefix that names the symbol.
     fn check(kind: u8, section: u16, value: u64, size: u64) -> String {
         let raw = [vec![0; 24], symbol(1, kind, section, value, size)].concat();
         read(&raw, b"\0name\0", Some(64)).replace("dynamic symbol 1 (name) ", "")

@@ -1,4 +1,5 @@
-//! Resources that plugins leave behind. Each kind of resource has a function, its habit. Tests check that the host releases the resources.
+//! Resources that plugins leave behind. For each kind of resource, one function, called a habit, leaves the resource behind. Tests check
+//! that the host releases the resources.
 //!
 //! The plugin writes destructions to the file that `LEFTOVERS_JOURNAL` names, because some happen after logging has ended.
 
