@@ -17,11 +17,16 @@ pub(super) fn replace<T>(path: &Path, write: impl FnOnce(&mut File) -> Result<T,
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut file = NamedTempFile::new_in(folder).map_err(failed("creating a temporary file next to"))?;
     let written = write(file.as_file_mut())?;
+    // Ignores an error, because the default permissions of a temporary file are stricter.
+    #[cfg(unix)]
+    let _kept = plain_file::keep_access(file.as_file(), path);
     file.as_file().sync_all().map_err(unwritten(path))?;
     file.persist(path).map_err(|error| failed("replacing")(error.error))?;
-    // Flushes the folder to the disk, because the folder contains the new file name.
-    let synced = File::open(folder).and_then(|folder| folder.sync_all());
-    synced.map_err(failed("syncing the folder of"))?;
+    // Flushes the folder to the disk, because the folder contains the new file name. The file is already replaced.
+    #[cfg(unix)]
+    if let Err(error) = File::open(folder).and_then(|folder| folder.sync_all()) {
+        tracing::warn!(%error, "{} was saved, but its folder cannot be flushed to the disk", path.display());
+    }
     Ok(written)
 }
 
@@ -72,6 +77,19 @@ mod tests {
             assert_eq!(std::fs::read(&path).unwrap(), bytes);
             assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
         }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_replaced_file_keeps_its_permissions() {
+        use std::os::unix::fs::PermissionsExt as _;
+
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("world");
+        write(&path, b"one").unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).unwrap();
+        write(&path, b"two").unwrap();
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
     }
 
     #[test]

@@ -164,8 +164,11 @@ impl Drop for Replacement {
 
 /// Copies the owner and the permissions of the file at `path` to a new file. A host may run as a different user than the writer of its
 /// libraries. Without the right to set the owner, keeps the default permissions, because strict permissions could exclude the old owner.
+///
+/// # Errors
+/// Returns the error of the system if the attributes of the new file cannot be read or its permissions cannot be set.
 #[cfg(unix)]
-fn keep_access(file: &File, path: &Path) -> io::Result<()> {
+pub fn keep_access(file: &File, path: &Path) -> io::Result<()> {
     use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, fchown};
     let Ok(old) = fs::metadata(path) else { return Ok(()) };
     let new = file.metadata()?;
