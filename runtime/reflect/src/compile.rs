@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use alcedo_abi::kinds::{PropertyKind, property_flags};
+use alcedo_base::cells::RefCell;
 use alcedo_base::handles::ClassId;
 
 use crate::class::Class;
@@ -62,6 +63,9 @@ pub(super) struct Compiler<'a> {
 
 /// Maximum size of a type in bytes. Offsets have 32 bits. A large property would increase the size of every object.
 const MAX_STRUCT_SIZE: usize = 1 << 20;
+
+/// Maximum number of structs that are nested in each other. Functions that visit a value recurse once per struct.
+pub(crate) const MAX_STRUCT_DEPTH: u32 = 32;
 
 /// Compiles a batch. `first` is the id of the batch's first class. Later classes receive consecutive ids. Returns the types in order, and
 /// by path.
@@ -261,7 +265,11 @@ impl Compiler<'_> {
             align: placed.align,
             fingerprint,
             base,
+            same: RefCell::default(),
         };
+        if structure.nature.depth > MAX_STRUCT_DEPTH {
+            return Err(DeclareError::TooDeep { path: path.to_string(), limit: MAX_STRUCT_DEPTH });
+        }
         if decl.fingerprint != 0 && decl.fingerprint != structure.fingerprint() {
             return Err(DeclareError::Fingerprint { path: path.to_string(), found: describe_layout(&structure) });
         }

@@ -13,6 +13,9 @@ use crate::value::{Value, with_objects};
 /// Metadata key for the length of a fixed array.
 pub const ARRAY_DIM: &str = "array_dim";
 
+/// Maximum length of a fixed array. Scripts check the length themselves. The metadata of a module may contain any text.
+const MOST_ELEMENTS: usize = 65_536;
+
 /// Extent to which a converted value preserves the fields and elements of the original value.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Extent {
@@ -46,7 +49,7 @@ impl Extent {
 pub(crate) fn dim(property: &Property) -> Option<usize> {
     let PropertyType::Array(_) = property.ty else { return None };
     let (_, len) = property.meta.iter().find(|(key, _)| key == ARRAY_DIM)?;
-    len.parse().ok()
+    len.parse().ok().filter(|len| *len <= MOST_ELEMENTS)
 }
 
 /// Checks that the property is a fixed array, or that its type contains a struct with a fixed array.

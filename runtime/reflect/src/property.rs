@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_base::handles::Name;
+use rustc_hash::FxHashSet;
 
 use crate::enums::EnumType;
 use crate::kind_list::{each_kind, type_enum};
@@ -125,11 +126,20 @@ impl PropertyType {
         self.nature().can_be_key
     }
 
-    /// Checks that `is` returns `true` for the type, or for a nested type at any depth.
+    /// Checks that `is` returns `true` for the type, or for a nested type at any depth. Calls `is` once for each struct.
     pub fn any(&self, is: &dyn Fn(&Self) -> bool) -> bool {
+        self.any_unseen(is, &mut FxHashSet::default())
+    }
+
+    fn any_unseen(&self, is: &dyn Fn(&Self) -> bool, seen: &mut FxHashSet<*const StructType>) -> bool {
+        if let Self::Struct(of) = self
+            && !seen.insert(Rc::as_ptr(of))
+        {
+            return false;
+        }
         let mut any = is(self);
         if !any {
-            self.inner_types(&mut |inner| any = any || inner.any(is));
+            self.inner_types(&mut |inner| any = any || inner.any_unseen(is, seen));
         }
         any
     }

@@ -243,6 +243,14 @@ pub enum DeclareError {
         /// Description of the problem.
         problem: String,
     },
+    /// Too many structs are nested in each other.
+    #[error("{path} contains structs that are nested deeper than {limit}: hold an object reference instead of a further struct")]
+    TooDeep {
+        /// Path of the struct that exceeds the limit.
+        path: String,
+        /// Maximum number of structs that are nested in each other, by value or in containers.
+        limit: u32,
+    },
     /// The type exceeds the size limit.
     #[error("{path} would have {size} bytes, more than a type may have: keep large data out of properties")]
     TooLarge {

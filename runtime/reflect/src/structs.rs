@@ -1,9 +1,10 @@
 //! Structs that are passed by value. Unsafe code relies on the layout of a struct, so only this file can set the layout.
 
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 
 use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_abi::kinds::PropertyKind;
+use alcedo_base::cells::RefCell;
 
 use crate::layout::Placed;
 use crate::origin::Origin;
@@ -47,6 +48,8 @@ pub struct StructType {
     pub(super) align: usize,
     pub(super) fingerprint: u64,
     pub(super) nature: Nature,
+    /// Struct that [`StructType::is_same`] has last found to be equal.
+    pub(super) same: RefCell<Weak<StructType>>,
 }
 
 /// Characteristics of a struct that follow from its fields. The characteristics are cached, because structs can be nested deeply.
@@ -58,17 +61,26 @@ pub(super) struct Nature {
     pub(super) can_be_key: bool,
     /// True if a field has a default. The bytes of a new value are then not all zero.
     pub(super) has_defaults: bool,
+    /// Number of structs that are nested in each other, by value or in containers.
+    pub(super) depth: u32,
 }
 
 impl Nature {
     /// Nature of plain data: values that own no memory and contain no handles.
-    pub(super) const PLAIN: Self =
-        Self { owns_memory: false, holds_objects: false, names_objects: false, can_be_key: true, has_defaults: false };
+    pub(super) const PLAIN: Self = Self {
+        owns_memory: false,
+        holds_objects: false,
+        names_objects: false,
+        can_be_key: true,
+        has_defaults: false,
+        depth: 0,
+    };
 
     /// Computes the nature of a struct with the fields `fields`.
     pub(super) fn of(fields: &[Property]) -> Self {
         let of_fields = fields.iter().fold(Self::PLAIN, |all, field| all.or(field.ty.nature()));
-        Self { has_defaults: fields.iter().any(|field| field.default.is_some()), ..of_fields }
+        let has_defaults = fields.iter().any(|field| field.default.is_some());
+        Self { has_defaults, depth: of_fields.depth + 1, ..of_fields }
     }
 
     /// Combines the natures of two fields.
@@ -79,6 +91,7 @@ impl Nature {
             names_objects: self.names_objects || other.names_objects,
             can_be_key: self.can_be_key && other.can_be_key,
             has_defaults: self.has_defaults || other.has_defaults,
+            depth: self.depth.max(other.depth),
         }
     }
 }
@@ -136,6 +149,19 @@ impl StructType {
         self.nature
     }
 
+    /// Checks that both types are one struct or have equal layouts. Remembers an equal struct, because otherwise a comparison would compare
+    /// a nested struct once for each path of fields to this struct.
+    pub(super) fn is_same(one: &Rc<Self>, two: &Rc<Self>) -> bool {
+        if Rc::ptr_eq(one, two) || one.same.borrow().as_ptr() == Rc::as_ptr(two) {
+            return true;
+        }
+        let is_same = one.same_layout(two);
+        if is_same {
+            one.same.replace(Rc::downgrade(two));
+        }
+        is_same
+    }
+
     /// Checks that both structs have equal paths and memory layouts, including base structs and nested structs. A comparison of
     /// fingerprints is not sufficient, because a fingerprint contains only the path of the base.
     pub(super) fn same_layout(&self, other: &Self) -> bool {
@@ -178,9 +204,11 @@ mod tests {
     use alcedo_abi::kinds::PropertyKind;
 
     use super::StructType;
+    use crate::compile::MAX_STRUCT_DEPTH;
     use crate::decl::{Batch, PropertyDecl, StructDecl};
     use crate::origin::Origin;
     use crate::property::PropertyType;
+    use crate::refusal::DeclareError;
     use crate::testing::world;
 
     /// Declares structs from a list of names and fields. Each struct extends the previous struct. Returns the last struct.
@@ -203,6 +231,36 @@ mod tests {
         assert!(!one.same_layout(&two), "{} {}", one.path, two.path);
         let layout = |of| PropertyType::Struct(of).layout();
         assert_ne!(layout(one), layout(two));
+    }
+
+    /// Declares structs of which each contains two arrays of the previous struct. Returns the result for the last struct.
+    fn nested(depth: u32) -> Result<Rc<StructType>, DeclareError> {
+        let world = world();
+        let structs = (0..depth).map(|at| {
+            let inner = match at {
+                0 => PropertyDecl::new("n", PropertyKind::I32),
+                _ => PropertyDecl::new("a", PropertyKind::ARRAY).of_type(&format!("/Script/Test.S{}", at - 1)),
+            };
+            let fields = vec![inner.clone(), PropertyDecl { name: "b".to_owned(), ..inner }];
+            StructDecl { fields, ..StructDecl::new("Test", &format!("S{at}"), Origin::Native) }
+        });
+        let batch = Batch { structs: structs.collect(), ..Batch::default() };
+        let declared = world.types.declare(&world.names, &batch)?;
+        let last = format!("/Script/Test.S{}", depth - 1);
+        Ok(declared.structs.into_iter().find(|found| *found.path == *last).expect("the last one"))
+    }
+
+    #[test]
+    fn comparisons_take_linear_time_for_nested_structs() {
+        let [one, two] =
+            [(), ()].map(|()| PropertyType::Struct(nested(MAX_STRUCT_DEPTH).expect("a right declaration")));
+        assert!(one == two && one.layout() == two.layout());
+    }
+
+    #[test]
+    fn structs_are_nested_to_a_limited_depth() {
+        let error = nested(MAX_STRUCT_DEPTH + 1).expect_err("too deep");
+        assert!(matches!(&error, DeclareError::TooDeep { path, .. } if path == "/Script/Test.S32"), "{error}");
     }
 
     #[test]

@@ -64,7 +64,7 @@ impl Kind for Struct {
     }
 
     fn same_type(one: &Rc<StructType>, two: &Rc<StructType>) -> bool {
-        Rc::ptr_eq(one, two) || one.same_layout(two)
+        StructType::is_same(one, two)
     }
 
     fn inner_types(of: &Rc<StructType>, visit: &mut dyn FnMut(&PropertyType)) {
