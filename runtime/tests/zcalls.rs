@@ -438,6 +438,25 @@ fn with_db(host: &Runtime) -> (Log, Log) {
 }
 
 #[test]
+fn unused_answers_of_a_resolver_are_dropped() {
+    let (host, token) = (host(), Rc::new(()));
+    let held = Rc::clone(&token);
+    let resolver = move |_: &Runtime, _: &str| {
+        let (signature, held) = ("-> u32".parse().expect("a signature"), Rc::clone(&held));
+        Ok(ZCallFunction::new(signature, move |_, _| {
+            let _held = &held;
+            Ok(Some(Value::U32(7)))
+        }))
+    };
+    host.calls().add_value_resolver("db", resolver).expect("it is free");
+    for _ in 0..1_000 {
+        host.calls().explain("db:/unused").expect("a name");
+    }
+    assert!(Rc::strong_count(&token) < 100, "{} closures", Rc::strong_count(&token));
+    check(&host, "db:/used", &[], expect!["U32(7)"]);
+}
+
+#[test]
 fn a_host_protocol_is_called_by_host_and_plugin() {
     let host = host();
     let (_, requests) = with_db(&host);

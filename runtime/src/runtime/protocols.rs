@@ -10,7 +10,7 @@ use super::{Calls, Inner, Runtime};
 use crate::boundary::{CallError, catch_panics};
 use crate::bridge::described_protocol::DescribedProtocol;
 use crate::bridge::dynamic_call::{self, Effect};
-use crate::callback::{Registered, Site};
+use crate::callback::{Registered, Site, drop_caught};
 use crate::error::Error;
 use crate::object::value::Value;
 use crate::signature::Signature;
@@ -33,9 +33,17 @@ impl<T: ?Sized + 'static> TakeBody for KeptBody<T> {
 }
 
 impl Inner {
-    /// Keeps registered code until the host ends.
+    /// Keeps registered code until the host ends, or until no function refers to the code. Each answer of a resolver is registered code,
+    /// even if the answer is rejected. Searches for unused code only if the number of entries is a power of two, so that a search costs
+    /// little per entry.
     pub(super) fn keep(&self, code: Rc<dyn TakeBody>, site: Site) {
-        self.registered.borrow_mut().push(Registered { code, site });
+        let mut registered = self.registered.borrow_mut();
+        registered.push(Registered { code, site });
+        if registered.len().is_power_of_two() {
+            let unused: Vec<_> = registered.extract_if(.., |kept| Rc::strong_count(&kept.code) == 1).collect();
+            drop(registered);
+            unused.into_iter().for_each(drop_caught);
+        }
     }
 }
 
