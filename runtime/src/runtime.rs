@@ -128,6 +128,9 @@ impl Runtime {
             red.afterwards(Box::new(move || drop(last)));
             return;
         }
+        // Listeners and posted closures start no exclusive operation, as in `shutdown`. Otherwise they could create a Master that is never
+        // unloaded.
+        self.inner.busy.set(Some("ending the host"));
         if let Some(agent) = self.inner.agent.get() {
             agent.send_end(Vec::new());
         }

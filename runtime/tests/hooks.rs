@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 
 use alcedo_runtime::native::{NativeClass, Natives};
-use alcedo_runtime::{Error, Runtime, WeakRuntime};
+use alcedo_runtime::{ContextEventKind, Error, Runtime, WeakRuntime};
 use expect_test::expect;
 
 use crate::support;
@@ -83,4 +83,21 @@ fn a_hook_of_a_native_class_contains_no_safe_point() {
     let reports: Vec<_> = host.take_reloads().iter().map(|report| report.is_committed()).collect();
     assert_eq!((reports, host.generation()), (vec![true], 2), "the request was kept");
     host.shutdown().into_result().expect("the hooks have returned");
+}
+
+#[test]
+fn a_listener_creates_no_master_while_the_last_handle_is_dropped() {
+    let library = support::plugin("broken", &[]);
+    let builder = support::builder().on_event(move |event| {
+        let host = HOST.with_borrow(|host| host.as_ref().and_then(WeakRuntime::upgrade));
+        if let Some(host) = host.filter(|_| event.event == ContextEventKind::Dead) {
+            OUTCOMES.with_borrow_mut(|all| all.push(outcome(host.create_master(&[&library]))));
+        }
+    });
+    let host = builder.build().unwrap_or_else(|error| panic!("{error}"));
+    host.create_master(&[support::plugin("broken", &[])]).unwrap_or_else(|error| panic!("{error}"));
+    HOST.set(Some(host.downgrade()));
+    drop(host);
+    expect![["creating the Master is for a safe point, and `ending the host` has not returned: do it between ticks"]].assert_eq(&OUTCOMES.take().join("\n"));
+    assert!(HOST.take().is_some_and(|host| host.upgrade().is_none()));
 }

@@ -9,7 +9,6 @@ use crate::callback::{drop_caught, let_go};
 use crate::error::{A_TICK, Error};
 use crate::poster::Poster;
 use crate::reload::requests::{self, Plan};
-use crate::reload::watch::FileWatch;
 
 /// Game time and time limits of one tick.
 ///
@@ -170,7 +169,14 @@ impl Runtime {
         if let Some(agent) = self.inner.agent.get() {
             agent.attend(self);
         }
-        let is_quiet = self.inner.watch.borrow_mut().as_mut().is_some_and(FileWatch::is_quiet);
+        // Removes the watch from its cell, because the watch logs, and a log subscriber may call this runtime.
+        let is_quiet = self.inner.watch.take().is_some_and(|mut watch| {
+            let is_quiet = watch.is_quiet();
+            if !self.has_other_watch() {
+                let _none = self.inner.watch.replace(Some(watch));
+            }
+            is_quiet
+        });
         if let Some(master) = self.inner.loads.master().filter(|_| is_quiet) {
             self.request_reload_of(master.paths, self.inner.watch_scope.get());
         }

@@ -151,7 +151,7 @@ impl Runtime {
     }
 
     /// Checks if the host has ended, or if a new watch was started. Called after each step in which the health watch runs code of the host.
-    fn has_other_watch(&self) -> bool {
+    pub(super) fn has_other_watch(&self) -> bool {
         self.inner.has_ended.get() || self.inner.watch.borrow().is_some() || self.inner.health.borrow().is_some()
     }
 
