@@ -58,3 +58,23 @@ fn no_attribute_of_the_caller_is_on_an_unsafe_item() {
     }
     assert!(items > 5, "the items were not found: {items}");
 }
+
+#[test]
+fn no_macro_is_called_by_a_name_that_the_caller_could_define() {
+    let mut calls = 0;
+    for (path, text) in sources() {
+        for line in text.lines().map(str::trim).filter(|line| !line.starts_with("//")) {
+            for (at, _) in
+                line.match_indices('!').filter(|(at, _)| line[at + 1..].trim_start().starts_with(['(', '{', '[']))
+            {
+                let name = line[..at].trim_end_matches(|letter: char| letter.is_ascii_alphanumeric() || letter == '_');
+                let (before, name) = (name, &line[name.len()..at]);
+                if !name.is_empty() && name != "macro_rules" {
+                    calls += 1;
+                    assert!(before.ends_with("::"), "{path}: {line}");
+                }
+            }
+        }
+    }
+    assert!(calls > 50, "the calls were not found: {calls}");
+}

@@ -168,6 +168,7 @@ macro_rules! __alcedo_unhooked {
         $crate::__alcedo_unhooked!(@ $name);
     };
     (@ $name:tt) => {
+        const _: () = ::core::assert!($crate::hooks::is_c_name($name), "`unhooked` lists names of C functions");
         $crate::hooks::global_asm!(
             ".pushsection .alcedo.unhooked,\"aR\",@progbits",
             ::core::concat!(".hidden alcedo_hook_of_", $name),

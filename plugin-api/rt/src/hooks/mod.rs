@@ -31,3 +31,15 @@ pub use platform::{AtFork, resolve};
 pub use signals::*;
 pub use tables::*;
 pub use trampolines::*;
+
+/// Checks that a text is the name of a C function. Other text would become instructions in the assembly of the module.
+pub const fn is_c_name(text: &str) -> bool {
+    let (bytes, mut at) = (text.as_bytes(), 0);
+    while at < bytes.len() {
+        if !(bytes[at].is_ascii_alphanumeric() && (at > 0 || !bytes[at].is_ascii_digit()) || bytes[at] == b'_') {
+            return false;
+        }
+        at += 1;
+    }
+    at > 0
+}

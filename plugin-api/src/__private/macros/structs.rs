@@ -81,7 +81,7 @@ macro_rules! __alcedo_pod {
             $origin $name $package $text $doc [$(($field, $field_name, $ty, $default, $field_doc, false)),*]
         }
 
-        const _: () = assert!(
+        const _: () = $crate::__private::core::assert!(
             $crate::__private::core::mem::size_of::<$name>() == $crate::__private::core::mem::size_of::<AlcedoRaw>()
                 && $crate::__private::core::mem::align_of::<$name>() == $crate::__private::core::mem::align_of::<AlcedoRaw>()
                 $(&& $crate::__private::core::mem::offset_of!($name, $field)
