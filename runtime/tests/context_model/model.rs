@@ -33,6 +33,8 @@ struct Generation {
     own: Vec<Lib>,
     /// Modules from other contexts that a resolver has returned for this generation.
     borrowed: BTreeMap<Module, Found>,
+    /// True if the generation was parked while held, without own modules. Its lenders then cannot end.
+    is_leaked: bool,
 }
 
 /// Loaded module with the generation that owns it.
@@ -290,6 +292,7 @@ impl Model {
                 life: Life::Alive,
                 own: vec![],
                 borrowed: BTreeMap::new(),
+                is_leaked: false,
             });
             self.contexts.push(Context {
                 name,
@@ -394,7 +397,10 @@ impl Model {
                 None if is_held && !self.gens[at].own.is_empty() => {
                     return Err(format!("{} was held and parked but has ended", self.title(at)));
                 }
-                None => Life::Dead,
+                None => {
+                    self.gens[at].is_leaked = is_held;
+                    Life::Dead
+                }
             };
         }
         Ok(())
@@ -430,7 +436,10 @@ impl Model {
 
     /// Returns true if the release of the last holder must end every context of the program.
     pub(crate) fn all_end(&self) -> bool {
-        (0..self.gens.len()).all(|at| self.gens[at].life != Life::Leaving || !self.may_be_held(at))
+        // If the outcome of a load is undefined, the model does not know all lenders of a generation.
+        let has_unknown_lenders = self.is_open && self.gens.iter().any(|generation| generation.is_leaked);
+        !has_unknown_lenders
+            && (0..self.gens.len()).all(|at| self.gens[at].life != Life::Leaving || !self.may_be_held(at))
     }
 
     /// Returns the titles of contexts that remain after a shutdown, each with the minimum and maximum number of its remaining generations.
@@ -474,7 +483,7 @@ impl Model {
                 match self.gens[edge.from].life {
                     Life::Alive | Life::Parked => true,
                     Life::Leaving => self.held(edge.from, for_sure, visited),
-                    Life::Dead => false,
+                    Life::Dead => self.gens[edge.from].is_leaked,
                 }
             })
     }

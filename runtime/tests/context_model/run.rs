@@ -79,7 +79,11 @@ pub(crate) fn run(program: &Program, libraries: &Arc<Libraries>, patience: Durat
         }
         // At this point the threads have dropped their holders. Dropping the last handle of a context unloads the context.
     })?;
-    let must_end = program.is_race || model.lock().expect("not poisoned").all_end();
+    let must_end = match program.is_race {
+        // A parked generation without own modules is not listed, but may permanently hold its lenders.
+        true => !program.ops.iter().any(|(_, op)| matches!(op, Op::Park(_))),
+        false => model.lock().expect("not poisoned").all_end(),
+    };
     end(&shared, &stage_dir, must_end)?;
     if let Some(runtime) = runtime {
         let ended = runtime.shutdown();

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use alcedo_runtime::{
-    ContextError, ContextState, Contexts, FoundModule, LeaseKind, LoadContext, ModuleSummary, UnloadTicket, process,
+    ContextError, ContextState, Contexts, FoundModule, LeaseKind, LoadContext, ModuleSummary, UnloadTicket, Value,
+    process,
 };
 
 use super::{any, figures, gone, needy, refusal, reports, runtime, support};
@@ -144,10 +145,32 @@ fn a_parked_lender_remains_loaded_with_its_dependencies() {
     assert_eq!(second.state(), ContextState::Parked);
     assert!(first.wait(Duration::from_millis(100)).is_err(), "its figures are needed permanently");
     let report = first.report();
-    assert!(report.blockers.iter().all(|by| by.owner.starts_with("reports 0.1.0 (build ")), "{report}");
+    let is_of_other = |owner: &str| owner.starts_with("reports 0.1.0 (build ") || owner.starts_with("Slim \"other\"");
+    assert!(report.blockers.iter().all(|by| is_of_other(&by.owner)), "{report}");
     drop(pointer);
     one.park();
     assert_eq!(first.report().parked.len(), 1, "{}", first.report());
+}
+
+#[test]
+fn a_parked_borrower_keeps_borrowed_modules_that_a_pointer_uses() {
+    let contexts = runtime().contexts();
+    let [lender, borrower] = ["lender", "borrower"].map(|name| contexts.create_slim(name).expect("the name is free"));
+    resolve_to(&borrower, lender.load_path(figures(1)).expect("it is loaded"));
+    borrower.load_name("figures", &any()).expect("it is borrowed");
+    let ticket = begin(&lender);
+    // The lender is sealed, so the pointer holds a lease on the borrower.
+    let pointer = borrower.get_function_pointer("figures::Sum", "build_tag", "-> u64").expect("it has the module");
+    let _parked = begin(&borrower);
+    borrower.park();
+    assert!(ticket.wait(Duration::from_millis(100)).is_err(), "the pointer uses its code");
+    let report = ticket.report();
+    let owners: Vec<_> = report.blockers.iter().map(|by| by.owner.as_str()).collect();
+    assert_eq!(owners, ["Slim \"borrower\" generation 1, which was given figures"]);
+    assert_eq!(pointer.call(&[]).expect("its image is there"), Some(Value::U64(1)));
+    drop(pointer);
+    lender.park();
+    assert_eq!(ticket.report().parked.len(), 1, "{}", ticket.report());
 }
 
 #[test]

@@ -259,8 +259,9 @@ impl FreeGeneration {
     }
 
     /// Borrows a module of a different context that a resolver has returned. The unload of this generation releases the borrowed module
-    /// after the last active call. From then on, only dependent modules keep the module loaded. Returns an error if the context of the
-    /// module is unloading, or if this generation was closed.
+    /// after the last active call. From then on, only dependent modules keep the module loaded. If this generation is parked during a call
+    /// or a lease, the module stays loaded permanently. Returns an error if the context of the module is unloading, or if this generation
+    /// was closed.
     pub(super) fn borrow(&self, module: &Arc<FreeModule>) -> Result<(), ContextError> {
         let name = module.name();
         let need = module.add_dependent(&format!("{}, which was given {name}", self.full_title()));
@@ -274,6 +275,11 @@ impl FreeGeneration {
     pub(super) fn return_borrowed(&self) {
         let foreign = std::mem::take(&mut lock(&self.table).foreign);
         drop(foreign);
+    }
+
+    /// Keeps the borrowed modules loaded permanently, because active calls and pointers of a parked generation may use their code.
+    pub(super) fn leak_borrowed(&self) {
+        std::mem::forget(std::mem::take(&mut lock(&self.table).foreign));
     }
 
     /// Returns the target of calls from this generation to a function in a module of `owner`. Returns `None` if `owner` does not have

@@ -192,6 +192,7 @@ impl UnloadWork for SpaceUnload {
                 let blockers = self.generation.held_by();
                 if !blockers.is_empty() {
                     unloaded.parked.iter_mut().for_each(|image| image.reason = kept_by(&blockers));
+                    self.generation.leak_borrowed();
                 }
                 unloaded
             }

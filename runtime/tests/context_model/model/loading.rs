@@ -59,7 +59,8 @@ impl Model {
                 let next = self.gens.len();
                 let number = self.gens[current].number + 1;
                 let life = Life::Alive;
-                self.gens.push(Generation { context, number, life, own: vec![], borrowed: BTreeMap::new() });
+                let (own, borrowed) = (vec![], BTreeMap::new());
+                self.gens.push(Generation { context, number, life, own, borrowed, is_leaked: false });
                 let loaded = self.load(next, lib, chain);
                 match loaded {
                     Ok(_) => {
