@@ -7,8 +7,8 @@ use std::thread;
 use std::time::Duration;
 
 use alcedo_runtime::{
-    Blocker, BlockerReport, ContextError, ContextEventKind, ContextState, FoundModule, LeaseKind, LoadContext, Runtime,
-    UnloadTicket, Value, process,
+    Blocker, BlockerReport, ContextError, ContextEventKind, ContextState, FoundModule, LeaseKind, LoadContext,
+    LoadError, Runtime, UnloadTicket, Value, process,
 };
 
 use super::{LONG, any, build_tag, figures, gone, needy, number, refusal, reports, runtime, slim, support, text};
@@ -315,6 +315,27 @@ fn e15_a_context_is_parked_automatically_under_that_host_policy() {
     let _pointer = slim.get_function_pointer("Report", "build_tag", "-> u64").expect("it is offered");
     let ticket = slim.begin_unload().expect("it is collectible");
     support::until("it is parked", || ticket.state() == ContextState::Parked);
+}
+
+#[test]
+fn a_parked_image_of_a_failed_load_is_listed_and_counted() {
+    let builder = support::builder().unloads(|policy| policy.parked_budget = 0);
+    let runtime = builder.build().unwrap_or_else(|error| panic!("{error}"));
+    let contexts = runtime.contexts();
+    let slim = contexts.create_slim("refuses").expect("the name is free");
+    let id = slim.id().expect("it is alive");
+    let broken = support::plugin("reports", &["thread-in-main", "panic-in-main"]);
+    assert!(refusal(slim.load_path(broken)).contains("broken on purpose: main"));
+    let tickets = contexts.unloads();
+    assert_eq!((tickets.len(), contexts.unload_of(id)), (1, None), "{contexts:?}");
+    until_held(&tickets[0], LeaseKind::Thread);
+    contexts.park(id).expect("a failed load is unfinished");
+    assert_eq!((tickets[0].state(), slim.state()), (ContextState::Parked, ContextState::Alive));
+    let parked = runtime.unloads().parked();
+    assert!(parked.len() == 1 && parked[0].starts_with("reports of Slim \"refuses\" stays mapped"), "{parked:?}");
+    let refused = slim.load_path(reports(1));
+    assert!(matches!(refused, Err(ContextError::Load(LoadError::ParkedBudget { budget: 0, .. }))), "{refused:?}");
+    assert_eq!(runtime.shutdown().left, parked);
 }
 
 #[test]

@@ -4,7 +4,7 @@
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 use alcedo_abi::names::{Excerpt, shows_itself};
 use alcedo_sys::{Demands, StageDir};
@@ -87,6 +87,8 @@ pub(crate) struct ContextRegistry {
     retained: Mutex<Vec<RetainedNative>>,
     /// Descriptions of the parked images.
     parked: Mutex<Vec<String>>,
+    /// Unloads of the modules of failed loads. See [`Self::failed_loads`].
+    failed_loads: Mutex<Vec<(ContextId, UnloadTicket)>>,
     /// Logged warnings about images that stay mapped.
     reported_warnings: ReportedWarnings,
     /// Logged warnings about undeclared uses.
@@ -154,6 +156,7 @@ impl ContextRegistry {
             masters: Masters::default(),
             retained: Mutex::default(),
             parked: Mutex::default(),
+            failed_loads: Mutex::default(),
             reported_warnings: ReportedWarnings::default(),
             reported_uses: ReportedWarnings::default(),
             has_closed: AtomicBool::new(false),
@@ -304,6 +307,11 @@ impl ContextRegistry {
         lock(&self.parked).clone()
     }
 
+    /// Adds descriptions of parked images.
+    pub(super) fn note_parked(&self, parked: &[String]) {
+        lock(&self.parked).extend_from_slice(parked);
+    }
+
     /// Returns an error if the number of parked images exceeds the host's limit.
     pub(super) fn check_budget(&self) -> Result<(), LoadError> {
         LoadError::check_budget(&self.settings.unloads, &self.parked())
@@ -313,7 +321,7 @@ impl ContextRegistry {
         // Closes libraries without a lock, because closing a library runs its destructors.
         let retired = generation.natives.retire(generation.id);
         lock(&self.retained).extend(retired);
-        lock(&self.parked).extend(parked.iter().cloned());
+        self.note_parked(&parked);
         let line = lock(&self.slims).lines.get(&generation.id.index).cloned();
         if let Some(line) = line.as_ref().filter(|_| parked.is_empty())
             && line.forget(generation)
@@ -359,6 +367,22 @@ impl ContextRegistry {
         let slims = generations.filter_map(|generation| Some((generation.id, generation.ticket()?.clone())));
         let slims = slims.filter(|(_, ticket)| ticket.state() != ContextState::Dead);
         self.masters.unloads().into_iter().chain(slims).collect()
+    }
+
+    /// Returns the unfinished and the parked unloads of the modules of failed loads, each with the generation of the load.
+    pub(super) fn failed_loads(&self) -> MutexGuard<'_, Vec<(ContextId, UnloadTicket)>> {
+        let mut failed = lock(&self.failed_loads);
+        failed.retain(|(_, ticket)| ticket.state() != ContextState::Dead);
+        failed
+    }
+
+    /// Parks the modules of failed loads into the context `index`. Returns true if the unload of such a module was unfinished.
+    pub(super) fn park_failed_loads(&self, index: u64) -> bool {
+        let is_meant = |id: ContextId, ticket: &UnloadTicket| id.index == index && !ticket.state().is_over();
+        let failed = self.failed_loads().clone();
+        let failed: Vec<_> = failed.into_iter().filter(|(id, ticket)| is_meant(*id, ticket)).collect();
+        failed.iter().for_each(|(_, ticket)| ticket.park());
+        !failed.is_empty()
     }
 
     pub(super) fn lines(&self) -> Vec<Arc<FreeContext>> {

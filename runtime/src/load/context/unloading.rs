@@ -66,8 +66,8 @@ impl Going {
 
     /// Starts the unload of modules after a failed load. `modules` are listed in the order of mapping. No event was raised for these
     /// modules.
-    fn of_failed_load(modules: &[Arc<FreeModule>], policy: UnloadPolicy) -> Box<Self> {
-        Box::new(Self::new(modules.to_vec(), policy, |problem| tracing::warn!(problem, "while a load was undone")))
+    fn of_failed_load(modules: &[Arc<FreeModule>], policy: UnloadPolicy) -> Self {
+        Self::new(modules.to_vec(), policy, |problem| tracing::warn!(problem, "while a load was undone"))
     }
 
     /// Closes a generation and starts the unload of its modules. Records problems in the ticket of the generation.
@@ -136,16 +136,31 @@ impl UnloadWork for Going {
     }
 }
 
+/// Unload of a generation, or of the modules of a failed load into a generation.
 struct SpaceUnload {
     registry: Weak<ContextRegistry>,
     generation: Arc<FreeGeneration>,
     policy: UnloadPolicy,
     modules: Option<Going>,
+    /// Set for the modules of a failed load. The generation itself is not unloaded.
+    is_failed_load: bool,
 }
 
 impl SpaceUnload {
-    fn new(registry: Weak<ContextRegistry>, generation: &Arc<FreeGeneration>, policy: UnloadPolicy) -> Box<Self> {
-        Box::new(Self { registry, generation: Arc::clone(generation), policy, modules: None })
+    /// Creates the unload of a generation. If `failed` contains the modules of a failed load, unloads only these modules.
+    fn new(
+        registry: &ContextRegistry,
+        generation: &Arc<FreeGeneration>,
+        failed: Option<&[Arc<FreeModule>]>,
+    ) -> Box<Self> {
+        let policy = registry.settings.unloads.clone();
+        Box::new(Self {
+            registry: registry.weak(),
+            generation: Arc::clone(generation),
+            modules: failed.map(|modules| Going::of_failed_load(modules, policy.clone())),
+            policy,
+            is_failed_load: failed.is_some(),
+        })
     }
 
     fn kept(blockers: Vec<Blocker>) -> Progress {
@@ -153,8 +168,14 @@ impl SpaceUnload {
     }
 
     fn over(&self, unloaded: &Unloaded) {
-        self.generation.return_borrowed();
         let parked: Vec<_> = unloaded.parked.iter().map(|image| image.line(&self.generation.title())).collect();
+        if self.is_failed_load {
+            // Raises no event, because the generation is not parked.
+            parked.iter().for_each(|image| tracing::warn!(image, "a failed load leaves an image mapped"));
+            self.registry.upgrade().iter().for_each(|registry| registry.note_parked(&parked));
+            return;
+        }
+        self.generation.return_borrowed();
         if let Some(registry) = self.registry.upgrade() {
             registry.ended(&self.generation, parked);
         }
@@ -250,15 +271,18 @@ impl FreeContext {
 }
 
 fn begin(registry: &ContextRegistry, generation: &Arc<FreeGeneration>, subject: String) -> (UnloadTicket, bool) {
-    let work = || SpaceUnload::new(registry.weak(), generation, registry.settings.unloads.clone());
+    let work = || SpaceUnload::new(registry, generation, None);
     generation.seal(|| UnloadTicket::new(subject, PATIENCE, work()))
 }
 
 impl ContextRegistry {
-    pub(super) fn abandon(&self, generation: &FreeGeneration, modules: &[Arc<FreeModule>]) {
+    /// Starts to unload the modules of a failed load. `generation` is the generation that does not receive the modules.
+    pub(super) fn abandon(&self, generation: &Arc<FreeGeneration>, modules: &[Arc<FreeModule>]) {
         if !modules.is_empty() {
-            let work = Going::of_failed_load(modules, self.settings.unloads.clone());
-            self.drive(UnloadTicket::new(format!("what {} did not take", generation.title()), PATIENCE, work));
+            let work = SpaceUnload::new(self, generation, Some(modules));
+            let ticket = UnloadTicket::new(format!("what {} did not take", generation.title()), PATIENCE, work);
+            self.failed_loads().push((generation.id, ticket.clone()));
+            self.drive(ticket);
         }
     }
 
@@ -274,7 +298,8 @@ impl ContextRegistry {
             matches!(line.begin_unload(self, "the host ends"), Err(ContextError::NotCollectible { .. }))
         });
         let mut end = Unended { left: self.parked(), blockers: Vec::new() };
-        for (id, ticket) in self.unloads() {
+        let failed = self.failed_loads().clone();
+        for (id, ticket) in self.unloads().into_iter().chain(failed) {
             if id.index == ContextId::master(0).index || ticket.state() == ContextState::Parked {
                 continue;
             }
@@ -322,7 +347,7 @@ mod tests {
         let need = module.add_dependent("a reader").expect("it lives");
 
         let work = Going::of_failed_load(&[Arc::clone(&module)], UnloadPolicy::default());
-        let ticket = UnloadTicket::new("a tale", std::time::Duration::ZERO, work);
+        let ticket = UnloadTicket::new("a tale", std::time::Duration::ZERO, Box::new(work));
         assert_eq!(ticket.poll(), ContextState::Blocked);
         assert_eq!(log.all(), ["main once", "asked to stop"]);
         assert!(module.add_dependent("too late").is_err());
@@ -342,7 +367,7 @@ mod tests {
         let added = generation.add(&[Arc::clone(&module)]);
         assert!(matches!(added, Err(ContextError::ContextUnloading { .. })));
         assert!(generation.modules().is_empty());
-        let work = Going::of_failed_load(&[module], UnloadPolicy::default());
+        let work = Box::new(Going::of_failed_load(&[module], UnloadPolicy::default()));
         assert_eq!(UnloadTicket::new("a tale", std::time::Duration::ZERO, work).poll(), ContextState::Dead);
     }
 }

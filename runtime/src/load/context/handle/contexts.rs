@@ -127,10 +127,12 @@ impl Contexts {
         self.registry.all()
     }
 
-    /// Lists the unfinished and the parked unloads of all contexts, including the Master. Also includes Slims without handles.
+    /// Lists the unfinished and the parked unloads of all contexts, including the Master. Also includes Slims without handles, and the
+    /// modules of failed loads into Slims, pinned contexts and the Default.
     #[must_use]
     pub fn unloads(&self) -> Vec<UnloadTicket> {
-        self.registry.unloads().into_iter().map(|(_, ticket)| ticket).collect()
+        let failed = self.registry.failed_loads().clone();
+        self.registry.unloads().into_iter().chain(failed).map(|(_, ticket)| ticket).collect()
     }
 
     /// Lists the unloads of contexts with this name, oldest first. Includes replaced generations of a Slim. Also includes parked contexts,
@@ -171,11 +173,12 @@ impl Contexts {
     }
 
     /// Parks one unloading generation of a Slim. Its images stay mapped, and active calls continue. The name of the Slim
-    /// becomes free. Does nothing if the generation is already parked.
+    /// becomes free. Does nothing if the generation is already parked. Also parks the modules of failed loads into the context.
     ///
     /// # Errors
-    /// Returns [`ContextError::NotUnloading`] if the generation is not unloading. The Default and pinned contexts always return this error.
-    /// For the Master, this function always returns this error. Use [`Unloads::park`](crate::Unloads::park) for the Master.
+    /// Returns [`ContextError::NotUnloading`] if neither the generation nor a module of a failed load is unloading. The generations of the
+    /// Default and of pinned contexts are never unloading. For the Master, this function always returns this error. Use
+    /// [`Unloads::park`](crate::Unloads::park) for the Master.
     pub fn park(&self, id: ContextId) -> Result<(), ContextError> {
         let refuse = |reason: &str| {
             let context = self.registry.title_of(id);
@@ -184,11 +187,13 @@ impl Contexts {
         if id.index == ContextId::master(0).index {
             return refuse("only its game thread can, with `Unloads::park`");
         }
+        let has_failed_loads = self.registry.park_failed_loads(id.index);
         match self.unload_of(id) {
             Some(ticket) => {
                 ticket.park();
                 Ok(())
             }
+            None if has_failed_loads => Ok(()),
             None => match self.registry.generation(id) {
                 Some(generation) if generation.kind.is_collectible() => refuse("it is alive: begin its unload first"),
                 Some(_) => refuse("it is never unloaded"),

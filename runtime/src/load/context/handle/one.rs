@@ -302,9 +302,11 @@ impl LoadContext {
     }
 
     /// Parks all unloading generations of the context. The images of these generations stay mapped, and active calls continue. If a load
-    /// into a parked generation is in progress, the load fails in its last step, and its modules are unloaded.
+    /// into a parked generation is in progress, the load fails in its last step, and its modules are unloaded. Also parks the modules of
+    /// failed loads into the context.
     pub fn park(&self) {
         self.unloads().iter().for_each(UnloadTicket::park);
+        self.kept.registry.park_failed_loads(self.line().index);
     }
 
     /// Registers a callback for the start of the unload of a generation. Callbacks with smaller priorities are called first. The Default

@@ -26,6 +26,13 @@ static CALLS: AtomicU64 = AtomicU64::new(0);
 
 fn started() {
     tracing::info!(target: "reports", "main reports");
+    if fixture::on!("thread-in-main") {
+        thread::spawn(|| {
+            loop {
+                thread::park();
+            }
+        });
+    }
     if fixture::on!("panic-in-main") {
         panic!("broken on purpose: main");
     }
