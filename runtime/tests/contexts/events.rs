@@ -130,6 +130,30 @@ fn each_kind_of_callback_can_be_removed_and_drops_its_captures() {
 }
 
 #[test]
+fn a_listener_for_parked_slims_may_reuse_their_names() {
+    let runtime = runtime();
+    let contexts = runtime.contexts();
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let inner = Arc::clone(&seen);
+    contexts.on_event(move |event| {
+        if matches!(event.event, ContextEventKind::Parked(_)) {
+            let contexts = event.contexts().expect("the runtime lives");
+            let state = contexts.all().into_iter().find(|info| info.id == event.id).map(|info| info.state);
+            let second = contexts.create_slim(&event.name).map(|second| second.state());
+            inner.lock().expect("not poisoned").push((state, second.map_err(|error| error.to_string())));
+        }
+    });
+    let slim = slim(&contexts, "reused");
+    let pointer = slim.get_function_pointer("Report", "build_tag", "-> u64").expect("it is offered");
+    let ticket = slim.begin_unload().expect("it is collectible");
+    slim.park();
+    let expected = (Some(ContextState::Parked), Ok::<_, String>(ContextState::Alive));
+    assert_eq!(*seen.lock().expect("not poisoned"), [expected]);
+    assert_eq!((slim.state(), ticket.state()), (ContextState::Parked, ContextState::Parked));
+    drop(pointer);
+}
+
+#[test]
 fn a_failed_master_reload_raises_no_loaded_event_and_the_old_resumes() {
     let runtime = runtime();
     let contexts = runtime.contexts();

@@ -76,14 +76,10 @@ impl FreeContext {
         let_go(host, natives);
     }
 
-    /// Checks that the context is unloading, and that all generations except `ended` are parked.
-    pub(super) fn is_over(&self, ended: &Arc<FreeGeneration>) -> bool {
-        let is_parked = |generation: &FreeGeneration| {
-            generation.ticket().is_some_and(|ticket| ticket.state() == ContextState::Parked)
-        };
+    /// Checks that the context is unloading, and that all generations are dead or parked.
+    pub(super) fn is_over(&self) -> bool {
         let life = lock(&self.life);
-        life.unload.is_some()
-            && life.generations.iter().all(|generation| Arc::ptr_eq(generation, ended) || is_parked(generation))
+        life.unload.is_some() && life.generations.iter().all(|generation| generation.state() == ContextState::Parked)
     }
 
     /// Returns the shared state of the handles to the context. Returns `None` if no handle exists.
@@ -127,7 +123,11 @@ impl FreeContext {
     }
 
     pub(super) fn state(&self) -> ContextState {
-        lock(&self.life).unload.as_ref().map_or(ContextState::Alive, |(_, ticket)| ticket.state())
+        let life = lock(&self.life);
+        let Some((_, ticket)) = &life.unload else { return ContextState::Alive };
+        // A dead generation is removed from the list before its ticket changes.
+        let last = life.generations.iter().find(|generation| generation.ticket() == Some(ticket));
+        last.map_or(ContextState::Dead, |generation| generation.state())
     }
 
     /// Returns the generations that are not dead, oldest first.

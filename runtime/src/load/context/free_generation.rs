@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::panic::Location;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 
@@ -44,6 +44,8 @@ pub(super) struct FreeGeneration {
     pub is_notified: AtomicBool,
     /// Set after all unloading listeners were called. The images stay mapped until the flag is set.
     pub announced: AtomicBool,
+    /// Set before the `Parked` event is raised. The state of the ticket changes only after the event.
+    pub is_parked: AtomicBool,
 }
 
 #[derive(Default)]
@@ -147,6 +149,7 @@ impl FreeGeneration {
             ticket: OnceLock::new(),
             is_notified: AtomicBool::new(false),
             announced: AtomicBool::new(false),
+            is_parked: AtomicBool::new(false),
         })
     }
 
@@ -188,7 +191,10 @@ impl FreeGeneration {
     }
 
     pub(super) fn state(&self) -> ContextState {
-        self.ticket.get().map_or(ContextState::Alive, UnloadTicket::state)
+        match self.is_parked.load(Ordering::Acquire) {
+            true => ContextState::Parked,
+            false => self.ticket.get().map_or(ContextState::Alive, UnloadTicket::state),
+        }
     }
 
     /// Returns a snapshot of the generation.

@@ -322,13 +322,15 @@ impl ContextRegistry {
         let retired = generation.natives.retire(generation.id);
         lock(&self.retained).extend(retired);
         self.note_parked(&parked);
+        // Changes the state before the event, because a listener may create a context with the same name.
+        generation.is_parked.store(!parked.is_empty(), Ordering::Release);
         let line = lock(&self.slims).lines.get(&generation.id.index).cloned();
         if let Some(line) = line.as_ref().filter(|_| parked.is_empty())
             && line.forget(generation)
         {
             lock(&self.slims).lines.remove(&line.index);
         }
-        let line = line.filter(|line| line.is_over(generation));
+        let line = line.filter(|line| line.is_over());
         let event = if parked.is_empty() { ContextEventKind::Dead } else { ContextEventKind::Parked(parked) };
         generation.notify(&self.listeners, event);
         // Drops the callbacks. Otherwise a callback that owns a handle to the context would keep the context in memory
