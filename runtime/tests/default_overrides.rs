@@ -22,6 +22,13 @@ fn class(host: &Runtime, object: ObjectHandle) -> String {
     host.objects().class_of(object).expect("it is alive")
 }
 
+fn text(host: &Runtime, sticker: ObjectHandle) -> String {
+    match host.objects().get(sticker, "text").expect("it is there") {
+        Value::Text(text) => text,
+        other => panic!("{other:?}"),
+    }
+}
+
 fn height(host: &Runtime, lid: ObjectHandle) -> Value {
     let Value::Struct(fields) = host.objects().get(lid, "size").expect("it is there") else { panic!("a struct") };
     fields.iter().find(|(name, _)| &**name == "height").expect("it has one").1.clone()
@@ -42,8 +49,7 @@ fn a_class_overrides_defaults_of_its_base_and_nested_subobjects() {
     assert_eq!(lids.map(|lid| height(&host, lid)), [2.5, 8.0, 8.0].map(Value::F64));
     assert_eq!(host.objects().get(lids[1], "digits").expect("it is there"), Value::U8(6));
     let stickers = [plain, big].map(|object| part(&host, object, "sticker"));
-    let text = |sticker| host.objects().get(sticker, "text").expect("it is there");
-    assert_eq!(stickers.map(text), ["fragile", "heavy"].map(|text| Value::Text(text.to_owned())));
+    assert_eq!(stickers.map(|sticker| text(&host, sticker)), ["fragile", "heavy"]);
     assert_eq!(host.objects().get(big, "wood").expect("it is there"), Value::Text("oak".to_owned()));
     host.shutdown().into_result().expect("a clean shutdown");
 }
@@ -59,6 +65,20 @@ fn objects_follow_a_changed_override_where_they_had_the_old_one() {
     assert_eq!([follows, own].map(count), [8, 50].map(Value::U32));
     let weight = |object| host.objects().get(part(&host, object, "lid"), "weight").expect("it is there");
     assert_eq!([follows, own].map(weight), [10.5, 50.0].map(Value::F64));
+    host.shutdown().into_result().expect("a clean shutdown");
+}
+
+#[test]
+fn subobjects_keep_overridden_defaults_while_the_class_of_their_owner_is_missing() {
+    let host = host(&[]);
+    let big = host.objects().spawn("/Script/Game.BigCrate").expect("it is declared");
+    let sticker = part(&host, big, "sticker");
+    for features in [&["small"][..], &["small"], &[]] {
+        let report = host.reload(&[support::plugin("parcels", features)]).expect("a Master");
+        report.into_result().unwrap_or_else(|report| panic!("{report}"));
+        assert_eq!(text(&host, sticker), "heavy", "{features:?}");
+    }
+    assert_eq!((class(&host, big).as_str(), part(&host, big, "sticker")), ("/Script/Game.BigCrate", sticker));
     host.shutdown().into_result().expect("a clean shutdown");
 }
 

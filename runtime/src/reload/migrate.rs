@@ -5,7 +5,7 @@
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::boundary::CallError;
 use crate::bridge::core::Core;
@@ -63,6 +63,9 @@ struct Walk<'a> {
     reconstructed: Vec<(ObjectHandle, OwnValues)>,
     /// Objects that become dormant. These objects receive no plugin part.
     sleeping: HashSet<ObjectHandle>,
+    /// Objects that are dormant before or after the reload. A dormant object has the body of a base class, whose subobjects have other
+    /// defaults. Subobjects of these objects therefore have no templates, and keep values that the missing class has overridden.
+    without_templates: FxHashSet<ObjectHandle>,
     later: Later,
     removed_subobjects: Vec<ObjectHandle>,
     have_moved: bool,
@@ -89,6 +92,7 @@ pub(crate) fn migrate(
         growing: Vec::new(),
         reconstructed: Vec::new(),
         sleeping: HashSet::new(),
+        without_templates: FxHashSet::default(),
         later: Later::default(),
         removed_subobjects: Vec::new(),
         have_moved: false,
@@ -166,6 +170,9 @@ impl Walk<'_> {
                 self.reconstructed.push((object, values));
             }
         }
+        if key.1.is_some() || self.sleeping.contains(&object) {
+            self.without_templates.insert(object);
+        }
         self.rename_parts(object, &plan);
         if let Some(target) = self.mapping.targets.get_mut(&key) {
             target.objects += 1;
@@ -187,7 +194,7 @@ impl Walk<'_> {
     }
 
     /// Returns the old and the new template of a subobject. The templates are the subobjects with this name in the class default objects of
-    /// the owner's old and new class.
+    /// the owner's old and new class. Returns `None` if the object has no templates.
     fn templates_in_owner(&mut self, object: ObjectHandle) -> Option<Templates> {
         let objects = &self.core.world.objects;
         let is_subobject = |object| Some(objects.flags(object)? & object_flags::SUBOBJECT != 0);
@@ -195,7 +202,7 @@ impl Walk<'_> {
             return None;
         }
         let owner = objects.outer(object)?;
-        if is_subobject(owner)? {
+        if is_subobject(owner)? || self.without_templates.contains(&owner) {
             return self.find_templates(object);
         }
         let key = (objects.class_id(owner)?, objects.name(object)?);
@@ -215,6 +222,9 @@ impl Walk<'_> {
             before.push(self.renamed.get(&at).unwrap_or(&name).clone());
             after.push(name);
             at = objects.outer(at)?;
+            if self.without_templates.contains(&at) {
+                return None;
+            }
         }
         // Owners are staged before their subobjects, so an owner with a changed class already has its new body.
         let found = objects.class(at)?;

@@ -57,7 +57,7 @@ pub struct Crate {
 }
 
 /// A large box with a lock.
-#[cfg(not(any(feature = "later", feature = "wrong-default")))]
+#[cfg(not(any(feature = "later", feature = "wrong-default", feature = "small")))]
 #[uclass(
     package = "Game",
     base = Crate,
@@ -85,6 +85,7 @@ pub struct BigCrate {
 pub struct BigCrate {}
 
 /// The largest box.
+#[cfg(not(feature = "small"))]
 #[uclass(package = "Game", base = BigCrate, defaults(count = 9))]
 pub struct HugeCrate {}
 
