@@ -83,6 +83,26 @@ fn subobjects_keep_overridden_defaults_while_the_class_of_their_owner_is_missing
 }
 
 #[test]
+fn subobjects_keep_own_values_when_the_classes_of_their_owners_merge() {
+    let host = host(&[]);
+    let classes = ["BigCrate", "HugeCrate", "BigCrate", "HugeCrate"];
+    let crates = classes.map(|name| host.objects().spawn(&format!("/Script/Game.{name}")).expect("it is declared"));
+    let stickers = crates.map(|object| part(&host, object, "sticker"));
+    // Each own value equals the default in the other class.
+    for (sticker, own) in [(stickers[2], "huge"), (stickers[3], "heavy")] {
+        host.objects().set(sticker, "text", &Value::Text(own.to_owned())).expect("it is there");
+    }
+    for name in ["BigCrate", "HugeCrate"] {
+        host.types().redirect(&format!("/Script/Game.{name}"), "/Script/Game.Crate").expect("a valid redirect");
+    }
+    let report = host.reload(&[support::plugin("parcels", &["small"])]).expect("a Master");
+    report.into_result().unwrap_or_else(|report| panic!("{report}"));
+    assert_eq!(crates.map(|object| class(&host, object)), ["/Script/Game.Crate"; 4]);
+    assert_eq!(stickers.map(|sticker| text(&host, sticker)), ["fragile", "fragile", "huge", "heavy"]);
+    host.shutdown().into_result().expect("a clean shutdown");
+}
+
+#[test]
 fn a_default_for_a_missing_member_refuses_the_load_with_its_path() {
     let runtime = support::builder().build().expect("a host");
     let refused = runtime.create_master(&[support::plugin("parcels", &["wrong-default"])]).expect_err("no digits");

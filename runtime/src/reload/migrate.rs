@@ -66,6 +66,10 @@ struct Walk<'a> {
     /// Objects that are dormant before or after the reload. A dormant object has the body of a base class, whose subobjects have other
     /// defaults. Subobjects of these objects therefore have no templates, and keep values that the missing class has overridden.
     without_templates: FxHashSet<ObjectHandle>,
+    /// New classes that objects of several old classes receive.
+    merged: FxHashSet<ClassId>,
+    /// Old class of each object that receives a merged class.
+    former: FxHashMap<ObjectHandle, Rc<Class>>,
     later: Later,
     removed_subobjects: Vec<ObjectHandle>,
     have_moved: bool,
@@ -81,6 +85,8 @@ pub(crate) fn migrate(
     report: &mut ReloadReport,
 ) -> Result<(Migration, KeptFields), LoadError> {
     let before = core.world.objects.count_living();
+    let mut known = FxHashSet::default();
+    let merged = mapping.targets.values().map(|target| target.class.id).filter(|class| !known.insert(*class)).collect();
     let mut walk = Walk {
         core,
         mapping,
@@ -93,6 +99,8 @@ pub(crate) fn migrate(
         reconstructed: Vec::new(),
         sleeping: HashSet::new(),
         without_templates: FxHashSet::default(),
+        merged,
+        former: FxHashMap::default(),
         later: Later::default(),
         removed_subobjects: Vec::new(),
         have_moved: false,
@@ -173,6 +181,9 @@ impl Walk<'_> {
         if key.1.is_some() || self.sleeping.contains(&object) {
             self.without_templates.insert(object);
         }
+        if self.merged.contains(&plan.new.id) {
+            self.former.insert(object, Rc::clone(&plan.old));
+        }
         self.rename_parts(object, &plan);
         if let Some(target) = self.mapping.targets.get_mut(&key) {
             target.objects += 1;
@@ -202,7 +213,7 @@ impl Walk<'_> {
             return None;
         }
         let owner = objects.outer(object)?;
-        if is_subobject(owner)? || self.without_templates.contains(&owner) {
+        if is_subobject(owner)? || self.without_templates.contains(&owner) || self.former.contains_key(&owner) {
             return self.find_templates(object);
         }
         let key = (objects.class_id(owner)?, objects.name(object)?);
@@ -227,11 +238,11 @@ impl Walk<'_> {
             }
         }
         // Owners are staged before their subobjects, so an owner with a changed class already has its new body.
-        let found = objects.class(at)?;
-        let (old, new) = match self.plans.iter().find(|(key, plan)| key.1.is_none() && Rc::ptr_eq(&plan.new, &found)) {
-            Some((_, plan)) => (Rc::clone(&plan.old), found),
-            None => (Rc::clone(&found), found),
-        };
+        let new = objects.class(at)?;
+        let is_awake = |plan: &ClassPlan| !matches!(plan.object_plan, ObjectPlan::Dormant { .. });
+        let mut plans = self.plans.iter().filter(|(key, plan)| key.1.is_none() && is_awake(plan));
+        let found = || plans.find(|(_, plan)| Rc::ptr_eq(&plan.new, &new)).map(|(_, plan)| &plan.old);
+        let old = self.former.get(&at).or_else(found).unwrap_or(&new);
         let down = |from, path: &[Rc<str>]| path.iter().rev().try_fold(from, |at, name| objects.subobject(at, name));
         Some((down(old.cdo.get(), &before)?, down(new.cdo.get(), &after)?))
     }

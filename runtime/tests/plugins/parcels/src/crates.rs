@@ -86,7 +86,7 @@ pub struct BigCrate {}
 
 /// The largest box.
 #[cfg(not(feature = "small"))]
-#[uclass(package = "Game", base = BigCrate, defaults(count = 9))]
+#[uclass(package = "Game", base = BigCrate, defaults(count = 9, sticker.text = "huge"))]
 pub struct HugeCrate {}
 
 #[uclass]
