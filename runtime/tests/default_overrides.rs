@@ -103,6 +103,21 @@ fn subobjects_keep_own_values_when_the_classes_of_their_owners_merge() {
 }
 
 #[test]
+fn a_removed_subobject_is_destroyed_with_its_own_subobjects_and_not_rebuilt() {
+    let host = host(&["racks"]);
+    let huge = host.objects().spawn("/Script/Game.HugeCrate").expect("it is declared");
+    let kept = ["lid", "sticker"].map(|property| part(&host, huge, property));
+    let rack = part(&host, huge, "rack");
+    let inside = part(&host, rack, "sticker");
+    let report = host.reload(&[support::plugin("parcels", &[])]).expect("a Master");
+    let report = report.into_result().unwrap_or_else(|report| panic!("{report}"));
+    assert_eq!((report.objects_kept, report.conjugates_rebuilt), (3, 3), "the crate, its lid and its sticker");
+    assert_eq!(kept.map(|part| host.objects().is_alive(part)), [true; 2]);
+    assert_eq!([rack, inside].map(|part| host.objects().is_alive(part)), [false; 2]);
+    host.shutdown().into_result().expect("a clean shutdown");
+}
+
+#[test]
 fn a_default_for_a_missing_member_refuses_the_load_with_its_path() {
     let runtime = support::builder().build().expect("a host");
     let refused = runtime.create_master(&[support::plugin("parcels", &["wrong-default"])]).expect_err("no digits");

@@ -137,10 +137,8 @@ impl Walk<'_> {
         let objects = &core.world.objects;
         let Some(key) = key_of(core, object) else { return Ok(()) };
         let Some(plan) = self.plan(object, &key, report)? else { return Ok(()) };
-        for name in &plan.removed_subobjects {
-            let removed = objects.subobject(object, name);
-            self.removed_subobjects.extend(removed);
-            self.doomed.extend(removed);
+        for removed in plan.removed_subobjects.iter().filter_map(|name| objects.subobject(object, name)) {
+            self.doom(removed);
         }
         faults::at(ReloadStep::CarryObject)?;
         let changes = &mut report.properties;
@@ -354,9 +352,14 @@ impl Walk<'_> {
         }
     }
 
-    fn doom(&mut self, child: ObjectHandle) {
-        if self.doomed.insert(child) {
-            self.removed_subobjects.push(child);
+    /// Marks a subobject for destruction, together with its own subobjects.
+    fn doom(&mut self, part: ObjectHandle) {
+        let mut parts = vec![part];
+        while let Some(part) = parts.pop() {
+            if self.doomed.insert(part) {
+                self.removed_subobjects.push(part);
+                parts.extend(self.core.world.objects.children(part));
+            }
         }
     }
 

@@ -85,9 +85,27 @@ pub struct BigCrate {
 pub struct BigCrate {}
 
 /// The largest box.
-#[cfg(not(feature = "small"))]
+#[cfg(not(any(feature = "small", feature = "racks")))]
 #[uclass(package = "Game", base = BigCrate, defaults(count = 9, sticker.text = "huge"))]
 pub struct HugeCrate {}
+
+/// The largest box, with a rack.
+#[cfg(feature = "racks")]
+#[uclass(package = "Game", base = BigCrate)]
+pub struct HugeCrate {
+    /// Rack in the box.
+    #[uproperty(default_subobject)]
+    rack: Obj<Rack>,
+}
+
+/// A rack in a box.
+#[cfg(feature = "racks")]
+#[uclass(package = "Game")]
+pub struct Rack {
+    /// Sticker on the rack.
+    #[uproperty(default_subobject)]
+    sticker: Obj<Sticker>,
+}
 
 #[uclass]
 impl Crate {
