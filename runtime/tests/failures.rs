@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use alcedo_build::{BuildError, Variants};
+use alcedo_runtime::faults::{self, Fault, FaultKind, ReloadStep};
 use alcedo_runtime::{
     Budget, CallError, ConstructionStep, Error, LoadError, ObjectHandle, Outcome, Phase, Runtime, Value,
 };
@@ -266,6 +267,22 @@ fn a_red_constructor_may_change_only_its_own_object_during_a_rebuild() {
     "#]].assert_eq(&record.take());
     assert_eq!(host.objects().get(fragile, "toughness").expect("a number"), Value::I32(4), "its own it may write");
     assert_eq!(host.counters().objects, objects);
+}
+
+#[test]
+fn kept_fields_survive_an_ignored_failure_of_an_early_rebuild() {
+    let racks = || [support::plugin("parcels", &["racks"])];
+    let host = support::host(&racks());
+    let huge = host.objects().spawn("/Script/Game.HugeCrate").expect("spawned");
+    let Ok(Value::Object(rack)) = host.objects().get(huge, "rack") else { panic!("it has a rack") };
+    host.objects().call(rack, "use_once", &[]).expect("it counts");
+    // The crate is rebuilt first. Its red constructor calls the rack, whose kept fields are then the first to be restored.
+    let armed = faults::arm(Fault { step: ReloadStep::LoadKept, nth: 0, kind: FaultKind::Error });
+    let report = host.reload(&racks()).expect("a Master").into_result().expect("the crate ignores the error");
+    assert!(armed.has_fired());
+    drop(armed);
+    assert_eq!((report.conjugates_rebuilt, report.fields_kept, report.fields_lost), (5, 1, vec![]));
+    assert_eq!(host.objects().call(rack, "uses", &[]).expect("it counts"), Some(Value::U32(1)));
 }
 
 #[test]

@@ -87,7 +87,7 @@ fn enter(core: &Core, gate: &Gate, invoke: Invoke, what: &Rc<str>, frame: &mut F
         let part = match find() {
             None => {
                 // Checks the stack space before the plugin part is built, because the red constructor also runs on this stack.
-                core.red.hot().may_open(&format_args!("{what} of {object}"))?;
+                core.red.hot().may_build(&format_args!("{what} of {object}"))?;
                 core.pairs.late(object)?;
                 find()
             }

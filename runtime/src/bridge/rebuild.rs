@@ -85,7 +85,8 @@ pub(crate) fn rebuild(
     let turns = Rc::new(RefCell::new(turns));
     let late = {
         let (core, turns) = (Rc::clone(core), Rc::clone(&turns));
-        move |object| build_one(&core, &turns, object)
+        // Ends a part without its kept fields. If the caller ignores the error, the object is rebuilt at its own turn.
+        move |object| build_one(&core, &turns, object).inspect_err(|_error| core.plugins().end(object))
     };
     let _late = core.pairs.build_late(Rc::new(late));
     let turn = |step: fn(&Core, &RefCell<Turns>, ObjectHandle) -> Result<(), CallError>| {
@@ -130,14 +131,13 @@ fn kept_class_of(core: &Core, turns: &RefCell<Turns>, field: &KeptField) -> Rc<K
 }
 
 fn take_back(core: &Core, turns: &RefCell<Turns>, object: ObjectHandle) -> Result<(), CallError> {
-    let (kept, packed) = {
-        let mut turns = turns.borrow_mut();
-        (turns.kept.take(object), Rc::clone(&turns.packed))
-    };
     faults::at(ReloadStep::LoadKept)?;
     let (objects, plugins) = (&core.world.objects, core.plugins());
+    let packed = Rc::clone(&turns.borrow().packed);
     // An object for which fields of an earlier build were put aside has no packed fields.
     let mut fields_kept = plugins.unpack_kept(object, &packed)?;
+    // Takes the named fields only now. After an error, the object is built again and receives these fields then.
+    let kept = turns.borrow_mut().kept.take(object);
     let mut earlier = objects.replace_fields_aside(object, Vec::new());
     if kept.is_empty() && earlier.is_empty() {
         turns.borrow_mut().done.count(fields_kept);

@@ -69,6 +69,10 @@ impl HotFrames {
     /// Default number of bytes of the game thread's stack that calls leave free.
     pub(crate) const RESERVE: usize = 256 << 10;
 
+    /// Number of bytes above the reserve that a late build of a plugin part needs. The frames that restore the kept fields of the part are
+    /// deeper than the frame of the caller.
+    const BUILD: usize = 64 << 10;
+
     /// Creates a value without open frames. The calling thread becomes the game thread.
     pub(crate) fn new(epoch: Rc<Epoch>) -> Self {
         let numbers = [const { Cell::new(FrameNumber::NONE) }; FAST_FRAMES];
@@ -107,6 +111,13 @@ impl HotFrames {
     #[inline]
     pub(crate) fn may_open(&self, what: &dyn std::fmt::Display) -> Result<(), CallError> {
         if self.room.get().is_here() { Ok(()) } else { Err(self.no_room(what)) }
+    }
+
+    /// Checks that a plugin part may be built here, and its kept fields restored. Requires more stack than [`Self::may_open`], and returns
+    /// the same errors.
+    pub(crate) fn may_build(&self, what: &dyn std::fmt::Display) -> Result<(), CallError> {
+        let room = self.stack.above(self.reserve().saturating_add(Self::BUILD));
+        if room.is_here() { Ok(()) } else { Err(self.no_room(what)) }
     }
 
     #[cold]
@@ -221,6 +232,7 @@ impl HotFrames {
 #[cfg(test)]
 mod tests {
     use super::{FAST_FRAMES, HotFrames};
+    use crate::boundary::CallError;
     use crate::handles::ModuleId;
 
     #[test]
@@ -255,6 +267,20 @@ mod tests {
         assert!(!frames.close(frame));
         frames.set_waits(false);
         assert_eq!((frames.height(), frames.waits()), (2, false));
+    }
+
+    #[test]
+    fn where_no_plugin_part_may_be_built_frames_may_still_open() {
+        fn descend(frames: &HotFrames) -> Result<(), CallError> {
+            let used = std::hint::black_box([0_u8; 4096]);
+            let opened = match frames.may_build(&"a part") {
+                Ok(()) => descend(frames),
+                Err(_no_room) => frames.may_open(&"a frame"),
+            };
+            std::hint::black_box(&used);
+            opened
+        }
+        descend(&HotFrames::default()).expect("the frame is above the reserve");
     }
 
     #[test]

@@ -149,7 +149,8 @@ impl Pairs {
         LateParts(self)
     }
 
-    /// Builds the missing part of an object during a rebuild. Returns the error of the red constructor.
+    /// Builds the missing part of an object during a rebuild. Returns the error of the red constructor. Returns an error and builds no part
+    /// if the kept fields cannot be restored.
     #[cold]
     pub(crate) fn late(&self, object: ObjectHandle) -> Result<(), CallError> {
         let build = self.late.borrow().clone();

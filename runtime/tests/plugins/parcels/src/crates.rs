@@ -98,6 +98,17 @@ pub struct HugeCrate {
     rack: Obj<Rack>,
 }
 
+#[cfg(feature = "racks")]
+#[uclass]
+impl HugeCrate {
+    /// Calls the rack and ignores errors. In a rebuild, the rack is then built before its own turn.
+    #[red_constructor]
+    fn new(this: This<Self>) -> Self {
+        let _ignored = this.get(this.rack()).and_then(|rack| rack.zcall::<_, u32>("uf:/Script/Game.Rack:uses", ()));
+        Self {}
+    }
+}
+
 /// A rack in a box.
 #[cfg(feature = "racks")]
 #[uclass(package = "Game")]
@@ -105,6 +116,27 @@ pub struct Rack {
     /// Sticker on the rack.
     #[uproperty(default_subobject)]
     sticker: Obj<Sticker>,
+
+    /// Number of uses.
+    #[keep]
+    uses: u32,
+}
+
+#[cfg(feature = "racks")]
+#[uclass]
+impl Rack {
+    /// Increments the number of uses and returns it.
+    #[ufunction]
+    fn use_once(&mut self) -> u32 {
+        self.uses += 1;
+        self.uses
+    }
+
+    /// Returns the number of uses.
+    #[ufunction]
+    fn uses(&self) -> u32 {
+        self.uses
+    }
 }
 
 #[uclass]
