@@ -4,7 +4,6 @@
 use std::any::Any;
 use std::cell::OnceCell;
 use std::fmt;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -33,7 +32,7 @@ struct Folder {
     calls: Calls,
     layouts: Layouts,
     /// Thread that runs calls with the folder as working directory. The first such call starts the thread.
-    thread: OnceCell<Result<OwnFolder, io::Error>>,
+    thread: OnceCell<OwnFolder>,
 }
 
 #[derive(Clone, Copy)]
@@ -154,7 +153,12 @@ impl UserCode {
     }
 
     pub(crate) fn thread(&self) -> Result<&OwnFolder, String> {
-        self.0.thread.get_or_init(|| OwnFolder::start(&self.0.path)).as_ref().map_err(ToString::to_string)
+        if let Some(thread) = self.0.thread.get() {
+            return Ok(thread);
+        }
+        // Stores no error, because the folder may be moved back before the next call.
+        let thread = OwnFolder::start(&self.0.path).map_err(|error| error.to_string())?;
+        Ok(self.0.thread.get_or_init(|| thread))
     }
 }
 

@@ -289,9 +289,14 @@ impl Plan {
                 if values.len() != of.fields.len() {
                     return Err((step, Breach::Len { found: values.len(), expected: of.fields.len() }));
                 }
-                for (field, (_, value)) in of.fields.iter().zip(values) {
+                for (index, field) in of.fields.iter().enumerate() {
+                    let is_meant = |(name, _): &&(Arc<str>, Value)| *name == field.name;
+                    let found = values.get(index).filter(is_meant).or_else(|| values.iter().find(is_meant));
+                    let Some((_, found)) = found else {
+                        return Err((step, wrong_type(value, &format!("a struct with a field `{}`", field.name))));
+                    };
                     let step = self.step(Some(step), Name::Field(Arc::clone(&field.name)));
-                    self.write(step, at + field.offset, &field.shape, value)?;
+                    self.write(step, at + field.offset, &field.shape, found)?;
                 }
             }
             (Shape::Fixed(of, len), Value::Array(values)) => {

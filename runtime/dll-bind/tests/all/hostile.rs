@@ -94,6 +94,9 @@ fn each_guard_names_the_function_and_the_parameter() {
     ] {
         check(Import::new(name).out("p", player()), &[anna()], location, expected);
     }
+    // Fields are passed by name, in any order.
+    let swapped = structure([("row", ints(&[1, 2, 3])), ("name", text("Anna"))]);
+    check(Import::new("behind_name").out("p", player()), &[swapped], "`p.name`", "it is 10 bytes");
     let empty = structure([("name", text("")), ("row", ints(&[]))]);
     check(Import::new("moved_empty").out("p", player()), &[empty], "`p.name`", "another `data` pointer");
     let point = || ty(&[("Point", &[("x", "i32"), ("y", "i32")])], "/Script/Test.Point");
@@ -129,6 +132,7 @@ fn arguments_that_differ_from_the_declaration_are_refused_before_the_call() {
         (of_player(), vec![Value::I32(0)], "is i32, and a struct is declared"),
         (of_player(), vec![structure([("name", text("x"))])], "has 1 values, and 2 are declared"),
         (of_player(), vec![structure([("name", text("x")), ("row", text("x"))])], "parameter `p.row` is String"),
+        (of_player(), vec![structure([("name", text("x")), ("rows", ints(&[]))])], "a struct with a field `row`"),
     ] {
         let message = fixture.broken(&import, &arguments);
         assert!(message.contains(expected), "{message}");
