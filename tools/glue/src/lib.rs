@@ -385,6 +385,24 @@ mod tests {
     }
 
     #[test]
+    fn types_of_two_packages_may_have_equal_names() {
+        let vector = |package| NativeStruct::new(package, "Vector").field("x", (PropertyKind::F64, ""));
+        let in_package = |package| Natives::in_package(package).structure(vector(package));
+        let rig = NativeClass::new("Test", "Rig", "/Script/Core.Object")
+            .property("a", (PropertyKind::STRUCT, "/Script/A.Vector"), 0, "")
+            .property("b", (PropertyKind::STRUCT, "/Script/B.Vector"), 0, "");
+        let natives = Runtime::builder().natives(in_package("A")).natives(in_package("B"));
+        let declared = natives.natives(Natives::in_package("Test").class(rig)).declared().unwrap();
+        let glue = ["A=a_glue", "B=b_glue"].map(|package| package.parse().unwrap());
+        let glue = glue.into_iter().fold(Glue::default().only("Test"), Glue::package);
+        let origin = Origin::host("rig");
+        for text in [glue.for_plugins(&origin, &declared).unwrap(), glue.for_host(&origin, &declared).unwrap()] {
+            assert!(text.contains("a_glue::Vector") && text.contains("b_glue::Vector"), "{text}");
+            assert_eq!(rewritten(&text, &origin, &declared).unwrap(), Some(text));
+        }
+    }
+
+    #[test]
     fn a_derived_struct_is_written_with_its_base_and_not_as_pod() {
         let spot = NativeStruct::new("Test", "Spot").field("x", (PropertyKind::F64, ""));
         let place = NativeStruct::new("Test", "Place").extends("/Script/Test.Spot").field("y", (PropertyKind::F64, ""));

@@ -61,14 +61,15 @@ pub fn rewritten(source: &str, origin: &Origin, declared: &Declared) -> Result<O
             named_types(declared).filter(|path| !glue.writes(path) || !declares(declared, path)).collect();
         for path in other {
             let package = path.strip_prefix("/Script/").and_then(|rest| rest.split_once('.'));
-            let found = package.and_then(|(package, _)| elsewhere(source, path, package));
+            let package = package.filter(|(package, _)| !glue.elsewhere.contains_key(*package));
+            let found = package.and_then(|(package, _)| elsewhere(source, path, package, &glue));
             glue = found.into_iter().fold(glue, Glue::package);
         }
         return glue.for_host(origin, declared).map(Some);
     }
     loop {
         match glue.for_plugins(origin, declared) {
-            Err(GlueError::Elsewhere { member, path, package }) => match elsewhere(source, &path, &package) {
+            Err(GlueError::Elsewhere { member, path, package }) => match elsewhere(source, &path, &package, &glue) {
                 Some(found) if !glue.elsewhere.contains_key(&package) => glue = glue.package(found),
                 _ => return Err(GlueError::Elsewhere { member, path, package }),
             },
@@ -131,12 +132,15 @@ fn declares(declared: &Declared, path: &str) -> bool {
         || declared.enums.iter().any(|of| of.path == path)
 }
 
-/// Returns the Rust path of the glue through which a source refers to a type of another package.
-fn elsewhere(source: &str, path: &str, package: &str) -> Option<Elsewhere> {
+/// Returns the Rust path of the glue through which a source refers to a type of another package. Prefers a path that `glue` does not yet
+/// use for another package, because two packages may have types with equal names.
+fn elsewhere(source: &str, path: &str, package: &str, glue: &Glue) -> Option<Elsewhere> {
     let (_, name) = path.rsplit_once('.')?;
     let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '_' || letter == ':';
-    let mut paths = source.split(|letter| !is_part(letter));
-    let module =
-        paths.find_map(|path| path.strip_suffix(name)?.strip_suffix("::").filter(|module| !module.is_empty()))?;
+    let paths = source.split(|letter| !is_part(letter));
+    let mut modules =
+        paths.filter_map(|path| path.strip_suffix(name)?.strip_suffix("::").filter(|module| !module.is_empty()));
+    let first = modules.clone().next()?;
+    let module = modules.find(|module| !glue.elsewhere.values().any(|known| known == module)).unwrap_or(first);
     format!("{package}={module}").parse().ok()
 }
