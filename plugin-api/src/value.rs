@@ -76,6 +76,10 @@ pub unsafe trait Value: Sized + 'static {
     /// True if a value in host form may own memory, which must then be freed.
     #[doc(hidden)]
     const OWNS_MEMORY: bool = false;
+    /// True if copying a value can run code of the author: the `Hash`, `Eq` or `Ord` of keys. False for a struct, because a struct that is
+    /// passed by value is `Copy`, and so contains no sets and maps.
+    #[doc(hidden)]
+    const COPY_RUNS_CODE: bool = false;
     /// For an enum: the underlying type, and true if all numbers of the enum fit in a byte. `None` for all other types.
     #[doc(hidden)]
     const NUMBERS: Option<(PropertyKind, bool)> = None;
@@ -432,7 +436,7 @@ unsafe impl Value for String {
 macro_rules! copied {
     (
         $name:ty, [$($params:tt)*], raw: $raw:ty, kind: $kind:ident, path: $path:expr,
-        load: |$from:ident| $load:expr, store: |$value:ident, $to:ident| $store:expr
+        runs_code: $runs_code:expr, load: |$from:ident| $load:expr, store: |$value:ident, $to:ident| $store:expr
     ) => {
         #[expect(unsafe_code, reason = "declares the host form of this kind, and dereferences pointer slots")]
         // SAFETY: the host stores this kind in exactly this form, for which any bytes are valid until their pointers are
@@ -441,6 +445,7 @@ macro_rules! copied {
             const KIND: alcedo_abi::kinds::PropertyKind = alcedo_abi::kinds::PropertyKind::$kind;
             const TYPE_PATH: &'static str = $path;
             const OWNS_MEMORY: bool = true;
+            const COPY_RUNS_CODE: bool = $runs_code;
             type Raw = $raw;
             type Literal = $crate::value::NoDefault;
             $crate::__alcedo_copied_value! {}

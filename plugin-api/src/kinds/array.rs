@@ -315,7 +315,7 @@ impl<'f, T: Value> Borrowed<'f, UArray<T>> {
     /// ```
     #[must_use]
     pub fn to_vec(&self) -> Vec<T> {
-        self.row().unwrap_or_else(|error| fail(error)).load()
+        self.ptr().unwrap_or_else(|error| fail(error)).load_items()
     }
 
     fn take_out(&self, at: usize, values: usize) -> Result<(), CallError> {

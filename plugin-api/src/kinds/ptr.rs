@@ -10,7 +10,8 @@ use alcedo_abi::zcall::Slot;
 use alcedo_rt::CallError;
 
 use super::UOptional;
-use super::verbs::clear;
+use super::verbs::{self, clear};
+use crate::host::lending;
 pub(crate) use crate::ptr::{Ptr, PtrMut, Viewable};
 use crate::value::address_slot;
 use crate::{UName, Value};
@@ -297,6 +298,20 @@ impl<T: Value> Temp<T> {
         value.move_to(&optional.ptr_mut().into_field(&Field::if_set()));
         optional.ptr_mut().into_field(&Field::is_set()).write(1);
         optional
+    }
+}
+
+impl<T: Value> Ptr<'_, T> {
+    /// Calls `code`, which reads several parts of the value. If `runs_code` is true, a read runs code of the author, which may change or
+    /// destroy the value. `code` then reads a copy, except while a slice is borrowed, because the value cannot change during this borrow.
+    pub(crate) fn apart<R>(self, runs_code: bool, code: impl FnOnce(Ptr<'_, T>) -> R) -> R {
+        if !runs_code || lending::allows_calls("copying a value").is_err() {
+            return code(self);
+        }
+        let mut copy = Temp::<T>::zeroed();
+        let copied = copy.ptr_mut().into_location(ObjectHandle::NONE).and_then(|to| verbs::copy(&to, self));
+        copied.unwrap_or_else(|error| alcedo_rt::fail(error));
+        code(copy.ptr())
     }
 }
 

@@ -121,11 +121,30 @@ impl<'a, A: Value> Ptr<'a, A> {
         Row::of::<Values<A>>(self)
     }
 
+    /// Returns copies of the elements of an array.
+    pub(crate) fn load_items(self) -> Vec<A::Item>
+    where
+        A: List,
+    {
+        self.apart(A::Item::COPY_RUNS_CODE, |array| array.row().load())
+    }
+
+    /// Returns copies of the keys of a set or map.
+    pub(crate) fn load_keys(self) -> Vec<A::Key>
+    where
+        A: Keyed,
+    {
+        self.apart(A::Key::COPY_RUNS_CODE, |whole| whole.keys().load())
+    }
+
+    /// Returns copies of the entries of a map.
     pub(crate) fn load_entries(self) -> Vec<(A::Key, A::Item)>
     where
         A: Mapped,
     {
-        self.keys().load().into_iter().zip(self.values().load()).collect()
+        self.apart(A::Key::COPY_RUNS_CODE || A::Item::COPY_RUNS_CODE, |map| {
+            map.keys().load().into_iter().zip(map.values().load()).collect()
+        })
     }
 }
 
@@ -226,9 +245,10 @@ impl<'a, T: Value> Row<'a, T> {
         (index < self.len).then(|| unsafe { PtrMut::new(self.data.add(index * self.stride).cast()) })
     }
 
-    pub(crate) fn load(self) -> Vec<T> {
+    /// Copies the items. If copying an item runs code of the author, the row must be in a container that this code cannot access.
+    fn load(self) -> Vec<T> {
         lending::allows(Access::Read, "copying a container").unwrap_or_else(|error| alcedo_rt::fail(error));
-        // `self` remains valid, because copying a value does not change the buffer.
+        // `self` remains valid, because neither a copy nor code of the author changes the buffer.
         (0..self.len).filter_map(|index| Some(T::load(self.get(index)?.as_ptr()))).collect()
     }
 }

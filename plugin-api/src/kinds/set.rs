@@ -203,7 +203,7 @@ impl<'f, T: Value> Borrowed<'f, USet<T>> {
     }
 
     fn collect<C: FromIterator<T>>(&self) -> C {
-        self.ptr().unwrap_or_else(|error| fail(error)).keys().load().into_iter().collect()
+        self.ptr().unwrap_or_else(|error| fail(error)).load_keys().into_iter().collect()
     }
 }
 

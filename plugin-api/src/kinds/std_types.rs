@@ -15,31 +15,31 @@ use crate::value::copied;
 
 copied! {
     Vec<T>, [T: Value], raw: ArrayRaw, kind: ARRAY, path: T::TYPE.as_str(),
-    load: |from| from.row().load(),
+    runs_code: T::COPY_RUNS_CODE, load: |from| from.load_items(),
     store: |values, target| put_array(values.iter(), target)
 }
 copied! {
     Option<T>, [T: Value], raw: OptionalRaw<T::Raw>, kind: OPTIONAL, path: T::TYPE.as_str(),
-    load: |from| load_optional(from),
+    runs_code: T::COPY_RUNS_CODE, load: |from| load_optional(from),
     store: |value, target| put_optional(value.as_ref(), target)
 }
 copied! {
     HashSet<T>, [T: Value + Hash + Eq], raw: MapRaw, kind: SET, path: T::TYPE.as_str(),
-    load: |from| from.keys().load().into_iter().collect(),
+    runs_code: true, load: |from| from.load_keys().into_iter().collect(),
     store: |values, target| put_keys(values.iter(), target)
 }
 copied! {
     BTreeSet<T>, [T: Value + Ord], raw: MapRaw, kind: SET, path: T::TYPE.as_str(),
-    load: |from| from.keys().load().into_iter().collect(),
+    runs_code: true, load: |from| from.load_keys().into_iter().collect(),
     store: |values, target| put_keys(values.iter(), target)
 }
 copied! {
     HashMap<K, V>, [K: Value + Hash + Eq, V: Value], raw: MapRaw, kind: MAP, path: Path::<K, V>::TEXT.as_str(),
-    load: |from| from.load_entries().into_iter().collect(),
+    runs_code: true, load: |from| from.load_entries().into_iter().collect(),
     store: |map, target| put_entries(map.iter(), target)
 }
 copied! {
     BTreeMap<K, V>, [K: Value + Ord, V: Value], raw: MapRaw, kind: MAP, path: Path::<K, V>::TEXT.as_str(),
-    load: |from| from.load_entries().into_iter().collect(),
+    runs_code: true, load: |from| from.load_entries().into_iter().collect(),
     store: |map, target| put_entries(map.iter(), target)
 }

@@ -63,6 +63,18 @@ fn a_hash_that_clears_the_set_being_copied_sees_the_copy_only() {
 }
 
 #[test]
+fn a_hash_that_empties_nested_sets_sees_the_copy_only() {
+    let (host, holder) = holder();
+    host.objects().call(holder, "hash_that_empties_sets", &[]).expect("the call succeeds");
+    host.tick(Budget::frame());
+    assert_eq!(
+        host.objects().get(holder, "texts").expect("there"),
+        Value::Array(vec![Value::Text("[1, 1, 1, 1, 1, 1, 1, 1], 0 left".into())])
+    );
+    assert_works(&host);
+}
+
+#[test]
 fn a_write_from_a_source_that_has_expired_changes_nothing() {
     check("expired_source", "has expired");
 }

@@ -1,6 +1,7 @@
 //! Values that change while a part of the value is borrowed.
 
 use std::cell::Cell;
+use std::collections::HashSet;
 use std::hash::{Hash, Hasher};
 
 use alcedo_plugin_api::prelude::*;
@@ -50,6 +51,12 @@ pub struct Holder {
     /// Keys that code of the plugin author hashes.
     #[uproperty]
     points: USet<Point>,
+    /// Sets of these keys in an array.
+    #[uproperty]
+    point_sets: Vec<HashSet<Point>>,
+    /// Sets of these keys in a map.
+    #[uproperty]
+    point_map: UMap<u64, HashSet<Point>>,
     /// Numbers that are borrowed as slices.
     #[uproperty]
     numbers: UArray<u64>,
@@ -89,7 +96,7 @@ pub struct Inner {
 }
 
 thread_local! {
-    /// Holder whose points are cleared when a point is hashed next.
+    /// Holder whose points are replaced when a point is hashed next.
     static CLEARED: Cell<Obj<Holder>> = const { Cell::new(Obj::none()) };
 }
 
@@ -108,6 +115,8 @@ impl Hash for Point {
         let _gone = CLEARED.get().with(|holder| {
             holder.points().clear();
             (0..1_000).for_each(|x| drop(holder.points().try_insert(Point { x, label: 9 })));
+            holder.set_point_sets(vec![HashSet::new(); 4]);
+            holder.point_map().extend((0..4_u64).map(|key| (key, HashSet::<Point>::new())));
         });
         self.x.hash(hasher);
     }
@@ -446,6 +455,28 @@ impl Holder {
             let copied = this.points().to_hash_set();
             CLEARED.set(Obj::none());
             this.texts().assign([format!("{} of {}", copied.len(), this.points().len())]);
+        });
+    }
+
+    /// Copies sets of points out of an array and out of a map. Hashing the first point empties the sets.
+    #[ufunction(blueprint_callable)]
+    fn hash_that_empties_sets(&self, this: This<Self>) {
+        timer::after(this, std::time::Duration::ZERO, |this| {
+            let sets = [0, 1, 2, 3].map(|x| HashSet::from([Point { x, label: 7 }]));
+            let fill = || {
+                this.set_point_sets(sets.to_vec());
+                this.point_map().assign([(0_u64, &sets[0]), (1, &sets[1]), (2, &sets[2]), (3, &sets[3])]);
+                CLEARED.set(this.as_obj());
+            };
+            fill();
+            let mut lens: Vec<usize> = this.point_sets().iter().map(HashSet::len).collect();
+            CLEARED.set(Obj::none());
+            fill();
+            lens.extend(this.point_map().to_vec().iter().map(|(_key, set)| set.len()));
+            CLEARED.set(Obj::none());
+            let left: usize = this.point_sets().iter().map(HashSet::len).sum();
+            let answer = format!("{lens:?}, {left} left");
+            this.texts().assign([answer]);
         });
     }
 
