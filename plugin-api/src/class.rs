@@ -14,9 +14,8 @@ use crate::{Object, ObjectView, This};
 /// Reflected class as a Rust type. `#[uclass]` implements this trait.
 ///
 /// # Safety
-/// `View<'f>` is `#[repr(transparent)]` over `This<'f, Self>`. In the host, `Base` is the base of the class at `PATH`, and the
-/// class has all members that the view accesses. The description or import of the class contains this base and these members, so that the
-/// host checks them before any code of the module runs.
+/// In the host, `Base` is the base of the class at `PATH`, and the class has all members that the view accesses. The description or import
+/// of the class contains this base and these members, so that the host checks them before any code of the module runs.
 ///
 /// # Examples
 /// ```
@@ -38,7 +37,7 @@ pub unsafe trait Class: Sized + 'static {
     type Base: Class;
     /// Type to which [`This`] dereferences. The view has the accessors and calls of the class, and dereferences to the view of the base
     /// class.
-    type View<'f>: Copy;
+    type View<'f>: ClassView<'f, Class = Self>;
     /// Path of the class: `/Script/Package.Name`.
     const PATH: &'static str;
     /// Names of the members of the class, for compiler messages only.
@@ -66,6 +65,16 @@ pub unsafe trait Class: Sized + 'static {
         // A class id has 32 bits. In an unfilled cell, the low 32 bits are zero.
         ClassId((Self::cell().get() & u64::from(u32::MAX)) as u32)
     }
+}
+
+/// View of a class. Only the macro that defines the view implements this trait, so no caller of another macro can substitute the view.
+///
+/// # Safety
+/// The type is `#[repr(transparent)]` over `This<'f, Self::Class>`.
+#[doc(hidden)]
+pub unsafe trait ClassView<'f>: Copy {
+    /// Class of the view.
+    type Class;
 }
 
 /// Class that this module declares, with its plugin part.
@@ -98,7 +107,12 @@ pub unsafe trait Part: Class + Send {
 
 static ROOT: Cell = Cell::new();
 
-// SAFETY: the view is transparent over `This<'f, Object>` and reads no members; the root is its own base.
+// SAFETY: the view is declared as transparent over `This<'f, Object>`.
+unsafe impl<'f> ClassView<'f> for ObjectView<'f> {
+    type Class = Object;
+}
+
+// SAFETY: the view reads no members; the root is its own base.
 unsafe impl Class for Object {
     type Base = Self;
     type View<'f> = ObjectView<'f>;

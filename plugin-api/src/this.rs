@@ -228,7 +228,7 @@ impl<'f, C: Class> Deref for This<'f, C> {
 
     fn deref(&self) -> &C::View<'f> {
         let this: *const Self = self;
-        // SAFETY: `Class` promises that the view is transparent over `This<'f, C>`.
+        // SAFETY: `ClassView` promises that the view is transparent over `This<'f, C>`.
         unsafe { &*this.cast() }
     }
 }

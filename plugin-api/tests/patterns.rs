@@ -1,6 +1,7 @@
 //! Checks the macros that generated code calls, because plugin authors can also call these macros directly. An unsafe block in a macro must
 //! not contain tokens of the caller. An item with an unsafe block must not have attributes of the caller, because such an attribute could
-//! rewrite the block.
+//! rewrite the block. An arm that starts with `@` must not implement an unsafe trait, because a caller can select this arm without the arm
+//! that creates the items on which the implementation relies.
 
 use std::path::Path;
 
@@ -77,4 +78,18 @@ fn no_macro_is_called_by_a_name_that_the_caller_could_define() {
         }
     }
     assert!(calls > 50, "the calls were not found: {calls}");
+}
+
+#[test]
+fn no_helper_arm_implements_an_unsafe_trait() {
+    let mut implementations = 0;
+    for (path, text) in sources() {
+        for (at, _) in text.match_indices("unsafe impl") {
+            implementations += 1;
+            // Each arm starts with a parenthesis after four spaces.
+            let arm = &text[text[..at].rfind("\n    (").expect("an arm")..at];
+            assert!(!arm.trim_start_matches(['\n', ' ', '(']).starts_with('@'), "{path}: {arm}");
+        }
+    }
+    assert!(implementations > 8, "the implementations were not found: {implementations}");
 }

@@ -42,7 +42,7 @@ pub use linkme;
 pub use std::sync::OnceLock;
 
 pub use crate::cells::{ClassCell, FunctionCell, ImportCell};
-pub use crate::class::{Members, Part};
+pub use crate::class::{ClassView, Members, Part};
 pub use crate::delegate_signature::{Named, NamedSignature, Signature};
 pub use crate::direct::{Called, CalledAs};
 pub use crate::keep::packed::{Packed, Packer, Packing, SavedByName, Unpacker};

@@ -23,10 +23,20 @@ macro_rules! __alcedo_class {
     ) => {
         $crate::__private::view! { $vis $class $view $view_doc }
         const _: () = {
-            $crate::__private::class! {
-                @class $class $view, $base, $package, $name, [$($property)*] [$($field)*]
+            static ALCEDO_CLASS: $crate::__private::ClassCell<$class> = $crate::__private::ClassCell::new();
+
+            // SAFETY: the description below contains path, base and members. Before any code of the module runs, the host emits the
+            // class from the description.
+            unsafe impl $crate::__private::Class for $class {
+                type Base = $base;
+                type View<'f> = $view<'f>;
+                $crate::__private::class! { @constants $view, $base, $package, $name, [$($property)*] [$($field)*] }
                 $crate::__private::class! { @implements [$($interface)*] }
                 $(const LIBRARY: &'static $crate::__private::core::primitive::str = $library;)?
+
+                fn cell() -> &'static $crate::__private::Cell {
+                    ALCEDO_CLASS.cell()
+                }
             }
 
             #[allow(unused_imports, reason = "a class may have no field that is saved by name")]
@@ -115,7 +125,20 @@ macro_rules! __alcedo_class {
         $crate::__private::view! { $vis $class $view $view_doc }
         #[allow(non_snake_case, reason = "its members have the names that their module gave them")]
         const _: () = {
-            $crate::__private::class! { @class $class $view, $base, $package, $name, [$($property)*] [] }
+            static ALCEDO_CLASS: $crate::__private::ClassCell<$class> = $crate::__private::ClassCell::new();
+
+            // SAFETY: the import below contains path, base and members. Before any code of the module runs, the host compares the
+            // import with the class.
+            unsafe impl $crate::__private::Class for $class {
+                type Base = $base;
+                type View<'f> = $view<'f>;
+                $crate::__private::class! { @constants $view, $base, $package, $name, [$($property)*] [] }
+
+                fn cell() -> &'static $crate::__private::Cell {
+                    ALCEDO_CLASS.cell()
+                }
+            }
+
             $crate::__private::register! {
                 @here IMPORTS: $crate::__private::ImportDesc =
                     $crate::__private::import_class(&[$($crate::__private::member_name($property)),*], &ALCEDO_CLASS)
@@ -135,35 +158,21 @@ macro_rules! __alcedo_class {
             }
         };
     };
-    // Implements `Class`. A declared class passes additional constants.
     (
-        @class $class:ident $view:ident, $base:ty, $package:literal, $name:literal,
-        [$($property:literal)*] [$($field:ident)*] $($constants:tt)*
+        @constants $view:ident, $base:ty, $package:literal, $name:literal,
+        [$($property:literal)*] [$($field:ident)*]
     ) => {
-        static ALCEDO_CLASS: $crate::__private::ClassCell<$class> = $crate::__private::ClassCell::new();
-
-        // SAFETY: the view is transparent over `This`. The description or the imports of the class contain path, base and members.
-        // Before any code of the module runs, the host emits the class from the description, or compares the imports.
-        unsafe impl $crate::__private::Class for $class {
-            type Base = $base;
-            type View<'f> = $view<'f>;
-            const PATH: &'static $crate::__private::core::primitive::str =
-                $crate::__private::core::concat!("/Script/", $package, ".", $name);
-            const MEMBERS: $crate::__private::Members = $crate::__private::Members::of::<$base>(
-                &[$($property),*],
-                &[$($crate::__private::core::stringify!($field)),*],
-            );
-            const EVENTS: &'static [&'static $crate::__private::core::primitive::str] = {
-                #[allow(unused_imports, reason = "a class may have no events")]
-                use $crate::__private::NoEvents as _;
-                <$view<'static>>::ALCEDO_EVENTS
-            };
-            $($constants)*
-
-            fn cell() -> &'static $crate::__private::Cell {
-                ALCEDO_CLASS.cell()
-            }
-        }
+        const PATH: &'static $crate::__private::core::primitive::str =
+            $crate::__private::core::concat!("/Script/", $package, ".", $name);
+        const MEMBERS: $crate::__private::Members = $crate::__private::Members::of::<$base>(
+            &[$($property),*],
+            &[$($crate::__private::core::stringify!($field)),*],
+        );
+        const EVENTS: &'static [&'static $crate::__private::core::primitive::str] = {
+            #[allow(unused_imports, reason = "a class may have no events")]
+            use $crate::__private::NoEvents as _;
+            <$view<'static>>::ALCEDO_EVENTS
+        };
     };
     (@body $class:ident []) => {
         $class::ONE_UCLASS_IMPL_BLOCK_PER_CLASS
@@ -239,6 +248,11 @@ macro_rules! __alcedo_view {
         }
 
         impl $crate::__private::core::marker::Copy for $view<'_> {}
+
+        // SAFETY: the struct above is transparent over `This` of the class.
+        unsafe impl<'f> $crate::__private::ClassView<'f> for $view<'f> {
+            type Class = $class;
+        }
 
         impl $crate::__private::core::fmt::Debug for $view<'_> {
             fn fmt(
