@@ -11,7 +11,7 @@ use alcedo_rt::CallError;
 
 use crate::Value;
 use crate::kinds::{ValidityToken, Viewable};
-use crate::ptr::{ArgumentSlot, ArgumentSlots, Block, BlockLayout, ResultSlot};
+use crate::ptr::{ArgumentSlot, ArgumentSlots, Block, BlockLayout, Ptr, ResultSlot};
 use crate::value::plain_slot;
 
 /// Description of the type of a value.
@@ -123,6 +123,12 @@ pub unsafe trait Param: Sized {
     #[doc(hidden)]
     fn from_slot(slot: ArgumentSlot<'_, Self::Value>) -> Result<Self, CallError>;
 
+    /// Reads the copy of an argument.
+    #[doc(hidden)]
+    fn from_copy(_copy: Ptr<'_, Self::Value>) -> Result<Self, CallError> {
+        Err(CallError::other("this parameter is never read from a slot"))
+    }
+
     #[doc(hidden)]
     #[inline]
     fn direct_bits(&self) -> u64 {
@@ -177,6 +183,10 @@ unsafe impl<T: Value> Param for T {
     #[inline]
     fn from_slot(slot: ArgumentSlot<'_, T>) -> Result<Self, CallError> {
         <T as Value>::from_slot(slot)
+    }
+
+    fn from_copy(copy: Ptr<'_, T>) -> Result<Self, CallError> {
+        T::try_load(copy)
     }
 
     #[inline]
@@ -356,10 +366,17 @@ macro_rules! params {
             fn from_slots(slots: ArgumentSlots<'_, Self::List>) -> Result<Self, CallError> {
                 $(
                     let (slot, slots) = slots.next();
-                    let $value = $name::from_slot(slot)?;
+                    let $value = match slot.apart()? {
+                        None => Ok($name::from_slot(slot)?),
+                        Some(copy) => Err(copy),
+                    };
                 )*
                 let _end = slots;
-                Ok(($($value,)*))
+                // All slots have been read, so code of the author may destroy the values of the caller.
+                Ok(($(match $value {
+                    Ok(value) => value,
+                    Err(copy) => $name::from_copy(copy.ptr())?,
+                },)*))
             }
         }
     };

@@ -21,8 +21,8 @@ use crate::{Class, Obj, UName};
 /// # Safety
 /// `Raw` has the size, alignment and meaning that the host assigns to `KIND` and `TYPE_PATH`. Any bytes are valid for `Raw`
 /// until its pointers are followed, and zero bytes are a value. Slots are written and read as the ABI prescribes for the kind,
-/// and `Passing` matches this encoding. If `host_address` returns an address, the value stays live at this address until the next write or
-/// call.
+/// and `Passing` matches this encoding: `ByPointer` if `COPY_RUNS_CODE` is true. If `host_address` returns an address, the value stays live
+/// at this address until the next write or call.
 ///
 /// # Examples
 /// ```

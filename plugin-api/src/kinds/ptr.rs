@@ -12,8 +12,9 @@ use alcedo_rt::CallError;
 use super::UOptional;
 use super::verbs::{self, clear};
 use crate::host::lending;
+use crate::ptr::ArgumentSlot;
 pub(crate) use crate::ptr::{Ptr, PtrMut, Viewable};
-use crate::value::address_slot;
+use crate::value::{address_slot, pointer_of};
 use crate::{UName, Value};
 
 /// Host form of an optional: a byte that is zero or one, and the value at the next aligned offset.
@@ -254,6 +255,13 @@ impl<T: Value> Temp<T> {
         Self { raw: MaybeUninit::zeroed() }
     }
 
+    /// Creates a copy of the value at `from`.
+    pub(crate) fn copy_of(from: Ptr<'_, T>) -> Result<Self, CallError> {
+        let mut copy = Self::zeroed();
+        verbs::copy(&copy.ptr_mut().into_location(ObjectHandle::NONE)?, from)?;
+        Ok(copy)
+    }
+
     /// Returns a slot that passes the value as an argument. The slot is valid until `self` moves.
     pub fn slot(&self) -> Slot {
         address_slot(self.ptr().at())
@@ -308,10 +316,25 @@ impl<T: Value> Ptr<'_, T> {
         if !runs_code || lending::allows_calls("copying a value").is_err() {
             return code(self);
         }
-        let mut copy = Temp::<T>::zeroed();
-        let copied = copy.ptr_mut().into_location(ObjectHandle::NONE).and_then(|to| verbs::copy(&to, self));
-        copied.unwrap_or_else(|error| alcedo_rt::fail(error));
+        let copy = Temp::copy_of(self).unwrap_or_else(|error| alcedo_rt::fail(error));
         code(copy.ptr())
+    }
+}
+
+impl<T: Value> ArgumentSlot<'_, T> {
+    /// Returns a copy of the value if reading the value runs code of the author, which may destroy the values of other slots.
+    ///
+    /// # Errors
+    /// Fails with `BUFFER` if the slot is not a pointer slot.
+    #[inline]
+    pub(crate) fn apart(&self) -> Result<Option<Temp<T>>, CallError> {
+        if !T::COPY_RUNS_CODE {
+            return Ok(None);
+        }
+        let at = pointer_of::<T::Raw>(self.bare())?;
+        // SAFETY: the caller of `ArgumentSlots::new` promised data in the form of the ABI. `Value` requires that values whose copy
+        // runs code are passed by pointer, so the data is a live value.
+        Temp::copy_of(unsafe { Ptr::new(at) }).map(Some)
     }
 }
 

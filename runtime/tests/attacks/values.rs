@@ -75,6 +75,16 @@ fn a_hash_that_empties_nested_sets_sees_the_copy_only() {
 }
 
 #[test]
+fn a_hash_that_overwrites_another_argument_is_run_after_all_are_read() {
+    let (host, holder) = holder();
+    host.objects().call(holder, "hash_that_overwrites_an_argument", &[]).expect("the call succeeds");
+    host.tick(Budget::frame());
+    let lines = [r#"1 ["one", "two"]"#, r#"(("gone", "gone"))"#].map(|line| Value::Text(line.into()));
+    assert_eq!(host.objects().get(holder, "texts").expect("there"), Value::Array(lines.into()));
+    assert_works(&host);
+}
+
+#[test]
 fn a_write_from_a_source_that_has_expired_changes_nothing() {
     check("expired_source", "has expired");
 }

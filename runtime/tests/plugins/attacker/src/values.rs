@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::collections::HashSet;
 use std::hash::{Hash, Hasher};
 
+use alcedo_plugin_api::__private::Passed;
 use alcedo_plugin_api::prelude::*;
 
 /// Containers that tests write to. Some of the written values are invalid for their container.
@@ -115,11 +116,18 @@ impl Hash for Point {
         let _gone = CLEARED.get().with(|holder| {
             holder.points().clear();
             (0..1_000).for_each(|x| drop(holder.points().try_insert(Point { x, label: 9 })));
+            holder.rows().assign([["gone", "gone"]]);
             holder.set_point_sets(vec![HashSet::new(); 4]);
             holder.point_map().extend((0..4_u64).map(|key| (key, HashSet::<Point>::new())));
         });
         self.x.hash(hasher);
     }
+}
+
+/// Returns the number of points, and the strings.
+#[zcall(ex = "attacker.arguments")]
+fn arguments(points: HashSet<Point>, row: Vec<String>) -> String {
+    format!("{} {row:?}", points.len())
 }
 
 /// Returns the error message, or `done`.
@@ -477,6 +485,21 @@ impl Holder {
             let left: usize = this.point_sets().iter().map(HashSet::len).sum();
             let answer = format!("{lens:?}, {left} left");
             this.texts().assign([answer]);
+        });
+    }
+
+    /// Passes a set of points and a row in the caller's memory to a function. Hashing the point overwrites the row.
+    #[ufunction(blueprint_callable)]
+    fn hash_that_overwrites_an_argument(&self, this: This<Self>) {
+        timer::after(this, std::time::Duration::ZERO, |this| {
+            let points = HashSet::from([Point { x: 1, label: 7 }]);
+            this.rows().assign([["one", "two"]]);
+            let row = Passed::<UArray<UString>, _>::new(this.rows().get(0).expect("present"));
+            CLEARED.set(this.as_obj());
+            let answer: Result<String, CallError> = this.zcall("ex:/attacker.arguments", (points, row));
+            CLEARED.set(Obj::none());
+            let answer = answer.unwrap_or_else(|error| error.to_string());
+            this.texts().assign([answer, this.rows().to_string()]);
         });
     }
 
