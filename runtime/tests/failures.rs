@@ -276,13 +276,15 @@ fn kept_fields_survive_an_ignored_failure_of_an_early_rebuild() {
     let huge = host.objects().spawn("/Script/Game.HugeCrate").expect("spawned");
     let Ok(Value::Object(rack)) = host.objects().get(huge, "rack") else { panic!("it has a rack") };
     host.objects().call(rack, "use_once", &[]).expect("it counts");
-    // The crate is rebuilt first. Its red constructor calls the rack, whose kept fields are then the first to be restored.
-    let armed = faults::arm(Fault { step: ReloadStep::LoadKept, nth: 0, kind: FaultKind::Error });
-    let report = host.reload(&racks()).expect("a Master").into_result().expect("the crate ignores the error");
-    assert!(armed.has_fired());
-    drop(armed);
-    assert_eq!((report.conjugates_rebuilt, report.fields_kept, report.fields_lost), (5, 1, vec![]));
-    assert_eq!(host.objects().call(rack, "uses", &[]).expect("it counts"), Some(Value::U32(1)));
+    for kind in [FaultKind::Error, FaultKind::Panic] {
+        // The crate is rebuilt first. Its red constructor calls the rack, whose kept fields are then the first to be restored.
+        let armed = faults::arm(Fault { step: ReloadStep::LoadKept, nth: 0, kind });
+        let report = host.reload(&racks()).expect("a Master").into_result().expect("the crate ignores the error");
+        assert!(armed.has_fired());
+        drop(armed);
+        assert_eq!((report.conjugates_rebuilt, report.fields_kept, report.fields_lost), (5, 1, vec![]));
+        assert_eq!(host.objects().call(rack, "uses", &[]).expect("it counts"), Some(Value::U32(1)));
+    }
 }
 
 #[test]

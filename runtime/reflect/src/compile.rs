@@ -64,6 +64,12 @@ pub(super) struct Compiler<'a> {
 /// Maximum size of a type in bytes. Offsets have 32 bits. A large property would increase the size of every object.
 const MAX_STRUCT_SIZE: usize = 1 << 20;
 
+/// Maximum number of values of a type, in which each struct without fields counts. Such a struct adds no bytes to the size of a type.
+const MAX_VALUES: u64 = 1 << 20;
+
+/// Maximum number of bases of a struct.
+const MAX_BASES: u32 = 256;
+
 /// Maximum number of structs that are nested in each other. Functions that visit a value recurse once per struct.
 pub(crate) const MAX_STRUCT_DEPTH: u32 = 32;
 
@@ -270,6 +276,9 @@ impl Compiler<'_> {
         if structure.nature.depth > MAX_STRUCT_DEPTH {
             return Err(DeclareError::TooDeep { path: path.to_string(), limit: MAX_STRUCT_DEPTH });
         }
+        if structure.chain().count() > MAX_BASES as usize {
+            return Err(DeclareError::TooDeep { path: path.to_string(), limit: MAX_BASES });
+        }
         if decl.fingerprint != 0 && decl.fingerprint != structure.fingerprint() {
             return Err(DeclareError::Fingerprint { path: path.to_string(), found: describe_layout(&structure) });
         }
@@ -305,6 +314,10 @@ impl Compiler<'_> {
         let placed = place(&things);
         if placed.size > MAX_STRUCT_SIZE {
             return Err(DeclareError::TooLarge { path: owner.to_string(), size: placed.size });
+        }
+        let values = types.iter().fold(0, |sum: u64, ty| sum.saturating_add(ty.nature().values));
+        if values > MAX_VALUES {
+            return Err(DeclareError::TooManyValues { path: owner.to_string(), limit: MAX_VALUES });
         }
         let made = decls.iter().zip(types).zip(&placed.offsets);
         let made = made.map(|((decl, ty), offset)| self.property(owner, decl, ty, *offset as u32));

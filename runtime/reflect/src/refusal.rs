@@ -243,13 +243,23 @@ pub enum DeclareError {
         /// Description of the problem.
         problem: String,
     },
-    /// Too many structs are nested in each other.
-    #[error("{path} contains structs that are nested deeper than {limit}: hold an object reference instead of a further struct")]
+    /// Too many structs are nested in each other, or extend each other.
+    #[error(
+        "{path} contains or extends more than {limit} structs in a row: hold an object reference instead of a further struct"
+    )]
     TooDeep {
         /// Path of the struct that exceeds the limit.
         path: String,
-        /// Maximum number of structs that are nested in each other, by value or in containers.
+        /// Maximum number of structs that contain each other, by value or in containers, or that extend each other.
         limit: u32,
+    },
+    /// The type has too many values.
+    #[error("{path} would have more than {limit} values: keep large data out of properties")]
+    TooManyValues {
+        /// Type or function that exceeds the limit.
+        path: String,
+        /// Maximum number of values. A struct without fields counts as one value.
+        limit: u64,
     },
     /// The type exceeds the size limit.
     #[error("{path} would have {size} bytes, more than a type may have: keep large data out of properties")]

@@ -63,6 +63,8 @@ pub(super) struct Nature {
     pub(super) has_defaults: bool,
     /// Number of structs that are nested in each other, by value or in containers.
     pub(super) depth: u32,
+    /// Number of values outside of containers. Each field of a nested struct and each struct without fields counts as one value.
+    pub(super) values: u64,
 }
 
 impl Nature {
@@ -74,13 +76,15 @@ impl Nature {
         can_be_key: true,
         has_defaults: false,
         depth: 0,
+        values: 1,
     };
 
     /// Computes the nature of a struct with the fields `fields`.
     pub(super) fn of(fields: &[Property]) -> Self {
         let of_fields = fields.iter().fold(Self::PLAIN, |all, field| all.or(field.ty.nature()));
         let has_defaults = fields.iter().any(|field| field.default.is_some());
-        Self { has_defaults, depth: of_fields.depth + 1, ..of_fields }
+        let values = fields.iter().fold(0, |sum: u64, field| sum.saturating_add(field.ty.nature().values));
+        Self { has_defaults, depth: of_fields.depth + 1, values: values.max(1), ..of_fields }
     }
 
     /// Combines the natures of two fields.
@@ -92,6 +96,7 @@ impl Nature {
             can_be_key: self.can_be_key && other.can_be_key,
             has_defaults: self.has_defaults || other.has_defaults,
             depth: self.depth.max(other.depth),
+            values: self.values.saturating_add(other.values),
         }
     }
 }
@@ -233,13 +238,13 @@ mod tests {
         assert_ne!(layout(one), layout(two));
     }
 
-    /// Declares structs of which each contains two arrays of the previous struct. Returns the result for the last struct.
-    fn nested(depth: u32) -> Result<Rc<StructType>, DeclareError> {
+    /// Declares structs of which each contains the previous struct in two fields of a kind. Returns the result for the last struct.
+    fn nested(depth: u32, kind: PropertyKind) -> Result<Rc<StructType>, DeclareError> {
         let world = world();
         let structs = (0..depth).map(|at| {
             let inner = match at {
-                0 => PropertyDecl::new("n", PropertyKind::I32),
-                _ => PropertyDecl::new("a", PropertyKind::ARRAY).of_type(&format!("/Script/Test.S{}", at - 1)),
+                0 => return StructDecl::new("Test", "S0", Origin::Native),
+                _ => PropertyDecl::new("a", kind).of_type(&format!("/Script/Test.S{}", at - 1)),
             };
             let fields = vec![inner.clone(), PropertyDecl { name: "b".to_owned(), ..inner }];
             StructDecl { fields, ..StructDecl::new("Test", &format!("S{at}"), Origin::Native) }
@@ -252,15 +257,19 @@ mod tests {
 
     #[test]
     fn comparisons_take_linear_time_for_nested_structs() {
-        let [one, two] =
-            [(), ()].map(|()| PropertyType::Struct(nested(MAX_STRUCT_DEPTH).expect("a right declaration")));
+        let [one, two] = [(), ()].map(|()| {
+            PropertyType::Struct(nested(MAX_STRUCT_DEPTH, PropertyKind::ARRAY).expect("a right declaration"))
+        });
         assert!(one == two && one.layout() == two.layout());
     }
 
     #[test]
     fn structs_are_nested_to_a_limited_depth() {
-        let error = nested(MAX_STRUCT_DEPTH + 1).expect_err("too deep");
+        let error = nested(MAX_STRUCT_DEPTH + 1, PropertyKind::ARRAY).expect_err("too deep");
         assert!(matches!(&error, DeclareError::TooDeep { path, .. } if path == "/Script/Test.S32"), "{error}");
+        // A struct without fields has no size, so the size of these structs is not limited.
+        let error = nested(MAX_STRUCT_DEPTH, PropertyKind::STRUCT).expect_err("too many values");
+        assert!(matches!(&error, DeclareError::TooManyValues { path, .. } if path == "/Script/Test.S21"), "{error}");
     }
 
     #[test]

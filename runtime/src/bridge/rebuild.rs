@@ -6,7 +6,7 @@ use std::rc::Rc;
 use alcedo_base::figures::counted;
 use rustc_hash::FxHashMap;
 
-use crate::boundary::CallError;
+use crate::boundary::{CallError, catch_panics};
 use crate::bridge::core::Core;
 use crate::cells::RefCell;
 use crate::conjugate::build::{KeptClass, KeptShare, Misfit};
@@ -85,8 +85,15 @@ pub(crate) fn rebuild(
     let turns = Rc::new(RefCell::new(turns));
     let late = {
         let (core, turns) = (Rc::clone(core), Rc::clone(&turns));
-        // Ends a part without its kept fields. If the caller ignores the error, the object is rebuilt at its own turn.
-        move |object| build_one(&core, &turns, object).inspect_err(|_error| core.plugins().end(object))
+        move |object| {
+            let before = core.world.mode.rebuild_turn(ObjectHandle::NONE);
+            core.world.mode.rebuild_turn(before);
+            // Ends a part without its kept fields. If the caller ignores the error, the object is rebuilt at its own turn.
+            catch_panics(|| build_one(&core, &turns, object)).inspect_err(|_error| {
+                core.world.mode.rebuild_turn(before);
+                core.plugins().end(object);
+            })
+        }
     };
     let _late = core.pairs.build_late(Rc::new(late));
     let turn = |step: fn(&Core, &RefCell<Turns>, ObjectHandle) -> Result<(), CallError>| {

@@ -359,12 +359,18 @@ impl Tasks {
     /// would otherwise block the game thread. While the objects are in a shadow, leaves closures of older modules and of the host for the
     /// next call, because a closure belongs to the plugin part of its object, and a rollback restores the plugin parts.
     pub(crate) fn receive(&self, world: &World, red: &RedStack) {
-        let earlier = std::mem::take(&mut self.store.borrow_mut().unreceived);
-        for message in earlier.into_iter().chain(self.messages.try_iter().take(self.messages.len())) {
+        let count = {
+            let unreceived = &mut self.store.borrow_mut().unreceived;
+            unreceived.extend(self.messages.try_iter().take(self.messages.len()));
+            unreceived.len()
+        };
+        for _ in 0..count {
+            let next = self.store.borrow_mut().unreceived.pop_front();
+            let Some(message) = next else { break };
             match message {
                 Message::Wake(job) => self.store.borrow_mut().wake(store::key_of(job)),
                 Message::Cancel(job) => self.cancel(red, job),
-                early if is_early(&early, world) => self.store.borrow_mut().unreceived.push(early),
+                early if is_early(&early, world) => self.store.borrow_mut().unreceived.push_back(early),
                 Message::Host(job) => self.store.borrow_mut().posted.push_back(Waiting::Host(job)),
                 Message::Post(posted) => {
                     // Cannot fail: the module existed when the message was sent. When a module ends, the inbox is processed before the gate

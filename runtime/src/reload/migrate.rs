@@ -66,7 +66,7 @@ struct Walk<'a> {
     /// Objects that are dormant before or after the reload. A dormant object has the body of a base class, whose subobjects have other
     /// defaults. Subobjects of these objects therefore have no templates, and keep values that the missing class has overridden.
     without_templates: FxHashSet<ObjectHandle>,
-    /// New classes that objects of several old classes receive.
+    /// New classes that objects of several available old classes receive.
     merged: FxHashSet<ClassId>,
     /// Old class of each object that receives a merged class.
     former: FxHashMap<ObjectHandle, Rc<Class>>,
@@ -86,7 +86,9 @@ pub(crate) fn migrate(
 ) -> Result<(Migration, KeptFields), LoadError> {
     let before = core.world.objects.count_living();
     let mut known = FxHashSet::default();
-    let merged = mapping.targets.values().map(|target| target.class.id).filter(|class| !known.insert(*class)).collect();
+    let is_awake = |target: &ClassTarget| !matches!(target.object_plan, ObjectPlan::Dormant { .. });
+    let awake = mapping.targets.iter().filter(|((_, missing), target)| missing.is_none() && is_awake(target));
+    let merged = awake.map(|(_, target)| target.class.id).filter(|class| !known.insert(*class)).collect();
     let mut walk = Walk {
         core,
         mapping,
@@ -308,6 +310,9 @@ impl Walk<'_> {
     /// Creates new subobjects. The constructors may access any object, because all objects have their new bodies.
     fn grow(&mut self) -> Result<(), LoadError> {
         for Growing { object, plan, was_dormant } in std::mem::take(&mut self.growing) {
+            if self.doomed.contains(&object) {
+                continue;
+            }
             for subobject in &plan.added_subobjects {
                 if self.find_again(object, &plan.new, subobject)? {
                     continue;

@@ -72,6 +72,9 @@ impl Kind for Struct {
     }
 
     fn references(of: &Rc<StructType>, _ty: &PropertyType, offset: usize, found: &mut References) {
+        if !of.nature().holds_objects {
+            return;
+        }
         for field in of.fields() {
             let at = offset + field.offset as usize;
             field.ty.references(at, found);

@@ -131,7 +131,7 @@ pub(super) struct Store {
     pub ready: VecDeque<JobKey>,
     pub posted: VecDeque<Waiting>,
     /// Messages that [`super::Tasks::receive`] has left for its next call.
-    pub unreceived: Vec<Message>,
+    pub unreceived: VecDeque<Message>,
     pub tick: u64,
     /// Set while a tick runs timers and tasks.
     pub is_running: bool,

@@ -15,6 +15,7 @@ use alcedo_reflect::type_text::{SignatureText, TypeText};
 
 use super::interfaces::InterfaceSym;
 use super::symbols::{ClassSym, DelegateSym, FuncSym, Named, ParamSym, PropSym, StructSym, Wild, squash};
+use super::types::MAX_FIXED_LEN;
 use crate::hash::HashMap;
 use crate::hir::{Num, Path, Type, delegate_body};
 
@@ -75,6 +76,7 @@ fn type_of_text(text: &TypeText, num_of: &dyn Fn(&str) -> Num) -> Type {
 
 fn with_dim(ty: &PropertyType, meta: &Meta) -> Type {
     let dim = meta.iter().find(|(key, _)| key == ARRAY_DIM).and_then(|(_, dim)| dim.parse().ok());
+    let dim = dim.filter(|dim| *dim <= MAX_FIXED_LEN);
     match (type_of(ty), dim) {
         (Type::Array(of), Some(dim)) => Type::Fixed(of, dim),
         (ty, _) => ty,

@@ -215,11 +215,12 @@ impl Checker<'_> {
         }
     }
 
-    /// Returns the number of values in a variable of the type. Counts each element of a fixed array and each field of a struct.
+    /// Returns the number of values in a variable of the type. Counts each element of a fixed array and each field of a struct. Counts a
+    /// struct without fields as one value.
     pub(super) fn values_in(&self, ty: &Type) -> u64 {
         match ty {
             Type::Fixed(of, len) => self.values_in(of).saturating_mul(u64::from(*len)),
-            Type::Struct(path) => self.structure(path).map_or(1, |found| found.values),
+            Type::Struct(path) => self.structure(path).map_or(1, |found| found.values.max(1)),
             _ => 1,
         }
     }
