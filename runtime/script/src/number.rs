@@ -226,7 +226,7 @@ impl TripleOp {
                         Op::Add => write(to, num, each(|at| one[at] + two[at])),
                         Op::Sub => write(to, num, each(|at| one[at] - two[at])),
                         Op::Mul => write(to, num, each(|at| one[at] * two[at])),
-                        _ => write(to, num, each(|at| one[at] / two[at])),
+                        _ => write(to, num, each(|at| scaled(op, num, one[at], two[at]))),
                     }
                 }
                 Self::Scaled(op, num, by) => {
@@ -265,7 +265,7 @@ fn cross([ax, ay, az]: [f64; 3], [bx, by, bz]: [f64; 3]) -> [f64; 3] {
     [ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx]
 }
 
-/// Multiplies or divides one component by a number.
+/// Multiplies or divides one component by a number. The division of an integer by zero returns zero.
 fn scaled(op: Op, num: Num, it: f64, by: f64) -> f64 {
     match op {
         Op::Mul => it * by,
@@ -377,6 +377,15 @@ mod tests {
             TripleOp::Scaled(Op::Div, Num::I32, Num::F64).put(place, place, (&raw const NOTHING).cast());
         }
         assert_eq!(to, [0, 0, 0]);
+    }
+
+    #[test]
+    fn whole_triples_divided_by_triples_are_zero_where_the_divisor_is_zero() {
+        let (mut to, by) = ([5_i32, 5, -5], [0_i32, 1, 2]);
+        let place = to.as_mut_ptr().cast::<u8>();
+        // SAFETY: each pointer points to three integers.
+        unsafe { TripleOp::OfTwo(Op::Div, Num::I32).put(place, place, by.as_ptr().cast()) };
+        assert_eq!(to, [0, 5, -2]);
     }
 
     static HALF: f64 = 0.5;
