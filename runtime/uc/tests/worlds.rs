@@ -312,3 +312,18 @@ fn a_long_chain_of_constants_is_reported_once() {
         assert!(reported.starts_with("uc-const-circle: the constant `C") && !reported.contains(';'), "{reported}");
     }
 }
+
+#[test]
+fn branches_of_all_ifs_around_a_statement_are_limited() {
+    let world = root();
+    let check = |body: &str| {
+        checked(&world, &format!("class Program extends Object; function B() {{}} function T(bool a) {{ {body} }}"))
+    };
+    let branches = |count: usize| format!("if (a) B(); {}", "else if (a) B(); ".repeat(count));
+    // The last branch of each `if` contains the next `if`.
+    let nested = |ifs: usize, count: usize| format!("{}else if (a) ", branches(count)).repeat(ifs) + "B();";
+    let messages = check(&nested(2, 158)).expect_err("too deep");
+    assert!(messages.iter().any(|message| message.id == "uc-too-deep"), "{messages:?}");
+    assert!(check(&nested(50, 1)).is_ok());
+    assert!(check(&branches(160).repeat(20)).is_ok(), "consecutive `if` are not limited together");
+}

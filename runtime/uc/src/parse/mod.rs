@@ -23,7 +23,8 @@ use crate::token::{Kind, Token, Tokens};
 
 /// Maximum nesting depth of statements, expressions, types and defaults.
 pub const MAX_DEPTH: u32 = 64;
-/// Maximum depth of the tree of one expression. Each operator in a chain such as `a + b + c` adds depth.
+/// Maximum depth of the tree of one expression. Each operator in a chain such as `a + b + c` adds depth. This limit also
+/// applies to the number of `else if` around a statement.
 pub const MAX_EXPRESSION_DEPTH: u32 = 160;
 /// Maximum number of reported errors per file. The parser stops at this number.
 pub const MAX_ERRORS: usize = 60;
@@ -173,6 +174,8 @@ pub(crate) struct Parser<'s> {
     /// Statements of all open blocks. At the end of a block, its statements move to a vector with the exact capacity.
     statements: Vec<Stmt>,
     depth: u32,
+    /// Number of `else if` that all open statements have so far. Each adds depth to the checked tree.
+    else_ifs: u32,
     /// True if parsing stopped because of too many errors.
     stopped: bool,
     /// End of the last consumed token.
@@ -209,6 +212,7 @@ impl<'s> Parser<'s> {
             diagnostics: Vec::new(),
             statements: Vec::new(),
             depth: 0,
+            else_ifs: 0,
             stopped: false,
             last_end: 0,
             last_macro: None,

@@ -99,7 +99,10 @@ impl Parser<'_> {
     }
 
     pub(super) fn statement(&mut self) -> Read<Stmt> {
-        self.deeper(Self::statement_here)
+        let else_ifs = self.else_ifs;
+        let read = self.deeper(Self::statement_here);
+        self.else_ifs = else_ifs;
+        read
     }
 
     fn statement_here(&mut self) -> Read<Stmt> {
@@ -231,7 +234,7 @@ impl Parser<'_> {
             self.next();
             let condition = self.condition()?;
             arms.push((condition, self.inner_body()?));
-            if arms.len() > super::MAX_EXPRESSION_DEPTH as usize {
+            if self.else_ifs > super::MAX_EXPRESSION_DEPTH {
                 let error = self.error("uc-too-deep", start.span, "this `if` has too many `else if`");
                 return self.fail(error.hint("use a `switch`"));
             }
@@ -242,6 +245,7 @@ impl Parser<'_> {
                 let other = self.inner_body()?;
                 return Ok(Stmt { kind: StmtKind::If(arms, Some(other)), span: start.span });
             }
+            self.else_ifs += 1;
         }
     }
 
