@@ -7,7 +7,7 @@ use std::fmt;
 use alcedo_abi::kinds::function_flags;
 use alcedo_base::boundary::{CallError, mismatch};
 
-use crate::containers::{array_ref, keyed};
+use crate::containers::{Rows, array_ref, keyed, owns_memory};
 use crate::function::Function;
 use crate::property::{Property, PropertyType};
 use crate::slices::BorrowedSlices;
@@ -15,7 +15,10 @@ use crate::storage::View;
 use crate::typed::FrameValue;
 use crate::value::Value;
 use crate::values::ansi_text::AnsiText;
-use crate::values::ptr::{Ptr, PtrMut};
+use crate::values::local_text::LocalTextKind;
+use crate::values::optional::Optional;
+use crate::values::ptr::{Ptr, PtrMut, Ref};
+use crate::values::structure::Struct;
 use crate::values::text::{Text, Utf8Text};
 
 /// Argument of a call: the property that declares its parameter, and the address of its value.
@@ -337,7 +340,36 @@ impl Ptr<'_> {
             PropertyType::Text => self.to::<Text>().map(|at| at.raw().len),
             PropertyType::Utf8Text => self.to::<Utf8Text>().map(|at| at.raw().len),
             PropertyType::AnsiText => self.to::<AnsiText>().map(|at| at.raw().len),
+            PropertyType::LocalText => self.to::<LocalTextKind>().map(|at| at.raw().display.len),
             _ => None,
+        }
+    }
+
+    /// Returns the content of an optional. Returns `None` for an empty optional, and for other types.
+    #[inline]
+    pub fn content(self) -> Option<Self> {
+        self.to::<Optional>().and_then(Ref::inner)
+    }
+
+    /// Calls `visit` with each value directly inside of this value whose type owns memory: each such field, element, key and value of a
+    /// map, and the content of an optional.
+    pub fn visit_owning(self, visit: &mut dyn FnMut(Ptr<'_>)) {
+        let visit = |inner: Ptr<'_>| {
+            if inner.ty().owns_memory() {
+                visit(inner);
+            }
+        };
+        match self.ty() {
+            ty if !ty.owns_memory() => {}
+            PropertyType::Struct(_) => self.to::<Struct>().into_iter().flat_map(Ref::fields).for_each(visit),
+            ty if ty.row().is_some_and(|row| !owns_memory(row)) => {}
+            PropertyType::Array(_) => array_ref(self).into_iter().flat_map(Rows::keys).for_each(visit),
+            PropertyType::Set(_) | PropertyType::Map(_) => {
+                let entries =
+                    keyed(self).into_iter().flat_map(|rows| (0..rows.len()).filter_map(move |at| rows.get(at)));
+                entries.flat_map(|(key, value)| std::iter::once(key).chain(value)).for_each(visit);
+            }
+            _ => self.content().into_iter().for_each(visit),
         }
     }
 }

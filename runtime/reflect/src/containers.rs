@@ -636,7 +636,7 @@ impl<'a> RowPtr<'a> {
     }
 }
 
-fn owns_memory(row: Row<'_>) -> bool {
+pub(crate) fn owns_memory(row: Row<'_>) -> bool {
     row.key.owns_memory() || row.value.is_some_and(|(value, _)| value.owns_memory())
 }
 

@@ -96,10 +96,10 @@ impl PropertyType {
         }
     }
 
-    /// Returns the row layout of a set or map. Returns `None` for other types.
+    /// Returns the row layout of an array, set or map. Returns `None` for other types.
     pub fn row(&self) -> Option<Row<'_>> {
         match self {
-            Self::Set(of) => Some(of.row()),
+            Self::Array(of) | Self::Set(of) => Some(of.row()),
             Self::Map(of) => Some(of.row()),
             _ => None,
         }

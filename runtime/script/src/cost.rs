@@ -4,8 +4,7 @@
 
 use std::cell::Cell;
 
-use alcedo_reflect::property::PropertyType;
-use alcedo_reflect::values::ptr::Ptr;
+use alcedo_reflect::values::ptr::{Ptr, PtrMut};
 
 /// Cost of a log line in rounds.
 pub(crate) const LINE: u64 = 10_000;
@@ -43,12 +42,26 @@ pub(crate) fn of_rows(count: u64, size: usize) -> u64 {
     count.saturating_mul(1 + of_text(size))
 }
 
-/// Returns the cost of one pass over a container or string. Returns zero for other values.
+/// Returns the cost of one pass over a value, including the containers and strings inside of it.
 pub(crate) fn of(value: Ptr<'_>) -> u64 {
-    let row = match value.ty() {
-        PropertyType::Array(of) => of.ty().size(),
-        _ => 0,
-    };
-    let count = value.count().map(|count| of_rows(count.into(), row));
-    count.or_else(|| value.text_bytes().map(of_text)).unwrap_or_default()
+    if !value.ty().owns_memory() {
+        return of_text(value.ty().size());
+    }
+    total(value, &|at: Ptr<'_>| match (at.count(), at.ty().row()) {
+        (Some(count), Some(row)) => of_rows(count.into(), row.size),
+        _ => of_text(at.text_bytes().unwrap_or_else(|| at.ty().size())),
+    })
+}
+
+/// Copies a value, and adds the cost of this copy.
+pub(crate) fn copy(to: PtrMut<'_>, from: Ptr<'_>) {
+    add(of(from));
+    to.copy_from(from);
+}
+
+/// Returns the sum of `of_one` over a value and all values inside of it whose type owns memory.
+pub(crate) fn total(value: Ptr<'_>, of_one: &dyn Fn(Ptr<'_>) -> u64) -> u64 {
+    let mut sum = of_one(value);
+    value.visit_owning(&mut |inner: Ptr<'_>| sum = sum.saturating_add(total(inner, of_one)));
+    sum
 }

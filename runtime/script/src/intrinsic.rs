@@ -54,7 +54,11 @@ impl Machine {
         };
         let argument = |at: usize| {
             let source = args.get(at).ok_or_else(|| CallError::other("an operand is missing"));
-            source.map(|source| OwnedValue::copy_of(registers.source(source)))
+            let copied = |from: Ptr<'_>| {
+                cost::add(cost::of(from));
+                OwnedValue::copy_of(from)
+            };
+            source.map(|source| copied(registers.source(source)))
         };
         let whole = |at: usize| argument(at).map(|value| value.as_ptr().get::<i32>().unwrap_or_default());
         let bound = || args.first().map(|source| binding(&registers.source(source).read())).unwrap_or_default();
@@ -107,7 +111,7 @@ impl Machine {
                 let mut rows = array(at).ok_or_else(|| no_container(ty))?;
                 if let Some(place) = rows.get_mut(index as u32) {
                     same_type(place.as_ptr().ty(), item.as_ptr())?;
-                    place.copy_from(item.as_ptr());
+                    cost::copy(place, item.as_ptr());
                 }
                 give(Value::I32(index))?;
             }
@@ -140,7 +144,7 @@ impl Machine {
                 let (row, _) = rows.insert(key.as_ptr()).map_err(failed)?;
                 if let Some(place) = rows.value(row) {
                     same_type(place.as_ptr().ty(), value.as_ptr())?;
-                    place.copy_from(value.as_ptr());
+                    cost::copy(place, value.as_ptr());
                 }
             }
             Intrinsic::SetAdd => {

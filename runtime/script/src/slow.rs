@@ -8,7 +8,7 @@ use alcedo_reflect::World;
 use alcedo_reflect::construction::ConstructionArgs;
 use alcedo_reflect::property::PropertyType;
 use alcedo_reflect::value::{Binding, Value};
-use alcedo_reflect::values::ptr::{Ptr, PtrMut};
+use alcedo_reflect::values::ptr::Ptr;
 use alcedo_uc::hir::{Cast, Conversion, Op, Operand, Unary};
 
 use crate::cost;
@@ -33,7 +33,7 @@ impl Machine {
         };
         match slow {
             Slow::Init(slot, initial) => registers.clear(Some(slot), initial.as_ref())?,
-            Slow::Copy(slot, source) => copy(registers.ptr_mut(slot), registers.source(source)),
+            Slow::Copy(slot, source) => cost::copy(registers.ptr_mut(slot), registers.source(source)),
             Slow::Unary(op, slot, source) => put(slot, &unary(op, registers.source(source))?)?,
             Slow::Binary(op, on, slot, left, right) => {
                 let value = binary(world, *op, on, registers.source(left), registers.source(right))?;
@@ -50,12 +50,12 @@ impl Machine {
             }
             Slow::Cast(cast, slot, source) => put(slot, &cast_value(world, cast, slot, registers.source(source)))?,
             Slow::Load(slot, place) => match self.found(registers.read(world, place)?) {
-                Some(from) => copy(registers.ptr_mut(slot), from),
+                Some(from) => cost::copy(registers.ptr_mut(slot), from),
                 None => registers.clear(Some(slot), place.initial.as_ref())?,
             },
             Slow::Store(place, source) => {
                 if let Some(to) = self.found(registers.write(world, place, Access::Write)?) {
-                    copy(to, registers.source(source));
+                    cost::copy(to, registers.source(source));
                 }
             }
             Slow::SelfClass(slot) => put(slot, &class_of(world, registers.object, registers.class))?,
@@ -141,6 +141,7 @@ fn binary(world: &World, op: Op, on: &Operand, left: Ptr<'_>, right: Ptr<'_>) ->
         Operand::Object => Ok(not(reference(&left.read()) == reference(&right.read()))),
         Operand::Name | Operand::Struct(_) | Operand::Delegate | Operand::Value => {
             if left.ty() == right.ty() || *on == Operand::Value {
+                cost::add(cost::of(left));
                 return Ok(not(left.equal(right)));
             }
             Ok(not(left.read() == right.read()))
@@ -153,12 +154,6 @@ fn binary(world: &World, op: Op, on: &Operand, left: Ptr<'_>, right: Ptr<'_>) ->
         | Operand::ScalarTriple(_)
         | Operand::Turned(..) => Err(CallError::other(format!("{op:?} is not defined for a {}", left.ty()))),
     }
-}
-
-/// Copies a value, and adds the cost of this copy.
-fn copy(to: PtrMut<'_>, from: Ptr<'_>) {
-    cost::add(cost::of(from));
-    to.copy_from(from);
 }
 
 /// Identity key used to compare two references.

@@ -174,6 +174,28 @@ fn operations_that_go_over_a_container_cost_rounds() {
 }
 
 #[test]
+fn copies_and_comparisons_cost_rounds_for_all_inner_values() {
+    let limits = Limits { rounds: 100_000, ..Limits::default() };
+    let row = "local array<int> a; local int i; a.Length = 10000;";
+    let body = format!(
+        "struct Big {{ var array<int> Row; }};\n\
+         function int Structs() {{ local Big b, c; {row} b.Row = a; for (i = 0; i < 100; i++) c = b; return i; }}\n\
+         function int Rows() {{ local array<array<int> > b, c; {row} b.AddItem(a); for (i = 0; i < 100; i++) c = b; return i; }}\n\
+         function int Options() {{ local optional<array<int> > b, c; {row} b = a; for (i = 0; i < 100; i++) c = b; return i; }}\n\
+         function int Sets() {{ local map<int, array<int> > b; {row} for (i = 0; i < 100; i++) b.Set(1, a); return i; }}\n\
+         function int Compares() {{ local array<int> b; local int n; {row} b = a;\n\
+         for (i = 0; i < 100; i++) {{ if (a == b) n++; }} return n; }}\n\
+         function int Fine() {{ local Big b, c; local int i; b.Row.Length = 10; for (i = 0; i < 1000; i++) c = b; return i; }}"
+    );
+    let (scripts, robot) = robot_of(limits, &body);
+    for name in ["Structs", "Rows", "Options", "Sets", "Compares"] {
+        let outcome = scripts.outcome(robot, name);
+        assert!(outcome.contains("never ends"), "{name}: {outcome}");
+    }
+    assert_eq!(scripts.outcome(robot, "Fine"), "1000");
+}
+
+#[test]
 fn equal_elements_are_removed_in_one_pass_keeping_the_order() {
     let body = r#"
         function string Both() {

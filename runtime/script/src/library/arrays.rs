@@ -138,7 +138,7 @@ fn put_new(frame: &mut Frame<'_>, target: Param, item: Param, at: u32) -> Result
     cost::add(u64::from(rows.len().saturating_sub(at)));
     rows.splice(at, 0, 1).map_err(failed)?;
     if let Some(place) = rows.get_mut(at) {
-        place.copy_from(from);
+        cost::copy(place, from);
     }
     Ok(())
 }
@@ -173,7 +173,7 @@ fn append(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     to.splice(len, 0, more).map_err(failed)?;
     for at in 0..more {
         if let (Some(place), Some(value)) = (to.get_mut(len + at), from.get(at)) {
-            place.copy_from(value);
+            cost::copy(place, value);
         }
     }
     Ok(())
@@ -352,7 +352,7 @@ fn position(frame: &mut Frame<'_>) -> Result<Option<u32>, CallError> {
     frame.finish()?;
     check_item(frame, target, item)?;
     let (rows, item) = (rows(frame.value(target)), frame.value(item));
-    cost::add(u64::from(rows.len()));
+    cost::add(cost::of(frame.value(target)));
     Ok((0..rows.len()).find(|at| rows.get(*at).is_some_and(|found| found.equal(item))))
 }
 
@@ -375,7 +375,7 @@ fn get(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     if to.as_ptr().ty() != from.ty() {
         return Err(CallError::other(format!("array_get: an element is a {}, not a {}", from.ty(), to.as_ptr().ty())));
     }
-    to.copy_from(from);
+    cost::copy(to, from);
     Ok(())
 }
 
@@ -391,7 +391,7 @@ fn set(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     let at = place(frame, index, rows(frame.value(target)).len())?;
     let (to, from) = frame.value_mut_and(target, item)?;
     if let Some(place) = array(to).expect("checked to be an array").get_mut(at) {
-        place.copy_from(from);
+        cost::copy(place, from);
     }
     Ok(())
 }

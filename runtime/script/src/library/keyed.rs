@@ -193,7 +193,7 @@ fn to_array<K: ArgumentKind, const OF_VALUES: bool>(_world: &World, frame: &mut 
     for at in 0..len {
         let found = from.get(at).and_then(|(key, value)| if OF_VALUES { value } else { Some(key) });
         if let (Some(place), Some(found)) = (to.get_mut(at), found) {
-            place.copy_from(found);
+            cost::copy(place, found);
         }
     }
     Ok(())
@@ -249,7 +249,7 @@ fn map_add(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     let (row, _) = put(frame, target, key)?;
     let (to, from) = frame.value_mut_and(target, value)?;
     if let Some(place) = keyed_mut(to).expect(STEPPED).value(row) {
-        place.copy_from(from);
+        cost::copy(place, from);
     }
     Ok(())
 }
@@ -272,7 +272,7 @@ fn map_find(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     if let Some(row) = row {
         let (to, from) = frame.value_mut_and(value, target)?;
         if let Some((_, Some(found))) = keyed_ref(from).get(row) {
-            to.copy_from(found);
+            cost::copy(to, found);
         }
     }
     frame.set_result(row.is_some())
