@@ -375,6 +375,14 @@ impl Ptr<'_> {
 }
 
 impl PtrMut<'_> {
+    /// Overwrites an optional with a copy of its new content. Returns `false` if the value is not an optional of the type of `content`.
+    pub fn set_content(self, content: Ptr<'_>) -> bool {
+        let Some(to) = self.to::<Optional>().filter(|to| to.of().ty() == content.ty()) else { return false };
+        to.inner().copy_from(content);
+        to.set(1);
+        true
+    }
+
     /// Overwrites the argument with a Rust value. Returns `false` if the argument has a different type.
     #[inline]
     pub fn set<T: FrameValue>(self, value: T) -> bool {

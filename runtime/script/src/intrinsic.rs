@@ -61,19 +61,33 @@ impl Machine {
             source.map(|source| copied(registers.source(source)))
         };
         let whole = |at: usize| argument(at).map(|value| value.as_ptr().get::<i32>().unwrap_or_default());
-        let bound = || args.first().map(|source| binding(&registers.source(source).read())).unwrap_or_default();
+        let bound = || {
+            let value = args.first().map(|source| size::read(registers.source(source))).transpose();
+            value.map(|value| value.as_ref().map(binding).unwrap_or_default())
+        };
         if *what == Intrinsic::ArraySort {
-            self.sort(world, place, bound(), registers)?;
+            self.sort(world, place, bound()?, registers)?;
             return Ok(Transfer::Out);
         }
         if what.is_reading() {
-            let value = match self.found(registers.read(world, place)?) {
-                Some(at) => read_container(what, at, args, registers)?,
+            let found = self.found(registers.read(world, place)?);
+            let is_part = matches!(what, Intrinsic::MapGet | Intrinsic::OptionalGet);
+            let part = match found {
+                Some(at) if is_part => part_of(at, args, registers)?,
+                Some(at) => {
+                    give(read_container(what, at, args, registers)?)?;
+                    return Ok(Transfer::None);
+                }
                 None => None,
             };
-            match value {
-                Some(value) => give(value)?,
-                None => registers.clear(to, to.map(|slot| Value::initial(&slot.property.ty)).as_ref())?,
+            match (part, to) {
+                // Copies the part without a `Value`, which takes more memory.
+                (Some(from), Some(slot)) if *from.ty() == slot.property.ty => {
+                    cost::copy(registers.ptr_mut(slot), from);
+                }
+                (Some(from), Some(_)) => give(size::read(from)?)?,
+                (Some(_), None) => {}
+                (None, _) => registers.clear(to, to.map(|slot| Value::initial(&slot.property.ty)).as_ref())?,
             }
             return Ok(Transfer::None);
         }
@@ -171,7 +185,7 @@ impl Machine {
             }
             Intrinsic::OptionalReset => at.destroy(),
             Intrinsic::MulticastAdd | Intrinsic::MulticastRemove | Intrinsic::MulticastClear => {
-                change_bindings(what, at, bound())?;
+                change_bindings(what, at, bound()?)?;
             }
             _ => return Err(CallError::other(format!("{what:?} changes nothing"))),
         }
@@ -181,13 +195,14 @@ impl Machine {
     /// Sorts an array stably with a delegate as the comparison. Sorts a copy of the elements, because the delegate may change the array.
     fn sort(&self, world: &World, place: &LinkedPlace, by: Binding, registers: &Registers) -> Result<(), CallError> {
         let Some(at) = self.found(registers.read(world, place)?) else { return Ok(()) };
-        size::copies(at.count().unwrap_or_default(), size_of::<Value>() * 2 + size_of::<usize>() * 2)?;
+        let len = at.count().unwrap_or_default() as usize;
+        size::copies(std::iter::once(at), len * (size_of::<Value>() + size_of::<usize>() * 2))?;
+        cost::add(cost::of(at));
         let Value::Array(values) = at.read() else { return Err(no_container(&place.property.ty)) };
         let Some(class) = world.objects.class(by.object) else { return Ok(()) };
         let name = world.names.text(by.function);
         let function = class.find_function(&name).cloned();
         let function = function.ok_or_else(|| CallError::other(format!("{} has no function {name}", class.path)))?;
-        cost::add(values.len() as u64);
         let values = sorted(values, &mut |one, two| {
             let _mark = self.mark();
             // A sort counts as two entries into the interpreter, because it uses more stack than a usual entry.
@@ -270,25 +285,29 @@ pub(crate) fn remove_equal(rows: &mut RowsMut<'_>, item: Ptr<'_>) -> Result<u32,
     Ok(len - kept)
 }
 
-/// Performs an operation that only reads the container. Returns `None` if the result is the zero value of the result type.
-fn read_container(
-    what: &Intrinsic,
-    at: Ptr<'_>,
-    args: &[Source],
-    registers: &Registers,
-) -> Result<Option<Value>, CallError> {
+/// Returns the content of an optional, or the value of a key in a map. Returns `None` if it is absent.
+fn part_of<'a>(at: Ptr<'a>, args: &[Source], registers: &Registers) -> Result<Option<Ptr<'a>>, CallError> {
+    let Some(rows) = keyed(at) else { return Ok(at.content()) };
+    let key = args.first().ok_or_else(|| CallError::other("an operand is missing"))?;
+    let key = registers.source(key);
+    same_type(rows.key_type(), key)?;
+    Ok(rows.find(key).and_then(|row| rows.get(row)).and_then(|(_, value)| value))
+}
+
+/// Performs an operation that only reads the container.
+fn read_container(what: &Intrinsic, at: Ptr<'_>, args: &[Source], registers: &Registers) -> Result<Value, CallError> {
     let argument = args.first().map(|source| registers.source(source));
     let needle = || argument.ok_or_else(|| CallError::other("an operand is missing"));
     let refused = || no_container(at.ty());
-    if !matches!(what, Intrinsic::Length | Intrinsic::MapGet | Intrinsic::Contains | Intrinsic::OptionalIsSet) {
+    if !matches!(what, Intrinsic::Length | Intrinsic::Contains | Intrinsic::OptionalIsSet) {
         cost::add(cost::of(at));
     }
     Ok(match what {
-        Intrinsic::Length => Some(Value::I32(at.count().ok_or_else(refused)? as i32)),
+        Intrinsic::Length => Value::I32(at.count().ok_or_else(refused)? as i32),
         Intrinsic::ArrayFind => {
             let (rows, needle) = (array_ref(at).ok_or_else(refused)?, needle()?);
             let found = (0..rows.len()).find(|row| rows.get(*row).is_some_and(|found| found.equal(needle)));
-            Some(Value::I32(found.map_or(-1, |row| row as i32)))
+            Value::I32(found.map_or(-1, |row| row as i32))
         }
         Intrinsic::ArrayFindField(field) => {
             let PropertyType::Array(of) = at.ty() else { return Err(refused()) };
@@ -299,36 +318,28 @@ fn read_container(
                 let found = rows.get(*row).and_then(|row| row.field(field));
                 found.is_some_and(|found| found.equal(needle))
             };
-            Some(Value::I32((0..rows.len()).find(is_it).map_or(-1, |row| row as i32)))
+            Value::I32((0..rows.len()).find(is_it).map_or(-1, |row| row as i32))
         }
-        Intrinsic::MapGet | Intrinsic::Contains => {
+        Intrinsic::Contains => {
             let (rows, needle) = (keyed(at).ok_or_else(refused)?, needle()?);
             same_type(rows.key_type(), needle)?;
-            let row = rows.find(needle);
-            match what {
-                Intrinsic::Contains => Some(Value::Bool(row.is_some())),
-                _ => row.and_then(|row| rows.get(row)).and_then(|(_, value)| value).map(Ptr::read),
-            }
+            Value::Bool(rows.find(needle).is_some())
         }
         Intrinsic::MapKeys | Intrinsic::MapValues | Intrinsic::SetValues => {
             let rows = keyed(at).ok_or_else(refused)?;
-            size::copies(rows.len(), size_of::<Value>())?;
             let found = (0..rows.len()).filter_map(|row| rows.get(row)).filter_map(|(key, value)| match what {
                 Intrinsic::MapValues => value,
                 _ => Some(key),
             });
-            Some(Value::Array(found.map(Ptr::read).collect()))
+            size::copies(found.clone(), 0)?;
+            Value::Array(found.map(Ptr::read).collect())
         }
-        Intrinsic::OptionalIsSet => Some(Value::Bool(matches!(at.read(), Value::Optional(Some(_))))),
-        Intrinsic::OptionalGet => match at.read() {
-            Value::Optional(value) => value.map(|value| *value),
-            _ => None,
-        },
-        _ => Some(Value::Bool(match at.read() {
+        Intrinsic::OptionalIsSet => Value::Bool(at.content().is_some()),
+        _ => Value::Bool(match size::read(at)? {
             Value::Delegate(binding) => !binding.object.is_none(),
             Value::Multicast(bindings) | Value::Sparse(bindings) => !bindings.is_empty(),
             _ => false,
-        })),
+        }),
     })
 }
 
@@ -342,7 +353,7 @@ fn change_bindings(what: &Intrinsic, at: PtrMut<'_>, one: Binding) -> Result<(),
         }
         bindings
     };
-    let value = match at.as_ptr().read() {
+    let value = match size::read(at.as_ptr())? {
         Value::Multicast(bindings) => Value::Multicast(change(bindings)),
         Value::Sparse(bindings) => Value::Sparse(change(bindings)),
         _ => return Err(no_container(at.as_ptr().ty())),

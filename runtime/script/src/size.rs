@@ -10,6 +10,8 @@ use std::cell::Cell;
 use alcedo_base::boundary::CallError;
 use alcedo_reflect::containers::Keyed;
 use alcedo_reflect::held;
+use alcedo_reflect::property::PropertyType;
+use alcedo_reflect::value::Value;
 use alcedo_reflect::values::ptr::Ptr;
 
 /// Limit of one value while no machine runs. A machine also has this limit by default.
@@ -108,13 +110,51 @@ pub(crate) fn rows(before: u32, more: u32, size: usize) -> Result<(), CallError>
     Ok(())
 }
 
-/// Checks the size of the temporary copy of all elements that a sort makes.
+/// Reads a value. Checks the size of the result before, because a [`Value`] takes much more memory than a small element. Adds the cost
+/// of one pass.
 ///
 /// # Errors
 /// Returns [`CallError::TooLarge`] if a limit is exceeded.
-pub(crate) fn copies(count: u32, size: usize) -> Result<(), CallError> {
-    let bytes = u64::from(count) * size as u64;
+pub(crate) fn read(from: Ptr<'_>) -> Result<Value, CallError> {
+    if from.ty().owns_memory() {
+        if from.text_bytes().is_none() {
+            copies(std::iter::once(from), 0)?;
+        }
+        crate::cost::add(crate::cost::of(from));
+    }
+    Ok(from.read())
+}
+
+/// Checks the size of temporary copies of values as [`Value`], with `more` additional bytes.
+///
+/// # Errors
+/// Returns [`CallError::TooLarge`] if a limit is exceeded.
+pub(crate) fn copies<'a>(of: impl Iterator<Item = Ptr<'a>>, more: usize) -> Result<(), CallError> {
+    let bytes = of.map(copied).fold(more as u64, u64::saturating_add);
     check("copies of all elements", bytes, bytes)
+}
+
+/// Returns an upper bound of the bytes that a value takes as a [`Value`].
+fn copied(from: Ptr<'_>) -> u64 {
+    let bytes = |values: u64| values.saturating_mul(size_of::<Value>() as u64);
+    let inside = crate::cost::total(from, &|at: Ptr<'_>| match (at.count(), at.ty().row()) {
+        (Some(count @ 1..), Some(row)) => {
+            let one = values(row.key) + row.value.map_or(0, |(value, _)| values(value));
+            bytes(u64::from(count).saturating_mul(one))
+        }
+        _ => at.text_bytes().unwrap_or_default() as u64,
+    });
+    bytes(values(from.ty())).saturating_add(inside)
+}
+
+/// Returns the number of [`Value`]s in a value of a type, without elements of containers. Each field of a struct counts as two, because of
+/// its name.
+fn values(ty: &PropertyType) -> u64 {
+    match ty {
+        PropertyType::Struct(of) => of.fields().iter().map(|field| 1 + values(&field.ty)).sum::<u64>() + 1,
+        PropertyType::Optional(of) => 1 + values(of.ty()),
+        _ => 1,
+    }
 }
 
 /// Checks the growth of a set or map by one element. If the container already contains the key, the limit does not apply.

@@ -46,9 +46,15 @@ impl Machine {
             }
             Slow::Triple(triple_op, slot, left, right) => registers.make(*triple_op, slot, left, right),
             Slow::Convert(by, slot, source) => {
-                put(slot, &convert(world, by, &slot.property.ty, registers.source(source))?)?;
+                let from = registers.source(source);
+                // Copies the content without a `Value`, which takes more memory.
+                if matches!(by, Conversion::ToOptional) && registers.ptr_mut(slot).set_content(from) {
+                    cost::add(cost::of(from));
+                } else {
+                    put(slot, &convert(world, by, &slot.property.ty, from)?)?;
+                }
             }
-            Slow::Cast(cast, slot, source) => put(slot, &cast_value(world, cast, slot, registers.source(source)))?,
+            Slow::Cast(cast, slot, source) => put(slot, &cast_value(world, cast, slot, registers.source(source))?)?,
             Slow::Load(slot, place) => match self.found(registers.read(world, place)?) {
                 Some(from) => cost::copy(registers.ptr_mut(slot), from),
                 None => registers.clear(Some(slot), place.initial.as_ref())?,
@@ -76,9 +82,10 @@ impl Machine {
                 put(slot, &Value::Delegate(binding))?;
             }
             Slow::New { to, class, outer, name, template } => {
-                let text = |source: &Source| plain_text(&registers.source(source).read(), world).unwrap_or_default();
+                let text = |source: &Source| read_text(registers.source(source), world);
                 let object = |source: &Source| handle(&registers.source(source).read());
-                let (of, name) = (crate::value::name(&registers.source(class).read()), name.as_ref().map(text));
+                let (of, name) =
+                    (crate::value::name(&registers.source(class).read()), name.as_ref().map(text).transpose()?);
                 let template = template.as_ref().map(object);
                 cost::add(cost::NEW_OBJECT);
                 let outer = outer.as_ref().map_or(registers.object, object);
@@ -134,17 +141,14 @@ fn binary(world: &World, op: Op, on: &Operand, left: Ptr<'_>, right: Ptr<'_>) ->
                 _ => one == two,
             }))
         }
-        Operand::Text => {
-            let text = |at: Ptr<'_>| plain_text(&at.read(), world).unwrap_or_default();
-            compare_or_join(op, &text(left), &text(right))
-        }
-        Operand::Object => Ok(not(reference(&left.read()) == reference(&right.read()))),
+        Operand::Text => compare_or_join(op, &read_text(left, world)?, &read_text(right, world)?),
+        Operand::Object => Ok(not(reference(&size::read(left)?) == reference(&size::read(right)?))),
         Operand::Name | Operand::Struct(_) | Operand::Delegate | Operand::Value => {
             if left.ty() == right.ty() || *on == Operand::Value {
                 cost::add(cost::of(left));
                 return Ok(not(left.equal(right)));
             }
-            Ok(not(left.read() == right.read()))
+            Ok(not(size::read(left)? == size::read(right)?))
         }
         // Not reached, because the loader translates operators on these operands to dedicated instructions.
         Operand::Num(_)
@@ -164,11 +168,14 @@ fn reference(value: &Value) -> u64 {
     }
 }
 
+/// Reads a string or name. Adds the cost. Returns an empty string for other types.
+fn read_text(from: Ptr<'_>, world: &World) -> Result<String, CallError> {
+    Ok(plain_text(&size::read(from)?, world).unwrap_or_default())
+}
+
 fn compare_or_join(op: Op, left: &str, right: &str) -> Result<Value, CallError> {
-    let joins = matches!(op, Op::Concat | Op::ConcatSpaced);
-    match joins {
-        true => size::text(left.len().saturating_add(right.len()).saturating_add(1))?,
-        false => cost::add(cost::of_text(left.len().saturating_add(right.len()))),
+    if matches!(op, Op::Concat | Op::ConcatSpaced) {
+        size::text(left.len().saturating_add(right.len()).saturating_add(1))?;
     }
     Ok(match op {
         Op::Concat => Value::Text(format!("{left}{right}")),
@@ -210,8 +217,8 @@ fn class_of(world: &World, object: ObjectHandle, other: Name) -> Value {
     Value::SubclassOf(class.map_or(other, |class| world.names.intern(&class.path)))
 }
 
-fn cast_value(world: &World, cast: &Cast, slot: &Slot, from: Ptr<'_>) -> Value {
-    let (value, ty) = (from.read(), &slot.property.ty);
+fn cast_value(world: &World, cast: &Cast, slot: &Slot, from: Ptr<'_>) -> Result<Value, CallError> {
+    let (value, ty) = (size::read(from)?, &slot.property.ty);
     let object = handle(&value);
     let suits = match cast {
         Cast::Object(path) => world.is_a(object, path),
@@ -221,16 +228,16 @@ fn cast_value(world: &World, cast: &Cast, slot: &Slot, from: Ptr<'_>) -> Value {
             found.zip(world.types.class_by_path(path)).is_some_and(|(found, expected)| found.is_a(&expected))
         }
     };
-    match (cast, ty) {
+    Ok(match (cast, ty) {
         _ if !suits => Value::zero(ty),
         (Cast::Class(_), _) => Value::SubclassOf(name(&value)),
         (_, PropertyType::ScriptInterface(_)) => Value::ScriptInterface(object),
         _ => Value::Object(object),
-    }
+    })
 }
 
 fn convert(world: &World, by: &Conversion, target: &PropertyType, from: Ptr<'_>) -> Result<Value, CallError> {
-    let value = from.read();
+    let value = size::read(from)?;
     let refused = || CallError::other(format!("a {} cannot be converted to a {target}", from.ty()));
     let number = || number(&value).ok_or_else(refused);
     Ok(match by {

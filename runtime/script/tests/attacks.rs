@@ -519,6 +519,30 @@ fn copies_of_a_sort_count_towards_the_limit() {
 }
 
 #[test]
+fn reading_small_elements_as_values_counts_towards_the_limit() {
+    let limits = Limits { value: 1 << 20, ..Limits::default() };
+    let row = "local array<byte> a; a.Length = 500000;";
+    let body = format!(
+        "struct Base {{ var array<byte> Row; }};\nstruct Derived extends Base {{ var int Count; }};\n\
+         function string Shows() {{ {row} return string(a); }}\n\
+         function int Lists() {{ local map<int, array<byte> > m; local array<array<byte> > all; {row}\n\
+         m.Set(1, a); all = m.Values(); return all.Length; }}\n\
+         function int Converts() {{ local Derived d; local Base b; {row} d.Row = a; b = d; return b.Row.Length; }}\n\
+         function int Options() {{ local optional<array<byte> > o; {row} o = a; a.Length = 0; if (o.IsSet()) a = o.Get(); return a.Length; }}\n\
+         function int Finds() {{ local map<int, array<byte> > m; {row} m.Set(1, a); a.Length = 0; a = m[1]; return a.Length; }}"
+    );
+    let (scripts, robot) = robot_of(limits, &body);
+    for name in ["Shows", "Lists", "Converts"] {
+        let outcome = scripts.outcome(robot, name);
+        assert!(outcome.starts_with("copies of all elements would take"), "{name}: {outcome}");
+    }
+    // These operations copy the elements without larger values in between.
+    for name in ["Options", "Finds"] {
+        assert_eq!(scripts.outcome(robot, name), "500000", "{name}");
+    }
+}
+
+#[test]
 fn sorts_inside_each_other_end_before_the_stack_does() {
     let (scripts, robot) = robot(
         "var array<int> P;\nfunction int Nest(int a, int b) { P.Sort(Nest); return b - a; }\n\

@@ -272,7 +272,7 @@ fn sort_by(world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     cost::add(u64::from(found.len()) * u64::from(u32::BITS - found.len().leading_zeros()));
     let mut keys = Vec::with_capacity(found.len() as usize);
     for at in 0..found.len() {
-        let value = found.get(at).and_then(|row| row.field(field)).map(Ptr::read);
+        let value = found.get(at).and_then(|row| row.field(field)).map(size::read).transpose()?;
         let key = value.and_then(|value| Key::of(&value, world));
         let key =
             key.ok_or_else(|| problem(frame, format_args!("{} is a {}, which has no order", field.display, field.ty)))?;
