@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use alcedo_runtime::{Declared, DeclaredClass, DeclaredFunction, DeclaredProperty, DeclaredStruct};
 
 use crate::error::GlueError;
-use crate::for_plugins::{bases_first, delegate_type, enumeration, own, packages};
+use crate::for_plugins::{bases_first, delegate_type, enumeration, other_packages, own, packages};
 use crate::host_types::{Form, HostNames, MOST_PARAMS};
 use crate::text::{doc, head, identifier, parts};
 use crate::{Glue, Origin};
@@ -18,10 +18,11 @@ pub(crate) fn source(glue: &Glue, origin: &Origin, declared: &Declared) -> Resul
     let names = HostNames::new(&own, &glue.elsewhere, declared);
     let mut text = format!(
         "// Declarations of {origin}{packages} for a host, written by `alcedo glue --for-host`.\n\
-         // Run it again after a change of the {sort}. The first use of a member compares the member here with that of the {sort}.\n\n\
+         // Run it again after a change of the {sort}. The first use of a member compares the member here with that of the {sort}.\n{others}\n\
          use alcedo::host::*;\n",
         sort = origin.sort(),
-        packages = packages(glue)
+        packages = packages(glue),
+        others = other_packages(glue)
     );
     for found in declared.enums.iter().filter(|found| glue.writes(&found.path)) {
         enumeration(&mut text, found, "");

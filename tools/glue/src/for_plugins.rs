@@ -22,14 +22,24 @@ pub(crate) fn packages(glue: &Glue) -> String {
     if packages.is_empty() { String::new() } else { format!(" in package {}", packages.join(" and ")) }
 }
 
+/// Start of the header line that lists the Rust paths of other packages.
+pub(crate) const ELSEWHERE: &str = "// Types of other packages: ";
+
+/// Returns the header line with the Rust paths of other packages. Returns an empty string if the source has none.
+pub(crate) fn other_packages(glue: &Glue) -> String {
+    let packages: Vec<_> = glue.elsewhere.iter().map(|(package, module)| format!("{package}={module}")).collect();
+    if packages.is_empty() { String::new() } else { format!("{ELSEWHERE}{}\n", packages.join(", ")) }
+}
+
 pub(crate) fn source(glue: &Glue, origin: &Origin, declared: &Declared) -> Result<String, GlueError> {
     let names = Names { own: own(glue, declared)?, elsewhere: &glue.elsewhere };
     let sort = origin.sort();
     let packages = packages(glue);
     let mut text = format!(
         "// Declarations of {origin}{packages} for plugins, written by `alcedo glue`.\n\
-         // Run it again after a change of the {sort}. Each load of a plugin compares every type, member and signature here with the {sort}.\n\n\
-         use alcedo_plugin_api::prelude::*;\n"
+         // Run it again after a change of the {sort}. Each load of a plugin compares every type, member and signature here with the {sort}.\n{others}\n\
+         use alcedo_plugin_api::prelude::*;\n",
+        others = other_packages(glue)
     );
     for found in declared.enums.iter().filter(|found| glue.writes(&found.path)) {
         enumeration(&mut text, found, "imported, ");

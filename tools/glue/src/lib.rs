@@ -396,9 +396,15 @@ mod tests {
         let glue = ["A=a_glue", "B=b_glue"].map(|package| package.parse().unwrap());
         let glue = glue.into_iter().fold(Glue::default().only("Test"), Glue::package);
         let origin = Origin::host("rig");
-        for text in [glue.for_plugins(&origin, &declared).unwrap(), glue.for_host(&origin, &declared).unwrap()] {
+        let mut swapped = declared.clone();
+        let rig = swapped.classes.iter_mut().find(|class| class.path == "/Script/Test.Rig").unwrap();
+        rig.properties.reverse();
+        for later in [&declared, &swapped] {
+            let text = glue.for_plugins(&origin, &declared).unwrap();
             assert!(text.contains("a_glue::Vector") && text.contains("b_glue::Vector"), "{text}");
-            assert_eq!(rewritten(&text, &origin, &declared).unwrap(), Some(text));
+            assert_eq!(rewritten(&text, &origin, later).unwrap(), Some(glue.for_plugins(&origin, later).unwrap()));
+            let text = glue.for_host(&origin, &declared).unwrap();
+            assert_eq!(rewritten(&text, &origin, later).unwrap(), Some(glue.for_host(&origin, later).unwrap()));
         }
     }
 

@@ -1,9 +1,10 @@
-//! Rewrites existing glue after a change to the declared types. The header of the existing source specifies the origin and the packages.
-//! The body contains the Rust paths of other packages.
+//! Rewrites existing glue after a change to the declared types. The header of the existing source specifies the origin, the packages,
+//! and the Rust paths of other packages.
 
 use alcedo_runtime::Declared;
 
 use crate::error::GlueError;
+use crate::for_plugins::ELSEWHERE;
 use crate::{Elsewhere, Glue, Origin};
 
 /// Returns `true` if a source has the header of glue for the types of `origin`. Accepts any version of a module.
@@ -53,23 +54,25 @@ pub fn describes(source: &str, origin: &Origin) -> bool {
 /// ```
 pub fn rewritten(source: &str, origin: &Origin, declared: &Declared) -> Result<Option<String>, GlueError> {
     let Some(Header { packages, is_for_host }) = header(source, origin) else { return Ok(None) };
-    let mut glue = packages.into_iter().fold(Glue::default(), Glue::only);
+    let known = source.lines().take_while(|line| line.starts_with("//")).find_map(|line| line.strip_prefix(ELSEWHERE));
+    let known = known.into_iter().flat_map(|packages| packages.split(", ")).filter_map(|one| one.parse().ok());
+    let mut glue = known.fold(packages.into_iter().fold(Glue::default(), Glue::only), Glue::package);
     if is_for_host {
-        // Without the Rust path of a package, glue for hosts reports no error, but writes `Value`. The paths are therefore read from
-        // `source` first.
+        // Without the Rust path of a package, glue for hosts reports no error, but writes `Value`. The paths that the header lacks are
+        // therefore read from `source` first.
         let other: Vec<_> =
             named_types(declared).filter(|path| !glue.writes(path) || !declares(declared, path)).collect();
         for path in other {
             let package = path.strip_prefix("/Script/").and_then(|rest| rest.split_once('.'));
             let package = package.filter(|(package, _)| !glue.elsewhere.contains_key(*package));
-            let found = package.and_then(|(package, _)| elsewhere(source, path, package, &glue));
+            let found = package.and_then(|(package, _)| elsewhere(source, path, package));
             glue = found.into_iter().fold(glue, Glue::package);
         }
         return glue.for_host(origin, declared).map(Some);
     }
     loop {
         match glue.for_plugins(origin, declared) {
-            Err(GlueError::Elsewhere { member, path, package }) => match elsewhere(source, &path, &package, &glue) {
+            Err(GlueError::Elsewhere { member, path, package }) => match elsewhere(source, &path, &package) {
                 Some(found) if !glue.elsewhere.contains_key(&package) => glue = glue.package(found),
                 _ => return Err(GlueError::Elsewhere { member, path, package }),
             },
@@ -132,15 +135,13 @@ fn declares(declared: &Declared, path: &str) -> bool {
         || declared.enums.iter().any(|of| of.path == path)
 }
 
-/// Returns the Rust path of the glue through which a source refers to a type of another package. Prefers a path that `glue` does not yet
-/// use for another package, because two packages may have types with equal names.
-fn elsewhere(source: &str, path: &str, package: &str, glue: &Glue) -> Option<Elsewhere> {
+/// Returns the Rust path of the glue through which a source refers to a type of another package. Older versions of `alcedo glue` did not
+/// write these paths into the header.
+fn elsewhere(source: &str, path: &str, package: &str) -> Option<Elsewhere> {
     let (_, name) = path.rsplit_once('.')?;
     let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '_' || letter == ':';
-    let paths = source.split(|letter| !is_part(letter));
-    let mut modules =
-        paths.filter_map(|path| path.strip_suffix(name)?.strip_suffix("::").filter(|module| !module.is_empty()));
-    let first = modules.clone().next()?;
-    let module = modules.find(|module| !glue.elsewhere.values().any(|known| known == module)).unwrap_or(first);
+    let mut paths = source.split(|letter| !is_part(letter));
+    let module =
+        paths.find_map(|path| path.strip_suffix(name)?.strip_suffix("::").filter(|module| !module.is_empty()))?;
     format!("{package}={module}").parse().ok()
 }
