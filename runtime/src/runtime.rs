@@ -86,6 +86,8 @@ struct Inner {
     net_structs: NetStructs,
     /// Functions, protocols and resolvers that the host has registered. The registered closures are dropped when the host shuts down.
     registered: RefCell<Vec<Registered<Rc<dyn TakeBody>>>>,
+    /// Number of entries in `registered` at which the next search for unused entries starts.
+    next_search: Cell<usize>,
     /// Set after the callbacks of the host were dropped.
     has_ended: Cell<bool>,
     closures: Closures,
@@ -144,6 +146,8 @@ impl Runtime {
             tracing::warn!(left, "the runtime was dropped, and not all of it could be ended");
         }
         self.inner.let_go();
+        // A listener may have kept a handle, which remains usable. Dropping this handle ends the host again.
+        self.inner.busy.set(None);
     }
 }
 
@@ -258,6 +262,7 @@ impl Runtime {
             ticking: Cell::default(),
             net_structs,
             registered: RefCell::default(),
+            next_search: Cell::default(),
             has_ended: Cell::default(),
             closures: Closures::default(),
             busy: Cell::default(),

@@ -98,6 +98,22 @@ fn a_listener_creates_no_master_while_the_last_handle_is_dropped() {
     host.create_master(&[support::plugin("broken", &[])]).unwrap_or_else(|error| panic!("{error}"));
     HOST.set(Some(host.downgrade()));
     drop(host);
-    expect![["creating the Master is for a safe point, and `ending the host` has not returned: do it between ticks"]].assert_eq(&OUTCOMES.take().join("\n"));
+    expect![["creating the Master is for a safe point, and `ending the host` has not returned: do it between ticks"]]
+        .assert_eq(&OUTCOMES.take().join("\n"));
+    assert!(HOST.take().is_some_and(|host| host.upgrade().is_none()));
+}
+
+#[test]
+fn a_handle_that_a_listener_keeps_remains_usable_after_the_drop() {
+    thread_local! {
+        static KEPT: RefCell<Option<Runtime>> = const { RefCell::new(None) };
+    }
+    let host = support::host(&[support::plugin("broken", &[])]);
+    HOST.set(Some(host.downgrade()));
+    host.unloads().on_unloading(0, |host, _| KEPT.set(Some(host.clone())));
+    drop(host);
+    let kept = KEPT.take().expect("the listener was called");
+    kept.create_master(&[support::plugin("broken", &[])]).unwrap_or_else(|error| panic!("{error}"));
+    drop(kept);
     assert!(HOST.take().is_some_and(|host| host.upgrade().is_none()));
 }

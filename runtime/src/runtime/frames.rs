@@ -172,9 +172,10 @@ impl Runtime {
         // Removes the watch from its cell, because the watch logs, and a log subscriber may call this runtime.
         let is_quiet = self.inner.watch.take().is_some_and(|mut watch| {
             let is_quiet = watch.is_quiet();
-            if !self.has_other_watch() {
-                let _none = self.inner.watch.replace(Some(watch));
+            if self.has_other_watch() {
+                return false;
             }
+            let _none = self.inner.watch.replace(Some(watch));
             is_quiet
         });
         if let Some(master) = self.inner.loads.master().filter(|_| is_quiet) {

@@ -34,13 +34,14 @@ impl<T: ?Sized + 'static> TakeBody for KeptBody<T> {
 
 impl Inner {
     /// Keeps registered code until the host ends, or until no function refers to the code. Each answer of a resolver is registered code,
-    /// even if the answer is rejected. Searches for unused code only if the number of entries is a power of two, so that a search costs
-    /// little per entry.
+    /// even if the answer is rejected. Searches for unused code only if the number of entries has doubled since the last search, so that a
+    /// search costs little per entry.
     pub(super) fn keep(&self, code: Rc<dyn TakeBody>, site: Site) {
         let mut registered = self.registered.borrow_mut();
         registered.push(Registered { code, site });
-        if registered.len().is_power_of_two() {
+        if registered.len() >= self.next_search.get() {
             let unused: Vec<_> = registered.extract_if(.., |kept| Rc::strong_count(&kept.code) == 1).collect();
+            self.next_search.set(16.max(2 * registered.len()));
             drop(registered);
             unused.into_iter().for_each(drop_caught);
         }

@@ -216,7 +216,7 @@ impl Runtime {
         if self.inner.agent.get().is_some() && files.is_empty() {
             return Ok(());
         }
-        *self.inner.watch.borrow_mut() = Some(FileWatch::new(&files)?);
+        let _earlier = self.inner.watch.replace(Some(FileWatch::new(&files)?));
         self.inner.watch_scope.set(scope);
         // Ends the health watch only here, so that the health watch continues after an error above.
         self.end_health_watch();

@@ -6,7 +6,6 @@ use std::io::{Error, Read as _};
 use std::path::Path;
 
 use alcedo_sys::plain_file::{self, PlainFileError};
-use tempfile::NamedTempFile;
 
 use crate::world::error::WorldError;
 use crate::world::format::{HEAD, check_head};
@@ -15,9 +14,13 @@ use crate::world::format::{HEAD, check_head};
 pub(super) fn replace<T>(path: &Path, write: impl FnOnce(&mut File) -> Result<T, WorldError>) -> Result<T, WorldError> {
     let failed = |doing| move |source| WorldError::Disk { doing, path: path.to_owned(), source };
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut file = NamedTempFile::new_in(folder).map_err(failed("creating a temporary file next to"))?;
+    let builder = &mut tempfile::Builder::new();
+    // A new file gets the permissions that the process has set for its files.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let mut file = builder.tempfile_in(folder).map_err(failed("creating a temporary file next to"))?;
     let written = write(file.as_file_mut())?;
-    // Ignores an error, because the default permissions of a temporary file are stricter.
+    // Ignores an error, because the permissions of a file are less important than its content.
     #[cfg(unix)]
     let _kept = plain_file::keep_access(file.as_file(), path);
     file.as_file().sync_all().map_err(unwritten(path))?;

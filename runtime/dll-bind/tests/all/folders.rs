@@ -85,7 +85,10 @@ fn a_call_without_its_folder_is_an_error() {
     // SAFETY: the functions match the source above.
     let code = unsafe { UserCode::at(&inner) };
     let here = Import::new("here").returns(plain("i32")).bind(&code.open("Test")).expect("bound");
-    fs::remove_dir_all(&inner).expect("removed");
+    let away = folder.path().join("away");
+    fs::rename(&inner, &away).expect("moved");
     let message = here.call(&[]).expect_err("no folder").to_string();
     assert!(message.contains("no_cwd") && message.contains("`here`"), "{message}");
+    fs::rename(&away, &inner).expect("moved back");
+    here.call(&[]).expect("the folder is back");
 }

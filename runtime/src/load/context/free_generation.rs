@@ -283,9 +283,18 @@ impl FreeGeneration {
         drop(foreign);
     }
 
-    /// Keeps the borrowed modules loaded permanently, because active calls and pointers of a parked generation may use their code.
+    /// Keeps the borrowed modules loaded and the native libraries open permanently, because active calls and pointers of a parked
+    /// generation may use their code.
     pub(super) fn leak_borrowed(&self) {
-        std::mem::forget(std::mem::take(&mut lock(&self.table).foreign));
+        self.natives.leak();
+        let foreign = std::mem::take(&mut lock(&self.table).foreign);
+        if !foreign.is_empty() {
+            tracing::warn!(
+                "{} is parked while it is in use: the modules that it has borrowed stay loaded",
+                self.full_title()
+            );
+        }
+        std::mem::forget(foreign);
     }
 
     /// Returns the target of calls from this generation to a function in a module of `owner`. Returns `None` if `owner` does not have

@@ -129,6 +129,11 @@ impl Natives {
         found.values().map(|library| retained(generation, library, false)).collect()
     }
 
+    /// Keeps the libraries open permanently.
+    pub(super) fn leak(&self) {
+        std::mem::forget(lock(&self.found).values().cloned().collect::<Vec<_>>());
+    }
+
     pub(super) fn get(&self, name: &str) -> Option<NativeLibrary> {
         lock(&self.found).get(name).cloned()
     }

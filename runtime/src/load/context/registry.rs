@@ -318,9 +318,12 @@ impl ContextRegistry {
     }
 
     pub(super) fn ended(&self, generation: &Arc<FreeGeneration>, parked: Vec<String>) {
-        // Closes libraries without a lock, because closing a library runs its destructors.
-        let retired = generation.natives.retire(generation.id);
-        lock(&self.retained).extend(retired);
+        // Keeps the libraries of a parked generation open, because its active calls may use them.
+        if parked.is_empty() {
+            // Closes libraries without a lock, because closing a library runs its destructors.
+            let retired = generation.natives.retire(generation.id);
+            lock(&self.retained).extend(retired);
+        }
         self.note_parked(&parked);
         // Changes the state before the event, because a listener may create a context with the same name.
         generation.is_parked.store(!parked.is_empty(), Ordering::Release);
