@@ -543,6 +543,23 @@ fn reading_small_elements_as_values_counts_towards_the_limit() {
 }
 
 #[test]
+fn each_copied_argument_counts_towards_the_limit() {
+    let (size, count) = (1 << 20, 16);
+    let limits = Limits { values: 4 * size, ..Limits::default() };
+    let params: Vec<_> = (0..count).map(|at| format!("array<byte> p{at}")).collect();
+    let body = format!(
+        "function int Takes({}) {{ return 1; }}\n\
+         function int T() {{ local array<byte> a; a.Length = {size}; return Takes({}); }}",
+        params.join(", "),
+        vec!["a"; count].join(", ")
+    );
+    let (scripts, robot) = robot_of(limits, &body);
+    let outcome = scripts.outcome(robot, "T");
+    let bytes = outcome.split(' ').find_map(|word| word.parse::<usize>().ok()).unwrap_or_else(|| panic!("{outcome}"));
+    assert!(bytes < 6 * size, "{outcome}");
+}
+
+#[test]
 fn sorts_inside_each_other_end_before_the_stack_does() {
     let (scripts, robot) = robot(
         "var array<int> P;\nfunction int Nest(int a, int b) { P.Sort(Nest); return b - a; }\n\
