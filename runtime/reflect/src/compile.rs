@@ -64,8 +64,8 @@ pub(super) struct Compiler<'a> {
 /// Maximum size of a type in bytes. Offsets have 32 bits. A large property would increase the size of every object.
 const MAX_STRUCT_SIZE: usize = 1 << 20;
 
-/// Maximum number of values of a type, in which each struct without fields counts. Such a struct adds no bytes to the size of a type.
-const MAX_VALUES: u64 = 1 << 20;
+/// Maximum number of structs without fields in a type. Such a struct adds no bytes, so `MAX_STRUCT_SIZE` does not limit their number.
+const MAX_EMPTY_STRUCTS: u64 = 1 << 10;
 
 /// Maximum number of bases of a struct.
 const MAX_BASES: u32 = 256;
@@ -273,6 +273,9 @@ impl Compiler<'_> {
             base,
             same: RefCell::default(),
         };
+        if structure.nature.empty_structs > MAX_EMPTY_STRUCTS {
+            return Err(DeclareError::TooManyEmptyStructs { path: path.to_string(), limit: MAX_EMPTY_STRUCTS });
+        }
         if structure.nature.depth > MAX_STRUCT_DEPTH {
             return Err(DeclareError::TooDeep { path: path.to_string(), limit: MAX_STRUCT_DEPTH });
         }
@@ -315,9 +318,9 @@ impl Compiler<'_> {
         if placed.size > MAX_STRUCT_SIZE {
             return Err(DeclareError::TooLarge { path: owner.to_string(), size: placed.size });
         }
-        let values = types.iter().fold(0, |sum: u64, ty| sum.saturating_add(ty.nature().values));
-        if values > MAX_VALUES {
-            return Err(DeclareError::TooManyValues { path: owner.to_string(), limit: MAX_VALUES });
+        let empty_structs = types.iter().fold(0, |sum: u64, ty| sum.saturating_add(ty.nature().empty_structs));
+        if empty_structs > MAX_EMPTY_STRUCTS {
+            return Err(DeclareError::TooManyEmptyStructs { path: owner.to_string(), limit: MAX_EMPTY_STRUCTS });
         }
         let made = decls.iter().zip(types).zip(&placed.offsets);
         let made = made.map(|((decl, ty), offset)| self.property(owner, decl, ty, *offset as u32));

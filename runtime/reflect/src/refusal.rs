@@ -253,12 +253,12 @@ pub enum DeclareError {
         /// Maximum number of structs that contain each other, by value or in containers, or that extend each other.
         limit: u32,
     },
-    /// The type has too many values.
-    #[error("{path} would have more than {limit} values: keep large data out of properties")]
-    TooManyValues {
+    /// The type contains too many structs without fields.
+    #[error("{path} would contain more than {limit} structs without fields: remove them, or add fields")]
+    TooManyEmptyStructs {
         /// Type or function that exceeds the limit.
         path: String,
-        /// Maximum number of values. A struct without fields counts as one value.
+        /// Maximum number of structs without fields.
         limit: u64,
     },
     /// The type exceeds the size limit.

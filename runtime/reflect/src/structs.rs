@@ -63,8 +63,8 @@ pub(super) struct Nature {
     pub(super) has_defaults: bool,
     /// Number of structs that are nested in each other, by value or in containers.
     pub(super) depth: u32,
-    /// Number of values outside of containers. Each field of a nested struct and each struct without fields counts as one value.
-    pub(super) values: u64,
+    /// Number of structs without fields that a value contains outside of containers.
+    pub(super) empty_structs: u64,
 }
 
 impl Nature {
@@ -76,15 +76,15 @@ impl Nature {
         can_be_key: true,
         has_defaults: false,
         depth: 0,
-        values: 1,
+        empty_structs: 0,
     };
 
     /// Computes the nature of a struct with the fields `fields`.
     pub(super) fn of(fields: &[Property]) -> Self {
         let of_fields = fields.iter().fold(Self::PLAIN, |all, field| all.or(field.ty.nature()));
         let has_defaults = fields.iter().any(|field| field.default.is_some());
-        let values = fields.iter().fold(0, |sum: u64, field| sum.saturating_add(field.ty.nature().values));
-        Self { has_defaults, depth: of_fields.depth + 1, values: values.max(1), ..of_fields }
+        let empty_structs = of_fields.empty_structs + u64::from(fields.is_empty());
+        Self { has_defaults, depth: of_fields.depth + 1, empty_structs, ..of_fields }
     }
 
     /// Combines the natures of two fields.
@@ -96,7 +96,7 @@ impl Nature {
             can_be_key: self.can_be_key && other.can_be_key,
             has_defaults: self.has_defaults || other.has_defaults,
             depth: self.depth.max(other.depth),
-            values: self.values.saturating_add(other.values),
+            empty_structs: self.empty_structs.saturating_add(other.empty_structs),
         }
     }
 }
@@ -268,8 +268,11 @@ mod tests {
         let error = nested(MAX_STRUCT_DEPTH + 1, PropertyKind::ARRAY).expect_err("too deep");
         assert!(matches!(&error, DeclareError::TooDeep { path, .. } if path == "/Script/Test.S32"), "{error}");
         // A struct without fields has no size, so the size of these structs is not limited.
-        let error = nested(MAX_STRUCT_DEPTH, PropertyKind::STRUCT).expect_err("too many values");
-        assert!(matches!(&error, DeclareError::TooManyValues { path, .. } if path == "/Script/Test.S21"), "{error}");
+        let error = nested(MAX_STRUCT_DEPTH, PropertyKind::STRUCT).expect_err("too many structs");
+        assert!(
+            matches!(&error, DeclareError::TooManyEmptyStructs { path, .. } if path == "/Script/Test.S11"),
+            "{error}"
+        );
     }
 
     #[test]

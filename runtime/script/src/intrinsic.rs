@@ -274,7 +274,11 @@ pub(crate) fn remove_equal(rows: &mut RowsMut<'_>, item: Ptr<'_>) -> Result<u32,
     let (len, mut kept) = (rows.len(), 0);
     cost::add(u64::from(len));
     for at in 0..len {
-        if !rows.get_mut(at).is_some_and(|found| found.as_ptr().equal(item)) {
+        let is_equal = |found: PtrMut<'_>| {
+            cost::add(cost::of(found.as_ptr()));
+            found.as_ptr().equal(item)
+        };
+        if !rows.get_mut(at).is_some_and(is_equal) {
             rows.swap(kept, at);
             kept += 1;
         }
@@ -291,6 +295,7 @@ fn part_of<'a>(at: Ptr<'a>, args: &[Source], registers: &Registers) -> Result<Op
     let key = args.first().ok_or_else(|| CallError::other("an operand is missing"))?;
     let key = registers.source(key);
     same_type(rows.key_type(), key)?;
+    cost::add(cost::of(key));
     Ok(rows.find(key).and_then(|row| rows.get(row)).and_then(|(_, value)| value))
 }
 
@@ -323,6 +328,7 @@ fn read_container(what: &Intrinsic, at: Ptr<'_>, args: &[Source], registers: &Re
         Intrinsic::Contains => {
             let (rows, needle) = (keyed(at).ok_or_else(refused)?, needle()?);
             same_type(rows.key_type(), needle)?;
+            cost::add(cost::of(needle));
             Value::Bool(rows.find(needle).is_some())
         }
         Intrinsic::MapKeys | Intrinsic::MapValues | Intrinsic::SetValues => {
@@ -345,6 +351,7 @@ fn read_container(what: &Intrinsic, at: Ptr<'_>, args: &[Source], registers: &Re
 
 fn change_bindings(what: &Intrinsic, at: PtrMut<'_>, one: Binding) -> Result<(), CallError> {
     let change = |mut bindings: Vec<Binding>| {
+        cost::add(bindings.len() as u64);
         match what {
             Intrinsic::MulticastAdd if one.object.is_none() || bindings.contains(&one) => {}
             Intrinsic::MulticastAdd => bindings.push(one),

@@ -236,6 +236,11 @@ fn cast_value(world: &World, cast: &Cast, slot: &Slot, from: Ptr<'_>) -> Result<
     })
 }
 
+/// Checks if values of the type are formatted with all inner values.
+fn is_large(ty: &PropertyType) -> bool {
+    ty.row().is_some() || matches!(ty, PropertyType::Struct(_) | PropertyType::Optional(_))
+}
+
 fn convert(world: &World, by: &Conversion, target: &PropertyType, from: Ptr<'_>) -> Result<Value, CallError> {
     let value = size::read(from)?;
     let refused = || CallError::other(format!("a {} cannot be converted to a {target}", from.ty()));
@@ -250,6 +255,10 @@ fn convert(world: &World, by: &Conversion, target: &PropertyType, from: Ptr<'_>)
             Number::Whole(it) => it != 0,
             Number::Float(it) => it != 0.0,
         }),
+        Conversion::ToText(_) if is_large(from.ty()) => {
+            size::text(crate::value::text_size(&value, world))?;
+            text_value(&to_text(&value, from.ty(), world), target, world).ok_or_else(refused)?
+        }
         Conversion::ToText(_) => text_value(&to_text(&value, from.ty(), world), target, world).ok_or_else(refused)?,
         Conversion::FromText(_) => from_text(&plain_text(&value, world).unwrap_or_default(), target, world),
         Conversion::Text(..) => {

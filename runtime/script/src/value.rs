@@ -124,6 +124,23 @@ pub(crate) fn triple_of(of: &StructType) -> Option<Num> {
     (same && matches!(&*of.name, "Vector" | "Rotator")).then_some(num)
 }
 
+/// Returns an upper bound of the bytes that a container or struct takes as a string, including the copies during the formatting.
+pub(crate) fn text_size(value: &Value, world: &World) -> usize {
+    let add = |sum: usize, value: &Value| sum.saturating_add(text_size(value, world) + 4);
+    let inside = match value {
+        Value::Array(of) | Value::Set(of) => of.iter().fold(0, add),
+        Value::Map(of) => of.iter().fold(0, |sum, (key, value)| add(add(sum, key), value)),
+        Value::Struct(fields) => fields.iter().fold(0, |sum, (name, value)| add(sum + name.len(), value)),
+        Value::Optional(of) => of.as_deref().map_or(0, |of| text_size(of, world)),
+        Value::SubclassOf(path) | Value::SoftClass(path) | Value::SoftObject(path) | Value::FieldPath(path) => {
+            world.text(*path).len()
+        }
+        Value::Enum(of) => of.text.len(),
+        other => plain_text(other, world).map_or(32, |text| text.len()),
+    };
+    inside.saturating_mul(2).saturating_add(32)
+}
+
 pub(crate) fn to_text(value: &Value, ty: &PropertyType, world: &World) -> String {
     match (plain_text(value, world), value) {
         (Some(text), Value::Name(_)) if text.is_empty() => return "None".to_owned(),

@@ -15,14 +15,16 @@ pub(super) fn replace<T>(path: &Path, write: impl FnOnce(&mut File) -> Result<T,
     let failed = |doing| move |source| WorldError::Disk { doing, path: path.to_owned(), source };
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let builder = &mut tempfile::Builder::new();
-    // A new file gets the permissions that the process has set for its files.
+    // A new file gets the permissions that the process has set for its files. Otherwise, only the owner may read the temporary file.
     #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    if !path.exists() {
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    }
     let mut file = builder.tempfile_in(folder).map_err(failed("creating a temporary file next to"))?;
-    let written = write(file.as_file_mut())?;
     // Ignores an error, because the permissions of a file are less important than its content.
     #[cfg(unix)]
     let _kept = plain_file::keep_access(file.as_file(), path);
+    let written = write(file.as_file_mut())?;
     file.as_file().sync_all().map_err(unwritten(path))?;
     file.persist(path).map_err(|error| failed("replacing")(error.error))?;
     // Flushes the folder to the disk, because the folder contains the new file name. The file is already replaced.

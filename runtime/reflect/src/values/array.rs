@@ -31,7 +31,7 @@ impl Rowed for Array {
 
 /// Computes the nature of a container from the nature of its elements.
 pub(super) fn nature_around(inner: Nature) -> Nature {
-    Nature { owns_memory: true, can_be_key: false, has_defaults: false, values: 1, ..inner }
+    Nature { owns_memory: true, can_be_key: false, has_defaults: false, empty_structs: 0, ..inner }
 }
 
 /// Implements the methods that are common to arrays and sets.

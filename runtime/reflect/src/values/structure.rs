@@ -22,6 +22,13 @@ pub(crate) struct Struct;
 
 type Fields = Vec<(Arc<str>, Value)>;
 
+/// Returns the index of a field. First checks the index `at`, because values usually list all fields in order.
+fn index_of(of: &StructType, at: usize, name: &str) -> Option<usize> {
+    let has_name = |field: &Property| *field.text == *name;
+    let found = of.fields().get(at).is_some_and(has_name).then_some(at);
+    found.or_else(|| of.fields().iter().position(has_name))
+}
+
 fn each_field(of: &StructType, value: impl Fn(&Property) -> Value) -> Fields {
     of.fields().iter().map(|field| (Arc::from(&*field.text), value(field))).collect()
 }
@@ -126,17 +133,23 @@ impl Kind for Struct {
     }
 
     fn fits(of: &Rc<StructType>, ty: &PropertyType, value: &Fields) -> Result<(), WrongType> {
-        value.iter().try_for_each(|(name, value)| {
-            let field = of.field(name).ok_or_else(|| WrongType::of(&format!("struct with `{name}`"), ty))?;
+        value.iter().enumerate().try_for_each(|(at, (name, value))| {
+            let field = index_of(of, at, name).map(|index| &of.fields()[index]);
+            let field = field.ok_or_else(|| WrongType::of(&format!("struct with `{name}`"), ty))?;
             fits(&field.ty, value)
         })
     }
 
     fn write(at: Mut<'_, Self>, value: &Fields) {
         let of = at.of();
-        for (name, value) in value {
-            let index = of.fields().iter().position(|field| *field.text == **name);
-            if let Some(field) = index.and_then(|index| at.fields().nth(index)) {
+        let mut in_order = at.fields();
+        for (position, (name, value)) in value.iter().enumerate() {
+            let next = in_order.next();
+            let field = match index_of(of, position, name) {
+                Some(index) if index == position => next,
+                index => index.and_then(|index| at.fields().nth(index)),
+            };
+            if let Some(field) = field {
                 field.put(value);
             }
         }

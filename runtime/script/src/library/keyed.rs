@@ -115,6 +115,7 @@ fn keyed_ref(at: Ptr<'_>) -> Keyed<'_> {
 }
 
 fn check_key(frame: &Frame<'_>, target: Param, key: Param) -> Result<(), CallError> {
+    cost::add(cost::of(frame.value(key)));
     let (expected, found) = (keyed_ref(frame.value(target)).key_type(), &frame.property(key).ty);
     match expected == found {
         true => Ok(()),

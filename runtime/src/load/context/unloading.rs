@@ -169,6 +169,10 @@ impl SpaceUnload {
 
     fn over(&self, unloaded: &Unloaded) {
         let parked: Vec<_> = unloaded.parked.iter().map(|image| image.line(&self.generation.title())).collect();
+        if !parked.is_empty() {
+            // The code of a parked image may still use the native libraries.
+            self.generation.natives.leak();
+        }
         if self.is_failed_load {
             // Raises no event, because the generation is not parked.
             parked.iter().for_each(|image| tracing::warn!(image, "a failed load leaves an image mapped"));
