@@ -146,6 +146,7 @@ fn the_output_has_docs_and_signatures_of_the_original() {
     expect![[r#"
         // Declarations of the module `magic_cube` 0.1.0 for plugins, written by `alcedo glue`.
         // Run it again after a change of the module. Each load of a plugin compares every type, member and signature here with the module.
+        // Types of other packages: Engine=engine_glue
 
         use alcedo_plugin_api::prelude::*;
 

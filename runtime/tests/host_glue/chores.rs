@@ -1,5 +1,6 @@
 // Declarations of the module `chores` 0.1.0 for a host, written by `alcedo glue --for-host`.
 // Run it again after a change of the module. The first use of a member compares the member here with that of the module.
+// Types of other packages: Engine=alcedo_engine
 
 use alcedo::host::*;
 
@@ -33,6 +34,10 @@ host_class! {
         wait_for_thread "wait_for_thread"(until: String) -> ();
         /// Posts to this object from new threads, `times` closures per thread, and joins the threads.
         post_from_threads "post_from_threads"(threads: u32, times: u32) -> ();
+        /// Starts a thread that posts to this object each millisecond, until `stop_posting` is called.
+        keep_posting "keep_posting"() -> ();
+        /// Ends the thread of `keep_posting`. Returns the number of accepted posts.
+        stop_posting "stop_posting"() -> u32;
         /// Returns the errors of calls from a new thread and from outside a task.
         refusals "refusals"() -> String;
         /// Starts a task whose future requests more work when it is dropped.

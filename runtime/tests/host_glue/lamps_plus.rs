@@ -1,5 +1,6 @@
 // Declarations of the module `lamps_plus` 0.1.0 for a host, written by `alcedo glue --for-host`.
 // Run it again after a change of the module. The first use of a member compares the member here with that of the module.
+// Types of other packages: Game=super::lamps
 
 use alcedo::host::*;
 

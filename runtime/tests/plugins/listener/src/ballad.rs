@@ -1,5 +1,6 @@
 // Declarations of the module `Ballad` 0.0.0 for plugins, written by `alcedo glue`.
 // Run it again after a change of the module. Each load of a plugin compares every type, member and signature here with the module.
+// Types of other packages: Engine=engine_glue
 
 use alcedo_plugin_api::prelude::*;
 
