@@ -213,6 +213,9 @@ unsafe fn run_in_block(
     for one in &site.moves {
         // SAFETY: the caller promised the frame and the block.
         unsafe { one.over(base, block) };
+        if one.plain.is_none() && !size::is_kept() {
+            return Err(size::not_kept());
+        }
     }
     // SAFETY: the caller promised a zeroed block of the function without another use.
     let view = unsafe { View::from_raw(block, function.schema()) };

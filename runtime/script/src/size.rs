@@ -165,6 +165,17 @@ pub(crate) fn one_more(found: Keyed<'_>, key: Ptr<'_>, size: usize) -> Result<()
     rows(found.len(), 1, size).or_else(|error| found.find(key).map(drop).ok_or(error))
 }
 
+/// Checks the size of the string for a container or struct, and adds its cost. The total includes the copies that the formatting makes.
+///
+/// # Errors
+/// Returns [`CallError::TooLarge`] if a limit is exceeded.
+pub(crate) fn printed((bytes, parts): (usize, usize)) -> Result<(), CallError> {
+    let copies = bytes.saturating_mul(6).saturating_add(parts.saturating_mul(48));
+    check("a text", bytes as u64, copies as u64)?;
+    crate::cost::add(crate::cost::of_text(bytes));
+    Ok(())
+}
+
 /// Checks the size of a string and adds its cost.
 ///
 /// # Errors

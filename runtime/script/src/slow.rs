@@ -256,13 +256,16 @@ fn convert(world: &World, by: &Conversion, target: &PropertyType, from: Ptr<'_>)
             Number::Float(it) => it != 0.0,
         }),
         Conversion::ToText(_) if is_large(from.ty()) => {
-            size::text(crate::value::text_size(&value, world))?;
+            size::printed(crate::value::text_size(&value, world))?;
             text_value(&to_text(&value, from.ty(), world), target, world).ok_or_else(refused)?
         }
         Conversion::ToText(_) => text_value(&to_text(&value, from.ty(), world), target, world).ok_or_else(refused)?,
         Conversion::FromText(_) => from_text(&plain_text(&value, world).unwrap_or_default(), target, world),
         Conversion::Text(..) => {
             let text = plain_text(&value, world).ok_or_else(refused)?;
+            if matches!(value, Value::Name(_)) {
+                size::text(text.len())?;
+            }
             let text = match (&value, target) {
                 (Value::Name(_), target) if text.is_empty() && *target != PropertyType::Name => "None",
                 (_, PropertyType::Name) if text.eq_ignore_ascii_case("none") => "",

@@ -124,21 +124,42 @@ pub(crate) fn triple_of(of: &StructType) -> Option<Num> {
     (same && matches!(&*of.name, "Vector" | "Rotator")).then_some(num)
 }
 
-/// Returns an upper bound of the bytes that a container or struct takes as a string, including the copies during the formatting.
-pub(crate) fn text_size(value: &Value, world: &World) -> usize {
-    let add = |sum: usize, value: &Value| sum.saturating_add(text_size(value, world) + 4);
-    let inside = match value {
-        Value::Array(of) | Value::Set(of) => of.iter().fold(0, add),
-        Value::Map(of) => of.iter().fold(0, |sum, (key, value)| add(add(sum, key), value)),
-        Value::Struct(fields) => fields.iter().fold(0, |sum, (name, value)| add(sum + name.len(), value)),
-        Value::Optional(of) => of.as_deref().map_or(0, |of| text_size(of, world)),
-        Value::SubclassOf(path) | Value::SoftClass(path) | Value::SoftObject(path) | Value::FieldPath(path) => {
-            world.text(*path).len()
-        }
-        Value::Enum(of) => of.text.len(),
-        other => plain_text(other, world).map_or(32, |text| text.len()),
+/// Returns an upper bound of the bytes of the string for a container or struct, and the number of formatted parts.
+pub(crate) fn text_size(value: &Value, world: &World) -> (usize, usize) {
+    let quoted = |bytes: usize| bytes.saturating_mul(2).saturating_add(2);
+    let named = |name: Name| quoted(world.names.text(name).len());
+    let bound = |binding: &Binding| named(binding.function).saturating_add(40);
+    let add = |(bytes, parts): (usize, usize), value: &Value| {
+        let (more, inner) = text_size(value, world);
+        (bytes.saturating_add(more).saturating_add(6), parts.saturating_add(inner))
     };
-    inside.saturating_mul(2).saturating_add(32)
+    let whole = (8, 1);
+    match value {
+        Value::Array(of) | Value::Set(of) => of.iter().fold(whole, add),
+        Value::Map(of) => of.iter().fold(whole, |sum, (key, value)| add(add(sum, key), value)),
+        Value::Struct(of) => of.iter().fold(whole, |sum, (name, value)| {
+            let (bytes, parts) = add(sum, value);
+            (bytes.saturating_add(name.len()), parts)
+        }),
+        Value::Optional(of) => of.as_deref().map_or(whole, |of| add(whole, of)),
+        Value::Text(text) | Value::Utf8(text) | Value::Ansi(text) => (quoted(text.len()), 1),
+        Value::LocalText(of) => {
+            (quoted(of.display.len()).saturating_add(named(of.namespace)).saturating_add(named(of.key) + 8), 1)
+        }
+        Value::Name(of)
+        | Value::SubclassOf(of)
+        | Value::SoftClass(of)
+        | Value::SoftObject(of)
+        | Value::FieldPath(of) => (named(*of), 1),
+        Value::Enum(of) => (of.text.len(), 1),
+        Value::Delegate(of) => (bound(of), 1),
+        Value::Multicast(of) | Value::Sparse(of) => of.iter().fold(whole, |(bytes, parts), one| {
+            (bytes.saturating_add(bound(one)).saturating_add(6), parts.saturating_add(1))
+        }),
+        // Numbers are formatted without an exponent, so that a very large or very small number has up to 330 characters.
+        Value::F64(of) if *of != 0.0 && !(1e-16..1e17).contains(&of.abs()) => (336, 1),
+        _ => (64, 1),
+    }
 }
 
 pub(crate) fn to_text(value: &Value, ty: &PropertyType, world: &World) -> String {

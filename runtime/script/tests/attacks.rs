@@ -543,6 +543,27 @@ fn reading_small_elements_as_values_counts_towards_the_limit() {
 }
 
 #[test]
+fn printed_containers_are_limited_by_the_length_of_their_text() {
+    let limits = Limits { value: 1 << 20, ..Limits::default() };
+    let structs: String = (1..30).map(|at| format!("struct S{at} {{ var array<S{}> a; }};\n", at - 1)).collect();
+    let body = format!(
+        "struct S0 {{ var int n; }};\n{structs}\
+         function string Deep() {{ local S29 s; return string(s); }}\n\
+         function string Names() {{ local array<name> a; local string s; local int i;\n\
+         s = \"x\"; for (i = 0; i < 18; i++) s = s $ s; a.Length = 10000;\n\
+         for (i = 0; i < 10000; i++) a[i] = name(s); return string(a); }}\n\
+         function string Numbers() {{ local array<double> a; local int i;\n\
+         a.Length = 5000; for (i = 0; i < 5000; i++) a[i] = 1.0e300; return string(a); }}"
+    );
+    let (scripts, robot) = robot_of(limits, &body);
+    assert_eq!(scripts.outcome(robot, "Deep"), "(a=())");
+    for name in ["Names", "Numbers"] {
+        let outcome = scripts.outcome(robot, name);
+        assert!(outcome.starts_with("a text would take"), "{name}: {outcome}");
+    }
+}
+
+#[test]
 fn each_copied_argument_counts_towards_the_limit() {
     let (size, count) = (1 << 20, 16);
     let limits = Limits { values: 4 * size, ..Limits::default() };

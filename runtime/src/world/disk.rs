@@ -24,6 +24,8 @@ pub(super) fn replace<T>(path: &Path, write: impl FnOnce(&mut File) -> Result<T,
     // Ignores an error, because the permissions of a file are less important than its content.
     #[cfg(unix)]
     let _kept = plain_file::keep_access(file.as_file(), path);
+    #[cfg(unix)]
+    widen_access(file.as_file(), path);
     let written = write(file.as_file_mut())?;
     file.as_file().sync_all().map_err(unwritten(path))?;
     file.persist(path).map_err(|error| failed("replacing")(error.error))?;
@@ -33,6 +35,17 @@ pub(super) fn replace<T>(path: &Path, write: impl FnOnce(&mut File) -> Result<T,
         tracing::warn!(%error, "{} was saved, but its folder cannot be flushed to the disk", path.display());
     }
     Ok(written)
+}
+
+/// If the owner or the group of a file cannot be kept, keeps the rights of all users, and of the group if it is the same.
+#[cfg(unix)]
+fn widen_access(file: &File, path: &Path) {
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+    let (Ok(old), Ok(new)) = (std::fs::metadata(path), file.metadata()) else { return };
+    if old.is_file() && (old.uid(), old.gid()) != (new.uid(), new.gid()) {
+        let kept = old.mode() & if old.gid() == new.gid() { 0o666 } else { 0o606 };
+        let _set = file.set_permissions(std::fs::Permissions::from_mode(kept | 0o600));
+    }
 }
 
 /// Returns a function that describes an error of a write to the temporary file of `path`.

@@ -1,5 +1,7 @@
 //! Library functions that accept any array.
 
+use std::rc::Rc;
+
 use alcedo_base::boundary::CallError;
 use alcedo_base::handles::Name;
 use alcedo_reflect::World;
@@ -296,11 +298,16 @@ fn sort_by(world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
 enum Key {
     Number(Number),
     Text(String),
+    /// Text of a name. All names share their texts, so that an array of names needs no copies.
+    Name(Rc<str>),
 }
 
 impl Key {
     fn of(value: &Value, world: &World) -> Option<Self> {
-        number(value).map(Self::Number).or_else(|| plain_text(value, world).map(Self::Text))
+        match value {
+            Value::Name(name) => Some(Self::Name(world.names.text(*name))),
+            value => number(value).map(Self::Number).or_else(|| plain_text(value, world).map(Self::Text)),
+        }
     }
 
     fn order(&self, other: &Self) -> std::cmp::Ordering {
@@ -308,6 +315,7 @@ impl Key {
             (Self::Number(Number::Float(one)), Self::Number(Number::Float(two))) => one.total_cmp(two),
             (Self::Number(Number::Whole(one)), Self::Number(Number::Whole(two))) => one.cmp(two),
             (Self::Text(one), Self::Text(two)) => one.cmp(two),
+            (Self::Name(one), Self::Name(two)) => one.cmp(two),
             _ => std::cmp::Ordering::Equal,
         }
     }

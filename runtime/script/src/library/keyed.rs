@@ -207,7 +207,7 @@ fn two_sets(frame: &mut Frame<'_>) -> Result<(Param, Param), CallError> {
     let (one, two) = (&frame.property(target).ty, &frame.property(other).ty);
     match one == two {
         true => {
-            cost::add(u64::from(keyed_ref(frame.value(target)).len()) + u64::from(keyed_ref(frame.value(other)).len()));
+            cost::add(cost::of(frame.value(target)).saturating_add(cost::of(frame.value(other))));
             Ok((target, other))
         }
         false => Err(problem(frame, format_args!("expected a {one}, found a {two}"))),
