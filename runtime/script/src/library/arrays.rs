@@ -298,7 +298,7 @@ fn sort_by(world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
 enum Key {
     Number(Number),
     Text(String),
-    /// Text of a name. All names share their texts, so that an array of names needs no copies.
+    /// Text of a name. Shared with the table of names, so an array of names needs no copies.
     Name(Rc<str>),
 }
 
