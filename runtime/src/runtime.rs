@@ -132,7 +132,8 @@ impl Runtime {
         }
         // Listeners and posted closures start no exclusive operation, as in `shutdown`. Otherwise they could create a Master that is never
         // unloaded.
-        self.inner.busy.set(Some("ending the host"));
+        // A listener may have kept a handle, which remains usable after the guard is dropped. Dropping this handle ends the host again.
+        let _busy = self.begin("ending the host");
         if let Some(agent) = self.inner.agent.get() {
             agent.send_end(Vec::new());
         }
@@ -146,8 +147,6 @@ impl Runtime {
             tracing::warn!(left, "the runtime was dropped, and not all of it could be ended");
         }
         self.inner.let_go();
-        // A listener may have kept a handle, which remains usable. Dropping this handle ends the host again.
-        self.inner.busy.set(None);
     }
 }
 
@@ -571,10 +570,13 @@ impl Runtime {
         let open = open.or_else(|| self.inner.core.code_runs().then(|| "a script".to_owned()));
         match open.or_else(|| self.inner.busy.get().map(str::to_owned)) {
             Some(frame) => Err(Error::NotASafePoint { action, frame }),
-            None => {
-                self.inner.busy.set(Some(action));
-                Ok(Busy(&self.inner.busy, self.inner.core.red.activities().phase(action)))
-            }
+            None => Ok(self.begin(action)),
         }
+    }
+
+    /// Marks `action` as in progress until the returned guard is dropped.
+    fn begin(&self, action: &'static str) -> Busy<'_> {
+        self.inner.busy.set(Some(action));
+        Busy(&self.inner.busy, self.inner.core.red.activities().phase(action))
     }
 }

@@ -76,6 +76,20 @@ impl Drop for ComingUp {
     }
 }
 
+/// Guard that restores the previous object that may be written to.
+#[derive(Debug)]
+#[must_use = "the turn of the object ends when this is dropped"]
+pub struct RebuildTurn<'a> {
+    rebuilt: &'a Cell<ObjectHandle>,
+    before: ObjectHandle,
+}
+
+impl Drop for RebuildTurn<'_> {
+    fn drop(&mut self) {
+        self.rebuilt.set(self.before);
+    }
+}
+
 /// Guard that restores the previous mode.
 #[derive(Debug)]
 #[must_use = "the mode ends when this is dropped"]
@@ -162,11 +176,11 @@ impl ModeWord {
         &raw const self.shared.word
     }
 
-    /// Sets the object that may be written to during a rebuild (or none). Returns the previous object. Rebuilds may be nested, so the
-    /// caller must restore the previous object.
+    /// Sets the object that may be written to during a rebuild, until the guard is dropped. Rebuilds may be nested.
     #[inline]
-    pub fn rebuild_turn(&self, object: ObjectHandle) -> ObjectHandle {
-        self.shared.rebuilt.replace(object)
+    pub fn rebuild_turn(&self, object: ObjectHandle) -> RebuildTurn<'_> {
+        let rebuilt = &self.shared.rebuilt;
+        RebuildTurn { rebuilt, before: rebuilt.replace(object) }
     }
 
     /// Marks the module `first` and all later modules as being loaded until the guard is dropped.
@@ -370,10 +384,9 @@ mod tests {
         {
             let _rebuilding = word.enter(mode::REBUILDING);
             assert_eq!(copy.get(), mode::REBUILDING);
-            let before = copy.rebuild_turn(ObjectHandle::new(1, 1));
+            let _turn = copy.rebuild_turn(ObjectHandle::new(1, 1));
             assert!(word.may_write(ObjectHandle::new(1, 1), || false));
             assert!(!word.may_write(ObjectHandle::new(2, 1), || false));
-            copy.rebuild_turn(before);
         }
         assert_eq!((copy.get(), copy.address()), (mode::NORMAL, address));
     }

@@ -86,13 +86,8 @@ pub(crate) fn rebuild(
     let late = {
         let (core, turns) = (Rc::clone(core), Rc::clone(&turns));
         move |object| {
-            let before = core.world.mode.rebuild_turn(ObjectHandle::NONE);
-            core.world.mode.rebuild_turn(before);
             // Ends a part without its kept fields. If the caller ignores the error, the object is rebuilt at its own turn.
-            catch_panics(|| build_one(&core, &turns, object)).inspect_err(|_error| {
-                core.world.mode.rebuild_turn(before);
-                core.plugins().end(object);
-            })
+            catch_panics(|| build_one(&core, &turns, object)).inspect_err(|_error| core.plugins().end(object))
         }
     };
     let _late = core.pairs.build_late(Rc::new(late));
@@ -121,9 +116,9 @@ pub(crate) fn rebuild(
 fn build_one(core: &Core, turns: &RefCell<Turns>, object: ObjectHandle) -> Result<(), CallError> {
     let Some(class) = core.world.objects.class_to_build(object) else { return Ok(()) };
     faults::at(ReloadStep::RebuildObject)?;
-    let before = core.world.mode.rebuild_turn(object);
+    let turn = core.world.mode.rebuild_turn(object);
     let built = core.plugins().build(object, &class);
-    core.world.mode.rebuild_turn(before);
+    drop(turn);
     built.map_err(|unbuilt| failed(core, object, unbuilt.class.short_path(), &unbuilt.error))?;
     take_back(core, turns, object)
 }

@@ -382,7 +382,6 @@ impl Run<'_> {
     /// Drops the new generation and restores the old generation.
     fn roll_back(mut self, phase: Phase, error: &LoadError) -> ReloadReport {
         let core = self.core;
-        core.world.mode.rebuild_turn(ObjectHandle::NONE);
         if let Some(Staged { modules, is_known, has_shadow, .. }) = self.staged.take() {
             let unload = GenerationUnload {
                 cause: UnloadCause::RolledBack,

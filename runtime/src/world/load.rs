@@ -37,7 +37,6 @@ pub(crate) fn load(core: &Rc<Core>, path: &Path) -> Result<WorldLoadReport, Worl
     let made = catch_panics(|| Ok(bring(core, &mut file, &mut report)));
     let made = made.unwrap_or_else(|error| Err(WorldError::Object { object: "an object".to_owned(), error }));
     if let Err(error) = made {
-        core.world.mode.rebuild_turn(ObjectHandle::NONE);
         core.tasks.end_staged(&core.world, &core.red);
         let _births = undo_constructions(core);
         core.world.mode.set(mode::NORMAL);

@@ -88,7 +88,7 @@ fn writes_check_the_mode_and_reads_do_not() {
     let (world, class) = cube(&properties());
     let (one, two) = (new(&world, &class), new(&world, &class));
     let _rebuilding = world.mode.enter(mode::REBUILDING);
-    world.mode.rebuild_turn(one);
+    let _turn = world.mode.rebuild_turn(one);
     let speed = Value::F64(1.0);
     assert!(world.objects.write_value(one, "speed", &speed).is_ok());
     let refused = world.objects.write_value(two, "speed", &speed).unwrap_err();
