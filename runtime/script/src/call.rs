@@ -16,7 +16,6 @@ use alcedo_reflect::value::{Binding, Value};
 use crate::exec::{Callee, Linked, LinkedTarget, Site, Slot, Transfer};
 use crate::machine::Machine;
 use crate::place::{Registers, check_class};
-use crate::size;
 
 /// Code of a callee: linked script code of this machine, or a native or plugin function that is called through its thunk.
 pub(crate) enum Body {
@@ -277,11 +276,7 @@ impl Machine {
         for one in &site.moves {
             // SAFETY: `registers` are those of the caller; each frame of a function with this signature begins with its
             // parameters.
-            unsafe { one.over(registers.base(), params) };
-            // Checks each copy, because many large arguments could exhaust the memory before the check after the call.
-            if one.plain.is_none() && !size::is_kept() {
-                return Err(size::not_kept());
-            }
+            unsafe { one.over(registers.base(), params) }?;
         }
         Ok(Transfer::In)
     }

@@ -13,6 +13,7 @@ use alcedo_reflect::values::ptr::{Ptr, PtrMut};
 
 use crate::cost;
 use crate::exec::{Instruction, Linked, Move, Site};
+use crate::size;
 
 pub(crate) struct Activation {
     pub(crate) linked: Rc<Linked>,
@@ -212,16 +213,21 @@ impl Drop for Frames {
 }
 
 impl Move {
-    /// Copies a value from the caller's frame to the parameters at `params`.
+    /// Copies a value from the caller's frame to the parameters at `params`. Checks the memory limit after each copy that may allocate
+    /// memory, because many large arguments could exhaust the memory before a check after the call.
+    ///
+    /// # Errors
+    /// Returns [`CallError::TooLarge`] if the limit is exceeded.
     ///
     /// # Safety
     /// `caller` must point to the frame of the caller. The code of the caller must contain this move. `params` must point to the parameters
     /// of the call.
     #[inline]
-    pub(crate) unsafe fn over(&self, caller: *const u8, params: *mut u8) {
+    pub(crate) unsafe fn over(&self, caller: *const u8, params: *mut u8) -> Result<(), CallError> {
         let from = self.from(caller);
         // SAFETY: the loader compared the types; the caller promised both addresses.
         unsafe { self.one(from, params.wrapping_add(usize::from(self.param_offset))) };
+        if self.plain.is_some() || size::is_kept() { Ok(()) } else { Err(size::not_kept()) }
     }
 
     /// Variant of [`Move::over`] for bytewise copies. Does nothing for a typed copy.

@@ -212,10 +212,7 @@ unsafe fn run_in_block(
 ) -> Result<(), CallError> {
     for one in &site.moves {
         // SAFETY: the caller promised the frame and the block.
-        unsafe { one.over(base, block) };
-        if one.plain.is_none() && !size::is_kept() {
-            return Err(size::not_kept());
-        }
+        unsafe { one.over(base, block) }?;
     }
     // SAFETY: the caller promised a zeroed block of the function without another use.
     let view = unsafe { View::from_raw(block, function.schema()) };

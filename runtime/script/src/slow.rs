@@ -255,11 +255,12 @@ fn convert(world: &World, by: &Conversion, target: &PropertyType, from: Ptr<'_>)
             Number::Whole(it) => it != 0,
             Number::Float(it) => it != 0.0,
         }),
-        Conversion::ToText(_) if is_large(from.ty()) => {
-            size::printed(crate::value::text_size(&value, world))?;
+        Conversion::ToText(_) => {
+            if is_large(from.ty()) {
+                size::printed(crate::value::text_size(&value, world))?;
+            }
             text_value(&to_text(&value, from.ty(), world), target, world).ok_or_else(refused)?
         }
-        Conversion::ToText(_) => text_value(&to_text(&value, from.ty(), world), target, world).ok_or_else(refused)?,
         Conversion::FromText(_) => from_text(&plain_text(&value, world).unwrap_or_default(), target, world),
         Conversion::Text(..) => {
             let text = plain_text(&value, world).ok_or_else(refused)?;
