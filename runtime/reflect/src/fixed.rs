@@ -13,8 +13,8 @@ use crate::value::{Value, with_objects};
 /// Metadata key for the length of a fixed array.
 pub const ARRAY_DIM: &str = "array_dim";
 
-/// Maximum length of a fixed array. Scripts check the length themselves. The metadata of a module may contain any text.
-const MOST_ELEMENTS: usize = 65_536;
+/// Maximum length of a fixed array.
+pub const MAX_FIXED_LEN: u32 = 65_536;
 
 /// Extent to which a converted value preserves the fields and elements of the original value.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -45,11 +45,12 @@ impl Extent {
     }
 }
 
-/// Returns the fixed length of a fixed array. Returns `None` for other properties.
-pub(crate) fn dim(property: &Property) -> Option<usize> {
+/// Returns the fixed length of a fixed array. Returns `None` for other properties, and for a length above [`MAX_FIXED_LEN`], because the
+/// metadata of a module may contain any text.
+pub fn dim(property: &Property) -> Option<u32> {
     let PropertyType::Array(_) = property.ty else { return None };
     let (_, len) = property.meta.iter().find(|(key, _)| key == ARRAY_DIM)?;
-    len.parse().ok().filter(|len| *len <= MOST_ELEMENTS)
+    len.parse().ok().filter(|len| *len <= MAX_FIXED_LEN)
 }
 
 /// Checks that the property is a fixed array, or that its type contains a struct with a fixed array.
@@ -64,6 +65,7 @@ pub(crate) fn at_length(property: &Property, value: Value, default: Option<&Valu
     let value = inside(&property.ty, value, extent);
     match (dim(property), value, &property.ty) {
         (Some(len), Value::Array(mut values), PropertyType::Array(of)) => {
+            let len = len as usize;
             let change = match values.len().cmp(&len) {
                 Ordering::Less => Extent::OneWay,
                 Ordering::Equal => Extent::Whole,

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use alcedo_abi::kinds::{PropertyKind, class_flags, function_flags, property_flags};
 use alcedo_reflect::class::Class;
-use alcedo_reflect::fixed::ARRAY_DIM;
+use alcedo_reflect::fixed;
 use alcedo_reflect::function::Function;
 use alcedo_reflect::meta::Meta;
 use alcedo_reflect::origin::Origin;
@@ -15,7 +15,6 @@ use alcedo_reflect::type_text::{SignatureText, TypeText};
 
 use super::interfaces::InterfaceSym;
 use super::symbols::{ClassSym, DelegateSym, FuncSym, Named, ParamSym, PropSym, StructSym, Wild, squash};
-use super::types::MAX_FIXED_LEN;
 use crate::hash::HashMap;
 use crate::hir::{Num, Path, Type, delegate_body};
 
@@ -74,10 +73,8 @@ fn type_of_text(text: &TypeText, num_of: &dyn Fn(&str) -> Num) -> Type {
     }
 }
 
-fn with_dim(ty: &PropertyType, meta: &Meta) -> Type {
-    let dim = meta.iter().find(|(key, _)| key == ARRAY_DIM).and_then(|(_, dim)| dim.parse().ok());
-    let dim = dim.filter(|dim| *dim <= MAX_FIXED_LEN);
-    match (type_of(ty), dim) {
+fn with_dim(found: &Property) -> Type {
+    match (type_of(&found.ty), fixed::dim(found)) {
         (Type::Array(of), Some(dim)) => Type::Fixed(of, dim),
         (ty, _) => ty,
     }
@@ -88,7 +85,7 @@ fn reflected_prop(found: &Property, free: bool) -> PropSym {
     let writable =
         if has(property_flags::BLUEPRINT_WRITE) { Ok(()) } else { Err("its declaration lacks `blueprint_write`") };
     let readable = has(property_flags::BLUEPRINT_READ) || has(property_flags::BLUEPRINT_WRITE);
-    let ty = Some(with_dim(&found.ty, &found.meta));
+    let ty = Some(with_dim(found));
     PropSym { readable, writable, ..PropSym::public(found.text.to_string(), ty, found.owner.clone(), None) }
 }
 
@@ -98,7 +95,7 @@ pub(crate) fn reflected_func(found: &Function, owner: &Path, of_script: bool, fr
     let wild = |param: &Property| if custom { wild_of(&found.meta, param) } else { None };
     let param = |param: &Property| ParamSym {
         name: param.text.to_string(),
-        ty: Some(with_dim(&param.ty, &param.meta)),
+        ty: Some(with_dim(param)),
         out: param.flags & property_flags::OUT != 0,
         optional: param.default.is_some() || param.meta.iter().any(|(key, _)| key == "optional"),
         coerce: param.meta.iter().any(|(key, _)| key == "coerce"),
@@ -108,7 +105,7 @@ pub(crate) fn reflected_func(found: &Function, owner: &Path, of_script: bool, fr
         name: found.text.to_string(),
         path: found.path.clone(),
         params: found.arguments().iter().map(param).collect(),
-        result: found.result().map(|result| with_dim(&result.ty, &result.meta)),
+        result: found.result().map(with_dim),
         result_by: result_by(found),
         is_static: has(function_flags::STATIC),
         is_virtual: found.vslot.is_some() || has(function_flags::IMPLEMENTABLE_EVENT | function_flags::NATIVE_EVENT),

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use alcedo_abi::kinds::PropertyKind;
+use alcedo_reflect::fixed::MAX_FIXED_LEN;
 
 use super::symbols::{At, Named};
 use super::{Checker, Found};
@@ -10,8 +11,6 @@ use crate::ast::{Expr, Ident, TypeKind, TypeRef};
 use crate::diagnostic::Diagnostic;
 use crate::hir::{Const, ExprKind, Num, Path, Type};
 use crate::token::lower;
-
-pub(super) const MAX_FIXED_LEN: u32 = 65_536;
 
 /// Maximum number of values that the variables of a class, struct or function may hold. Counts each element of a fixed array and each field
 /// of a struct.
