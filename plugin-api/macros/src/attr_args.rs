@@ -2,7 +2,6 @@
 //! rejected at their location, with a list of the known specifiers.
 
 use crate::rules;
-use crate::type_names::ungrouped_expr;
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 use syn::parse::{Parse, ParseStream};
@@ -57,8 +56,15 @@ impl Parse for AttrArg {
 }
 
 fn value_after_equals(input: ParseStream<'_>) -> Result<Option<Expr>> {
-    let value = input.parse::<Option<Token![=]>>()?.map(|_equals| input.parse::<Expr>()).transpose()?;
-    Ok(value.map(|value| ungrouped_expr(&value).clone()))
+    if input.parse::<Option<Token![=]>>()?.is_none() {
+        return Ok(None);
+    }
+    let mut value: Expr = input.parse()?;
+    // Removes the invisible group that surrounds a value that a macro has captured.
+    while let Expr::Group(group) = value {
+        value = *group.expr;
+    }
+    Ok(Some(value))
 }
 
 impl Parse for AttrArgs {
