@@ -9,6 +9,7 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use alcedo_runtime::{Budget, ContextState, LeaseKind, ObjectHandle, Runtime, Value, process};
+use corosensei::{Coroutine, Yielder};
 use expect_test::{Expect, expect};
 
 pub(crate) const ROBOT: &str = "/Script/Game.Robot";
@@ -102,6 +103,19 @@ fn a_timer_keeps_the_rhythm_of_game_time_until_it_is_cancelled() {
             the beating timer is dropped (build 0)
         "#]],
     );
+}
+
+#[test]
+fn a_tick_on_the_stack_of_a_coroutine_ends_no_job() {
+    let (_record, host, robot) = playing("chores");
+    call(&host, robot, "beat", &[Value::U32(100)]);
+    let inside = host.clone();
+    let mut coroutine: Coroutine<(), (), ()> =
+        Coroutine::new(move |_yielder: &Yielder<(), ()>, ()| tick(&inside, 1_000));
+    coroutine.resume(());
+    assert_eq!((host.game_time(), host.jobs().len()), (Duration::ZERO, 1));
+    tick(&host, 150);
+    assert_eq!(beats(&host, robot), 1);
 }
 
 #[test]

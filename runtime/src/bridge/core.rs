@@ -216,9 +216,11 @@ impl Core {
     }
 
     /// Runs at most `most` posted closures. Returns `true` if it has run this number. Has no effect while code of a plugin or script is on
-    /// the stack.
+    /// the stack, or if no module code can run on this stack.
     pub(crate) fn pump_posted(&self, most: usize) -> bool {
-        !self.code_runs() && self.tasks.pump_posted(&self.world, &self.red, most)
+        // A closure that cannot enter its module fails, and would then end without having run.
+        let may_run = !self.code_runs() && self.red.hot().may_open(&"posted closures").is_ok();
+        may_run && self.tasks.pump_posted(&self.world, &self.red, most)
     }
 
     /// Keeps posted closures in the queue until the guard is dropped.
