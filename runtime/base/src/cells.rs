@@ -41,7 +41,8 @@ impl Drop for Counted<'_> {
     }
 }
 
-/// Guard of the last entry in a list. Dropping the guard removes the entry.
+/// Guard of an entry in a list. Dropping the guard removes the entry. Guards may be dropped in any order. For example, a call in a coroutine
+/// can return later than the call that started the coroutine.
 ///
 /// # Examples
 /// ```
@@ -49,26 +50,38 @@ impl Drop for Counted<'_> {
 ///
 /// let open_menus = RefCell::new(Vec::new());
 /// {
-///     let _menu = Pushed::onto(&open_menus, "inventory");
-///     assert_eq!(*open_menus.borrow(), ["inventory"]);
+///     let menu = Pushed::onto(&open_menus, "inventory");
+///     assert_eq!(open_menus.borrow()[menu.at()], Some("inventory"));
 /// }
 /// assert!(open_menus.borrow().is_empty());
 /// ```
 #[must_use = "the entry is removed when this is dropped"]
-pub struct Pushed<'a, T>(&'a RefCell<Vec<T>>);
+pub struct Pushed<'a, T> {
+    list: &'a RefCell<Vec<Option<T>>>,
+    at: usize,
+}
 
 impl<'a, T> Pushed<'a, T> {
     /// Appends `entry` to `list` until the returned guard is dropped.
-    pub fn onto(list: &'a RefCell<Vec<T>>, entry: T) -> Self {
-        list.borrow_mut().push(entry);
-        Self(list)
+    pub fn onto(list: &'a RefCell<Vec<Option<T>>>, entry: T) -> Self {
+        let mut entries = list.borrow_mut();
+        entries.push(Some(entry));
+        Self { list, at: entries.len() - 1 }
+    }
+
+    /// Returns the index of the entry, which does not change until the guard is dropped.
+    pub fn at(&self) -> usize {
+        self.at
     }
 }
 
 impl<T> Drop for Pushed<'_, T> {
     fn drop(&mut self) {
+        let mut entries = self.list.borrow_mut();
+        let entry = entries[self.at].take();
+        while entries.pop_if(|last| last.is_none()).is_some() {}
         // Dropping the entry may run code that uses the list, so no borrow is held then.
-        let entry = self.0.borrow_mut().pop();
+        drop(entries);
         drop(entry);
     }
 }

@@ -32,10 +32,10 @@ pub(crate) const DEEPEST: usize = 64;
 /// Maximum number of cached signatures. A host uses fewer signatures, even after many reloads.
 const MOST_SIGNATURES: usize = 1024;
 
-/// Delegate calls in progress, innermost last. Game thread only.
+/// Delegate calls in progress, in the order in which they began. Game thread only.
 #[derive(Debug, Default)]
 pub(crate) struct Delegates {
-    running: RefCell<Vec<Running>>,
+    running: RefCell<Vec<Option<Running>>>,
     marked: Cell<u32>,
     /// Parsed signatures of calls by name. The key is the signature string.
     signatures: RefCell<BTreeMap<String, Rc<SignatureText>>>,
@@ -249,9 +249,9 @@ impl Delegates {
         if let PropertyType::Delegate(_) = ty {
             return self.call_one(world, signature, &left, call);
         }
-        let _running = Pushed::onto(&self.running, Running { mark, left });
+        let running = Pushed::onto(&self.running, Running { mark, left });
         let mut outcome = Ok(());
-        while let Some(binding) = self.next() {
+        while let Some(binding) = self.next(running.at()) {
             let Some(function) = target(world, signature, &binding) else { continue };
             let called = call(&function, binding.object);
             if outcome.is_ok() {
@@ -368,12 +368,13 @@ impl Delegates {
     /// Removes matching bindings from the calls in progress of the delegate with this mark.
     pub(crate) fn note_removed(&self, mark: DelegateMark, is_out: impl Fn(&Binding) -> bool) {
         let mut running = self.running.borrow_mut();
-        for running in running.iter_mut().filter(|running| mark.is_some() && running.mark == mark) {
+        for running in running.iter_mut().flatten().filter(|running| mark.is_some() && running.mark == mark) {
             running.left.retain(|binding| !is_out(binding));
         }
     }
 
-    fn next(&self) -> Option<Binding> {
-        self.running.borrow_mut().last_mut()?.left.pop()
+    /// Removes and returns the next binding of the call at this index.
+    fn next(&self, at: usize) -> Option<Binding> {
+        self.running.borrow_mut()[at].as_mut()?.left.pop()
     }
 }

@@ -21,7 +21,7 @@ pub(crate) const RESULT: u32 = u32::MAX;
 /// Active calls. Game thread only.
 #[derive(Debug, Default)]
 pub(crate) struct OpenFrames {
-    open: RefCell<Vec<Open>>,
+    open: RefCell<Vec<Option<Open>>>,
     last: Cell<u64>,
 }
 
@@ -55,7 +55,7 @@ impl OpenFrames {
         // SAFETY: `with_number` borrows the frame while its number is in the list, and does not use the frame. The frame was removed from
         // its entry just now, so no other access finds it until `Back` returns it.
         let done = code(unsafe { at.as_mut() }, &mut params);
-        if let Some(open) = self.open.borrow_mut().iter_mut().find(|open| open.number == number) {
+        if let Some(open) = self.open.borrow_mut().iter_mut().flatten().find(|open| open.number == number) {
             open.params = params;
         }
         done
@@ -63,7 +63,7 @@ impl OpenFrames {
 
     fn take(&self, number: u64) -> Result<(NonNull<Frame<'static>>, Vec<usize>), CallError> {
         let mut open = self.open.borrow_mut();
-        let found = open.iter_mut().find(|open| open.number == number);
+        let found = open.iter_mut().flatten().find(|open| open.number == number);
         let over = || CallError::Unavailable { what: "the frame of a call that has returned".into() };
         let open = found.ok_or_else(over)?;
         let used = || CallError::other("the frame is in use: an argument of this very call is being evaluated");
@@ -118,7 +118,7 @@ struct Back<'a> {
 
 impl Drop for Back<'_> {
     fn drop(&mut self) {
-        if let Some(open) = self.frames.open.borrow_mut().iter_mut().find(|open| open.number == self.number) {
+        if let Some(open) = self.frames.open.borrow_mut().iter_mut().flatten().find(|open| open.number == self.number) {
             open.frame = Some(self.frame);
         }
     }

@@ -135,7 +135,7 @@ pub struct ResolverChain {
     /// protocol has two entries only while the module that added the first entry is suspended.
     entries: RefCell<Rc<[Entry]>>,
     /// Names of the running lookups, outermost first. Excludes names of built-in protocols.
-    in_progress: RefCell<Vec<ZCallName>>,
+    in_progress: RefCell<Vec<Option<ZCallName>>>,
     modules: Rc<ModuleStatuses>,
 }
 
@@ -422,8 +422,10 @@ impl ResolverChain {
     /// Lists a running lookup until the returned guard is dropped.
     fn enter(&self, name: &ZCallName) -> Result<Pushed<'_, ZCallName>, CallError> {
         let in_progress = self.in_progress.borrow();
-        if let Some(first) = in_progress.iter().position(|known| known == name) {
-            let chain: Vec<_> = in_progress[first..].iter().chain([name]).map(ToString::to_string).collect();
+        let running = || in_progress.iter().flatten();
+        if running().any(|known| known == name) {
+            let chain = running().skip_while(|known| *known != name).chain([name]);
+            let chain: Vec<_> = chain.map(ToString::to_string).collect();
             let chain = chain.join(" → ");
             return Err(CallError::other(format!(
                 "names that are resolved by themselves: {chain}; answer without them"
