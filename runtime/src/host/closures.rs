@@ -96,11 +96,10 @@ impl Drop for Listener {
         let Some(runtime) = self.runtime.upgrade() else { return };
         let closure = runtime.closures().bound.borrow_mut().remove(&self.object);
         let object = self.object;
-        if runtime.core().world.objects.predates_shadow(object) {
-            // Defers the destruction during a reload, because a rollback could not undo the destruction.
+        // Defers a destruction that is refused during a reload, or while plugin code borrows a slice of host memory. A rollback could not
+        // undo the destruction.
+        if !matches!(runtime.core().end_object(object), Ok(()) | Err(CallError::Stale { .. })) {
             let _posted = runtime.post_handle().post(move |runtime| runtime.objects().destroy(object));
-        } else {
-            runtime.objects().destroy(object);
         }
         // Drops the closure last, because the destructors of the captures may use the runtime.
         drop(closure);

@@ -7,6 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 
 use alcedo_runtime::faults::{self, Fault, FaultKind, ReloadStep};
+use alcedo_runtime::host::Listener;
 use alcedo_runtime::{AnyConjugate, Budget, CallError, Error, Runtime, Value};
 use tracing::{Event, Subscriber};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt as _};
@@ -103,6 +104,26 @@ fn a_logger_may_not_read_while_a_mutable_slice_is_borrowed() {
             assert!(error.contains("is refused while attacker holds a slice of host memory"), "{name}: {error}");
         }
     }
+}
+
+#[test]
+fn a_listener_dropped_during_a_slice_ends_at_the_next_safe_point() {
+    let kept = Rc::new(Cell::new(None::<Listener>));
+    let dropped = Rc::clone(&kept);
+    let drop_it = move |target: &str| {
+        if target == "attack" {
+            drop(dropped.take());
+        }
+    };
+    logged(drop_it, || {
+        let (host, tools, _folder) = stage();
+        let count = host.objects().iter().len();
+        kept.set(Some(Listener::of(&host, |_, (times,): (u32,)| Ok(times <= 4)).expect("a closure")));
+        query(&host, tools.holder, "lend");
+        assert!(kept.take().is_none(), "the logger has dropped it");
+        host.safe_point();
+        assert_eq!(host.objects().iter().len(), count);
+    });
 }
 
 #[test]
