@@ -210,6 +210,24 @@ fn a_missing_host_table_is_refused_with_the_available_tables() {
 }
 
 #[test]
+fn a_host_table_with_a_used_name_registers_no_entry() {
+    alcedo::entry_table! {
+        /// Entry table with a name that the host has used.
+        host struct Pair {
+            /// Entry with a free name.
+            first: fn(u32),
+            /// Entry with a used name.
+            second: fn(u32),
+        }
+    }
+    let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
+    host.calls().register_typed("Pair/second", |_: &Runtime, (number,): (u32,)| number).expect("the name is free");
+    let error = refused(host.tables().offer(Pair { first: |_| {}, second: |_| {} }));
+    assert_names(&error, &["ex:/Pair/second", "the host has it"]);
+    assert!(host.calls().resolve("ex:/Pair/first").is_err(), "no entry is registered");
+}
+
+#[test]
 fn a_table_of_the_master_ends_with_its_generation() {
     let (host, _) = host();
     let first = master(&host, &[]);

@@ -13,6 +13,7 @@ use crate::bridge::call_cache::is_plain;
 use crate::bridge::dynamic_call::Effect;
 use crate::callback::Site;
 use crate::error::Error;
+use crate::handles::ModuleId;
 use crate::host::function::{HotFunction, TypedFunction, call_hot};
 use crate::load::context::function::{TableEntry, TableModule};
 use crate::load::context::handle::LoadContext;
@@ -21,6 +22,7 @@ use crate::load::error::context::ContextError;
 use crate::load::tables::{Table, implements};
 use crate::object::native_value::{NativeResult, ValueParams, signature_of};
 use crate::signature::Signature;
+use crate::zcall::call::Implementer;
 
 /// Function tables; see [`Runtime::tables`]. Game thread only.
 ///
@@ -66,7 +68,8 @@ impl Tables<'_> {
     /// call entries before the commit.
     ///
     /// # Errors
-    /// If a table with this name is already offered, the name of an entry is used, or a type of an entry has no path.
+    /// If a table with this name is already offered, the name of an entry is used, or a type of an entry has no path. After an error, no
+    /// entry is registered.
     ///
     /// # Examples
     /// ```rust
@@ -113,7 +116,14 @@ impl Tables<'_> {
                 format!("the table {} is offered already: a table is offered once, with all of its entries", T::NAME);
             return Err(CallError::other(message).into());
         }
-        let description = Table::new(T::NAME, &T::entries()?);
+        let entries = T::entries()?;
+        // Checks all names first, because an error then leaves no entry registered.
+        let explicit = &self.0.inner.core.explicit;
+        let check = |(name, _): &(&'static str, Signature)| {
+            explicit.check(&format!("{}/{name}", T::NAME), Implementer::Host, ModuleId::HOST)
+        };
+        entries.iter().try_for_each(check)?;
+        let description = Table::new(T::NAME, &entries);
         let site = Site::new("table of functions", &table);
         table.register(&Offering { runtime: self.0, table: T::NAME, effect, site })?;
         tables.offer(description);

@@ -86,23 +86,32 @@ impl Explicit {
     /// # Ok::<(), alcedo_base::boundary::CallError>(())
     /// ```
     pub fn register(&self, name: &str, function: Resolved) -> Result<(), CallError> {
+        self.check(name, function.side, function.module)?;
+        self.functions.borrow_mut().entry(name.to_owned()).or_default().push(function);
+        Ok(())
+    }
+
+    /// Checks that a function of `side` can be registered under the name `ex:/name`. `module` is the module of the function.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Explicit::register`].
+    pub fn check(&self, name: &str, side: Implementer, module: ModuleId) -> Result<(), CallError> {
         ZCallName::read(&format!("ex:/{name}"), &Ex)?;
         let title = |side: Implementer| match side {
             Implementer::Host => side.to_string(),
             Implementer::Module(module) => self.modules.title(module),
         };
         let refuse = |problem: &str| {
-            let owner = title(function.side);
+            let owner = title(side);
             Err(CallError::other(format!("{owner} cannot register `ex:/{name}`: {problem}")))
         };
-        if !self.modules.is_running(function.module) {
+        if !self.modules.is_running(module) {
             return refuse("it is set aside or over; load it again");
         }
-        if let Some(held) = self.find(name) {
-            return refuse(&format!("{} has it; choose another name", title(held.side)));
+        match self.find(name) {
+            Some(held) => refuse(&format!("{} has it; choose another name", title(held.side))),
+            None => Ok(()),
         }
-        self.functions.borrow_mut().entry(name.to_owned()).or_default().push(function);
-        Ok(())
     }
 
     /// Returns one line for each registered function. The lines are sorted.
