@@ -92,6 +92,18 @@ fn finalizers_of_a_class_that_fail_are_logged_at_powers_of_ten() {
 }
 
 #[test]
+fn a_log_subscriber_that_panics_does_not_end_the_finalizer_thread() {
+    let record = support::record("alcedo_runtime::conjugate::finalizer::worker");
+    record.fail();
+    let host = host();
+    let lair = spawn(&host, LAIR);
+    query(&host, lair, "will_panic", &[]);
+    host.objects().destroy(lair);
+    let drained = host.drain_finalizers(Duration::from_secs(5)).expect("a safe point");
+    assert_eq!((drained.is_complete, drained.pending, drained.failures.len()), (true, 0, 1), "{drained}");
+}
+
+#[test]
 fn a_finalizer_and_the_game_thread_may_wait_for_each_other() {
     let record = support::record("hoard");
     let host = host();

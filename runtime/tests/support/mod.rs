@@ -103,6 +103,9 @@ pub(crate) struct Record {
 
 static LINES: Mutex<Vec<(String, String)>> = Mutex::new(Vec::new());
 
+/// Target of the log events at which the recorder panics; see [`Record::fail`].
+static FAILS_AT: Mutex<Option<&str>> = Mutex::new(None);
+
 /// Begins a record of the log events whose target is `target`.
 pub(crate) fn record(target: &'static str) -> Record {
     static ALONE: Mutex<()> = Mutex::new(());
@@ -128,9 +131,20 @@ impl Record {
         ours.map(|(_, line)| line + "\n").collect()
     }
 
+    /// Lets the recorder panic at each later event of this target, until the record is dropped.
+    pub(crate) fn fail(&self) {
+        *FAILS_AT.lock().unwrap_or_else(PoisonError::into_inner) = Some(self.target);
+    }
+
     /// Adds a line to the record, for listeners that do not own the [`Record`].
     pub(crate) fn line(target: &str, line: String) {
         lines().push((target.to_owned(), line));
+    }
+}
+
+impl Drop for Record {
+    fn drop(&mut self) {
+        *FAILS_AT.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
 
@@ -144,7 +158,10 @@ impl<S: Subscriber> Layer<S> for Recorder {
     fn on_event(&self, event: &Event<'_>, _context: Context<'_, S>) {
         let mut message = Message::default();
         event.record(&mut message);
-        lines().push((event.metadata().target().to_owned(), message.0 + &message.1));
+        let target = event.metadata().target();
+        lines().push((target.to_owned(), message.0 + &message.1));
+        let fails_at = *FAILS_AT.lock().unwrap_or_else(PoisonError::into_inner);
+        assert_ne!(fails_at, Some(target), "the subscriber fails on purpose");
     }
 }
 
