@@ -506,6 +506,31 @@ fn excess_values_of_a_world_file_are_listed_and_return_later() {
     assert_eq!(get(&second, foe, "Rows"), own[1].1);
 }
 
+#[test]
+fn a_dormant_value_whose_name_the_base_takes_is_saved_once() {
+    let (nest, kid) = ("class Nest extends Object;\nvar int Old;\n", "class Kid extends Nest;\nvar int Mine;\n");
+    let package = Package::new("Tale", &[("Nest.uc", nest), ("Kid.uc", kid)]);
+    let host = host(&package);
+    let object = spawn(&host, "/Script/Tale.Kid");
+    for (name, value) in [("Old", 3), ("Mine", 7)] {
+        host.objects().set(object, name, &Value::I32(value)).expect("it fits");
+    }
+    package.remove("Kid.uc");
+    reload_of(&host, &package);
+    package.write("Nest.uc", &nest.replace("Old", "Mine<Was=Old>"));
+    reload_of(&host, &package);
+    assert_eq!(get(&host, object, "Mine"), Value::I32(7));
+    let file = package.folder.parent().expect("a folder").join("world");
+    host.worlds().save(&file).expect("saved");
+    package.write("Nest.uc", nest);
+    package.write("Kid.uc", kid);
+    reload_of(&host, &package);
+    assert_eq!(["Old", "Mine"].map(|name| get(&host, object, name)), [3, 7].map(Value::I32));
+    host.worlds().load(&file).unwrap_or_else(|error| panic!("{error}"));
+    let object = host.objects().iter().next().expect("it was loaded");
+    assert_eq!(get(&host, object, "Mine"), Value::I32(7));
+}
+
 const SQUIRE: &str = "class Squire extends Object;
 
 enum ERank { Low, High };

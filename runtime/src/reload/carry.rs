@@ -15,7 +15,9 @@ use crate::reload::changes::{CUT, PropertyChange};
 use crate::reload::conversion::PendingConversion;
 use crate::reload::converted::{Later, leave_to_whole, own_conversion, whole_conversions};
 use crate::reload::object_plan::ObjectPlan;
-use crate::reload::plan::{Action, ClassPlan, OwnReference, Plain, PropertyDefault, is_subobject, is_transient};
+use crate::reload::plan::{
+    Action, ClassPlan, OwnReference, Plain, PropertyDefault, is_renamed, is_subobject, is_transient,
+};
 use crate::reload::references;
 use crate::reload::sources::{Carried, Sources, Surroundings, has_default, held, own_value, with_sources};
 
@@ -424,18 +426,22 @@ fn redone(sources: &Sources<'_>, property: &Property, own: Aside) -> Aside {
     if own.instead.is_none() || fitting(sources, property, &own).is_none() { redone } else { own }
 }
 
-/// Restores the value that was put aside under the new name of a renamed property, if the property can hold the value. Then puts the value
-/// of the old name aside. Both values can later be restored under their names.
+/// Restores the value that was put aside or is dormant under the new name of a renamed property, if the property can hold the value. Then
+/// puts the value of the old name aside. Both values can later be restored under their names.
 fn take_restored(
     sources: &Sources<'_>,
     (property, action): (&Property, &Action),
     (changes, removed): (&mut Vec<PropertyChange>, &mut RemovedValues),
 ) -> Result<Option<Aside>, CallError> {
     let (Action::Carry { from, was, .. } | Action::Convert { from, was, .. }) = action else { return Ok(None) };
-    if from.text == property.text || is_subobject(property) || is_subobject(from) {
+    if !is_renamed(from, property) {
         return Ok(None);
     }
-    let Some(restored) = removed.take(&property.text) else { return Ok(None) };
+    let asleep = || match sources.dormant?.value(&property.text)? {
+        KeptValue::Own(value) => Some(Aside::from(value.clone())),
+        KeptValue::Default => None,
+    };
+    let Some(restored) = removed.take(&property.text).or_else(asleep) else { return Ok(None) };
     if fitting(sources, property, &restored).is_none() {
         removed.put(&property.text, restored);
         return Ok(None);

@@ -208,17 +208,28 @@ pub(super) struct WholeConversion {
 
 impl ClassPlan {
     /// Returns the names of the dormant values that the plan restores. If a property has dormant values under several names, selects the
-    /// first name.
+    /// first name. A renamed property restores the dormant value under its new name.
     pub(super) fn restored(&self, dormant: &Dormant) -> FxHashSet<&str> {
         let kept: FxHashSet<&str> = dormant.values.iter().map(|(name, _)| &**name).collect();
         let mut restored = FxHashSet::default();
-        for (_, action) in &self.actions {
-            if let Action::Restore { names, .. } = action {
-                restored.extend(names.iter().map(|name| &**name).find(|name| kept.contains(name)));
+        for (property, action) in &self.actions {
+            match action {
+                Action::Restore { names, .. } => {
+                    restored.extend(names.iter().map(|name| &**name).find(|name| kept.contains(name)));
+                }
+                Action::Carry { from, .. } | Action::Convert { from, .. } if is_renamed(from, property) => {
+                    restored.extend(Some(&*property.text).filter(|name| kept.contains(name)));
+                }
+                _ => {}
             }
         }
         restored
     }
+}
+
+/// Checks if a property has a different name in the old build. Subobjects are renamed as objects instead.
+pub(super) fn is_renamed(from: &Property, to: &Property) -> bool {
+    from.text != to.text && !is_subobject(from) && !is_subobject(to)
 }
 
 pub(super) struct Notes<'a> {
