@@ -81,6 +81,21 @@ fn every_method_of_saving_a_file_makes_it_live() {
 }
 
 #[test]
+fn an_edit_of_equal_length_and_time_becomes_live() {
+    let tale = Tale::new();
+    let mut dev = tale.dev();
+    let [file, part] = ["Hero.uc", ".Hero.uc.tmp"].map(|name| tale.folder.join(name));
+    let before = fs::metadata(&file).unwrap().modified().unwrap();
+    fs::write(&part, hero(2)).unwrap();
+    fs::File::options().append(true).open(&part).unwrap().set_modified(before).unwrap();
+    fs::rename(part, file).unwrap();
+    dev.wait_for("generation 1 → 2");
+    eval(&mut dev, "Hero'Hero_1'.Number()", "2");
+    dev.send("q");
+    dev.expect_success();
+}
+
+#[test]
 fn a_partial_or_broken_file_keeps_the_old_class_and_is_reported() {
     let tale = Tale::new();
     let mut dev = tale.dev();

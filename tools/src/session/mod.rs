@@ -16,12 +16,14 @@ mod targets;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
 use alcedo_build::{Artifact, BuildError, Debounce, Due, SourceWatch};
 use alcedo_runtime::Declared;
 use alcedo_runtime::development::link::{FromHost, HangOf, ToHost};
+use alcedo_runtime::development::plain_file;
 use crossbeam_channel::select;
 use crossbeam_channel::{Receiver, never};
 use serde::Serialize;
@@ -50,7 +52,7 @@ pub(crate) enum Mode {
     Paused,
 }
 
-/// Identifies a version of a file by path, modification time and length.
+/// Identifies a version of a file by path, modification time and length. Identifies a version of a package of scripts by path and a hash.
 type FileVersion = (PathBuf, Option<SystemTime>, u64);
 
 /// Libraries to load, with their origin.
@@ -589,12 +591,17 @@ impl<W: World> Session<W> {
 /// Minimum interval between updates of the status line.
 pub(crate) const GLANCE: Duration = Duration::from_millis(200);
 
+/// Maximum size of a script file in bytes. Twice the size that the compiler accepts.
+const LARGEST_SCRIPT: u64 = 16 << 20;
+
 fn artifact_version(artifact: &Artifact) -> FileVersion {
     if artifact.path.is_dir() {
-        let files: Vec<_> =
-            scripts::files_with_manifest(&artifact.path).iter().filter_map(|file| fs::metadata(file).ok()).collect();
-        let newest = files.iter().filter_map(|file| file.modified().ok()).max();
-        return (artifact.path.clone(), newest, files.iter().map(|file| file.len()).sum());
+        // Hashes the contents, because a program may restore a file of equal length together with its older time.
+        let mut hasher = DefaultHasher::new();
+        for file in scripts::files_with_manifest(&artifact.path) {
+            (plain_file::read(&file, LARGEST_SCRIPT).ok(), file).hash(&mut hasher);
+        }
+        return (artifact.path.clone(), None, hasher.finish());
     }
     file_version(&artifact.path)
 }
