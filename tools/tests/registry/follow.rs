@@ -57,6 +57,18 @@ fn check_return(failed: &str, last: &str) {
     assert!(events.starts_with(&format!("{last} ")), "{events}");
 }
 
+#[test]
+fn a_failed_document_leaves_only_the_libraries_of_the_hosts() {
+    let dir = interrupted("new", "localhost:1");
+    store_other(dir.path());
+    let state = dir.path().join("plugins.toml.state");
+    let [failed, good] = ["failed", "good"].map(|content| state.join(sha256(content.as_bytes()).replace(':', "-")));
+    fs::write(&failed, "failed").unwrap();
+    let document = dir.path().join("plugins.toml");
+    alcedo(&["follow", "--once", document.to_str().unwrap()], &dir.path().join("release.pub"));
+    assert!(good.exists() && !failed.exists());
+}
+
 /// Returns a folder in which this program was ended before a host returned to its last good files, of which one is not stored. The host
 /// reports these files. The document with the content `failed` has failed. The present document has the content `new`.
 fn interrupted(failed: &str, registry: &str) -> TempDir {

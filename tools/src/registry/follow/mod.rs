@@ -279,10 +279,7 @@ impl Follower<'_> {
                         self.state.good.insert(target.name.clone(), expected.clone());
                     }
                     self.state.is_unfinished = false;
-                    let references: Vec<_> = document.modules.values().map(ToString::to_string).collect();
-                    self.state.resolved.retain(|reference, _| references.contains(reference));
-                    self.store.save(&self.state)?;
-                    self.store.prune(&self.state);
+                    self.settle(document)?;
                     self.out.print(&Event::Done { hosts: targets.len() });
                     return Ok(Outcome::Done);
                 }
@@ -395,6 +392,15 @@ impl Follower<'_> {
         Ok(targets)
     }
 
+    /// Saves the state after a rollout or a return. Then removes the libraries that neither the document nor a later return needs.
+    fn settle(&mut self, document: &Document) -> Result<(), Error> {
+        let references: Vec<_> = document.modules.values().map(ToString::to_string).collect();
+        self.state.resolved.retain(|reference, _| references.contains(reference));
+        self.store.save(&self.state)?;
+        self.store.prune(&self.state);
+        Ok(())
+    }
+
     /// Replaces the files of a host. If the replacement fails, the host counts as unhealthy.
     fn write(&self, target: &mut Target, expected: &Files) {
         let report = Report::read(&target.host.status);
@@ -474,7 +480,7 @@ impl Follower<'_> {
         }
         self.state.is_unfinished = !is_undone;
         // Repeats the return later, because the failure of the document may not be saved either.
-        self.store.save(&self.state).inspect_err(|_| self.state.is_unfinished = true)?;
+        self.settle(document).inspect_err(|_| self.state.is_unfinished = true)?;
         if !is_undone {
             bail!("the last good files of a host were not written: remove the reason, and follow the document again");
         }
