@@ -63,10 +63,13 @@ fn answered(program: &HostProgram, folders: &[PathBuf], patience: Duration) -> R
     let (answer, stderr_file) = (folder.path().join("answer"), folder.path().join("stderr"));
     let mut command = Command::new(program);
     command.args(args).env(REQUEST, &answer).env_remove(SOCKET).env_remove(SCRIPTS);
-    if let Ok(folders) = std::env::join_paths(folders)
-        && !folders.is_empty()
-    {
-        command.env(SCRIPTS, folders);
+    if !folders.is_empty() {
+        let joined = std::env::join_paths(folders).map_err(|error| {
+            anyhow!(
+                "the host {host} cannot be asked about the scripts: {error}; rename the folder that has it in its name"
+            )
+        })?;
+        command.env(SCRIPTS, joined);
     }
     // Uses a file instead of a pipe, because child processes of the host may keep a pipe open.
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(File::create(&stderr_file).map_err(files)?);
@@ -133,5 +136,20 @@ fn output_tail(file: &Path) -> String {
             let lines: Vec<_> = tail.lines().map(|line| format!("  {}", printable(line))).collect();
             format!("\nits last words:\n{}", lines.join("\n"))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::script_declarations;
+    use crate::world::HostProgram;
+
+    #[test]
+    fn a_folder_whose_path_no_list_can_contain_is_reported() {
+        let host = HostProgram { program: "/bin/true".into(), args: Vec::new() };
+        let error = script_declarations(&host, &["/a:b/Tale".into()], Duration::from_secs(9)).expect_err("no list");
+        assert!(error.to_string().contains("separator"), "{error}");
     }
 }
