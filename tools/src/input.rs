@@ -48,7 +48,7 @@ impl Input {
         let pressed = Arc::clone(&keys);
         match interactive {
             true => thread::spawn(move || read_keys(&sender, &quitting, &pressed)),
-            false => thread::spawn(move || read_lines(&sender)),
+            false => thread::spawn(move || read_lines(stdin().lock(), &sender)),
         };
         Ok(Self { receiver, keys, _raw: raw })
     }
@@ -129,12 +129,30 @@ fn read_keys(sender: &Sender<ParsedCommand>, quitting: &AtomicBool, keys: &Mutex
 
 /// Reads commands from lines. At the end of the input, requests to quit, because the process that controls this session has closed the
 /// pipe.
-fn read_lines(sender: &Sender<ParsedCommand>) {
-    let lines = stdin().lock().lines().map_while(Result::ok);
+fn read_lines(from: impl BufRead, sender: &Sender<ParsedCommand>) {
+    // Replaces bytes that are not UTF-8, so that an error message can contain the line.
+    let lines = from.split(b'\n').map_while(Result::ok).map(|line| String::from_utf8_lossy(&line).into_owned());
     for command in lines.filter_map(|line| parse(&line).transpose()) {
         if sender.send(command).is_err() {
             return;
         }
     }
     let _ = sender.send(Ok(Command::Quit));
+}
+
+#[cfg(test)]
+mod tests {
+    use crossbeam_channel::unbounded;
+
+    use super::{Command, ParsedCommand, read_lines};
+
+    #[test]
+    fn a_line_that_is_not_utf8_does_not_end_the_session() {
+        let (sender, receiver) = unbounded();
+        read_lines(&b"s\n\xff\nr\r\n"[..], &sender);
+        let commands: Vec<_> = receiver.try_iter().collect();
+        let expected: [ParsedCommand; 3] = [Ok(Command::Status), Ok(Command::Reload), Ok(Command::Quit)];
+        assert_eq!([&commands[..1], &commands[2..]].concat(), expected);
+        assert!(commands[1].is_err(), "{commands:?}");
+    }
 }
