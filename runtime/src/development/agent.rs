@@ -32,6 +32,9 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Time that the host has for an orderly shutdown after the tool has ended. When the time has passed, the process exits.
 const GRACE: Duration = Duration::from_secs(3);
 
+/// Maximum length of an answer of the console in bytes. A message that exceeds the limit of the protocol would end the session.
+const LONGEST_ANSWER: usize = 1 << 20;
+
 /// Connection to `alcedo dev` after both sides have exchanged greetings. An environment variable specifies the socket.
 pub(crate) struct Invitation {
     voice: Voice,
@@ -265,7 +268,7 @@ impl Agent {
                 }
                 self.voice.send(&FromHost::Saved);
             }
-            ToHost::Line { line } => self.voice.send(&FromHost::Answer { text: runtime.console(&line) }),
+            ToHost::Line { line } => self.voice.send(&FromHost::Answer { text: cut(runtime.console(&line)) }),
             ToHost::Complete { line } => {
                 let lines = runtime.complete(&line);
                 self.voice.send(&FromHost::Completions { line, lines });
@@ -365,6 +368,16 @@ impl Agent {
     }
 }
 
+/// Truncates an answer of the console, for example if a property is a large array.
+fn cut(mut text: String) -> String {
+    let length = text.len();
+    if length > LONGEST_ANSWER {
+        text.truncate(text.floor_char_boundary(LONGEST_ANSWER));
+        text.push_str(&format!("… ({length} bytes)"));
+    }
+    text
+}
+
 fn restore(runtime: &Runtime, world: &Path) -> FromHost {
     let written = std::fs::metadata(world).and_then(|file| file.modified());
     let age = written.ok().and_then(|at| at.elapsed().ok()).unwrap_or_default();
@@ -420,10 +433,13 @@ mod tests {
     use std::rc::Rc;
     use std::sync::{Arc, Mutex};
 
+    use alcedo_abi::kinds::PropertyKind;
     use alcedo_sys::plain_file;
 
-    use super::{Agent, Invitation, Voice, read_requests, restore};
+    use super::{Agent, Invitation, LONGEST_ANSWER, Voice, read_requests, restore};
     use crate::development::link::{FromHost, ToHost, receive, send};
+    use crate::native::{NativeClass, Natives};
+    use crate::object::value::Value;
     use crate::runtime::Runtime;
 
     /// Returns an agent of this host, and the tool's end of the connection.
@@ -475,6 +491,24 @@ mod tests {
         let messages: Vec<FromHost> = std::iter::from_fn(|| receive(&mut tool).expect("whole messages")).collect();
         let [FromHost::NotSaved { error }] = &messages[..] else { panic!("{messages:?}") };
         assert!(error.contains("none/world"), "{error}");
+    }
+
+    #[test]
+    fn a_long_answer_of_the_console_is_cut_and_keeps_the_link() {
+        let door = NativeClass::new("Game", "Door", "/Script/Core.Object");
+        let natives = Natives::in_package("Game").class(door.property("sign", (PropertyKind::STRING, ""), 0, ""));
+        let runtime = Runtime::builder().natives(natives).build().expect("a host with a class");
+        let object = runtime.objects().spawn("/Script/Game.Door").expect("an object");
+        let sign = Value::Text("ü".repeat(LONGEST_ANSWER));
+        runtime.objects().set(object, "sign", &sign).expect("it fits");
+        let (agent, mut tool) = agent(&runtime);
+        let reader = std::thread::spawn(move || (receive::<FromHost>(&mut tool), tool));
+        agent.obey(&runtime, ToHost::Line { line: format!("get {object} sign") });
+        let (message, _tool) = reader.join().expect("it ends");
+        // Without the agent, the end of the connection does not end this process.
+        drop(agent);
+        let Ok(Some(FromHost::Answer { text })) = message else { panic!("no answer") };
+        assert!(text.len() < LONGEST_ANSWER + 50 && text.ends_with(" bytes)"), "{} bytes", text.len());
     }
 
     #[test]
