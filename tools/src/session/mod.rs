@@ -441,7 +441,8 @@ impl<W: World> Session<W> {
             self.leave();
             return;
         }
-        if edited.is_some() && versions == self.loaded {
+        let is_settled = self.loading.is_none() && self.next.is_none();
+        if edited.is_some() && is_settled && versions == self.loaded {
             self.events.push_back(Event::Unchanged);
             return;
         }
@@ -596,10 +597,10 @@ const LARGEST_SCRIPT: u64 = 16 << 20;
 
 fn artifact_version(artifact: &Artifact) -> FileVersion {
     if artifact.path.is_dir() {
-        // Hashes the contents, because a program may restore a file of equal length together with its older time.
+        // Also hashes the contents, because a program may restore a file of equal length together with its older time.
         let mut hasher = DefaultHasher::new();
         for file in scripts::files_with_manifest(&artifact.path) {
-            (plain_file::read(&file, LARGEST_SCRIPT).ok(), file).hash(&mut hasher);
+            (file_version(&file), plain_file::read(&file, LARGEST_SCRIPT).ok()).hash(&mut hasher);
         }
         return (artifact.path.clone(), None, hasher.finish());
     }
