@@ -476,6 +476,33 @@ fn an_undone_edit_loses_nothing_and_reports_count_each_value() {
 }
 
 #[test]
+fn values_survive_one_undo_of_several_edits() {
+    let [first, reordered] = ["enum E { M_0, M_3, M_1, M_4 };\n", "enum E { M_4, M_3, M_0, M_1 };\n"];
+    let field = |order: &str, fields: &str| format!("{order}struct S {{ {fields} }};\nvar S b;\n");
+    let of_struct = [
+        field(first, "var byte g; var int h;"),
+        field(first, "var double f; var byte g; var int h;"),
+        field(first, "var double f; var E g; var int h;"),
+        field(reordered, "var i64 f; var E g; var int h;"),
+    ];
+    let of_set = ["var set<int> b;\n", "var set<double> b;\n", "var double b[3];\n"].map(String::from);
+    for (fill, edits) in [("b.g = 3; b.h = 5;", &of_struct[..]), ("b.Add(1); b.Add(3);", &of_set)] {
+        let class = |edit: &str| format!("class A extends Object;\n{edit}function Fill();\n");
+        let filled = class(&edits[0]).replace("Fill();", &format!("Fill() {{ {fill} }}"));
+        let package = Package::new("Tale", &[("A.uc", &filled)]);
+        let host = host(&package);
+        let object = spawn(&host, "/Script/Tale.A");
+        host.objects().call(object, "Fill", &[]).expect("it fills");
+        let before = get(&host, object, "b");
+        for edit in edits[1..].iter().chain([&edits[0]]) {
+            package.write("A.uc", &class(edit));
+            reload_of(&host, &package);
+        }
+        assert_eq!(get(&host, object, "b"), before, "{fill}");
+    }
+}
+
+#[test]
 fn excess_values_of_a_world_file_are_listed_and_return_later() {
     const LONG: &str = "class Foe extends Object;\nstruct Row { var int X; var int F[3]; };\nvar int Fixed[4];\nvar array<Row> Rows;\n";
     let short = LONG.replace("var int X; var int F[3];", "var int F[2];").replace("Fixed[4]", "Fixed[2]");

@@ -164,7 +164,7 @@ impl Conversion<'_> {
             value => {
                 let converted = target.convert(value, self)?;
                 if let Some(extent) = self.extent.filter(|_| is_one_way(value, &converted)) {
-                    extent.set(extent.get().max(Extent::OneWay));
+                    extent.set(extent.get().and(Extent::OneWay));
                 }
                 Some(converted)
             }
@@ -174,7 +174,7 @@ impl Conversion<'_> {
     /// Records that a field or element has no counterpart. Returns `None` if the conversion must be complete. The caller then returns
     /// `None` and the conversion fails.
     pub(crate) fn mark_lossy(&self) -> Option<()> {
-        self.extent.map(|extent| extent.set(Extent::Part))
+        self.extent.map(|extent| extent.set(extent.get().and(Extent::Part)))
     }
 
     fn in_part(&self, value: &Value, target: &PropertyType) -> Option<Value> {
@@ -196,7 +196,7 @@ impl Conversion<'_> {
         default: Option<&Value>,
     ) -> Option<Value> {
         match (fixed::dim(property), now, earlier.value, &property.ty) {
-            (Some(_), Value::Array(now), Value::Array(values), PropertyType::Array(of)) => {
+            (Some(_), Value::Array(now), Value::Array(values) | Value::Set(values), PropertyType::Array(of)) => {
                 self.became(earlier, &property.ty)?;
                 let both = now.iter().zip(values).enumerate();
                 let both = both.map(|(at, (now, value))| self.rejoin_or(now, earlier.element(at, value), of.ty()));
@@ -204,7 +204,9 @@ impl Conversion<'_> {
                 let rest = longer.iter().skip(now.len().min(values.len())).cloned();
                 let is_filled = fixed::is_filled_from(values.len(), now, default, of.ty());
                 let len = if is_filled { values.len() } else { longer.len() };
-                Some(Value::Array(both.chain(rest).take(len).collect()))
+                let joined: Vec<_> = both.chain(rest).take(len).collect();
+                let is_set = matches!(earlier.value, Value::Set(_)) && differ(joined.iter());
+                Some(if is_set { Value::Set(joined) } else { Value::Array(joined) })
             }
             _ => self.rejoin(now, earlier, &property.ty, default),
         }

@@ -26,9 +26,25 @@ pub enum Extent {
     OneWay,
     /// The converted value lacks some fields or elements.
     Part,
+    /// The converted value lacks some fields or elements, and the reverse conversion of others may return a different value.
+    PartOneWay,
 }
 
 impl Extent {
+    /// Returns the extent of a value from the extents of two of its parts.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        match self.max(other) {
+            Self::Part if self.min(other) == Self::OneWay => Self::PartOneWay,
+            extent => extent,
+        }
+    }
+
+    /// Checks if the converted value lacks some fields or elements.
+    pub fn is_part(self) -> bool {
+        self >= Self::Part
+    }
+
     /// Returns the value to save for an undo of the conversion to `instead`. Returns `None` if the conversion is reversible, and the
     /// original value has neither an earlier value nor redo values. If `instead` has all fields and elements, the saved value contains no
     /// objects. The saved value therefore does not keep objects alive.
@@ -40,7 +56,7 @@ impl Extent {
             Self::Whole | Self::OneWay => {
                 Some(Aside { value: without(&original.value), instead: Some(instead.clone()), ..original })
             }
-            Self::Part => Some(Aside { instead: Some(instead.clone()), ..original }),
+            Self::Part | Self::PartOneWay => Some(Aside { instead: Some(instead.clone()), ..original }),
         }
     }
 }
@@ -71,7 +87,7 @@ pub(crate) fn at_length(property: &Property, value: Value, default: Option<&Valu
                 Ordering::Equal => Extent::Whole,
                 Ordering::Greater => Extent::Part,
             };
-            extent.set(extent.get().max(change));
+            extent.set(extent.get().and(change));
             values.truncate(len);
             while values.len() < len {
                 values.push(added(default, values.len(), of.ty()));

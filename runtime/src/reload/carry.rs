@@ -371,8 +371,8 @@ fn decide<'p>(
     let fitting = fitting(sources, property, &own);
     let (words, which): (_, fn(&mut PropertyChange) -> &mut u64) = match (&fitting, lost) {
         // An earlier reload has already reported that a part of this value is put aside.
-        (Some((_, Extent::Part)), None) => ("", |change| &mut change.kept),
-        (Some((_, Extent::Part)), Some(_)) => (CUT, |change| &mut change.dormant),
+        (Some((_, extent)), None) if extent.is_part() => ("", |change| &mut change.kept),
+        (Some((_, extent)), Some(_)) if extent.is_part() => (CUT, |change| &mut change.dormant),
         (Some(_), _) if is_same => ("", |change| &mut change.kept),
         (Some(_), _) => ("", |change| &mut change.converted),
         (None, None) => ("", |change| &mut change.followed),
@@ -470,12 +470,12 @@ fn fitting(sources: &Sources<'_>, property: &Property, own: &Aside) -> Option<(V
     let original = fit(&own.value);
     let now = own.instead.as_ref().filter(|_| !own.is_of(&property.ty)).and_then(fit);
     match (now, original) {
-        (Some((now, extent)), None) => Some((now, extent.max(Extent::OneWay))),
+        (Some((now, extent)), None) => Some((now, extent.and(Extent::OneWay))),
         // Prefers the current value. However, prefers an original value of unknown type if it fits without a conversion.
         (Some((now, extent)), Some((value, other)))
             if extent <= other && now != value && !(own.ty == 0 && other == Extent::Whole) =>
         {
-            Some((now, extent.max(Extent::OneWay)))
+            Some((now, extent.and(Extent::OneWay)))
         }
         (_, original) => original,
     }

@@ -10,7 +10,6 @@ use crate::handles::ObjectHandle;
 use crate::object::class::Class;
 use crate::object::convert::convert_in_part;
 use crate::object::dormant::Aside;
-use crate::object::fixed::Extent;
 use crate::object::property::Property;
 use crate::object::value::{Value, names_object};
 use crate::object::values::fits;
@@ -62,7 +61,7 @@ fn check(
     let Some(earlier) = objects.take_aside(object, &property.text) else { return Ok(None) };
     let again = convert_in_part(&earlier.value, property, None, &world.names, world);
     let is_back = |value: &Value| names_object(value) && fits(&property.ty, value).is_ok() && suits(value);
-    match again.filter(|(value, extent)| *extent != Extent::Part && is_back(value)) {
+    match again.filter(|(value, extent)| !extent.is_part() && is_back(value)) {
         Some((again, _)) if again == value => objects.put_aside(object, &property.text, earlier).map(|()| None),
         Some((again, extent)) => {
             objects.write_unasked(object, &property.text, &again)?;

@@ -317,7 +317,7 @@ impl<'a> Bringing<'a> {
                     }
                     let converted = converted.and_then(Result::ok);
                     let extent = converted.as_ref().map(|(_, extent)| *extent);
-                    let (fitted, is_cut) = (extent.is_some(), extent == Some(Extent::Part));
+                    let (fitted, is_cut) = (extent.is_some(), extent.is_some_and(Extent::is_part));
                     let left = match &converted {
                         Some((fitted, extent)) => extent.aside(value, fitted),
                         None => Some(value.into()),
