@@ -11,25 +11,25 @@ macro_rules! each_kind {
     ([$($then:tt)+] $arguments:tt) => {
         $($then)+! { $arguments
             /// Unsigned integer of one byte.
-            U8 [] () => U8(u8), integers::U8;
+            U8 [] () => U8(u8), numbers::U8;
             /// Unsigned integer of two bytes.
-            U16 [] () => U16(u16), integers::U16;
+            U16 [] () => U16(u16), numbers::U16;
             /// Unsigned integer of four bytes.
-            U32 [] () => U32(u32), integers::U32;
+            U32 [] () => U32(u32), numbers::U32;
             /// Unsigned integer of eight bytes.
-            U64 [] () => U64(u64), integers::U64;
+            U64 [] () => U64(u64), numbers::U64;
             /// Signed integer of one byte.
-            I8 [] () => I8(i8), integers::I8;
+            I8 [] () => I8(i8), numbers::I8;
             /// Signed integer of two bytes.
-            I16 [] () => I16(i16), integers::I16;
+            I16 [] () => I16(i16), numbers::I16;
             /// Signed integer of four bytes.
-            I32 [] () => I32(i32), integers::I32;
+            I32 [] () => I32(i32), numbers::I32;
             /// Signed integer of eight bytes.
-            I64 [] () => I64(i64), integers::I64;
+            I64 [] () => I64(i64), numbers::I64;
             /// IEEE 754 number of four bytes.
-            F32 [] () => F32(f32), floats::F32;
+            F32 [] () => F32(f32), numbers::F32;
             /// IEEE 754 number of eight bytes.
-            F64 [] () => F64(f64), floats::F64;
+            F64 [] () => F64(f64), numbers::F64;
             /// Boolean: one byte, 0 or 1.
             Bool [] () => Bool(bool), boolean::Bool;
             /// UTF-8 string owned by the host. The kind is `PropertyKind::STRING`.

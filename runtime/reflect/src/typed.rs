@@ -21,7 +21,7 @@ use crate::values::name::NameKind;
 use crate::values::ptr::{Mut, Plain, Raw, Ref};
 use crate::values::structure::Struct;
 use crate::values::text::Text;
-use crate::values::{Content as _, InMemory, Kind as _, floats, integers, references};
+use crate::values::{Content as _, InMemory, Kind as _, numbers, references};
 
 /// Rust type for reading and writing properties or parameters. Only this crate implements the trait.
 #[expect(private_bounds, reason = "kinds of values belong to this crate")]
@@ -248,10 +248,10 @@ macro_rules! by_kind {
 pub(crate) use by_kind;
 
 by_kind! {
-    u8 => integers::U8, in_slot; u16 => integers::U16, in_slot; u32 => integers::U32, in_slot;
-    u64 => integers::U64, in_slot; i8 => integers::I8, in_slot; i16 => integers::I16, in_slot;
-    i32 => integers::I32, in_slot; i64 => integers::I64, in_slot; f32 => floats::F32, in_slot;
-    f64 => floats::F64, in_slot; bool => Bool, in_slot; Name => NameKind, in_slot;
+    u8 => numbers::U8, in_slot; u16 => numbers::U16, in_slot; u32 => numbers::U32, in_slot;
+    u64 => numbers::U64, in_slot; i8 => numbers::I8, in_slot; i16 => numbers::I16, in_slot;
+    i32 => numbers::I32, in_slot; i64 => numbers::I64, in_slot; f32 => numbers::F32, in_slot;
+    f64 => numbers::F64, in_slot; bool => Bool, in_slot; Name => NameKind, in_slot;
     ObjectHandle => references::Object, in_slot; String => Text;
 }
 

@@ -11,8 +11,6 @@ pub(crate) mod class_paths;
 pub(crate) mod delegate;
 pub(crate) mod enumeration;
 pub(crate) mod field_path;
-pub(crate) mod floats;
-pub(crate) mod integers;
 pub(crate) mod keyed;
 pub(crate) mod lazy_object;
 
@@ -20,6 +18,7 @@ pub(crate) mod local_text;
 pub(crate) mod map;
 pub(crate) mod multicast;
 pub(crate) mod name;
+pub(crate) mod numbers;
 pub(crate) mod optional;
 pub mod owned;
 pub mod ptr;
