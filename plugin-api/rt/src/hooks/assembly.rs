@@ -8,7 +8,7 @@ use core::ffi::c_int;
 use core::ffi::{c_char, c_void};
 
 #[cfg(target_arch = "x86_64")]
-use super::blocks::{__vasprintf_chk, vasprintf};
+use super::functions::{__vasprintf_chk, vasprintf};
 #[cfg(target_arch = "x86_64")]
 use super::signals::{child, refused};
 

@@ -1,33 +1,13 @@
-//! Hooks of C functions that allocate a heap block that the caller must free. The platform allocates the block, and the hook notifies the
+//! Blocks of C functions that allocate a heap block that the caller must free. The platform allocates the block, and the hook notifies the
 //! host, which then counts and frees the block like a block of `malloc`.
 
 #![expect(unsafe_code, reason = "moves blocks from one heap to another")]
 
-use core::ffi::{c_char, c_int, c_void};
+use core::ffi::c_void;
 use core::ptr::copy_nonoverlapping;
 use core::sync::atomic::{AtomicBool, Ordering};
 
 use super::{notes, platform};
-
-makers! {
-    strdup(text: *const c_char);
-    strndup(text: *const c_char, most: usize);
-    realpath(path: *const c_char, buffer: *mut c_char) if buffer.is_null();
-    canonicalize_file_name(path: *const c_char);
-    getcwd(buffer: *mut c_char, room: usize) if buffer.is_null();
-    get_current_dir_name();
-}
-
-// C code that is compiled with `_FORTIFY_SOURCE` calls `__vasprintf_chk`.
-printers! {
-    vasprintf(text: *mut *mut c_char, format: *const c_char, arguments: *mut c_void; text);
-    __vasprintf_chk(text: *mut *mut c_char, flag: c_int, format: *const c_char, arguments: *mut c_void; text);
-}
-
-readers! {
-    getline(line: *mut *mut c_char, room: *mut usize, stream: *mut c_void; line room);
-    getdelim(line: *mut *mut c_char, room: *mut usize, end: c_int, stream: *mut c_void; line room);
-}
 
 /// True if the module defines `free` itself. The module's `free` accepts only blocks from the module's own heap.
 static HAS_OWN_HEAP: AtomicBool = AtomicBool::new(false);

@@ -1,5 +1,6 @@
-//! Functions that are replaced: while a host is present, a hook calls the host's function instead of the platform's function. Each line of
-//! the list contains the result without the platform's function, and the host's function.
+//! Lists of functions, from which hooks and calls of the platform are generated. A replaced function has a hook that calls the host's
+//! function instead of the platform's function while a host is present. Each line of a list contains the result without the platform's
+//! function, and the host's function or the form of the hook.
 
 use core::ffi::{c_char, c_int, c_uint, c_void};
 
@@ -60,3 +61,66 @@ macro_rules! replaced_functions {
 pub(super) use replaced_functions;
 
 replaced_functions!(hooks);
+
+/// Calls a macro with the list of functions that create a descriptor, a stream or a block. Their hooks call the platform's function and
+/// report the result to the host. `hook` names the macro that defines the hook, with the other arguments of this macro.
+macro_rules! creating_functions {
+    ($callback:ident $($header:tt)*) => {
+        $callback! {
+            $($header)*
+
+            // `mq_open` also returns a descriptor. If a caller omits variadic arguments, the hook passes undefined values, which the
+            // platform ignores.
+            fn open(path: *const c_char, flags: c_int, mode: c_uint) -> c_int, without: missing(), hook: [openers];
+            fn openat(folder: c_int, path: *const c_char, flags: c_int, mode: c_uint) -> c_int, without: missing(), hook: [openers];
+            fn creat(path: *const c_char, mode: c_uint) -> c_int, without: missing(), hook: [openers];
+            fn mkstemp(template: *mut c_char) -> c_int, without: missing(), hook: [openers];
+            fn mkostemp(template: *mut c_char, flags: c_int) -> c_int, without: missing(), hook: [openers];
+            fn socket(domain: c_int, kind: c_int, protocol: c_int) -> c_int, without: missing(), hook: [openers];
+            fn accept(socket: c_int, address: *mut c_void, len: *mut c_uint) -> c_int, without: missing(), hook: [openers];
+            fn accept4(socket: c_int, address: *mut c_void, len: *mut c_uint, flags: c_int) -> c_int, without: missing(), hook: [openers];
+            fn dup(fd: c_int) -> c_int, without: missing(), hook: [openers];
+            fn dup2(fd: c_int, new: c_int) -> c_int, without: missing(), hook: [openers];
+            fn dup3(fd: c_int, new: c_int, flags: c_int) -> c_int, without: missing(), hook: [openers];
+            fn epoll_create(size: c_int) -> c_int, without: missing(), hook: [openers];
+            fn epoll_create1(flags: c_int) -> c_int, without: missing(), hook: [openers];
+            fn eventfd(value: c_uint, flags: c_int) -> c_int, without: missing(), hook: [openers];
+            fn timerfd_create(clock: c_int, flags: c_int) -> c_int, without: missing(), hook: [openers];
+            fn signalfd(fd: c_int, mask: *const c_void, flags: c_int) -> c_int, without: missing(), hook: [openers];
+            fn inotify_init() -> c_int, without: missing(), hook: [openers];
+            fn inotify_init1(flags: c_int) -> c_int, without: missing(), hook: [openers];
+            fn memfd_create(name: *const c_char, flags: c_uint) -> c_int, without: missing(), hook: [openers];
+            fn mq_open(name: *const c_char, flags: c_int, mode: c_uint, attributes: *mut c_void) -> c_int, without: missing(), hook: [openers];
+
+            fn pipe(pair: *mut c_int) -> c_int, without: missing(), hook: [pair_openers at pair];
+            fn pipe2(pair: *mut c_int, flags: c_int) -> c_int, without: missing(), hook: [pair_openers at pair];
+            fn socketpair(domain: c_int, kind: c_int, protocol: c_int, pair: *mut c_int) -> c_int, without: missing(), hook: [pair_openers at pair];
+
+            // After the call, the stream or directory stream owns the descriptor.
+            fn fdopen(fd: c_int, mode: *const c_char) -> *mut c_void, without: null_mut(), hook: [streams, 1 with fd];
+            fn fdopendir(fd: c_int) -> *mut c_void, without: null_mut(), hook: [streams, 5 with fd];
+
+            fn fopen(path: *const c_char, mode: *const c_char) -> *mut c_void, without: null_mut(), hook: [streams, 0 with fd of fileno];
+            fn tmpfile() -> *mut c_void, without: null_mut(), hook: [streams, 2 with fd of fileno];
+            fn popen(command: *const c_char, mode: *const c_char) -> *mut c_void, without: null_mut(), hook: [streams, 3 with fd of fileno];
+            fn opendir(path: *const c_char) -> *mut c_void, without: null_mut(), hook: [streams, 4 with fd of dirfd];
+
+            // Functions that allocate blocks of the C heap, which the caller must free.
+            fn strdup(text: *const c_char) -> *mut c_char, without: null_mut(), hook: [makers];
+            fn strndup(text: *const c_char, most: usize) -> *mut c_char, without: null_mut(), hook: [makers];
+            fn realpath(path: *const c_char, buffer: *mut c_char) -> *mut c_char, without: null_mut(), hook: [makers if buffer.is_null()];
+            fn canonicalize_file_name(path: *const c_char) -> *mut c_char, without: null_mut(), hook: [makers];
+            fn getcwd(buffer: *mut c_char, room: usize) -> *mut c_char, without: null_mut(), hook: [makers if buffer.is_null()];
+            fn get_current_dir_name() -> *mut c_char, without: null_mut(), hook: [makers];
+
+            // C code that is compiled with `_FORTIFY_SOURCE` calls `__vasprintf_chk`.
+            fn vasprintf(text: *mut *mut c_char, format: *const c_char, arguments: *mut c_void) -> c_int, without: missing(), hook: [printers at text];
+            fn __vasprintf_chk(text: *mut *mut c_char, flag: c_int, format: *const c_char, arguments: *mut c_void) -> c_int, without: missing(), hook: [printers at text];
+            fn getline(line: *mut *mut c_char, room: *mut usize, stream: *mut c_void) -> isize, without: missing() as isize, hook: [readers at line room];
+            fn getdelim(line: *mut *mut c_char, room: *mut usize, end: c_int, stream: *mut c_void) -> isize, without: missing() as isize, hook: [readers at line room];
+        }
+    };
+}
+pub(super) use creating_functions;
+
+creating_functions!(reports);

@@ -13,7 +13,7 @@ use core::sync::atomic::{AtomicPtr, Ordering};
 use alcedo_abi::hooks::{Deregister, Destructor, OnExit, ThreadStart};
 
 pub(super) use super::assembly::{dlsym, dlvsym};
-use super::functions::replaced_functions;
+use super::functions::{creating_functions, replaced_functions};
 use super::tables::StreamFunctions;
 use crate::outside::hook_context;
 
@@ -53,7 +53,7 @@ macro_rules! platform {
         $resolve:ident, $addresses:ident, $table:ident;
         $(
             fn $name:ident($($arg:ident: $ty:ty),*) $(-> $ret:ty)? $(, without: $without:expr)? $(, if $condition:expr)?
-                $(=> $entry:ident $(($($argument:expr),*))?)?;
+                $(, hook: $hook:tt)? $(=> $entry:ident $(($($argument:expr),*))?)?;
         )*
     ) => {
         struct $addresses {
@@ -135,6 +135,7 @@ pub(super) fn library_at(address: usize) -> Option<usize> {
 
 /// Looks up the addresses of all platform functions that this module needs. Called by the first initializer of the module.
 pub extern "C" fn resolve() {
+    resolve_creating();
     resolve_reported();
     if hook_context().is_none() {
         resolve_replaced();
@@ -142,37 +143,14 @@ pub extern "C" fn resolve() {
 }
 
 replaced_functions!(platform resolve_replaced, Replaced, REPLACED;);
+creating_functions!(platform resolve_creating, Creating, CREATING;);
 
 // Functions that are reported: the hooks call the platform's function and notify the host.
 platform! {
     resolve_reported, Reported, REPORTED;
 
-    fn open(path: *const c_char, flags: c_int, mode: c_uint) -> c_int, without: missing();
-    fn openat(folder: c_int, path: *const c_char, flags: c_int, mode: c_uint) -> c_int, without: missing();
-    fn creat(path: *const c_char, mode: c_uint) -> c_int, without: missing();
-    fn mkstemp(template: *mut c_char) -> c_int, without: missing();
-    fn mkostemp(template: *mut c_char, flags: c_int) -> c_int, without: missing();
     fn close(fd: c_int) -> c_int, without: missing();
-    fn fdopen(fd: c_int, mode: *const c_char) -> *mut c_void, without: null_mut();
-    fn fdopendir(fd: c_int) -> *mut c_void, without: null_mut();
-    fn socket(domain: c_int, kind: c_int, protocol: c_int) -> c_int, without: missing();
-    fn socketpair(domain: c_int, kind: c_int, protocol: c_int, pair: *mut c_int) -> c_int, without: missing();
-    fn accept(socket: c_int, address: *mut c_void, len: *mut c_uint) -> c_int, without: missing();
-    fn accept4(socket: c_int, address: *mut c_void, len: *mut c_uint, flags: c_int) -> c_int, without: missing();
-    fn pipe(pair: *mut c_int) -> c_int, without: missing();
-    fn pipe2(pair: *mut c_int, flags: c_int) -> c_int, without: missing();
-    fn dup(fd: c_int) -> c_int, without: missing();
-    fn dup2(fd: c_int, new: c_int) -> c_int, without: missing();
-    fn dup3(fd: c_int, new: c_int, flags: c_int) -> c_int, without: missing();
     fn fcntl(fd: c_int, command: c_int, argument: usize) -> c_int, without: missing();
-    fn epoll_create(size: c_int) -> c_int, without: missing();
-    fn epoll_create1(flags: c_int) -> c_int, without: missing();
-    fn eventfd(value: c_uint, flags: c_int) -> c_int, without: missing();
-    fn timerfd_create(clock: c_int, flags: c_int) -> c_int, without: missing();
-    fn signalfd(fd: c_int, mask: *const c_void, flags: c_int) -> c_int, without: missing();
-    fn inotify_init() -> c_int, without: missing();
-    fn inotify_init1(flags: c_int) -> c_int, without: missing();
-    fn memfd_create(name: *const c_char, flags: c_uint) -> c_int, without: missing();
     fn pthread_setname_np(thread: usize, name: *const c_char) -> c_int, without: libc::ENOSYS;
     fn syscall(number: c_long, first: usize, second: usize, third: usize, fourth: usize, fifth: usize, sixth: usize) -> c_long, without: missing().into();
 
@@ -187,7 +165,6 @@ platform! {
 
     // Functions for signals and jumps.
     fn ioctl(fd: c_int, request: c_ulong, argument: usize) -> c_int, without: missing();
-    fn mq_open(name: *const c_char, flags: c_int, mode: c_uint, attributes: *mut c_void) -> c_int, without: missing();
     fn mq_close(queue: c_int) -> c_int, without: missing();
     fn longjmp(buffer: *mut c_void, value: c_int);
     fn _longjmp(buffer: *mut c_void, value: c_int);
@@ -201,25 +178,11 @@ platform! {
     fn putenv(text: *mut c_char) -> c_int, without: missing();
 
     // Functions that open and close streams with descriptors.
-    fn fopen(path: *const c_char, mode: *const c_char) -> *mut c_void, without: null_mut();
-    fn tmpfile() -> *mut c_void, without: null_mut();
-    fn popen(command: *const c_char, mode: *const c_char) -> *mut c_void, without: null_mut();
     fn pclose(stream: *mut c_void) -> c_int, without: missing();
-    fn opendir(path: *const c_char) -> *mut c_void, without: null_mut();
     fn closedir(folder: *mut c_void) -> c_int, without: missing();
 
     // Functions that allocate blocks of the C heap, which the caller must free.
     fn malloc_usable_size(block: *mut c_void) -> usize, without: 0;
-    fn strdup(text: *const c_char) -> *mut c_char, without: null_mut();
-    fn strndup(text: *const c_char, most: usize) -> *mut c_char, without: null_mut();
-    fn realpath(path: *const c_char, buffer: *mut c_char) -> *mut c_char, without: null_mut();
-    fn canonicalize_file_name(path: *const c_char) -> *mut c_char, without: null_mut();
-    fn getcwd(buffer: *mut c_char, room: usize) -> *mut c_char, without: null_mut();
-    fn get_current_dir_name() -> *mut c_char, without: null_mut();
-    fn vasprintf(text: *mut *mut c_char, format: *const c_char, arguments: *mut c_void) -> c_int, without: missing();
-    fn __vasprintf_chk(text: *mut *mut c_char, flag: c_int, format: *const c_char, arguments: *mut c_void) -> c_int, without: missing();
-    fn getline(line: *mut *mut c_char, room: *mut usize, stream: *mut c_void) -> isize, without: missing() as isize;
-    fn getdelim(line: *mut *mut c_char, room: *mut usize, end: c_int, stream: *mut c_void) -> isize, without: missing() as isize;
 
     // Functions that register handlers for `fork`.
     fn __register_atfork(prepare: AtFork, parent: AtFork, child: AtFork, dso: *mut c_void) -> c_int, without: libc::ENOSYS;

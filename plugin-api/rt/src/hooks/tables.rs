@@ -1,5 +1,5 @@
 //! Hooks of functions that store an address of the module in a table or a variable of a different library: unwind tables, streams and their
-//! buffers. This file also contains the hooks of functions that create a stream with a descriptor.
+//! buffers.
 
 use core::ffi::{c_char, c_int, c_void};
 use core::ptr::null;
@@ -18,13 +18,6 @@ pub struct StreamFunctions {
     pub seek: Option<unsafe extern "C" fn(*mut c_void, *mut i64, c_int) -> c_int>,
     /// Closes the stream.
     pub close: Option<unsafe extern "C" fn(*mut c_void) -> c_int>,
-}
-
-streams! {
-    fopen(path: *const c_char, mode: *const c_char), 0 with fd of fileno;
-    tmpfile(), 2 with fd of fileno;
-    popen(command: *const c_char, mode: *const c_char), 3 with fd of fileno;
-    opendir(path: *const c_char), 4 with fd of dirfd;
 }
 
 memory_streams! {

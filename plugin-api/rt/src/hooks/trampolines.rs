@@ -75,6 +75,14 @@ pub(super) fn once<R>(call: impl FnOnce() -> R) -> impl FnOnce() -> R {
     call
 }
 
+/// Defines hooks of functions that create a descriptor, a stream or a block, each by the macro that its line names. The results `without`
+/// are for `platform!`.
+macro_rules! reports {
+    ($(
+        fn $name:ident($($arg:ident: $ty:ty),*) -> $ret:ty, without: $without:expr, hook: [$hook:ident $($more:tt)*];
+    )*) => {$($hook! { $name($($arg: $ty),*) $($more)*; })*};
+}
+
 /// Defines hooks of functions that create a descriptor. The hooks report the descriptor to the host.
 macro_rules! openers {
     ($($name:ident($($arg:ident: $ty:ty),*);)*) => {$(trampoline! { $name: $name($($arg: $ty),*) -> c_int {
@@ -89,7 +97,7 @@ macro_rules! openers {
 
 /// Defines hooks of functions that create two descriptors and store them at the address in their last argument.
 macro_rules! pair_openers {
-    ($($name:ident($($arg:ident: $ty:ty),*; $pair:ident);)*) => {$(trampoline! { $name: $name($($arg: $ty),*) -> c_int {
+    ($($name:ident($($arg:ident: $ty:ty),*) at $pair:ident;)*) => {$(trampoline! { $name: $name($($arg: $ty),*) -> c_int {
         // SAFETY: the caller fulfills the C function's contract, so two new descriptors are stored at `$pair` if the result is zero.
         unsafe {
             let result = $crate::hooks::platform::$name($($arg),*);
@@ -117,7 +125,7 @@ macro_rules! makers {
 
 /// Defines hooks of functions that allocate a block, print into the block, and store the block's address at `$text`.
 macro_rules! printers {
-    ($($name:ident($($arg:ident: $ty:ty),*; $text:ident);)*) => {$(trampoline! {
+    ($($name:ident($($arg:ident: $ty:ty),*) at $text:ident;)*) => {$(trampoline! {
         $name:
         /// The last argument is a `va_list`, passed as an address.
         $name($($arg: $ty),*) -> c_int {
@@ -135,7 +143,7 @@ macro_rules! printers {
 
 /// Defines hooks of functions that read into the block at `$line` or into a new block. The C library may move the existing block.
 macro_rules! readers {
-    ($($name:ident($($arg:ident: $ty:ty),*; $line:ident $room:ident);)*) => {$(trampoline! { $name: $name($($arg: $ty),*) -> isize {
+    ($($name:ident($($arg:ident: $ty:ty),*) at $line:ident $room:ident;)*) => {$(trampoline! { $name: $name($($arg: $ty),*) -> isize {
         // SAFETY: the caller fulfills the C function's contract: `$line` points to the address of a block or to null, and the
         // function overwrites this address. The platform rejects a null `$line`.
         unsafe {
