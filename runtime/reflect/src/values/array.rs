@@ -89,6 +89,42 @@ macro_rules! elements {
 }
 pub(super) use elements;
 
+/// Implements the memory operations of arrays and lists of delegates.
+macro_rules! array_memory {
+    () => {
+        fn copy(to: Mut<'_, Self>, from: Ref<'_, Self>) {
+            to.rows().copy_from(from.rows());
+        }
+
+        fn equal(one: Ref<'_, Self>, two: Ref<'_, Self>) -> bool {
+            let (one, two) = (one.rows(), two.rows());
+            one.len() == two.len() && one.keys().zip(two.keys()).all(|(one, two)| one.equal(two))
+        }
+
+        fn hash(at: Ref<'_, Self>, hasher: &mut dyn Hasher) {
+            hasher.write_u32(at.rows().len());
+            at.rows().keys().for_each(|element| element.hash_into(hasher));
+        }
+
+        fn destroy(at: Mut<'_, Self>) {
+            at.rows().destroy();
+        }
+
+        fn visit_objects(at: Ref<'_, Self>, visit: &mut dyn FnMut(ObjectHandle)) {
+            if at.of().ty().holds_objects() {
+                at.rows().keys().for_each(|element| element.visit_objects(visit));
+            }
+        }
+
+        fn map_objects(at: Mut<'_, Self>, map: &mut dyn FnMut(ObjectHandle) -> ObjectHandle) {
+            if at.of().ty().names_objects() {
+                at.rows().keys().for_each(|element| element.map_objects(map));
+            }
+        }
+    };
+}
+pub(super) use array_memory;
+
 impl Kind for Array {
     type Of = Rc<ElementType>;
     type Raw = ArrayRaw;
@@ -96,35 +132,7 @@ impl Kind for Array {
 
     elements!();
 
-    fn copy(to: Mut<'_, Self>, from: Ref<'_, Self>) {
-        to.rows().copy_from(from.rows());
-    }
-
-    fn equal(one: Ref<'_, Self>, two: Ref<'_, Self>) -> bool {
-        let (one, two) = (one.rows(), two.rows());
-        one.len() == two.len() && one.keys().zip(two.keys()).all(|(one, two)| one.equal(two))
-    }
-
-    fn hash(at: Ref<'_, Self>, hasher: &mut dyn Hasher) {
-        hasher.write_u32(at.rows().len());
-        at.rows().keys().for_each(|element| element.hash_into(hasher));
-    }
-
-    fn destroy(at: Mut<'_, Self>) {
-        at.rows().destroy();
-    }
-
-    fn visit_objects(at: Ref<'_, Self>, visit: &mut dyn FnMut(ObjectHandle)) {
-        if at.of().ty().holds_objects() {
-            at.rows().keys().for_each(|element| element.visit_objects(visit));
-        }
-    }
-
-    fn map_objects(at: Mut<'_, Self>, map: &mut dyn FnMut(ObjectHandle) -> ObjectHandle) {
-        if at.of().ty().names_objects() {
-            at.rows().keys().for_each(|element| element.map_objects(map));
-        }
-    }
+    array_memory!();
 
     fn write(at: Mut<'_, Self>, value: &Vec<Value>) {
         let mut rows = at.rows();

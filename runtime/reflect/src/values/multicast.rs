@@ -8,6 +8,7 @@ use alcedo_abi::kinds::PropertyKind;
 use alcedo_abi::value::ArrayRaw;
 use alcedo_base::handles::ObjectHandle;
 
+use super::array::array_memory;
 use super::delegate::{self, Delegate, NATURE};
 use super::ptr::{Mut, Ref};
 use super::{Kind, Offer};
@@ -31,10 +32,6 @@ impl Rowed for Multicast {
 }
 
 const IN_IT: &str = "a list of delegates has delegates in it";
-
-fn delegates(at: Ref<'_, Multicast>) -> impl Iterator<Item = Ref<'_, Delegate>> {
-    at.rows().keys_of().expect(IN_IT)
-}
 
 /// Implements the methods of kinds whose [`Value`] is a list of bindings.
 macro_rules! several {
@@ -91,37 +88,14 @@ impl Kind for Multicast {
 
     several!();
 
-    fn copy(to: Mut<'_, Self>, from: Ref<'_, Self>) {
-        to.rows().copy_from(from.rows());
-    }
-
-    fn equal(one: Ref<'_, Self>, two: Ref<'_, Self>) -> bool {
-        one.raw().len == two.raw().len && delegates(one).zip(delegates(two)).all(|(one, two)| Delegate::equal(one, two))
-    }
-
-    fn hash(at: Ref<'_, Self>, hasher: &mut dyn Hasher) {
-        hasher.write_u32(at.raw().len);
-        delegates(at).for_each(|one| Delegate::hash(one, hasher));
-    }
-
-    fn destroy(at: Mut<'_, Self>) {
-        at.rows().destroy();
-    }
-
-    fn visit_objects(at: Ref<'_, Self>, visit: &mut dyn FnMut(ObjectHandle)) {
-        delegates(at).for_each(|one| Delegate::visit_objects(one, visit));
-    }
-
-    fn map_objects(at: Mut<'_, Self>, map: &mut dyn FnMut(ObjectHandle) -> ObjectHandle) {
-        at.rows().keys_of().expect(IN_IT).for_each(|one| Delegate::map_objects(one, map));
-    }
+    array_memory!();
 
     fn mark(at: Mut<'_, Self>, fresh: impl FnOnce() -> Option<NonZeroU32>) -> Option<NonZeroU32> {
         at.rows().mark(fresh)
     }
 
     fn read(at: Ref<'_, Self>) -> Vec<Binding> {
-        delegates(at).map(Delegate::read).collect()
+        at.rows().keys_of().expect(IN_IT).map(Delegate::read).collect()
     }
 
     fn write(at: Mut<'_, Self>, value: &Vec<Binding>) {
