@@ -352,9 +352,7 @@ impl<'a> Frame<'a> {
             Some(location) => location,
             None => self.result_location()?,
         };
-        if !location.ptr_mut().set(result) {
-            return Err(location.mismatch(&T::describe()));
-        }
+        location.store(result)?;
         self.stage = Stage::Returned;
         Ok(())
     }

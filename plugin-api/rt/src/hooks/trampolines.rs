@@ -400,9 +400,9 @@ pub unsafe extern "C" fn pthread_setname_np(thread: usize, name: *const c_char) 
     }
 }
 
-/// Hook of `syscall`. All six arguments are passed, as in the variadic C function. System calls that map memory use the hooks. The host
 /// Hook of `syscall`. Passes on all six arguments that the variadic C function can have. System calls that map memory are passed to the
 /// hooks of the corresponding C functions, so that the host also records this memory.
+///
 /// # Safety
 /// The caller fulfills the contract of the C function.
 pub unsafe extern "C" fn syscall(
