@@ -400,31 +400,22 @@ impl<'f, K: Kind> Borrowed<'f, K> {
     }
 }
 
-// SAFETY: the view has just checked that the value is at this address.
-unsafe impl<K: Kind> IntoHost<K> for Borrowed<'_, K> {
-    fn host_address(&self) -> Result<Option<*const K::Raw>, CallError> {
-        self.ptr().map(|value| Some(value.at()))
-    }
+macro_rules! views {
+    ($($view:ty),*) => {$(
+        // SAFETY: the view has just checked that the value is at this address.
+        unsafe impl<K: Kind> IntoHost<K> for $view {
+            fn host_address(&self) -> Result<Option<*const K::Raw>, CallError> {
+                self.ptr().map(|value| Some(value.at()))
+            }
 
-    fn put(&self, target: PtrMut<'_, K>) -> Result<(), CallError> {
-        put_copy(self.ptr()?, target)
-    }
+            fn put(&self, target: PtrMut<'_, K>) -> Result<(), CallError> {
+                let from = self.ptr()?;
+                verbs::copy(&target.into_location(ObjectHandle::NONE)?, from)
+            }
+        }
+    )*};
 }
-
-// SAFETY: the view has just checked that the value is at this address.
-unsafe impl<K: Kind> IntoHost<K> for &Borrowed<'_, K> {
-    fn host_address(&self) -> Result<Option<*const K::Raw>, CallError> {
-        self.ptr().map(|value| Some(value.at()))
-    }
-
-    fn put(&self, target: PtrMut<'_, K>) -> Result<(), CallError> {
-        put_copy(self.ptr()?, target)
-    }
-}
-
-fn put_copy<T: Value>(from: Ptr<'_, T>, target: PtrMut<'_, T>) -> Result<(), CallError> {
-    verbs::copy(&target.into_location(ObjectHandle::NONE)?, from)
-}
+views!(Borrowed<'_, K>, &Borrowed<'_, K>);
 
 /// Returns a view of a value in host memory.
 pub fn borrowed_view<'f, K: Kind>(value: Viewable<'_, K, impl FnOnce() -> ValidityToken<'f>>) -> Borrowed<'f, K> {

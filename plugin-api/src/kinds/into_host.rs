@@ -94,27 +94,21 @@ pub(super) fn owned<K: Kind>(argument: impl IntoHost<K>) -> Result<K, CallError>
     Ok(value)
 }
 
-// SAFETY: `Value::host_address` has the same contract.
-unsafe impl<T: Value> IntoHost<T> for T {
-    fn host_address(&self) -> Result<Option<*const T::Raw>, CallError> {
-        Value::host_address(self)
-    }
+macro_rules! values {
+    ($($argument:ty),*) => {$(
+        // SAFETY: `Value::host_address` has the same contract.
+        unsafe impl<T: Value> IntoHost<T> for $argument {
+            fn host_address(&self) -> Result<Option<*const T::Raw>, CallError> {
+                <T as Value>::host_address(self)
+            }
 
-    fn put(&self, target: PtrMut<'_, T>) -> Result<(), CallError> {
-        self.store(target)
-    }
+            fn put(&self, target: PtrMut<'_, T>) -> Result<(), CallError> {
+                self.store(target)
+            }
+        }
+    )*};
 }
-
-// SAFETY: `Value::host_address` has the same contract.
-unsafe impl<T: Value> IntoHost<T> for &T {
-    fn host_address(&self) -> Result<Option<*const T::Raw>, CallError> {
-        Value::host_address(*self)
-    }
-
-    fn put(&self, target: PtrMut<'_, T>) -> Result<(), CallError> {
-        self.store(target)
-    }
-}
+values!(T, &T);
 
 impl<'a, T: Value> Ptr<'a, T> {
     /// Returns a pointer to the argument if the argument is already in host form.
