@@ -80,9 +80,6 @@ impl PropertyType {
             TypeText::Struct(path) => {
                 resolver.structure(path).map(Self::Struct).ok_or_else(|| undeclared("struct", path))
             }
-            TypeText::Reference(PropertyKind::ENUM, path) => {
-                resolver.enumeration(path).map(Self::Enum).ok_or_else(|| undeclared("enum", path))
-            }
             TypeText::Reference(kind, path) => reference(text, *kind, path, resolver),
             TypeText::Container(kind, of) => match (*kind, of.as_slice()) {
                 (PropertyKind::ARRAY, [element]) => {
@@ -132,6 +129,9 @@ fn reference(
     resolver: &dyn TypeResolver,
 ) -> Result<PropertyType, TypeError> {
     match kind {
+        PropertyKind::ENUM => {
+            return resolver.enumeration(path).map(PropertyType::Enum).ok_or_else(|| undeclared("enum", path));
+        }
         PropertyKind::SCRIPT_INTERFACE if resolver.has_interface(path) => {}
         PropertyKind::SCRIPT_INTERFACE => return Err(undeclared("interface", path)),
         _ if resolver.has_class(path) => {}
@@ -173,8 +173,6 @@ fn check_type_text(text: &TypeText, resolver: &dyn TypeResolver) -> Result<(), T
         TypeText::Plain(_) => Ok(()),
         TypeText::Struct(path) if resolver.has_struct(path) => Ok(()),
         TypeText::Struct(path) => Err(undeclared("struct", path)),
-        TypeText::Reference(PropertyKind::ENUM, path) if resolver.enumeration(path).is_some() => Ok(()),
-        TypeText::Reference(PropertyKind::ENUM, path) => Err(undeclared("enum", path)),
         TypeText::Reference(kind, path) => reference(text, *kind, path, resolver).map(|_| ()),
         TypeText::Container(_, of) => of.iter().try_for_each(|inner| check_type_text(inner, resolver)),
         TypeText::Delegate(_, path, signature) => check_delegate(text, path.as_deref(), signature, resolver),
