@@ -3,6 +3,7 @@
 //! function, and the host's function or the form of the hook.
 
 use core::ffi::{c_char, c_int, c_uint, c_void};
+use core::ptr::null;
 
 use alcedo_abi::hooks::{Destructor, OnExit, ThreadStart};
 
@@ -104,6 +105,11 @@ macro_rules! creating_functions {
             fn tmpfile() -> *mut c_void, without: null_mut(), hook: [streams, 2 with fd of fileno];
             fn popen(command: *const c_char, mode: *const c_char) -> *mut c_void, without: null_mut(), hook: [streams, 3 with fd of fileno];
             fn opendir(path: *const c_char) -> *mut c_void, without: null_mut(), hook: [streams, 4 with fd of dirfd];
+
+            fn open_memstream(bytes: *mut *mut c_char, len: *mut usize) -> *mut c_void, without: null_mut(), hook: [memory_streams, c"open_memstream", 0 at bytes.cast_const().cast()];
+            fn open_wmemstream(text: *mut *mut c_int, len: *mut usize) -> *mut c_void, without: null_mut(), hook: [memory_streams, c"open_wmemstream", 1 at text.cast_const().cast()];
+            // If `buffer` is null, the C library allocates the buffer.
+            fn fmemopen(buffer: *mut c_void, len: usize, mode: *const c_char) -> *mut c_void, without: null_mut(), hook: [memory_streams if !buffer.is_null(), c"fmemopen", 2 at null()];
 
             // Functions that allocate blocks of the C heap, which the caller must free.
             fn strdup(text: *const c_char) -> *mut c_char, without: null_mut(), hook: [makers];

@@ -156,9 +156,6 @@ platform! {
 
     fn __register_frame(begin: *const c_void);
     fn __deregister_frame(begin: *const c_void);
-    fn open_memstream(bytes: *mut *mut c_char, len: *mut usize) -> *mut c_void, without: null_mut();
-    fn open_wmemstream(text: *mut *mut c_int, len: *mut usize) -> *mut c_void, without: null_mut();
-    fn fmemopen(buffer: *mut c_void, len: usize, mode: *const c_char) -> *mut c_void, without: null_mut();
     fn fclose(stream: *mut c_void) -> c_int, without: missing();
     fn setvbuf(stream: *mut c_void, buffer: *mut c_char, mode: c_int, len: usize) -> c_int, without: missing();
     fn setbuffer(stream: *mut c_void, buffer: *mut c_char, len: usize);

@@ -2,7 +2,6 @@
 //! buffers.
 
 use core::ffi::{c_char, c_int, c_void};
-use core::ptr::null;
 
 use super::notes::{frame_is_there, stream_closed};
 
@@ -18,13 +17,6 @@ pub struct StreamFunctions {
     pub seek: Option<unsafe extern "C" fn(*mut c_void, *mut i64, c_int) -> c_int>,
     /// Closes the stream.
     pub close: Option<unsafe extern "C" fn(*mut c_void) -> c_int>,
-}
-
-memory_streams! {
-    open_memstream(bytes: *mut *mut c_char, len: *mut usize), c"open_memstream", 0 at bytes.cast_const().cast();
-    open_wmemstream(text: *mut *mut c_int, len: *mut usize), c"open_wmemstream", 1 at text.cast_const().cast();
-    /// If `buffer` is null, the C library allocates the buffer.
-    fmemopen(buffer: *mut c_void, len: usize, mode: *const c_char) if !buffer.is_null(), c"fmemopen", 2 at null();
 }
 
 around! {

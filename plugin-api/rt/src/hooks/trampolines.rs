@@ -168,9 +168,8 @@ macro_rules! readers {
 /// C function.
 macro_rules! streams {
     ($(
-        $(#[doc = $doc:tt])*
         $name:ident($($arg:ident: $ty:ty),*), $made_by:literal with $fd:ident $(of $kind:ident)?;
-    )*) => {$(trampoline! { $name: $(#[doc = $doc])* $name($($arg: $ty),*) -> *mut c_void {
+    )*) => {$(trampoline! { $name: $name($($arg: $ty),*) -> *mut c_void {
         // SAFETY: the caller fulfills the C function's contract, so the result is a new stream of this kind, or null.
         unsafe {
             let stream = $crate::hooks::platform::$name($($arg),*);
@@ -187,9 +186,8 @@ macro_rules! streams {
 /// the stream would outlive the module.
 macro_rules! memory_streams {
     ($(
-        $(#[doc = $doc:tt])*
         $name:ident($($arg:ident: $ty:ty),*) $(if $condition:expr)?, $text:literal, $made_by:literal at $buffer:expr;
-    )*) => {$(trampoline! { $name: $(#[doc = $doc])* $name($($arg: $ty),*) -> *mut c_void {
+    )*) => {$(trampoline! { $name: $name($($arg: $ty),*) -> *mut c_void {
         let is_over_ours = true $(&& $condition)?;
         if is_over_ours && $crate::hooks::closing::is_refused($text) {
             return core::ptr::null_mut();
