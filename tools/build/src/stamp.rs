@@ -1,7 +1,7 @@
 //! Determines versions of files from the metadata of the file system, without reading contents. A version changes if a file is written,
 //! replaced, or restored.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -38,20 +38,21 @@ const MOST_FILES: usize = 10_000;
 
 impl Stamp {
     pub(crate) fn of(path: &Path) -> Self {
-        match fs::metadata(path) {
-            Ok(metadata) if metadata.is_dir() => folder(path).map_or(Self::Unknown, Self::Folder),
-            Ok(metadata) => Self::File(Version::of(&metadata)),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Self::Missing,
-            Err(_) => Self::Unknown,
-        }
+        Self::until(path, None)
     }
 
-    /// Returns the stamp of a file that builds do not write. Returns `Unknown` if the file was written or replaced after `start`, because
-    /// the build may have read either version.
+    /// Returns the stamp of a file or folder that builds do not write. Returns `Unknown` if a file was written, replaced or deleted after
+    /// `start`, because the build may have read either version.
     pub(crate) fn before(path: &Path, start: SystemTime) -> Self {
-        match Self::of(path) {
-            Self::File(version) if !version.is_before(start) => Self::Unknown,
-            stamp => stamp,
+        Self::until(path, Some(start))
+    }
+
+    fn until(path: &Path, start: Option<SystemTime>) -> Self {
+        match fs::metadata(path) {
+            Ok(metadata) if metadata.is_dir() => folder(path, start).map_or(Self::Unknown, Self::Folder),
+            Ok(metadata) => Version::of(&metadata, start).map_or(Self::Unknown, Self::File),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Self::Missing,
+            Err(_) => Self::Unknown,
         }
     }
 
@@ -62,7 +63,8 @@ impl Stamp {
 }
 
 impl Version {
-    fn of(metadata: &Metadata) -> Self {
+    /// Returns the version of a file or folder. Returns `None` if the file has changed since `start`.
+    fn of(metadata: &Metadata, start: Option<SystemTime>) -> Option<Self> {
         #[cfg(unix)]
         let changed = {
             use std::os::unix::fs::MetadataExt as _;
@@ -70,7 +72,8 @@ impl Version {
         };
         #[cfg(not(unix))]
         let changed = (0, 0, 0);
-        Self { modified: metadata.modified().ok(), changed, length: metadata.len() }
+        let version = Self { modified: metadata.modified().ok(), changed, length: metadata.len() };
+        start.is_none_or(|start| version.is_before(start)).then_some(version)
     }
 
     /// Returns `true` if the file is unchanged since `start`. A replacement by an older file counts as a change.
@@ -99,21 +102,33 @@ pub(crate) fn contents(stamps: &Stamps) -> Option<u128> {
     Some(digest.digest128())
 }
 
-/// Returns a digest of the versions of all files below a folder. Returns `None` if the folder cannot be listed, or contains too many files.
-fn folder(root: &Path) -> Option<u128> {
-    let (mut waiting, mut files) = (vec![root.to_owned()], Vec::new());
+/// Returns a digest of the versions of all files below a folder. Follows symbolic links, as cargo does. Returns `None` if a folder cannot
+/// be listed, if the folder contains too many files, or if a file or folder has changed since `start`.
+fn folder(root: &Path, start: Option<SystemTime>) -> Option<u128> {
+    let (mut waiting, mut listed, mut files) = (vec![root.to_owned()], BTreeSet::new(), Vec::new());
     while let Some(dir) = waiting.pop() {
-        for entry in fs::read_dir(dir).ok()? {
+        // Lists each folder once, because a symbolic link may point to a parent folder.
+        if !listed.insert(dir.canonicalize().ok()?) {
+            continue;
+        }
+        // The time of a folder shows that a file was deleted.
+        Version::of(&fs::metadata(&dir).ok()?, start)?;
+        for entry in fs::read_dir(&dir).ok()? {
             let path = entry.ok()?.path();
-            // Treats a symbolic link as a file, because it may point to a parent folder.
-            let metadata = fs::symlink_metadata(&path).ok()?;
-            if metadata.is_dir() {
-                waiting.push(path);
-            } else {
-                files.push(format!("{} {:?}", path.display(), Version::of(&metadata)));
+            let link = fs::symlink_metadata(&path).ok()?;
+            match fs::metadata(&path) {
+                Ok(target) if target.is_dir() => waiting.push(path),
+                // A link without a target has only the version of the link.
+                target => {
+                    let target = match target {
+                        Ok(target) => Some(Version::of(&target, start)?),
+                        Err(_) => None,
+                    };
+                    files.push(format!("{} {:?} {target:?}", path.display(), Version::of(&link, start)?));
+                }
             }
         }
-        if files.len() > MOST_FILES {
+        if files.len() + listed.len() > MOST_FILES {
             return None;
         }
     }
@@ -182,6 +197,7 @@ mod tests {
         fs::File::options().write(true).open(&older).unwrap().set_modified(old).unwrap();
         fs::rename(&older, &file).unwrap();
         assert_eq!(Stamp::before(&file, start), Stamp::Unknown);
+        assert_eq!(Stamp::before(dir.path(), start), Stamp::Unknown);
     }
 
     #[test]
@@ -193,5 +209,8 @@ mod tests {
         assert!(Stamp::before(&file, now + Duration::from_secs(1)).is_same(&Stamp::of(&file)));
         let unknown = Stamp::before(&file, now - Duration::from_secs(1));
         assert!(unknown == Stamp::Unknown && !unknown.is_same(&unknown));
+        assert!(Stamp::before(dir.path(), now + Duration::from_secs(1)).is_same(&Stamp::of(dir.path())));
+        fs::remove_file(&file).unwrap();
+        assert_eq!(Stamp::before(dir.path(), now - Duration::from_secs(1)), Stamp::Unknown, "a file was deleted");
     }
 }

@@ -254,6 +254,49 @@ fn a_build_script_is_cargos_and_has_to_list_its_inputs() {
     assert_eq!(edits.built(&["sigma-text"], &["delta-text"]), unlisted);
 }
 
+const FOLDER_SCRIPT: &str = r#"fn main() {
+    let (file, wait) = ("data/a.txt", std::time::Duration::from_millis(20));
+    let text = std::fs::read_to_string(file).unwrap();
+    println!("cargo::rerun-if-changed=data");
+    println!("cargo::rustc-env=DATA={text}");
+    if text == "early-data" {
+        std::thread::sleep(wait);
+        std::fs::write(file, "alpha-data").unwrap();
+    }
+}"#;
+
+#[test]
+fn a_listed_folder_that_changes_during_a_build_is_read_again() {
+    let edits = Edits::new(&[
+        ("Cargo.toml", &cdylib("[workspace]")),
+        ("src/lib.rs", &strings(&["env!(\"DATA\")"])),
+        ("build.rs", FOLDER_SCRIPT),
+        ("data/a.txt", "early-data"),
+    ]);
+    assert_eq!(edits.built(&["early-data"], &[]), NOT_RECORDED);
+    assert_eq!(edits.built(&["alpha-data"], &["early-data"]), "data");
+    assert_eq!(edits.built(&["alpha-data"], &[]), "direct");
+}
+
+#[test]
+fn a_file_behind_a_link_in_a_listed_folder_is_cargos() {
+    let edits = Edits::new(&[
+        ("Cargo.toml", &cdylib("[workspace]")),
+        ("src/lib.rs", &strings(&["env!(\"DATA\")"])),
+        ("build.rs", FOLDER_SCRIPT),
+        ("data/b.txt", ""),
+        ("shared.txt", "alpha-data"),
+    ]);
+    let path = |path: &str| edits.scratch.path(path);
+    std::os::unix::fs::symlink(path("shared.txt"), path("data/a.txt")).unwrap();
+    std::os::unix::fs::symlink(path("data"), path("data/parent")).unwrap();
+    thread::sleep(Duration::from_millis(30));
+    edits.built(&["alpha-data"], &[]);
+    assert_eq!(edits.built(&["alpha-data"], &[]), "direct");
+    edits.edit("shared.txt", "alpha", "gamma");
+    assert_eq!(edits.built(&["gamma-data"], &["alpha-data"]), "data");
+}
+
 #[test]
 fn a_new_build_script_is_run_by_cargo() {
     let edits = Edits::new(&[
