@@ -150,6 +150,10 @@ impl Recorder {
         libraries: &[(PathBuf, PathBuf)],
     ) -> Option<Record> {
         let dir = call.folder(&unit.root)?;
+        // A member may name a workspace in any folder, and the call does not contain this folder. Cargo writes the lock file there.
+        if ![dir.as_path(), self.manifest.parent()?].iter().any(|root| root.join(LOCK_FILE).is_file()) {
+            return None;
+        }
         let list = dep_file(&call, Path::new(call.value("--out-dir")?))?;
         let own = self.own_sources(&list, &dir)?;
         let (programs, externs) = call.tools();

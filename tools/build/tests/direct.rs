@@ -187,6 +187,26 @@ fn a_manifest_that_a_plugin_includes_is_cargos() {
 }
 
 #[test]
+fn a_member_of_a_workspace_in_another_folder_is_cargos() {
+    let edits = Edits::new(&[
+        ("plug/Cargo.toml", &cdylib("").replace("edition", "workspace = \"../all\"\nedition")),
+        (
+            "plug/src/lib.rs",
+            &strings(&["const { if cfg!(debug_assertions) { \"alpha-build\" } else { \"gamma-build\" } }"]),
+        ),
+        (
+            "all/Cargo.toml",
+            "[workspace]\nmembers = [\"../plug\"]\nresolver = \"3\"\n[profile.dev]\ndebug-assertions = true\n",
+        ),
+    ]);
+    let manifest = edits.scratch.path("plug/Cargo.toml");
+    let request = BuildRequest::new(&manifest).target_dir(edits.scratch.path("out"));
+    edits.built_with(&request, &["alpha-build"], &[]);
+    edits.edit("all/Cargo.toml", "true", "false");
+    assert_eq!(edits.built_with(&request, &["gamma-build"], &["alpha-build"]).0, NOT_RECORDED);
+}
+
+#[test]
 fn a_variable_a_feature_and_a_manifest_are_cargos() {
     let source = strings(&["match option_env!(\"VOICE\") { Some(voice) => voice, None => \"no-voice\" }"]);
     let edits = Edits::new(&[
