@@ -103,9 +103,12 @@ impl CompilerCall {
         self.values(flag).next()
     }
 
-    /// Returns the value of a code generation option.
+    /// Returns the value of a code generation option. Flags of the user may have the forms `-Coption=value` and `--codegen option=value`.
     pub(crate) fn codegen(&self, option: &str) -> Option<&str> {
-        self.values("-C").find_map(|value| value.strip_prefix(option)?.strip_prefix('='))
+        let joined =
+            self.args.iter().filter_map(|arg| arg.strip_prefix("-C").or_else(|| arg.strip_prefix("--codegen=")));
+        let mut all = self.values("-C").chain(self.values("--codegen")).chain(joined);
+        all.find_map(|value| value.strip_prefix(option)?.strip_prefix('='))
     }
 
     pub(crate) fn env(&self, name: &str) -> Option<&str> {

@@ -206,6 +206,17 @@ fn a_member_of_a_workspace_in_another_folder_is_cargos() {
     assert_eq!(edits.built_with(&request, &["gamma-build"], &["alpha-build"]).0, NOT_RECORDED);
 }
 
+/// The program of a fast link fails here, so a build with this program would need cargo.
+#[test]
+fn a_linker_in_the_flags_of_the_user_is_kept() {
+    let plain = Edits::new(&[("Cargo.toml", &cdylib("[workspace]")), ("src/lib.rs", &strings(&["\"alpha-word\""]))]);
+    let edits = Edits { builder: Builder::new().linker("/bin/false"), ..plain };
+    let request = edits.scratch.request().env("RUSTFLAGS", "-Clinker=cc");
+    edits.built_with(&request, &["alpha-word"], &[]);
+    edits.edit("src/lib.rs", "alpha", "gamma");
+    assert_eq!(edits.built_with(&request, &["gamma-word"], &["alpha-word"]).0, "direct");
+}
+
 #[test]
 fn a_variable_a_feature_and_a_manifest_are_cargos() {
     let source = strings(&["match option_env!(\"VOICE\") { Some(voice) => voice, None => \"no-voice\" }"]);
