@@ -1,6 +1,8 @@
 //! Parses the compiler calls that cargo prints. With `-vv`, cargo prints each call with its variables and arguments, quoted for a shell. A
 //! wrapper program could also record the calls, but would change the environment of build scripts.
 
+use std::env;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 /// Call of the compiler for one crate.
@@ -130,14 +132,17 @@ impl CompilerCall {
         root.ancestors().nth(depth).map(Path::to_owned)
     }
 
-    /// Returns the programs and the libraries whose paths the call contains. The programs are the compiler and its wrapper. The libraries
-    /// are the crates of the flag `--extern`.
-    pub(crate) fn tools(&self) -> (Vec<PathBuf>, Vec<PathBuf>) {
-        let is_path = |word: &&str| Path::new(word).is_absolute();
+    /// Returns the programs and the libraries that the call names. The programs are the compiler and its wrapper. Searches a program without
+    /// a path in the folders of `path`, which is the value of the variable PATH. The libraries are the crates of the flag `--extern`.
+    pub(crate) fn tools(&self, path: &OsStr) -> (Vec<PathBuf>, Vec<PathBuf>) {
+        let find = |word: &str| {
+            let mut all = env::split_paths(path).map(|folder| folder.join(word));
+            all.find(|program| program.is_file()).unwrap_or_else(|| word.into())
+        };
         let wrapped = self.args.first().map(String::as_str).filter(|word| !word.starts_with('-'));
-        let programs = [Some(self.program.as_str()), wrapped].into_iter().flatten().filter(is_path);
+        let programs = [Some(self.program.as_str()), wrapped].into_iter().flatten();
         let libraries = self.values("--extern").filter_map(|word| word.split_once('=')).map(|(_, path)| path);
-        (programs.map(PathBuf::from).collect(), libraries.map(PathBuf::from).collect())
+        (programs.map(find).collect(), libraries.map(PathBuf::from).collect())
     }
 
     /// Returns the arguments of the same call with `dir` as the output folder, and with or without color in diagnostics.
@@ -176,7 +181,7 @@ and a line' CARGO_PKG_README='' /r/rustc --crate-name x --edition=2024 x/src/lib
         assert_eq!((call.env("CARGO_PKG_README"), call.program.as_str()), (Some(""), "/r/rustc"));
         assert_eq!((call.value("--check-cfg"), call.codegen("metadata")), (Some("cfg(a, values())"), Some("12")));
         assert!(call.is_cdylib());
-        assert_eq!(call.tools(), (vec![PathBuf::from("/r/rustc")], vec![PathBuf::from("/t/liba.rlib")]));
+        assert_eq!(call.tools("".as_ref()), (vec![PathBuf::from("/r/rustc")], vec![PathBuf::from("/t/liba.rlib")]));
     }
 
     #[test]

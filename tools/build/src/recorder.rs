@@ -1,7 +1,7 @@
 //! Stores the records of builds: cargo's compiler calls for each request, and the versions of all inputs to these calls.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -156,7 +156,7 @@ impl Recorder {
         }
         let list = dep_file(&call, Path::new(call.value("--out-dir")?))?;
         let own = self.own_sources(&list, &dir)?;
-        let (programs, externs) = call.tools();
+        let (programs, externs) = call.tools(self.environment.get(OsStr::new("PATH"))?);
         let all = dep_info::read(&unit.library.with_extension("d")).ok()?;
         if !all.iter().all(|path| path.is_absolute()) {
             return None;

@@ -218,6 +218,27 @@ fn a_linker_in_the_flags_of_the_user_is_kept() {
 }
 
 #[test]
+fn a_new_compiler_that_is_found_by_path_is_cargos() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let compiler = std::env::var("RUSTC").unwrap_or_else(|_| "rustc".to_owned());
+    let script = format!("#!/bin/sh\nexec '{compiler}' \"$@\"\n");
+    let edits = Edits::new(&[
+        ("Cargo.toml", &cdylib("[workspace]")),
+        ("src/lib.rs", &strings(&["\"alpha-word\""])),
+        ("bin/plain-compiler", &script),
+    ]);
+    let folder = edits.scratch.path("bin");
+    fs::set_permissions(folder.join("plain-compiler"), fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap());
+    let request = edits.scratch.request().env("PATH", path).env("RUSTC", "plain-compiler");
+    edits.built_with(&request, &["alpha-word"], &[]);
+    assert_eq!(edits.built_with(&request, &["alpha-word"], &[]).0, "direct");
+    edits.edit("bin/plain-compiler", "#!/bin/sh", "#!/bin/sh -e");
+    assert_eq!(edits.built_with(&request, &["alpha-word"], &[]).0, "plain-compiler");
+}
+
+#[test]
 fn a_variable_a_feature_and_a_manifest_are_cargos() {
     let source = strings(&["match option_env!(\"VOICE\") { Some(voice) => voice, None => \"no-voice\" }"]);
     let edits = Edits::new(&[
