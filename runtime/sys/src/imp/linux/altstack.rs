@@ -38,11 +38,6 @@ struct Set {
     ledger: Arc<Ledger>,
     tid: i32,
     since: Instant,
-    stacks: Stacks,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Stacks {
     now: Stack,
     before: Stack,
 }
@@ -76,22 +71,22 @@ fn note(records: &mut Vec<Set>, ledger: Arc<Ledger>, tid: i32, now: Stack, befor
     // An image that has set the previous stack again needs no record.
     if !now.is(first) {
         let before = if first.is(before) { first } else { before_of(records, tid, before).unwrap_or(first) };
-        records.push(Set { ledger, tid, since: Instant::now(), stacks: Stacks { now, before } });
+        records.push(Set { ledger, tid, since: Instant::now(), now, before });
     }
 }
 
 /// Returns `before` if an image has set this stack for the thread. When that image is unmapped, this stack is replaced by its own previous
 /// stack.
 fn before_of(records: &[Set], tid: i32, before: Stack) -> Option<Stack> {
-    records.iter().any(|set| set.tid == tid && set.stacks.now.is(before)).then_some(before)
+    records.iter().any(|set| set.tid == tid && set.now.is(before)).then_some(before)
 }
 
 /// Removes a record. If another record has the removed stack as its previous stack, this previous stack is replaced by the stack before the
 /// removed one. Returns the removed stack and its previous stack.
 fn take_out(records: &mut Vec<Set>, at: usize) -> (Stack, Stack) {
-    let Set { tid, stacks: Stacks { now, before }, .. } = records.remove(at);
-    for other in records.iter_mut().filter(|set| set.tid == tid && set.stacks.before.is(now)) {
-        other.stacks.before = before;
+    let Set { tid, now, before, .. } = records.remove(at);
+    for other in records.iter_mut().filter(|set| set.tid == tid && set.before.is(now)) {
+        other.before = before;
     }
     (now, before)
 }
@@ -104,7 +99,7 @@ pub(super) fn restore(chosen: impl Fn(&Ledger) -> bool) {
     let mut at = 0;
     while let Some(found) = records[at..].iter().position(|set| set.tid == tid && chosen(&set.ledger)) {
         at += found;
-        let Stacks { now, before } = records[at].stacks;
+        let Set { now, before, .. } = records[at];
         // Leaves the current stack unchanged if other code has set it later.
         if Stack::here().is_ok_and(|stack| stack.is(now)) && before.put().is_err() {
             at += 1;
@@ -139,7 +134,7 @@ fn of_image(ledger: &Ledger) -> Vec<(i32, Instant)> {
     let mut records = lock(&RECORDS);
     let here = kernel::own_tid();
     records.retain(|set| !is_of(set) || set.tid == here || kernel::thread_exists(set.tid));
-    records.iter().filter(|set| is_of(set) && set.stacks.now.is_there()).map(|set| (set.tid, set.since)).collect()
+    records.iter().filter(|set| is_of(set) && set.now.is_there()).map(|set| (set.tid, set.since)).collect()
 }
 
 #[cfg(test)]
@@ -155,7 +150,7 @@ mod tests {
 
     /// Returns for each record the stack that was set and the stack to be restored.
     fn pairs(records: &[Set]) -> Vec<(usize, usize)> {
-        records.iter().map(|set| (set.stacks.now.start(), set.stacks.before.start())).collect()
+        records.iter().map(|set| (set.now.start(), set.before.start())).collect()
     }
 
     #[test]
