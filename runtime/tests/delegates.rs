@@ -538,31 +538,42 @@ fn an_invalid_host_delegate_is_refused_before_the_host_exists() {
 #[test]
 #[expect(deprecated, reason = "yields below a host frame, without access to the generator's scope")]
 fn interleaved_broadcasts_of_coroutines_call_only_their_own_bindings() {
+    thread_local! {
+        /// Stored in a thread-local, because a generator must be `Send` and a host is not.
+        static BROADCASTS: RefCell<Vec<Rc<dyn Fn()>>> = const { RefCell::new(Vec::new()) };
+    }
     let host = support::builder().natives(natives![Bell, MayToll, OnTolled]).build().expect("a host");
-    let (order, mut listeners, runtime) = (Rc::new(RefCell::new(Vec::new())), Vec::new(), &host);
-    let mut broadcasts = ["one", "two"].map(|name| {
-        let bell = runtime.objects().spawn_as::<Bell>().expect("a bell");
-        let tolled = runtime.objects().with(bell, |bell| bell.on_tolled().detach()).expect("it is there");
-        listeners.extend([false, true].map(|suspends| {
+    let (order, mut listeners) = (Rc::new(RefCell::new(Vec::new())), Vec::new());
+    for name in ["one", "two"] {
+        let bell = host.objects().spawn_as::<Bell>().expect("a bell");
+        let tolled = host.objects().with(bell, |bell| bell.on_tolled().detach()).expect("it is there");
+        for suspends in [false, true] {
             let order = Rc::clone(&order);
-            let listener = tolled.listen(runtime, move |_, _| {
+            let listener = tolled.listen(&host, move |_, _| {
                 order.borrow_mut().push((name, suspends));
                 if suspends {
                     generator::yield_with(0_u64);
                 }
                 Ok(())
             });
-            listener.unwrap_or_else(|error| panic!("{error}"))
-        }));
-        generator::Gn::<()>::new_scoped_opt_local(0x1_0000, move |_scope| -> u64 {
-            tolled.call(runtime, (1, bell)).unwrap_or_else(|error| panic!("{error}"));
-            1
+            listeners.push(listener.unwrap_or_else(|error| panic!("{error}")));
+        }
+        let runtime = host.clone();
+        let broadcast = move || tolled.call(&runtime, (1, bell)).unwrap_or_else(|error| panic!("{error}"));
+        BROADCASTS.with_borrow_mut(|all| all.push(Rc::new(broadcast)));
+    }
+    let mut generators = [0, 1].map(|at| {
+        generator::Gn::<()>::new_opt(0x1_0000, move || {
+            let broadcast = BROADCASTS.with_borrow(|all| Rc::clone(&all[at]));
+            broadcast();
+            1_u64
         })
     });
     for at in [0, 1, 0, 1] {
-        let _yielded = broadcasts[at].resume();
+        let _yielded = generators[at].resume();
     }
     assert_eq!(*order.borrow(), [("one", true), ("two", true), ("one", false), ("two", false)]);
+    BROADCASTS.take();
 }
 
 #[test]
