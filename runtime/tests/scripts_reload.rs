@@ -476,6 +476,30 @@ fn an_undone_edit_loses_nothing_and_reports_count_each_value() {
 }
 
 #[test]
+fn a_dormant_value_returns_although_a_base_took_its_name_and_retyped_it() {
+    let (nest, kid) = ("class Nest extends Object;\nvar int Old;\n", "class Kid extends Nest;\nvar string Mine;\n");
+    let package = Package::new("Tale", &[("Nest.uc", nest), ("Kid.uc", kid)]);
+    let host = host(&package);
+    let object = spawn(&host, "/Script/Tale.Kid");
+    let mine = Value::Text("hello".into());
+    host.objects().set(object, "Old", &Value::I32(3)).expect("it fits");
+    host.objects().set(object, "Mine", &mine).expect("it fits");
+    package.remove("Kid.uc");
+    reload_of(&host, &package);
+    package.write("Nest.uc", &nest.replace("Old", "Mine<Was=Old>"));
+    reload_of(&host, &package);
+    assert_eq!(get(&host, object, "Mine"), Value::I32(3));
+    let file = package.folder.parent().expect("a folder").join("world");
+    host.worlds().save(&file).expect("saved");
+    package.write("Nest.uc", nest);
+    reload_of(&host, &package);
+    package.write("Kid.uc", kid);
+    reload_of(&host, &package);
+    assert_eq!(["Old", "Mine"].map(|name| get(&host, object, name)), [Value::I32(3), mine]);
+    host.worlds().load(&file).unwrap_or_else(|error| panic!("{error}"));
+}
+
+#[test]
 fn values_survive_one_undo_of_several_edits() {
     let [first, reordered] = ["enum E { M_0, M_3, M_1, M_4 };\n", "enum E { M_4, M_3, M_0, M_1 };\n"];
     let field = |order: &str, fields: &str| format!("{order}struct S {{ {fields} }};\nvar S b;\n");

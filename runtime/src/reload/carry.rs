@@ -207,7 +207,18 @@ pub(super) fn asleep(
             };
             values.push((Rc::clone(&property.text), kept));
         }
-        before = sources.dormant.cloned();
+        // The object remains dormant with the body of a base class, and keeps all values that do not fit into this body. If a base class
+        // has returned, its properties can hold some of these values again.
+        before = sources.dormant.map(|dormant| {
+            let can_hold = |property: &Property, value: &KeptValue| match value {
+                KeptValue::Own(value) => fitting(sources, property, &value.clone().into()).is_some(),
+                KeptValue::Default => false,
+            };
+            let restored = plan.restored(dormant, can_hold);
+            let mut left = dormant.clone();
+            left.values.retain(|(name, _)| !restored.contains(&**name));
+            left
+        });
         Ok(())
     })?;
     body.removed = removed.boxed();
@@ -216,10 +227,6 @@ pub(super) fn asleep(
         bases.pop();
         return Ok(Dormant { class: Rc::clone(&plan.old.path), bases, values, fields });
     };
-    // The object remains dormant with the body of a base class, and keeps all values that do not fit into this body. If a base class has
-    // returned, its properties can hold some of these values again.
-    let restored = plan.restored(&dormant);
-    dormant.values.retain(|(name, _)| !restored.contains(&**name));
     for (_, value) in &dormant.values {
         let change = &mut changes[plan.asleep];
         *if *value == KeptValue::Default { &mut change.followed } else { &mut change.dormant } += 1;
@@ -242,7 +249,7 @@ fn keep_removed(
     // A dormant object may have values for properties that the new build of its class lacks.
     let asleep = sources.dormant.filter(|_| !matches!(plan.object_plan, ObjectPlan::Dormant { .. }));
     let Some(dormant) = asleep else { return Ok(()) };
-    let restored = plan.restored(dormant);
+    let restored = plan.restored(dormant, |_property, _value| true);
     for (name, value) in &dormant.values {
         if !restored.contains(&**name) {
             let change = PropertyChange::line(changes, &plan.label, name, REMOVED);

@@ -16,7 +16,7 @@ use crate::emit::conversions::types_of;
 use crate::emit::diff::{self, PropertyDiff};
 use crate::handles::ObjectHandle;
 use crate::object::class::{Class, Subobject};
-use crate::object::dormant::Dormant;
+use crate::object::dormant::{Dormant, KeptValue};
 use crate::object::fixed::has_fixed;
 use crate::object::function::Function;
 use crate::object::path;
@@ -208,8 +208,12 @@ pub(super) struct WholeConversion {
 
 impl ClassPlan {
     /// Returns the names of the dormant values that the plan restores. If a property has dormant values under several names, selects the
-    /// first name. A renamed property restores the dormant value under its new name.
-    pub(super) fn restored(&self, dormant: &Dormant) -> FxHashSet<&str> {
+    /// first name. A renamed property restores the dormant value under its new name, if `can_hold` returns `true` for this value.
+    pub(super) fn restored(
+        &self,
+        dormant: &Dormant,
+        can_hold: impl Fn(&Property, &KeptValue) -> bool,
+    ) -> FxHashSet<&str> {
         let kept: FxHashSet<&str> = dormant.values.iter().map(|(name, _)| &**name).collect();
         let mut restored = FxHashSet::default();
         for (property, action) in &self.actions {
@@ -218,7 +222,8 @@ impl ClassPlan {
                     restored.extend(names.iter().map(|name| &**name).find(|name| kept.contains(name)));
                 }
                 Action::Carry { from, .. } | Action::Convert { from, .. } if is_renamed(from, property) => {
-                    restored.extend(Some(&*property.text).filter(|name| kept.contains(name)));
+                    let can_hold = |name: &&str| dormant.value(name).is_some_and(|value| can_hold(property, value));
+                    restored.extend(Some(&*property.text).filter(can_hold));
                 }
                 _ => {}
             }

@@ -334,17 +334,18 @@ impl Gathering<'_> {
             Ok::<_, CallError>(())
         })??;
         let Some(dormant) = body.dormant.as_deref() else { return Ok(Vec::new()) };
-        values.extend(self.asleep(dormant, notes.index as usize));
+        values.extend(self.asleep(dormant, body.class(), notes.index as usize));
         Ok(dormant.fields.clone())
     }
 
     /// Returns the dormant values of an object, with their property indices. The types are derived from the values, because the class of
-    /// the object is missing.
-    fn asleep(&mut self, dormant: &Dormant, class: usize) -> Saved {
+    /// the object is missing. Omits values whose names now belong to properties of a base class.
+    fn asleep(&mut self, dormant: &Dormant, base: &Class, class: usize) -> Saved {
         let record = &mut self.classes[class];
         let (names, indexes) = (&self.core.world.names, self.indexes);
         let mut values = Vec::new();
-        for (name, value) in &dormant.values {
+        let is_free = |name: &str| base.properties.iter().all(|property| *property.text != *name);
+        for (name, value) in dormant.values.iter().filter(|(name, _)| is_free(name)) {
             let known = record.properties.iter().position(|property| property.name == **name);
             let index = known.unwrap_or(record.properties.len());
             if known.is_none() {
