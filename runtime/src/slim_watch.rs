@@ -86,7 +86,11 @@ impl Watching {
             let replaced = self.slim.replace(&self.path);
             let is_over = matches!(replaced, Err(ContextError::ContextUnloading { .. }));
             if let Err(message) = panic_guard::caught(|| callback(replaced)) {
-                tracing::error!(slim = %self.slim, message, "the callback of the watch panicked; the watch continues");
+                let slim = &self.slim;
+                // The message of a log subscriber that panics is lost, but the watch continues.
+                let _lost = panic_guard::caught(
+                    || tracing::error!(%slim, message, "the callback of the watch panicked; the watch continues"),
+                );
             }
             if is_over {
                 return;

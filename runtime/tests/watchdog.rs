@@ -82,6 +82,18 @@ fn a_hanging_function_is_named_with_its_module() {
 }
 
 #[test]
+fn a_log_subscriber_that_panics_does_not_end_the_watchdog() {
+    let record = support::record("alcedo_runtime::watchdog");
+    record.fail();
+    let watched = Watched::new();
+    for _ in 0..2 {
+        watched.hangs_in("method");
+        watched.host.objects().call(watched.fragile, "poke", &[]).expect("released");
+        assert_eq!(watched.next_hang().function, "Game.Fragile:poke");
+    }
+}
+
+#[test]
 fn a_reload_that_does_not_end_is_named_with_its_phase() {
     let watched = Watched::new();
     watched.hangs_in("exit");
