@@ -32,8 +32,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Time that the host has for an orderly shutdown after the tool has ended. When the time has passed, the process exits.
 const GRACE: Duration = Duration::from_secs(3);
 
-/// Maximum length of an answer of the console in bytes. A message that exceeds the limit of the protocol would end the session.
-const LONGEST_ANSWER: usize = 1 << 20;
+/// Maximum length of a text in a message in bytes. A message that exceeds the limit of the protocol would end the session.
+const LONGEST_TEXT: usize = 1 << 20;
 
 /// Connection to `alcedo dev` after both sides have exchanged greetings. An environment variable specifies the socket.
 pub(crate) struct Invitation {
@@ -303,7 +303,7 @@ impl Agent {
         }
         self.voice.send(&loaded.unwrap_or_else(|error| FromHost::Refused {
             lacks_type: matches!(&error, Error::Load(error) if error.lacks_type()),
-            error: error.to_string(),
+            error: cut(error.to_string()),
         }));
     }
 
@@ -368,11 +368,11 @@ impl Agent {
     }
 }
 
-/// Truncates an answer of the console, for example if a property is a large array.
+/// Truncates a long text, for example the answer of the console for a large array, or a report with many lost references.
 fn cut(mut text: String) -> String {
     let length = text.len();
-    if length > LONGEST_ANSWER {
-        text.truncate(text.floor_char_boundary(LONGEST_ANSWER));
+    if length > LONGEST_TEXT {
+        text.truncate(text.floor_char_boundary(LONGEST_TEXT));
         text.push_str(&format!("… ({length} bytes)"));
     }
     text
@@ -385,7 +385,7 @@ fn restore(runtime: &Runtime, world: &Path) -> FromHost {
         // Omits the number of replaced objects, because these are only the objects that the host has created during its startup.
         Ok(loaded) => {
             let report = WorldLoadReport { replaced: 0, ..loaded };
-            FromHost::Restored { objects: report.objects, age, text: report.to_string() }
+            FromHost::Restored { objects: report.objects, age, text: cut(report.to_string()) }
         }
         Err(error) => {
             // Renames the file, because the next save would replace it.
@@ -393,7 +393,7 @@ fn restore(runtime: &Runtime, world: &Path) -> FromHost {
                 Ok(left_out) => format!("{error} · the saved world is kept in {}", left_out.display()),
                 Err(_) => error.to_string(),
             };
-            FromHost::NotRestored { error }
+            FromHost::NotRestored { error: cut(error) }
         }
     }
 }
@@ -436,7 +436,7 @@ mod tests {
     use alcedo_abi::kinds::PropertyKind;
     use alcedo_sys::plain_file;
 
-    use super::{Agent, Invitation, LONGEST_ANSWER, Voice, read_requests, restore};
+    use super::{Agent, Invitation, LONGEST_TEXT, Voice, read_requests, restore};
     use crate::development::link::{FromHost, ToHost, receive, send};
     use crate::native::{NativeClass, Natives};
     use crate::object::value::Value;
@@ -499,7 +499,7 @@ mod tests {
         let natives = Natives::in_package("Game").class(door.property("sign", (PropertyKind::STRING, ""), 0, ""));
         let runtime = Runtime::builder().natives(natives).build().expect("a host with a class");
         let object = runtime.objects().spawn("/Script/Game.Door").expect("an object");
-        let sign = Value::Text("ü".repeat(LONGEST_ANSWER));
+        let sign = Value::Text("ü".repeat(LONGEST_TEXT));
         runtime.objects().set(object, "sign", &sign).expect("it fits");
         let (agent, mut tool) = agent(&runtime);
         let reader = std::thread::spawn(move || (receive::<FromHost>(&mut tool), tool));
@@ -508,7 +508,7 @@ mod tests {
         // Without the agent, the end of the connection does not end this process.
         drop(agent);
         let Ok(Some(FromHost::Answer { text })) = message else { panic!("no answer") };
-        assert!(text.len() < LONGEST_ANSWER + 50 && text.ends_with(" bytes)"), "{} bytes", text.len());
+        assert!(text.len() < LONGEST_TEXT + 50 && text.ends_with(" bytes)"), "{} bytes", text.len());
     }
 
     #[test]
