@@ -58,15 +58,19 @@ fn check_return(failed: &str, last: &str) {
 }
 
 #[test]
-fn a_failed_document_leaves_only_the_libraries_of_the_hosts() {
-    let dir = interrupted("new", "localhost:1");
-    store_other(dir.path());
-    let state = dir.path().join("plugins.toml.state");
-    let [failed, good] = ["failed", "good"].map(|content| state.join(sha256(content.as_bytes()).replace(':', "-")));
-    fs::write(&failed, "failed").unwrap();
-    let document = dir.path().join("plugins.toml");
-    alcedo(&["follow", "--once", document.to_str().unwrap()], &dir.path().join("release.pub"));
-    assert!(good.exists() && !failed.exists());
+fn a_failed_or_refused_document_leaves_only_the_libraries_of_the_hosts() {
+    // In the second case, the new document is refused because its library is not available.
+    for failed in ["new", "old"] {
+        let dir = interrupted(failed, "localhost:1");
+        store_other(dir.path());
+        let state = dir.path().join("plugins.toml.state");
+        let library = |content: &str| state.join(sha256(content.as_bytes()).replace(':', "-"));
+        let [unused, good] = ["unused", "good"].map(library);
+        fs::write(&unused, "unused").unwrap();
+        let document = dir.path().join("plugins.toml");
+        alcedo(&["follow", "--once", document.to_str().unwrap()], &dir.path().join("release.pub"));
+        assert!(good.exists() && !unused.exists());
+    }
 }
 
 /// Returns a folder in which this program was ended before a host returned to its last good files, of which one is not stored. The host

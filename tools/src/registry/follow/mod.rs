@@ -227,7 +227,12 @@ impl Follower<'_> {
                 self.go_back(document)?;
                 return Err(error);
             }
-            begun => begun?,
+            Err(error) => {
+                // Ignores errors, because remaining libraries only occupy space.
+                let _ = self.settle(document);
+                return Err(error);
+            }
+            Ok(begun) => begun,
         };
         // A document that changes only hosts or limits does not start the time limit of a host again.
         for target in &mut targets {
@@ -392,10 +397,14 @@ impl Follower<'_> {
         Ok(targets)
     }
 
-    /// Saves the state after a rollout or a return. Then removes the libraries that neither the document nor a later return needs.
+    /// Saves the state after a rollout, a return or the refusal of a document. Then removes the libraries that neither the document nor the
+    /// last good files of a host contain.
     fn settle(&mut self, document: &Document) -> Result<(), Error> {
         let references: Vec<_> = document.modules.values().map(ToString::to_string).collect();
-        self.state.resolved.retain(|reference, _| references.contains(reference));
+        let good: Vec<_> = self.state.good.values().flat_map(Files::values).collect();
+        self.state
+            .resolved
+            .retain(|reference, library| references.contains(reference) || good.contains(&&library.digest));
         self.store.save(&self.state)?;
         self.store.prune(&self.state);
         Ok(())
@@ -479,8 +488,13 @@ impl Follower<'_> {
             self.out.print(&Event::NotReturned { host: name, reason: &reason });
         }
         self.state.is_unfinished = !is_undone;
+        // Keeps the libraries of an interrupted rollout, because its document may be followed again.
+        let saved = match &self.state.failed {
+            Some(failure) if failure.document == document.id => self.settle(document),
+            _ => self.store.save(&self.state),
+        };
         // Repeats the return later, because the failure of the document may not be saved either.
-        self.settle(document).inspect_err(|_| self.state.is_unfinished = true)?;
+        saved.inspect_err(|_| self.state.is_unfinished = true)?;
         if !is_undone {
             bail!("the last good files of a host were not written: remove the reason, and follow the document again");
         }
