@@ -437,24 +437,25 @@ impl<W: World> Session<W> {
         let artifacts: Vec<_> = plugins.flat_map(|target| target.artifacts.clone()).collect();
         let versions: Vec<_> = artifacts.iter().map(artifact_version).collect();
         let restarts = self.host.as_mut().is_some_and(|host| std::mem::take(&mut host.is_due));
-        if restarts && (artifacts.is_empty() || versions == self.loaded) {
+        let is_loaded = self.loading.is_none() && self.next.is_none() && versions == self.loaded;
+        if restarts && (artifacts.is_empty() || is_loaded) {
             self.leave();
             return;
         }
-        let is_settled = self.loading.is_none() && self.next.is_none();
-        if edited.is_some() && is_settled && versions == self.loaded {
+        if edited.is_some() && is_loaded {
             self.events.push_back(Event::Unchanged);
             return;
         }
         match self.history.keep(&artifacts) {
             Ok((build, libraries)) => {
                 let origin = Origin::Built { edited, build_ms: millis, parts, versions };
+                let candidate = Candidate::new(build, libraries, origin);
                 match restarts {
                     true => {
-                        self.next = Some(Candidate::new(build, libraries, origin));
+                        self.queue(candidate);
                         self.leave();
                     }
-                    false => self.offer(Candidate::new(build, libraries, origin)),
+                    false => self.offer(candidate),
                 }
             }
             Err(error) => self.events.push_back(Event::Failed(error.to_string())),
@@ -464,12 +465,17 @@ impl<W: World> Session<W> {
     /// Loads the candidate in the world as soon as possible. If the world hangs, kills the world first. The world then restarts with the
     /// last good build, as after a crash, and loads the candidate.
     fn offer(&mut self, candidate: Candidate) {
-        if let Some(older) = self.next.replace(candidate) {
-            self.throw_away(older.build, &older.origin);
-        }
+        self.queue(candidate);
         match self.hang {
             Some(_) => self.kill(Killing::Hang),
             None => self.load_next(),
+        }
+    }
+
+    /// Replaces the candidate to load next, and deletes its build.
+    fn queue(&mut self, candidate: Candidate) {
+        if let Some(older) = self.next.replace(candidate) {
+            self.throw_away(older.build, &older.origin);
         }
     }
 
