@@ -33,7 +33,7 @@ fn settled_change(watch: &SourceWatch, debounce: &mut Debounce, patience: Durati
 
 /// Runs `act` and checks the changed paths, relative to the scratch folder.
 fn check(scratch: &Scratch, watch: &SourceWatch, act: impl FnOnce(), expected: &[&str]) {
-    let mut debounce = Debounce::new(Duration::from_millis(100), Duration::from_secs(2));
+    let mut debounce = Debounce::new(Duration::from_millis(300), Duration::from_secs(2));
     act();
     let root = scratch.path("").canonicalize().unwrap();
     let found = settled_change(watch, &mut debounce, if expected.is_empty() { SILENCE } else { PATIENCE });
