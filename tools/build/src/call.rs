@@ -139,8 +139,9 @@ impl CompilerCall {
             let mut all = env::split_paths(path).map(|folder| folder.join(word));
             all.find(|program| program.is_file()).unwrap_or_else(|| word.into())
         };
-        let wrapped = self.args.first().map(String::as_str).filter(|word| !word.starts_with('-'));
-        let programs = [Some(self.program.as_str()), wrapped].into_iter().flatten();
+        // A call with wrappers names the compiler after the wrappers.
+        let wrapped = self.args.iter().map(String::as_str).take_while(|word| !word.starts_with('-'));
+        let programs = [self.program.as_str()].into_iter().chain(wrapped);
         let libraries = self.values("--extern").filter_map(|word| word.split_once('=')).map(|(_, path)| path);
         (programs.map(find).collect(), libraries.map(PathBuf::from).collect())
     }
@@ -182,6 +183,12 @@ and a line' CARGO_PKG_README='' /r/rustc --crate-name x --edition=2024 x/src/lib
         assert_eq!((call.value("--check-cfg"), call.codegen("metadata")), (Some("cfg(a, values())"), Some("12")));
         assert!(call.is_cdylib());
         assert_eq!(call.tools("".as_ref()), (vec![PathBuf::from("/r/rustc")], vec![PathBuf::from("/t/liba.rlib")]));
+        let wrapped = CompilerCall {
+            program: "/w/a".into(),
+            args: ["/w/b", "/r/rustc", "--test"].map(String::from).into(),
+            ..call
+        };
+        assert_eq!(wrapped.tools("".as_ref()).0, ["/w/a", "/w/b", "/r/rustc"].map(PathBuf::from));
     }
 
     #[test]

@@ -41,8 +41,8 @@ impl Stamp {
         Self::until(path, None)
     }
 
-    /// Returns the stamp of a file or folder that builds do not write. Returns `Unknown` if a file was written, replaced or deleted after
-    /// `start`, because the build may have read either version.
+    /// Returns the stamp of a file or folder that builds do not write. Returns `Unknown` if a file was written or replaced after `start`,
+    /// or if a file in the folder was deleted, because the build may have read either version.
     pub(crate) fn before(path: &Path, start: SystemTime) -> Self {
         Self::until(path, Some(start))
     }
@@ -113,6 +113,8 @@ fn folder(root: &Path, start: Option<SystemTime>) -> Option<u128> {
         }
         // The time of a folder shows that a file was deleted.
         Version::of(&fs::metadata(&dir).ok()?, start)?;
+        // A build script may read the names of folders.
+        files.push(dir.display().to_string());
         for entry in fs::read_dir(&dir).ok()? {
             let path = entry.ok()?.path();
             let link = fs::symlink_metadata(&path).ok()?;
@@ -128,7 +130,7 @@ fn folder(root: &Path, start: Option<SystemTime>) -> Option<u128> {
                 }
             }
         }
-        if files.len() + listed.len() > MOST_FILES {
+        if files.len() > MOST_FILES {
             return None;
         }
     }
@@ -167,7 +169,10 @@ mod tests {
         fs::remove_file(&file).unwrap();
         check("deleted");
         assert!(Stamp::of(&file).is_same(&Stamp::Missing));
-        assert!(Stamp::of(dir.path()).is_same(&Stamp::of(dir.path())));
+        let empty = Stamp::of(dir.path());
+        assert!(empty.is_same(&Stamp::of(dir.path())));
+        fs::create_dir(&other).unwrap();
+        assert!(!empty.is_same(&Stamp::of(dir.path())), "an empty folder");
     }
 
     #[test]
