@@ -535,44 +535,72 @@ fn an_invalid_host_delegate_is_refused_before_the_host_exists() {
     check(NativeDelegate::single("Nowhere", "D"), "the package Nowhere");
 }
 
-#[test]
+thread_local! {
+    /// Broadcasts for generators. Stored in a thread-local, because a generator must be `Send` and a host is not.
+    static BROADCASTS: RefCell<Vec<Rc<dyn Fn()>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Adds a broadcast with two listeners, and returns the listeners. Each listener calls `order`. The listener that is called first then
+/// suspends its generator.
 #[expect(deprecated, reason = "yields below a host frame, without access to the generator's scope")]
-fn interleaved_broadcasts_of_coroutines_call_only_their_own_bindings() {
-    thread_local! {
-        /// Stored in a thread-local, because a generator must be `Send` and a host is not.
-        static BROADCASTS: RefCell<Vec<Rc<dyn Fn()>>> = const { RefCell::new(Vec::new()) };
-    }
-    let host = support::builder().natives(natives![Bell, MayToll, OnTolled]).build().expect("a host");
-    let (order, mut listeners) = (Rc::new(RefCell::new(Vec::new())), Vec::new());
-    for name in ["one", "two"] {
-        let bell = host.objects().spawn_as::<Bell>().expect("a bell");
-        let tolled = host.objects().with(bell, |bell| bell.on_tolled().detach()).expect("it is there");
-        for suspends in [false, true] {
-            let order = Rc::clone(&order);
-            let listener = tolled.listen(&host, move |_, _| {
-                order.borrow_mut().push((name, suspends));
-                if suspends {
-                    generator::yield_with(0_u64);
-                }
-                Ok(())
-            });
-            listeners.push(listener.unwrap_or_else(|error| panic!("{error}")));
-        }
-        let runtime = host.clone();
-        let broadcast = move || tolled.call(&runtime, (1, bell)).unwrap_or_else(|error| panic!("{error}"));
-        BROADCASTS.with_borrow_mut(|all| all.push(Rc::new(broadcast)));
-    }
-    let mut generators = [0, 1].map(|at| {
-        generator::Gn::<()>::new_opt(0x1_0000, move || {
-            let broadcast = BROADCASTS.with_borrow(|all| Rc::clone(&all[at]));
-            broadcast();
-            1_u64
-        })
+fn add_broadcast(host: &Runtime, order: impl Fn(bool) + Clone + 'static) -> [Listener; 2] {
+    let bell = host.objects().spawn_as::<Bell>().expect("a bell");
+    let tolled = host.objects().with(bell, |bell| bell.on_tolled().detach()).expect("it is there");
+    let listeners = [false, true].map(|suspends| {
+        let order = order.clone();
+        let listener = tolled.listen(host, move |_, _| {
+            order(suspends);
+            if suspends {
+                generator::yield_with(0_u64);
+            }
+            Ok(())
+        });
+        listener.unwrap_or_else(|error| panic!("{error}"))
     });
+    let runtime = host.clone();
+    let broadcast = move || tolled.call(&runtime, (1, bell)).unwrap_or_else(|error| panic!("{error}"));
+    BROADCASTS.with_borrow_mut(|all| all.push(Rc::new(broadcast)));
+    listeners
+}
+
+fn generator_of(broadcast: usize) -> generator::Generator<'static, (), u64> {
+    generator::Gn::<()>::new_opt(0x1_0000, move || {
+        let broadcast = BROADCASTS.with_borrow(|all| Rc::clone(&all[broadcast]));
+        broadcast();
+        1_u64
+    })
+}
+
+#[test]
+fn interleaved_broadcasts_of_coroutines_call_only_their_own_bindings() {
+    let host = support::builder().natives(natives![Bell, MayToll, OnTolled]).build().expect("a host");
+    let order = Rc::new(RefCell::new(Vec::new()));
+    let _listeners = ["one", "two"].map(|name| {
+        let order = Rc::clone(&order);
+        add_broadcast(&host, move |suspends| order.borrow_mut().push((name, suspends)))
+    });
+    let mut generators = [0, 1].map(generator_of);
     for at in [0, 1, 0, 1] {
         let _yielded = generators[at].resume();
     }
     assert_eq!(*order.borrow(), [("one", true), ("two", true), ("one", false), ("two", false)]);
+    BROADCASTS.take();
+}
+
+#[test]
+fn overlapping_broadcasts_that_have_ended_do_not_count_as_nested() {
+    let host = support::builder().natives(natives![Bell, MayToll, OnTolled]).build().expect("a host");
+    let calls = Rc::new(Cell::new(0));
+    let counted = Rc::clone(&calls);
+    let _listeners = add_broadcast(&host, move |_suspends| counted.set(counted.get() + 1));
+    let mut last = generator_of(0);
+    assert_eq!(last.resume(), Some(0));
+    for _ in 0..70 {
+        let mut next = generator_of(0);
+        assert_eq!((next.resume(), last.resume()), (Some(0), Some(1)));
+        last = next;
+    }
+    assert_eq!((last.resume(), calls.get()), (Some(1), 142));
     BROADCASTS.take();
 }
 

@@ -41,45 +41,80 @@ impl Drop for Counted<'_> {
     }
 }
 
-/// Guard of an entry in a list. Dropping the guard removes the entry. Guards may be dropped in any order. For example, a call in a coroutine
-/// can return later than the call that started the coroutine.
+/// List of calls in progress, oldest first. Each entry has a guard that removes the entry. Guards may be dropped in any order. For example,
+/// a call in a coroutine can return later than the call that started the coroutine.
 ///
 /// # Examples
 /// ```
-/// use alcedo_base::cells::{Pushed, RefCell};
+/// use alcedo_base::cells::InProgress;
 ///
-/// let open_menus = RefCell::new(Vec::new());
-/// {
-///     let menu = Pushed::onto(&open_menus, "inventory");
-///     assert_eq!(open_menus.borrow()[menu.at()], Some("inventory"));
-/// }
-/// assert!(open_menus.borrow().is_empty());
+/// let calls = InProgress::default();
+/// let (first, second) = (calls.enter("load"), calls.enter("save"));
+/// drop(first);
+/// assert_eq!(calls.len(), 1);
+/// assert_eq!(calls.with(second.number(), |name| *name), Some("save"));
 /// ```
+#[derive(Debug)]
+pub struct InProgress<T> {
+    /// Entries with their numbers, in ascending order.
+    entries: RefCell<Vec<(u64, T)>>,
+    last: Cell<u64>,
+}
+
+/// Guard of an entry of [`InProgress`].
+#[derive(Debug)]
 #[must_use = "the entry is removed when this is dropped"]
-pub struct Pushed<'a, T> {
-    list: &'a RefCell<Vec<Option<T>>>,
-    at: usize,
+pub struct Entered<'a, T> {
+    list: &'a InProgress<T>,
+    number: u64,
 }
 
-impl<'a, T> Pushed<'a, T> {
-    /// Appends `entry` to `list` until the returned guard is dropped.
-    pub fn onto(list: &'a RefCell<Vec<Option<T>>>, entry: T) -> Self {
-        let mut entries = list.borrow_mut();
-        entries.push(Some(entry));
-        Self { list, at: entries.len() - 1 }
-    }
-
-    /// Returns the index of the entry, which does not change until the guard is dropped.
-    pub fn at(&self) -> usize {
-        self.at
+impl<T> Default for InProgress<T> {
+    fn default() -> Self {
+        Self { entries: RefCell::default(), last: Cell::default() }
     }
 }
 
-impl<T> Drop for Pushed<'_, T> {
+impl<T> InProgress<T> {
+    /// Appends `entry` until the returned guard is dropped.
+    pub fn enter(&self, entry: T) -> Entered<'_, T> {
+        let number = self.last.get() + 1;
+        self.last.set(number);
+        self.entries.borrow_mut().push((number, entry));
+        Entered { list: self, number }
+    }
+
+    /// Returns the number of entries.
+    #[expect(clippy::len_without_is_empty, reason = "the number is compared with a limit")]
+    pub fn len(&self) -> usize {
+        self.entries.borrow().len()
+    }
+
+    /// Passes the entry with this number to `code`, which must not use the list. Returns `None` if the entry was removed.
+    pub fn with<R>(&self, number: u64, code: impl FnOnce(&mut T) -> R) -> Option<R> {
+        let mut entries = self.entries.borrow_mut();
+        let at = entries.binary_search_by_key(&number, |(number, _)| *number).ok()?;
+        Some(code(&mut entries[at].1))
+    }
+
+    /// Passes all entries to `code`, which must not use the list.
+    pub fn each(&self, code: impl FnMut(&mut T)) {
+        self.entries.borrow_mut().iter_mut().map(|(_, entry)| entry).for_each(code);
+    }
+}
+
+impl<T> Entered<'_, T> {
+    /// Returns the number of the entry. No later entry of the list has this number.
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+}
+
+impl<T> Drop for Entered<'_, T> {
     fn drop(&mut self) {
-        let mut entries = self.list.borrow_mut();
-        let entry = entries[self.at].take();
-        while entries.pop_if(|last| last.is_none()).is_some() {}
+        let mut entries = self.list.entries.borrow_mut();
+        let at = entries.binary_search_by_key(&self.number, |(number, _)| *number);
+        let entry = at.map(|at| entries.remove(at));
         // Dropping the entry may run code that uses the list, so no borrow is held then.
         drop(entries);
         drop(entry);

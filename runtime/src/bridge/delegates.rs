@@ -14,7 +14,7 @@ use std::rc::Rc;
 
 use crate::boundary::{CallError, mismatch};
 use crate::bridge::calls;
-use crate::cells::{Pushed, RefCell};
+use crate::cells::{InProgress, RefCell};
 use crate::handles::ObjectHandle;
 use crate::object::World;
 use crate::object::function::Function;
@@ -32,10 +32,10 @@ pub(crate) const DEEPEST: usize = 64;
 /// Maximum number of cached signatures. A host uses fewer signatures, even after many reloads.
 const MOST_SIGNATURES: usize = 1024;
 
-/// Delegate calls in progress, in the order in which they began. Game thread only.
+/// Delegate calls in progress. Game thread only.
 #[derive(Debug, Default)]
 pub(crate) struct Delegates {
-    running: RefCell<Vec<Option<Running>>>,
+    running: InProgress<Running>,
     marked: Cell<u32>,
     /// Parsed signatures of calls by name. The key is the signature string.
     signatures: RefCell<BTreeMap<String, Rc<SignatureText>>>,
@@ -243,15 +243,15 @@ impl Delegates {
     ) -> Result<(), CallError> {
         let signature = signature_of(ty)?;
         let left: Vec<_> = bindings(delegate).to_vec();
-        if self.running.borrow().len() >= DEEPEST {
+        if self.running.len() >= DEEPEST {
             return Err(CallError::TooDeep { what: format!("a delegate ({signature})"), limit: DEEPEST as u32 });
         }
         if let PropertyType::Delegate(_) = ty {
             return self.call_one(world, signature, &left, call);
         }
-        let running = Pushed::onto(&self.running, Running { mark, left });
+        let running = self.running.enter(Running { mark, left });
         let mut outcome = Ok(());
-        while let Some(binding) = self.next(running.at()) {
+        while let Some(binding) = self.running.with(running.number(), |running| running.left.pop()).flatten() {
             let Some(function) = target(world, signature, &binding) else { continue };
             let called = call(&function, binding.object);
             if outcome.is_ok() {
@@ -278,7 +278,7 @@ impl Delegates {
             Some(why) => nothing(&format!("leads nowhere: {why}")),
             None => nothing("is bound to a dormant object"),
         })?;
-        let _running = Pushed::onto(&self.running, Running { mark: None, left: Vec::new() });
+        let _running = self.running.enter(Running { mark: None, left: Vec::new() });
         call(&function, binding.object)
     }
 
@@ -367,14 +367,10 @@ impl Delegates {
 
     /// Removes matching bindings from the calls in progress of the delegate with this mark.
     pub(crate) fn note_removed(&self, mark: DelegateMark, is_out: impl Fn(&Binding) -> bool) {
-        let mut running = self.running.borrow_mut();
-        for running in running.iter_mut().flatten().filter(|running| mark.is_some() && running.mark == mark) {
-            running.left.retain(|binding| !is_out(binding));
-        }
-    }
-
-    /// Removes and returns the next binding of the call at this index.
-    fn next(&self, at: usize) -> Option<Binding> {
-        self.running.borrow_mut()[at].as_mut()?.left.pop()
+        self.running.each(|running| {
+            if mark.is_some() && running.mark == mark {
+                running.left.retain(|binding| !is_out(binding));
+            }
+        });
     }
 }

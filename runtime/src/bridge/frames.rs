@@ -3,11 +3,10 @@
 //! therefore also finds a value that has moved.
 #![expect(unsafe_code, reason = "finds frames again that lie on the stack of the host, below the plugin's")]
 
-use std::cell::Cell;
 use std::ptr::NonNull;
 
 use crate::boundary::{CallError, mismatch};
-use crate::cells::{Pushed, RefCell};
+use crate::cells::InProgress;
 use crate::object::containers::array_ref;
 use crate::object::names::Names;
 use crate::object::property::PropertyType;
@@ -21,13 +20,11 @@ pub(crate) const RESULT: u32 = u32::MAX;
 /// Active calls. Game thread only.
 #[derive(Debug, Default)]
 pub(crate) struct OpenFrames {
-    open: RefCell<Vec<Option<Open>>>,
-    last: Cell<u64>,
+    open: InProgress<Open>,
 }
 
 #[derive(Debug)]
 struct Open {
-    number: u64,
     /// `None` while the frame is in use.
     frame: Option<NonNull<Frame<'static>>>,
     /// Indexes of the parameters to which the plugin has advanced with [`OpenFrames::step`].
@@ -37,11 +34,9 @@ struct Open {
 impl OpenFrames {
     /// Assigns a number to the frame, and runs `call` with this number.
     pub(crate) fn with_number<R>(&self, frame: &mut Frame<'_>, call: impl FnOnce(u64) -> R) -> R {
-        let number = self.last.get() + 1;
-        self.last.set(number);
         let frame = Some(NonNull::from(frame).cast());
-        let _open = Pushed::onto(&self.open, Open { number, frame, params: Vec::new() });
-        call(number)
+        let open = self.open.enter(Open { frame, params: Vec::new() });
+        call(open.number())
     }
 
     /// Runs `code` with the frame that has this number, and with the indexes of the parameters to which the plugin has advanced.
@@ -55,19 +50,17 @@ impl OpenFrames {
         // SAFETY: `with_number` borrows the frame while its number is in the list, and does not use the frame. The frame was removed from
         // its entry just now, so no other access finds it until `Back` returns it.
         let done = code(unsafe { at.as_mut() }, &mut params);
-        if let Some(open) = self.open.borrow_mut().iter_mut().flatten().find(|open| open.number == number) {
-            open.params = params;
-        }
+        self.open.with(number, |open| open.params = params);
         done
     }
 
     fn take(&self, number: u64) -> Result<(NonNull<Frame<'static>>, Vec<usize>), CallError> {
-        let mut open = self.open.borrow_mut();
-        let found = open.iter_mut().flatten().find(|open| open.number == number);
+        let found = self.open.with(number, |open| {
+            let used = || CallError::other("the frame is in use: an argument of this very call is being evaluated");
+            Ok((open.frame.take().ok_or_else(used)?, std::mem::take(&mut open.params)))
+        });
         let over = || CallError::Unavailable { what: "the frame of a call that has returned".into() };
-        let open = found.ok_or_else(over)?;
-        let used = || CallError::other("the frame is in use: an argument of this very call is being evaluated");
-        Ok((open.frame.take().ok_or_else(used)?, std::mem::take(&mut open.params)))
+        found.ok_or_else(over)?
     }
 
     /// Advances to the next parameter. Returns the number by which the plugin refers to this parameter: the count of the parameters before
@@ -118,9 +111,7 @@ struct Back<'a> {
 
 impl Drop for Back<'_> {
     fn drop(&mut self) {
-        if let Some(open) = self.frames.open.borrow_mut().iter_mut().flatten().find(|open| open.number == self.number) {
-            open.frame = Some(self.frame);
-        }
+        self.frames.open.with(self.number, |open| open.frame = Some(self.frame));
     }
 }
 

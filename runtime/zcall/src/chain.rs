@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use crate::boundary::{CallError, catch_panics};
 use crate::call::Resolved;
-use crate::cells::{Pushed, RefCell};
+use crate::cells::{Entered, InProgress, RefCell};
 use crate::escape;
 use crate::explain::{Explanation, Step, StepAnswer};
 use crate::handles::ModuleId;
@@ -135,7 +135,7 @@ pub struct ResolverChain {
     /// protocol has two entries only while the module that added the first entry is suspended.
     entries: RefCell<Rc<[Entry]>>,
     /// Names of the running lookups, outermost first. Excludes names of built-in protocols.
-    in_progress: RefCell<Vec<Option<ZCallName>>>,
+    in_progress: InProgress<ZCallName>,
     modules: Rc<ModuleStatuses>,
 }
 
@@ -420,22 +420,24 @@ impl ResolverChain {
     }
 
     /// Lists a running lookup until the returned guard is dropped.
-    fn enter(&self, name: &ZCallName) -> Result<Pushed<'_, ZCallName>, CallError> {
-        let in_progress = self.in_progress.borrow();
-        let running = || in_progress.iter().flatten();
-        if running().any(|known| known == name) {
-            let chain = running().skip_while(|known| *known != name).chain([name]);
-            let chain: Vec<_> = chain.map(ToString::to_string).collect();
+    fn enter(&self, name: &ZCallName) -> Result<Entered<'_, ZCallName>, CallError> {
+        let mut chain = Vec::new();
+        self.in_progress.each(|known| {
+            if !chain.is_empty() || *known == *name {
+                chain.push(known.to_string());
+            }
+        });
+        if !chain.is_empty() {
+            chain.push(name.to_string());
             let chain = chain.join(" → ");
             return Err(CallError::other(format!(
                 "names that are resolved by themselves: {chain}; answer without them"
             )));
         }
-        if in_progress.len() == DEEPEST {
+        if self.in_progress.len() == DEEPEST {
             return Err(CallError::other(format!("`{name}` is the {DEEPEST}th name that is resolved for another")));
         }
-        drop(in_progress);
-        Ok(Pushed::onto(&self.in_progress, name.clone()))
+        Ok(self.in_progress.enter(name.clone()))
     }
 }
 
