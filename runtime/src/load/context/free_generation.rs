@@ -288,13 +288,15 @@ impl FreeGeneration {
     pub(super) fn leak_borrowed(&self) {
         self.natives.leak();
         let foreign = std::mem::take(&mut lock(&self.table).foreign);
-        if !foreign.is_empty() {
+        let has_borrowed = !foreign.is_empty();
+        // Keeps the modules before the log subscriber runs, because the subscriber may panic.
+        std::mem::forget(foreign);
+        if has_borrowed {
             tracing::warn!(
                 "{} is parked while it is in use: the modules that it has borrowed stay loaded",
                 self.full_title()
             );
         }
-        std::mem::forget(foreign);
     }
 
     /// Returns the target of calls from this generation to a function in a module of `owner`. Returns `None` if `owner` does not have
