@@ -157,7 +157,7 @@ impl Recorder {
         let list = dep_file(&call, Path::new(call.value("--out-dir")?))?;
         let own = self.own_sources(&list, &dir)?;
         let (programs, externs) =
-            call.tools(self.environment.get(OsStr::new("PATH")).map_or(OsStr::new(""), |path| path));
+            call.tools(self.environment.get(OsStr::new("PATH")).map(OsString::as_os_str).unwrap_or_default());
         let all = dep_info::read(&unit.library.with_extension("d")).ok()?;
         if !all.iter().all(|path| path.is_absolute()) {
             return None;
