@@ -68,8 +68,8 @@ impl Tables<'_> {
     /// call entries before the commit.
     ///
     /// # Errors
-    /// If a table with this name is already offered, the name of an entry is used, or a type of an entry has no path. After an error, no
-    /// entry is registered.
+    /// If a table with this name is already offered, the name of an entry is used, or a type of an entry has no path. If a name is used,
+    /// registers no entry.
     ///
     /// # Examples
     /// ```rust
@@ -117,7 +117,7 @@ impl Tables<'_> {
             return Err(CallError::other(message).into());
         }
         let entries = T::entries()?;
-        // Checks all names first, because an error then leaves no entry registered.
+        // Checks all names first, because a used name then leaves no entry registered.
         let explicit = &self.0.inner.core.explicit;
         let check = |(name, _): &(&'static str, Signature)| {
             explicit.check(&format!("{}/{name}", T::NAME), Implementer::Host, ModuleId::HOST)
