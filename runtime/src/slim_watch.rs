@@ -87,8 +87,7 @@ impl Watching {
             let is_over = matches!(replaced, Err(ContextError::ContextUnloading { .. }));
             if let Err(message) = panic_guard::caught(|| callback(replaced)) {
                 let slim = &self.slim;
-                // The message of a log subscriber that panics is lost, but the watch continues.
-                let _lost = panic_guard::caught(
+                panic_guard::log(
                     || tracing::error!(%slim, message, "the callback of the watch panicked; the watch continues"),
                 );
             }

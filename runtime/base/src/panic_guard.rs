@@ -28,6 +28,16 @@ pub fn caught<T>(code: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(code)).map_err(message_of)
 }
 
+/// Runs code that logs. If a log subscriber panics, its message is lost, and the caller continues.
+///
+/// # Examples
+/// ```
+/// alcedo_base::panic_guard::log(|| panic!("a subscriber fails"));
+/// ```
+pub fn log(log: impl FnOnce()) {
+    let _lost = caught(log);
+}
+
 /// Formats a value of a foreign type and drops the value. The panic guard covers both steps.
 ///
 /// # Errors

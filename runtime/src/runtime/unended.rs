@@ -46,12 +46,12 @@ fn log_warning(callbacks: String, folder: PathBuf) {
         );
     };
     if cfg!(windows) {
-        let _lost = panic_guard::caught(warn);
+        panic_guard::log(warn);
         return;
     }
     let (done, is_done) = channel();
     let thread = thread::Builder::new().name("alcedo-last-words".into()).spawn(move || {
-        let _lost = panic_guard::caught(warn);
+        panic_guard::log(warn);
         let _disconnected = done.send(());
     });
     if thread.is_ok() {

@@ -103,7 +103,7 @@ impl Round {
                 }
             });
             if let Err(message) = polled {
-                let _lost = panic_guard::caught(|| tracing::error!(message, "an unload panicked; it is polled again"));
+                panic_guard::log(|| tracing::error!(message, "an unload panicked; it is polled again"));
             }
         }
     }

@@ -16,7 +16,7 @@ use serde::Serialize;
 use judge::{Judge, Verdict};
 
 use crate::callback::Callbacks;
-use crate::panic_guard::caught;
+use crate::panic_guard;
 use crate::unheard;
 
 pub(crate) use activity::{Activities, Entered, Published};
@@ -130,31 +130,30 @@ fn watch(limit: Duration, sources: &[Source], listeners: &Callbacks<Listener>, s
         for (source, judge) in sources.iter().zip(&mut judges) {
             let activity = (source.activity)();
             let ids: Vec<_> = activity.iter().map(|published| published.id).collect();
-            let verdict = judge.check(begun.elapsed(), &ids);
-            // The message of a log subscriber that panics is lost, but the watchdog continues.
-            let _lost = caught(|| match verdict {
+            match judge.check(begun.elapsed(), &ids) {
                 Verdict::Fine => {}
                 Verdict::Over { after } => {
-                    tracing::info!(thread = source.thread, seconds = after.as_secs_f64(), "what hung has returned");
+                    let seconds = after.as_secs_f64();
+                    panic_guard::log(|| tracing::info!(thread = source.thread, seconds, "what hung has returned"));
                 }
                 Verdict::Stuck { at, since } => report(&hang(source.thread, &activity, at, since), listeners),
-            });
+            }
         }
     }
 }
 
 fn report(hang: &Hang, listeners: &Callbacks<Listener>) {
-    // The listeners also receive a hang that the log subscriber has failed to log.
     let log =
         || tracing::error!(module = hang.module, function = hang.function, calls = hang.calls.join(" > "), "{hang}");
-    let _lost = caught(log);
+    panic_guard::log(log);
     if listeners.is_empty() {
         unheard::print(hang);
     }
     listeners.each(|_priority, listener| {
         // Catches the panic of a listener, which would otherwise end the watchdog.
-        if let Err(message) = caught(|| (listener.code)(hang)) {
-            tracing::error!(message, callback = %listener.site, "a listener of the watchdog panicked");
+        if let Err(message) = panic_guard::caught(|| (listener.code)(hang)) {
+            let callback = &listener.site;
+            panic_guard::log(|| tracing::error!(message, %callback, "a listener of the watchdog panicked"));
         }
     });
 }
