@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::iter;
 use std::path::Path;
 
 use crate::described::read_text;
@@ -196,13 +197,11 @@ fn classes(glue: &str) -> Vec<Class> {
     classes
 }
 
-/// Returns the events that a plugin can override: those of a class, and those of its bases in the glue.
+/// Returns the events that a plugin can override: those of a class, and those of its bases in the glue. A cycle of bases, which only edited
+/// glue has, ends the walk.
 fn events(classes: &[Class], class: &Class) -> Vec<Event> {
-    let mut events = class.events.clone();
-    if let Some(base) = classes.iter().find(|base| base.name == class.base && base.name != class.name) {
-        events.extend(self::events(classes, base));
-    }
-    events
+    let base = |class: &&Class| classes.iter().find(|base| base.name == class.base && base.name != class.name);
+    iter::successors(Some(class), base).take(classes.len()).flat_map(|class| class.events.clone()).collect()
 }
 
 /// Parses a declaration as an event of `owner`. Returns `None` for a declaration without an event attribute.

@@ -81,6 +81,13 @@ fn glue_without_the_classes_of_the_host_is_old() {
 }
 
 #[test]
+fn a_cycle_of_bases_in_edited_glue_ends() {
+    let glue = "#[uclass(imported, base = B)]\npub struct A {}\n#[uclass(imported, base = A)]\npub struct B {}\n";
+    let host = Host::of(glue, "", false);
+    assert_eq!((host.base.as_deref(), host.events.len()), (Some("A"), 0));
+}
+
+#[test]
 fn a_host_without_classes_has_no_base() {
     let found = Host::of("", "", false);
     assert_eq!((found.base, found.events.len(), found.package.as_str()), (None, 0, "Game"));
