@@ -32,7 +32,7 @@ use object::elf::{
 };
 use object::pod::{Pod, slice_from_all_bytes};
 
-pub(crate) use constants::Constants;
+pub(crate) use constants::constants;
 pub(crate) use headers::{HEAD, LONGEST_END, glance, section_names};
 pub use static_tls::StaticTls;
 
@@ -238,7 +238,7 @@ impl Code {
     }
 }
 
-fn slice(bytes: &[u8], offset: u64, size: u64) -> Option<&[u8]> {
+pub(crate) fn slice(bytes: &[u8], offset: u64, size: u64) -> Option<&[u8]> {
     let (start, end) = (usize::try_from(offset).ok()?, usize::try_from(offset.checked_add(size)?).ok()?);
     bytes.get(start..end)
 }

@@ -1,5 +1,7 @@
 //! Format of the library files that this host loads: PE on Windows, ELF elsewhere. This file is the only place that distinguishes formats.
 
+use std::collections::HashMap;
+
 use crate::elf;
 use crate::pe;
 
@@ -35,49 +37,37 @@ pub(crate) fn expected() -> String {
 
 /// Constants of one library. Addresses are relative to the start of the library.
 #[derive(Debug)]
-pub struct Constants<'a>(Reader<'a>);
-
-#[derive(Debug)]
-enum Reader<'a> {
-    Elf(elf::Constants<'a>),
-    Pe(pe::Constants<'a>),
+pub struct Constants<'a> {
+    /// Name, address and size in bytes of each loaded section.
+    pub(crate) sections: Vec<(&'a str, u64, u64)>,
+    /// Parts of the file that are mapped, each with its address.
+    pub(crate) parts: Vec<(u64, &'a [u8])>,
+    /// Map from each relocated location to the address that the loader will store there.
+    pub(crate) addresses: HashMap<u64, u64>,
 }
 
 impl<'a> Constants<'a> {
     /// Parses the headers and relocations of a valid file. Returns `None` if these cannot be parsed.
     pub(crate) fn of(bytes: &'a [u8]) -> Option<Self> {
-        let reader = match IS_PE {
-            true => Reader::Pe(pe::Constants::of(bytes)?),
-            false => Reader::Elf(elf::Constants::of(bytes)?),
-        };
-        Some(Self(reader))
+        if IS_PE { pe::constants(bytes) } else { elf::constants(bytes) }
     }
 
     /// Returns the address and the size in bytes of the loaded section with that name.
     #[must_use]
     pub fn section(&self, name: &str) -> Option<(u64, u64)> {
-        match &self.0 {
-            Reader::Elf(elf) => elf.section(name),
-            Reader::Pe(pe) => pe.section(name),
-        }
+        self.sections.iter().find(|(known, ..)| *known == name).map(|(_, addr, size)| (*addr, *size))
     }
 
     /// Returns `len` bytes at an address of the library. Returns `None` if the file does not contain all these bytes.
     #[must_use]
     pub fn bytes(&self, addr: u64, len: u64) -> Option<&'a [u8]> {
-        match &self.0 {
-            Reader::Elf(elf) => elf.bytes(addr, len),
-            Reader::Pe(pe) => pe.bytes(addr, len),
-        }
+        self.parts.iter().find_map(|&(start, part)| elf::slice(part, addr.checked_sub(start)?, len))
     }
 
     /// Returns the address that the loader will store at `at`. Returns `None` if no relocation stores an address of the library at `at`.
     #[must_use]
     pub fn address(&self, at: u64) -> Option<u64> {
-        match &self.0 {
-            Reader::Elf(elf) => elf.address(at),
-            Reader::Pe(pe) => pe.address(at),
-        }
+        self.addresses.get(&at).copied()
     }
 }
 

@@ -23,7 +23,7 @@ use object::pe::{
 use object::pod::from_bytes;
 use object::read::pe::{ImageNtHeaders as _, PeFile64};
 
-pub(crate) use constants::Constants;
+pub(crate) use constants::constants;
 
 use crate::facts::{Facts, FormatError, Pinning, SectionFacts, ensure, ensure_host, family, malformed, read_u32};
 

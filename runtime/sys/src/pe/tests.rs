@@ -9,9 +9,9 @@ use object::pe::{
 use object::pod::from_bytes_mut;
 
 use super::{
-    Constants, FormatError, HEAD, HOST, IMAGE_DIRECTORY_ENTRY_COM_DESCRIPTOR, IMAGE_FILE_DLL, IMAGE_FILE_MACHINE_AMD64,
+    FormatError, HEAD, HOST, IMAGE_DIRECTORY_ENTRY_COM_DESCRIPTOR, IMAGE_FILE_DLL, IMAGE_FILE_MACHINE_AMD64,
     IMAGE_FILE_RELOCS_STRIPPED, IMAGE_NT_SIGNATURE, IMAGE_SCN_MEM_EXECUTE, ImageDosHeader, ImageNtHeaders64,
-    ImageOptionalHeader64, ImageSectionHeader, check_sum, glance, section_names, survey, tables,
+    ImageOptionalHeader64, ImageSectionHeader, check_sum, constants, glance, section_names, survey, tables,
 };
 
 const BASE: u64 = 0x1_8000_0000;
@@ -168,7 +168,7 @@ fn a_whole_library_is_read() {
 #[test]
 fn constants_are_read_at_their_addresses() {
     let bytes = library();
-    let constants = Constants::of(&bytes).expect("it is whole");
+    let constants = constants(&bytes).expect("it is whole");
     let (start, size) = constants.section(".alcman").expect("it is loaded");
     assert_eq!((start, size), (addr(DATA).into(), 24));
     assert_eq!(constants.bytes(start, 8), Some(&b"manifest"[..]));
@@ -306,7 +306,7 @@ fn no_changed_byte_makes_the_check_panic() {
             let mut bytes = whole.clone();
             bytes[at] = with;
             let is_valid = survey(&bytes).is_ok();
-            assert!(!is_valid || Constants::of(&bytes).is_some(), "byte {at} is {with}");
+            assert!(!is_valid || constants(&bytes).is_some(), "byte {at} is {with}");
             let _names = section_names(&bytes);
         }
     }
