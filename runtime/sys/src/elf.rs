@@ -36,7 +36,9 @@ pub(crate) use constants::constants;
 pub(crate) use headers::{HEAD, LONGEST_END, glance, section_names};
 pub use static_tls::StaticTls;
 
-use crate::facts::{Facts, FormatError, Pinning, SectionFacts, ensure, ensure_host, family, malformed, read_u32};
+use crate::facts::{
+    Facts, FormatError, Pinning, SectionFacts, ensure, ensure_host, ensure_whole, family, malformed, read_u32,
+};
 
 /// Smallest page size of any supported host. Every `PT_LOAD` must have at least this alignment.
 const PAGE: u64 = 4096;

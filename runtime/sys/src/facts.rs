@@ -67,6 +67,11 @@ pub(crate) fn ensure_host(holds: bool, found: impl FnOnce() -> String) -> Result
     if holds { Ok(()) } else { Err(FormatError::Foreign { found: found() }) }
 }
 
+/// Checks that a file of `len` bytes contains the part `what`, which ends at `need`.
+pub(crate) fn ensure_whole(len: u64, what: &str, need: u64) -> Result<(), FormatError> {
+    if need <= len { Ok(()) } else { Err(FormatError::Truncated { what: what.to_owned(), need }) }
+}
+
 pub(crate) fn read_u32(bytes: &[u8], at: usize) -> Option<u32> {
     let four = bytes.get(at..at.checked_add(4)?)?;
     Some(u32::from_le_bytes(four.try_into().ok()?))

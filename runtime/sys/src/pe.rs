@@ -25,7 +25,9 @@ use object::read::pe::{ImageNtHeaders as _, PeFile64};
 
 pub(crate) use constants::constants;
 
-use crate::facts::{Facts, FormatError, Pinning, SectionFacts, ensure, ensure_host, family, malformed, read_u32};
+use crate::facts::{
+    Facts, FormatError, Pinning, SectionFacts, ensure, ensure_host, ensure_whole, family, malformed, read_u32,
+};
 
 /// Machine type of Windows libraries for this processor.
 const HOST: Machine = if cfg!(target_arch = "x86_64") {
@@ -68,12 +70,11 @@ struct Pe<'a> {
 /// Checks the DOS header of a possible library for this host. `head` contains the first bytes of a file of `len` bytes.
 pub(crate) fn glance(head: &[u8], len: u64) -> Result<(), FormatError> {
     ensure_host(head.starts_with(&b"MZ"[..head.len().min(2)]), || family(head).to_owned())?;
-    let cut = |need: u64| Err(FormatError::Truncated { what: "the PE header".to_owned(), need });
-    let Ok((dos, _)) = from_bytes::<ImageDosHeader>(head) else { return cut(HEAD as u64) };
-    match u64::from(dos.nt_headers_offset()) + size_of::<ImageNtHeaders64>() as u64 {
-        need if need > len => cut(need),
-        _ => Ok(()),
-    }
+    let what = "the PE header";
+    let Ok((dos, _)) = from_bytes::<ImageDosHeader>(head) else {
+        return Err(FormatError::Truncated { what: what.to_owned(), need: HEAD as u64 });
+    };
+    ensure_whole(len, what, u64::from(dos.nt_headers_offset()) + size_of::<ImageNtHeaders64>() as u64)
 }
 
 /// Checks the whole file and returns its [`Facts`]. The error contains the first defect.
@@ -126,7 +127,7 @@ fn read(bytes: &[u8]) -> Result<Pe<'_>, FormatError> {
     let table = start + offset_of!(ImageNtHeaders64, optional_header);
     let table = table + usize::from(header.size_of_optional_header.get(LE));
     let need = table + count * size_of::<ImageSectionHeader>();
-    ensure_whole(bytes, "the section headers", need as u64)?;
+    ensure_whole(bytes.len() as u64, "the section headers", need as u64)?;
     let file = PeFile64::parse(bytes).map_err(damaged)?;
     check_sizes(&file, need)?;
     check_end(bytes, &file)?;
@@ -161,14 +162,14 @@ fn check_end(bytes: &[u8], file: &PeFile64<'_>) -> Result<(), FormatError> {
     let mut end = 0;
     for (at, section) in file.section_table().iter().enumerate() {
         let raw = u64::from(section.pointer_to_raw_data.get(LE)) + u64::from(section.size_of_raw_data.get(LE));
-        ensure_whole(bytes, &format!("section {}", at + 1), raw)?;
+        ensure_whole(bytes.len() as u64, &format!("section {}", at + 1), raw)?;
         end = end.max(raw);
     }
     end = end.max(end_of_symbols(bytes, &file.nt_headers().file_header)?);
     if let Some(certificates) = file.data_directory(IMAGE_DIRECTORY_ENTRY_SECURITY) {
         let (at, size) = certificates.address_range();
         end = end.max(u64::from(at) + u64::from(size));
-        ensure_whole(bytes, "the certificates", end)?;
+        ensure_whole(bytes.len() as u64, "the certificates", end)?;
     }
     let padding = u64::from(file.nt_headers().optional_header.file_alignment.get(LE));
     ensure(bytes.len() as u64 - end < padding, || "the file does not end with its last part".to_owned())
@@ -182,9 +183,9 @@ fn end_of_symbols(bytes: &[u8], header: &ImageFileHeader) -> Result<u64, FormatE
     }
     let symbols = u64::from(header.number_of_symbols.get(LE)) * size_of::<ImageSymbolBytes>() as u64;
     let names = start + symbols;
-    ensure_whole(bytes, "the symbols", names + 4)?;
+    ensure_whole(bytes.len() as u64, "the symbols", names + 4)?;
     let end = names + u64::from(read_u32(bytes, names as usize).unwrap_or_default());
-    ensure_whole(bytes, "the names of the symbols", end)?;
+    ensure_whole(bytes.len() as u64, "the names of the symbols", end)?;
     Ok(end)
 }
 
@@ -277,13 +278,6 @@ impl<'a> Pe<'a> {
     /// Returns the address and the size of a data directory.
     fn directory(&self, index: usize) -> Option<(u32, u32)> {
         self.file.data_directory(index).map(|directory| directory.address_range())
-    }
-}
-
-fn ensure_whole(bytes: &[u8], what: &str, need: u64) -> Result<(), FormatError> {
-    match need > bytes.len() as u64 {
-        true => Err(FormatError::Truncated { what: what.to_owned(), need }),
-        false => Ok(()),
     }
 }
 

@@ -8,8 +8,8 @@ use object::elf::{
 use object::pod::{Pod, from_bytes};
 
 use super::{
-    Elf, FormatError, HOST, Section, Segment, ensure, ensure_host, family, malformed, program, records, slice,
-    string_at,
+    Elf, FormatError, HOST, Section, Segment, ensure, ensure_host, ensure_whole, family, malformed, program, records,
+    slice, string_at,
 };
 
 /// Maximum number of program headers. Linkers write about a dozen. The loader stores all program headers on its stack.
@@ -32,10 +32,7 @@ pub(crate) fn glance(head: &[u8], len: u64) -> Result<(), FormatError> {
         ("the section headers", header.e_shoff.get(LE), header.e_shnum.get(LE), size_of::<SectionHeader64<LE>>()),
     ];
     let ends = tables.map(|(what, at, count, each)| (what, at.saturating_add(u64::from(count) * each as u64)));
-    ends.into_iter().try_for_each(|(what, need)| match need > len {
-        true => Err(FormatError::Truncated { what: what.to_owned(), need }),
-        false => Ok(()),
-    })?;
+    ends.into_iter().try_for_each(|(what, need)| ensure_whole(len, what, need))?;
     let end = ends.map(|(_, end)| end).into_iter().max().unwrap_or_default();
     ensure(len - end <= LONGEST_END, || "the file does not end with the section headers".to_owned())
 }

@@ -7,7 +7,7 @@ use object::elf::{
     SHF_EXECINSTR, SHF_TLS, SHF_WRITE, SHT_DYNAMIC, SHT_NOBITS, SHT_NOTE,
 };
 
-use super::{Elf, FormatError, HOST, PAGE, Section, Segment, ensure, malformed};
+use super::{Elf, FormatError, HOST, PAGE, Section, Segment, ensure, ensure_whole, malformed};
 
 /// Maximum memory size of a library in the code model that Rust uses for cdylibs.
 const MOST_MEMORY: u64 = 1 << 31;
@@ -99,9 +99,7 @@ fn check_segment(elf: &Elf<'_>, index: usize) -> Result<(), FormatError> {
     let Segment { kind, flags, offset, addr, filesz, memsz, align, .. } = segment;
     let what = || format!("program header {index} (type {:#x})", kind.0);
     let file_end = offset.checked_add(*filesz).unwrap_or(u64::MAX);
-    if file_end > elf.bytes.len() as u64 {
-        return Err(FormatError::Truncated { what: what(), need: file_end });
-    }
+    ensure_whole(elf.bytes.len() as u64, &what(), file_end)?;
     ensure(segment.paddr == *addr, || format!("{} has two addresses", what()))?;
     ensure(*align == 0 || align.is_power_of_two(), || format!("{} has alignment {align}", what()))?;
     ensure(flags & !7 == 0 && segment.allows(PF_R.0), || format!("{} has flags {flags:#x}", what()))?;
