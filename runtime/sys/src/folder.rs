@@ -3,11 +3,13 @@
 //! unlocked folders of the same kind, which killed processes left.
 
 use std::fs;
-use std::io;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use tempfile::TempDir;
+
+use crate::notes;
 
 pub(crate) use imp::{create_private, for_mapping, open_private};
 
@@ -18,6 +20,9 @@ pub(crate) const COPIES: &str = "alcedo-stage-";
 const LOCK: &str = "lock";
 
 const UNLOCKED: &str = "lock.new";
+
+/// Prefix of the line in the lock file that contains the folder of the host's supervisor.
+const SUPERVISOR: &str = "supervisor ";
 
 /// Maximum number of folders that one sweep removes. The next sweep continues with the remaining folders.
 const MOST_FOLDERS: usize = 64;
@@ -81,10 +86,24 @@ impl Drop for PrivateFolder {
 }
 
 fn lock(path: &Path) -> Option<fs::File> {
-    let lock = imp::lock(path).inspect_err(|error| {
+    let lock = locked(path).inspect_err(|error| {
         tracing::debug!(path = %path.display(), %error, "a private folder stays behind if this process is killed");
     });
     lock.ok()
+}
+
+/// Locks a new folder. The lock file is first locked and then receives its final name. Therefore no process can lock the folder of a host
+/// that has just started.
+fn locked(folder: &Path) -> io::Result<fs::File> {
+    let path = folder.join(UNLOCKED);
+    let mut file = create_private(&path)?;
+    file.try_lock().inspect_err(|_| drop(fs::remove_file(&path)))?;
+    if let Some(supervisor) = notes::reported_into() {
+        file.write_all(SUPERVISOR.as_bytes())?;
+        file.write_all(supervisor.as_os_str().as_encoded_bytes())?;
+    }
+    fs::rename(&path, folder.join(LOCK))?;
+    Ok(file)
 }
 
 /// Checks by the folder name if a file is a host's private copy of an image.
@@ -96,7 +115,7 @@ pub(crate) fn is_copy(path: &Path) -> bool {
 #[cfg(unix)]
 mod imp {
     use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
-    use std::io::{self, Read as _, Write as _};
+    use std::io::{self, Read as _};
     use std::os::unix::ffi::OsStrExt as _;
     use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
     use std::path::{Path, PathBuf};
@@ -106,8 +125,7 @@ mod imp {
     use rustix::process::geteuid;
     use tempfile::TempDir;
 
-    use super::{LOCK, MOST_FOLDERS, UNLOCKED};
-    use crate::notes;
+    use super::{LOCK, MOST_FOLDERS, SUPERVISOR};
 
     /// Maximum number of directory entries that one sweep examines.
     const MOST_NAMES: usize = 20_000;
@@ -122,9 +140,6 @@ mod imp {
 
     /// Flags to open an entry without waiting. A link is not followed.
     const NO_LINKS: OFlags = OFlags::NOFOLLOW.union(OFlags::CLOEXEC).union(OFlags::NONBLOCK);
-
-    /// Prefix of the line in the lock file that contains the folder of the host's supervisor.
-    const SUPERVISOR: &str = "supervisor ";
 
     /// Checks that only this user and the administrator can replace a folder below `base`. Members of a folder's group are trusted,
     /// because many systems assign each user a private group.
@@ -233,20 +248,6 @@ mod imp {
         Ok(file)
     }
 
-    /// Locks a new folder. The lock file is first locked and then receives its final name. Therefore no process can lock the folder of a
-    /// host that has just started.
-    pub(super) fn lock(dir: &Path) -> io::Result<File> {
-        let path = dir.join(UNLOCKED);
-        let mut file = create_private(&path)?;
-        file.try_lock().inspect_err(|_| drop(fs::remove_file(&path)))?;
-        if let Some(supervisor) = notes::reported_into() {
-            file.write_all(SUPERVISOR.as_bytes())?;
-            file.write_all(supervisor.as_os_str().as_bytes())?;
-        }
-        fs::rename(&path, dir.join(LOCK))?;
-        Ok(file)
-    }
-
     /// Removes folders of this user whose processes have ended. Skips folders that cannot be examined or removed.
     pub(super) fn sweep(base: &Path, prefix: &str) {
         let (Ok(here), Ok(names)) = (open_dir(base), fs::read_dir(base)) else { return };
@@ -314,7 +315,7 @@ mod imp {
 
     use tempfile::TempDir;
 
-    use super::{LOCK, MOST_FOLDERS, UNLOCKED};
+    use super::{LOCK, MOST_FOLDERS};
     use crate::stamp::FileId;
 
     /// Temporary folders are private to the user on this platform.
@@ -333,14 +334,6 @@ mod imp {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
             Err(error) => Err(error),
         }
-    }
-
-    pub(super) fn lock(dir: &Path) -> io::Result<File> {
-        let path = dir.join(UNLOCKED);
-        let file = create_private(&path)?;
-        file.try_lock()?;
-        fs::rename(&path, dir.join(LOCK))?;
-        Ok(file)
     }
 
     /// Creates a file that only this user may read or write, independent of the umask.
@@ -392,14 +385,14 @@ mod tests {
     use std::fs;
     use std::os::unix::fs::{PermissionsExt as _, symlink};
 
-    use super::{LOCK, imp};
+    use super::{LOCK, imp, locked};
 
     #[test]
     fn folders_of_killed_sessions_are_deleted_and_others_stay() {
         const PREFIX: &str = "alcedo-session-";
         let base = tempfile::tempdir().expect("a folder");
         let live = imp::create(base.path(), PREFIX).expect("a folder");
-        let _lock = imp::lock(live.path()).expect("no other process locks it");
+        let _lock = locked(live.path()).expect("no other process locks it");
         let names = ["alcedo-session-left", "alcedo-session-new", "alcedo-other-left"];
         let [left, new, other] = names.map(|name| base.path().join(name));
         for dir in [&left, &new, &other] {
@@ -419,7 +412,7 @@ mod tests {
 mod tests {
     use std::fs;
 
-    use super::{LOCK, MOST_FOLDERS, imp};
+    use super::{LOCK, MOST_FOLDERS, imp, locked};
 
     #[test]
     fn folders_that_stay_do_not_end_a_sweep() {
@@ -460,7 +453,7 @@ mod tests {
     fn folders_of_ended_processes_are_deleted_and_others_stay() {
         let base = tempfile::tempdir().expect("a folder");
         let live = imp::create(base.path(), "alcedo-").expect("a folder");
-        let _lock = imp::lock(live.path()).expect("no other process locks it");
+        let _lock = locked(live.path()).expect("no other process locks it");
         let [left, new, other] = ["alcedo-left", "alcedo-new", "other"].map(|name| base.path().join(name));
         [&left, &new, &other].into_iter().for_each(|dir| fs::create_dir(dir).expect("made"));
         [&left, &other].into_iter().for_each(|dir| fs::write(dir.join(LOCK), "").expect("written"));
