@@ -11,7 +11,8 @@ use std::ptr;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::c::{callbacks, kernel, peek};
+use super::c::peek::{self, WORD};
+use super::c::{callbacks, kernel};
 use super::names::thread_name;
 use super::proc::{self, Maps};
 use crate::stat::fields_of_stat;
@@ -144,38 +145,35 @@ pub(super) fn parse_syscall(text: &str) -> Option<(usize, usize)> {
 /// Passes every word from `start` to the end of its mapping to `see`. Stops at the C library's record of the thread if the mapping contains
 /// this record, and returns the address of the record. Returns `None` if the memory cannot be read.
 fn read_up(start: usize, see: &mut impl FnMut(usize)) -> Option<Option<usize>> {
-    const WORDS: usize = 8 * 1024;
     let end = end_of_mapping(start)?;
-    let mut words = vec![0usize; WORDS];
-    let mut at = start.next_multiple_of(size_of::<usize>());
+    let mut bytes = vec![0; 64 * 1024];
+    let mut at = start.next_multiple_of(WORD);
     while at < end {
-        let count = ((end - at) / size_of::<usize>()).min(WORDS);
-        let read = read_own(at, &mut words[..count])?;
-        if read == 0 {
-            return (count == 0).then_some(None);
+        let count = bytes.len().min(end - at);
+        let read = peek::read(at, &mut bytes[..count]);
+        if read < WORD {
+            return None;
         }
-        for (address, word) in (at..).step_by(size_of::<usize>()).zip(&words[..read]) {
-            if cfg!(target_arch = "x86_64") && *word == address && is_record(address) {
+        for (address, word) in (at..).step_by(WORD).zip(peek::words(&bytes[..read])) {
+            if cfg!(target_arch = "x86_64") && word == address && is_record(address) {
                 return Some(Some(address));
             }
-            see(*word);
+            see(word);
         }
-        at += read * size_of::<usize>();
+        at += read - read % WORD;
     }
     Some(None)
 }
 
 /// Checks if the address is the C library's record of a thread. The first and third word of such a record are its own address.
 fn is_record(address: usize) -> bool {
-    let mut words = [0; 3];
-    read_own(address, &mut words) == Some(3) && words[0] == address && words[2] == address
+    [address, address + 2 * WORD].into_iter().all(|field| peek::word(field) == Some(address))
 }
 
 fn start_routine(record: usize) -> Option<usize> {
     static OFFSET: OnceLock<Option<usize>> = OnceLock::new();
     let offset = (*OFFSET.get_or_init(find_offset))?;
-    let mut word = [0];
-    (read_own(record + offset, &mut word)? == 1).then_some(word[0])
+    peek::word(record + offset)
 }
 
 /// Finds the offset at which the C library's thread records store the start routine. For this purpose, starts a thread and inspects its
@@ -183,24 +181,17 @@ fn start_routine(record: usize) -> Option<usize> {
 fn find_offset() -> Option<usize> {
     static FOUND: AtomicUsize = AtomicUsize::new(usize::MAX);
     extern "C" fn find_argument(argument: *mut c_void) -> *mut c_void {
-        let mut words = [0; 512];
-        let read = read_own(kernel::own_handle(), &mut words).unwrap_or_default();
+        let mut bytes = [0; 512 * WORD];
+        let read = peek::read(kernel::own_handle(), &mut bytes);
+        let words: Vec<_> = peek::words(&bytes[..read]).collect();
         let expected = [find_argument as *const () as usize, argument.addr()];
-        if let Some(at) = words[..read].windows(2).position(|pair| pair == expected) {
-            FOUND.store(at * size_of::<usize>(), Ordering::SeqCst);
+        if let Some(at) = words.windows(2).position(|pair| pair == expected) {
+            FOUND.store(at * WORD, Ordering::SeqCst);
         }
         ptr::null_mut()
     }
     callbacks::on_thread(find_argument, (&raw const FOUND).addr());
     Some(FOUND.load(Ordering::SeqCst)).filter(|found| *found != usize::MAX)
-}
-
-/// Reads memory of this process that may be unmapped concurrently. Returns the number of values read.
-fn read_own(at: usize, words: &mut [usize]) -> Option<usize> {
-    let mut bytes = vec![0; size_of_val(words)];
-    let read = kernel::copy_memory(at, &mut bytes).ok()?;
-    words.iter_mut().zip(peek::words(&bytes[..read])).for_each(|(word, read)| *word = read);
-    Some(read / size_of::<usize>())
 }
 
 fn end_of_mapping(address: usize) -> Option<usize> {
