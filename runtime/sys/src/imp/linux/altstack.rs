@@ -70,15 +70,11 @@ fn note(records: &mut Vec<Set>, ledger: Arc<Ledger>, tid: i32, now: Stack, befor
     };
     // An image that has set the previous stack again needs no record.
     if !now.is(first) {
-        let before = if first.is(before) { first } else { before_of(records, tid, before).unwrap_or(first) };
+        // When an image that has set the previous stack is unmapped, this stack is replaced by its own previous stack.
+        let is_of_image = records.iter().any(|set| set.tid == tid && set.now.is(before));
+        let before = if is_of_image && !first.is(before) { before } else { first };
         records.push(Set { ledger, tid, since: Instant::now(), now, before });
     }
-}
-
-/// Returns `before` if an image has set this stack for the thread. When that image is unmapped, this stack is replaced by its own previous
-/// stack.
-fn before_of(records: &[Set], tid: i32, before: Stack) -> Option<Stack> {
-    records.iter().any(|set| set.tid == tid && set.now.is(before)).then_some(before)
 }
 
 /// Removes a record. If another record has the removed stack as its previous stack, this previous stack is replaced by the stack before the
