@@ -183,24 +183,19 @@ fn join_ended(ledger: &Ledger) -> (u64, u64) {
 
 /// Joins a thread that is about to end. If the thread does not end in time, detaches it, so that the C library frees its resources later.
 fn join_soon(handle: usize) -> bool {
-    let begun = Instant::now();
-    loop {
-        // SAFETY: the thread is joinable, and no other thread joins or detaches it: the image that knew its handle is unmapped.
-        let joined = unsafe {
-            match libc::pthread_tryjoin_np(handle as libc::pthread_t, ptr::null_mut()) {
-                0 => true,
-                libc::EBUSY if begun.elapsed() < EXIT_TIME => {
-                    std::thread::sleep(Duration::from_micros(50));
-                    continue;
-                }
-                _ => {
-                    libc::pthread_detach(handle as libc::pthread_t);
-                    false
-                }
-            }
-        };
-        return joined;
+    let (begun, thread) = (Instant::now(), handle as libc::pthread_t);
+    // SAFETY: the thread is joinable, and no other thread joins or detaches it: the image that knew its handle is unmapped.
+    let try_join = || unsafe { libc::pthread_tryjoin_np(thread, ptr::null_mut()) };
+    let mut result = try_join();
+    while result == libc::EBUSY && begun.elapsed() < EXIT_TIME {
+        std::thread::sleep(Duration::from_micros(50));
+        result = try_join();
     }
+    if result != 0 {
+        // SAFETY: the thread was not joined, and no other thread joins or detaches it.
+        unsafe { libc::pthread_detach(thread) };
+    }
+    result == 0
 }
 
 /// Reads two facts from the attributes: the thread is created detached, and the caller provides the stack of the thread.
