@@ -21,16 +21,18 @@ impl Block {
         (!block.is_null()).then(|| Self(block))
     }
 
+    pub(in crate::imp::linux) fn address(&self) -> usize {
+        self.0.addr()
+    }
+}
+
+#[cfg(test)]
+impl Block {
     /// Allocates a zeroed block. Returns `None` if no memory is available.
-    #[cfg(test)]
     pub(in crate::imp::linux) fn zeroed(size: usize) -> Option<Self> {
         // SAFETY: the C library accepts any size.
         let block = unsafe { libc::calloc(1, size) };
         (!block.is_null()).then(|| Self(block))
-    }
-
-    pub(in crate::imp::linux) fn address(&self) -> usize {
-        self.0.addr()
     }
 }
 

@@ -31,6 +31,11 @@ impl Drop for Quiet {
     }
 }
 
+/// Returns the `errno` value of the C library if the result of its function is nonzero.
+fn checked(result: c_int) -> Result<(), c_int> {
+    if result == 0 { Ok(()) } else { Err(errno()) }
+}
+
 /// Checks if modules may handle the signal. Excludes uncatchable signals and signals that the C library reserves.
 pub(in crate::imp::linux) fn is_ours(signal: c_int) -> bool {
     let real_time = libc::SIGRTMIN()..=libc::SIGRTMAX();
@@ -53,10 +58,7 @@ pub(in crate::imp::linux) fn nothing() -> libc::sigaction {
 pub(in crate::imp::linux) fn action(signal: c_int) -> Result<libc::sigaction, c_int> {
     let mut now = nothing();
     // SAFETY: the C library sets nothing, and writes only to `now`.
-    match unsafe { libc::sigaction(signal, ptr::null(), &raw mut now) } {
-        0 => Ok(now),
-        _ => Err(errno()),
-    }
+    checked(unsafe { libc::sigaction(signal, ptr::null(), &raw mut now) }).map(|()| now)
 }
 
 /// Sets the action of a signal. The error is the `errno` value of the C library.
@@ -66,10 +68,7 @@ pub(in crate::imp::linux) fn action(signal: c_int) -> Result<libc::sigaction, c_
 /// The handler of the action, if any, may be called whenever the signal arrives, according to the flags of the action.
 pub(in crate::imp::linux) unsafe fn act(signal: c_int, action: &libc::sigaction) -> Result<(), c_int> {
     // SAFETY: the C library reads a whole action, whose handler our caller vouches for.
-    match unsafe { libc::sigaction(signal, action, ptr::null_mut()) } {
-        0 => Ok(()),
-        _ => Err(errno()),
-    }
+    checked(unsafe { libc::sigaction(signal, action, ptr::null_mut()) })
 }
 
 /// Checks if a set contains a signal. Returns `false` for invalid numbers.
@@ -118,21 +117,11 @@ impl Stack {
         Self { start: memory.as_mut_ptr().expose_provenance(), size: memory.len(), flags: 0 }
     }
 
-    #[cfg(test)]
-    pub(in crate::imp::linux) fn at(start: usize) -> Self {
-        Self { start, size: 4096, flags: 0 }
-    }
-
     /// Returns the alternate stack of the calling thread. The error is the `errno` value of the C library.
     pub(in crate::imp::linux) fn here() -> Result<Self, c_int> {
-        let mut stack = MaybeUninit::<libc::stack_t>::uninit();
-        // SAFETY: the kernel sets nothing, and has written the whole stack on success.
-        let stack = unsafe {
-            match libc::sigaltstack(ptr::null(), stack.as_mut_ptr()) {
-                0 => stack.assume_init(),
-                _ => return Err(errno()),
-            }
-        };
+        let mut stack = libc::stack_t { ss_sp: ptr::null_mut(), ss_flags: 0, ss_size: 0 };
+        // SAFETY: the kernel sets nothing, and writes only to `stack`.
+        checked(unsafe { libc::sigaltstack(ptr::null(), &raw mut stack) })?;
         let (start, flags) = (stack.ss_sp.expose_provenance(), stack.ss_flags & !libc::SS_ONSTACK);
         Ok(Self { start, size: stack.ss_size, flags })
     }
@@ -143,10 +132,7 @@ impl Stack {
         let ss_sp = ptr::with_exposed_provenance_mut(self.start);
         let stack = libc::stack_t { ss_sp, ss_flags: self.flags, ss_size: self.size };
         // SAFETY: the kernel reads a whole stack. Its memory is leaked, or the code that set the stack for this thread has not freed it.
-        match unsafe { libc::sigaltstack(&raw const stack, ptr::null_mut()) } {
-            0 => Ok(()),
-            _ => Err(errno()),
-        }
+        checked(unsafe { libc::sigaltstack(&raw const stack, ptr::null_mut()) })
     }
 
     pub(in crate::imp::linux) fn start(self) -> usize {
@@ -163,6 +149,13 @@ impl Stack {
             (true, true) => (self.start, self.size) == (other.start, other.size),
             (one, another) => one == another,
         }
+    }
+}
+
+#[cfg(test)]
+impl Stack {
+    pub(in crate::imp::linux) fn at(start: usize) -> Self {
+        Self { start, size: 4096, flags: 0 }
     }
 }
 
