@@ -30,12 +30,13 @@ pub use super::signal_hooks::{
 
 /// Defines hooks of C functions: `fn hook(image, arguments) = the call of the C function;`. A closure follows, which receives the image's
 /// ledger and `original`. A call of `original()` calls the C function. In a child made by `fork`, and for an image without the repair named
-/// after `in`, the hook only calls the C function. A hook that only reports an event has a default result instead of this call.
+/// after `in`, the hook only calls the C function. If the image is being closed, a hook with `refuses` rejects the call of the named function
+/// with this result. A hook that only reports an event has a default result instead of this call.
 macro_rules! hooks {
     ($(
         $(#[$attribute:meta])*
         fn $name:ident($image:ident $(, $argument:ident: $type:ty)* $(,)?) -> $result:ty = $original:expr;
-        $(in $repair:ident)? |$ledger:ident, $call:ident| $recorded:expr
+        $(in $repair:ident)? $(refuses $function:literal with $refusal:expr;)? |$ledger:ident, $call:ident| $recorded:expr
     )*) => {$(
         $(#[$attribute])*
         pub unsafe extern "C" fn $name($image: *const c_void $(, $argument: $type)*) -> $result {
@@ -46,6 +47,9 @@ macro_rules! hooks {
             if is_child $(|| !$ledger.has_repair($crate::imp::linux::$repair::REPAIR.name))? {
                 return $call();
             }
+            $(if $ledger.refuses($function) {
+                return $refusal;
+            })?
             $recorded
         }
     )*};
@@ -95,10 +99,7 @@ hooks! {
         start: ThreadStart,
         argument: *mut c_void,
     ) -> c_int = threads::create_plainly(thread, attributes, start, argument);
-    in threads |ledger, _original| {
-        if ledger.refuses("pthread_create") {
-            return libc::EAGAIN;
-        }
+    in threads refuses "pthread_create" with libc::EAGAIN; |ledger, _original| {
         ledger.uses.note(UseKind::Thread, || "called `pthread_create`".to_owned());
         // SAFETY: the module promises that the arguments meet the requirements of `pthread_create`.
         unsafe { threads::create(share(ledger), thread, attributes, start, argument) }
@@ -183,10 +184,7 @@ hooks! {
     /// Hook of `__cxa_atexit`.
     fn at_exit(image, handler: Destructor, argument: *mut c_void, dso: *mut c_void) -> c_int
         = c_at_exit(handler, argument, dso);
-    in exits |ledger, _original| {
-        if ledger.refuses("__cxa_atexit") {
-            return -1;
-        }
+    in exits refuses "__cxa_atexit" with -1; |_ledger, _original| {
         // SAFETY: the module promises that the handler may be called with this argument, once, on any thread.
         let promised = unsafe { Promised::new(handler, argument) };
         exits::register(image.addr(), |_status| promised.call());
@@ -195,10 +193,7 @@ hooks! {
 
     /// Hook of `on_exit`.
     fn on_exit(image, handler: OnExit, argument: *mut c_void) -> c_int = c_on_exit(handler, argument);
-    in exits |ledger, _original| {
-        if ledger.refuses("on_exit") {
-            return -1;
-        }
+    in exits refuses "on_exit" with -1; |_ledger, _original| {
         // SAFETY: the module promises that the handler may be called with this argument, once, on any thread.
         let promised = unsafe { Promised::new(handler, argument) };
         exits::register(image.addr(), |status| promised.call(status));
@@ -318,10 +313,7 @@ hooks! {
         mode: *const c_char,
         functions: *const c_void,
     ) -> *mut c_void = streams::fopencookie(cookie, mode, functions.cast::<StreamFunctions>().read());
-    in streams |ledger, _original| {
-        if ledger.refuses("fopencookie") {
-            return fail(libc::ENOMEM, std::ptr::null_mut());
-        }
+    in streams refuses "fopencookie" with fail(libc::ENOMEM, std::ptr::null_mut()); |_ledger, _original| {
         // SAFETY: the module promises functions that may be called with the cookie, and a mode.
         unsafe { streams::open(image.addr(), cookie, mode, functions.cast::<StreamFunctions>().read()) }
     }

@@ -63,10 +63,7 @@ hooks! {
     /// Hook of `timer_create`. `event` is a `struct sigevent` or null, and `timer` points to a `timer_t`.
     fn timer_create(image, clock: c_int, event: *const c_void, timer: *mut c_void) -> c_int
         = c_timer_create(clock, event, timer);
-    in sources |ledger, _original| {
-        if ledger.refuses("timer_create") {
-            return fail(libc::EAGAIN, -1);
-        }
+    in sources refuses "timer_create" with fail(libc::EAGAIN, -1); |ledger, _original| {
         // SAFETY: the module promises the clock, the variable for the timer, and an event or null; `timers` changes only the function
         // of the event.
         unsafe {
@@ -94,10 +91,7 @@ hooks! {
         1 => libc::aio_write(block.cast()),
         sync => libc::aio_fsync(sync - 2, block.cast()),
     };
-    in requests |ledger, original| {
-        if ledger.refuses("aio_read or its like") {
-            return fail(libc::EAGAIN, -1);
-        }
+    in requests refuses "aio_read or its like" with fail(libc::EAGAIN, -1); |ledger, original| {
         if block.is_null() {
             return original();
         }
@@ -112,10 +106,7 @@ hooks! {
     /// Hook of `lio_listio`.
     fn io_begin_list(image, mode: c_int, list: *const *mut c_void, count: c_int, event: *const c_void) -> c_int
         = c_lio_listio(mode, list, count, event);
-    in requests |ledger, _original| {
-        if ledger.refuses("lio_listio") {
-            return fail(libc::EAGAIN, -1);
-        }
+    in requests refuses "lio_listio" with fail(libc::EAGAIN, -1); |ledger, _original| {
         // SAFETY: the module promises a list and an event as required by the C function; only the function of the event is changed.
         unsafe {
             let submit = |host_event| c_lio_listio(mode, list, count, host_event);
@@ -126,10 +117,7 @@ hooks! {
     /// Hook of `getaddrinfo_a`.
     fn names_begin(image, mode: c_int, list: *const *mut c_void, count: c_int, event: *const c_void) -> c_int
         = c_getaddrinfo_a(mode, list, count, event);
-    in requests |ledger, _original| {
-        if ledger.refuses("getaddrinfo_a") {
-            return fail(libc::EAGAIN, libc::EAI_AGAIN);
-        }
+    in requests refuses "getaddrinfo_a" with fail(libc::EAGAIN, libc::EAI_AGAIN); |ledger, _original| {
         // SAFETY: the module promises a list and an event as required by the C function; only the function of the event is changed.
         unsafe {
             let submit = |host_event| c_getaddrinfo_a(mode, list, count, host_event);
