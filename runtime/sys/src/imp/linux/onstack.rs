@@ -18,7 +18,7 @@ const NEAR: usize = 64 * 1024;
 /// Returns the address on the interrupted stack below which a handler that does not request the alternate stack can run. Returns `None` if
 /// the dispatcher runs on the interrupted stack, or if the signal indicates that the interrupted stack is full.
 pub(super) fn below(frame: &Frame, signal: c_int, fault: usize) -> Option<usize> {
-    if !IS_POSSIBLE || !frame.has_come_to_alternate() {
+    if !frame.has_come_to_alternate() {
         return None;
     }
     let is_fault = signal == libc::SIGSEGV || signal == libc::SIGBUS;
@@ -88,19 +88,6 @@ pub(super) unsafe extern "C" fn call(
         ".cfi_endproc",
     )
 }
-
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-const IS_POSSIBLE: bool = true;
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-const IS_POSSIBLE: bool = false;
-
-/// Never called on this architecture, because [`below`] always returns `None`.
-///
-/// # Safety
-///
-/// No requirements.
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-pub(super) unsafe extern "C" fn call(_: c_int, _: *mut libc::siginfo_t, _: *mut c_void, _: usize, _: usize) {}
 
 #[cfg(test)]
 mod tests {

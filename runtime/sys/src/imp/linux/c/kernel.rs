@@ -22,7 +22,6 @@ pub(in crate::imp::linux) fn own_handle() -> usize {
 #[inline(always)]
 pub(in crate::imp::linux) fn registers() -> [usize; 4] {
     let (pc, sp, fp, lr): (usize, usize, usize, usize);
-    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     // SAFETY: registers are only read.
     unsafe {
         #[cfg(target_arch = "x86_64")]
@@ -36,14 +35,10 @@ pub(in crate::imp::linux) fn registers() -> [usize; 4] {
             pc = out(reg) pc, sp = out(reg) sp, fp = out(reg) fp, lr = out(reg) lr, options(nostack, nomem)
         );
     }
-    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-    {
-        (pc, sp, fp, lr) = (0, 0, 0, 0);
-    }
     [pc, sp, fp, lr]
 }
 
-/// Returns the registers of interrupted code, in the order of [`registers`]. Unknown registers are zero.
+/// Returns the registers of interrupted code, in the order of [`registers`].
 pub(in crate::imp::linux) fn interrupted_registers(context: &libc::ucontext_t) -> [usize; 4] {
     let machine = &context.uc_mcontext;
     #[cfg(target_arch = "x86_64")]
@@ -53,11 +48,6 @@ pub(in crate::imp::linux) fn interrupted_registers(context: &libc::ucontext_t) -
     };
     #[cfg(target_arch = "aarch64")]
     let [pc, sp, fp, lr] = [machine.pc, machine.sp, machine.regs[29], machine.regs[30]].map(|word| word as usize);
-    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-    let [pc, sp, fp, lr] = {
-        let _unknown = machine;
-        [0; 4]
-    };
     [pc, sp, fp, lr]
 }
 
