@@ -4,7 +4,7 @@
 
 use std::fs;
 use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Mutex;
 
 use tempfile::TempDir;
@@ -30,8 +30,7 @@ const MOST_FOLDERS: usize = 64;
 /// Folder of this process, removed on drop with its content.
 #[derive(Debug)]
 pub struct PrivateFolder {
-    path: PathBuf,
-    _dir: TempDir,
+    dir: TempDir,
     /// Lock of the folder, dropped after the folder is removed. `None` if files cannot be locked. A sweep never removes a folder without a
     /// lock file.
     lock: Mutex<Option<fs::File>>,
@@ -49,9 +48,8 @@ impl PrivateFolder {
         imp::check_ancestors(&base)?;
         imp::sweep(&base, prefix);
         let dir = imp::create(&base, prefix)?;
-        let path = dir.path().to_owned();
-        let lock = Mutex::new(lock(&path));
-        Ok(Self { path, _dir: dir, lock })
+        let lock = Mutex::new(lock(dir.path()));
+        Ok(Self { dir, lock })
     }
 
     /// Creates the folder again, as [`PrivateFolder::new`] does, if it was removed. This function may be called on any thread.
@@ -61,9 +59,9 @@ impl PrivateFolder {
     /// The folder cannot be created, or another user has replaced it.
     pub(crate) fn renew(&self) -> io::Result<()> {
         let mut held = crate::lock(&self.lock);
-        if imp::renew(&self.path)? {
-            tracing::warn!(path = %self.path.display(), "a private folder was removed, and is created again");
-            *held = lock(&self.path);
+        if imp::renew(self.path())? {
+            tracing::warn!(path = %self.path().display(), "a private folder was removed, and is created again");
+            *held = lock(self.path());
         }
         Ok(())
     }
@@ -71,7 +69,7 @@ impl PrivateFolder {
     /// Returns the path of the folder without symbolic links. The loader must receive such paths, because the system reports mapped files
     /// by their real paths.
     pub fn path(&self) -> &Path {
-        &self.path
+        self.dir.path()
     }
 }
 
@@ -79,8 +77,8 @@ impl PrivateFolder {
 impl Drop for PrivateFolder {
     fn drop(&mut self) {
         drop(crate::lock(&self.lock).take());
-        if !imp::remove(&self.path) {
-            self._dir.disable_cleanup(true);
+        if !imp::remove(self.path()) {
+            self.dir.disable_cleanup(true);
         }
     }
 }
