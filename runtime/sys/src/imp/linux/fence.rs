@@ -1,7 +1,6 @@
 //! Buffers between inaccessible pages (fences), and a table of these buffers for the handler of fatal signals.
 
 use std::io;
-use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::c::pages::GuardedPages;
@@ -15,6 +14,7 @@ const LONGEST: usize = 240;
 static ROW: [Entry; MOST] = [const { Entry::new() }; MOST];
 
 /// Entry of a fence. The entry is in use while `behind` is nonzero.
+#[derive(Debug)]
 struct Entry {
     before: AtomicUsize,
     behind: AtomicUsize,
@@ -24,8 +24,8 @@ struct Entry {
 #[derive(Debug)]
 pub(crate) struct Fence {
     memory: GuardedPages,
-    body: Range<usize>,
-    entry: Option<usize>,
+    size: usize,
+    entry: Option<&'static Entry>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -48,31 +48,30 @@ impl Fence {
     pub(crate) fn new(size: usize, label: &str) -> io::Result<Self> {
         let memory = GuardedPages::new(size, FENCE)?;
         let whole = memory.whole();
-        let body = whole.end - size..whole.end;
         let entry = enter(whole.start - FENCE, whole.end, label.as_bytes());
-        let body = body.start - whole.start..body.end - whole.start;
-        Ok(Self { memory, body, entry })
+        Ok(Self { memory, size, entry })
     }
 
     pub(crate) fn bytes(&mut self) -> &mut [u8] {
-        &mut self.memory.bytes()[self.body.clone()]
+        let pages = self.memory.bytes();
+        let before = pages.len() - self.size;
+        &mut pages[before..]
     }
 }
 
 impl Drop for Fence {
     fn drop(&mut self) {
         // Clears the entry before the memory is unmapped.
-        if let Some(entry) = self.entry.and_then(|entry| ROW.get(entry)) {
+        if let Some(entry) = self.entry {
             entry.behind.store(0, Ordering::Release);
         }
     }
 }
 
-fn enter(before: usize, behind: usize, label: &[u8]) -> Option<usize> {
+fn enter(before: usize, behind: usize, label: &[u8]) -> Option<&'static Entry> {
     const IN_USE: usize = 1;
-    let free = |entry: &Entry| entry.behind.compare_exchange(0, IN_USE, Ordering::AcqRel, Ordering::Relaxed).is_ok();
-    let at = ROW.iter().position(free)?;
-    let entry = &ROW[at];
+    let free = |entry: &&Entry| entry.behind.compare_exchange(0, IN_USE, Ordering::AcqRel, Ordering::Relaxed).is_ok();
+    let entry = ROW.iter().find(free)?;
     entry.before.store(before, Ordering::Relaxed);
     let mut pieces = label.chunks(8);
     for word in &entry.label {
@@ -82,7 +81,7 @@ fn enter(before: usize, behind: usize, label: &[u8]) -> Option<usize> {
         word.store(usize::from_ne_bytes(bytes), Ordering::Relaxed);
     }
     entry.behind.store(behind, Ordering::Release);
-    Some(at)
+    Some(entry)
 }
 
 /// Returns the zero-padded label of the fence that contains the address, and the side of the buffer on which the address is.
