@@ -135,7 +135,7 @@ impl Found {
             }
             undone.raised |= bit(signal);
             now.rlim_cur = before;
-            if verdict == Verdict::PutBack && kernel::set_limits(resource, &now) {
+            if verdict == Verdict::PutBack && kernel::setrlimit(resource, &now) == 0 {
                 undone.messages.push(format!("{name} of {was} put back to {}", format_limit(before)));
             } else {
                 undone.late |= bit(signal);

@@ -48,7 +48,7 @@ fn listen() {
 }
 
 pub(crate) fn at_exit(handler: extern "C" fn()) -> io::Result<()> {
-    if callbacks::at_exit(handler) { Ok(()) } else { Err(io::ErrorKind::OutOfMemory.into()) }
+    if callbacks::atexit(handler) == 0 { Ok(()) } else { Err(io::ErrorKind::OutOfMemory.into()) }
 }
 
 pub(super) fn register(owner: usize, handler: impl FnOnce(c_int) + Send + 'static) {

@@ -12,7 +12,7 @@ static IS_CHILD: AtomicBool = AtomicBool::new(false);
 pub(super) fn listen() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        let _made = callbacks::in_children(in_child);
+        let _made = callbacks::pthread_atfork(None, None, Some(in_child));
     });
 }
 

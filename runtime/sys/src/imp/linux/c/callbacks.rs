@@ -167,16 +167,6 @@ pub(in crate::imp::linux) fn on_exit(function: extern "C" fn(c_int, *mut c_void)
     unsafe { c_on_exit(function, ptr::null_mut()) == 0 }
 }
 
-/// Registers a function for the end of the process. Returns `false` if no memory is available.
-pub(in crate::imp::linux) fn at_exit(function: extern "C" fn()) -> bool {
-    atexit(function) == 0
-}
-
-/// Registers a function for every child made by `fork`. Returns `false` if no memory is available.
-pub(in crate::imp::linux) fn in_children(function: extern "C" fn()) -> bool {
-    pthread_atfork(None, None, Some(function)) == 0
-}
-
 /// Calls a function with a number on a new thread of the C library, and joins the thread. Returns `false` if no thread was created.
 pub(in crate::imp::linux) fn on_thread(start: extern "C" fn(*mut c_void) -> *mut c_void, argument: usize) -> bool {
     let (mut thread, argument) = (0, ptr::without_provenance_mut(argument));
@@ -232,8 +222,8 @@ unsafe extern "C" {
     /// Deletes a key that has no destructor in the C library.
     #[link_name = "pthread_key_delete"]
     pub(in crate::imp::linux) safe fn delete_key(key: c_uint) -> c_int;
-    safe fn atexit(function: extern "C" fn()) -> c_int;
-    safe fn pthread_atfork(
+    pub(in crate::imp::linux) safe fn atexit(function: extern "C" fn()) -> c_int;
+    pub(in crate::imp::linux) safe fn pthread_atfork(
         before: Option<extern "C" fn()>,
         after: Option<extern "C" fn()>,
         in_child: Option<extern "C" fn()>,

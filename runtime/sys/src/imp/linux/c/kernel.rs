@@ -8,11 +8,6 @@ use std::io;
 use std::ptr;
 use std::time::Duration;
 
-#[inline]
-pub(in crate::imp::linux) fn own_tid() -> i32 {
-    gettid()
-}
-
 pub(in crate::imp::linux) fn own_handle() -> usize {
     pthread_self() as usize
 }
@@ -152,11 +147,6 @@ pub(in crate::imp::linux) fn limits(resource: libc::__rlimit_resource_t) -> Opti
     (getrlimit(resource, &mut limits) == 0).then_some(limits)
 }
 
-/// Sets a resource limit of this process. Returns `false` if the kernel rejected the limit.
-pub(in crate::imp::linux) fn set_limits(resource: libc::__rlimit_resource_t, limits: &libc::rlimit) -> bool {
-    setrlimit(resource, limits) == 0
-}
-
 /// Timer of the C library that an image has created and that still exists.
 pub(in crate::imp::linux) struct Timer(usize);
 
@@ -195,11 +185,12 @@ pub(in crate::imp::linux) fn timer(which: c_int) -> Option<libc::itimerval> {
 
 // SAFETY: these functions accept any numbers, and variables that are borrowed for the call and read or written as whole records.
 unsafe extern "C" {
-    safe fn gettid() -> libc::pid_t;
+    #[link_name = "gettid"]
+    pub(in crate::imp::linux) safe fn own_tid() -> libc::pid_t;
     safe fn pthread_self() -> libc::pthread_t;
     safe fn clock_gettime(clock: libc::clockid_t, now: &mut libc::timespec) -> c_int;
     safe fn getrlimit(resource: libc::__rlimit_resource_t, limits: &mut libc::rlimit) -> c_int;
-    safe fn setrlimit(resource: libc::__rlimit_resource_t, limits: &libc::rlimit) -> c_int;
+    pub(in crate::imp::linux) safe fn setrlimit(resource: libc::__rlimit_resource_t, limits: &libc::rlimit) -> c_int;
     /// Sets the alarm of this process in microseconds, with an interval for repetition.
     pub(in crate::imp::linux) safe fn ualarm(first: c_uint, then: c_uint) -> c_uint;
     safe fn getitimer(which: c_int, now: &mut libc::itimerval) -> c_int;
