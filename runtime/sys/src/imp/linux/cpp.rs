@@ -91,22 +91,12 @@ type Set = unsafe extern "C" fn(usize) -> usize;
 type GetOf = unsafe extern "C" fn(usize) -> usize;
 type SetOf = unsafe extern "C" fn(usize, usize) -> usize;
 
-#[derive(Clone, Copy)]
-enum Access {
-    Single {
-        get: Get,
-        set: Set,
-    },
-    /// Value that belongs to the stream at this address.
-    Of {
-        stream: usize,
-        get: GetOf,
-        set: SetOf,
-    },
-}
-
+/// Value of the library, or of one of its streams. The caller of `get` and `set` keeps the library open.
 struct FacetSlot {
-    access: Access,
+    /// Returns the current value. Returns `None` for a stream that is not initialized.
+    get: Box<dyn Fn() -> Option<usize> + Send>,
+    /// Sets the value to a previous or initial value of the library.
+    set: Box<dyn Fn(usize) + Send>,
     is_function: bool,
     first: usize,
     /// Last value that was read and that did not refer to an image.
@@ -136,7 +126,7 @@ fn listen() {
     let is_in_image = |address: usize| images.iter().any(|range| range.contains(&address));
     with_slots(|slots, all| {
         for slot in slots {
-            let Some(now) = slot.access.get() else { continue };
+            let Some(now) = (slot.get)() else { continue };
             if slot.is_stale(now, all) {
                 slot.restore(|to| slot.is_stale(to, all));
             } else if !slot.refers_to(now, is_in_image) {
@@ -152,7 +142,7 @@ fn redirect_references(is_ours: impl Fn(usize) -> bool) -> u64 {
     with_slots(|slots, all| {
         for slot in slots {
             let is_affected = |to| slot.refers_to(to, &is_ours) || slot.is_stale(to, all);
-            if slot.access.get().is_some_and(is_affected) {
+            if (slot.get)().is_some_and(is_affected) {
                 slot.restore(is_affected);
                 count += 1;
             }
@@ -182,52 +172,30 @@ fn slots(share: &Library) -> Vec<FacetSlot> {
     let both = |get: &CStr, set: &CStr| address(get).zip(address(set));
     for Single { get, set, first, is_function } in SINGLES {
         let Some((get, set)) = both(get, set) else { continue };
-        // SAFETY: the functions of these names take no argument or an address, and return one.
-        let (get, set) = unsafe { (transmute::<*mut c_void, Get>(get), transmute::<*mut c_void, Set>(set)) };
         let first = first.and_then(address).map_or(0, |first| first.addr());
-        slots.push(FacetSlot { access: Access::Single { get, set }, is_function, first, before: first });
+        // SAFETY: the functions of these names take no argument or an address, and return one. The library is open during their calls,
+        // any thread may call the getters, and the setters do not throw.
+        slots.push(unsafe {
+            let (get, set) = (transmute::<*mut c_void, Get>(get), transmute::<*mut c_void, Set>(set));
+            let (get, set) = (Box::new(move || Some(get())), Box::new(move |to| _ = set(to)));
+            FacetSlot { get, set, is_function, first, before: first }
+        });
     }
     for Streams { objects, parts } in STREAMS {
-        for stream in objects.iter().filter_map(|name| address(name)) {
+        for stream in objects.iter().filter_map(|name| address(name)).map(|stream| stream.addr()) {
             for (get, set) in parts.iter().filter_map(|(get, set)| both(get, set)) {
-                // SAFETY: the functions of these names take a stream (the setter also an address) and return an address.
-                let (get, set) =
-                    unsafe { (transmute::<*mut c_void, GetOf>(get), transmute::<*mut c_void, SetOf>(set)) };
-                let access = Access::Of { stream: stream.addr(), get, set };
-                slots.push(FacetSlot { access, is_function: false, first: 0, before: 0 });
+                // SAFETY: the functions of these names take a stream (the setter also an address) and return an address. The library is
+                // open during their calls, and `base_of` has checked that the stream is initialized. The setters do not throw.
+                slots.push(unsafe {
+                    let (get, set) = (transmute::<*mut c_void, GetOf>(get), transmute::<*mut c_void, SetOf>(set));
+                    let get = Box::new(move || base_of(stream).map(|base| get(base)));
+                    let set = Box::new(move |to| _ = base_of(stream).map(|base| set(base, to)));
+                    FacetSlot { get, set, is_function: false, first: 0, before: 0 }
+                });
             }
         }
     }
     slots
-}
-
-impl Access {
-    /// Returns the current value. Returns `None` for a stream that is not initialized.
-    fn get(self) -> Option<usize> {
-        // SAFETY: the owner of this value keeps the library open, whose getters any thread may call; `base_of` has checked that the
-        // stream is initialized.
-        unsafe {
-            match self {
-                Self::Single { get, .. } => Some(get()),
-                Self::Of { stream, get, .. } => base_of(stream).map(|base| get(base)),
-            }
-        }
-    }
-
-    fn set(self, to: usize) {
-        // SAFETY: the owner of this value keeps the library open, and `to` is a previous or initial value of it; `base_of` has
-        // checked that the stream is initialized. The functions do not throw for non-null arguments.
-        unsafe {
-            match self {
-                Self::Single { set, .. } => {
-                    set(to);
-                }
-                Self::Of { stream, set, .. } => {
-                    base_of(stream).map(|base| set(base, to));
-                }
-            }
-        }
-    }
 }
 
 fn base_of(stream: usize) -> Option<usize> {
@@ -238,7 +206,7 @@ fn base_of(stream: usize) -> Option<usize> {
 impl FacetSlot {
     /// Restores the previous value, or the initial value if the previous value refers to memory that is about to be unmapped.
     fn restore(&self, is_affected: impl Fn(usize) -> bool) {
-        self.access.set(if is_affected(self.before) { self.first } else { self.before });
+        (self.set)(if is_affected(self.before) { self.first } else { self.before });
     }
 
     /// Checks if `is_there` returns `true` for `to`, or for the virtual table of the object at `to`.
