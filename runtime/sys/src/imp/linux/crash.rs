@@ -40,28 +40,21 @@ pub(crate) fn report_crashes(files: [File; 3]) -> io::Result<()> {
     if FILES.set(files).is_err() {
         return Err(io::Error::other("crashes of this process are reported already"));
     }
-    set_stack()?;
+    // The stack is leaked, because a handler may run until the end of the process.
+    let stack = Stack::of(Box::leak(vec![0_u8; OWN_STACK].into_boxed_slice()));
+    stack.put().map_err(io::Error::from_raw_os_error)?;
     let mut before = [signals::nothing(); FATAL.len()];
     for (before, signal) in before.iter_mut().zip(FATAL) {
         *before = signals::action(signal).map_err(io::Error::from_raw_os_error)?;
     }
     BEFORE.get_or_init(|| before);
-    FATAL.into_iter().try_for_each(|signal| {
-        // SAFETY: `handle` is async-signal-safe and has the type for `SA_SIGINFO`.
-        unsafe { signals::act(signal, &action()) }.map_err(io::Error::from_raw_os_error)
-    })
-}
-
-fn action() -> libc::sigaction {
     let mut action = signals::nothing();
     action.sa_sigaction = (handle as extern "C" fn(c_int, &libc::siginfo_t, &libc::ucontext_t)) as usize;
     action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
-    action
-}
-
-/// Sets an alternate stack on this thread. The stack is leaked, because a handler may run until the end of the process.
-fn set_stack() -> io::Result<()> {
-    Stack::of(Box::leak(vec![0_u8; OWN_STACK].into_boxed_slice())).put().map_err(io::Error::from_raw_os_error)
+    FATAL.into_iter().try_for_each(|signal| {
+        // SAFETY: `handle` is async-signal-safe and has the type for `SA_SIGINFO`.
+        unsafe { signals::act(signal, &action) }.map_err(io::Error::from_raw_os_error)
+    })
 }
 
 /// Handler for `SA_SIGINFO`. The kernel passes the record and the context of the signal. Both are valid during the call.
