@@ -41,6 +41,7 @@ pub(super) const REPAIR: Repair = Repair {
 /// Size and alignment of the regions of module heaps. Because of the alignment, the region of an address can be computed.
 const REGION: usize = 64 * 1024;
 
+#[derive(Default)]
 pub(super) struct Pages {
     maps: Mutex<Ranges>,
     heap: Mutex<Ranges>,
@@ -53,16 +54,6 @@ pub(super) struct Pages {
 }
 
 impl Pages {
-    pub(super) const fn new() -> Self {
-        Self {
-            maps: Mutex::new(Ranges::new()),
-            heap: Mutex::new(Ranges::new()),
-            segments: Mutex::new(Vec::new()),
-            image: OnceLock::new(),
-            holes: Mutex::new(BTreeSet::new()),
-        }
-    }
-
     pub(super) fn is_mapped(&self, segments: &[Range<usize>]) {
         let start = segments.iter().map(|segment| segment.start / PAGE * PAGE).min();
         let end = segments.iter().map(|segment| segment.end.next_multiple_of(PAGE)).max();

@@ -10,10 +10,6 @@ pub(super) struct Ranges {
 }
 
 impl Ranges {
-    pub(super) const fn new() -> Self {
-        Self { ends: BTreeMap::new() }
-    }
-
     pub(super) fn insert(&mut self, range: Range<usize>) {
         if !range.is_empty() {
             self.remove(range.clone());

@@ -46,7 +46,7 @@ impl Records {
         Self {
             locals: Locals::default(),
             threads: Threads::default(),
-            pages: Pages::new(),
+            pages: Pages::default(),
             rings: Rings::new(maps.as_ref()),
             companions: Companions::new(),
             lookups: Lookups::default(),

@@ -90,7 +90,7 @@ impl Untracked {
         if referenced.is_empty() {
             return (0, 0);
         }
-        let mut there = Ranges::new();
+        let mut there = Ranges::default();
         Maps::read_short().iter().flat_map(Maps::all).for_each(|mapped| there.insert(mapped.range));
         let parts: Vec<_> = referenced.into_iter().flat_map(|range| there.remove(range)).collect();
         (parts.len() as u64, parts.iter().map(|part| part.len() as u64).sum())
@@ -103,7 +103,7 @@ pub(super) fn of_libraries(own: &[Range<usize>]) -> Ranges {
     let ledgers: Vec<_> = lock(&LEDGERS).iter().filter_map(Weak::upgrade).collect();
     let images = ledgers.iter().flat_map(|ledger| ledger.records.own_pages());
     let known: Vec<_> = images.chain(own.iter().cloned()).collect();
-    let mut found = Ranges::new();
+    let mut found = Ranges::default();
     let maps = Maps::read_short();
     let list: Vec<_> = maps.iter().flat_map(Maps::all).collect();
     fresh(&list, &known, peek::word, peek::read).into_iter().for_each(|range| found.insert(range));
@@ -130,13 +130,13 @@ fn fresh(
 
 /// Returns the parts of the listed memory that are not in `known` and are neither blocks nor arenas of the C library.
 fn requested(list: &[Mapped<'_>], known: &[Range<usize>], word: impl Fn(usize) -> Option<usize>) -> Vec<Range<usize>> {
-    let mut all = Ranges::new();
+    let mut all = Ranges::default();
     let memory = || list.iter().filter(|mapped| is_memory(mapped));
     memory().for_each(|mapped| all.insert(mapped.range.clone()));
     known.iter().for_each(|known| drop(all.remove(known.clone())));
     let mut found = Vec::new();
     for mapped in memory() {
-        let mut parts = Ranges::new();
+        let mut parts = Ranges::default();
         all.remove(mapped.range.clone()).into_iter().for_each(|part| parts.insert(part));
         if parts.bytes() != 0 {
             of_malloc(&mapped.range, &word).into_iter().for_each(|known| drop(parts.remove(known)));

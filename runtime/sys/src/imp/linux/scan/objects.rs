@@ -89,7 +89,7 @@ fn for_loader(listed: &Listed<'_>) -> Vec<Range<usize>> {
 
 /// Returns the parts of `range` that are outside of `others`.
 pub(super) fn without(range: Range<usize>, others: &[Range<usize>]) -> Vec<Range<usize>> {
-    let mut parts = Ranges::new();
+    let mut parts = Ranges::default();
     parts.insert(range);
     for other in others {
         parts.remove(other.clone());
