@@ -98,38 +98,13 @@ impl Snapshot {
     }
 }
 
-pub(crate) fn thread_number() -> Option<i32> {
-    None
-}
-
-pub(crate) fn thread_stack() -> Option<std::ops::Range<usize>> {
-    None
-}
-
-pub(crate) fn own_ring(_fd: i32) -> bool {
-    false
-}
-
-pub(crate) fn reported_name(_tid: i32) -> Option<String> {
-    None
-}
-
-/// Returns zero, because reads of unmapped memory would fault on this platform.
-pub(crate) fn read_memory(_address: usize, _into: &mut [u8]) -> usize {
-    0
-}
-
-pub(crate) fn forbids_code(_folder: &Path) -> bool {
-    false
-}
-
 /// Uninhabited type, because fences are not supported.
 #[derive(Debug)]
 pub(crate) enum Fence {}
 
 impl Fence {
     pub(crate) fn new(_size: usize, _label: &str) -> io::Result<Self> {
-        Err(io::ErrorKind::Unsupported.into())
+        unsupported()
     }
 
     pub(crate) fn bytes(&mut self) -> &mut [u8] {
@@ -137,32 +112,46 @@ impl Fence {
     }
 }
 
-/// Defines functions without an implementation on this platform. Each function returns an error.
-macro_rules! unsupported {
-    ($($what:ident: $value:ty),* $(,)?) => {$(
-        pub(crate) fn $what() -> io::Result<$value> {
-            Err(io::ErrorKind::Unsupported.into())
+fn unsupported<T>() -> io::Result<T> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// Defines functions with a fixed result, because this platform lacks what they use.
+macro_rules! fixed {
+    ($($(#[$doc:meta])* fn $name:ident($($argument:ident: $type:ty),*) -> $result:ty = $value:expr;)*) => {$(
+        $(#[$doc])*
+        pub(crate) fn $name($($argument: $type),*) -> $result {
+            $value
         }
     )*};
 }
 
-unsupported! {
-    fds: Vec<(i32, String)>,
-    keys_in_use: usize,
-    mapped_files: Vec<PathBuf>,
-    open_fds: usize,
-    rss_kib: u64,
-    thread_names: Vec<(i32, String)>,
-    threads: usize,
-    unshare_folder: (),
+fixed! {
+    fn are_panics_reported() -> bool = false;
+    fn at_exit(_handler: extern "C" fn()) -> io::Result<()> = unsupported();
+    fn checkpoint(_is_any_ending: bool) -> u64 = 0;
+    fn fds() -> io::Result<Vec<(i32, String)>> = unsupported();
+    fn file_at(_address: usize) -> Option<PathBuf> = None;
+    fn forbids_code(_folder: &Path) -> bool = false;
+    fn keys_in_use() -> io::Result<usize> = unsupported();
+    fn mapped_files() -> io::Result<Vec<PathBuf>> = unsupported();
+    fn open_fds() -> io::Result<usize> = unsupported();
+    fn opened_libraries() -> Vec<PathBuf> = Vec::new();
+    fn own_ring(_fd: i32) -> bool = false;
+    /// Returns zero, because reads of unmapped memory would fault on this platform.
+    fn read_memory(_address: usize, _into: &mut [u8]) -> usize = 0;
+    fn report_crashes(_files: [File; 3]) -> io::Result<()> = unsupported();
+    fn reported_name(_tid: i32) -> Option<String> = None;
+    fn rss_kib() -> io::Result<u64> = unsupported();
+    fn thread_names() -> io::Result<Vec<(i32, String)>> = unsupported();
+    fn thread_number() -> Option<i32> = None;
+    fn thread_stack() -> Option<std::ops::Range<usize>> = None;
+    fn threads() -> io::Result<usize> = unsupported();
+    fn unshare_folder() -> io::Result<()> = unsupported();
 }
 
 /// Does nothing, because waiting threads poll the word.
 pub(crate) fn wake_all(_word: &AtomicU32) {}
-
-pub(crate) fn checkpoint(_is_any_ending: bool) -> u64 {
-    0
-}
 
 /// Reason why every image stays mapped on this platform.
 pub(crate) const KEEPS_IMAGES: Option<&str> = Some(if cfg!(target_env = "musl") {
@@ -188,33 +177,11 @@ impl Records {
     }
 }
 
-/// Returns an error, because exit handlers are not supported.
-pub(crate) fn at_exit(_handler: extern "C" fn()) -> io::Result<()> {
-    Err(io::ErrorKind::Unsupported.into())
-}
-
 pub(crate) fn note_for_all(_address: usize) {}
-
-pub(crate) fn opened_libraries() -> Vec<PathBuf> {
-    Vec::new()
-}
-
-pub(crate) fn file_at(_address: usize) -> Option<PathBuf> {
-    None
-}
 
 pub(crate) fn report_panics(_folder: File, _list: File) {}
 
-pub(crate) fn are_panics_reported() -> bool {
-    false
-}
-
 pub(crate) fn write_panic(_at: &crate::panic_locations::At<'_>, _message: &str) {}
-
-/// Returns an error, because the signals of the platform are unknown.
-pub(crate) fn report_crashes(_files: [File; 3]) -> io::Result<()> {
-    Err(io::ErrorKind::Unsupported.into())
-}
 
 /// Returns the time since the first call of this function.
 pub(crate) fn clock() -> std::time::Duration {
