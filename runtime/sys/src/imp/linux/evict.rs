@@ -269,28 +269,26 @@ mod possible {
     /// Walks up the stack of this thread. Passes the return address and the start of the function of each frame to `see`, until `see`
     /// returns `false`.
     fn walk(see: &mut dyn FnMut(usize, usize) -> bool) {
-        let mut walk = Walk { see, left: DEEPEST };
-        // SAFETY: `step` interprets its last argument as a `Walk`, which lives until the call returns.
-        unsafe { _Unwind_Backtrace(step, (&raw mut walk).cast()) };
-    }
-
-    struct Walk<'a> {
-        see: &'a mut dyn FnMut(usize, usize) -> bool,
-        left: usize,
+        let mut left = DEEPEST;
+        let mut see: &mut dyn FnMut(usize, usize) -> bool = &mut |address, function| {
+            left -= 1;
+            see(address, function) && left > 0
+        };
+        // SAFETY: `step` interprets its last argument as a reference of this type, which lives until the call returns.
+        unsafe { _Unwind_Backtrace(step, (&raw mut see).cast()) };
     }
 
     /// # Safety
     ///
-    /// `frame` is the unwinder's frame for this call. `walk` is the `Walk` of [`walk`]. No other code uses this `Walk` during this call.
-    unsafe extern "C" fn step(frame: *mut c_void, walk: *mut c_void) -> c_int {
+    /// `frame` is the unwinder's frame for this call. `see` is the reference of [`walk`], which does not use it during this call.
+    unsafe extern "C" fn step(frame: *mut c_void, see: *mut c_void) -> c_int {
         const CONTINUE: c_int = 0;
         const STOP: c_int = 4;
         // SAFETY: promised by our caller.
-        let walk = unsafe { &mut *walk.cast::<Walk<'_>>() };
+        let see = unsafe { &mut *see.cast::<&mut dyn FnMut(usize, usize) -> bool>() };
         // SAFETY: the unwinder's frame is live during this call.
         let (address, function) = unsafe { (_Unwind_GetIP(frame), _Unwind_GetRegionStart(frame)) };
-        walk.left = walk.left.saturating_sub(1);
-        if (walk.see)(address, function) && walk.left > 0 { CONTINUE } else { STOP }
+        if see(address, function) { CONTINUE } else { STOP }
     }
 
     unsafe extern "C" {
