@@ -218,23 +218,16 @@ fn visit_retired<T>(see: impl FnMut(&Table) -> Option<T>) -> Option<T> {
 }
 
 impl Reading {
-    /// Takes a reference to the table of the signal, and adds a record for the run.
-    fn of(signal: c_int, info: &libc::siginfo_t, context: &libc::ucontext_t) -> Option<Self> {
+    /// Takes a reference to the table of the signal, if any, and adds a record for the run.
+    fn of(signal: c_int, info: &libc::siginfo_t, context: &libc::ucontext_t) -> Self {
         let here = 0_u8;
         let frame = Frame::of(context, ptr::from_ref(&here).addr());
         let run = handlers::enter(signal, &frame, release_table);
-        match (InUse::of(signal), run) {
-            (Some(table), run) => {
-                if let Some(run) = &run {
-                    run.reads(ptr::from_ref(table.0).expose_provenance());
-                }
-                Some(Self { table: Some(table), run, frame, fault: signals::fault(info) })
-            }
-            (None, run) => {
-                let _over = run.is_some_and(|run| run.leave());
-                None
-            }
+        let table = InUse::of(signal);
+        if let (Some(table), Some(run)) = (&table, &run) {
+            run.reads(ptr::from_ref(table.0).expose_provenance());
         }
+        Self { table, run, frame, fault: signals::fault(info) }
     }
 
     /// Calls a handler on its requested stack. `owner` is the owner id of the image, or zero.
@@ -293,9 +286,7 @@ unsafe fn deliver(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_voi
     // SAFETY: our caller promises a record and a context that are live during this call.
     let (record, interrupted) = unsafe { (&*info, &*context.cast::<libc::ucontext_t>()) };
     let reading = Reading::of(signal, record, interrupted);
-    if let Some(reading) = &reading
-        && let Some(InUse(table)) = &reading.table
-    {
+    if let Some(InUse(table)) = &reading.table {
         let outer = PASSED_ON.replace(PASSED_ON.get() & !bit(signal));
         for entry in table.entries().iter().rev().filter(|entry| entry.disposition() == Disposition::Handle) {
             let once = entry.action.sa_flags & libc::SA_RESETHAND != 0;
