@@ -164,20 +164,19 @@ impl Ending {
     /// these holders have released the image.
     fn advance(&mut self) -> Result<(), Vec<Holder>> {
         let mut may_evict = self.policy.evict.is_some_and(|after| self.begun.elapsed() >= after);
+        let Some(ledger) = self.share.ledger().map(Arc::clone) else {
+            self.close();
+            return Ok(());
+        };
         for _ in 0..MOST_STEPS {
-            let ledger = self.share.ledger().map(Arc::clone);
-            let step = match &ledger {
-                Some(ledger) => ledger.facts(may_evict).next(),
-                None => Step::Close,
-            };
-            match (step, &ledger) {
-                (Step::Close, Some(ledger)) if self.is_referenced(ledger) => break,
-                (Step::Close, _) => {
+            match ledger.facts(may_evict).next() {
+                Step::Close if self.is_referenced(&ledger) => break,
+                Step::Close => {
                     self.close();
                     return Ok(());
                 }
-                (Step::Wait, _) | (_, None) => break,
-                (step, Some(ledger)) => {
+                Step::Wait => break,
+                step => {
                     may_evict &= step != Step::Evict;
                     ledger.act(step, &mut self.report);
                 }
