@@ -9,6 +9,7 @@
 //! module runs.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::ffi::{c_int, c_uint, c_void};
 use std::mem::ManuallyDrop;
 use std::ptr;
@@ -108,15 +109,11 @@ pub(super) fn with_dropped_here(see: impl FnOnce(&str)) {
 pub(super) struct Locals {
     /// Threads on which the image has pending destructors, or had destructors that already ran.
     threads: Mutex<Vec<Arc<Record>>>,
-    keys: Mutex<Vec<Key>>,
+    /// Keys of the image, each with its destructor.
+    keys: Mutex<BTreeMap<c_uint, Option<OfValues>>>,
     registered: AtomicU64,
     run: AtomicU64,
     forgotten: AtomicU64,
-}
-
-struct Key {
-    key: c_uint,
-    destructor: Option<OfValues>,
 }
 
 impl Locals {
@@ -135,13 +132,13 @@ impl Locals {
     /// Creates a key without registering its destructor in the C library. Returns the error number of the C function on failure.
     pub(super) fn create_key(&self, destructor: Option<OfValues>) -> Result<c_uint, c_int> {
         let key = callbacks::make_key()?;
-        lock(&self.keys).push(Key { key, destructor });
+        lock(&self.keys).insert(key, destructor);
         Ok(key)
     }
 
     /// Deletes a key by calling `delete`. Does not run destructors on the values of the key, as the C function does not either.
     pub(super) fn delete_key(&self, key: c_uint, delete: impl FnOnce() -> c_int) -> c_int {
-        lock(&self.keys).retain(|known| known.key != key);
+        lock(&self.keys).remove(&key);
         let threads = lock(&self.threads).clone();
         for record in threads {
             let removed = lock(&record.pending).remove(|waiting| waiting.key() == Some(key));
@@ -159,7 +156,7 @@ impl Locals {
         set: impl FnOnce() -> c_int,
     ) -> c_int {
         let result = set();
-        let known = lock(&self.keys).iter().find(|known| known.key == key).and_then(|known| known.destructor);
+        let known = lock(&self.keys).get(&key).copied().flatten();
         let (0, Some(destructor)) = (result, known) else { return result };
         let record = Record::here();
         let is_of_key = |waiting: &Waiting| waiting.key() == Some(key);
@@ -194,8 +191,8 @@ impl Locals {
             self.forgotten.fetch_add(record.forget(ledger), Ordering::Relaxed);
         }
         let keys = std::mem::take(&mut *lock(&self.keys));
-        for key in &keys {
-            callbacks::delete_key(key.key);
+        for key in keys.keys() {
+            callbacks::delete_key(*key);
         }
         keys.len() as u64
     }
