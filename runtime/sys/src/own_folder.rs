@@ -4,7 +4,7 @@
 use std::env::set_current_dir;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 
 /// Job of the thread. Receives the result of entering the folder.
@@ -32,7 +32,7 @@ impl OwnFolder {
             let entered = crate::imp::unshare_folder().and_then(|()| set_current_dir(&directory));
             let is_there = entered.is_ok();
             if ready.send(entered).is_ok() && is_there {
-                work(&directory, &queue);
+                queue.iter().for_each(|job| job(set_current_dir(&directory)));
             }
         })?;
         let gone = || io::Error::other("the thread ended before it had begun");
@@ -75,10 +75,6 @@ impl Drop for OwnFolder {
             _ = thread.join();
         }
     }
-}
-
-fn work(folder: &Path, queue: &Receiver<Job>) {
-    queue.iter().for_each(|job| job(set_current_dir(folder)));
 }
 
 #[cfg(all(test, target_os = "linux", target_env = "gnu"))]

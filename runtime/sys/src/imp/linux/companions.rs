@@ -347,13 +347,9 @@ fn inspect(thread: &Thread, codes: &[&[Range<usize>]]) -> Option<Vec<Position>> 
     static HOST: OnceLock<Vec<Range<usize>>> = OnceLock::new();
     let host = HOST.get_or_init(|| {
         let here = inspect as *const () as usize;
-        let mut all = loaded::all();
         let is_host = |at: usize, library: &Loaded| at == 0 || library.code.iter().any(|code| code.contains(&here));
-        all.drain(..)
-            .enumerate()
-            .filter(|(at, library)| is_host(*at, library))
-            .flat_map(|(_, host)| host.code)
-            .collect()
+        let host = loaded::all().into_iter().enumerate().filter(|(at, library)| is_host(*at, library));
+        host.flat_map(|(_, host)| host.code).collect()
     });
     let mut inspection = stacks::inspect(thread, codes);
     for _ in 0..RETRIES {

@@ -16,13 +16,8 @@ use crate::ledger::repair::{ENVIRONMENT, Repair};
 const MOST_ENTRIES: usize = 65_536;
 const LONGEST: usize = 1 << 20;
 
-/// Variable with its value from before the first image.
-struct Known {
-    variable: Variable,
-    before: usize,
-}
-
-static BEFORE: OnceLock<Vec<Known>> = OnceLock::new();
+/// Variables, each with its value from before the first image.
+static BEFORE: OnceLock<Vec<(Variable, usize)>> = OnceLock::new();
 
 pub(super) const REPAIR: Repair = Repair {
     name: ENVIRONMENT,
@@ -45,9 +40,7 @@ pub(super) const REPAIR: Repair = Repair {
 /// Records the variables before the first image is mapped.
 fn listen() {
     BEFORE.get_or_init(|| {
-        Variable::all()
-            .filter_map(|variable| Some(Known { variable, before: peek::word(variable.address())? }))
-            .collect()
+        Variable::all().filter_map(|variable| Some((variable, peek::word(variable.address())?))).collect()
     });
 }
 
@@ -55,7 +48,7 @@ fn listen() {
 fn redirect_references(is_ours: impl Fn(usize) -> bool) -> u64 {
     let known = BEFORE.get().map(Vec::as_slice).unwrap_or_default();
     let mut count = 0;
-    for Known { variable, before } in known {
+    for (variable, before) in known {
         let now = peek::word(variable.address());
         if now.is_some_and(|now| now != *before && is_ours(now)) {
             variable.restore(*before);

@@ -15,31 +15,27 @@ pub(super) const REPAIR: Repair = Repair {
     ..Repair::NONE
 };
 
-struct Table {
-    owner: usize,
-    taking_back: Promised<Deregister>,
-}
-
-static TABLES: Mutex<Vec<Table>> = Mutex::new(Vec::new());
+/// Registered tables of all images, each with its owner. A table is the argument of the function that deregisters the table.
+static TABLES: Mutex<Vec<(usize, Promised<Deregister>)>> = Mutex::new(Vec::new());
 
 pub(super) fn registered(owner: usize, taking_back: Promised<Deregister>) {
-    lock(&TABLES).push(Table { owner, taking_back });
+    lock(&TABLES).push((owner, taking_back));
 }
 
 /// Removes the record of a table that the module is about to deregister. Returns `false` if the host has already deregistered the table.
 pub(super) fn deregistered(begin: *const c_void) -> bool {
     let mut tables = lock(&TABLES);
-    let at = tables.iter().rposition(|table| table.taking_back.argument() == begin);
+    let at = tables.iter().rposition(|(_, table)| table.argument() == begin);
     at.map(|at| tables.swap_remove(at)).is_some()
 }
 
 /// Deregisters the tables that an image left registered. Returns the number of tables.
 pub(super) fn take_back(owner: usize) -> u64 {
     let mut tables = lock(&TABLES);
-    let left: Vec<_> = tables.extract_if(.., |table| table.owner == owner).collect();
+    let left: Vec<_> = tables.extract_if(.., |(other, _)| *other == owner).collect();
     drop(tables);
     let mut count = 0;
-    for Table { taking_back, .. } in left {
+    for (_, taking_back) in left {
         // Skips a table that is no longer mapped, because the unwinder reads a table when it deregisters the table.
         if peek::word(taking_back.argument().addr()).is_some() {
             taking_back.call();
