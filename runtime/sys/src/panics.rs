@@ -28,7 +28,3 @@ pub fn report_into(folder: &Path) -> io::Result<()> {
 pub fn record(at: &At<'_>, message: &str) {
     imp::write_panic(at, message);
 }
-
-pub(crate) fn are_reported() -> bool {
-    imp::are_panics_reported()
-}

@@ -15,14 +15,13 @@ use std::fs::{self, File};
 use std::io::{self, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 
 use thiserror::Error;
 
 use crate::demands::Demands;
 use crate::folder::{COPIES, PrivateFolder, create_private, for_mapping, open_private};
 use crate::imp;
-use crate::panics;
 use crate::stamp::{FileId, Stamp};
 
 /// Number of the next copy, unique in the process. Distinguishes copies in directories whose random names are equal.
@@ -82,13 +81,13 @@ impl Spares {
     const MOST: usize = 8;
 
     fn take(&self) -> Option<(PathBuf, FileId)> {
-        self.lock().spares.pop()
+        crate::lock(&self.0).spares.pop()
     }
 
     /// Stores the file, and renames it once it may be overwritten. If the store is full, returns a file that the caller must remove.
     fn put(&self, path: PathBuf, id: FileId) -> Option<PathBuf> {
-        let mut kept = self.lock();
-        let (path, id) = match panics::are_reported() {
+        let mut kept = crate::lock(&self.0);
+        let (path, id) = match imp::are_panics_reported() {
             false => (path, id),
             true => {
                 kept.resting.push_back((path, id));
@@ -104,10 +103,6 @@ impl Spares {
         }
         kept.spares.push((spare, id));
         None
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Kept> {
-        crate::lock(&self.0)
     }
 }
 
@@ -172,7 +167,7 @@ impl StageDir {
 
     /// Makes a readable and writable copy with undefined content.
     pub(crate) fn fresh(&self, label: &str) -> io::Result<(StagedFile, File)> {
-        let staged = self.named(label);
+        let staged = self.named(label, &[]);
         let file = self.create(&staged)?;
         Ok((staged, file))
     }
@@ -197,12 +192,12 @@ impl StageDir {
         }
     }
 
-    /// Makes a name for a copy, without creating a file.
-    pub(crate) fn named(&self, label: &str) -> StagedFile {
+    /// Makes a name for a copy of a library that needs these libraries, without creating a file.
+    pub(crate) fn named(&self, label: &str, needed: &[String]) -> StagedFile {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let path = self.path().join(file_name(label, number));
         let spares = Some(Arc::clone(&self.spares));
-        StagedFile { path, patches: Vec::new(), symbols: None, needed: Vec::new(), held: None, spares }
+        StagedFile { path, patches: Vec::new(), symbols: None, needed: needed.to_vec(), held: None, spares }
     }
 }
 
@@ -236,10 +231,6 @@ impl StagedFile {
             written.map_err(|source| failed(&path, source))?;
         }
         Ok(self)
-    }
-
-    pub(crate) fn needs(&mut self, libraries: &[String]) {
-        libraries.clone_into(&mut self.needed);
     }
 
     /// Moves the file of another copy to the name of this copy. The file must be unchanged since its attributes were stored.

@@ -34,8 +34,7 @@ impl StageDir {
         symbols: Option<&[u8]>,
         patches: &[Patch<'_>],
     ) -> Result<StagedFile, StageError> {
-        let mut staged = self.named(label);
-        staged.needs(image.needed());
+        let mut staged = self.named(label, image.needed());
         let written = located(image, patches).and_then(|patches| {
             image.meets(self.demands()).map_err(io::Error::other)?;
             let mut file = self.create(&staged)?;
@@ -63,8 +62,7 @@ impl StageDir {
         if !image.bytes.is_copy() {
             return self.stage_with(&image, label, symbols, patches);
         }
-        let mut staged = self.named(label);
-        staged.needs(image.needed());
+        let mut staged = self.named(label, image.needed());
         let renamed = located(&image, patches).and_then(|patches| {
             staged.take(image.bytes.into_copy().ok_or_else(|| io::Error::other("the copy is missing"))?)?;
             Ok(patches)
