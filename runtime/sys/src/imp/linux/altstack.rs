@@ -26,7 +26,8 @@ pub(super) const REPAIR: Repair = Repair {
     redirect_references: |_, is_ours, report| report.put_back.extend(remove_here(is_ours)),
     free: |gone, report| {
         report.put_back.extend(remove_here(gone.image().records.memory(gone.image())));
-        forget(gone.image());
+        // Leaves threads unchanged that still use a stack of the image.
+        lock(&RECORDS).retain(|set| !set.ledger.is(gone.image()));
     },
     ..Repair::NONE
 };
@@ -117,11 +118,6 @@ fn holders(ledger: &Ledger) -> Vec<Holder> {
     let name = "the alternate signal stack that the module has set";
     let holder = |(tid, since)| Holder::new(HolderKind::SignalStack, name, since).on(describe_thread(tid));
     of_image(ledger).into_iter().map(holder).collect()
-}
-
-/// Removes the records of an unmapped image. Threads that still use a stack of the image are not changed.
-fn forget(ledger: &Ledger) {
-    lock(&RECORDS).retain(|set| !set.ledger.is(ledger));
 }
 
 /// Returns the live threads with a stack of the image, excluding threads whose stack the image has only disabled.

@@ -26,7 +26,7 @@ pub(super) const REPAIR: Repair = Repair {
     },
     // Drops handlers that the image's finalizers registered while the image was being closed. The code of these handlers is already
     // unmapped.
-    free: |gone, _| forget(gone.image().owner()),
+    free: |gone, _| lock(&HANDLERS).retain(|(other, _)| *other != gone.image().owner()),
     ..Repair::NONE
 };
 
@@ -73,10 +73,6 @@ fn run(owner: usize) -> u64 {
 
 pub(super) fn held(owner: usize) -> u64 {
     lock(&HANDLERS).iter().filter(|(other, _)| *other == owner).count() as u64
-}
-
-fn forget(owner: usize) {
-    lock(&HANDLERS).retain(|(other, _)| *other != owner);
 }
 
 extern "C" fn at_process_exit(status: c_int, _argument: *mut c_void) {

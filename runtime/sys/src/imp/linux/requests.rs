@@ -132,7 +132,7 @@ pub(super) fn begin_list(
     let mut records = lock(&RECORDS);
     let mut blocks = Vec::new();
     for block in list.iter().copied() {
-        if block != 0 && (of_names || !is_nothing(block)) {
+        if block != 0 && (of_names || read_word(block + offset_of!(IoBlock, what)) != ReadResult::Word(NOTHING)) {
             records.note(owner, block, kind, None);
             blocks.push(block);
         }
@@ -234,10 +234,6 @@ fn for_image(records: &RecordTable, block: usize, event: Event) -> Event {
         Some((serial, own)) if event.target().is_some() && event.value() == serial => own,
         _ => event.for_image(),
     }
-}
-
-fn is_nothing(block: usize) -> bool {
-    read_word(block + offset_of!(IoBlock, what)) == ReadResult::Word(NOTHING)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

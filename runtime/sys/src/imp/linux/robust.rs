@@ -35,12 +35,8 @@ const ADDRESS: usize = !1;
 /// Returns a thread that holds a mutex in memory for which `is_ours` returns `true`. For a thread without robust mutexes, the check costs
 /// one system call and one read.
 fn holder(is_ours: impl Fn(usize) -> bool) -> Option<i32> {
-    proc::numbers("task").ok()?.into_iter().find(|tid| list_of(*tid).is_some_and(|head| refers_to(head, &is_ours)))
-}
-
-fn list_of(tid: i32) -> Option<usize> {
-    let (head, len) = kernel::robust_list(tid)?;
-    (head != 0 && len == HEAD).then_some(head)
+    let holds = |(head, len): (usize, usize)| head != 0 && len == HEAD && refers_to(head, &is_ours);
+    proc::numbers("task").ok()?.into_iter().find(|tid| kernel::robust_list(*tid).is_some_and(holds))
 }
 
 /// Checks if an entry of the list is in memory for which `is_ours` returns `true`. An unreadable address ends the list.

@@ -145,7 +145,8 @@ pub(super) fn parse_syscall(text: &str) -> Option<(usize, usize)> {
 /// Passes every word from `start` to the end of its mapping to `see`. Stops at the C library's record of the thread if the mapping contains
 /// this record, and returns the address of the record. Returns `None` if the memory cannot be read.
 fn read_up(start: usize, see: &mut impl FnMut(usize)) -> Option<Option<usize>> {
-    let end = end_of_mapping(start)?;
+    let maps = Maps::read().ok()?;
+    let end = maps.all().find(|mapped| mapped.range.contains(&start))?.range.end;
     let mut bytes = vec![0; 64 * 1024];
     let mut at = start.next_multiple_of(WORD);
     while at < end {
@@ -192,11 +193,6 @@ fn find_offset() -> Option<usize> {
     }
     callbacks::on_thread(find_argument, (&raw const FOUND).addr());
     Some(FOUND.load(Ordering::SeqCst)).filter(|found| *found != usize::MAX)
-}
-
-fn end_of_mapping(address: usize) -> Option<usize> {
-    let maps = Maps::read().ok()?;
-    maps.all().find(|mapped| mapped.range.contains(&address)).map(|mapped| mapped.range.end)
 }
 
 #[cfg(test)]

@@ -31,7 +31,7 @@ pub(super) const REPAIR: Repair = Repair {
             cut_off(image.owner());
         }
     },
-    free: |gone, _| forget(gone.image().owner()),
+    free: |gone, _| lock(&OPEN).retain(|open| open.owner != gone.image().owner() || !open.is_cut_off),
     ..Repair::NONE
 };
 
@@ -147,10 +147,6 @@ pub(super) fn is_of(owner: usize, address: usize) -> bool {
 /// the image is unmapped.
 pub(super) fn forwarding_records() -> HashSet<usize> {
     lock(&OPEN).iter().map(|open| open.forwarding.addr()).collect()
-}
-
-fn forget(owner: usize) {
-    lock(&OPEN).retain(|open| open.owner != owner || !open.is_cut_off);
 }
 
 fn holders(owner: usize) -> Vec<Holder> {
