@@ -116,7 +116,7 @@ fn unsupported<T>() -> io::Result<T> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Defines functions with a fixed result, because this platform lacks what they use.
+/// Defines functions with a fixed result, because this platform cannot implement them.
 macro_rules! fixed {
     ($($(#[$doc:meta])* fn $name:ident($($argument:ident: $type:ty),*) -> $result:ty = $value:expr;)*) => {$(
         $(#[$doc])*
