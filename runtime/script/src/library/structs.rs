@@ -1,33 +1,27 @@
 //! Library functions that accept any struct.
 
 use alcedo_base::boundary::CallError;
-use alcedo_reflect::World;
 use alcedo_reflect::decl::FunctionDecl;
-use alcedo_reflect::property::PropertyType;
-use alcedo_reflect::thunk::{AnyStruct, Frame};
+use alcedo_reflect::property::{Property, PropertyType};
+use alcedo_reflect::thunk::AnyStruct;
 
-use super::build::{any_struct, custom, result};
+use super::build::library;
 use crate::cost;
 
 pub(super) fn functions() -> Vec<FunctionDecl> {
-    vec![custom(
-        "show_struct_fields",
-        "Returns the fields of a struct, each as `Property: [Struct].[Field]`, and logs them.",
-        vec![any_struct("custom_struct"), result::<Vec<String>>()],
-        show,
-    )]
-}
-
-fn show(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
-    let param = frame.step_compiled_in::<AnyStruct>()?;
-    frame.finish()?;
-    let PropertyType::Struct(of) = &frame.property(param).ty else {
-        return Err(CallError::other("show_struct_fields: the argument is not a struct"));
-    };
-    let lines: Vec<_> = of.fields().iter().map(|field| format!("Property: [{}].[{}]", of.name, field.text)).collect();
-    cost::add(cost::LINE * lines.len() as u64);
-    for line in &lines {
-        tracing::info!(target: "alcedo::script", "{line}");
+    library! { world, frame:
+        /// Returns the fields of a struct, each as `Property: [Struct].[Field]`, and logs them.
+        fn show_struct_fields(custom_struct: AnyStruct) -> Vec<String> {
+            let PropertyType::Struct(of) = &frame.property(custom_struct).ty else {
+                return Err(CallError::other("show_struct_fields: the argument is not a struct"));
+            };
+            let show = |field: &Property| format!("Property: [{}].[{}]", of.name, field.text);
+            let lines: Vec<_> = of.fields().iter().map(show).collect();
+            cost::add(cost::LINE * lines.len() as u64);
+            for line in &lines {
+                tracing::info!(target: "alcedo::script", "{line}");
+            }
+            lines
+        }
     }
-    frame.set_result(lines)
 }
