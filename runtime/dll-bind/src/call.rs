@@ -8,18 +8,14 @@ use libffi::middle::{Arg, Cif, CodePtr, Ret, Type};
 
 use crate::number::{CNumber, Number, sealed};
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Register {
-    Number(Number),
-    Pointer,
-}
-
+/// Function with its parameters and its result. An address counts as a number of eight bytes, because all supported platforms pass both in
+/// the same registers.
 #[derive(Debug)]
 pub(crate) struct Stub {
     code: CodePtr,
     cif: Cif,
-    params: Vec<Register>,
-    result: Option<Register>,
+    params: Vec<Number>,
+    result: Option<Number>,
     has_trampoline: bool,
 }
 
@@ -33,47 +29,30 @@ unsafe impl Sync for Stub {}
 const INTEGERS: usize = 6;
 const FLOATS: usize = 8;
 
-impl Register {
-    fn is_float(self) -> bool {
-        matches!(self, Self::Number(Number::F32 | Number::F64))
-    }
-
-    fn ty(self) -> Type {
-        match self {
-            Self::Pointer => Type::pointer(),
-            Self::Number(number) => number.ffi_type(),
-        }
-    }
-
-    fn size(self) -> usize {
-        match self {
-            Self::Pointer => 8,
-            Self::Number(number) => number.size(),
-        }
-    }
-}
-
 impl Stub {
     /// Creates the stub of the function at `code`.
     ///
     /// # Safety
     /// While a call of the stub runs, the function exists. The function has these parameters and this result, follows the C calling
-    /// convention of the platform, and accepts all numbers of its types.
+    /// convention of the platform, and accepts all numbers of its types. Parameters that are addresses accept only valid addresses.
     pub(crate) unsafe fn new(
         code: *const (),
-        params: Vec<Register>,
-        result: Option<Register>,
+        params: Vec<Number>,
+        result: Option<Number>,
         with_trampoline: bool,
     ) -> Self {
-        let cif = Cif::new(params.iter().map(|param| param.ty()), result.map_or_else(Type::void, Register::ty));
+        let result_type = result.map_or_else(Type::void, Number::ffi_type);
+        let cif = Cif::new(params.iter().map(|param| param.ffi_type()), result_type);
         let has_trampoline = with_trampoline && fits_trampoline(&params);
         Self { code: CodePtr(code.cast_mut().cast()), cif, params, result, has_trampoline }
     }
 
-    /// Returns the code for calls with these Rust types. Returns `None` if the declared types differ, or if a parameter is an address.
-    pub(crate) fn typed<A: CNumbers, R: CResult>(&self) -> Option<TypedCode<'_, A, R>> {
-        let numbers = A::NUMBERS.iter().map(|number| Register::Number(*number));
-        let is_declared = self.params.iter().copied().eq(numbers) && self.result == R::NUMBER.map(Register::Number);
+    /// Returns the code for calls with these Rust types. Returns `None` if the declared types differ.
+    ///
+    /// # Safety
+    /// The function neither receives nor returns an address.
+    pub(crate) unsafe fn typed<A: CNumbers, R: CResult>(&self) -> Option<TypedCode<'_, A, R>> {
+        let is_declared = self.params == A::NUMBERS && self.result == R::NUMBER;
         is_declared.then(|| TypedCode { code: self.code.as_ptr().cast(), stub: PhantomData, types: PhantomData })
     }
 
@@ -186,11 +165,11 @@ impl Stub {
                 }
             };
         }
-        if self.result.is_some_and(Register::is_float) { trampoline!(f64).to_bits() } else { trampoline!(u64) }
+        if self.result.is_some_and(Number::is_float) { trampoline!(f64).to_bits() } else { trampoline!(u64) }
     }
 }
 
-fn fits_trampoline(params: &[Register]) -> bool {
+fn fits_trampoline(params: &[Number]) -> bool {
     let floats = params.iter().filter(|param| param.is_float()).count();
     // Excludes Windows, where integers and floats use one common sequence of registers.
     let is_supported = cfg!(all(unix, any(target_arch = "x86_64", target_arch = "aarch64"), target_endian = "little"));
@@ -233,7 +212,8 @@ pub(crate) struct TypedCode<'a, A, R> {
 impl<A: CNumbers, R: CResult> TypedCode<'_, A, R> {
     #[inline]
     pub(crate) fn call(&self, arguments: A) -> R {
-        // SAFETY: the creator of the stub vouches for the function. The declared types were compared with these types.
+        // SAFETY: the creator of the stub vouches for the function, which handles no addresses. The declared types were compared with
+        // these types.
         unsafe { arguments.call(self.code) }
     }
 }

@@ -11,7 +11,7 @@ use alcedo_reflect::value::Value;
 use alcedo_sys::{Fenced, process};
 
 use crate::breach::{Breach, Broken};
-use crate::call::{CNumbers, CResult, Register, Stub, TypedCode};
+use crate::call::{CNumbers, CResult, Stub, TypedCode};
 use crate::library::Library;
 use crate::number::Number;
 use crate::plan::{ALIGN, Plan, Slot, Violation, plain_value};
@@ -266,13 +266,13 @@ impl Import {
                 None
             }
         });
-        let register = |number: Option<Number>| number.map_or(Register::Pointer, Register::Number);
-        let registers = params.iter().map(|param| register(param.number()));
-        let result_register = result.as_ref().map(|(_, returned)| register(returned.number()));
+        // Passes each value that is not a number as an address.
+        let numbers = params.iter().map(|param| param.number().unwrap_or(Number::U64));
+        let result_number = result.as_ref().map(|(_, returned)| returned.number().unwrap_or(Number::U64));
         let with_trampoline = library.0.folder.has_trampolines();
         // SAFETY: the creator of the folder vouches that the functions of its libraries match their declarations, and accept all values of
         // the declared types. The result owns the library, so the function exists while calls of the stub run.
-        let stub = code.map(|code| unsafe { Stub::new(code, registers.collect(), result_register, with_trampoline) });
+        let stub = code.map(|code| unsafe { Stub::new(code, numbers.collect(), result_number, with_trampoline) });
         let (library, name, no_cwd) = (library.clone(), self.name, self.no_cwd);
         Ok(Imported { library, name, params, result, no_cwd, stub: stub.map(Arc::new), spare: Cell::default() })
     }
@@ -443,8 +443,10 @@ impl Imported {
 
     /// Returns the function if it may be called directly: without a change of the working directory and without `libffi`.
     pub(crate) fn direct<A: CNumbers, R: CResult>(&self) -> Option<TypedCode<'_, A, R>> {
-        let is_direct = self.no_cwd && self.library.0.folder.has_trampolines();
-        self.stub.as_ref().filter(|_| is_direct)?.typed()
+        let is_direct = self.no_cwd && self.library.0.folder.has_trampolines() && self.is_plain();
+        let stub = self.stub.as_ref().filter(|_| is_direct)?;
+        // SAFETY: the parameters and the result are plain numbers.
+        unsafe { stub.typed() }
     }
 
     fn run(&self, stub: &Arc<Stub>, words: &[u64]) -> Result<u64, Broken> {

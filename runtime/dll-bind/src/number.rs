@@ -45,6 +45,10 @@ macro_rules! numbers {
                 match self { $(Self::$name => size_of::<$ty>(),)* }
             }
 
+            pub(crate) fn is_float(self) -> bool {
+                matches!(self, Self::F32 | Self::F64)
+            }
+
             /// Returns the type of the number in `libffi`.
             pub(crate) fn ffi_type(self) -> Type {
                 match self { $(Self::$name => Type::$ty(),)* }
