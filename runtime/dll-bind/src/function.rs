@@ -113,10 +113,8 @@ type Shapes = (Vec<Param>, Option<(PropertyType, Returned)>);
 
 #[derive(Clone, Debug)]
 enum Returned {
-    Number(Number),
     Bool(BoolWidth),
-    Text,
-    Struct(Shape),
+    Other(Shape),
 }
 
 /// Result of a call, and the values that C wrote to its out parameters.
@@ -290,19 +288,6 @@ impl Import {
         let params = self.params.iter().map(param).collect::<Result<_, _>>()?;
         let result = self.result.as_ref().map(|(ty, width)| Ok((ty.clone(), Returned::of(&site, ty, *width)?)));
         Ok((params, result.transpose()?))
-    }
-}
-
-impl Returned {
-    fn of(site: &Site<'_>, ty: &PropertyType, width: BoolWidth) -> Result<Self, BindError> {
-        if matches!(ty, PropertyType::Bool) {
-            return Ok(Self::Bool(width));
-        }
-        Ok(match Shape::of_result(site, ty)? {
-            Shape::Number(number) => Self::Number(number),
-            Shape::Text => Self::Text,
-            other => Self::Struct(other),
-        })
     }
 }
 
@@ -512,12 +497,19 @@ impl Param {
 }
 
 impl Returned {
+    fn of(site: &Site<'_>, ty: &PropertyType, width: BoolWidth) -> Result<Self, BindError> {
+        match ty {
+            PropertyType::Bool => Ok(Self::Bool(width)),
+            _ => Shape::of_result(site, ty).map(Self::Other),
+        }
+    }
+
     /// Returns the number type of the result, if the result is a plain number.
     fn number(&self) -> Option<Number> {
         match self {
-            Self::Number(number) => Some(*number),
             Self::Bool(width) => Some(width.number()),
-            Self::Text | Self::Struct(_) => None,
+            Self::Other(Shape::Number(number)) => Some(*number),
+            Self::Other(_) => None,
         }
     }
 
@@ -525,11 +517,11 @@ impl Returned {
     fn value(&self, returned: u64) -> Result<Value, Breach> {
         let address = returned as usize;
         match self {
-            Self::Number(number) => Ok(number.narrowed(returned)),
             Self::Bool(width) => width.read(returned).map(Value::Bool),
-            Self::Text | Self::Struct(_) if address == 0 => Err(Breach::Null),
-            Self::Text => text_at(address).map(Value::Text),
-            Self::Struct(shape) => {
+            Self::Other(Shape::Number(number)) => Ok(number.narrowed(returned)),
+            Self::Other(_) if address == 0 => Err(Breach::Null),
+            Self::Other(Shape::Text) => text_at(address).map(Value::Text),
+            Self::Other(shape) => {
                 let mut bytes = vec![0; shape.size()];
                 if process::read_memory(address, &mut bytes) != bytes.len() {
                     return Err(Breach::Nowhere { address });
