@@ -33,84 +33,95 @@ impl Callee {
     }
 }
 
-impl Machine {
-    /// Performs a call. If the callee is a script function, only pushes its frame, which the interpreter loop must run afterwards.
+/// A call that a script performs: the call site, and the registers of the caller. A custom thunk reads the arguments from this value.
+#[derive(Clone, Copy)]
+pub(crate) struct Calling<'a> {
+    pub(crate) machine: &'a Machine,
+    pub(crate) world: &'a World,
+    pub(crate) site: &'a Site,
+    pub(crate) registers: &'a Registers,
+}
+
+impl Calling<'_> {
+    /// Performs the call. If the callee is a script function, only pushes its frame, which the interpreter loop must run afterwards.
     ///
     /// # Errors
     /// Returns the errors of dispatch and of native code.
     #[inline]
-    pub(crate) fn call(&self, world: &World, site: &Site, registers: &Registers) -> Result<Transfer, CallError> {
+    pub(crate) fn call(self) -> Result<Transfer, CallError> {
+        let Self { machine, world, site, registers } = self;
         match &site.target {
             LinkedTarget::Final(None, callee) if let Some(callee) = callee.get() => {
-                self.enter_body(world, site, registers, registers.object, registers.class, callee.body())
+                self.enter_body(registers.object, registers.class, callee.body())
             }
             LinkedTarget::Static(callee) => {
-                let callee = callee.get_or_init(|| self.callee(&site.function));
-                self.enter_body(world, site, registers, ObjectHandle::NONE, Name::default(), callee.body())
+                let callee = callee.get_or_init(|| machine.callee(&site.function));
+                self.enter_body(ObjectHandle::NONE, Name::default(), callee.body())
             }
             LinkedTarget::Virtual(object) => {
                 let object = object.map_or(registers.object, |at| registers.handle(at));
-                let Some(class) = world.objects.class_id(object) else { return self.call_none(site, registers) };
+                let Some(class) = world.objects.class_id(object) else { return self.call_none() };
                 if site.cached_class.get() != class {
-                    self.find_virtual(world, site, object, class)?;
+                    machine.find_virtual(world, site, object, class)?;
                 }
-                self.enter_body(world, site, registers, object, Name::default(), site.cached_body()?)
+                self.enter_body(object, Name::default(), site.cached_body()?)
             }
-            _ => self.call_uncached(world, site, registers),
+            _ => self.call_uncached(),
         }
     }
 
-    fn call_uncached(&self, world: &World, site: &Site, registers: &Registers) -> Result<Transfer, CallError> {
+    fn call_uncached(self) -> Result<Transfer, CallError> {
+        let Self { machine, world, site, registers } = self;
         match &site.target {
             LinkedTarget::Final(object, cell) => {
-                let callee = cell.get_or_init(|| self.callee(&site.function));
+                let callee = cell.get_or_init(|| machine.callee(&site.function));
                 let object = object.map_or(registers.object, |at| registers.handle(at));
-                let Some(class) = world.objects.class_id(object) else { return self.call_none(site, registers) };
+                let Some(class) = world.objects.class_id(object) else { return self.call_none() };
                 if site.cached_class.get() != class {
                     check_is_a(world, object, &site.function)?;
                     site.cached_class.set(class);
                 }
-                self.enter_body(world, site, registers, object, Name::default(), callee.body())
+                self.enter_body(object, Name::default(), callee.body())
             }
             LinkedTarget::OfClass(None) if !registers.object.is_none() => {
                 let object = registers.object;
-                let Some(id) = world.objects.class_id(object) else { return self.call_none(site, registers) };
+                let Some(id) = world.objects.class_id(object) else { return self.call_none() };
                 if site.cached_class.get() != id {
                     let class = world.objects.class(object).ok_or(CallError::Stale { handle: object })?;
-                    self.find_static(site, &class);
+                    machine.find_static(site, &class);
                     site.cached_path.set(world.names.intern(&class.path));
                     site.cached_class.set(id);
                 }
-                self.enter_body(world, site, registers, ObjectHandle::NONE, site.cached_path.get(), site.cached_body()?)
+                self.enter_body(ObjectHandle::NONE, site.cached_path.get(), site.cached_body()?)
             }
             LinkedTarget::OfClass(at) => {
                 let path = at.map_or(registers.class, |at| registers.name(at));
                 // Reuses the cached class within one run, because a path resolves to the same class until the run ends.
-                let run = self.run.get();
+                let run = machine.run.get();
                 if site.cached_run.get() != run || site.cached_path.get() != path {
                     let Some(class) = world.types.class_by_path(&world.names.text(path)) else {
-                        return self.call_none(site, registers);
+                        return self.call_none();
                     };
-                    self.find_static(site, &class);
+                    machine.find_static(site, &class);
                     site.cached_path.set(path);
                     site.cached_run.set(run);
                 }
-                self.enter_body(world, site, registers, ObjectHandle::NONE, path, site.cached_body()?)
+                self.enter_body(ObjectHandle::NONE, path, site.cached_body()?)
             }
             LinkedTarget::Interface(at) => {
                 let object = registers.handle(*at);
-                let Some(id) = world.objects.class_id(object) else { return self.call_none(site, registers) };
+                let Some(id) = world.objects.class_id(object) else { return self.call_none() };
                 if site.cached_class.get() != id {
                     let class = world.objects.class(object).ok_or(CallError::Stale { handle: object })?;
                     let found = class.find_function(&site.function.text).filter(|found| site.suits(found));
-                    let callee = self.callee(found.ok_or_else(|| missing_function(&class.path, &site.function))?);
+                    let callee = machine.callee(found.ok_or_else(|| missing_function(&class.path, &site.function))?);
                     *site.cached_callee.borrow_mut() = Some(callee);
                     site.cached_class.set(id);
                 }
-                self.enter_body(world, site, registers, object, Name::default(), site.cached_body()?)
+                self.enter_body(object, Name::default(), site.cached_body()?)
             }
             LinkedTarget::Delegate { delegate, object, fallback } => {
-                self.call_delegate(world, site, registers, delegate, *object, fallback.as_ref())
+                self.call_delegate(delegate, *object, fallback.as_ref())
             }
             LinkedTarget::Virtual(_) | LinkedTarget::Static(_) => {
                 Err(CallError::other("such a call is made elsewhere"))
@@ -118,31 +129,13 @@ impl Machine {
         }
     }
 
-    /// Looks up the static function in the class of the call.
-    #[cold]
-    fn find_static(&self, site: &Site, class: &Class) {
-        let found = class.find_function(&site.function.text).filter(|found| site.suits(found));
-        let found = found.unwrap_or(&site.function);
-        site.cached_is_own.set(Rc::ptr_eq(found, &site.function));
-        *site.cached_callee.borrow_mut() = Some(self.callee(found));
-    }
-
-    /// Returns true if the call cache proves that a call on this object reaches the declared function and no override. The loader has
-    /// checked that all parameters of the declared function are copied bytewise.
-    #[inline]
-    pub(crate) fn is_cached_plain(&self, world: &World, site: &Site, object: ObjectHandle) -> bool {
-        site.cached_is_own.get() && world.objects.class_id(object).is_some_and(|class| class == site.cached_class.get())
-    }
-
     fn call_delegate(
-        &self,
-        world: &World,
-        site: &Site,
-        registers: &Registers,
+        self,
         delegate: &Slot,
         object: Option<u16>,
         fallback: Option<&Rc<Function>>,
     ) -> Result<Transfer, CallError> {
+        let Self { machine, world, site, registers } = self;
         let bound = match registers.ptr(delegate).read() {
             Value::Delegate(binding) => vec![binding],
             Value::Multicast(bindings) | Value::Sparse(bindings) => bindings,
@@ -161,22 +154,22 @@ impl Machine {
                     class.path
                 ),
             })?;
-            Ok(self.callee(found))
+            Ok(machine.callee(found))
         };
         match alive.as_slice() {
             [] => match fallback {
-                None => self.call_none(site, registers),
+                None => self.call_none(),
                 Some(function) => {
                     let object = object.map_or(registers.object, |at| registers.handle(at));
-                    let callee = self.callee(function);
+                    let callee = machine.callee(function);
                     if world.objects.class_id(object).is_none() {
-                        return self.call_none(site, registers);
+                        return self.call_none();
                     }
                     check_is_a(world, object, function)?;
-                    self.enter_body(world, site, registers, object, Name::default(), callee.body())
+                    self.enter_body(object, Name::default(), callee.body())
                 }
             },
-            [binding] => self.enter_bound(world, site, registers, binding.object, &find(binding)?),
+            [binding] => self.enter_bound(binding.object, &find(binding)?),
             several => {
                 for binding in several {
                     // Skips destroyed objects, because an earlier call of this loop may have destroyed the bound object or the calling
@@ -186,11 +179,12 @@ impl Machine {
                     }
                     let registers = registers.refreshed(world);
                     let callee = find(binding)?;
-                    let depth = self.frames.depth();
-                    if self.enter_bound(world, site, &registers, binding.object, &callee)? == Transfer::In {
-                        self.enter(world, depth)?;
+                    let depth = machine.frames.depth();
+                    let calling = Calling { registers: &registers, ..self };
+                    if calling.enter_bound(binding.object, &callee)? == Transfer::In {
+                        machine.enter(world, depth)?;
                         // Copies no values back, because delegates have no out parameters and multicast delegates have no result.
-                        self.frames.pop();
+                        machine.frames.pop();
                     }
                 }
                 Ok(Transfer::Out)
@@ -199,20 +193,68 @@ impl Machine {
     }
 
     /// Calls the function that is bound to a delegate. If the function is static, the call runs on the class of the bound object.
-    fn enter_bound(
-        &self,
-        world: &World,
-        site: &Site,
-        registers: &Registers,
-        object: ObjectHandle,
-        callee: &Callee,
-    ) -> Result<Transfer, CallError> {
+    fn enter_bound(self, object: ObjectHandle, callee: &Callee) -> Result<Transfer, CallError> {
+        let world = self.world;
         if callee.function.flags & function_flags::STATIC == 0 {
-            return self.enter_body(world, site, registers, object, Name::default(), callee.body());
+            return self.enter_body(object, Name::default(), callee.body());
         }
         let class = world.objects.class(object).ok_or(CallError::Stale { handle: object })?;
         let class = world.names.intern(&class.path);
-        self.enter_body(world, site, registers, ObjectHandle::NONE, class, callee.body())
+        self.enter_body(ObjectHandle::NONE, class, callee.body())
+    }
+
+    /// Handles a call on `None`. Logs the call and returns the zero value.
+    #[cold]
+    fn call_none(self) -> Result<Transfer, CallError> {
+        let site = self.site;
+        if !matches!(site.target, LinkedTarget::Delegate { .. }) {
+            self.machine.warn(&format!("{} of none is called", site.function.text));
+        }
+        self.registers.clear(site.to.as_ref(), site.initial.as_ref())?;
+        Ok(Transfer::None)
+    }
+
+    #[inline]
+    fn enter_body(self, object: ObjectHandle, class: Name, body: Body) -> Result<Transfer, CallError> {
+        let Self { machine, world, site, registers } = self;
+        let linked = match body {
+            Body::Script(linked) => linked,
+            Body::Other(function) => return self.call_out(object, &function),
+        };
+        if world.mode.is_before_commit() {
+            linked.function.may_run(world, object)?;
+        }
+        let memory = if object == registers.object { registers.memory() } else { machine.memory_of(world, object) };
+        if linked.is_singular && machine.runs(&linked, object) {
+            registers.clear(site.to.as_ref(), site.initial.as_ref())?;
+            return Ok(Transfer::None);
+        }
+        let class = if class == Name::default() { linked.class_name } else { class };
+        let params = machine.frames.push(linked, object, memory, class, site)?;
+        for one in &site.moves {
+            // SAFETY: `registers` are those of the caller; each frame of a function with this signature begins with its
+            // parameters.
+            unsafe { one.over(registers.base(), params) }?;
+        }
+        Ok(Transfer::In)
+    }
+}
+
+impl Machine {
+    /// Looks up the static function in the class of the call.
+    #[cold]
+    fn find_static(&self, site: &Site, class: &Class) {
+        let found = class.find_function(&site.function.text).filter(|found| site.suits(found));
+        let found = found.unwrap_or(&site.function);
+        site.cached_is_own.set(Rc::ptr_eq(found, &site.function));
+        *site.cached_callee.borrow_mut() = Some(self.callee(found));
+    }
+
+    /// Returns true if the call cache proves that a call on this object reaches the declared function and no override. The loader has
+    /// checked that all parameters of the declared function are copied bytewise.
+    #[inline]
+    pub(crate) fn is_cached_plain(&self, world: &World, site: &Site, object: ObjectHandle) -> bool {
+        site.cached_is_own.get() && world.objects.class_id(object).is_some_and(|class| class == site.cached_class.get())
     }
 
     /// Returns a function as a callee. If the function is a script of this machine, the callee contains its linked code.
@@ -237,48 +279,6 @@ impl Machine {
         *site.cached_callee.borrow_mut() = Some(callee);
         site.cached_class.set(id);
         Ok(())
-    }
-
-    /// Handles a call on `None`. Logs the call and returns the zero value.
-    #[cold]
-    fn call_none(&self, site: &Site, registers: &Registers) -> Result<Transfer, CallError> {
-        if !matches!(site.target, LinkedTarget::Delegate { .. }) {
-            self.warn(&format!("{} of none is called", site.function.text));
-        }
-        registers.clear(site.to.as_ref(), site.initial.as_ref())?;
-        Ok(Transfer::None)
-    }
-
-    #[inline]
-    fn enter_body(
-        &self,
-        world: &World,
-        site: &Site,
-        registers: &Registers,
-        object: ObjectHandle,
-        class: Name,
-        body: Body,
-    ) -> Result<Transfer, CallError> {
-        let linked = match body {
-            Body::Script(linked) => linked,
-            Body::Other(function) => return self.call_out(world, site, registers, object, &function),
-        };
-        if world.mode.is_before_commit() {
-            linked.function.may_run(world, object)?;
-        }
-        let memory = if object == registers.object { registers.memory() } else { self.memory_of(world, object) };
-        if linked.is_singular && self.runs(&linked, object) {
-            registers.clear(site.to.as_ref(), site.initial.as_ref())?;
-            return Ok(Transfer::None);
-        }
-        let class = if class == Name::default() { linked.class_name } else { class };
-        let params = self.frames.push(linked, object, memory, class, site)?;
-        for one in &site.moves {
-            // SAFETY: `registers` are those of the caller; each frame of a function with this signature begins with its
-            // parameters.
-            unsafe { one.over(registers.base(), params) }?;
-        }
-        Ok(Transfer::In)
     }
 
     /// Returns true if the object has a running call of the function.

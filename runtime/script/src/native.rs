@@ -17,10 +17,10 @@ use alcedo_reflect::storage::View;
 use alcedo_reflect::thunk::{Frame, Thunk, function_of, hand_over, run_over_block, stepping};
 use alcedo_reflect::values::ptr::{Ptr, PtrMut};
 
-use crate::call::{check_is_a, missing_function};
+use crate::call::{Calling, check_is_a, missing_function};
 use crate::exec::{Arg, Linked, Site, Transfer};
 use crate::machine::Machine;
-use crate::place::{Access, Registers};
+use crate::place::Access;
 use crate::size;
 
 impl Machine {
@@ -110,26 +110,6 @@ impl Machine {
         })
     }
 
-    /// Calls native or plugin code.
-    pub(crate) fn call_out(
-        &self,
-        world: &World,
-        site: &Site,
-        registers: &Registers,
-        object: ObjectHandle,
-        function: &Rc<Function>,
-    ) -> Result<Transfer, CallError> {
-        function.may_run(world, object)?;
-        // This guard removes the script frames that the called code leaves behind if it panics.
-        let _mark = self.mark();
-        let done = if site.is_custom {
-            self.call_stepping(world, site, registers, object, function)
-        } else {
-            self.call_with_block(world, site, registers, object, function)
-        };
-        done.map(|()| Transfer::Out)
-    }
-
     /// Calls a static host function whose parameters are copied bytewise. Returns true on success. On failure, stores the error in
     /// `failed`.
     ///
@@ -159,17 +139,25 @@ impl Machine {
         self.failed.set(Some(error));
         false
     }
+}
 
-    fn call_with_block(
-        &self,
-        world: &World,
-        site: &Site,
-        registers: &Registers,
-        object: ObjectHandle,
-        function: &Function,
-    ) -> Result<(), CallError> {
-        let block =
-            self.frames.take((site.block as usize).max(function.params_size()), &|| function.path.to_string())?;
+impl Calling<'_> {
+    /// Calls native or plugin code.
+    pub(crate) fn call_out(self, object: ObjectHandle, function: &Function) -> Result<Transfer, CallError> {
+        function.may_run(self.world, object)?;
+        // This guard removes the script frames that the called code leaves behind if it panics.
+        let _mark = self.machine.mark();
+        let done = match self.site.is_custom {
+            true => self.call_stepping(object, function),
+            false => self.call_with_block(object, function),
+        };
+        done.map(|()| Transfer::Out)
+    }
+
+    fn call_with_block(self, object: ObjectHandle, function: &Function) -> Result<(), CallError> {
+        let Self { machine, world, site, registers } = self;
+        let size = (site.block as usize).max(function.params_size());
+        let block = machine.frames.take(size, &|| function.path.to_string())?;
         // SAFETY: `registers` are those of the caller; `block` is a zeroed block of a function of this signature, and has no other use
         // until the call has returned.
         let called = unsafe { run_in_block(world, site, object, function, registers.base(), block) };
@@ -180,15 +168,8 @@ impl Machine {
         called
     }
 
-    fn call_stepping(
-        &self,
-        world: &World,
-        site: &Site,
-        registers: &Registers,
-        object: ObjectHandle,
-        function: &Function,
-    ) -> Result<(), CallError> {
-        let mut steps = ScriptSteps { world, site, registers };
+    fn call_stepping(self, object: ObjectHandle, function: &Function) -> Result<(), CallError> {
+        let (world, mut steps) = (self.world, self);
         let mut frame = stepping(object, function, &mut steps);
         catch_panics(|| (function.thunk)(world.context(), &mut frame))?;
         function.check_balance(&frame)
@@ -228,17 +209,10 @@ unsafe fn run_in_block(
     Ok(())
 }
 
-/// Arguments of a call in a script, for a custom thunk that reads the arguments one by one.
-struct ScriptSteps<'a> {
-    world: &'a World,
-    site: &'a Site,
-    registers: &'a Registers,
-}
-
 // SAFETY: in a call with these arguments, the loader rejects other uses of a written register, of the result register, and of the
 // root of a place. The loader allows at most one place. A register does not move until the call returns; `borrow_counter` prevents
 // moves of the place.
-unsafe impl<'a> Steps<'a> for ScriptSteps<'a> {
+unsafe impl<'a> Steps<'a> for Calling<'a> {
     fn step(&mut self, at: usize) -> Result<Argument<'a>, CallError> {
         let site: &'a Site = self.site;
         match &site.args[at] {

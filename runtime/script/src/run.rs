@@ -14,7 +14,7 @@ use alcedo_base::handles::ObjectHandle;
 use alcedo_reflect::World;
 use alcedo_uc::hir::{Num, Op};
 
-use crate::call::direct;
+use crate::call::{Calling, direct};
 use crate::cost;
 use crate::exec::{OpCode, Transfer};
 use crate::frames::move_plain;
@@ -203,7 +203,7 @@ impl Machine {
                 let registers = Registers::new(base, (*running).object, memory, (*running).class);
                 self.rounds.set(rounds);
                 // If the call fails, the counter of remaining rounds need not be updated here, because `call` has already updated it.
-                let transfer = self.call(world, site, &registers)?;
+                let transfer = Calling { machine: self, world, site, registers: &registers }.call()?;
                 if transfer != Transfer::In {
                     rounds = self.rounds.get().saturating_sub(cost::take());
                 } else if !site.owning.is_empty() {
