@@ -230,7 +230,8 @@ impl Calling<'_> {
             return Ok(Transfer::None);
         }
         let class = if class == Name::default() { linked.class_name } else { class };
-        let params = machine.frames.push(linked, object, memory, class, site)?;
+        let pushed = machine.frames.push(linked, object, memory, class, site);
+        let params = pushed.map_err(|linked| machine.frames.too_deep(linked.function.path.to_string()))?;
         for one in &site.moves {
             // SAFETY: `registers` are those of the caller; each frame of a function with this signature begins with its
             // parameters.

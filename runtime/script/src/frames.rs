@@ -111,28 +111,16 @@ impl Frames {
         Ok(base)
     }
 
+    /// Returns the error of a call that exceeds the depth limit or the memory limit.
     #[cold]
-    fn too_deep(&self, what: String) -> CallError {
+    pub(crate) fn too_deep(&self, what: String) -> CallError {
         CallError::TooDeep { what, limit: self.most }
     }
 
-    /// Pushes a frame, in which the interpreter loop continues.
-    #[inline]
-    pub(crate) fn push(
-        &self,
-        linked: Rc<Linked>,
-        object: ObjectHandle,
-        memory: *mut u8,
-        class: Name,
-        site: *const Site,
-    ) -> Result<*mut u8, CallError> {
-        let pushed = self.try_push(linked, object, memory, class, site);
-        pushed.map_err(|linked| self.too_deep(linked.function.path.to_string()))
-    }
-
-    /// Pushes a frame. If the depth limit or the memory limit is reached, pushes none and returns the code.
+    /// Pushes a frame, in which the interpreter loop continues. If the depth limit or the memory limit is reached, pushes none and returns
+    /// the code.
     #[inline(always)]
-    pub(crate) fn try_push(
+    pub(crate) fn push(
         &self,
         linked: Rc<Linked>,
         object: ObjectHandle,

@@ -78,7 +78,8 @@ impl Machine {
         self.charge(1)?;
         let depth = self.frames.depth();
         let _mark = self.mark();
-        let base = self.frames.push(Rc::clone(linked), object, memory, class, std::ptr::null())?;
+        let pushed = self.frames.push(Rc::clone(linked), object, memory, class, std::ptr::null());
+        let base = pushed.map_err(|linked| self.frames.too_deep(linked.function.path.to_string()))?;
         let function = &linked.function;
         let one = |param: &Property, from: *const u8, to: *mut u8| {
             let at = param.offset as usize;

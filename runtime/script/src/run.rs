@@ -466,7 +466,7 @@ impl Machine {
                             Some((linked, object, of_object)) => {
                                 (*running).next = pc;
                                 let (entered, class) = (Rc::as_ptr(&linked), linked.class_name);
-                                match self.frames.try_push(linked, object, of_object, class, site) {
+                                match self.frames.push(linked, object, of_object, class, site) {
                                     Ok(params) => {
                                         for one in &site.moves {
                                             one.over_plain(base, params);
