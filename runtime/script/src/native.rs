@@ -120,19 +120,14 @@ impl Machine {
     #[inline(never)]
     pub(crate) unsafe fn call_plain(&self, world: &World, site: &Site, base: *mut u8) -> bool {
         let (function, _mark) = (&*site.function, self.mark());
-        let block = match self.frames.take(site.block as usize, &|| function.path.to_string()) {
-            Ok(block) => block,
-            Err(error) => return self.fail_call(error),
+        let call = || -> Result<(), CallError> {
+            let block = self.frames.take(site.block as usize, &|| function.path.to_string())?;
+            function.may_run(world, ObjectHandle::NONE)?;
+            // SAFETY: the caller promised its frame; `block` is a zeroed block of the function, and has no other use until the call has
+            // returned.
+            unsafe { run_in_block(world, site, ObjectHandle::NONE, function, base, block) }
         };
-        if let Err(error) = function.may_run(world, ObjectHandle::NONE) {
-            return self.fail_call(error);
-        }
-        // SAFETY: the caller promised its frame; `block` is a zeroed block of the function, and has no other use until the call has
-        // returned.
-        match unsafe { run_in_block(world, site, ObjectHandle::NONE, function, base, block) } {
-            Ok(()) => true,
-            Err(error) => self.fail_call(error),
-        }
+        call().map_or_else(|error| self.fail_call(error), |()| true)
     }
 
     #[cold]
