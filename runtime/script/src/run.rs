@@ -109,10 +109,10 @@ impl Machine {
             }};
         }
         macro_rules! vector {
-            ($ins:ident, |$at:ident, $left:ident, $right:ident| $body:expr) => {{
-                let ($left, $right) = (address!($ins.b).cast::<f32>(), address!($ins.c).cast::<f32>());
-                let one = |$at: usize| $body;
-                at!([f32; 3], $ins.a) = [one(0), one(1), one(2)];
+            ($ins:ident, |$left:ident, $right:ident| $body:expr) => {{
+                let (left, right) = (at!([f32; 3], $ins.b), at!([f32; 3], $ins.c));
+                let one = |$left: f32, $right: f32| $body;
+                at!([f32; 3], $ins.a) = [one(left[0], right[0]), one(left[1], right[1]), one(left[2], right[2])];
             }};
         }
         macro_rules! count_round {
@@ -322,16 +322,11 @@ impl Machine {
                             warn!("a division by zero, which gives zero");
                         }
                     }
-                    OpCode::AddVector => {
-                        vector!(ins, |at, left, right| *left.wrapping_add(at) + *right.wrapping_add(at))
-                    }
-                    OpCode::SubVector => {
-                        vector!(ins, |at, left, right| *left.wrapping_add(at) - *right.wrapping_add(at))
-                    }
-                    OpCode::ScaleVector => vector!(ins, |at, left, by| *left.wrapping_add(at) * *by),
+                    OpCode::AddVector => vector!(ins, |left, right| left + right),
+                    OpCode::SubVector => vector!(ins, |left, right| left - right),
+                    OpCode::ScaleVector => at!([f32; 3], ins.a) = at!([f32; 3], ins.b).map(|it| it * at!(f32, ins.c)),
                     OpCode::ScaleVectorImm => {
-                        let by = f32::from_bits(ins.x);
-                        vector!(ins, |at, left, _right| *left.wrapping_add(at) * by);
+                        at!([f32; 3], ins.a) = at!([f32; 3], ins.b).map(|it| it * f32::from_bits(ins.x));
                     }
                     OpCode::DotVector => {
                         let (left, right) = (at!([f32; 3], ins.b), at!([f32; 3], ins.c));
