@@ -67,7 +67,7 @@ impl Linker<'_> {
                 Step::Element(index) | Step::FixedElement(index, _) => {
                     self.expect_index(*index)?;
                     let PropertyType::Array(of) = &at.ty else { return Err(format!("a {} has no elements", at.ty)) };
-                    let element = Rc::new(self.properties.make(Rc::clone(&at.text), of.ty().clone(), 0, &at.owner));
+                    let element = self.properties.make(Rc::clone(&at.text), of.ty().clone(), 0, &at.owner);
                     let fixed = matches!(step, Step::FixedElement(..));
                     let (index, size) = (self.source(*index)?, of.row().size as u32);
                     let array = Rc::clone(&at);

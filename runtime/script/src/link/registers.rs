@@ -33,8 +33,8 @@ impl<'a> Properties<'a> {
         if name.is_empty() { Rc::clone(&self.nothing) } else { name.into() }
     }
 
-    pub(super) fn make(&self, text: Rc<str>, ty: PropertyType, offset: u32, owner: &Rc<str>) -> Property {
-        Property {
+    pub(super) fn make(&self, text: Rc<str>, ty: PropertyType, offset: u32, owner: &Rc<str>) -> Rc<Property> {
+        Rc::new(Property {
             name: self.names.intern(&text),
             display: Rc::clone(&text),
             text,
@@ -45,7 +45,7 @@ impl<'a> Properties<'a> {
             meta: Rc::clone(&self.no_meta),
             offset,
             owner: Rc::clone(owner),
-        }
+        })
     }
 }
 
@@ -91,17 +91,10 @@ impl Linker<'_> {
                         return Err(format!("its variables take more than {} bytes: make it two functions", u16::MAX));
                     };
                     fields.push((offset as u32, ty.clone()));
-                    let owns = ty.owns_memory();
-                    let slot = Slot {
-                        offset: place,
-                        property: Rc::new(self.properties.make(
-                            self.properties.text(name),
-                            ty,
-                            offset as u32,
-                            &function.path,
-                        )),
-                    };
-                    if owns {
+                    let text = self.properties.text(name);
+                    let property = self.properties.make(text, ty, offset as u32, &function.path);
+                    let slot = Slot { offset: place, property };
+                    if slot.property.ty.owns_memory() {
                         owning.push(slot.clone());
                     }
                     Source::Slot(slot)
@@ -118,10 +111,9 @@ impl Linker<'_> {
                     };
                     let found = ty.field(field).ok_or_else(|| format!("{} has no field {field}", ty.path))?;
                     let offset = u32::from(base.offset) + found.offset;
-                    let named =
-                        Rc::new(self.properties.make(Rc::clone(&found.text), found.ty.clone(), offset, &ty.path));
+                    let property = self.properties.make(Rc::clone(&found.text), found.ty.clone(), offset, &ty.path);
                     // The offset fits in `u16`: the field is inside its register, and the end of the register was checked.
-                    Source::Slot(Slot { offset: offset as u16, property: named })
+                    Source::Slot(Slot { offset: offset as u16, property })
                 }
                 Register::Const { ty, value } => {
                     if at < expected {
@@ -131,9 +123,9 @@ impl Linker<'_> {
                     let value = const_value(value, &ty, self.world)?;
                     let mut own = OwnedValue::initial(ty.clone());
                     own.write(&value).map_err(|error| format!("a {} is not a {}", error.found, error.expected))?;
-                    let named =
-                        Rc::new(self.properties.make(Rc::clone(&self.properties.constant), ty, 0, &function.path));
-                    Source::Constant(Rc::new(Constant { value: own, property: named }))
+                    let text = Rc::clone(&self.properties.constant);
+                    let property = self.properties.make(text, ty, 0, &function.path);
+                    Source::Constant(Rc::new(Constant { value: own, property }))
                 }
             };
             self.linked.push(linked);

@@ -324,10 +324,8 @@ impl Linker<'_> {
             at = usize::next_multiple_of(at, ty.align());
             let offset = at as u32;
             at += ty.size();
-            Ok(Rc::new(Property {
-                flags,
-                ..self.properties.make(self.properties.text("argument"), ty, offset, &owner)
-            }))
+            let property = self.properties.make(self.properties.text("argument"), ty, offset, &owner);
+            Ok(Rc::new(Property { flags, ..Property::clone(&property) }))
         };
         for (place, text) in read.arguments.iter().enumerate() {
             let flags = if read.out_parameters.contains(&place) { property_flags::OUT } else { 0 };
