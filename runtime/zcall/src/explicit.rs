@@ -8,8 +8,8 @@ use super::call::{Implementer, Resolved};
 use super::chain::{Answer, Resolver};
 use super::module_status::ModuleStatuses;
 use super::name::ZCallName;
-use super::protocol::{Protocol, free};
-use super::reader::{NameError, Reader};
+use super::protocol::Protocol;
+use super::reader::{NameError, NameErrorKind, Reader};
 use crate::boundary::CallError;
 use crate::cells::RefCell;
 use crate::handles::ModuleId;
@@ -33,7 +33,11 @@ impl Protocol for Ex {
 
     fn read(&self, address: &mut Reader<'_>) -> Result<String, NameError> {
         address.fixed("/")?;
-        Ok(format!("/{}", free(address, "name")?))
+        // Rejects `ex://name`, which would be a second spelling of `ex:/name`.
+        if address.rest().starts_with('/') {
+            return Err(address.error(NameErrorKind::Unexpected('/')));
+        }
+        Ok(format!("/{}", address.all("name")?))
     }
 }
 

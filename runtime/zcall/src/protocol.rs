@@ -1,7 +1,7 @@
 //! Protocols of call names. A protocol defines a scheme and parses addresses. Built-in protocols and protocols of a host are registered in
 //! the same way, see [`crate::chain`].
 
-use crate::reader::{NameError, NameErrorKind, Reader};
+use crate::reader::{NameError, Reader};
 
 /// Protocol of calls by name. A [`Resolver`](crate::chain::Resolver) maps the names of the protocol to functions.
 ///
@@ -87,18 +87,6 @@ impl Protocol for PlainProtocol {
         address.fixed("/")?;
         Ok(format!("/{}", address.all("name")?))
     }
-}
-
-/// Reads the remaining text of the address. The remaining text must not begin with `/`, because `ex://name` would be a second spelling of
-/// `ex:/name`.
-///
-/// # Errors
-/// Fails if the remaining text is empty or begins with `/`.
-pub(crate) fn free(address: &mut Reader<'_>, what: &'static str) -> Result<String, NameError> {
-    if address.rest().starts_with('/') {
-        return Err(address.error(NameErrorKind::Unexpected('/')));
-    }
-    Ok(address.all(what)?.to_owned())
 }
 
 pub(crate) fn is_word(text: &str) -> bool {
