@@ -163,7 +163,8 @@ pub enum Ins {
     Copy { to: Reg, from: Reg },
     /// Applies a unary operator.
     Unary { op: Unary, to: Reg, from: Reg },
-    /// Applies a binary operator.
+    /// Applies a binary operator. Of two numbers, only the right number may be a constant, and only for some operators: addition,
+    /// subtraction and multiplication of `int` and `float`, and division of `int` by a number that is not zero.
     Binary { op: Op, on: Operand, to: Reg, left: Reg, right: Reg },
     /// Converts to another type.
     Convert { by: Conversion, to: Reg, from: Reg },

@@ -12,7 +12,7 @@ use alcedo_reflect::owned::OwnedValue;
 use alcedo_reflect::property::{Property, PropertyType};
 use alcedo_reflect::storage::Schema;
 use alcedo_reflect::value::Value;
-use alcedo_uc::hir::{Cast, Conversion, Intrinsic, Num, Op, Operand, Unary};
+use alcedo_uc::hir::{Cast, Conversion, Intrinsic, Op, Operand, Unary};
 
 use crate::number::TripleOp;
 
@@ -74,7 +74,7 @@ pub(crate) enum OpCode {
     AddI64,
     SubI64,
     MulI64,
-    /// `a = b op c`. `x` is the number of the operator in [`Op::ALL`], and `y` the number of the kind in [`Num::ALL`].
+    /// `a = b op c`. `x` is the number of the operator in [`Op::ALL`], and `y` the number of the kind in `Num::ALL`.
     Arithmetic,
     /// Operation on vectors of floats. `Scale` multiplies a vector by a float. The result of `Dot` is a float.
     AddVector,
@@ -316,7 +316,6 @@ pub(crate) enum Slow {
     Copy(Slot, Source),
     Unary(Unary, Slot, Source),
     Binary(Op, Operand, Slot, Source, Source),
-    Arithmetic(Op, Num, Slot, Source, Source),
     Triple(TripleOp, Slot, Source, Source),
     Convert(Conversion, Slot, Source),
     Cast(Cast, Slot, Source),

@@ -14,10 +14,9 @@ use alcedo_reflect::containers::array;
 use alcedo_reflect::property::Property;
 use alcedo_reflect::value::Value;
 use alcedo_reflect::values::ptr::{Ptr, PtrMut};
-use alcedo_uc::hir::{Num, Op};
 
 use crate::exec::{LinkedPlace, LinkedRoot, LinkedStep, OtherProperty, Slot, Source};
-use crate::number::{TripleOp, arithmetic};
+use crate::number::TripleOp;
 use crate::rows::set_len;
 
 /// Registers of a running call, with the `self` object of this call.
@@ -143,14 +142,6 @@ impl Registers {
         // SAFETY: the caller of `new` promised that each register holds a value of the register's type; the loader built
         // `triple_op` for these types.
         unsafe { triple_op.put(place, self.address(left), self.address(right)) };
-    }
-
-    /// Computes an operator on two numbers and stores the result in a register. Returns true for a division by zero.
-    pub(crate) fn arithmetic(&self, op: Op, num: Num, to: &Slot, left: &Source, right: &Source) -> bool {
-        let place = self.base.wrapping_add(usize::from(to.offset));
-        // SAFETY: the caller of `new` promised that each register holds a value of the register's type; the loader checked the
-        // types of the operator.
-        unsafe { arithmetic(op, num, place, self.address(left), self.address(right)) }
     }
 
     /// Returns an operand as an argument of a thunk.

@@ -39,11 +39,6 @@ impl Machine {
                 let value = binary(world, *op, on, registers.source(left), registers.source(right))?;
                 put(slot, &value)?;
             }
-            Slow::Arithmetic(op, num, slot, left, right) => {
-                if registers.arithmetic(*op, *num, slot, left, right) {
-                    self.warn("a division by zero, which gives zero");
-                }
-            }
             Slow::Triple(triple_op, slot, left, right) => registers.make(*triple_op, slot, left, right),
             Slow::Convert(by, slot, source) => {
                 let from = registers.source(source);

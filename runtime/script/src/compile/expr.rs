@@ -3,7 +3,7 @@
 use alcedo_uc::hir::{Binary, Compound, Const, Conversion, Expr, ExprKind, Intrinsic, Num, Op, Operand, Type, Unary};
 
 use super::{FunctionCompiler, Location, writes};
-use crate::code::{At, Ins, Reg};
+use crate::code::{At, Ins, Reg, Register};
 
 impl FunctionCompiler {
     /// Evaluates an expression. Returns the register with its value. The caller must not write to this register.
@@ -168,11 +168,12 @@ impl FunctionCompiler {
         self.emit(Ins::Binary { op: op.op, on: op.on.clone(), to, left, right });
     }
 
+    /// Returns true if a register is a constant that is zero as a number of four bytes.
     fn is_zero(&self, reg: Reg) -> bool {
-        matches!(
-            self.code.registers.get(usize::from(reg)),
-            Some(crate::code::Register::Const { value: Const::Int(0), .. })
-        )
+        match self.code.registers.get(usize::from(reg)) {
+            Some(Register::Const { value: Const::Int(it) | Const::Enum(_, _, it), .. }) => *it as i32 == 0,
+            _ => false,
+        }
     }
 
     fn compound(&mut self, compound: &Compound) -> Reg {

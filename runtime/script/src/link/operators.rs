@@ -129,11 +129,6 @@ impl Linker<'_> {
                 return Ok(());
             }
         }
-        if !self.in_frame(&[left, right]) {
-            let (to, left, right) = (self.slot(to)?, self.source(left)?, self.source(right)?);
-            self.emit_slow(Slow::Arithmetic(op, num, to, left, right));
-            return Ok(());
-        }
         let (a, b, c) = (self.operand(to)?, self.operand(left)?, self.operand(right)?);
         let fast = match (num, op) {
             (Num::I32, Op::Add) => OpCode::AddI32,
