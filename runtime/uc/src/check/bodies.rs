@@ -60,15 +60,15 @@ impl<'a> Checker<'a> {
         body.is_static = symbol.is_static;
         body.result.clone_from(&symbol.result);
         body.result_unknown = symbol.result_unknown;
-        let mut params = symbol.declared_params();
+        let mut params = symbol.params.clone();
         for (at, (param, written)) in symbol.params.iter().zip(&made.ast.params).enumerate() {
-            let local = LocalSym { name: param.name.clone(), ty: param.ty.clone(), id: LocalId(at as u32) };
+            let local = LocalSym { name: param.name.clone(), ty: param.ty.known().cloned(), id: LocalId(at as u32) };
             if param.is_const {
                 body.const_params.insert(at as u32, param.name.clone());
             }
             body.locals.insert(param.name.to_ascii_lowercase(), local);
             let at = (work.file, written.name.name.span);
-            if let Some(ty) = &param.ty {
+            if let Some(ty) = param.ty.known() {
                 let _ = self.add_values(&mut body.values, ty, &made.ast.name.text, at);
             }
         }

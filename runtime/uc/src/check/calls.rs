@@ -7,10 +7,10 @@ use alcedo_abi::kinds::PropertyKind;
 use super::body::Body;
 use super::convert::{Coercion, converted, referenced};
 use super::reflected::func_of_signature;
-use super::symbols::{DelegateSym, FuncSym, ParamSym, get_caseless};
+use super::symbols::{DelegateSym, FuncSym, get_caseless};
 use super::{Found, Reported};
 use crate::ast::{self, Ident};
-use crate::hir::{Arg, Call, Callee, Cast, Const, Conversion, Expr, ExprKind, Num, Path, Type};
+use crate::hir::{Arg, Call, Callee, Cast, Const, Conversion, Expr, ExprKind, Num, Param, Path, Type};
 use crate::source::Span;
 
 type Args = [Option<ast::Expr>];
@@ -130,7 +130,7 @@ impl Body<'_, '_> {
             Some(first) if required <= 1 => {
                 // Skips arguments that contain calls, because checking a call a second time would repeat its messages.
                 let value = if is_path(arg) && !first.coerce { self.value_quietly(arg).ok() } else { None };
-                value.zip(first.ty.as_ref()).is_some_and(|(value, ty)| !self.checker.becomes(&value.ty, ty))
+                value.zip(first.ty.known()).is_some_and(|(value, ty)| !self.checker.becomes(&value.ty, ty))
             }
             _ => true,
         }
@@ -402,8 +402,8 @@ impl Body<'_, '_> {
     }
 
     /// Checks an argument against a parameter of a known type.
-    pub(super) fn argument(&self, param: &ParamSym, arg: &ast::Expr) -> Found<Arg> {
-        let Some(ty) = &param.ty else {
+    pub(super) fn argument(&self, param: &Param, arg: &ast::Expr) -> Found<Arg> {
+        let Some(ty) = param.ty.known() else {
             self.check_untyped(arg);
             return Err(Reported);
         };

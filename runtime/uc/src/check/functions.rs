@@ -5,13 +5,13 @@ use std::rc::Rc;
 use alcedo_abi::kinds::PropertyKind;
 
 use super::declare::Work;
-use super::symbols::{At, FuncSym, ParamSym};
+use super::symbols::{At, FuncSym};
 use super::types::declared;
 use super::{Checker, Reported};
 use crate::ast::{self, FunctionKind, Item, Modifier, TypeRef};
 use crate::diagnostic::Diagnostic;
 use crate::hash::HashSet;
-use crate::hir::{Access, FunctionFlags, Path, Type, delegate_body};
+use crate::hir::{Access, FunctionFlags, Param, Path, Type, delegate_body};
 use crate::parse::PARAM_SPECIFIERS;
 
 /// A function of the package with an unchecked body.
@@ -41,8 +41,8 @@ impl<'a> Checker<'a> {
     }
 
     /// Resolves parameters in order.
-    fn params_of(&self, params: &[ast::Param], work: &Work<'_>) -> Vec<ParamSym> {
-        let mut found: Vec<ParamSym> = Vec::new();
+    fn params_of(&self, params: &[ast::Param], work: &Work<'_>) -> Vec<Param> {
+        let mut found: Vec<Param> = Vec::new();
         let mut seen = HashSet::default();
         for param in params {
             let name = &param.name.name;
@@ -75,11 +75,12 @@ impl<'a> Checker<'a> {
                 let error = Diagnostic::error("uc-optional", at, message);
                 self.report(error.hint("a call cannot leave the one away and give the other: put it before that one"));
             }
-            found.push(ParamSym {
+            found.push(Param {
                 name: name.text.clone(),
-                ty,
+                ty: ty.unwrap_or(Type::Nothing),
                 out: has("out") || has("ref"),
                 optional,
+                default: None,
                 coerce: has("coerce"),
                 is_const: has("const"),
             });
@@ -223,7 +224,7 @@ impl<'a> Checker<'a> {
         }
         // If a `coerce` function has a class as its first parameter, its result is an object of the class that the call passes.
         let is_coerced = found.modifiers.iter().any(|modifier| modifier.name.is("coerce"));
-        let by_class = matches!(symbol.params.first(), Some(ParamSym { ty: Some(Type::Class(_)), .. }));
+        let by_class = matches!(symbol.params.first(), Some(Param { ty: Type::Class(_), .. }));
         symbol.result_by = (is_coerced && by_class && matches!(symbol.result, Some(Type::Object(_)))).then_some(0);
         symbol.is_static = flags.is_static;
         symbol.is_final = flags.is_final || access == Access::Private;
@@ -319,10 +320,7 @@ impl<'a> Checker<'a> {
         let params: Vec<_> = overridden
             .params
             .iter()
-            .map(|param| {
-                let ty = param.ty.as_ref().map_or(String::new(), format_param);
-                format!("{}{ty} {}", if param.out { "out " } else { "" }, param.name)
-            })
+            .map(|param| format!("{}{} {}", if param.out { "out " } else { "" }, format_param(&param.ty), param.name))
             .collect();
         let result = overridden.result.as_ref().map_or(String::new(), |result| format!("{result} "));
         let error = Diagnostic::error("uc-override", at, message);

@@ -227,6 +227,6 @@ impl<'a> Checker<'a> {
 
 /// Returns the checked function of an interface.
 fn declared(found: &FuncSym, doc: String) -> hir::InterfaceFunction {
-    let (name, params, result) = (found.name.clone(), found.declared_params(), found.result.clone());
+    let (name, params, result) = (found.name.clone(), found.params.clone(), found.result.clone());
     hir::InterfaceFunction { name, params, result, doc }
 }

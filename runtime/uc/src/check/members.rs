@@ -89,7 +89,7 @@ impl<'a> Checker<'a> {
         let hir = hir::Delegate {
             class: work.path.clone(),
             name: name.clone(),
-            params: func.declared_params(),
+            params: func.params.clone(),
             result: func.result.clone(),
             doc: found.doc.clone(),
         };

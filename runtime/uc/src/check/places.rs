@@ -145,9 +145,9 @@ impl Body<'_, '_> {
         };
         let found = self.checker.find_library_function(function)?;
         let [param] = found.params.as_slice() else { return None };
-        let (param_ty, ty) = (param.ty.clone()?, found.result.clone()?);
+        let (param_ty, ty) = (param.ty.known()?, found.result.clone()?);
         let line = self.line(name.span);
-        let args = match self.coerced(object, &param_ty, self.at(name.span)) {
+        let args = match self.coerced(object, param_ty, self.at(name.span)) {
             Ok(object) => vec![Arg::Value(object)],
             Err(Reported) => return Some(Err(Reported)),
         };

@@ -14,9 +14,9 @@ use alcedo_reflect::structs::StructType;
 use alcedo_reflect::type_text::{SignatureText, TypeText};
 
 use super::interfaces::InterfaceSym;
-use super::symbols::{ClassSym, DelegateSym, FuncSym, Named, ParamSym, PropSym, StructSym, Wild, squash};
+use super::symbols::{ClassSym, DelegateSym, FuncSym, Named, PropSym, StructSym, Wild, squash};
 use crate::hash::HashMap;
-use crate::hir::{Num, Path, Type, delegate_body};
+use crate::hir::{Num, Param, Path, Type, delegate_body};
 
 pub(crate) fn type_of(ty: &PropertyType) -> Type {
     if let Some(plain) = Type::of_kind(ty.kind()) {
@@ -93,11 +93,12 @@ pub(crate) fn reflected_func(found: &Function, owner: &Path, of_script: bool, fr
     let has = |flag| found.flags & flag != 0;
     let custom = has(function_flags::CUSTOM_THUNK) || found.meta.iter().any(|(key, _)| key == "custom_thunk");
     let wild = |param: &Property| if custom { wild_of(&found.meta, param) } else { None };
-    let param = |param: &Property| ParamSym {
+    let param = |param: &Property| Param {
         name: param.text.to_string(),
-        ty: Some(with_dim(param)),
+        ty: with_dim(param),
         out: param.flags & property_flags::OUT != 0,
         optional: param.default.is_some() || param.meta.iter().any(|(key, _)| key == "optional"),
+        default: None,
         coerce: param.meta.iter().any(|(key, _)| key == "coerce"),
         is_const: false,
     };
@@ -156,11 +157,12 @@ pub(crate) fn func_of_signature(
     num_of: &dyn Fn(&str) -> Num,
     owner: &Path,
 ) -> FuncSym {
-    let param = |(at, text): (usize, &TypeText)| ParamSym {
+    let param = |(at, text): (usize, &TypeText)| Param {
         name: format!("{}", at + 1),
-        ty: Some(type_of_text(text, num_of)),
+        ty: type_of_text(text, num_of),
         out: signature.out_parameters.contains(&at),
         optional: false,
+        default: None,
         coerce: false,
         is_const: false,
     };

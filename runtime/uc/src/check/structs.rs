@@ -149,7 +149,7 @@ impl Checker<'_> {
                 self.report(Diagnostic::error("uc-declared-twice", at, message));
                 continue;
             }
-            let ty = (field.ty != Type::Nothing).then(|| field.ty.clone());
+            let ty = field.ty.known().cloned();
             let symbol = Rc::new(PropSym::public(field.name.clone(), ty, structure.path.clone(), Some(at)));
             by_name.insert(&field.name, symbol.clone());
             fields.push(symbol);

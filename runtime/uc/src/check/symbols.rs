@@ -7,7 +7,7 @@ use alcedo_reflect::type_text::SignatureText;
 
 use crate::ast;
 use crate::hash::{HashMap, HashSet};
-use crate::hir::{self, Access, Const, Num, Path, Type};
+use crate::hir::{Access, Const, Num, Param, Path, Type};
 use crate::source::Span;
 use crate::token::lower;
 
@@ -100,31 +100,6 @@ impl PropSym {
     }
 }
 
-#[derive(Clone, Debug)]
-pub(crate) struct ParamSym {
-    pub(crate) name: String,
-    pub(crate) ty: Option<Type>,
-    pub(crate) out: bool,
-    pub(crate) optional: bool,
-    pub(crate) coerce: bool,
-    /// True if the function declares the parameter `const`.
-    pub(crate) is_const: bool,
-}
-
-impl ParamSym {
-    /// Returns the checked parameter without its default.
-    fn declared(&self) -> hir::Param {
-        hir::Param {
-            name: self.name.clone(),
-            ty: self.ty.clone().unwrap_or(Type::Nothing),
-            out: self.out,
-            optional: self.optional,
-            default: None,
-            coerce: self.coerce,
-        }
-    }
-}
-
 /// Constraint on the type of the argument for a wildcard parameter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Wild {
@@ -146,7 +121,7 @@ pub(crate) struct FuncSym {
     pub(crate) name: String,
     pub(crate) path: Path,
     pub(crate) owner: Path,
-    pub(crate) params: Vec<ParamSym>,
+    pub(crate) params: Vec<Param>,
     pub(crate) result: Option<Type>,
     /// True if the type of the result is unknown and its error is already reported.
     pub(crate) result_unknown: bool,
@@ -293,15 +268,9 @@ impl FuncSym {
         Self { owner: owner.clone(), is_virtual: true, callable: true, ..Self::default() }
     }
 
-    /// Returns the checked parameters without their defaults.
-    pub(crate) fn declared_params(&self) -> Vec<hir::Param> {
-        self.params.iter().map(ParamSym::declared).collect()
-    }
-
     /// Returns the signature in the format of delegate types. Returns `None` if a type is unknown.
     pub(crate) fn signature(&self) -> Option<SignatureText> {
-        let to_text = |ty: &Option<Type>| ty.as_ref()?.type_text();
-        let arguments = self.params.iter().map(|param| to_text(&param.ty)).collect::<Option<Vec<_>>>()?;
+        let arguments = self.params.iter().map(|param| param.ty.type_text()).collect::<Option<Vec<_>>>()?;
         let out_parameters = self.params.iter().enumerate().filter(|(_, param)| param.out).map(|(at, _)| at).collect();
         if self.result_unknown {
             return None;

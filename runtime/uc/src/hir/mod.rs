@@ -349,6 +349,8 @@ pub struct Param {
     pub default: Option<Expr>,
     /// `coerce`: an argument of a different type is converted to the type of the parameter. Without `coerce`, this argument is rejected.
     pub coerce: bool,
+    /// `const`: the function does not change the parameter.
+    pub is_const: bool,
 }
 
 /// A local variable. At the start of every call, the variable has the zero value.

@@ -153,6 +153,11 @@ impl Type {
         (Self::FieldPath, PropertyKind::FIELD_PATH, "fieldpath"),
     ];
 
+    /// Returns `None` for [`Type::Nothing`], which replaces the types of parameters and fields that have an error.
+    pub(crate) fn known(&self) -> Option<&Self> {
+        (*self != Self::Nothing).then_some(self)
+    }
+
     fn keyword(&self) -> Option<&'static (Self, PropertyKind, &'static str)> {
         Self::KEYWORDS.iter().find(|(ty, ..)| ty == self)
     }
