@@ -106,7 +106,7 @@ impl<'a> Checker<'a> {
             access: symbol.access,
             params,
             result: symbol.result.clone(),
-            overrides: made.overrides.clone(),
+            overrides: (symbol.first != symbol.path).then(|| symbol.first.clone()),
             locals: body.made,
             body: statements,
             doc: made.ast.doc.clone(),

@@ -150,7 +150,7 @@ impl Body<'_, '_> {
             .map(|local| local.name.clone())
             .or_else(|| checker.find_property(&class, &name.text).map(|found| found.name.clone()))
             .or_else(|| checker.find_function(&class, &name.text).map(|found| found.name.clone()))
-            .or_else(|| checker.find_delegate(&class, &name.text).map(|found| found.name.clone()))
+            .or_else(|| checker.find_delegate(&class, &name.text).map(|found| found.func.name.clone()))
             .or_else(|| {
                 let is_type = matches!(checker.type_named(std::slice::from_ref(&name), self.file), Some(Ok(_)));
                 (is_type || self.is_value_name(&name.text)).then(|| name.text.clone())

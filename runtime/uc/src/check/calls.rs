@@ -56,7 +56,7 @@ impl Body<'_, '_> {
                 return self.method(None, &found, name, args, span);
             }
             if let Some(found) = self.checker.find_delegate(&class, &name.text) {
-                self.needs_object(name.span, format_args!("`{}`", found.name))?;
+                self.needs_object(name.span, format_args!("`{}`", found.func.name))?;
                 return self.delegate_call(None, &found, name, args, span);
             }
             if let Some(found) = self.checker.find_property(&class, &name.text)

@@ -63,7 +63,7 @@ impl<'a> Checker<'a> {
             return Err(self.deep_const(class, &name.text, &found));
         }
         self.open_consts.borrow_mut().push(found.at);
-        let value = self.constant(&found.value, found.file, class, expected);
+        let value = self.constant(&found.value, found.at.0, class, expected);
         self.open_consts.borrow_mut().pop();
         match &value {
             Ok(value) => {
@@ -100,7 +100,7 @@ impl<'a> Checker<'a> {
     /// include `found` itself.
     fn find_cycle(&self, class: &str, found: &ConstSym) -> Option<HashSet<At>> {
         let (mut seen, mut is_cycle) = (HashSet::default(), false);
-        let mut open = vec![(found.file, found.value.span)];
+        let mut open = vec![(found.at.0, found.value.span)];
         while let Some((file, span)) = open.pop() {
             let mut tokens = Tokens::new(self.sources.get(file)?.slice(span));
             loop {
@@ -115,7 +115,7 @@ impl<'a> Checker<'a> {
                 let Some(other) = self.find_const(class, word) else { continue };
                 is_cycle |= other.at == found.at;
                 if seen.insert(other.at) {
-                    open.push((other.file, other.value.span));
+                    open.push((other.at.0, other.value.span));
                 }
             }
         }

@@ -303,10 +303,7 @@ impl<'a> Checker<'a> {
                 self.report(Diagnostic::error("uc-declared-twice", at, message));
                 continue;
             }
-            consts.insert(
-                &found.name.text,
-                Rc::new(ConstSym { value: Rc::new(found.value.clone()), file: work.file, at }),
-            );
+            consts.insert(&found.name.text, Rc::new(ConstSym { value: Rc::new(found.value.clone()), at }));
         }
         let within = work.head.modifiers.iter().find(|modifier| modifier.name.is("within"));
         let within = within.and_then(|modifier| {

@@ -19,7 +19,6 @@ pub(super) struct FuncWork<'a> {
     pub(super) ast: &'a ast::Function,
     pub(super) symbol: Rc<FuncSym>,
     pub(super) flags: FunctionFlags,
-    pub(super) overrides: Option<Path>,
 }
 
 impl<'a> Checker<'a> {
@@ -229,20 +228,18 @@ impl<'a> Checker<'a> {
         symbol.is_static = flags.is_static;
         symbol.is_final = flags.is_final || access == Access::Private;
         symbol.is_virtual = !symbol.is_static && !symbol.is_final;
-        Some(FuncWork { ast: found, symbol: Rc::new(symbol), flags, overrides: None })
+        Some(FuncWork { ast: found, symbol: Rc::new(symbol), flags })
     }
 
     fn override_delegate(&self, work: &Work<'a>, made: &mut FuncWork<'a>, at: At) {
         let overridden = work.base.as_ref().and_then(|base| self.find_delegate(base, &made.ast.name.text));
         let Some(overridden) = overridden else { return };
         self.same_signature(made, &overridden.func, at);
-        let mut symbol = (*made.symbol).clone();
-        if let Some(body) = work.base.as_ref().and_then(|base| self.find_function(base, &symbol.name)) {
-            made.overrides = Some(body.first.clone());
+        if let Some(body) = work.base.as_ref().and_then(|base| self.find_function(base, &made.symbol.name)) {
+            let symbol = Rc::make_mut(&mut made.symbol);
             symbol.name = body.name.clone();
             symbol.first = body.first.clone();
         }
-        made.symbol = Rc::new(symbol);
     }
 
     fn override_function(&self, work: &Work<'a>, made: &mut FuncWork<'a>, at: At) {
@@ -251,7 +248,7 @@ impl<'a> Checker<'a> {
             if let Some(delegate) = self.find_delegate(base, &made.symbol.name) {
                 let message = format!(
                     "`{}` is a delegate of a class above: write `delegate` to give it another body",
-                    delegate.name
+                    delegate.func.name
                 );
                 self.report(Diagnostic::error("uc-override", at, message));
             } else if let Some(class) = self.chain(base).iter().find(|class| declared(&class.props, &made.symbol.name))
@@ -285,7 +282,7 @@ impl<'a> Checker<'a> {
         if !self.same_signature(made, &overridden, at) {
             return;
         }
-        let mut symbol = (*made.symbol).clone();
+        let symbol = Rc::make_mut(&mut made.symbol);
         symbol.name = overridden.name.clone();
         symbol.path = format!("{}:{}", work.path, overridden.name).into();
         symbol.first = overridden.first.clone();
@@ -294,8 +291,6 @@ impl<'a> Checker<'a> {
             param.optional |= overridden.optional;
             param.coerce |= overridden.coerce;
         }
-        made.overrides = Some(overridden.first.clone());
-        made.symbol = Rc::new(symbol);
     }
 
     /// Returns true if the class belongs to this package or to a different script package.

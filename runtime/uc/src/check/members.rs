@@ -93,7 +93,7 @@ impl<'a> Checker<'a> {
             result: func.result.clone(),
             doc: found.doc.clone(),
         };
-        let symbol = DelegateSym { name: name.clone(), func: Rc::new(func), prop: Rc::new(prop), body };
+        let symbol = DelegateSym { func: Rc::new(func), prop: Rc::new(prop), body };
         self.change_class(&work.path, |class| class.delegates.insert(&name, Rc::new(symbol)));
         Some(hir)
     }

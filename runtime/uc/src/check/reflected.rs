@@ -181,16 +181,16 @@ pub(crate) fn func_of_signature(
 /// Returns a delegate that a script class in a different package declares. Derives the declaration from the property that holds the bound
 /// function.
 fn reflected_delegate(class: &Class, property: &Property) -> Option<DelegateSym> {
-    let name = property.text.strip_prefix("__")?.strip_suffix("__Delegate")?.to_owned();
+    let name = property.text.strip_prefix("__")?.strip_suffix("__Delegate")?;
     let prop = reflected_prop(property, true);
     let Some(Type::Delegate(_, Some(path), signature)) = prop.ty.clone() else { return None };
     // All script enums have discriminants of this type.
     let num_of = |_: &str| Num::U8;
-    let func = func_of_signature(&name, path, &signature, &num_of, &class.path);
-    let body = delegate_body(&name);
+    let func = func_of_signature(name, path, &signature, &num_of, &class.path);
+    let body = delegate_body(name);
     let body =
         class.own_functions.iter().find(|function| *function.text == *body).map(|function| function.path.clone());
-    Some(DelegateSym { name, func: Rc::new(func), prop: Rc::new(prop), body })
+    Some(DelegateSym { func: Rc::new(func), prop: Rc::new(prop), body })
 }
 
 /// Returns the symbol of a reflected class, without inherited members.
@@ -207,7 +207,7 @@ pub(crate) fn reflected_class(found: &Class, free: bool) -> ClassSym {
     let mut delegates = Named::default();
     for property in found.own_properties.iter().filter(|_| of_script) {
         if let Some(delegate) = reflected_delegate(found, property) {
-            delegates.insert(&delegate.name.clone(), Rc::new(delegate));
+            delegates.insert(&delegate.func.name.clone(), Rc::new(delegate));
         }
     }
     let mut subobjects = Named::default();

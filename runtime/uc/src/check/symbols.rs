@@ -142,7 +142,6 @@ pub(crate) struct FuncSym {
 
 #[derive(Clone, Debug)]
 pub(crate) struct DelegateSym {
-    pub(crate) name: String,
     pub(crate) func: Rc<FuncSym>,
     pub(crate) prop: Rc<PropSym>,
     pub(crate) body: Option<Path>,
@@ -151,7 +150,6 @@ pub(crate) struct DelegateSym {
 #[derive(Clone, Debug)]
 pub(crate) struct ConstSym {
     pub(crate) value: Rc<ast::Expr>,
-    pub(crate) file: usize,
     pub(crate) at: At,
 }
 
