@@ -556,28 +556,17 @@ pub struct Defaults {
     pub keyword: Ident,
     /// Lines of the block.
     pub lines: Vec<DefaultLine>,
-    /// Span of the keyword.
-    pub span: Span,
 }
 
 /// A line of default properties.
 #[derive(Clone, PartialEq, Debug)]
 pub enum DefaultLine {
-    /// `Name=value`, `Name(1)=value`, `Name[1]=value`.
-    Set(Ident, Option<DefaultIndex>, DefaultValue, Span),
+    /// `Name=value`, `Name(1)=value`, `Name[1]=value`. The index is a number, or the name of a constant or enum entry.
+    Set(Ident, Option<Ident>, DefaultValue, Span),
     /// Call of a list operation: `Name.Add(value)`, `Remove`, `RemoveIndex`, `Empty`.
     Method(Ident, Ident, Vec<DefaultValue>, Span),
     /// A block `Begin Object Class=X Name=Y … End Object`.
     Object(DefaultObject),
-}
-
-/// Index in default properties: a number, or the name of a constant or enum entry.
-#[derive(Clone, PartialEq, Debug)]
-pub struct DefaultIndex {
-    /// Text as written.
-    pub text: String,
-    /// Span of the index.
-    pub span: Span,
 }
 
 /// A `Begin Object` block.
@@ -622,7 +611,7 @@ pub enum DefaultValueKind {
     /// Identifiers separated by dots: `true`, `ROLE_Authority`, `None`, `Page.OnClick`.
     Word(Vec<Ident>),
     /// A struct: `(A=1, B(0)=2)`. May be empty.
-    Struct(Vec<(Ident, Option<DefaultIndex>, DefaultValue)>),
+    Struct(Vec<(Ident, Option<Ident>, DefaultValue)>),
     /// A list: `(1, 2)`.
     Array(Vec<DefaultValue>),
     /// Text that could not be parsed. Its error is already reported.

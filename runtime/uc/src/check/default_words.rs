@@ -163,7 +163,7 @@ impl Checker<'_> {
             for line in &block.lines {
                 let (DefaultLine::Set(name, index, value, _), false) = (line, block.keyword.is("defaultproperties"))
                 else {
-                    let span = block.span;
+                    let span = block.keyword.span;
                     let error =
                         Diagnostic::error("uc-default", (file, span), "defaults of a struct are lines `Field=value`");
                     self.report(error.hint("write `structdefaultproperties`"));

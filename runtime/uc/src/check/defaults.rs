@@ -5,7 +5,7 @@ use super::convert::is_text;
 use super::declare::Work;
 use super::symbols::At;
 use super::{Checker, Found, Reported};
-use crate::ast::{self, DefaultIndex, DefaultLine, DefaultValue, DefaultValueKind, Ident, Item};
+use crate::ast::{self, DefaultLine, DefaultValue, DefaultValueKind, Ident, Item};
 use crate::diagnostic::Diagnostic;
 use crate::hash::HashMap;
 use crate::hir::{self, Const, Default, DefaultAction, Num, Path, Type};
@@ -35,10 +35,12 @@ impl<'a> Checker<'a> {
         let (mut subobjects, mut defaults, mut objects) = (Vec::new(), Vec::new(), Vec::new());
         let Some(found) = blocks.next() else { return (subobjects, defaults) };
         if let Some(second) = blocks.next() {
-            self.report(Diagnostic::error("uc-declared-twice", (work.file, second.span), "a second block of defaults"));
+            let at = (work.file, second.keyword.span);
+            self.report(Diagnostic::error("uc-declared-twice", at, "a second block of defaults"));
         }
+        let at = (work.file, found.keyword.span);
         if found.keyword.is("structdefaultproperties") {
-            let error = Diagnostic::error("uc-syntax", (work.file, found.span), "these defaults are of no struct");
+            let error = Diagnostic::error("uc-syntax", at, "these defaults are of no struct");
             self.report(error.hint("write `defaultproperties`"));
             return (subobjects, defaults);
         }
@@ -58,7 +60,7 @@ impl<'a> Checker<'a> {
                 line => defaults.extend(self.default_line(line, &place)),
             }
         }
-        self.count_grown(&defaults, &work.path, (work.file, found.span));
+        self.count_grown(&defaults, &work.path, at);
         (subobjects, defaults)
     }
 
@@ -95,7 +97,7 @@ impl<'a> Checker<'a> {
     }
 
     /// Evaluates an index: a number, a constant or an enum entry.
-    fn index_of(&self, index: &DefaultIndex, place: &Place<'_>) -> Found<u32> {
+    fn index_of(&self, index: &Ident, place: &Place<'_>) -> Found<u32> {
         let ident = |text: &str| Ident { text: text.trim().to_owned(), span: index.span };
         let kind = match crate::parse::whole(&index.text) {
             Some(number) => ast::ExprKind::Int(index.text.clone(), Some(number)),
@@ -115,13 +117,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn element(
-        &self,
-        index: &DefaultIndex,
-        value: &DefaultValue,
-        ty: &Type,
-        place: &Place<'_>,
-    ) -> Found<DefaultAction> {
+    fn element(&self, index: &Ident, value: &DefaultValue, ty: &Type, place: &Place<'_>) -> Found<DefaultAction> {
         let at = (place.file, index.span);
         let number = self.index_of(index, place)?;
         match ty {
@@ -349,7 +345,7 @@ impl<'a> Checker<'a> {
 
     fn default_struct(
         &self,
-        fields: &[(Ident, Option<DefaultIndex>, DefaultValue)],
+        fields: &[(Ident, Option<Ident>, DefaultValue)],
         path: &Path,
         place: &Place<'_>,
     ) -> Found<Const> {
@@ -406,7 +402,7 @@ impl<'a> Checker<'a> {
     /// than arrays.
     pub(super) fn row_with(
         &self,
-        index: &DefaultIndex,
+        index: &Ident,
         value: &DefaultValue,
         ty: &Type,
         before: Option<Const>,

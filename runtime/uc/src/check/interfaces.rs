@@ -77,7 +77,7 @@ impl<'a> Checker<'a> {
                 Item::Struct(_) | Item::Enum(_) => continue,
                 // Accepts an empty `defaultproperties` block, because native interfaces contain one.
                 Item::Defaults(found) if found.lines.is_empty() => continue,
-                Item::Defaults(found) => found.span,
+                Item::Defaults(found) => found.keyword.span,
                 Item::Var(found) => found.span,
                 Item::Const(found) => found.span,
                 Item::Function(found) => found.span,

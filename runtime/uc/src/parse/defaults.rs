@@ -2,16 +2,15 @@
 
 use super::expressions::{fraction, whole};
 use super::{Failed, Parser, Read, directive_outside, macro_outside};
-use crate::ast::{DefaultIndex, DefaultLine, DefaultObject, DefaultValue, DefaultValueKind, Defaults, Ident};
+use crate::ast::{DefaultLine, DefaultObject, DefaultValue, DefaultValueKind, Defaults, Ident};
 use crate::source::Span;
 use crate::token::{Kind, Token};
 
 impl Parser<'_> {
     pub(super) fn defaults(&mut self) -> Read<Defaults> {
-        let word = self.ident("`defaultproperties`")?;
+        let keyword = self.ident("`defaultproperties`")?;
         let open = self.expect(Kind::BraceOpen, "`{`", "behind `defaultproperties`")?;
-        let lines = self.default_lines(open, false)?;
-        Ok(Defaults { span: word.span, keyword: word, lines })
+        Ok(Defaults { keyword, lines: self.default_lines(open, false)? })
     }
 
     /// Parses lines up to the closing brace or `End Object`.
@@ -145,7 +144,7 @@ impl Parser<'_> {
     }
 
     /// Parses an index: `(1)`, `[1]`, `(ENTRY)`.
-    fn default_index(&mut self) -> Read<Option<DefaultIndex>> {
+    fn default_index(&mut self) -> Read<Option<Ident>> {
         let open = self.peek();
         let close = match open.kind {
             Kind::ParenOpen => Kind::ParenClose,
@@ -164,7 +163,7 @@ impl Parser<'_> {
             span = span.to(self.next().span);
         }
         self.expect(close, "the end of the index", "behind the number")?;
-        Ok(Some(DefaultIndex { text: self.source.slice(span).to_owned(), span }))
+        Ok(Some(Ident { text: self.source.slice(span).to_owned(), span }))
     }
 
     fn default_object(&mut self) -> Read<DefaultObject> {

@@ -6,8 +6,8 @@ mod statements;
 
 use alcedo_reflect::{listed, quote};
 use alcedo_uc::ast::{
-    ClassHead, DefaultIndex, DefaultLine, DefaultObject, DefaultValue, DefaultValueKind, Defaults, Enum, File,
-    Function, Ident, Item, Modifier, Param, Struct, TypeKind, TypeRef, Var, VarName,
+    ClassHead, DefaultLine, DefaultObject, DefaultValue, DefaultValueKind, Defaults, Enum, File, Function, Ident, Item,
+    Modifier, Param, Struct, TypeKind, TypeRef, Var, VarName,
 };
 
 use expressions::expression;
@@ -247,7 +247,7 @@ fn type_ref(ty: &TypeRef) -> String {
     }
 }
 
-fn default_index(index: Option<&DefaultIndex>) -> String {
+fn default_index(index: Option<&Ident>) -> String {
     index.map_or(String::new(), |index| format!("({})", index.text))
 }
 
@@ -260,7 +260,7 @@ fn default_value(value: &DefaultValue) -> String {
         DefaultValueKind::Object(word, name) => format!("{}'{name}'", word.text),
         DefaultValueKind::Word(names) => in_dots(names),
         DefaultValueKind::Struct(fields) => {
-            let field = |(name, index, value): &(Ident, Option<DefaultIndex>, DefaultValue)| {
+            let field = |(name, index, value): &(Ident, Option<Ident>, DefaultValue)| {
                 format!("{}{}={}", name.text, default_index(index.as_ref()), default_value(value))
             };
             listed(fields.iter().map(field))
