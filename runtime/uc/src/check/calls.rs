@@ -7,7 +7,7 @@ use alcedo_abi::kinds::PropertyKind;
 use super::body::Body;
 use super::convert::{Coercion, converted, referenced};
 use super::reflected::func_of_signature;
-use super::symbols::{DelegateSym, FuncSym, get_caseless};
+use super::symbols::{FuncSym, get_caseless};
 use super::{Found, Reported};
 use crate::ast::{self, Ident};
 use crate::hir::{Arg, Call, Callee, Cast, Const, Conversion, Expr, ExprKind, Num, Param, Path, Type};
@@ -46,25 +46,15 @@ impl Body<'_, '_> {
         }
         let class = self.class.clone();
         if !self.only_constants {
-            if let Some(found) = self.checker.find_function(&class, &name.text) {
-                if self.is_cast_instead(&found, args)
-                    && let Some(Ok(_)) = self.checker.type_named(std::slice::from_ref(name), self.file)
-                    && let Some(cast) = self.cast_call(name, args, span)
-                {
-                    return cast;
-                }
-                return self.method(None, &found, name, args, span);
-            }
-            if let Some(found) = self.checker.find_delegate(&class, &name.text) {
-                self.needs_object(name.span, format_args!("`{}`", found.func.name))?;
-                return self.delegate_call(None, &found, name, args, span);
-            }
-            if let Some(found) = self.checker.find_property(&class, &name.text)
-                && matches!(found.ty, Some(Type::Delegate(..)))
+            if let Some(found) = self.checker.find_function(&class, &name.text)
+                && self.is_cast_instead(&found, args)
+                && let Some(Ok(_)) = self.checker.type_named(std::slice::from_ref(name), self.file)
+                && let Some(cast) = self.cast_call(name, args, span)
             {
-                self.needs_object(name.span, format_args!("`{}`", found.name))?;
-                let delegate = self.property(None, &found, self.at(name.span))?;
-                return self.delegate_value_call(delegate, args, span);
+                return cast;
+            }
+            if let Some(call) = self.class_call(None, &class, name, args, span)? {
+                return Ok(call);
             }
         }
         if let Some(found) = self.built_in(name, args, span) {
@@ -222,20 +212,41 @@ impl Body<'_, '_> {
     }
 
     fn object_call(&self, object: Expr, class: &Path, name: &Ident, args: &Args, span: Span) -> Found<Expr> {
-        if let Some(found) = self.checker.find_function(class, &name.text) {
-            return self.method(Some(object), &found, name, args, span);
-        }
-        if let Some(found) = self.checker.find_delegate(class, &name.text) {
-            return self.delegate_call(Some(object), &found, name, args, span);
-        }
-        if let Some(found) = self.checker.find_property(class, &name.text)
-            && matches!(found.ty, Some(Type::Delegate(..)))
-        {
-            let delegate = self.property(Some(object), &found, self.at(name.span))?;
-            return self.delegate_value_call(delegate, args, span);
+        if let Some(call) = self.class_call(Some(object), class, name, args, span)? {
+            return Ok(call);
         }
         self.check_untyped_arguments(args);
         Err(self.no_such_function(class, name))
+    }
+
+    /// Checks the call of a function, of a delegate, or of the function in a delegate property. `None` as the object means `self`. Returns
+    /// `None` if the class has no such member.
+    fn class_call(
+        &self,
+        object: Option<Expr>,
+        class: &Path,
+        name: &Ident,
+        args: &Args,
+        span: Span,
+    ) -> Found<Option<Expr>> {
+        if let Some(found) = self.checker.find_function(class, &name.text) {
+            return self.method(object, &found, name, args, span).map(Some);
+        }
+        let declared = self.checker.find_delegate(class, &name.text);
+        let prop = declared.as_ref().map(|found| found.prop.clone());
+        let prop = prop.or_else(|| self.checker.find_property(class, &name.text));
+        let Some(prop) = prop.filter(|prop| declared.is_some() || matches!(prop.ty, Some(Type::Delegate(..)))) else {
+            return Ok(None);
+        };
+        if object.is_none() {
+            let called = declared.as_ref().map_or(&prop.name, |found| &found.func.name);
+            self.needs_object(name.span, format_args!("`{called}`"))?;
+        }
+        let delegate = self.property(object.clone(), &prop, self.at(name.span))?;
+        let Some(found) = declared else { return self.delegate_value_call(delegate, args, span).map(Some) };
+        let (delegate, object) = (Box::new(delegate), object.map(Box::new));
+        let callee = Callee::Delegate { delegate, object, fallback: found.body.clone() };
+        self.make_call(&found.func, callee, name, args, span).map(Some)
     }
 
     pub(super) fn no_such_function(&self, class: &Path, name: &Ident) -> Reported {
@@ -322,23 +333,6 @@ impl Body<'_, '_> {
         // Ignores the flag `callable`, because `super` may call a base function that scripts cannot call by name.
         let open = FuncSym { callable: true, ..(*found).clone() };
         self.make_call(&open, callee, name, args, span)
-    }
-
-    fn delegate_call(
-        &self,
-        object: Option<Expr>,
-        found: &DelegateSym,
-        name: &Ident,
-        args: &Args,
-        span: Span,
-    ) -> Found<Expr> {
-        let delegate = self.property(object.clone(), &found.prop, self.at(name.span))?;
-        let callee = Callee::Delegate {
-            delegate: Box::new(delegate),
-            object: object.map(Box::new),
-            fallback: found.body.clone(),
-        };
-        self.make_call(&found.func, callee, name, args, span)
     }
 
     /// Checks the call of the function that is bound to a delegate value.
