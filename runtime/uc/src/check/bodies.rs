@@ -59,7 +59,6 @@ impl<'a> Checker<'a> {
         body.function = made.ast.name.text.clone();
         body.is_static = symbol.is_static;
         body.result.clone_from(&symbol.result);
-        body.result_unknown = symbol.result_unknown;
         let mut params = symbol.params.clone();
         for (at, (param, written)) in symbol.params.iter().zip(&made.ast.params).enumerate() {
             let local = LocalSym { name: param.name.clone(), ty: param.ty.known().cloned(), id: LocalId(at as u32) };
@@ -95,8 +94,8 @@ impl<'a> Checker<'a> {
             self.syntax_errors.get(&work.file).is_some_and(|at| at.iter().any(|at| (start..end).contains(at)));
         let has_errors = || self.messages.borrow()[before..].iter().any(Diagnostic::is_error);
         let whole = has_body && !body.is_incomplete && !syntax_errors && !has_errors();
-        if whole && symbol.result.is_some() && !statements.as_ref().is_some_and(|body| super::statements::returns(body))
-        {
+        let has_result = symbol.result.as_ref().and_then(Type::known).is_some();
+        if whole && has_result && !statements.as_ref().is_some_and(|body| super::statements::returns(body)) {
             let message = format!("`{}` may end without a result: it returns the zero value then", made.ast.name.text);
             self.report(Diagnostic::error("uc-no-return", at, message).warning());
         }

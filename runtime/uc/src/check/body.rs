@@ -25,7 +25,6 @@ pub(crate) struct Body<'c, 'a> {
     /// True if the value must be a compile-time constant.
     pub(super) only_constants: bool,
     pub(super) result: Option<Type>,
-    pub(super) result_unknown: bool,
     pub(super) locals: HashMap<String, LocalSym>,
     /// Constants of the function by name in lower case. `None` for a constant whose definition has an error.
     pub(super) consts: HashMap<String, Option<Expr>>,
@@ -52,7 +51,6 @@ impl<'c, 'a> Body<'c, 'a> {
             is_static: false,
             only_constants: false,
             result: None,
-            result_unknown: false,
             locals: HashMap::default(),
             consts: HashMap::default(),
             const_params: HashMap::default(),

@@ -362,7 +362,7 @@ impl Body<'_, '_> {
             return self.refuse("uc-access", name.span, message);
         }
         let (args, wildcards, wild_result) = self.arguments(found, args, name, span)?;
-        if found.result_unknown {
+        if found.result == Some(Type::Nothing) {
             return Err(Reported);
         }
         let of_class = found.result_by.and_then(|at| match args.get(at) {

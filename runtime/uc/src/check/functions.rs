@@ -4,10 +4,10 @@ use std::rc::Rc;
 
 use alcedo_abi::kinds::PropertyKind;
 
+use super::Checker;
 use super::declare::Work;
 use super::symbols::{At, FuncSym};
 use super::types::declared;
-use super::{Checker, Reported};
 use crate::ast::{self, FunctionKind, Item, Modifier, TypeRef};
 use crate::diagnostic::Diagnostic;
 use crate::hash::HashSet;
@@ -25,15 +25,13 @@ impl<'a> Checker<'a> {
     /// Resolves the signature of a function, delegate or interface function of a class or interface.
     pub(super) fn signature_of(&self, found: &ast::Function, name: String, work: &Work<'_>) -> FuncSym {
         let params = self.params_of(&found.params, work);
-        let result = self.result_of(found.result.as_ref(), work);
         let path: Path = format!("{}:{name}", work.path).into();
         FuncSym {
             name,
             first: path.clone(),
             path,
             params,
-            result_unknown: result.is_err(),
-            result: result.unwrap_or_default(),
+            result: self.result_of(found.result.as_ref(), work),
             at: Some((work.file, found.name.span)),
             ..FuncSym::bare(&work.path)
         }
@@ -87,15 +85,12 @@ impl<'a> Checker<'a> {
         found
     }
 
-    /// Resolves the type of a result. Reports an unknown type, and returns `Err`.
-    fn result_of(&self, result: Option<&TypeRef>, work: &Work<'_>) -> Result<Option<Type>, Reported> {
-        match result {
-            None => Ok(None),
+    /// Resolves the type of a result. Reports an unknown type, and returns [`Type::Nothing`].
+    fn result_of(&self, result: Option<&TypeRef>, work: &Work<'_>) -> Option<Type> {
+        match result? {
             // Accepts `function void F()`, which old files write for a function without a result.
-            Some(TypeRef { kind: ast::TypeKind::Named(names), .. }) if names.len() == 1 && names[0].is("void") => {
-                Ok(None)
-            }
-            Some(result) => self.type_of_ref(result, work.file, &work.path).map(Some),
+            TypeRef { kind: ast::TypeKind::Named(names), .. } if names.len() == 1 && names[0].is("void") => None,
+            result => Some(self.type_of_ref(result, work.file, &work.path).unwrap_or(Type::Nothing)),
         }
     }
 
@@ -215,7 +210,7 @@ impl<'a> Checker<'a> {
         let spelling = if is_delegate { None } else { self.interface_spelling(&work.path, &name) };
         let mut symbol = self.signature_of(found, spelling.unwrap_or(name), work);
         symbol.access = access;
-        let is_import_of_bool = flags.dll_import && (symbol.result_unknown || symbol.result == Some(Type::Bool));
+        let is_import_of_bool = flags.dll_import && matches!(symbol.result, Some(Type::Bool | Type::Nothing));
         if (flags.bool8 || flags.bool32) && (!is_import_of_bool || flags.bool8 == flags.bool32) {
             let message = format!("`{}` cannot have `bool8` or `bool32`", found.name.text);
             let hint = "one of the two states how many bytes the `bool` result of a `dllimport` function fills in C";

@@ -224,7 +224,7 @@ impl Body<'_, '_> {
 
     fn return_statement(&self, value: Option<&ast::Expr>, span: Span) -> Found<StmtKind> {
         match (value, &self.result) {
-            _ if self.result_unknown => {
+            (_, Some(Type::Nothing)) => {
                 if let Some(value) = value {
                     self.value(value, None)?;
                 }

@@ -122,9 +122,8 @@ pub(crate) struct FuncSym {
     pub(crate) path: Path,
     pub(crate) owner: Path,
     pub(crate) params: Vec<Param>,
+    /// Type of the result. [`Type::Nothing`] if the type is unknown and its error is already reported.
     pub(crate) result: Option<Type>,
-    /// True if the type of the result is unknown and its error is already reported.
-    pub(crate) result_unknown: bool,
     /// Index of the class parameter that determines the class of the result.
     pub(crate) result_by: Option<usize>,
     pub(crate) is_static: bool,
@@ -270,9 +269,6 @@ impl FuncSym {
     pub(crate) fn signature(&self) -> Option<SignatureText> {
         let arguments = self.params.iter().map(|param| param.ty.type_text()).collect::<Option<Vec<_>>>()?;
         let out_parameters = self.params.iter().enumerate().filter(|(_, param)| param.out).map(|(at, _)| at).collect();
-        if self.result_unknown {
-            return None;
-        }
         let result = match &self.result {
             Some(result) => Some(Box::new(result.type_text()?)),
             None => None,

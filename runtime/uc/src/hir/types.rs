@@ -153,7 +153,7 @@ impl Type {
         (Self::FieldPath, PropertyKind::FIELD_PATH, "fieldpath"),
     ];
 
-    /// Returns `None` for [`Type::Nothing`], which replaces the types of parameters and fields that have an error.
+    /// Returns `None` for [`Type::Nothing`], which replaces the types of parameters, results and fields that have an error.
     pub(crate) fn known(&self) -> Option<&Self> {
         (*self != Self::Nothing).then_some(self)
     }
