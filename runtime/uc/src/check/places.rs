@@ -277,15 +277,7 @@ impl Body<'_, '_> {
                 self.refuse("uc-const", span, message)
             }
             ExprKind::Property { owner, name, .. } => {
-                let Some(found) = self.checker.chain(owner).iter().find_map(|class| {
-                    let by_delegate = || {
-                        let mut all = class.delegates.iter().map(|(_, delegate)| &delegate.prop);
-                        all.find(|prop| prop.name == *name).cloned()
-                    };
-                    class.props.get(name).cloned().or_else(by_delegate)
-                }) else {
-                    return Ok(());
-                };
+                let Some(found) = self.checker.find_property(owner, name) else { return Ok(()) };
                 if let Err(why) = found.writable {
                     return self.refuse("uc-const", span, format!("`{}` cannot be changed: {why}", found.name));
                 }
