@@ -4,6 +4,7 @@ use std::fmt;
 use std::rc::Rc;
 
 use super::body::Body;
+use super::defaults::name_of;
 use super::symbols::{FuncSym, get_caseless};
 use super::{Found, Reported};
 use crate::ast::{self, Ident};
@@ -38,10 +39,7 @@ impl Body<'_, '_> {
             ast::ExprKind::Int(text, number) => self.whole(text, *number, false, expected, span),
             ast::ExprKind::Float(_, number) => self.fraction(*number, expected, span),
             ast::ExprKind::Text(text) => Ok(self.const_expr(Const::Text(text.clone()), Type::Text, span)),
-            ast::ExprKind::Name(name) => {
-                let name = if name.eq_ignore_ascii_case("none") { String::new() } else { name.clone() };
-                Ok(self.const_expr(Const::Name(name), Type::Name, span))
-            }
+            ast::ExprKind::Name(name) => Ok(self.const_expr(name_of(name), Type::Name, span)),
             ast::ExprKind::Object(word, name) => self.object_literal(word, name, span),
             ast::ExprKind::Bool(value) => Ok(self.const_expr(Const::Bool(*value), Type::Bool, span)),
             ast::ExprKind::None => Ok(self.const_expr(Const::None, Type::None, span)),
