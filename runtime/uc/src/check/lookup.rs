@@ -18,7 +18,7 @@ use crate::token::lower;
 
 impl Checker<'_> {
     /// Returns true if this reflected type belongs to an earlier version of the checked package, which will replace it.
-    fn is_replaced(&self, origin: Origin, package: &str) -> bool {
+    pub(super) fn is_replaced(&self, origin: Origin, package: &str) -> bool {
         origin == Origin::Script && package == self.package
     }
 

@@ -161,12 +161,8 @@ impl Checker<'_> {
             return found.ok_or(super::Reported);
         }
         let reflected = self.types.delegates();
-        let replaced = |found: &alcedo_reflect::delegates::DelegateType| {
-            found.origin == alcedo_reflect::origin::Origin::Script && *found.package == *self.package
-        };
-        if let Some(found) =
-            reflected.iter().find(|found| found.name.eq_ignore_ascii_case(&last.text) && !replaced(found))
-        {
+        let mut kept = reflected.iter().filter(|found| !self.is_replaced(found.origin, &found.package));
+        if let Some(found) = kept.find(|found| found.name.eq_ignore_ascii_case(&last.text)) {
             let parsed: Result<alcedo_reflect::type_text::SignatureText, _> = found.signature().parse();
             let signature = Rc::new(parsed.unwrap_or_default());
             return Ok(Type::Delegate(found.kind, Some(found.path.clone()), signature));
