@@ -562,7 +562,7 @@ pub struct Defaults {
 #[derive(Clone, PartialEq, Debug)]
 pub enum DefaultLine {
     /// `Name=value`, `Name(1)=value`, `Name[1]=value`. The index is a number, or the name of a constant or enum entry.
-    Set(Ident, Option<Ident>, DefaultValue, Span),
+    Set(Ident, Option<Ident>, DefaultValue),
     /// Call of a list operation: `Name.Add(value)`, `Remove`, `RemoveIndex`, `Empty`.
     Method(Ident, Ident, Vec<DefaultValue>, Span),
     /// A block `Begin Object Class=X Name=Y … End Object`.

@@ -161,7 +161,7 @@ impl Checker<'_> {
         for item in &found.items {
             let Item::Defaults(block) = item else { continue };
             for line in &block.lines {
-                let (DefaultLine::Set(name, index, value, _), false) = (line, block.keyword.is("defaultproperties"))
+                let (DefaultLine::Set(name, index, value), false) = (line, block.keyword.is("defaultproperties"))
                 else {
                     let span = block.keyword.span;
                     let error =

@@ -66,16 +66,12 @@ impl<'a> Checker<'a> {
 
     /// Returns true for the lines `Name=` and `ObjectArchetype=`. Exported files contain both lines for every object.
     pub(super) fn is_export_only(&self, line: &DefaultLine, class: &str) -> bool {
-        matches!(line, DefaultLine::Set(name, None, _, _)
+        matches!(line, DefaultLine::Set(name, None, _)
             if (name.is("name") || name.is("objectarchetype")) && self.find_property(class, &name.text).is_none())
     }
 
     pub(super) fn default_line(&self, line: &DefaultLine, place: &Place<'_>) -> Option<Default> {
-        let (name, span) = match line {
-            DefaultLine::Set(name, _, _, span) => (name, *span),
-            DefaultLine::Method(name, _, _, span) => (name, *span),
-            DefaultLine::Object(_) => return None,
-        };
+        let (DefaultLine::Set(name, ..) | DefaultLine::Method(name, ..)) = line else { return None };
         let Some(found) = self.find_variable(place.class, &name.text) else {
             self.no_variable(place.class, name, place.file);
             return None;
@@ -87,9 +83,11 @@ impl<'a> Checker<'a> {
         }
         let ty = found.ty.clone()?;
         let action = match line {
-            DefaultLine::Set(_, None, value, _) => DefaultAction::Set(self.default_value(value, &ty, place).ok()?),
-            DefaultLine::Set(_, Some(index), value, _) => self.element(index, value, &ty, place).ok()?,
-            DefaultLine::Method(_, method, values, _) => self.default_method(method, values, &ty, place, span).ok()?,
+            DefaultLine::Set(_, None, value) => DefaultAction::Set(self.default_value(value, &ty, place).ok()?),
+            DefaultLine::Set(_, Some(index), value) => self.element(index, value, &ty, place).ok()?,
+            DefaultLine::Method(_, method, values, span) => {
+                self.default_method(method, values, &ty, place, *span).ok()?
+            }
             DefaultLine::Object(_) => return None,
         };
         let at = (place.file, name.span);

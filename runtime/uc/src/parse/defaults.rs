@@ -128,7 +128,6 @@ impl Parser<'_> {
         }
         self.expect(Kind::Assign, "`=`", "behind the name of the property")?;
         let value = self.default_value()?;
-        let span = Span { start: name.span.start, end: self.last_end };
         let following = self.peek();
         if !following.on_new_line
             && !matches!(
@@ -140,7 +139,7 @@ impl Parser<'_> {
             let error = self.error("uc-syntax", following.span, format!("unexpected {description} after the value"));
             return self.fail(error.hint("write one property a line"));
         }
-        Ok(DefaultLine::Set(name, index, value, span))
+        Ok(DefaultLine::Set(name, index, value))
     }
 
     /// Parses an index: `(1)`, `[1]`, `(ENTRY)`.

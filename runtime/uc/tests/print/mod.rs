@@ -148,7 +148,7 @@ impl Printer {
         self.indent += 1;
         for line in lines {
             match line {
-                DefaultLine::Set(name, index, value, _) => {
+                DefaultLine::Set(name, index, value) => {
                     self.line(&format!("{}{}={}", name.text, default_index(index.as_ref()), default_value(value)));
                 }
                 DefaultLine::Method(name, method, values, _) => {
