@@ -225,11 +225,7 @@ impl<'a> Checker<'a> {
                         "no native code shares a `native` variable of a script class: it is one as any other",
                     );
                 }
-                text if VAR_SPECIFIERS.contains(&text) => {}
-                _ => {
-                    let message = format!("`{}` is not a variable specifier", word.text);
-                    self.report(Diagnostic::error("uc-unknown-word", (file, word.span), message));
-                }
+                _ => self.known_specifier(word, VAR_SPECIFIERS, "variable", file),
             }
         }
         if let Some(category) = &found.category {

@@ -1,7 +1,7 @@
 //! Reports unsupported constructs, and specifiers that have no effect in this language.
 
 use super::Checker;
-use crate::ast::{ClassHead, Modifier, Outside, OutsideKind};
+use crate::ast::{ClassHead, Ident, Modifier, Outside, OutsideKind};
 use crate::diagnostic::Diagnostic;
 use crate::parse::{directive_outside, macro_outside};
 
@@ -52,6 +52,21 @@ const CLASS_SPECIFIERS: &[&str] = &[
     "shoulddecorate",
 ];
 
+/// Known struct specifiers.
+pub(super) const STRUCT_SPECIFIERS: &[&str] = &[
+    "native",
+    "export",
+    "immutable",
+    "immutablewhencooked",
+    "atomic",
+    "atomicwhencooked",
+    "transient",
+    "strictconfig",
+    "init",
+    "noexport",
+    "long",
+];
+
 impl Checker<'_> {
     pub(super) fn outside_item(&self, found: &Outside, file: usize) {
         let at = (file, found.span);
@@ -78,7 +93,6 @@ impl Checker<'_> {
 
     pub(super) fn check_class_specifiers(&self, head: &ClassHead, file: usize) {
         for Modifier { name: word, argument } in &head.modifiers {
-            let at = (file, word.span);
             match word.text.to_ascii_lowercase().as_str() {
                 "native" => self.warn_once(
                     file,
@@ -94,32 +108,16 @@ impl Checker<'_> {
                     );
                     self.warn_once(file, word, "uc-within", &message);
                 }
-                text if CLASS_SPECIFIERS.contains(&text) => {}
-                _ => {
-                    let message = format!("`{}` is not a class specifier", word.text);
-                    self.report(Diagnostic::error("uc-unknown-word", at, message));
-                }
+                _ => self.known_specifier(word, CLASS_SPECIFIERS, "class", file),
             }
         }
     }
 
-    pub(super) fn check_struct_specifier(&self, word: &Modifier, file: usize) {
-        const SPECIFIERS: &[&str] = &[
-            "native",
-            "export",
-            "immutable",
-            "immutablewhencooked",
-            "atomic",
-            "atomicwhencooked",
-            "transient",
-            "strictconfig",
-            "init",
-            "noexport",
-            "long",
-        ];
-        if !SPECIFIERS.contains(&word.name.text.to_ascii_lowercase().as_str()) {
-            let message = format!("`{}` is not a struct specifier", word.name.text);
-            self.report(Diagnostic::error("uc-unknown-word", (file, word.name.span), message));
+    /// Reports a specifier that is not among the known specifiers of a declaration.
+    pub(super) fn known_specifier(&self, word: &Ident, known: &[&str], what: &str, file: usize) {
+        if !known.iter().any(|known| word.is(known)) {
+            let message = format!("`{}` is not a {what} specifier", word.text);
+            self.report(Diagnostic::error("uc-unknown-word", (file, word.span), message));
         }
     }
 }

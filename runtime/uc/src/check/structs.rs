@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use super::Checker;
+use super::outside::STRUCT_SPECIFIERS;
 use super::symbols::{At, MAX_EXTENSION_DEPTH, Named, PropSym, StructSym};
 use crate::ast;
 use crate::diagnostic::Diagnostic;
@@ -26,7 +27,7 @@ impl Checker<'_> {
                 }
             });
             for word in &found.modifiers {
-                self.check_struct_specifier(word, *file);
+                self.known_specifier(&word.name, STRUCT_SPECIFIERS, "struct", *file);
             }
             let fields = self.fields_of(found, *file, class, &path);
             let (name, doc) = (found.name.text.clone(), found.doc.clone());
