@@ -110,8 +110,7 @@ impl Parser<'_> {
             self.next();
             let method = self.ident("the name of a function")?;
             let mut values = Vec::new();
-            if self.peek().kind == Kind::ParenOpen {
-                self.next();
+            if self.take(Kind::ParenOpen).is_some() {
                 while self.peek().kind != Kind::ParenClose {
                     values.push(self.value_in_group()?);
                     if self.take(Kind::Comma).is_none() {
@@ -180,7 +179,7 @@ impl Parser<'_> {
                 others.push((word, self.default_value()?));
             }
         }
-        let span = Span { start: start.span.start, end: self.last_end };
+        let span = self.since(start);
         let lines = self.default_lines(start, true)?;
         Ok(DefaultObject { class, name, others, lines, span })
     }
@@ -250,9 +249,8 @@ impl Parser<'_> {
                     let Some(word) = names.into_iter().next_back() else { return Err(Failed) };
                     if self.take(Kind::Dot).is_some() {
                         self.dotted("`static`")?;
-                        let span = token.span.to(Span { start: token.span.start, end: self.last_end });
                         let message = "a function of a class is bound by no defaults";
-                        let error = self.error("uc-delegate", span, message);
+                        let error = self.error("uc-delegate", self.since(token), message);
                         return self.fail(error.hint("name a function of the object itself"));
                     }
                     V::Object(word, inner[1..inner.len() - 1].trim().to_owned())
@@ -273,7 +271,7 @@ impl Parser<'_> {
                 return self.refuse(token.span, format!("{} is not a property value", self.describe(token)));
             }
         };
-        Ok(DefaultValue { kind, span: Span { start: token.span.start, end: self.last_end } })
+        Ok(DefaultValue { kind, span: self.since(token) })
     }
 
     fn default_number(&mut self) -> Read<DefaultValueKind> {

@@ -11,10 +11,9 @@ impl Parser<'_> {
     /// Parses an expression or `place = expression`.
     pub(super) fn assignment(&mut self) -> Read<Expr> {
         let target = self.expression()?;
-        if self.peek().kind != Kind::Assign {
+        if self.take(Kind::Assign).is_none() {
             return Ok(target);
         }
-        self.next();
         let value = self.expression()?;
         let message = "an assignment has no value that could be assigned on";
         self.no_assignment("uc-assign-chain", message, "write two statements")?;
@@ -263,8 +262,7 @@ impl Parser<'_> {
                 self.next();
                 let name = text.trim_matches(['`', '{', '}']).to_owned();
                 let argument = self.rest_of_macro(token)?;
-                let span = Span { start: token.span.start, end: self.last_end };
-                Ok(Expr { kind: ExprKind::Macro(name, argument), span, depth: 1 })
+                Ok(Expr { kind: ExprKind::Macro(name, argument), span: self.since(token), depth: 1 })
             }
             Kind::Word => self.word_expression(token, text),
             Kind::OpenText => {
@@ -310,16 +308,14 @@ impl Parser<'_> {
                 } else {
                     None
                 };
-                let span = Span { start: token.span.start, end: self.last_end };
-                Ok(Expr { kind: ExprKind::Super(of), span, depth: 1 })
+                Ok(Expr { kind: ExprKind::Super(of), span: self.since(token), depth: 1 })
             }
             "vect" | "rot" | "rng" if following.kind == Kind::ParenOpen => {
                 let word = self.ident("a word")?;
                 let args = self.arguments()?;
-                let span = Span { start: token.span.start, end: self.last_end };
                 let values: Vec<_> = args.into_iter().flatten().collect();
                 let depth = values.iter().map(|value| value.depth).max().unwrap_or(0);
-                self.node(ExprKind::Triple(word, values), span, depth)
+                self.node(ExprKind::Triple(word, values), self.since(token), depth)
             }
             "class" if following.kind == Kind::Lt => {
                 self.next();
@@ -344,8 +340,7 @@ impl Parser<'_> {
         while matches!(self.peek().kind, Kind::Dot | Kind::BracketOpen) {
             class = self.member_behind(class)?;
         }
-        let template = if self.peek().kind == Kind::ParenOpen {
-            self.next();
+        let template = if self.take(Kind::ParenOpen).is_some() {
             let template = self.expression()?;
             self.expect(Kind::ParenClose, "`)`", "behind the template")?;
             Some(Box::new(template))
@@ -354,8 +349,7 @@ impl Parser<'_> {
         };
         let deepest = args.iter().flatten().map(|arg| arg.depth).fold(class.depth, u32::max);
         let deepest = template.as_ref().map_or(deepest, |template| deepest.max(template.depth));
-        let span = Span { start: start.span.start, end: self.last_end };
-        self.node(ExprKind::New(args, Box::new(class), template), span, deepest)
+        self.node(ExprKind::New(args, Box::new(class), template), self.since(start), deepest)
     }
 
     /// Returns the content of a string literal with resolved escapes. Reports unknown escapes.

@@ -330,9 +330,8 @@ impl Parser<'_> {
     fn macro_item(&mut self) -> Read<Item> {
         let start = self.next();
         self.rest_of_macro(start)?;
-        let end = Span { end: self.last_end, ..start.span };
         let name = Ident { text: self.text(start).trim_matches(['`', '{', '}']).to_owned(), span: start.span };
-        Ok(self.outside(OutsideKind::Macro, start, end, Some(name)))
+        Ok(self.outside(OutsideKind::Macro, start, self.since(start), Some(name)))
     }
 
     fn var(&mut self) -> Read<Var> {

@@ -286,6 +286,11 @@ impl<'s> Parser<'s> {
         token
     }
 
+    /// Returns the span from a token to the last consumed token.
+    fn since(&self, start: Token) -> Span {
+        Span { start: start.span.start, end: self.last_end }
+    }
+
     fn text(&self, token: Token) -> &'s str {
         self.source.slice(token.span)
     }

@@ -160,13 +160,13 @@ impl Parser<'_> {
                 self.next();
                 let value = if self.peek().kind == Kind::Semicolon { None } else { Some(self.expression()?) };
                 self.expect(Kind::Semicolon, "`;`", "behind the result")?;
-                head(StmtKind::Return(value), Span { start: start.span.start, end: self.last_end })
+                head(StmtKind::Return(value), self.since(start))
             }
             "assert" if following == Kind::ParenOpen => {
                 self.next();
                 let condition = self.condition()?;
                 self.expect(Kind::Semicolon, "`;`", "behind `assert`")?;
-                head(StmtKind::Assert(condition), Span { start: start.span.start, end: self.last_end })
+                head(StmtKind::Assert(condition), self.since(start))
             }
             "goto" if matches!(following, Kind::Word | Kind::Quoted | Kind::ParenOpen) => {
                 self.next();
@@ -287,15 +287,13 @@ impl Parser<'_> {
         let mut arms: Vec<Arm> = Vec::new();
         loop {
             let token = self.peek();
-            if token.kind == Kind::BraceClose {
-                self.next();
+            if self.take(Kind::BraceClose).is_some() {
                 return Ok(Stmt { kind: StmtKind::Switch(value, arms), span: start.span });
             }
             if token.kind == Kind::End {
                 return self.refuse(open.span, "this brace is not closed");
             }
-            if self.is_word(0, "case") {
-                self.next();
+            if self.take_word("case").is_some() {
                 let value = self.expression()?;
                 self.expect(Kind::Colon, "`:`", "behind the value of the `case`")?;
                 arms.push(Arm { span: token.span.to(value.span), value: Some(value), body: Vec::new() });
@@ -341,7 +339,7 @@ impl Parser<'_> {
         let message = "a local variable gets no value where it is declared";
         self.no_assignment("uc-local-value", message, "assign it in a statement of its own")?;
         self.expect(Kind::Semicolon, "`;`", "behind the local variable")?;
-        Ok(Stmt { kind: StmtKind::Local(ty, names), span: Span { start: start.span.start, end: self.last_end } })
+        Ok(Stmt { kind: StmtKind::Local(ty, names), span: self.since(start) })
     }
 
     fn local_name(&mut self) -> Read<VarName> {

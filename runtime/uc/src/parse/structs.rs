@@ -70,11 +70,9 @@ impl Parser<'_> {
                 continue;
             }
             let entry = self.ident("the name of an entry")?;
-            if self.peek().kind == Kind::Assign {
-                let here = self.peek();
+            if let Some(here) = self.take(Kind::Assign) {
                 let error = self.error("uc-enum-number", here.span, "entries of an enum have no numbers of their own");
                 self.report(error.hint("the first is 0, each other one more than the one before it"));
-                self.next();
                 self.expression()?;
             }
             let meta = self.meta()?;

@@ -3,7 +3,6 @@
 use super::items::VAR_SPECIFIERS;
 use super::{Parser, Read};
 use crate::ast::{TypeKind, TypeRef};
-use crate::source::Span;
 use crate::token::Kind;
 
 impl Parser<'_> {
@@ -61,12 +60,10 @@ impl Parser<'_> {
             return Ok(TypeRef { kind: TypeKind::Delegate(path), span: start.span.to(end.span) });
         }
         let name = self.ident("a type")?;
-        if self.peek().kind == Kind::Lt {
-            self.next();
+        if self.take(Kind::Lt).is_some() {
             let of = self.list(Self::inner_type)?;
             self.close_angle("behind the type")?;
-            let span = Span { start: start.span.start, end: self.last_end };
-            return Ok(TypeRef { kind: TypeKind::Generic(name, of), span });
+            return Ok(TypeRef { kind: TypeKind::Generic(name, of), span: self.since(start) });
         }
         if self.peek().kind == Kind::BraceOpen && name.is("map") {
             let _ = self.skip_braces();
@@ -78,8 +75,7 @@ impl Parser<'_> {
             self.text_length()?;
         }
         let names = self.dotted_behind(name, "a type")?;
-        let span = Span { start: start.span.start, end: self.last_end };
-        Ok(TypeRef { kind: TypeKind::Named(names), span })
+        Ok(TypeRef { kind: TypeKind::Named(names), span: self.since(start) })
     }
 
     /// Parses a type argument. Skips editor specifiers before the type.
