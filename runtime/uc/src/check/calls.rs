@@ -74,8 +74,7 @@ impl Body<'_, '_> {
             return self.make_call(&found, Callee::Static { class: None, path: found.path.clone() }, name, args, span);
         }
         if self.only_constants {
-            let error = self.error("uc-not-constant", span, "a call is not known before the script runs");
-            return Err(self.report(error));
+            return Err(self.report(self.error("uc-not-constant", span, "a call is not known before the script runs")));
         }
         self.check_untyped_arguments(args);
         if let Some(reported) = self.outside_function(&class, name) {

@@ -212,8 +212,7 @@ impl<'a> Checker<'a> {
             let Some(base) = &work.head.base else {
                 work.broken = true;
                 let message = format!("`{}` extends nothing", work.head.name.text);
-                let error = Diagnostic::error("uc-no-base", at, message);
-                self.report(error.hint(format!(
+                self.report(Diagnostic::error("uc-no-base", at, message).hint(format!(
                     "write `class {} extends Object`, or another class of the host",
                     work.head.name.text
                 )));

@@ -173,8 +173,7 @@ impl<'a> Checker<'a> {
     pub(super) fn default_value(&self, value: &DefaultValue, ty: &Type, place: &Place<'_>) -> Found<Const> {
         let at: At = (place.file, value.span);
         let refuse = |hint: &str| {
-            let error = Diagnostic::error("uc-default", at, format!("this is not a value of `{ty}`"));
-            Err(self.report(error.hint(hint)))
+            Err(self.report(Diagnostic::error("uc-default", at, format!("this is not a value of `{ty}`")).hint(hint)))
         };
         match (&value.kind, ty) {
             (DefaultValueKind::Broken, _) => Err(Reported),

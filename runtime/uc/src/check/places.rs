@@ -285,8 +285,7 @@ impl Body<'_, '_> {
                     let owner = found.owner.rsplit('.').next().unwrap_or("");
                     let whose = if found.write == Access::Private { "" } else { " and of classes that extend it" };
                     let message = format!("`{}` is only changed by code of `{owner}`{whose}", found.name);
-                    let error = self.error("uc-access", span, message).other(found.at, "declared here");
-                    return Err(self.report(error));
+                    return Err(self.report(self.error("uc-access", span, message).other(found.at, "declared here")));
                 }
                 Ok(())
             }

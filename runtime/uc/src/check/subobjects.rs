@@ -135,8 +135,7 @@ impl<'a> Checker<'a> {
         let names: Vec<_> =
             cycle.iter().map(|open| self.in_package(&open.class)).chain([self.in_package(class)]).collect();
         let message = format!("this object would have no end, each brings the next: {}", names.join(" → "));
-        let error = Diagnostic::error("uc-subobject", place, message);
-        self.report(error.hint("make the object in a function, by `new`"));
+        self.report(Diagnostic::error("uc-subobject", place, message).hint("make the object in a function, by `new`"));
     }
 
     /// Returns the base of a class and the classes of its subobjects.

@@ -194,8 +194,7 @@ impl Body<'_, '_> {
         let Type::Fixed(of, _) = &value.ty else { return Ok(()) };
         let name = &found.params[at].name;
         let message = format!("`{}` may change the length of `{name}`, and this array has a fixed one", found.name);
-        let error = self.error("uc-wildcard", span, message);
-        Err(self.report(error.hint(format!("give it an `array<{of}>`"))))
+        Err(self.report(self.error("uc-wildcard", span, message).hint(format!("give it an `array<{of}>`"))))
     }
 }
 

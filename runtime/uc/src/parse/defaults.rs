@@ -39,8 +39,7 @@ impl Parser<'_> {
                     if in_object {
                         return Ok(lines);
                     }
-                    let error = self.error("uc-syntax", token.span, "`End Object` without a `Begin Object` before it");
-                    self.report(error);
+                    self.report(self.error("uc-syntax", token.span, "`End Object` without a `Begin Object` before it"));
                 }
                 _ => {
                     match self.deeper(Self::default_line) {
@@ -95,13 +94,9 @@ impl Parser<'_> {
                 if self.is_define(found) {
                     self.skip_define(found);
                 }
-                let error = macro_outside(self.text(found), (self.file, found.span));
-                return self.fail(error);
+                return self.fail(macro_outside(self.text(found), (self.file, found.span)));
             }
-            Kind::Directive => {
-                let error = directive_outside(self.text(found), (self.file, found.span));
-                return self.fail(error);
-            }
+            Kind::Directive => return self.fail(directive_outside(self.text(found), (self.file, found.span))),
             _ => {}
         }
         let name = self.ident("the name of a property")?;
@@ -260,13 +255,9 @@ impl Parser<'_> {
             }
             Kind::OpenText => {
                 self.next();
-                let error = self.error("uc-open-text", token.span, "this text does not end on its line");
-                return self.fail(error);
+                return self.fail(self.error("uc-open-text", token.span, "this text does not end on its line"));
             }
-            Kind::Macro => {
-                let error = macro_outside(text, (self.file, token.span));
-                return self.fail(error);
-            }
+            Kind::Macro => return self.fail(macro_outside(text, (self.file, token.span))),
             _ => {
                 return self.refuse(token.span, format!("{} is not a property value", self.describe(token)));
             }

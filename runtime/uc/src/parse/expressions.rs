@@ -86,8 +86,7 @@ impl Parser<'_> {
             {
                 let message = format!("the order of `{}` after `{}` is ambiguous", op.sign(), before.sign());
                 let error = self.error("uc-parentheses", token.span, message);
-                let error = error.other((self.file, *at), "this assigns").hint("add parentheses");
-                return self.fail(error);
+                return self.fail(error.other((self.file, *at), "this assigns").hint("add parentheses"));
             }
             let right = self.deeper(|parser| parser.infix(op.binding() - 1))?;
             let (span, depth) = (left.span.to(right.span), left.depth.max(right.depth));
@@ -273,10 +272,7 @@ impl Parser<'_> {
                 let error = self.error("uc-open-name", token.span, "this name does not end on its line");
                 self.fail(error.hint("names stand between two `'`"))
             }
-            Kind::BadNumber => {
-                let error = self.error("uc-number", token.span, format!("`{text}` is not a number"));
-                self.fail(error)
-            }
+            Kind::BadNumber => self.fail(self.error("uc-number", token.span, format!("`{text}` is not a number"))),
             _ => self.refuse(token.span, format!("a value is missing: found {}", self.describe(token))),
         }
     }

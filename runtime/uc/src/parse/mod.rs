@@ -264,8 +264,7 @@ impl<'s> Parser<'s> {
 
     /// Reports a syntax error and returns [`Failed`].
     fn refuse<T>(&mut self, span: Span, message: impl Into<String>) -> Read<T> {
-        let error = self.error("uc-syntax", span, message);
-        self.fail(error)
+        self.fail(self.error("uc-syntax", span, message))
     }
 
     fn error(&self, id: &'static str, span: Span, message: impl Into<String>) -> Diagnostic {
@@ -332,8 +331,7 @@ impl<'s> Parser<'s> {
         if found.kind != Kind::Assign {
             return Ok(());
         }
-        let error = self.error(id, found.span, message).hint(hint);
-        self.fail(error)
+        self.fail(self.error(id, found.span, message).hint(hint))
     }
 
     /// Consumes the next token if it is of this kind. Otherwise, reports an error. `what` describes the token in the error, and `place` its
@@ -368,8 +366,7 @@ impl<'s> Parser<'s> {
             Some((span, end)) if end == self.last_end => span,
             _ => return Ok(()),
         };
-        let error = macro_outside(self.source.slice(span), (self.file, span));
-        self.fail(error)
+        self.fail(macro_outside(self.source.slice(span), (self.file, span)))
     }
 
     /// Consumes the next token if it is a name. Otherwise, reports an error.

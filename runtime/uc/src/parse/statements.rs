@@ -302,8 +302,7 @@ impl Parser<'_> {
                 self.next();
                 arms.push(Arm { span: token.span, value: None, body: Vec::new() });
             } else if self.is_declaration(token) {
-                let error = self.misplaced(token, "begins a declaration inside of a `switch`");
-                return self.fail(error);
+                return self.fail(self.misplaced(token, "begins a declaration inside of a `switch`"));
             } else {
                 match (self.statement(), arms.last_mut()) {
                     (Ok(Stmt { kind: StmtKind::Empty, .. }), _) => {}
@@ -312,8 +311,7 @@ impl Parser<'_> {
                         self.report(macro_outside(&name, (self.file, token.span)));
                     }
                     (Ok(_), None) => {
-                        let error = self.error("uc-syntax", token.span, "a statement before the first `case`");
-                        self.report(error);
+                        self.report(self.error("uc-syntax", token.span, "a statement before the first `case`"));
                     }
                     (Err(Failed), _) => self.skip_statement(),
                 }

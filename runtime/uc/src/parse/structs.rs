@@ -39,8 +39,7 @@ impl Parser<'_> {
                 }
                 _ => {
                     if self.is_one_of(0, &["function", "event", "class", "state"]) {
-                        let error = self.misplaced(token, "is not allowed in a struct");
-                        return self.fail(error);
+                        return self.fail(self.misplaced(token, "is not allowed in a struct"));
                     }
                     match self.item() {
                         Ok(item) => items.push(item),
