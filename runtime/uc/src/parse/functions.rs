@@ -74,7 +74,6 @@ impl Parser<'_> {
         let span = start.span.to(close.span);
         let (body, end) = if self.peek().kind == Kind::BraceOpen {
             let (body, end) = self.body()?;
-            self.take(Kind::Semicolon);
             (Some(body), end)
         } else {
             (None, self.expect(Kind::Semicolon, "`;` or `{`", "behind the parameters")?.span)

@@ -270,16 +270,9 @@ impl Parser<'_> {
         let text = self.text(start).to_ascii_lowercase();
         match text.as_str() {
             "var" => self.var().map(Item::Var),
-            "struct" => {
-                let found = self.structure()?;
-                self.take(Kind::Semicolon);
-                Ok(Item::Struct(found))
-            }
-            "enum" => {
-                let found = self.enumeration()?;
-                self.take(Kind::Semicolon);
-                Ok(Item::Enum(found))
-            }
+            // The loops over declarations skip the semicolon.
+            "struct" => self.structure().map(Item::Struct),
+            "enum" => self.enumeration().map(Item::Enum),
             "const" if self.peek_kind(1) == Kind::Word && !self.is_one_of(1, &["function", "event"]) => {
                 self.constant().map(Item::Const)
             }
