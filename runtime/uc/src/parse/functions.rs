@@ -65,7 +65,7 @@ impl Parser<'_> {
             self.ident("the name of the function")?
         };
         self.expect(Kind::ParenOpen, "`(`", "behind the name of the function")?;
-        let params = self.params()?;
+        let params = self.list_before(Kind::ParenClose, Self::param)?;
         let close = self.expect(Kind::ParenClose, "`)`", "behind the parameters")?;
         let mut trailing = Vec::new();
         while self.is_one_of(0, FUNCTION_SPECIFIERS) && !self.peek().on_new_line {
@@ -101,10 +101,6 @@ impl Parser<'_> {
         }
         let span = Span { start: start.span.start, end: self.last_end.max(start.span.start) };
         Ok(Ident { text: self.source.slice(span).to_owned(), span })
-    }
-
-    fn params(&mut self) -> Read<Vec<Param>> {
-        if self.peek().kind == Kind::ParenClose { Ok(Vec::new()) } else { self.list(Self::param) }
     }
 
     fn param(&mut self) -> Read<Param> {

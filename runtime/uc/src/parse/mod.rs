@@ -325,6 +325,11 @@ impl<'s> Parser<'s> {
         Ok(found)
     }
 
+    /// Parses items separated by commas up to the token `end`, which may follow at once.
+    fn list_before<T>(&mut self, end: Kind, item: impl FnMut(&mut Self) -> Read<T>) -> Read<Vec<T>> {
+        if self.peek().kind == end { Ok(Vec::new()) } else { self.list(item) }
+    }
+
     /// Reports an error if the next token is `=`.
     fn no_assignment(&mut self, id: &'static str, message: &str, hint: &str) -> Read<()> {
         let found = self.peek();

@@ -266,18 +266,14 @@ impl Parser<'_> {
     fn for_statement(&mut self) -> Read<Stmt> {
         let start = self.next();
         self.expect(Kind::ParenOpen, "`(`", "behind `for`")?;
-        let init = self.assignments(Kind::Semicolon)?;
+        let init = self.list_before(Kind::Semicolon, Self::assignment)?;
         self.expect(Kind::Semicolon, "`;`", "behind the start of the loop")?;
         let condition = if self.peek().kind == Kind::Semicolon { None } else { Some(Box::new(self.expression()?)) };
         self.expect(Kind::Semicolon, "`;`", "behind the condition of the loop")?;
-        let step = self.assignments(Kind::ParenClose)?;
+        let step = self.list_before(Kind::ParenClose, Self::assignment)?;
         self.expect(Kind::ParenClose, "`)`", "behind the step of the loop")?;
         let body = self.inner_body()?;
         Ok(Stmt { kind: StmtKind::For(init, condition, step, body), span: start.span })
-    }
-
-    fn assignments(&mut self, end: Kind) -> Read<Vec<Expr>> {
-        if self.peek().kind == end { Ok(Vec::new()) } else { self.list(Self::assignment) }
     }
 
     fn switch_statement(&mut self) -> Read<Stmt> {
