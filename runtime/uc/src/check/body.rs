@@ -8,6 +8,9 @@ use crate::hash::HashMap;
 use crate::hir::{Const, Expr, ExprKind, Local, LocalId, Path, Type};
 use crate::source::Span;
 
+/// Arguments of a call. An omitted argument is `None`.
+pub(super) type Args = [Option<ast::Expr>];
+
 #[derive(Clone, Debug)]
 pub(super) struct LocalSym {
     pub(super) name: String,

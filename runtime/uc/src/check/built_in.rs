@@ -1,6 +1,6 @@
 //! Built-in functions: casts, `ArrayCount`, `EnumCount`, `GetEnum`.
 
-use super::body::Body;
+use super::body::{Args, Body};
 use super::convert::{Coercion, converted};
 use super::types::plain_type;
 use super::{Found, Reported};
@@ -9,8 +9,6 @@ use crate::hir::{Const, Conversion, Expr, Path, Type};
 use crate::parse::MAX_DEPTH;
 use crate::source::Span;
 use crate::token::lower;
-
-type Args = [Option<ast::Expr>];
 
 impl Body<'_, '_> {
     /// Checks a cast: `int(x)`, `Pawn(x)`, `vector(x)`. Returns `None` if the name is not a type.

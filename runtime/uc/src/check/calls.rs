@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use alcedo_abi::kinds::PropertyKind;
 
-use super::body::Body;
+use super::body::{Args, Body};
 use super::convert::{Coercion, converted, referenced};
 use super::reflected::func_of_signature;
 use super::symbols::{FuncSym, get_caseless};
@@ -12,8 +12,6 @@ use super::{Found, Reported};
 use crate::ast::{self, Ident};
 use crate::hir::{Arg, Call, Callee, Cast, Const, Conversion, Expr, ExprKind, Num, Param, Path, Type};
 use crate::source::Span;
-
-type Args = [Option<ast::Expr>];
 
 impl Body<'_, '_> {
     /// Checks the call `a(b, c)`.

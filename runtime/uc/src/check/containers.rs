@@ -5,15 +5,13 @@ use std::rc::Rc;
 use alcedo_abi::kinds::PropertyKind;
 use alcedo_reflect::type_text::SignatureText;
 
-use super::body::Body;
+use super::body::{Args, Body};
 use super::convert::Coercion;
 use super::{Found, Reported};
 use crate::ast::{self, Ident};
 use crate::hir::{Conversion, Expr, ExprKind, Intrinsic, Num, Type};
 use crate::source::Span;
 use crate::token::lower;
-
-type Args = [Option<ast::Expr>];
 
 impl Body<'_, '_> {
     /// Checks calls of built-in container operations such as `array.AddItem(x)`.
@@ -198,7 +196,7 @@ impl Body<'_, '_> {
     }
 
     /// Returns the name of the iterator function that a `foreach` calls. Returns `None` if the `foreach` iterates over an array.
-    fn iterator_function(&self, callee: &ast::Expr, args: &[Option<ast::Expr>]) -> Option<String> {
+    fn iterator_function(&self, callee: &ast::Expr, args: &Args) -> Option<String> {
         // If the class has an unknown base, guesses from the arguments. An iteration over an array has at most two arguments, and none of
         // them is a class.
         let by_args = |name: &Ident| {

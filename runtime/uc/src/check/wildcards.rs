@@ -1,14 +1,12 @@
 //! Checks arguments in parameter order, and determines the types of wildcard parameters from the arguments.
 
-use super::body::Body;
+use super::body::{Args, Body};
 use super::symbols::{FuncSym, Wild};
 use super::{Found, Reported};
 use crate::ast::{self, Ident};
 use crate::hash::HashMap;
 use crate::hir::{Arg, Expr, Type, Wildcard};
 use crate::source::Span;
-
-type Args = [Option<ast::Expr>];
 
 /// Arguments that are already checked. The key is the parameter index.
 type CheckedArgs = HashMap<usize, Found<Expr>>;
