@@ -95,9 +95,8 @@ impl<'c, 'a> Body<'c, 'a> {
             self.report(self.error("uc-declared-twice", found.name.span, message));
             return;
         }
-        let mut body = Body::new(self.checker, self.file, &self.class);
-        body.only_constants = true;
-        body.consts = std::mem::take(&mut self.consts);
+        let consts = std::mem::take(&mut self.consts);
+        let body = Body { only_constants: true, consts, ..Body::new(self.checker, self.file, &self.class) };
         let value = body.constant(&found.value, None).ok();
         self.consts = body.consts;
         self.consts.insert(key, value);

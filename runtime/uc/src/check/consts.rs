@@ -28,9 +28,7 @@ impl Body<'_, '_> {
 impl<'a> Checker<'a> {
     /// Evaluates a compile-time value in the context of a class.
     pub(super) fn constant(&self, value: &ast::Expr, file: usize, class: &str, expected: Option<&Type>) -> Found<Expr> {
-        let mut body = Body::new(self, file, class);
-        body.only_constants = true;
-        body.constant(value, expected)
+        Body { only_constants: true, ..Body::new(self, file, class) }.constant(value, expected)
     }
 
     pub(super) fn consts_of(&self, work: &Work<'a>) -> Vec<hir::NamedConst> {
