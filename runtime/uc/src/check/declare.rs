@@ -297,7 +297,7 @@ impl<'a> Checker<'a> {
             let Item::Const(found) = item else { continue };
             self.check_name(&found.name, work.file);
             let at = (work.file, found.name.span);
-            if super::types::declared(&consts, &found.name.text) {
+            if consts.exact(&found.name.text).is_some() {
                 let message = format!("a second constant `{}`", found.name.text);
                 self.report(Diagnostic::error("uc-declared-twice", at, message));
                 continue;

@@ -7,7 +7,6 @@ use alcedo_abi::kinds::PropertyKind;
 use super::Checker;
 use super::declare::Work;
 use super::symbols::{At, FuncSym};
-use super::types::declared;
 use crate::ast::{self, FunctionKind, Item, Modifier, TypeRef};
 use crate::diagnostic::Diagnostic;
 use crate::hash::HashSet;
@@ -116,8 +115,8 @@ impl<'a> Checker<'a> {
                 self.override_delegate(work, &mut made, at);
             } else {
                 let Some(class) = self.class(&work.path) else { continue };
-                let other = class.funcs.get(&name).filter(|_| declared(&class.funcs, &name)).and_then(|known| known.at);
-                let is_variable = declared(&class.props, &name) || declared(&class.delegates, &name);
+                let other = class.funcs.exact(&name).and_then(|known| known.at);
+                let is_variable = class.props.exact(&name).is_some() || class.delegates.exact(&name).is_some();
                 if let Some(other) = other {
                     let message = format!("a second function `{name}`");
                     self.report(Diagnostic::error("uc-declared-twice", at, message).other(other, "the first one"));
@@ -246,7 +245,8 @@ impl<'a> Checker<'a> {
                     delegate.func.name
                 );
                 self.report(Diagnostic::error("uc-override", at, message));
-            } else if let Some(class) = self.chain(base).iter().find(|class| declared(&class.props, &made.symbol.name))
+            } else if let Some(class) =
+                self.chain(base).iter().find(|class| class.props.exact(&made.symbol.name).is_some())
             {
                 let message = format!("`{}` has a variable `{}` already", class.name, made.symbol.name);
                 self.report(Diagnostic::error("uc-declared-twice", at, message));

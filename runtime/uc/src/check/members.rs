@@ -9,7 +9,6 @@ use super::Checker;
 use super::declare::Work;
 use super::functions::FuncWork;
 use super::symbols::{At, ClassSym, DelegateSym, PropSym};
-use super::types::declared;
 use crate::ast::{self, FunctionKind, Item, Modifier, TypeKind, TypeRef, VarName};
 use crate::diagnostic::Diagnostic;
 use crate::hash::HashSet;
@@ -59,7 +58,7 @@ impl<'a> Checker<'a> {
         self.check_name(&found.name, work.file);
         let at = (work.file, found.name.span);
         let name = found.name.text.clone();
-        let known = self.class(&work.path).is_some_and(|class| declared(&class.delegates, &name));
+        let known = self.class(&work.path).is_some_and(|class| class.delegates.exact(&name).is_some());
         if known {
             self.report(Diagnostic::error("uc-declared-twice", at, format!("a second delegate `{name}`")));
             return None;

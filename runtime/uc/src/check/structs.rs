@@ -145,7 +145,7 @@ impl Checker<'_> {
         let mut by_name = base.as_ref().map_or_else(Named::default, |base| base.by_name.clone());
         let defaults = base.map_or_else(HashMap::default, |base| base.defaults.clone());
         for field in &structure.fields {
-            if super::types::declared(&by_name, &field.name) {
+            if by_name.exact(&field.name).is_some() {
                 let message = format!("`{}` has a field `{}` already", structure.name, field.name);
                 self.report(Diagnostic::error("uc-declared-twice", at, message));
                 continue;

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use alcedo_abi::kinds::PropertyKind;
 use alcedo_reflect::fixed::MAX_FIXED_LEN;
 
-use super::symbols::{At, Named};
+use super::symbols::At;
 use super::{Checker, Found};
 use crate::ast::{Expr, Ident, TypeKind, TypeRef};
 use crate::diagnostic::Diagnostic;
@@ -241,9 +241,4 @@ impl Checker<'_> {
 
 fn depth_of(ty: &Type) -> usize {
     1 + ty.inner().map(depth_of).max().unwrap_or_default()
-}
-
-/// Returns true if `named` contains this name.
-pub(super) fn declared<T: Clone>(named: &Named<T>, name: &str) -> bool {
-    named.exact(name).is_some()
 }
