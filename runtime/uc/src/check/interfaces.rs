@@ -158,11 +158,9 @@ impl<'a> Checker<'a> {
             for name in names.split(',').map(str::trim).filter(|name| !name.is_empty()) {
                 let dotted = Ident::dotted(name, modifier.name.span);
                 let at: At = (work.file, modifier.name.span);
-                if !dotted.iter().all(|part| is_identifier(&part.text)) {
-                    self.report(Diagnostic::error("uc-no-interface", at, format!("`{name}` is not an interface")));
-                    continue;
-                }
-                match self.known_type("interface", &dotted, work.file) {
+                let is_path = dotted.iter().all(|part| is_identifier(&part.text));
+                let named = if is_path { self.known_type("interface", &dotted, work.file) } else { Ok(Type::Nothing) };
+                match named {
                     Ok(Type::Interface(path)) => {
                         let bases = self.interface_of(&path).bases.clone();
                         for path in bases.into_iter().chain([path]) {
