@@ -22,8 +22,7 @@ impl Checker<'_> {
         let at: At = (place.file, value.span);
         let last = &names[names.len() - 1];
         let is_none = names.len() == 1 && last.is("none");
-        let refuse =
-            |what: String, hint: String| Err(self.report(Diagnostic::error("uc-default", at, what).hint(hint)));
+        let refuse = |what: String, hint: &str| Err(self.report(Diagnostic::error("uc-default", at, what).hint(hint)));
         match ty {
             Type::Bool if last.is("true") || last.is("yes") || last.is("on") => return Ok(Const::Bool(true)),
             Type::Bool if last.is("false") || last.is("no") || last.is("off") => return Ok(Const::Bool(false)),
@@ -40,7 +39,7 @@ impl Checker<'_> {
                     None => {
                         let near = self.near(&last.text, found.entries.iter().map(|(entry, _)| entry.as_str()));
                         let hint = near.map_or(String::new(), |near| format!("a similar name exists: `{near}`"));
-                        refuse(format!("`{ty}` has no entry `{}`", last.text), hint)
+                        refuse(format!("`{ty}` has no entry `{}`", last.text), &hint)
                     }
                 };
             }
@@ -52,12 +51,12 @@ impl Checker<'_> {
                 return match found {
                     Some((name, class)) if self.extends(&class, expected) => Ok(Const::Subobject(name)),
                     Some((name, class)) => {
-                        let class = class.rsplit('.').next().unwrap_or("").to_owned();
-                        refuse(format!("expected `{ty}`, `{name}` is `{class}`"), String::new())
+                        let class = class.rsplit('.').next().unwrap_or("");
+                        refuse(format!("expected `{ty}`, `{name}` is `{class}`"), "")
                     }
                     None => refuse(
                         format!("unknown object `{}` in these defaults", last.text),
-                        "an object elsewhere is written `Class'Package.Name'`".to_owned(),
+                        "an object elsewhere is written `Class'Package.Name'`",
                     ),
                 };
             }
@@ -74,10 +73,7 @@ impl Checker<'_> {
                     if self.is_broken(place.of) || self.is_broken(place.class) {
                         return Err(Reported);
                     }
-                    return refuse(
-                        "only functions of the object itself can be bound by defaults".to_owned(),
-                        String::new(),
-                    );
+                    return refuse("only functions of the object itself can be bound by defaults".to_owned(), "");
                 };
                 let own = self.find_function(place.class, &name.text);
                 // In the defaults of a subobject, a delegate may also be bound to a function of the object that owns the subobject.
@@ -86,13 +82,13 @@ impl Checker<'_> {
                     if self.is_broken(place.class) || self.is_broken(place.of) {
                         return Err(Reported);
                     }
-                    return refuse(format!("unknown function `{}`", name.text), String::new());
+                    return refuse(format!("unknown function `{}`", name.text), "");
                 };
                 let Some(signature) = found.signature() else { return Err(Reported) };
                 if signature != **expected {
                     return refuse(
                         format!("`{}` has another signature than the delegate", found.name),
-                        format!("the delegate is ({expected})"),
+                        &format!("the delegate is ({expected})"),
                     );
                 }
                 let name = found.name.clone();
@@ -124,7 +120,7 @@ impl Checker<'_> {
             }
         }
         let parts: Vec<_> = names.iter().map(|name| name.text.as_str()).collect();
-        let hint = if is_text(ty) { "write strings between two `\"`".to_owned() } else { String::new() };
+        let hint = if is_text(ty) { "write strings between two `\"`" } else { "" };
         refuse(format!("`{}` is not a value of `{ty}`", parts.join(".")), hint)
     }
 
