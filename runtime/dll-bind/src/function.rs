@@ -6,6 +6,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
+use alcedo_base::cells::RefCell;
 use alcedo_reflect::property::PropertyType;
 use alcedo_reflect::value::Value;
 use alcedo_sys::{Fenced, process};
@@ -280,7 +281,7 @@ impl Import {
     }
 
     fn shapes(&self, layouts: &Layouts) -> Result<Shapes, BindError> {
-        let site = Site { function: &self.name, layouts, of_script: self.of_script };
+        let site = Site { function: &self.name, layouts, of_script: self.of_script, known: RefCell::default() };
         let param = |Declared { name, ty, is_out, len }: &Declared| {
             let shape = Shape::of_param(&site, name, ty, *len)?;
             Ok(Param { name: name.clone(), shape, is_out: *is_out })

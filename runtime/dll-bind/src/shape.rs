@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use alcedo_base::cells::RefCell;
 use alcedo_reflect::origin::Origin;
 use alcedo_reflect::property::PropertyType;
 use alcedo_reflect::structs::StructType;
@@ -150,6 +151,8 @@ pub(crate) struct Site<'a> {
     /// `true` if a script declares the function. In a struct of the host or of a plugin, an `f64` field may then be `float` or `double` in
     /// C.
     pub(crate) of_script: bool,
+    /// Layouts of the structs that are already laid out. Structs can contain each other along exponentially many paths.
+    pub(crate) known: RefCell<BTreeMap<*const StructType, Rc<Struct>>>,
 }
 
 impl Layouts {
@@ -279,7 +282,7 @@ impl Site<'_> {
     fn inner(&self, location: &str, ty: &PropertyType) -> Result<Shape, BindError> {
         Ok(match ty {
             PropertyType::Text => Shape::Text,
-            PropertyType::Struct(of) => Shape::Struct(Rc::new(self.structure(location, of)?)),
+            PropertyType::Struct(of) => Shape::Struct(self.structure(location, of)?),
             PropertyType::Array(of) => Shape::List(Rc::new(self.inner(location, of.ty())?)),
             PropertyType::Bool => {
                 return Err(self.refused(location, ty, "use a u8 or an i32; only a result may be a bool"));
@@ -308,7 +311,10 @@ impl Site<'_> {
         }
     }
 
-    fn structure(&self, location: &str, of: &StructType) -> Result<Struct, BindError> {
+    fn structure(&self, location: &str, of: &Rc<StructType>) -> Result<Rc<Struct>, BindError> {
+        if let Some(known) = self.known.borrow().get(&Rc::as_ptr(of)) {
+            return Ok(Rc::clone(known));
+        }
         let mut fields = Vec::with_capacity(of.fields().len());
         let (mut end, mut align) = (0_usize, 1);
         for field in of.fields() {
@@ -329,13 +335,18 @@ impl Site<'_> {
             fields.push(Field { name: Arc::from(&*field.text), shape, offset });
         }
         // An empty struct has size zero in C and size one in C++. A buffer of one byte is suitable for both languages.
-        Ok(Struct { fields, size: end.next_multiple_of(align).max(1), align })
+        let structure = Rc::new(Struct { fields, size: end.next_multiple_of(align).max(1), align });
+        self.known.borrow_mut().insert(Rc::as_ptr(of), Rc::clone(&structure));
+        Ok(structure)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::rc::Rc;
+
     use alcedo_abi::kinds::PropertyKind;
+    use alcedo_base::cells::RefCell;
     use alcedo_reflect::decl::PropertyDecl;
     use alcedo_reflect::property::PropertyType;
     use alcedo_reflect::testing::{structure, type_of};
@@ -343,7 +354,7 @@ mod tests {
     use super::{BindError, Layouts, Shape, Site};
 
     fn site(layouts: &Layouts) -> Site<'_> {
-        Site { function: "f", layouts, of_script: false }
+        Site { function: "f", layouts, of_script: false, known: RefCell::default() }
     }
 
     fn check(fields: &[(PropertyKind, &str, Option<usize>)], offsets: &[usize], size: usize, align: usize) {
@@ -374,6 +385,19 @@ mod tests {
         check(&[(K::U8, "", None), (K::ARRAY, "u16", Some(3)), (K::I64, "", None)], &[0, 2, 8], 16, 4);
         check(&[(K::U8, "", None), (K::STRUCT, "/Script/Test.Point", None)], &[0, 4], 20, 4);
         check(&[(K::U16, "", None), (K::ARRAY, "/Script/Test.Point", Some(2))], &[0, 4], 36, 4);
+    }
+
+    #[test]
+    fn a_struct_that_occurs_twice_is_laid_out_once() {
+        let point = |name: &str| PropertyDecl::new(name, PropertyKind::STRUCT).of_type("/Script/Test.Point");
+        let ty = PropertyType::Struct(structure("S", &[point("a"), point("b")]));
+        let shape = Shape::of_param(&site(&Layouts::default()), "p", &ty, None).expect("it can be passed");
+        let Shape::Struct(of) = shape else { panic!("{shape:?}") };
+        let inner = |at: usize| match &of.fields[at].shape {
+            Shape::Struct(inner) => Rc::as_ptr(inner),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(inner(0), inner(1));
     }
 
     #[test]
