@@ -6,6 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use alcedo_base::cells::RefCell;
+use alcedo_reflect::fixed;
 use alcedo_reflect::origin::Origin;
 use alcedo_reflect::property::PropertyType;
 use alcedo_reflect::structs::StructType;
@@ -319,7 +320,8 @@ impl Site<'_> {
         let (mut end, mut align) = (0_usize, 1);
         for field in of.fields() {
             let location = format!("{location}.{}", field.text);
-            let shape = match (&field.ty, self.layouts.len_of(&of.path, &field.text)) {
+            let dim = || fixed::dim(field).map(|len| len as usize);
+            let shape = match (&field.ty, self.layouts.len_of(&of.path, &field.text).or_else(dim)) {
                 (PropertyType::Array(element), Some(len)) => {
                     Shape::Fixed(Rc::new(self.field(&location, of, element.ty())?), len)
                 }

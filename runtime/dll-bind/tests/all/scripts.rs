@@ -275,6 +275,26 @@ fn bool_results_have_the_stated_width_or_refuse_ambiguous_values() {
     }
 }
 
+#[test]
+fn fixed_arrays_of_script_structs_are_inline_in_c() {
+    let class = "class Board extends Actor DLLBind(Board);\n\
+        struct Row { var int Cells[3]; var byte Level; };\n\
+        dllimport final function int Sum(Row r);\n\
+        dllimport final function Turn(out Row r);\n";
+    let code = "typedef struct { int32_t cells[3]; uint8_t level; } row;\n\
+        int32_t Sum(row* r) { return r->cells[0] + 10 * r->cells[1] + 100 * r->cells[2] + 1000 * r->level; }\n\
+        void Turn(row* r) { int32_t t = r->cells[0]; r->cells[0] = r->cells[2]; r->cells[2] = t; r->level++; }\n";
+    let scene = scene_with(&[("Board.uc", class)], |folder| compile(folder, "Board", code));
+    let board = spawn(&scene, "/Script/Demo.Board");
+    let row = |cells: &[i32], level| structure([("Cells", ints(cells)), ("Level", Value::U8(level))]);
+    let call = |function: &str| {
+        let called = scene.runtime.objects().call_with_out_parameters(board, function, &[row(&[1, 2, 3], 4)]);
+        called.unwrap_or_else(|error| panic!("{function}: {error}"))
+    };
+    assert_eq!(call("Sum"), (Some(Value::I32(4_321)), vec![]));
+    assert_eq!(call("Turn"), (None, vec![row(&[3, 2, 1], 5)]));
+}
+
 /// Imports that cannot be bound to C functions. Each has the line and the reason that the host and `alcedo check` report.
 const UNREADABLE: &str = "class Wrong extends Actor DLLBind(Wrong);\n\
     dllimport final function Turn(rotator r);\n\
