@@ -295,20 +295,24 @@ impl Site<'_> {
         })
     }
 
-    /// Returns the layout of a struct field, or of an element of an array field.
-    fn field(&self, location: &str, of: &StructType, ty: &PropertyType) -> Result<Shape, BindError> {
-        if !matches!(ty, PropertyType::F64) {
-            return self.inner(location, ty);
+    /// Returns the layout of the field at an index of a struct, or of an element of this field. `ty` is the type of the field or element.
+    fn field(&self, location: &str, (of, index): (&StructType, usize), ty: &PropertyType) -> Result<Shape, BindError> {
+        match ty {
+            PropertyType::F64 => {}
+            PropertyType::Array(element) => {
+                return Ok(Shape::List(Rc::new(self.field(location, (of, index), element.ty())?)));
+            }
+            _ => return self.inner(location, ty),
         }
-        match self.layouts.reals.get(&*of.path) {
+        let declaring = holders(of, index).last().unwrap_or(of);
+        match holders(of, index).find_map(|of| self.layouts.reals.get(&*of.path)) {
             Some(Real::Float) => Ok(Shape::Single),
-            Some(Real::Double) => Ok(Shape::Number(Number::F64)),
-            None if self.of_script && of.origin != Origin::Script => Err(BindError::Layout {
+            None if self.of_script && declaring.origin != Origin::Script => Err(BindError::Layout {
                 function: self.function.to_owned(),
                 location: location.to_owned(),
-                found: of.path.to_string(),
+                found: declaring.path.to_string(),
             }),
-            None => Ok(Shape::Number(Number::F64)),
+            Some(Real::Double) | None => Ok(Shape::Number(Number::F64)),
         }
     }
 
@@ -318,18 +322,15 @@ impl Site<'_> {
         }
         let mut fields = Vec::with_capacity(of.fields().len());
         let (mut end, mut align) = (0_usize, 1);
-        for field in of.fields() {
+        for (index, field) in of.fields().iter().enumerate() {
             let location = format!("{location}.{}", field.text);
-            let dim = || fixed::dim(field).map(|len| len as usize);
-            let shape = match (&field.ty, self.layouts.len_of(&of.path, &field.text).or_else(dim)) {
+            let stated = holders(of, index).find_map(|of| self.layouts.len_of(&of.path, &field.text));
+            let shape = match (&field.ty, stated.or_else(|| fixed::dim(field).map(|len| len as usize))) {
                 (PropertyType::Array(element), Some(len)) => {
-                    Shape::Fixed(Rc::new(self.field(&location, of, element.ty())?), len)
+                    Shape::Fixed(Rc::new(self.field(&location, (of, index), element.ty())?), len)
                 }
                 (ty, Some(_)) => return Err(self.refused(&location, ty, "only arrays have a length")),
-                (PropertyType::Array(element), None) => {
-                    Shape::List(Rc::new(self.field(&location, of, element.ty())?))
-                }
-                (ty, None) => self.field(&location, of, ty)?,
+                (ty, None) => self.field(&location, (of, index), ty)?,
             };
             self.check_size(&location, &shape)?;
             let offset = end.next_multiple_of(shape.packed_align());
@@ -341,6 +342,11 @@ impl Site<'_> {
         self.known.borrow_mut().insert(Rc::as_ptr(of), Rc::clone(&structure));
         Ok(structure)
     }
+}
+
+/// Returns the struct, and then each base that also has the field at this index. The last of these structs declares the field.
+fn holders(of: &StructType, index: usize) -> impl Iterator<Item = &StructType> {
+    std::iter::successors(Some(of), move |of| of.base().map(|base| &**base).filter(|base| index < base.fields().len()))
 }
 
 #[cfg(test)]

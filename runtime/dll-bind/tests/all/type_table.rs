@@ -1,7 +1,12 @@
 //! Tests every type of the type table in `runtime/docs/dll-bind.md` as a parameter and as a result, with the smallest and largest values of
 //! the type.
 
+use alcedo_abi::kinds::PropertyKind;
 use alcedo_dll_bind::{Import, Layouts, Route};
+use alcedo_reflect::World;
+use alcedo_reflect::decl::{Batch, PropertyDecl, StructDecl};
+use alcedo_reflect::origin::Origin;
+use alcedo_reflect::property::PropertyType;
 use alcedo_reflect::value::Value;
 
 use crate::support::{Fixture, ints, plain, structure, text, ty};
@@ -174,6 +179,33 @@ fn a_library_overrides_the_width_of_floats_that_its_folder_states() {
         let called = import.bind(&library).expect("bound").call(std::slice::from_ref(&point)).expect("a call");
         assert_eq!(called.result, Some(Value::F64(17.5)), "{name}");
     }
+}
+
+#[test]
+fn inherited_fields_and_nested_arrays_have_the_stated_width() {
+    let fixture = Fixture::new(
+        "typedef struct { float* data; int32_t num, max; } row;\n\
+         typedef struct { float x; struct { row* data; int32_t num, max; } rows; double w; } disc;\n\
+         double sum(disc* d) { return d->x + 10 * d->rows.data[0].data[1] + 100 * d->w; }\n",
+    );
+    let world = World::new();
+    world.types.declare_package("Test");
+    let field = |name: &str| PropertyDecl::new(name, PropertyKind::F64);
+    let rows = PropertyDecl::new("rows", PropertyKind::ARRAY).of_type("Array(f64)");
+    let point = StructDecl { fields: vec![field("x"), rows], ..StructDecl::new("Test", "Point", Origin::Native) };
+    let disc = StructDecl {
+        base: "/Script/Test.Point".to_owned(),
+        fields: vec![field("w")],
+        ..StructDecl::new("Test", "Disc", Origin::Native)
+    };
+    let batch = Batch { structs: vec![point, disc], ..Batch::default() };
+    world.types.declare(&world.names, &batch).expect("a right declaration");
+    let ty = PropertyType::Struct(world.types.struct_by_path("/Script/Test.Disc").expect("declared"));
+    let row = Value::Array(vec![Value::F64(1.5), Value::F64(2.5)]);
+    let value = structure([("x", Value::F64(0.5)), ("rows", Value::Array(vec![row])), ("w", Value::F64(3.5))]);
+    let floats = fixture.code.layouts(Layouts::default().floats("/Script/Test.Point"));
+    let sum = Import::new("sum").param("d", ty).returns(plain("f64")).bind(&floats.open("Test")).expect("bound");
+    assert_eq!(sum.call(&[value]).expect("a call").result, Some(Value::F64(375.5)));
 }
 
 #[test]
