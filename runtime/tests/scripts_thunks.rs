@@ -156,6 +156,11 @@ function string CopyAround()
     return class'Sums'.static.copy_around(Groups[0].Rows);
 }
 
+function bool Assign(string S)
+{
+    return class'Wildcards'.static.assign(Other, S);
+}
+
 function Crowd Make()
 {
     return new(Other) class'Crowd';
@@ -204,6 +209,17 @@ fn a_plugin_thunk_finds_arguments_moved_by_a_script() {
     call(&host, crowd, "Fill", &[]);
     let error = around("end").expect_err("its object is not there any more");
     assert!(error.contains("of no object"), "{error}");
+}
+
+#[test]
+fn a_plugin_thunk_writes_only_objects_of_the_class_of_the_argument() {
+    let (_package, host, crowd) = crowd();
+    let assign = |object: ObjectHandle| host.objects().call(crowd, "Assign", &[Value::Text(object.to_string())]);
+    let (right, wrong) = (spawn(&host, "/Script/Tale.Crowd"), spawn(&host, "/Script/Game.Wildcards"));
+    assert_eq!(assign(right).map_err(|error| error.to_string()), Ok(Some(Value::Bool(true))));
+    let error = assign(wrong).expect_err("its class is another").to_string();
+    assert!(error.contains("/Script/Game.Wildcards") && error.contains("/Script/Tale.Crowd"), "{error}");
+    assert_eq!(host.objects().get(crowd, "Other").expect("a property"), Value::Object(right));
 }
 
 #[test]

@@ -7,6 +7,7 @@ use std::ptr::NonNull;
 
 use crate::boundary::{CallError, mismatch};
 use crate::cells::InProgress;
+use crate::object::World;
 use crate::object::containers::array_ref;
 use crate::object::names::Names;
 use crate::object::property::PropertyType;
@@ -88,16 +89,20 @@ impl OpenFrames {
     }
 
     /// Parses `text`, and writes the value to an out parameter or to the result.
-    pub(crate) fn write(&self, number: u64, param: u32, text: &str, names: &Names) -> Result<(), CallError> {
+    pub(crate) fn write(&self, number: u64, param: u32, text: &str, world: &World) -> Result<(), CallError> {
+        let parsed = |ty: &PropertyType| {
+            let value = value_of(text, ty, &world.names)?;
+            world.check_objects(ty, &value, || format!("a {ty} read from text")).map(|()| value)
+        };
         self.with(number, |frame, params| {
             if param != RESULT {
                 return frame.change_again(stepped(params, param)?, |value| {
-                    let read = value_of(text, value.as_ptr().ty(), names)?;
+                    let read = parsed(value.as_ptr().ty())?;
                     value.write(&read).map_err(|error| CallError::other(error.to_string()))
                 });
             }
             // Parses before the result is set, so an invalid string leaves the result unset.
-            let read = value_of(text, &frame.result_property()?.ty, names)?;
+            let read = parsed(&frame.result_property()?.ty)?;
             frame.set_result_value(&read)
         })
     }

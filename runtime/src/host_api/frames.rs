@@ -33,5 +33,5 @@ pub(super) fn frame_text(core: &Core, frame: u64, param: u32, path: String) -> R
 }
 
 pub(super) fn frame_write(core: &Core, frame: u64, param: u32, text: String) -> Result<(), CallError> {
-    core.frames.write(frame, param, &text, &core.world.names)
+    core.frames.write(frame, param, &text, &core.world)
 }

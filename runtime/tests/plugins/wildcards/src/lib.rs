@@ -52,6 +52,18 @@ impl Wildcards {
         frame.set_result(true)
     }
 
+    /// Writes a value, which is passed as a string, to an out parameter of any type.
+    #[ufunction(blueprint_callable, custom_thunk = Self::exec_assign, custom_struct_param = "target")]
+    fn assign(target: &mut i32, value: String) -> bool;
+
+    fn exec_assign(frame: &mut Frame<'_>) -> Result<(), CallError> {
+        let (target, value) = (frame.step()?, frame.step()?);
+        frame.finish()?;
+        let value = frame.text(value, "")?;
+        frame.set(target, value)?;
+        frame.set_result(true)
+    }
+
     /// Returns the length of any array before and after a call to the function `called`.
     #[ufunction(blueprint_callable, custom_thunk = Self::exec_count_around, array_parm = "target")]
     fn count_around(target: Vec<i32>, called: String) -> String;
