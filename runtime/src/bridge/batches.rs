@@ -274,7 +274,7 @@ impl Group {
         terms: &Terms<'_>,
     ) -> Result<Option<Self>, CallError> {
         let Some(class) = core.world.objects.class(object) else { return Ok(None) };
-        if terms.only_overrides && Rc::ptr_eq(&method.answers(&class), method.function()) {
+        if terms.only_overrides && !method.is_overridden(&class) {
             return Ok(None);
         }
         let fast_path = method.fast_path(core, object);

@@ -1,7 +1,7 @@
 //! Resolves fast paths: finds the target function of a call, and the direct trampoline of this function.
 #![expect(unsafe_code, reason = "vouches for the trampolines that it finds")]
 
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 
 use alcedo_abi::direct::DirectMethod;
 
@@ -14,9 +14,10 @@ use crate::object::class::Class;
 use crate::object::function::Function;
 use crate::object::type_text::SignatureText;
 
+/// Method that calls refer to. Does not keep the function alive, because the function may keep a C library open.
 #[derive(Clone)]
 pub(crate) struct MethodCall {
-    function: Rc<Function>,
+    function: Weak<Function>,
     dispatch: Dispatch,
 }
 
@@ -54,7 +55,7 @@ pub(super) fn export_fast_path(core: &Core, export: &Export, what: &Rc<str>) -> 
 
 impl MethodCall {
     pub(crate) fn new(function: &Rc<Function>, dispatch: Dispatch) -> Self {
-        Self { function: Rc::clone(function), dispatch }
+        Self { function: Rc::downgrade(function), dispatch }
     }
 
     /// Returns the fast path into the function that a call on `object` runs. The fast path is valid for all objects of the class of
@@ -78,18 +79,14 @@ impl MethodCall {
     }
 
     pub(super) fn target(&self, core: &Core, object: ObjectHandle) -> Option<Rc<Function>> {
-        calls::target(&core.world, &self.function, object, self.dispatch).ok()
+        calls::target(&core.world, &self.function.upgrade()?, object, self.dispatch).ok()
     }
 
-    /// Returns the override of the function in `class`, or the function itself if `class` has no override.
-    pub(crate) fn answers(&self, class: &Class) -> Rc<Function> {
-        match self.dispatch {
-            Dispatch::Virtual => Rc::clone(class.dispatch(&self.function)),
-            Dispatch::Final => Rc::clone(&self.function),
+    /// Returns `true` if a call on objects of `class` runs an override of the function.
+    pub(crate) fn is_overridden(&self, class: &Class) -> bool {
+        match (self.dispatch, self.function.upgrade()) {
+            (Dispatch::Virtual, Some(function)) => !Rc::ptr_eq(class.dispatch(&function), &function),
+            _ => false,
         }
-    }
-
-    pub(crate) fn function(&self) -> &Rc<Function> {
-        &self.function
     }
 }

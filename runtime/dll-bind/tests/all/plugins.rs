@@ -9,6 +9,7 @@ use std::rc::Rc;
 use alcedo_reflect::value::Value;
 use alcedo_runtime::dll_bind::UserCode;
 use alcedo_runtime::faults::{self, Fault, FaultKind, ReloadStep};
+use alcedo_runtime::native::{Obj, Object};
 use alcedo_runtime::{Canary, LeaseKind, Runtime};
 
 use crate::builds::{plugin, tagged, test_dir};
@@ -153,6 +154,19 @@ fn reloading_the_class_opens_the_rebuilt_library_and_closes_the_old() {
     assert_eq!(ended(), expected.clone() + "5 4 ");
     drop(runtime);
     assert_eq!(ended(), expected + "5 4 ");
+}
+
+#[test]
+fn a_function_that_the_host_keeps_keeps_no_library_open() {
+    let folder = tempfile::tempdir().expect("a folder");
+    compile_numbered(folder.path(), 1);
+    let runtime = host(Some(folder.path()), &plugin("c-library", &[]));
+    let object = runtime.objects().spawn("/Script/Game.TestDll").expect("an object");
+    let calls = runtime.function::<(Obj<Object>,), i32>("uf:/Script/Game.TestDll:calls").expect("a function");
+    assert_eq!(calls.call((Obj::new(object),)).expect("a call"), 1);
+    drop(runtime.unload_master().expect("a Master"));
+    assert_eq!(fs::read_to_string(folder.path().join("log")).unwrap_or_default(), "1 ");
+    assert!(calls.call((Obj::new(object),)).is_err());
 }
 
 thread_local! {
