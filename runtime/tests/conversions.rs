@@ -418,6 +418,22 @@ fn saved_values_are_converted_by_later_code() {
 }
 
 #[test]
+fn values_saved_while_their_class_was_missing_are_converted() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("saved.world");
+    let first = host(&[]);
+    let object = gauge(&first, &[("heat", Value::F64(2000.4)), ("filling", Value::I32(25))]);
+    let location = first.objects().path_of(object).expect("it lives");
+    let without = first.reload(&[support::plugin("moods", &[])]).expect("a Master");
+    without.into_result().unwrap_or_else(|report| panic!("{report}"));
+    first.worlds().save(&path).expect("it is saved");
+    let later = host(&["later"]);
+    later.worlds().load(&path).unwrap_or_else(|error| panic!("{error}"));
+    let loaded = later.objects().at_path(&location).expect("it is loaded");
+    assert_eq!((get(&later, loaded, "heat"), get(&later, loaded, "filling")), (Value::I32(2000), Value::F64(0.25)));
+}
+
+#[test]
 fn a_conversion_that_does_not_fit_its_class_is_refused() {
     let host = support::builder().build().expect("a host");
     let error = host.create_master(&[support::plugin("conversions", &["misfit"])]).expect_err("it is refused");

@@ -297,9 +297,15 @@ impl<'a> Bringing<'a> {
                 Target::Property { to, is_plain: true, .. } if fits(&to.ty, &value).is_ok() => {
                     own.push((Rc::clone(to), value));
                 }
-                Target::Property { to, change, conversion, .. } => {
+                Target::Property { to, change, conversions, .. } => {
+                    // A value that was saved while its class was missing has no type, so the form of the value decides.
+                    let is_typed = !class.properties[index].ty.is_empty();
+                    let may_run = |function: &&Rc<Function>| {
+                        let fits_form = || types_of(function).is_some_and(|(from, _)| fits(from, &value).is_ok());
+                        is_typed || fits(&to.ty, &value).is_err() && fits_form()
+                    };
                     let pending = |function| pending(self.core, object, (to, function), &value);
-                    if let Some(pending) = conversion.as_ref().and_then(pending) {
+                    if let Some(pending) = conversions.iter().filter(may_run).find_map(pending) {
                         self.conversions.push(pending);
                         change.iter().for_each(|change| self.report.properties[*change].count_conversion());
                         continue;

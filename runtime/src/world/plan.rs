@@ -27,9 +27,10 @@ use crate::world::report::WorldLoadReport;
 
 /// Destination of a saved value. `change` is the index of the property in the report.
 pub(super) enum Target {
-    /// The value is written to a property. If a plugin author has declared a conversion function for the value, `conversion` is this
-    /// function. If `is_plain` is set, a saved value that has the type of the property is written unchanged.
-    Property { to: Rc<Property>, change: Option<usize>, conversion: Option<Rc<Function>>, is_plain: bool },
+    /// The value is written to a property. `conversions` contains the plugin author's functions for the saved type of the property. If this
+    /// type is unknown, `conversions` contains all functions for the property. If `is_plain` is set, a saved value that has the type of the
+    /// property is written unchanged.
+    Property { to: Rc<Property>, change: Option<usize>, conversions: Vec<Rc<Function>>, is_plain: bool },
     /// The value becomes dormant: the object stores the value by name until its class is declared again.
     Sleep,
     /// The value is dropped, because its property was removed.
@@ -137,11 +138,11 @@ fn targets(
     let mut targets: Vec<_> = record.properties.iter().map(|_| Target::Sleep).collect();
     let mut added = Vec::new();
     let conversions = conversions_of(class);
-    let conversion = |property: &Property, ty: &str| {
-        let mut functions = conversions.get(&property.text)?.iter();
-        functions
-            .find(|function| types_of(function).is_some_and(|(from, _)| is_same_type(&core.world, ty, from)))
-            .cloned()
+    let conversions_from = |property: &Property, ty: &str| -> Vec<Rc<Function>> {
+        let is_from = |function: &&Rc<Function>| {
+            ty.is_empty() || types_of(function).is_some_and(|(from, _)| is_same_type(&core.world, ty, from))
+        };
+        conversions.get(&property.text).into_iter().flatten().filter(is_from).cloned().collect()
     };
     for (property, diff) in properties.iter().zip(&difference.properties) {
         let (from, change) = match diff {
@@ -161,9 +162,9 @@ fn targets(
         };
         let change = change.map(|words| note(&property.text, words));
         if let Some(at) = record.properties.iter().position(|saved| saved.name == *from) {
-            let conversion = conversion(property, &record.properties[at].ty);
-            let is_plain = change.is_none() && conversion.is_none() && is_plain(&property.ty);
-            targets[at] = Target::Property { to: Rc::clone(property), change, conversion, is_plain };
+            let conversions = conversions_from(property, &record.properties[at].ty);
+            let is_plain = change.is_none() && conversions.is_empty() && is_plain(&property.ty);
+            targets[at] = Target::Property { to: Rc::clone(property), change, conversions, is_plain };
         }
     }
     if !is_dormant {
