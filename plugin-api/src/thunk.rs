@@ -218,8 +218,8 @@ impl Frame<'_> {
     /// other type is parsed, in the format that [`Frame::text`] returns.
     ///
     /// # Errors
-    /// Fails if [`Frame::finish`] has not been called, if the parameter is not an out parameter, or if the string cannot be
-    /// parsed.
+    /// Fails if [`Frame::finish`] has not been called, if the parameter is not an out parameter, or if the string cannot be parsed. Also
+    /// fails with `WRONG_CLASS` if the parameter does not accept the class of an object.
     ///
     /// # Examples
     /// ```
@@ -243,7 +243,8 @@ impl Frame<'_> {
     /// Sets the result of the function. The result is passed as a string, as in [`Frame::set`]: `frame.set_result(2.5)`.
     ///
     /// # Errors
-    /// Fails if [`Frame::finish`] has not been called, if the function has no result, or if the string cannot be parsed.
+    /// Fails if [`Frame::finish`] has not been called, if the function has no result, or if the string cannot be parsed. Also fails with
+    /// `WRONG_CLASS` if the result does not accept the class of an object.
     pub fn set_result(&mut self, result: impl Display) -> Result<(), CallError> {
         host("giving the result of a call")?.frame_write(self.number, RESULT, &format_value(result)?)
     }
