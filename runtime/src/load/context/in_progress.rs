@@ -1,7 +1,6 @@
 //! Loads in progress in all contexts of this process. `waits.rs` decides which loading steps may begin, and this file blocks the threads
 //! whose steps must wait. The table is unlocked during a wait, and while resolvers, mains and listeners run.
 
-use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, LazyLock, Mutex, PoisonError};
 use std::thread::{self, ThreadId};
@@ -20,12 +19,12 @@ pub(super) fn next_scope() -> u64 {
     LAST.fetch_add(1, Ordering::Relaxed)
 }
 
-/// Guard of a loading step on this thread. Dropping the guard ends the step and all steps that are nested in it.
+/// Guard of a loading step. Dropping the guard ends only this step. A step of a coroutine can end later than the step that started the
+/// coroutine.
 #[must_use = "the step ends when this is dropped"]
 pub(super) struct StepGuard {
-    depth: usize,
-    /// Restricts the guard to the thread that began the step.
-    not_send: PhantomData<*const ()>,
+    thread: ThreadId,
+    number: u64,
 }
 
 /// Begins a step on this thread. Waits while a concurrent thread has claimed an entry of `works`. Returns [`ContextError::LoadCycle`] if
@@ -33,11 +32,10 @@ pub(super) struct StepGuard {
 pub(super) fn begin(sort: Sort, works: &[Work]) -> Result<StepGuard, ContextError> {
     let here = thread::current().id();
     let mut table = lock(&TABLE);
-    let depth = table.depth(here);
     loop {
         match table.begin(here, sort, works) {
-            Ok(true) => return Ok(StepGuard { depth, not_send: PhantomData }),
-            Ok(false) => table = ENDED.wait(table).unwrap_or_else(PoisonError::into_inner),
+            Ok(Some(number)) => return Ok(StepGuard { thread: here, number }),
+            Ok(None) => table = ENDED.wait(table).unwrap_or_else(PoisonError::into_inner),
             Err(Never::Cycle(chain)) => return Err(ContextError::LoadCycle { chain }),
             Err(Never::TooDeep) => {
                 let requested = works.iter().map(|work| work.step().to_string()).collect::<Vec<_>>().join(", ");
@@ -49,7 +47,7 @@ pub(super) fn begin(sort: Sort, works: &[Work]) -> Result<StepGuard, ContextErro
 
 impl Drop for StepGuard {
     fn drop(&mut self) {
-        if lock(&TABLE).end(thread::current().id(), self.depth) {
+        if lock(&TABLE).end(self.thread, self.number) {
             ENDED.notify_all();
         }
     }

@@ -1,10 +1,11 @@
 //! Decides which steps of loads may begin. The decision depends on the steps in progress on each thread and on the waits between threads.
 //! `in_progress.rs` blocks the waiting threads.
 //!
-//! The steps of a thread nest, because a load may call a resolver, and the resolver may load modules. Only a claim excludes concurrent
-//! threads. After a load has found all dependencies, the load atomically *claims* the names of all modules that will be started. A
-//! concurrent thread that needs a claimed name waits. A wait that would cause a deadlock is rejected. A deadlock occurs if the waiting
-//! thread itself has claimed the name. A deadlock also occurs if the claiming thread waits, directly or indirectly, for the waiting thread.
+//! The steps of a thread nest, because a load may call a resolver, and the resolver may load modules. Steps of coroutines on one thread may
+//! end in any order. Only a claim excludes concurrent threads. After a load has found all dependencies, the load atomically *claims* the
+//! names of all modules that will be started. A concurrent thread that needs a claimed name waits. A wait that would cause a deadlock is
+//! rejected. A deadlock occurs if the waiting thread itself has claimed the name. A deadlock also occurs if the claiming thread waits,
+//! directly or indirectly, for the waiting thread.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -61,6 +62,8 @@ pub(super) enum Never {
 
 pub(super) struct Table<T> {
     threads: HashMap<T, Row>,
+    /// Number of the newest step.
+    last: u64,
 }
 
 #[derive(Default)]
@@ -70,6 +73,7 @@ struct Row {
 }
 
 struct Step {
+    number: u64,
     sort: Sort,
     /// Items that the step processes. A claim has one or more items, and the first item is the requested item. Steps of the remaining kinds
     /// have one item.
@@ -96,43 +100,41 @@ impl Step {
 
 impl<T> Default for Table<T> {
     fn default() -> Self {
-        Self { threads: HashMap::new() }
+        Self { threads: HashMap::new(), last: 0 }
     }
 }
 
 impl<T: Copy + Eq + Hash> Table<T> {
-    pub(super) fn depth(&self, thread: T) -> usize {
-        self.threads.get(&thread).map_or(0, |row| row.steps.len())
-    }
-
-    /// Begins a step of a thread, nested in the thread's current steps. Returns false if a second thread has claimed an entry of `works`.
-    /// The caller must then wait until that thread has ended the claim, and retry. Returns an error if the wait would be permanent. An
-    /// error leaves the steps of the thread unchanged.
-    pub(super) fn begin(&mut self, thread: T, sort: Sort, works: &[Work]) -> Result<bool, Never> {
+    /// Begins a step of a thread, nested in the thread's current steps, and returns the number of the step. Returns `None` if a second
+    /// thread has claimed an entry of `works`. The caller must then wait until that thread has ended the claim, and retry. Returns an error
+    /// if the wait would be permanent. An error leaves the steps of the thread unchanged.
+    pub(super) fn begin(&mut self, thread: T, sort: Sort, works: &[Work]) -> Result<Option<u64>, Never> {
         self.threads.entry(thread).or_default().waits_for = None;
         let begun = self.check(thread, sort, works);
         let row = self.threads.entry(thread).or_default();
-        let has_begun = match begun {
+        let number = match begun {
             Ok(None) => {
-                row.steps.push(Step { sort, works: works.to_vec() });
-                Ok(true)
+                self.last += 1;
+                row.steps.push(Step { number: self.last, sort, works: works.to_vec() });
+                Ok(Some(self.last))
             }
             Ok(Some(blocking)) => {
                 row.waits_for = Some(blocking);
-                Ok(false)
+                Ok(None)
             }
             Err(never) => Err(never),
         };
         self.forget_if_idle(thread);
-        has_begun
+        number
     }
 
-    /// Ends the steps of a thread from the index `depth` on. Returns true if a thread may be waiting for these steps.
-    pub(super) fn end(&mut self, thread: T, depth: usize) -> bool {
+    /// Ends the step of a thread that has this number. Returns true if a thread may be waiting for this step.
+    pub(super) fn end(&mut self, thread: T, number: u64) -> bool {
         let Some(row) = self.threads.get_mut(&thread) else { return false };
-        let ended = row.steps.split_off(depth.min(row.steps.len()));
+        let at = row.steps.iter().rposition(|step| step.number == number);
+        let ended = at.map(|at| row.steps.remove(at));
         self.forget_if_idle(thread);
-        ended.iter().any(|step| step.sort == Sort::Claiming)
+        ended.is_some_and(|step| step.sort == Sort::Claiming)
     }
 
     /// Returns the first entry of `works` for which the step would wait. Returns an error if the step can never begin.

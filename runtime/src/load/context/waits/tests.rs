@@ -13,10 +13,17 @@ fn format_chain(chain: &[LoadStep]) -> String {
     chain.iter().map(short).collect::<Vec<_>>().join(" → ")
 }
 
+/// Ends the newest steps of a thread. Returns true if a thread may be waiting for these steps.
+fn end(table: &mut Table<u8>, thread: u8, count: usize) -> bool {
+    let steps = table.threads.get(&thread).map_or(&[][..], |row| &row.steps);
+    let numbers: Vec<_> = steps.iter().rev().take(count).map(|step| step.number).collect();
+    numbers.into_iter().fold(false, |has_claimed, number| table.end(thread, number) || has_claimed)
+}
+
 /// Runs actions of numbered threads and checks the result of the last action. `1?a` means that thread 1 requests `a`, and `1+a` that thread
-/// 1 loads `a`. `1!a,b` means that thread 1 claims both names, and `1-` that thread 1 ends its innermost step.
+/// 1 loads `a`. `1!a,b` means that thread 1 claims both names. `1-` means that thread 1 ends its newest step, and `1^` its oldest step.
 fn check(acts: &str, outcome: &str) {
-    let mut table = Table::default();
+    let mut table = Table::<u8>::default();
     let mut last = String::new();
     for act in acts.split_whitespace() {
         assert!(last.is_empty() || last == "begun" || last == "waits", "{acts}: {last} too soon");
@@ -25,17 +32,19 @@ fn check(acts: &str, outcome: &str) {
             ("?", names) => (Sort::Asking, names),
             ("+", names) => (Sort::Loading, names),
             ("!", names) => (Sort::Claiming, names),
-            _ => {
-                let depth = table.depth(thread) - 1;
-                let others_may_go_on = table.end(thread, depth);
+            (which, _) => {
+                let steps = &table.threads.get(&thread).expect("a thread with steps").steps;
+                let ended = if which == "^" { steps.first() } else { steps.last() };
+                let number = ended.expect("a step").number;
+                let others_may_go_on = table.end(thread, number);
                 last = if others_may_go_on { "begun" } else { "" }.to_owned();
                 continue;
             }
         };
         let works: Vec<_> = names.split(',').map(work).collect();
         last = match table.begin(thread, sort, &works) {
-            Ok(true) => "begun".to_owned(),
-            Ok(false) => "waits".to_owned(),
+            Ok(Some(_)) => "begun".to_owned(),
+            Ok(None) => "waits".to_owned(),
             Err(Never::Cycle(chain)) => format_chain(&chain),
             Err(Never::TooDeep) => "too deep".to_owned(),
         };
@@ -65,6 +74,13 @@ fn finished_work_is_not_part_of_a_cycle() {
     check("1?a 1- 1?a", "begun");
     check("1?a 1?b 1- 1?b", "begun");
     check("1!a 1- 2!a", "begun");
+}
+
+#[test]
+fn the_end_of_a_step_keeps_later_steps_of_a_suspended_coroutine() {
+    check("1?a 1!b 1^ 2!b", "waits");
+    check("1!a 1!b 1^ 1?b", "b → b");
+    check("1!a 1!b 1^ 2!a", "begun");
 }
 
 #[test]
@@ -114,13 +130,13 @@ fn a_resumed_thread_is_not_part_of_a_cycle() {
 fn nested_queries_terminate() {
     let mut table = Table::default();
     for at in 0..DEEPEST {
-        assert_eq!(table.begin(1, Sort::Asking, &[work(&format!("a{at}"))]), Ok(true));
+        assert!(matches!(table.begin(1, Sort::Asking, &[work(&format!("a{at}"))]), Ok(Some(_))));
     }
     assert_eq!(table.begin(1, Sort::Asking, &[work("more")]), Err(Never::TooDeep));
-    assert_eq!(table.begin(1, Sort::Loading, &[work("more")]), Ok(true));
-    assert_eq!(table.begin(2, Sort::Asking, &[work("more")]), Ok(true));
-    table.end(1, 0);
-    table.end(2, 0);
+    assert!(matches!(table.begin(1, Sort::Loading, &[work("more")]), Ok(Some(_))));
+    assert!(matches!(table.begin(2, Sort::Asking, &[work("more")]), Ok(Some(_))));
+    end(&mut table, 1, usize::MAX);
+    end(&mut table, 2, usize::MAX);
     assert!(table.threads.is_empty(), "nothing is kept of threads that are done");
 }
 
@@ -160,18 +176,17 @@ proptest! {
             for at in order {
                 let thread = at as u8;
                 match programs[at].last() {
-                    None => has_moved |= table.end(thread, 0),
+                    None => has_moved |= end(&mut table, thread, usize::MAX),
                     Some(Act::End(steps)) => {
-                        let depth = table.depth(thread).saturating_sub(*steps);
-                        table.end(thread, depth);
+                        end(&mut table, thread, *steps);
                         programs[at].pop();
                         has_moved = true;
                     }
                     Some(Act::Begin(sort, names)) => {
                         let works: Vec<_> = names.iter().map(|name| work(&name.to_string())).collect();
                         match table.begin(thread, *sort, &works) {
-                            Ok(false) => {}
-                            Ok(true) => {
+                            Ok(None) => {}
+                            Ok(Some(_)) => {
                                 programs[at].pop();
                                 has_moved = true;
                             }
@@ -180,7 +195,7 @@ proptest! {
                                 let is_cycle = chain.len() > 1 && chain.first() == chain.last();
                                 prop_assert!(is_cycle, "{}", format_chain(&chain));
                                 // After an error, the thread ends all its steps.
-                                table.end(thread, 0);
+                                end(&mut table, thread, usize::MAX);
                                 programs[at].pop();
                                 has_moved = true;
                             }
