@@ -3,7 +3,10 @@
 
 use crate::support;
 
+use std::cell::Cell;
+use std::hint::black_box;
 use std::path::PathBuf;
+use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
@@ -113,9 +116,49 @@ fn a_tick_on_the_stack_of_a_coroutine_ends_no_job() {
     let mut coroutine: Coroutine<(), (), ()> =
         Coroutine::new(move |_yielder: &Yielder<(), ()>, ()| tick(&inside, 1_000));
     coroutine.resume(());
-    assert_eq!((host.game_time(), host.jobs().len()), (Duration::ZERO, 1));
+    assert_eq!((host.game_time(), host.jobs().len()), (Duration::from_secs(1), 1));
     tick(&host, 150);
     assert_eq!(beats(&host, robot), 1);
+}
+
+#[test]
+fn tickers_run_on_the_stack_of_a_coroutine() {
+    let ticks = Rc::new(Cell::new(0));
+    let counter = Rc::clone(&ticks);
+    let host = support::builder().ticker(move |_, _| counter.set(counter.get() + 1)).build().expect("a host");
+    let inside = host.clone();
+    let mut coroutine: Coroutine<(), (), ()> =
+        Coroutine::new(move |_yielder: &Yielder<(), ()>, ()| tick(&inside, 1_000));
+    coroutine.resume(());
+    assert_eq!((ticks.get(), host.game_time()), (1, Duration::from_secs(1)));
+}
+
+/// Runs a tick in each of many nested frames. Returns after `left` frames in which the stack was too small for a call of the robot.
+fn tick_deeper(host: &Runtime, robot: ObjectHandle, left: u32) {
+    let frame = black_box([0_u8; 256]);
+    tick(host, 200);
+    let has_room = host.objects().call(robot, "steps", &[]).is_ok();
+    if has_room || left > 0 {
+        tick_deeper(host, robot, if has_room { left } else { left - 1 });
+    }
+    black_box(&frame);
+}
+
+#[test]
+fn a_job_that_has_no_room_on_the_stack_stays_due() {
+    let _record = support::record("chores");
+    let run = || {
+        let host = support::hasty_host(&[chores(&[])]);
+        let robot = host.objects().spawn(ROBOT).expect("spawned");
+        call(&host, robot, "beat", &[Value::U32(100)]);
+        tick_deeper(&host, robot, 100);
+        assert_eq!(host.jobs().len(), 1);
+        let before = beats(&host, robot);
+        tick(&host, 200);
+        assert_eq!(beats(&host, robot), before + 1);
+    };
+    let thread = std::thread::Builder::new().stack_size(1536 << 10).spawn(run).expect("a thread");
+    thread.join().expect("it does not panic");
 }
 
 #[test]

@@ -215,11 +215,10 @@ impl Core {
         self.game_thread.prove().expect("a `Core` is neither Send nor Sync, so only the game thread holds one")
     }
 
-    /// Runs at most `most` posted closures. Returns `true` if it has run this number. Has no effect while code of a plugin or script is on
-    /// the stack, or if no module code can run on this stack.
+    /// Runs at most `most` posted closures. Returns `true` if it has processed this number. Has no effect while code of a plugin or script
+    /// is on the stack. Also has no effect on the stack of a coroutine, where no captures of a module can be dropped.
     pub(crate) fn pump_posted(&self, most: usize) -> bool {
-        // A closure that cannot enter its module fails, and would then end without having run.
-        let may_run = !self.code_runs() && self.red.hot().may_open(&"posted closures").is_ok();
+        let may_run = !self.code_runs() && self.red.hot().stack().is_here();
         may_run && self.tasks.pump_posted(&self.world, &self.red, most)
     }
 

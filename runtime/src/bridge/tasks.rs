@@ -248,7 +248,8 @@ impl Tasks {
         self.store.borrow_mut().schedule.advance(seconds);
     }
 
-    /// Runs the due timers and woken tasks of this tick. No code of a plugin or script may be on the stack.
+    /// Runs the due timers and woken tasks of this tick. No code of a plugin or script may be on the stack. The caller must not be on the
+    /// stack of a coroutine, where no captures of a module can be dropped.
     pub(crate) fn run(&self, world: &World, red: &RedStack) {
         self.end_expired(world, red);
         let due = {
@@ -384,9 +385,14 @@ impl Tasks {
         }
     }
 
-    /// Runs a job that has not ended. Returns `false` if the job must wait, because its generation is suspended, or because the job has
-    /// already run in this tick.
+    /// Runs a job that has not ended. Returns `false` if the job must wait. A job waits if its generation is suspended, if it has run
+    /// in this tick, or if the stack is nearly exhausted.
     fn run_one(&self, world: &World, red: &RedStack, key: JobKey) -> bool {
+        // A job that cannot enter its module would end without having run. The job opens its frame deeper than this function, so `may_open`
+        // does not suffice here.
+        if red.hot().may_build(&"a job").is_err() {
+            return false;
+        }
         let begun = self.store.borrow_mut().begin(key, world);
         let turn = match begun {
             Begin::Run(turn) => turn,

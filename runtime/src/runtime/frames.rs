@@ -54,8 +54,10 @@ impl Budget {
 impl Runtime {
     /// Runs one frame: advances game time, calls all tickers, runs timers and tasks of modules, then runs a safe point. During an exclusive
     /// operation such as a reload, or while plugin code borrows a slice of host memory, only logs a warning. This case occurs if a plugin
-    /// calls a host function that runs a tick. Also only logs a warning on the stack of a coroutine, or if the stack is nearly exhausted. No
-    /// module code can run there.
+    /// calls a host function that runs a tick.
+    ///
+    /// On the stack of a coroutine, only advances game time and calls tickers, and logs a warning. If the stack is nearly exhausted, timers
+    /// and tasks stay due until a later tick.
     ///
     /// # Examples
     /// ```rust
@@ -85,20 +87,16 @@ impl Runtime {
         let begun = Instant::now();
         self.inner.core.owned_values.flush(&mut || begun.elapsed());
         self.call_tickers(budget.seconds);
-        if !self.code_runs() {
-            let core = &self.inner.core;
+        let core = &self.inner.core;
+        if !self.code_runs() && core.red.hot().stack().is_here() {
             core.tasks.run(&core.world, &core.red);
         }
         self.safe_point_within(budget.collection);
     }
 
-    /// Checks that no slice is borrowed, no exclusive operation is in progress, and jobs can run on this stack. Plugin code may be on the
-    /// stack.
+    /// Checks that no slice is borrowed and no exclusive operation is in progress. Plugin code may be on the stack.
     fn may_tick(&self) -> Result<(), Error> {
-        let core = &self.inner.core;
-        core.world.slices.allow_change(&A_TICK)?;
-        // A job that cannot enter its module fails, and would then end without having run.
-        core.red.hot().may_open(&A_TICK)?;
+        self.inner.core.world.slices.allow_change(&A_TICK)?;
         match self.inner.busy.get() {
             Some(frame) => Err(Error::NotASafePoint { action: A_TICK, frame: frame.to_owned() }),
             None => Ok(()),
@@ -138,8 +136,8 @@ impl Runtime {
     }
 
     /// Runs a safe point: runs posted closures, a requested reload and a requested collection, and frees memory. Has no effect while
-    /// code of a plugin or script, or a hook of a native class, is on the stack. Only logs a warning on the stack of a coroutine. Runs no
-    /// posted closures if the stack is nearly exhausted.
+    /// code of a plugin or script, or a hook of a native class, is on the stack. Only logs a warning on the stack of a coroutine. If the
+    /// stack is nearly exhausted, posted closures of modules stay queued until a later safe point.
     ///
     /// # Examples
     /// ```rust
