@@ -130,6 +130,10 @@ impl Runtime {
             red.afterwards(Box::new(move || drop(last)));
             return;
         }
+        // On the stack of a coroutine, no code of a module can run: jobs would leak their captures, and exit hooks would not run.
+        if !red.hot().stack().is_here() && unended::end_later(Self { inner: Rc::clone(&self.inner) }) {
+            return;
+        }
         // Listeners and posted closures start no exclusive operation, as in `shutdown`. Otherwise they could create a Master that is never
         // unloaded.
         // A listener may have kept a handle, which remains usable after the guard is dropped. Dropping this handle ends the host again.
@@ -175,6 +179,7 @@ impl Drop for Busy<'_> {
 /// Both [`Runtime::shutdown`] and dropping the last handle wait for unloads in progress, at most for
 /// [`UnloadPolicy::shutdown`](crate::UnloadPolicy::shutdown). [`Runtime::shutdown`] also waits for finalizers. If a thread-local variable
 /// contains a runtime, the runtime ends with the thread. The platform determines if thread-local variables of the main thread are dropped.
+/// If a coroutine drops the last handle, the runtime ends with its thread, or when the thread builds a host.
 ///
 /// # Examples
 /// ```rust

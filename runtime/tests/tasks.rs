@@ -133,6 +133,24 @@ fn tickers_run_on_the_stack_of_a_coroutine() {
     assert_eq!((ticks.get(), host.game_time()), (1, Duration::from_secs(1)));
 }
 
+#[test]
+fn a_last_handle_dropped_on_a_coroutine_drops_the_captures_of_jobs_later() {
+    let (record, host, robot) = playing("chores");
+    call(&host, robot, "beat", &[Value::U32(100)]);
+    let mut coroutine: Coroutine<(), (), ()> = Coroutine::new(move |_yielder: &Yielder<(), ()>, ()| drop(host));
+    coroutine.resume(());
+    assert_log(&record, &expect![[""]]);
+    let next = support::builder().build().expect("a host");
+    assert_log(
+        &record,
+        &expect![[r#"
+            the beating timer is dropped (build 0)
+            exit: the module of a posted closure is not available: it does not exist yet, is being built or replaced, or has ended (build 0)
+        "#]],
+    );
+    drop(next);
+}
+
 /// Runs a tick in each of many nested frames. Returns after `left` frames in which the stack was too small for a call of the robot.
 fn tick_deeper(host: &Runtime, robot: ObjectHandle, left: u32) {
     let frame = black_box([0_u8; 256]);

@@ -1,8 +1,8 @@
 //! Warns about a runtime that still has a handle when its thread ends. Such a handle is owned by a callback of the runtime, or was on the
 //! stack when the process called `exit`. The runtime is not shut down at this point, because thread-local variables that the runtime needs
-//! may already be destroyed.
+//! may already be destroyed. Also keeps runtimes whose last handle was dropped on the stack of a coroutine, where no runtime can end.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::path::PathBuf;
 use std::sync::mpsc::channel;
 use std::thread;
@@ -17,6 +17,11 @@ const LONGEST: Duration = Duration::from_secs(2);
 
 thread_local! {
     static HERE: Runtimes = const { Runtimes(RefCell::new(Vec::new())) };
+    /// Last handles of runtimes that end later. Only used once a handle exists: the platform may destroy thread-local variables in reverse
+    /// order of their first use, and a runtime needs other such variables to end.
+    static LAST: RefCell<Vec<Runtime>> = const { RefCell::new(Vec::new()) };
+    /// Set if `LAST` contains a handle.
+    static HAS_LAST: Cell<bool> = const { Cell::new(false) };
 }
 
 struct Runtimes(RefCell<Vec<WeakRuntime>>);
@@ -59,8 +64,22 @@ fn log_warning(callbacks: String, folder: PathBuf) {
     }
 }
 
-/// Registers a runtime of this thread. The end of the thread then logs the warning if a handle of the runtime remains.
+/// Keeps the last handle of a runtime until this thread builds a further runtime or ends. Drops the handle and returns `false` if the
+/// thread-local variables of this thread are already destroyed.
+pub(super) fn end_later(last: Runtime) -> bool {
+    let is_kept = LAST.try_with(|kept| kept.borrow_mut().push(last)).is_ok();
+    HAS_LAST.set(is_kept);
+    is_kept
+}
+
+/// Registers a runtime of this thread. The end of the thread then logs the warning if a handle of the runtime remains. Also ends the
+/// runtimes of [`end_later`].
 pub(super) fn watch(runtime: &Runtime) {
+    if HAS_LAST.replace(false) {
+        // The list is not borrowed while its runtimes end, because their callbacks may build runtimes.
+        let ended = LAST.try_with(RefCell::take);
+        drop(ended);
+    }
     let weak = runtime.downgrade();
     // Fails if the runtime is built while its thread ends. No warning is logged for such a runtime.
     let _unwatched = HERE.try_with(|here| {
