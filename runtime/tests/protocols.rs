@@ -377,6 +377,35 @@ fn a_shutdown_drops_registrations_that_own_the_host() {
     assert!(error.contains("is not available"), "{error}");
 }
 
+thread_local! {
+    /// Host of a generator. Stored in a thread-local, because a generator must be `Send` and a host is not.
+    static HOST: RefCell<Option<WeakRuntime>> = const { RefCell::new(None) };
+}
+
+#[test]
+#[expect(deprecated, reason = "yields below a host frame, without access to the generator's scope")]
+fn a_suspended_lookup_of_a_coroutine_forms_no_cycle_with_later_lookups() {
+    let host = Runtime::builder().build().expect("a host");
+    host.calls().add_protocol(PlainProtocol::new("db")).expect("it is free");
+    let suspends = Cell::new(true);
+    let resolver = move |_: &ZCallName| {
+        if suspends.replace(false) {
+            generator::yield_with(false);
+        }
+        Ok(Answer::Function(Resolved::new(signature("-> u32"), |mut call: Call<'_>| call.set_result(7_u32))))
+    };
+    host.calls().add_resolver("db", 0, "tables", resolver).expect("there is the protocol");
+    HOST.set(Some(host.downgrade()));
+    let mut lookup = generator::Gn::<()>::new_opt(0x1_0000, || {
+        let host = HOST.take().and_then(|host| host.upgrade()).expect("it is there");
+        host.calls().resolve("db:/objects").is_ok()
+    });
+    assert_eq!(lookup.resume(), Some(false));
+    let found = host.calls().resolve("db:/objects");
+    assert!(found.is_ok(), "{found:?}");
+    assert_eq!(lookup.resume(), Some(true));
+}
+
 #[test]
 fn only_pure_functions_are_called_before_a_commit() {
     let (host, log) = (Rc::new(RefCell::new(None::<WeakRuntime>)), Rc::new(RefCell::new(Vec::new())));

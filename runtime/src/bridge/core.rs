@@ -124,6 +124,7 @@ impl Core {
         let explicit = Rc::new(Explicit::new(Rc::clone(chain.modules())));
         let red = RedStack::new(Rc::new(HotFrames::new(Rc::clone(zcalls.epoch()))));
         world.stack.keep_free(HotFrames::RESERVE, red.hot().stack());
+        chain.set_stack(red.hot().stack());
         let pairs = Rc::new(Pairs::default());
         let fast_paths = Rc::new(FastPaths::new(&red, &pairs, &world));
         let core = Rc::new(Self {

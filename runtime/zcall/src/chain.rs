@@ -2,8 +2,11 @@
 //! until a resolver returns a function. If no resolver does, the error lists the called resolvers. Unresolved names are not cached, so the
 //! next lookup of such a name calls the resolvers again.
 
+use std::cell::OnceCell;
 use std::fmt;
 use std::rc::Rc;
+
+use alcedo_abi::stack::StackSpan;
 
 use crate::boundary::{CallError, catch_panics};
 use crate::call::Resolved;
@@ -134,8 +137,10 @@ pub struct ResolverChain {
     /// Entries of protocols, in order of addition. Each change replaces the whole slice, so that running lookups keep their snapshot. A
     /// protocol has two entries only while the module that added the first entry is suspended.
     entries: RefCell<Rc<[Entry]>>,
-    /// Names of the running lookups, outermost first. Excludes names of built-in protocols.
-    in_progress: InProgress<ZCallName>,
+    /// Names of the running lookups, outermost first. Excludes names of built-in protocols. The flag is set if the lookup runs on the stack
+    /// of a coroutine.
+    in_progress: InProgress<(ZCallName, bool)>,
+    stack: OnceCell<StackSpan>,
     modules: Rc<ModuleStatuses>,
 }
 
@@ -161,6 +166,12 @@ impl ResolverChain {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Sets the stack of the game thread. A lookup on this stack then counts no suspended lookup of a coroutine as its outer lookup. Has no
+    /// effect if the stack is set.
+    pub fn set_stack(&self, stack: StackSpan) {
+        let _first = self.stack.set(stack);
     }
 
     /// Adds a protocol without resolvers.
@@ -420,10 +431,13 @@ impl ResolverChain {
     }
 
     /// Lists a running lookup until the returned guard is dropped.
-    fn enter(&self, name: &ZCallName) -> Result<Entered<'_, ZCallName>, CallError> {
+    fn enter(&self, name: &ZCallName) -> Result<Entered<'_, (ZCallName, bool)>, CallError> {
         let mut chain = Vec::new();
-        self.in_progress.each(|known| {
-            if !chain.is_empty() || *known == *name {
+        let is_coroutine = self.stack.get().is_some_and(|stack| !stack.is_here());
+        self.in_progress.each(|(known, is_of_coroutine)| {
+            // While code runs on the stack of the thread, the coroutines are suspended.
+            let is_outer = is_coroutine || !*is_of_coroutine;
+            if is_outer && (!chain.is_empty() || *known == *name) {
                 chain.push(known.to_string());
             }
         });
@@ -437,7 +451,7 @@ impl ResolverChain {
         if self.in_progress.len() == DEEPEST {
             return Err(CallError::other(format!("`{name}` is the {DEEPEST}th name that is resolved for another")));
         }
-        Ok(self.in_progress.enter(name.clone()))
+        Ok(self.in_progress.enter((name.clone(), is_coroutine)))
     }
 }
 
