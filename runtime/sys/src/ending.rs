@@ -7,7 +7,8 @@
 
 use std::collections::HashSet;
 use std::fmt;
-use std::mem::ManuallyDrop;
+use std::mem::{self, ManuallyDrop};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
@@ -215,7 +216,10 @@ impl Ending {
     }
 
     fn close(&mut self) {
-        let Some((mapping, staged)) = self.parts.take() else { return };
+        let Some((mapping, staged)) = self.parts.take() else {
+            // An earlier call has panicked, for example in a log subscriber. The image may still be mapped.
+            return self.finish_parked("a panic has interrupted its closing".to_owned());
+        };
         let ledger = self.share.ledger().map(Arc::clone);
         if let Some(live_heap) = self.policy.live_heap {
             self.report.leaked_heap_bytes = live_heap();
@@ -253,7 +257,9 @@ impl Ending {
     }
 
     fn finish_parked(&mut self, reason: String) {
-        tracing::warn!(path = %self.path.display(), reason, "an image stays mapped");
+        // Ignores a panic of a log subscriber, and leaks its payload, because the drop of the payload may panic again.
+        let log = || tracing::warn!(path = %self.path.display(), reason, "an image stays mapped");
+        let _lost = catch_unwind(AssertUnwindSafe(log)).map_err(mem::forget);
         if let Some(ledger) = self.share.ledger() {
             finish(ledger, &mut self.report);
         }
