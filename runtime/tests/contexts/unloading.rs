@@ -117,6 +117,18 @@ fn e4_a_panicking_callback_stops_nothing_and_is_on_the_ticket() {
 }
 
 #[test]
+fn a_panicking_log_subscriber_does_not_keep_a_slim_loaded() {
+    for target in ["alcedo_runtime::load::context::unloading", "alcedo_runtime::load::context::event"] {
+        let record = support::record(target);
+        record.fail();
+        let contexts = runtime().contexts();
+        let slim = slim(&contexts, "panicking logs");
+        slim.on_unloading(0, |_| panic!("on purpose"));
+        gone(&slim.begin_unload().expect("it is collectible"));
+    }
+}
+
+#[test]
 fn e4_a_panicking_exit_hook_stops_nothing_and_is_on_the_ticket() {
     let contexts = runtime().contexts();
     let slim = contexts.create_slim("e4").expect("the name is free");

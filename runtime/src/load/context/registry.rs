@@ -32,6 +32,7 @@ use crate::load::park_reason::ReportedWarnings;
 use crate::load::permissions::{self, PermissionPolicy};
 use crate::load::tables::HostTables;
 use crate::logs::Logs;
+use crate::panic_guard;
 use crate::sync::lock;
 use crate::unload::background::BackgroundUnloader;
 use crate::unload::policy::UnloadPolicy;
@@ -296,8 +297,12 @@ impl ContextRegistry {
     /// context. Dropping the callback then starts the unload of the second context. To limit the stack depth, deeply nested unloads are
     /// passed to the background unloader.
     pub(super) fn drive(&self, ticket: UnloadTicket) {
-        let is_over = Inside::enter().is_some_and(|_inside| ticket.poll().is_over());
-        if !is_over {
+        // Catches a panic of a log subscriber or a host callback. The background unloader polls the ticket again.
+        let polled = Inside::enter().map(|_inside| panic_guard::caught(|| ticket.poll().is_over()));
+        if let Some(Err(message)) = &polled {
+            panic_guard::log(|| tracing::error!(message, "an unload panicked; it is polled again"));
+        }
+        if polled != Some(Ok(true)) {
             self.unloader.watch(ticket);
         }
     }

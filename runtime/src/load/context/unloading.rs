@@ -17,6 +17,7 @@ use crate::load::context::free_module::FreeModule;
 use crate::load::context::registry::ContextRegistry;
 use crate::load::context_id::ContextId;
 use crate::load::error::context::ContextError;
+use crate::panic_guard;
 use crate::unload::blockers::kept_by;
 use crate::unload::modules::ModuleUnloads;
 use crate::unload::policy::UnloadPolicy;
@@ -175,8 +176,10 @@ impl SpaceUnload {
         }
         if self.is_failed_load {
             // Raises no event, because the generation is not parked.
-            parked.iter().for_each(|image| tracing::warn!(image, "a failed load leaves an image mapped"));
             self.registry.upgrade().iter().for_each(|registry| registry.note_parked(&parked));
+            for image in &parked {
+                panic_guard::log(|| tracing::warn!(image, "a failed load leaves an image mapped"));
+            }
             return;
         }
         self.generation.return_borrowed();
@@ -237,7 +240,8 @@ impl FreeContext {
         Ok(match begun {
             Ok((generation, begun)) => {
                 // Logs outside of the lock, because a log subscriber may access contexts.
-                tracing::debug!(context = self.title(), why, "a load context begins to unload");
+                // Continues after a panic of the subscriber, because only the first call announces the unload.
+                panic_guard::log(|| tracing::debug!(context = self.title(), why, "a load context begins to unload"));
                 self.announce(registry, &generation, begun)
             }
             Err(ticket) => ticket,
