@@ -82,19 +82,28 @@ struct Watching {
 
 impl Watching {
     fn run(mut self, callback: &dyn Fn(Result<UnloadTicket, ContextError>)) {
-        while self.watch.wait(&self.stopped, || self.slim.state() != ContextState::Alive) {
-            let replaced = self.slim.replace(&self.path);
-            let is_over = matches!(replaced, Err(ContextError::ContextUnloading { .. }));
-            if let Err(message) = panic_guard::caught(|| callback(replaced)) {
-                let slim = &self.slim;
-                panic_guard::log(
-                    || tracing::error!(%slim, message, "the callback of the watch panicked; the watch continues"),
-                );
-            }
-            if is_over {
-                return;
+        loop {
+            // Catches a panic of the callback, of a listener or of a log subscriber.
+            match panic_guard::caught(|| self.replace_once(callback)) {
+                Ok(true) => {}
+                Ok(false) => return,
+                Err(message) => {
+                    let slim = &self.slim;
+                    panic_guard::log(|| tracing::error!(%slim, message, "the watch panicked; the watch continues"));
+                }
             }
         }
+    }
+
+    /// Waits for a change, and then replaces the Slim. Returns false if the watch is over.
+    fn replace_once(&mut self, callback: &dyn Fn(Result<UnloadTicket, ContextError>)) -> bool {
+        if !self.watch.wait(&self.stopped, || self.slim.state() != ContextState::Alive) {
+            return false;
+        }
+        let replaced = self.slim.replace(&self.path);
+        let is_over = matches!(replaced, Err(ContextError::ContextUnloading { .. }));
+        callback(replaced);
+        !is_over
     }
 }
 
@@ -103,7 +112,7 @@ impl Drop for SlimWatch {
     fn drop(&mut self) {
         self.stop = None;
         if let Some(thread) = self.thread.take().filter(|thread| thread.thread().id() != thread::current().id()) {
-            // Cannot fail, because the thread catches all panics of callbacks.
+            // Cannot fail, because the thread catches all panics.
             let _ended = thread.join();
         }
     }
