@@ -7,6 +7,7 @@ use std::path::Path;
 
 use alcedo_sys::plain_file::{self, PlainFileError};
 
+use crate::panic_guard;
 use crate::world::error::WorldError;
 use crate::world::format::{HEAD, check_head};
 
@@ -32,7 +33,8 @@ pub(super) fn replace<T>(path: &Path, write: impl FnOnce(&mut File) -> Result<T,
     // Flushes the folder to the disk, because the folder contains the new file name. The file is already replaced.
     #[cfg(unix)]
     if let Err(error) = File::open(folder).and_then(|folder| folder.sync_all()) {
-        tracing::warn!(%error, "{} was saved, but its folder cannot be flushed to the disk", path.display());
+        let path = path.display();
+        panic_guard::log(|| tracing::warn!(%error, "{path} was saved, but its folder cannot be flushed to the disk"));
     }
     Ok(written)
 }
