@@ -32,6 +32,7 @@ use crate::handles::{ModuleId, ObjectHandle};
 use crate::lease::{LeaseKind, Leases};
 use crate::logs;
 use crate::object::World;
+use crate::panic_guard;
 use crate::unheard;
 
 use inbox::Message;
@@ -414,7 +415,9 @@ impl Tasks {
             let tag = gate.tag();
             if let Some(count) = self.failures.note(tag.generation.0, &(&what, logs::location(error))) {
                 let times = times(count);
-                tracing::error!(module = %tag.name, generation = %tag.generation, %error, "a {what} failed and ends{times}");
+                panic_guard::log(
+                    || tracing::error!(module = %tag.name, generation = %tag.generation, %error, "a {what} failed and ends{times}"),
+                );
                 unheard::print(&format_args!("a {what} failed and ends{times}: {error}"));
             }
         }
@@ -431,7 +434,7 @@ impl Tasks {
             Ok(())
         });
         if let Err(error) = ran {
-            tracing::error!(%error, "a closure that the host posted failed");
+            panic_guard::log(|| tracing::error!(%error, "a closure that the host posted failed"));
             unheard::print(&format_args!("a closure that the host posted failed: {error}"));
         }
     }
@@ -480,7 +483,9 @@ struct DropFailed {
 impl DropFailed {
     fn log(&self) {
         let (tag, error, what) = (self.gate.tag(), &self.error, &self.what);
-        tracing::error!(module = %tag.name, generation = %tag.generation, %error, "values held by a {what} failed to drop");
+        panic_guard::log(
+            || tracing::error!(module = %tag.name, generation = %tag.generation, %error, "values held by a {what} failed to drop"),
+        );
         unheard::print(&format_args!("values held by a {what} failed to drop: {error}"));
     }
 }

@@ -12,6 +12,7 @@ use crate::load::context::event::ContextEventKind;
 use crate::load::context::masters::Masters;
 use crate::load::master::loads::{GenerationUnload, Loads, ids};
 use crate::load::master::unloads::{DelayedExits, OneUnload};
+use crate::panic_guard;
 use crate::unheard;
 use crate::unload::job::ModuleUnload;
 use crate::unload::modules::ModuleUnloads;
@@ -188,14 +189,14 @@ fn tend(core: &Core, loads: &Loads, unload: &OneUnload) -> bool {
             core.owned_values.forget(&unload.modules);
             unload.modules.iter().for_each(|module| core.world.slices.forget(module.0));
             if let Some(report) = ticket.end_report() {
-                tracing::info!(%generation, "{report}");
+                panic_guard::log(|| tracing::info!(%generation, "{report}"));
             }
             loads.registry.masters.forget(*generation);
             raise(loads, unload, ContextEventKind::Dead);
         }
         ContextState::Parked => {
             let lines = ticket.parked_lines();
-            tracing::warn!(%generation, "{}", ticket.report());
+            panic_guard::log(|| tracing::warn!(%generation, "{}", ticket.report()));
             unheard::print(&ticket.report());
             loads.unloads.parked.borrow_mut().extend(lines.iter().cloned());
             raise(loads, unload, ContextEventKind::Parked(lines));
@@ -203,7 +204,7 @@ fn tend(core: &Core, loads: &Loads, unload: &OneUnload) -> bool {
         ContextState::Blocked if !unload.logged_blocked.get() => {
             let report = ticket.report();
             if report.is_late() && !unload.logged_blocked.replace(true) {
-                tracing::warn!(%generation, "{report}");
+                panic_guard::log(|| tracing::warn!(%generation, "{report}"));
                 unheard::print(&report);
             }
             if !unload.raised_blocked.replace(true) {
