@@ -154,6 +154,18 @@ fn a_blocked_unload_is_logged_once_and_not_before_a_second() {
 }
 
 #[test]
+fn a_panicking_log_subscriber_loses_no_event_of_an_unload() {
+    let (record, host, events) = stage(patient());
+    drop(record);
+    let record = support::record("alcedo_runtime::load::master::in_progress");
+    record.fail();
+    let ticket = host.unload_master().expect("a Master").ticket;
+    assert_gone(&host, &ticket);
+    assert_eq!(unblocked(&events), ["Unloading Master 1", "Unloaded Master 1", "Dead Master 1"]);
+    drop(host);
+}
+
+#[test]
 fn no_new_lease_starts_after_the_unload_began() {
     let (_record, host, _) = stage(patient());
     let refused = Rc::new(RefCell::new(None));
