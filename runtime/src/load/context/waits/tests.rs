@@ -17,7 +17,7 @@ fn format_chain(chain: &[LoadStep]) -> String {
 fn end(table: &mut Table<u8>, thread: u8, count: usize) -> bool {
     let steps = table.threads.get(&thread).map_or(&[][..], |row| &row.steps);
     let numbers: Vec<_> = steps.iter().rev().take(count).map(|step| step.number).collect();
-    numbers.into_iter().fold(false, |has_claimed, number| table.end(thread, number) || has_claimed)
+    numbers.into_iter().filter(|number| table.end(thread, *number)).count() > 0
 }
 
 /// Runs actions of numbered threads and checks the result of the last action. `1?a` means that thread 1 requests `a`, and `1+a` that thread
