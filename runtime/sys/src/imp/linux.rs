@@ -131,10 +131,7 @@ pub(crate) fn forbids_code(folder: &Path) -> bool {
 /// Returns the resident memory in KiB. Prefers the exact sum, because the fast counters of the kernel lag by some pages per thread.
 pub(crate) fn rss_kib() -> io::Result<u64> {
     let exact = fs::read_to_string("/proc/self/smaps_rollup").ok().and_then(|text| field(&text, "Rss:"));
-    match exact {
-        Some(kib) => Ok(kib),
-        None => status("VmRSS:"),
-    }
+    exact.map_or_else(|| status("VmRSS:"), Ok)
 }
 
 pub(crate) fn open_fds() -> io::Result<usize> {
