@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use std::{fs, ptr};
 
 use super::c::{kernel, library};
+use super::signal_tables::release_table;
 use super::stacks::parse_syscall;
 
 /// Maximum number of concurrent runs with a record. Further runs are only counted.
@@ -190,9 +191,9 @@ fn tid_of(state: u64) -> i32 {
 }
 
 /// Adds a record for a new run of the dispatcher. Returns `None` if all records are in use.
-pub(super) fn enter(signal: c_int, frame: &Frame, release: impl Fn(usize)) -> Option<RunGuard> {
+pub(super) fn enter(signal: c_int, frame: &Frame) -> Option<RunGuard> {
     let tid = kernel::own_tid();
-    end_where(|run, known| run == tid && known.load().is_left_by_arrival_of(frame), &release);
+    end_where(|run, known| run == tid && known.is_left_by_arrival_of(frame));
     let run = RUNS.iter().find(|run| {
         let taken = run.state.compare_exchange(0, CHANGING, Ordering::SeqCst, Ordering::SeqCst);
         taken.is_ok()
@@ -207,37 +208,39 @@ pub(super) fn enter(signal: c_int, frame: &Frame, release: impl Fn(usize)) -> Op
     Some(RunGuard { run, state })
 }
 
-/// Ends the runs that the calling thread leaves by a jump to `target`.
-pub(super) fn jumps(target: usize, release: impl Fn(usize)) {
-    let tid = kernel::own_tid();
-    end_where(|run, frame| run == tid && frame.load().is_left_by_jump_to(target), &release);
+/// Ends the runs of the handlers that the calling thread is about to leave by a jump through this buffer.
+pub(super) fn jumps(buffer: &JumpBuffer) {
+    if is_any()
+        && let Some(target) = target_of(buffer)
+    {
+        let tid = kernel::own_tid();
+        end_where(|run, frame| run == tid && frame.is_left_by_jump_to(target));
+    }
 }
 
-pub(super) fn is_any() -> bool {
+fn is_any() -> bool {
     RUN_COUNT.load(Ordering::SeqCst) != 0
 }
 
-/// Ends the runs for which `is_left` returns `true` for their thread and frame. A later run that reuses a record is not affected, because
-/// the state of the record then differs.
-fn end_where(is_left: impl Fn(i32, &FrameCell) -> bool, release: &impl Fn(usize)) {
+/// Ends the runs for which `is_left` returns `true` for their thread and frame, and releases their tables. A later run that reuses a record
+/// is not affected, because the state of the record then differs.
+fn end_where(is_left: impl Fn(i32, &Frame) -> bool) {
     if !is_any() {
         return;
     }
     for run in &RUNS {
         let state = run.state.load(Ordering::SeqCst);
-        if tid_of(state) != 0 && is_left(tid_of(state), &run.frame) {
-            run.end(state).into_iter().filter(|table| *table != 0).for_each(release);
+        if tid_of(state) != 0 && is_left(tid_of(state), &run.frame.load()) {
+            run.end(state).into_iter().filter(|table| *table != 0).for_each(release_table);
         }
     }
 }
 
 /// Ends the runs whose thread has exited or has left the handler. Handlers must not call this function, because it reads files.
-pub(super) fn end_abandoned(release: impl Fn(usize)) {
-    let is_over = |tid, frame: &FrameCell| {
-        let frame = frame.load();
+pub(super) fn end_abandoned() {
+    end_where(|tid, frame| {
         !kernel::thread_exists(tid) || stack_of(tid).is_some_and(|stack| frame.is_left_by_thread_at(stack))
-    };
-    end_where(is_over, &release);
+    });
 }
 
 pub(super) fn reading(table: usize) -> Vec<Running> {
@@ -273,7 +276,7 @@ fn instant(then: u64) -> Instant {
 }
 
 /// Returns the stack pointer stored in a `jmp_buf`. Returns `None` if the encoding of the pointer is unknown.
-pub(super) fn target_of(buffer: &JumpBuffer) -> Option<usize> {
+fn target_of(buffer: &JumpBuffer) -> Option<usize> {
     /// Index in glibc's buffer. The value is XORed with a per-thread word and rotated by 17 bits.
     const STACK: usize = 6;
     Some(buffer[STACK].rotate_right(17) ^ library::pointer_guard()?)

@@ -9,7 +9,7 @@ use super::c::callbacks::Event;
 use super::c::kernel::{self, Timer, c_setitimer, c_timer_delete, fail};
 use super::hooks::{hooks, passes_own_memory, share};
 use super::requests::IoBlock;
-use super::{altstack, async_fds, children, locals, requests, signals, timers};
+use super::{altstack, async_fds, children, handlers, locals, requests, timers};
 use crate::ledger::uses::UseKind;
 
 hooks! {
@@ -154,7 +154,7 @@ fn notifying(mode: c_int, event: *const c_void) -> *const c_void {
 /// Reports that the module is about to jump to the target of this buffer. `setjmp` or a variant of `setjmp` has filled the buffer.
 pub unsafe extern "C" fn jumps(_image: *const c_void, buffer: *const c_void) {
     // SAFETY: our caller promises a filled buffer of at least eight words.
-    signals::jumps(unsafe { &*buffer.cast() });
+    handlers::jumps(unsafe { &*buffer.cast() });
 }
 
 unsafe extern "C" {

@@ -13,8 +13,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::c::kernel::{errno, set_errno};
 use super::c::signals::{self, COUNT, bit, disposition, is_in, is_ours, nothing};
-use super::handlers::{self, Frame, JumpBuffer, RunGuard, Running};
-use super::signal_tables::{Entry, InUse, Table, Tables, release_table};
+use super::handlers::{self, Frame, RunGuard, Running};
+use super::signal_tables::{Entry, InUse, Table, Tables};
 use super::{handler_arguments, onstack};
 use crate::ledger::disposition::{Disposition, Effect};
 
@@ -204,16 +204,9 @@ pub(super) fn running(owner: usize) -> Vec<Running> {
     found
 }
 
-/// Ends the runs of the handlers that the calling thread is about to leave by a jump through this buffer.
-pub(super) fn jumps(buffer: &JumpBuffer) {
-    if handlers::is_any() {
-        handlers::target_of(buffer).into_iter().for_each(|target| handlers::jumps(target, release_table));
-    }
-}
-
 /// Ends abandoned runs. Then calls `see` with each replaced table that may still be read, until `see` returns a value.
 fn visit_retired<T>(see: impl FnMut(&Table) -> Option<T>) -> Option<T> {
-    handlers::end_abandoned(release_table);
+    handlers::end_abandoned();
     Tables::lock().visit_retired(see)
 }
 
@@ -222,7 +215,7 @@ impl Reading {
     fn of(signal: c_int, info: &libc::siginfo_t, context: &libc::ucontext_t) -> Self {
         let here = 0_u8;
         let frame = Frame::of(context, ptr::from_ref(&here).addr());
-        let run = handlers::enter(signal, &frame, release_table);
+        let run = handlers::enter(signal, &frame);
         let table = InUse::of(signal);
         if let (Some(table), Some(run)) = (&table, &run) {
             run.reads(ptr::from_ref(table.0).expose_provenance());
