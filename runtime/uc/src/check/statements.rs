@@ -31,10 +31,6 @@ impl Body<'_, '_> {
         body
     }
 
-    fn outside(&self, id: &'static str, span: Span, message: &str, hint: &str) -> Reported {
-        self.report(self.error(id, span, message).hint(hint))
-    }
-
     /// Checks a statement. Returns `None` for a declaration, because declarations produce no code.
     fn statement(&mut self, statement: &ast::Stmt) -> Found<Option<StmtKind>> {
         let span = statement.span;
@@ -105,24 +101,14 @@ impl Body<'_, '_> {
             ast::StmtKind::Return(value) => self.return_statement(value.as_ref(), span)?,
             ast::StmtKind::Assert(condition) => StmtKind::Assert(self.condition(condition)?),
             ast::StmtKind::Goto(_) => {
-                let hint = "write a loop, or leave one with `break`";
-                return Err(self.outside("uc-goto", span, "`goto` is outside of the language", hint));
+                let error = self.error("uc-goto", span, "`goto` is outside of the language");
+                return Err(self.report(error.hint("write a loop, or leave one with `break`")));
             }
             ast::StmtKind::Stop => {
-                return Err(self.outside(
-                    "uc-state",
-                    span,
-                    "`stop`, for the code of states, is outside of the language",
-                    "",
-                ));
+                return self.refuse("uc-state", span, "`stop`, for the code of states, is outside of the language");
             }
             ast::StmtKind::Label(_) => {
-                return Err(self.outside(
-                    "uc-goto",
-                    span,
-                    "labels, for `goto` and states, are outside of the language",
-                    "",
-                ));
+                return self.refuse("uc-goto", span, "labels, for `goto` and states, are outside of the language");
             }
             ast::StmtKind::Directive(text) => {
                 return Err(self.report(crate::parse::directive_outside(text, self.at(span))));
