@@ -7,7 +7,6 @@ use std::path::Path;
 
 use alcedo_sys::plain_file::{self, PlainFileError};
 
-use crate::panic_guard;
 use crate::world::error::WorldError;
 use crate::world::format::{HEAD, check_head};
 
@@ -34,7 +33,8 @@ pub(super) fn replace<T>(path: &Path, write: impl FnOnce(&mut File) -> Result<T,
     #[cfg(unix)]
     if let Err(error) = File::open(folder).and_then(|folder| folder.sync_all()) {
         let path = path.display();
-        panic_guard::log(|| tracing::warn!(%error, "{path} was saved, but its folder cannot be flushed to the disk"));
+        let log = || tracing::warn!(%error, "{path} was saved, but its folder cannot be flushed to the disk");
+        crate::panic_guard::log(log);
     }
     Ok(written)
 }
