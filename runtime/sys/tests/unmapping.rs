@@ -282,6 +282,39 @@ fn a_thread_in_the_host_keeps_its_stack_but_not_code() {
     }
 }
 
+/// Log subscriber that panics at each event.
+struct Panicking;
+
+impl tracing::Subscriber for Panicking {
+    fn enabled(&self, _: &tracing::Metadata<'_>) -> bool {
+        true
+    }
+
+    fn new_span(&self, _: &tracing::span::Attributes<'_>) -> tracing::span::Id {
+        tracing::span::Id::from_u64(1)
+    }
+
+    fn record(&self, _: &tracing::span::Id, _: &tracing::span::Record<'_>) {}
+
+    fn record_follows_from(&self, _: &tracing::span::Id, _: &tracing::span::Id) {}
+
+    fn event(&self, _: &tracing::Event<'_>) {
+        panic!("the subscriber fails on purpose");
+    }
+
+    fn enter(&self, _: &tracing::span::Id) {}
+
+    fn exit(&self, _: &tracing::span::Id) {}
+}
+
+#[test]
+fn a_panicking_log_subscriber_does_not_prevent_parking() {
+    let library = Library::new();
+    let (ending, _ledger) = library.map().begin_end(AT_ONCE);
+    let state = tracing::subscriber::with_default(Panicking, || ending.park());
+    assert!(matches!(state, EndState::Parked { .. }), "{state:?}");
+}
+
 #[test]
 fn an_abandoned_ending_names_the_holders_and_keeps_the_image_working() {
     let (library, seen) = (Library::new(), Seen::new(Mode::UntilGo, 0));
