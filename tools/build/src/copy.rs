@@ -255,13 +255,16 @@ fn is_copied(file: &Path) -> bool {
     file.components().all(|part| matches!(part, Component::Normal(name) if !is_hidden(name)))
 }
 
-fn is_hidden(name: &OsStr) -> bool {
+pub(crate) fn is_hidden(name: &OsStr) -> bool {
     name.to_string_lossy().starts_with('.')
 }
 
+/// File in a folder of generated files, for example in a target folder of cargo.
+pub(crate) const TAG: &str = "CACHEDIR.TAG";
+
 /// Returns `true` for a target folder of cargo, recognized by its name or by one of two files that cargo creates in it.
-fn is_built(dir: &Path, folder: &Path) -> bool {
-    let marks = ["CACHEDIR.TAG", ".rustc_info.json"];
+pub(crate) fn is_built(dir: &Path, folder: &Path) -> bool {
+    let marks = [TAG, ".rustc_info.json"];
     folder == Path::new("target") || marks.iter().any(|mark| dir.join(folder).join(mark).is_file())
 }
 

@@ -1,6 +1,7 @@
 //! Reports changes to sources. `debounce.rs` decides which files are sources, and when a burst of changes is over. Cargo decides which
 //! crates to compile.
 
+use crate::copy::{TAG, is_built, is_hidden};
 use crate::debounce::{is_cargo_file, is_made_by_tools, is_source, is_source_folder};
 use crate::error::WatchError;
 use crate::record::cargo_files;
@@ -9,6 +10,7 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
 use notify::event::{AccessKind, AccessMode, ModifyKind};
 use notify::{Event, EventKind, RecursiveMode};
 use std::collections::BTreeSet;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::thread;
@@ -26,6 +28,9 @@ pub struct SourceEvent {
 
 /// Folder of cargo's configuration, next to a manifest.
 const CONFIGURATION: &str = ".cargo";
+
+/// Limit of watched folders for each folder that a build script lists.
+const MOST_FOLDERS: usize = 1_000;
 
 /// Event that the operating system has reported, and its time.
 type Raw = (Duration, notify::Result<Event>);
@@ -93,8 +98,9 @@ impl SourceWatch {
     }
 
     /// Watches additional files with any name, for example the result of [`Artifact::inputs`](crate::Artifact::inputs): included files, and
-    /// sources outside the watched folders. A file need not exist. Files in target folders are skipped, because otherwise each build would
-    /// cause another build.
+    /// sources outside the watched folders. A file need not exist. For a folder that a build script lists, also watches the files in this
+    /// folder and its subfolders, up to 1,000 folders, without following links. Skips files in target folders, and hidden files of listed
+    /// folders, because otherwise each build would cause another build.
     ///
     /// # Examples
     /// ```no_run
@@ -110,8 +116,8 @@ impl SourceWatch {
         let (deep, flat) = &self.folders;
         let earlier: BTreeSet<_> = inputs.iter().filter_map(|file| file.parent()).map(Path::to_owned).collect();
         let mut new = BTreeSet::new();
-        for file in files.into_iter().filter(|file| !is_made_by_tools(file)) {
-            let file = real_path(file);
+        let files = files.into_iter().filter(|file| !is_made_by_tools(file)).map(real_path);
+        for file in files.flat_map(with_folders) {
             // Skips files in watched folders, because a second watch of a folder would replace its recursion mode.
             if !is_watched(&file, deep, flat) {
                 new.extend(file.parent().map(Path::to_owned).filter(|folder| !earlier.contains(folder)));
@@ -146,6 +152,28 @@ fn add_flat(watcher: &mut FolderWatch, folder: &Path) {
 fn real_path(file: PathBuf) -> PathBuf {
     let missing = || Some(file.parent()?.canonicalize().ok()?.join(file.file_name()?));
     file.canonicalize().ok().or_else(missing).unwrap_or(file)
+}
+
+/// Returns the path. For a folder, also returns the paths of [`TAG`] in this folder and in its subfolders. In `inputs`, such a path marks a
+/// folder whose content is an input.
+fn with_folders(path: PathBuf) -> Vec<PathBuf> {
+    let is_listed = path.is_dir() && !path.ancestors().any(|folder| folder.join(TAG).is_file());
+    let mut folders: Vec<_> = is_listed.then(|| path.clone()).into_iter().collect();
+    let mut at = 0;
+    while let Some(folder) = folders.get(at).filter(|_| folders.len() < MOST_FOLDERS) {
+        // Does not follow links, because a link may point to a parent folder.
+        let inner = fs::read_dir(folder).into_iter().flatten().flatten();
+        let inner = inner.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())).map(|entry| entry.path());
+        folders.extend(inner.filter(|folder| is_content(folder)).collect::<Vec<_>>());
+        at += 1;
+    }
+    folders.into_iter().take(MOST_FOLDERS).map(|folder| folder.join(TAG)).chain([path]).collect()
+}
+
+/// Returns `true` for a file or folder that belongs to the content of its folder, if a build script lists this folder.
+fn is_content(path: &Path) -> bool {
+    let parts = path.parent().zip(path.file_name());
+    parts.is_some_and(|(folder, name)| !is_hidden(name) && !is_built(folder, Path::new(name)))
 }
 
 /// Returns the folders to watch recursively, and the folders to watch without recursion. The sets are disjoint, because a second watch of a
@@ -189,17 +217,21 @@ fn listen(
             Err(_) => None,
         };
         for folder in arrived(watcher, event.as_ref()) {
+            let inputs = inputs.lock().unwrap_or_else(PoisonError::into_inner);
             let is_configuration = folder.ends_with(CONFIGURATION) && flat.contains(&folder);
-            if is_configuration || deep.contains(&folder) {
+            if is_configuration || deep.contains(&folder) || inputs.contains(&folder.join(TAG)) {
                 send(folder.clone());
             }
             let package = folder.ancestors().find(|dir| flat.iter().any(|flat| *flat == **dir));
             package.map(|dir| dir.join("Cargo.toml")).filter(|manifest| manifest.is_file()).into_iter().for_each(send);
-            let inputs = inputs.lock().unwrap_or_else(PoisonError::into_inner);
             inputs.iter().filter(|file| file.parent() == Some(&*folder) && file.is_file()).cloned().for_each(send);
         }
         let Some(event) = event else { continue };
-        let is_input = |path: &Path| inputs.lock().unwrap_or_else(PoisonError::into_inner).contains(path);
+        let is_input = |path: &Path| {
+            let inputs = inputs.lock().unwrap_or_else(PoisonError::into_inner);
+            let is_in_listed = || path.parent().is_some_and(|folder| inputs.contains(&folder.join(TAG)));
+            inputs.contains(path) || is_in_listed() && is_content(path)
+        };
         for path in event.paths {
             let is_source = || (is_source(&path) || is_cargo_file(&path)) && is_watched(&path, deep, flat);
             let is_folder = || is_arrival(event.kind) && is_below(&path, deep) && path.is_dir();

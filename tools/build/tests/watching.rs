@@ -144,6 +144,21 @@ fn files_of_a_failed_build_are_watched() {
 }
 
 #[test]
+fn files_of_a_folder_that_a_build_script_lists_are_watched() {
+    let scratch = Scratch::plugin();
+    ["data/deep/a.txt", "data/cache/CACHEDIR.TAG"].iter().for_each(|path| scratch.write(path, ""));
+    let watch = SourceWatch::new(&[scratch.path("src")]).unwrap();
+    watch.add_inputs([scratch.path("data")]);
+    let check = |act: &dyn Fn(), expected: &[&str]| check(&scratch, &watch, act, expected);
+
+    check(&|| scratch.write("data/deep/a.txt", "new"), &["data/deep/a.txt"]);
+    check(&|| scratch.write("data/b.txt", ""), &["data/b.txt"]);
+    check(&|| fs::create_dir(scratch.path("data/deep/new")).unwrap(), &["data/deep/new"]);
+    let others = ["data/cache/a.txt", "data/.a.txt.swp", "other.txt"];
+    check(&|| others.iter().for_each(|path| scratch.write(path, "")), &[]);
+}
+
+#[test]
 fn a_folder_that_is_not_there_is_an_error_that_names_it() {
     let scratch = Scratch::plugin();
     let error = SourceWatch::new(&[scratch.path("absent")]).unwrap_err();
