@@ -12,6 +12,7 @@ use std::{env, fs, io};
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::dep_info;
+use crate::record::manifest_folders;
 use crate::request::{BuildRequest, set_variables};
 
 /// Returns a string with all inputs of a build except sources. Equal strings mean equal inputs.
@@ -88,18 +89,14 @@ pub(crate) fn unchanged(note: &Path, inputs: &str) -> Option<PathBuf> {
 
 /// Records that `copy` was built from the inputs of `libraries`, which cargo has just built.
 pub(crate) fn note(note: &Path, inputs: &str, copy: &Path, libraries: &[&Path], manifest: &Path) -> io::Result<()> {
-    let mut files = BTreeSet::new();
+    let mut files = BTreeSet::<PathBuf>::new();
     for library in libraries {
-        for source in dep_info::read(&library.with_extension("d"))? {
-            files.extend(
-                source.ancestors().skip(1).map(|folder| folder.join("Cargo.toml")).filter(|path| path.is_file()),
-            );
-            files.insert(source);
-        }
+        files.extend(dep_info::read(&library.with_extension("d"))?);
     }
-    let folders = manifest.ancestors().skip(1);
+    let folders = manifest_folders(files.iter().map(PathBuf::as_path).chain([manifest]));
     files.extend(
         folders
+            .into_iter()
             .flat_map(|folder| ["Cargo.toml", "Cargo.lock"].map(|name| folder.join(name)))
             .filter(|path| path.is_file()),
     );

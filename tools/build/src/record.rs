@@ -3,8 +3,9 @@
 //!
 //! Unknown inputs count as changed, because an unnecessary run of cargo costs less than a stale library.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::call::CompilerCall;
@@ -112,15 +113,27 @@ fn changed_variable<'a>(
     names.into_iter().find(|name| last.get(*name) != seen.get(*name))
 }
 
+/// Returns the folders above `sources`, in which cargo searches for manifests. Adds the folders of workspaces that these manifests name.
+pub(crate) fn manifest_folders<'a>(sources: impl IntoIterator<Item = &'a Path>) -> BTreeSet<PathBuf> {
+    let above = sources.into_iter().flat_map(|source| source.ancestors().skip(1));
+    let mut folders: BTreeSet<_> = above.map(Path::to_owned).collect();
+    let named: Vec<_> = folders.iter().filter_map(|folder| named_workspace(folder)).collect();
+    folders.extend(named);
+    folders
+}
+
+/// Returns the folder of the workspace that the manifest in `folder` names. A member may name a workspace in any folder.
+fn named_workspace(folder: &Path) -> Option<PathBuf> {
+    let manifest: toml::Table = fs::read_to_string(folder.join("Cargo.toml")).ok()?.parse().ok()?;
+    let package = manifest.get("package").or_else(|| manifest.get("project"))?;
+    folder.join(package.get("workspace")?.as_str()?).canonicalize().ok()
+}
+
 /// Returns the manifests and build scripts of `sources`, and the configuration, lock file and toolchain of a cargo that runs in `dir`. A
 /// change to one of these files requires a build by cargo. The files need not exist.
 pub(crate) fn cargo_files(sources: &[PathBuf], dir: &Path, environment: &BTreeMap<OsString, OsString>) -> Vec<PathBuf> {
-    let ancestors = |path: &Path| path.ancestors().skip(1).map(Path::to_owned).collect::<Vec<_>>();
-    let mut folders: Vec<_> = sources.iter().flat_map(|source| ancestors(source)).collect();
-    folders.extend(dir.ancestors().map(Path::to_owned));
-    folders.sort();
-    folders.dedup();
-    let mut files: Vec<_> = folders
+    let manifest = dir.join("Cargo.toml");
+    let mut files: Vec<_> = manifest_folders(sources.iter().chain([&manifest]).map(PathBuf::as_path))
         .iter()
         .flat_map(|folder| ["Cargo.toml", "Cargo.lock", "build.rs"].map(|name| folder.join(name)))
         .collect();

@@ -13,7 +13,7 @@ use crate::error::BuildError;
 use crate::origin;
 use crate::processes::Processes;
 use crate::reason::CargoReason;
-use crate::record::{Inputs, Record, cargo_files};
+use crate::record::{Inputs, Record, cargo_files, manifest_folders};
 use crate::report::{Diagnostics, Unit, Units};
 use crate::request::BuildRequest;
 use crate::stamp::{self, Stamp, Stamps};
@@ -68,7 +68,7 @@ impl Recorder {
     pub(crate) fn new(records: Records, request: &BuildRequest<'_>) -> Self {
         let cargo = request.cargo();
         let (manifest, dir) = (request.manifest(), request.folder());
-        let locks = manifest.ancestors().skip(1).map(|folder| folder.join(LOCK_FILE));
+        let locks = manifest_folders([manifest.as_path()]).into_iter().map(|folder| folder.join(LOCK_FILE));
         let before = locks.map(|lock| (lock.clone(), Stamp::of(&lock))).collect();
         let args = request.build_args().into_iter().map(OsString::from);
         Self {
@@ -150,10 +150,6 @@ impl Recorder {
         libraries: &[(PathBuf, PathBuf)],
     ) -> Option<Record> {
         let dir = call.folder(&unit.root)?;
-        // A member may name a workspace in any folder, and the call does not contain this folder. Cargo writes the lock file there.
-        if ![dir.as_path(), self.manifest.parent()?].iter().any(|root| root.join(LOCK_FILE).is_file()) {
-            return None;
-        }
         let list = dep_file(&call, Path::new(call.value("--out-dir")?))?;
         let own = self.own_sources(&list, &dir)?;
         let (programs, externs) =

@@ -84,8 +84,6 @@ impl SourceWatch {
         watcher.refresh(); // Watches the parents.
         let watcher = Arc::new(Mutex::new(watcher));
         let weak = Arc::downgrade(&watcher);
-        let environment = std::env::vars_os().collect();
-        let cargo_files: BTreeSet<_> = flat.iter().flat_map(|dir| cargo_files(&[], dir, &environment)).collect();
         let (deep, flat): (Vec<_>, Vec<_>) =
             (deep.into_iter().collect(), flat.into_iter().chain(configurations).collect());
         let inputs = Arc::<Mutex<BTreeSet<PathBuf>>>::default();
@@ -93,7 +91,7 @@ impl SourceWatch {
         let now = move || started.elapsed();
         thread::spawn(move || listen(&raw, &weak, (&deep, &flat), &known, &sender, now));
         let watch = Self { receiver, started, watcher, folders, inputs };
-        watch.add_inputs(cargo_files.into_iter().filter(|file| file.is_file()));
+        watch.add_inputs([]);
         Ok(watch)
     }
 
@@ -111,12 +109,16 @@ impl SourceWatch {
     /// # Ok::<(), alcedo_build::WatchError>(())
     /// ```
     pub fn add_inputs(&self, files: impl IntoIterator<Item = PathBuf>) {
+        let (deep, flat) = &self.folders;
+        // Finds the files of cargo again, because a changed manifest may name another workspace.
+        let environment = std::env::vars_os().collect();
+        let of_cargo: BTreeSet<_> = flat.iter().flat_map(|dir| cargo_files(&[], dir, &environment)).collect();
+        let files = files.into_iter().chain(of_cargo.into_iter().filter(|file| file.is_file()));
         let mut inputs = self.inputs.lock().unwrap_or_else(PoisonError::into_inner);
         let mut watcher = self.watcher.lock().unwrap_or_else(PoisonError::into_inner);
-        let (deep, flat) = &self.folders;
         let earlier: BTreeSet<_> = inputs.iter().filter_map(|file| file.parent()).map(Path::to_owned).collect();
         let mut new = BTreeSet::new();
-        let files = files.into_iter().filter(|file| !is_made_by_tools(file)).map(real_path);
+        let files = files.filter(|file| !is_made_by_tools(file)).map(real_path);
         for file in files.flat_map(with_folders) {
             // Skips files in watched folders, because a second watch of a folder would replace its recursion mode.
             if !is_watched(&file, deep, flat) {

@@ -2,7 +2,7 @@
 //! cargo must be correct.
 
 use crate::scratch::{LIB, Scratch, manifest};
-use alcedo_build::{BuildError, BuildMethod, BuildOutcome, BuildRequest, Builder, CargoReason, build};
+use alcedo_build::{BuildError, BuildMethod, BuildOutcome, BuildRequest, Builder, CargoReason, Variants, build};
 use std::fs::{self, File};
 use std::path::Path;
 use std::thread;
@@ -198,12 +198,18 @@ fn a_member_of_a_workspace_in_another_folder_is_cargos() {
             "all/Cargo.toml",
             "[workspace]\nmembers = [\"../plug\"]\nresolver = \"3\"\n[profile.dev]\ndebug-assertions = true\n",
         ),
+        ("plug/Cargo.lock", "# left over\n"),
     ]);
     let manifest = edits.scratch.path("plug/Cargo.toml");
     let request = BuildRequest::new(&manifest).target_dir(edits.scratch.path("out"));
     edits.built_with(&request, &["alpha-build"], &[]);
+    let variants = Variants::new(edits.scratch.path("variants"));
+    let variant = || fs::read(variants.get(&request, "plain").unwrap()).unwrap();
+    let holds = |text: &str| variant().windows(text.len()).any(|window| window == text.as_bytes());
+    assert!(holds("alpha-build"));
     edits.edit("all/Cargo.toml", "true", "false");
-    assert_eq!(edits.built_with(&request, &["gamma-build"], &["alpha-build"]).0, NOT_RECORDED);
+    assert_eq!(edits.built_with(&request, &["gamma-build"], &["alpha-build"]).0, "Cargo.toml");
+    assert!(holds("gamma-build"));
 }
 
 /// The program of a fast link fails here, so a build with this program would need cargo.

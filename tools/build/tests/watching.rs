@@ -121,6 +121,17 @@ fn existing_files_of_cargo_above_the_manifests_are_watched() {
 }
 
 #[test]
+fn a_workspace_that_a_manifest_names_is_watched() {
+    let manifest = crate::scratch::manifest("plug", "");
+    let scratch = Scratch::new(&[("plug/Cargo.toml", &manifest), ("plug/src/lib.rs", LIB), ("all/Cargo.toml", "")]);
+    let watch = SourceWatch::new(&[scratch.path("plug/src")]).unwrap();
+    scratch.write("plug/Cargo.toml", &manifest.replace("edition", "workspace = \"../all\"\nedition"));
+    watch.add_inputs([]);
+    scratch.write("all/Cargo.toml", "[workspace]");
+    wait_for(&scratch, &watch, "all/Cargo.toml");
+}
+
+#[test]
 fn files_of_a_failed_build_are_watched() {
     let scratch = Scratch::plugin();
     let builder = Builder::new();
