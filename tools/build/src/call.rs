@@ -132,18 +132,19 @@ impl CompilerCall {
         root.ancestors().nth(depth).map(Path::to_owned)
     }
 
-    /// Returns the programs and the libraries that the call names. The programs are the compiler and its wrapper. Searches a program without
-    /// a path in the folders of `path`, which is the value of the variable PATH. The libraries are the crates of the flag `--extern`.
+    /// Returns the programs and the libraries that the call names. The programs are the compiler and its wrapper. For a program without a
+    /// path, returns its paths in all folders of `path`, the value of the variable PATH. Some of these paths may be missing, and a new
+    /// program there may replace the known program. The libraries are the crates of the flag `--extern`.
     pub(crate) fn tools(&self, path: &OsStr) -> (Vec<PathBuf>, Vec<PathBuf>) {
-        let find = |word: &str| {
-            let mut all = env::split_paths(path).map(|folder| folder.join(word));
-            all.find(|program| program.is_file()).unwrap_or_else(|| word.into())
+        let find = |word: &str| match Path::new(word).file_name() == Some(OsStr::new(word)) {
+            true => env::split_paths(path).map(|folder| folder.join(word)).collect::<Vec<_>>(),
+            false => vec![PathBuf::from(word)],
         };
         // A call with wrappers names the compiler after the wrappers.
         let wrapped = self.args.iter().map(String::as_str).take_while(|word| !word.starts_with('-'));
         let programs = [self.program.as_str()].into_iter().chain(wrapped);
         let libraries = self.values("--extern").filter_map(|word| word.split_once('=')).map(|(_, path)| path);
-        (programs.map(find).collect(), libraries.map(PathBuf::from).collect())
+        (programs.flat_map(find).collect(), libraries.map(PathBuf::from).collect())
     }
 
     /// Returns the arguments of the same call with `dir` as the output folder, and with or without color in diagnostics.

@@ -236,11 +236,16 @@ fn a_new_compiler_that_is_found_by_path_is_cargos() {
     ]);
     let folder = edits.scratch.path("bin");
     fs::set_permissions(folder.join("plain-compiler"), fs::Permissions::from_mode(0o755)).unwrap();
-    let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap());
+    let path = format!("{}/early:{}:{}", folder.display(), folder.display(), std::env::var("PATH").unwrap());
     let request = edits.scratch.request().env("PATH", path).env("RUSTC", "plain-compiler");
     edits.built_with(&request, &["alpha-word"], &[]);
     assert_eq!(edits.built_with(&request, &["alpha-word"], &[]).0, "direct");
     edits.edit("bin/plain-compiler", "#!/bin/sh", "#!/bin/sh -e");
+    assert_eq!(edits.built_with(&request, &["alpha-word"], &[]).0, "plain-compiler");
+    assert_eq!(edits.built_with(&request, &["alpha-word"], &[]).0, "direct");
+    // Adds a compiler to an earlier folder of PATH.
+    fs::create_dir(folder.join("early")).unwrap();
+    std::os::unix::fs::symlink(folder.join("plain-compiler"), folder.join("early/plain-compiler")).unwrap();
     assert_eq!(edits.built_with(&request, &["alpha-word"], &[]).0, "plain-compiler");
 }
 
