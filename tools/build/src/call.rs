@@ -105,12 +105,14 @@ impl CompilerCall {
         self.values(flag).next()
     }
 
-    /// Returns the value of a code generation option. Flags of the user may have the forms `-Coption=value` and `--codegen option=value`.
+    /// Returns the value of a code generation option. Flags of the user may have the forms `-Coption=value` and `--codegen option=value`, and
+    /// underscores instead of hyphens in the option's name.
     pub(crate) fn codegen(&self, option: &str) -> Option<&str> {
         let joined =
             self.args.iter().filter_map(|arg| arg.strip_prefix("-C").or_else(|| arg.strip_prefix("--codegen=")));
         let mut all = self.values("-C").chain(self.values("--codegen")).chain(joined);
-        all.find_map(|value| value.strip_prefix(option)?.strip_prefix('='))
+        all.find_map(|value| value.split_once('=').filter(|(name, _)| name.replace('_', "-") == option))
+            .map(|(_, value)| value)
     }
 
     pub(crate) fn env(&self, name: &str) -> Option<&str> {
@@ -190,6 +192,12 @@ and a line' CARGO_PKG_README='' /r/rustc --crate-name x --edition=2024 x/src/lib
             ..call
         };
         assert_eq!(wrapped.tools("".as_ref()).0, ["/w/a", "/w/b", "/r/rustc"].map(PathBuf::from));
+    }
+
+    #[test]
+    fn an_option_of_code_generation_may_contain_underscores() {
+        let call = CompilerCall { args: ["-Clinker_flavor=gcc".to_owned()].into(), ..call() };
+        assert_eq!((call.codegen("linker-flavor"), call.codegen("linker")), (Some("gcc"), None));
     }
 
     #[test]
