@@ -118,13 +118,14 @@ fn folder(root: &Path, start: Option<SystemTime>) -> Option<u128> {
         for entry in fs::read_dir(&dir).ok()? {
             let path = entry.ok()?.path();
             let link = fs::symlink_metadata(&path).ok()?;
-            match fs::metadata(&path) {
-                Ok(target) if target.is_dir() => waiting.push(path),
+            let target = if link.is_symlink() { fs::metadata(&path).ok() } else { Some(link.clone()) };
+            match target {
+                Some(target) if target.is_dir() => waiting.push(path),
                 // A link without a target has only the version of the link.
                 target => {
                     let target = match target {
-                        Ok(target) => Some(Version::of(&target, start)?),
-                        Err(_) => None,
+                        Some(target) => Some(Version::of(&target, start)?),
+                        None => None,
                     };
                     files.push(format!("{} {:?} {target:?}", path.display(), Version::of(&link, start)?));
                 }
