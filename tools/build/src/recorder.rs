@@ -184,7 +184,7 @@ impl Recorder {
         }
         // Uses current stamps, because this build may have written these files.
         let outputs = scripts.iter().filter_map(|(_, out)| Some(out.parent()?.join("output")));
-        foreign.extend(programs.into_iter().map(|path| (path.clone(), Stamp::of(&path))));
+        foreign.extend(programs.into_iter().map(|path| dir.join(path)).map(|path| (path.clone(), Stamp::of(&path))));
         for path in externs.into_iter().chain(outputs) {
             let stamp = match Stamp::of(&path) {
                 Stamp::Missing => Stamp::Unknown,
