@@ -34,6 +34,8 @@ pub(crate) struct Record {
     pub(crate) call: CompilerCall,
     /// Working directory of the call.
     pub(crate) dir: PathBuf,
+    /// Stamp of the dependency file that the call wrote under cargo. Each later call by cargo for this library replaces the file.
+    pub(crate) list: Stamp,
     /// The library in cargo's target folder.
     pub(crate) library: PathBuf,
     /// Libraries of the plugin's workspace. These libraries are linked with their debug information.

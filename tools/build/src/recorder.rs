@@ -132,8 +132,11 @@ impl Recorder {
                     && call.is_cdylib()
             };
             let new = calls.iter().rposition(is_of).map(|at| calls.swap_remove(at));
-            let is_older =
-                |record: &Record| unit.fresh && record.package == unit.package && record.library == unit.library;
+            // Rejects the older call if another process has built since, possibly with another call.
+            let is_older = |record: &Record| {
+                let is_last = || list(&record.call).is_some_and(|list| Stamp::of(&list).is_same(&record.list));
+                unit.fresh && record.package == unit.package && record.library == unit.library && is_last()
+            };
             let old = || older.iter().position(is_older).map(|at| older.swap_remove(at).call);
             let record = new.or_else(old).and_then(|call| self.record(unit, call, &scripts, &libraries));
             record.ok_or(CargoReason::NotRecorded)
@@ -150,7 +153,7 @@ impl Recorder {
         libraries: &[(PathBuf, PathBuf)],
     ) -> Option<Record> {
         let dir = call.folder(&unit.root)?;
-        let list = dep_file(&call, Path::new(call.value("--out-dir")?))?;
+        let list = list(&call)?;
         let own = self.own_sources(&list, &dir)?;
         let (programs, externs) =
             call.tools(self.environment.get(OsStr::new("PATH")).map(OsString::as_os_str).unwrap_or_default());
@@ -196,7 +199,8 @@ impl Recorder {
         let inputs = Inputs { environment, own, contents, foreign, library: Stamp::of(&unit.library) };
         let of_workspace = libraries.iter().filter(|(manifest, _)| manifest.starts_with(&dir));
         let debugged = of_workspace.map(|(_, library)| library.clone()).collect();
-        Some(Record { package: unit.package, call, dir, library: unit.library, debugged, inputs })
+        let list = Stamp::of(&list);
+        Some(Record { package: unit.package, call, dir, list, library: unit.library, debugged, inputs })
     }
 
     /// Returns the stamps of the sources in a dependency file. The compiler ran in `dir`.
@@ -246,6 +250,11 @@ impl Recorder {
         }
         Ok(true)
     }
+}
+
+/// Returns the dependency file that a call writes under cargo.
+fn list(call: &CompilerCall) -> Option<PathBuf> {
+    dep_file(call, Path::new(call.value("--out-dir")?))
 }
 
 /// Returns the dependency file that a call writes to `dir`.

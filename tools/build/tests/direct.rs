@@ -288,6 +288,21 @@ fn a_variable_a_feature_and_a_manifest_are_cargos() {
 }
 
 #[test]
+fn a_call_is_not_repeated_after_a_build_by_another_process() {
+    let voice = "const { if cfg!(feature = \"loud\") { \"LOUD\" } else { \"soft-voice\" } }";
+    let edits = Edits::new(&[
+        ("Cargo.toml", &cdylib("[workspace]\n[features]\nloud = []")),
+        ("src/lib.rs", &strings(&["\"alpha-word\"", voice])),
+    ]);
+    edits.built(&["alpha-word", "soft-voice"], &["LOUD"]);
+    edits.edit("Cargo.toml", "loud = []", "loud = []\ndefault = [\"loud\"]");
+    build(&edits.scratch.request()).unwrap();
+    assert_eq!(edits.built(&["alpha-word", "LOUD"], &["soft-voice"]), "Cargo.toml");
+    edits.edit("src/lib.rs", "alpha", "gamma");
+    assert_eq!(edits.built(&["gamma-word", "LOUD"], &["soft-voice"]), NOT_RECORDED);
+}
+
+#[test]
 fn a_build_script_is_cargos_and_has_to_list_its_inputs() {
     let script = "fn main() { println!(\"cargo::rerun-if-changed=data.txt\"); \
                   println!(\"cargo::rustc-env=DATA={}\", std::fs::read_to_string(\"data.txt\").unwrap()) }";
