@@ -328,6 +328,8 @@ impl<W: World> Session<W> {
     /// the next build reports cargo's error.
     fn find_again(&mut self) {
         self.must_find = true;
+        // Watches the workspace that a changed manifest names, even if the next build fails.
+        self.watch.add_inputs([]);
         let host = self.host.as_ref().map(|host| &host.package);
         let Ok(mut targets) = targets::find(host, &self.dirs) else { return };
         for (new, old) in targets.iter_mut().zip(&self.targets) {
