@@ -46,3 +46,8 @@ pub fn keep_copies(folder: &Path) -> io::Result<File> {
     folder.lock()?;
     Ok(folder)
 }
+
+/// Records that a copy was unmapped or could not be mapped.
+pub(crate) fn gone(copy: &Path) {
+    notes::gone(copy, imp::clock);
+}

@@ -14,12 +14,12 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::crash;
 use crate::end_report::{EndPolicy, EndReport};
 use crate::imp::Mapping;
 use crate::ledger::plan::Step;
 use crate::ledger::repair::Gone;
 use crate::ledger::{Holder, HolderKind, Ledger};
-use crate::notes;
 use crate::stage::StagedFile;
 
 /// Maximum number of steps per poll. A destructor may register further destructors endlessly. After this number of steps, the poll reports
@@ -231,7 +231,7 @@ impl Ending {
         // other code enters the image or refers to its memory.
         match unsafe { mapping.close(staged.path()) } {
             Ok(is_unmapped) => {
-                notes::gone(staged.path());
+                crash::gone(staged.path());
                 if let Some(ledger) = &ledger {
                     // SAFETY: the image was verified to be unmapped. The caller that began this ending vouches for the policy.
                     let gone = unsafe { Gone::new(ledger, &self.policy, &self.blocks_in_use) };

@@ -17,6 +17,7 @@ use std::time::Duration;
 use memmap2::{Mmap, MmapOptions};
 use thiserror::Error;
 
+use crate::crash;
 use crate::end_report::EndPolicy;
 use crate::ending::{EndState, Ending, LedgerShare};
 use crate::imp::{self, Mapping};
@@ -125,7 +126,7 @@ impl Image {
         let mapping = opened.inspect_err(|_| {
             // The loader binds all symbols before it runs code of the library, so no code has read the address of the ledger.
             share.release();
-            notes::gone(staged.path());
+            crash::gone(staged.path());
         })?;
         notes::mapped(staged.path(), mapping.ranges());
         if let Some(ledger) = share.ledger() {

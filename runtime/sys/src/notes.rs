@@ -9,10 +9,9 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
+use std::time::Duration;
 
 use image_log::ImageLog;
-
-use crate::imp;
 
 /// File with the noted folders of copies, modules, mapped and unmapped images, one per line. To limit its length, the file is atomically
 /// replaced from time to time.
@@ -59,9 +58,9 @@ pub(crate) fn mapped(copy: &Path, ranges: &[Range<usize>]) {
     note(|log| Some(log.mapped(copy, ranges)));
 }
 
-/// Records that a copy was unmapped or could not be mapped.
-pub(crate) fn gone(copy: &Path) {
-    note(|log| log.gone(copy, imp::clock()));
+/// Records that a copy was unmapped or could not be mapped. `now` returns the time since a fixed moment before the start of the process.
+pub(crate) fn gone(copy: &Path, now: fn() -> Duration) {
+    note(|log| log.gone(copy, now()));
 }
 
 /// Returns the number of recorded modules. The number changes with each loaded library.

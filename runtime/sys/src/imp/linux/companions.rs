@@ -20,6 +20,7 @@ use std::time::{Duration, Instant};
 
 use libloading::os::unix::Library;
 
+use super::c::kernel::clock;
 use super::c::loader;
 use super::c::signals;
 use super::loaded::{self, Loaded};
@@ -279,7 +280,7 @@ impl State {
         self.mapped.retain(|(known, _)| {
             let is_there = all.iter().any(|library| library.is(known));
             if !is_there {
-                notes::gone(&known.path());
+                notes::gone(&known.path(), clock);
             }
             is_there
         });
