@@ -1,6 +1,5 @@
 //! Errors of files that cannot be mapped, shared by the code that reads, checks and parses files.
 
-use std::error::Error as _;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -8,11 +7,6 @@ use thiserror::Error;
 
 use crate::format::{self, FormatError};
 use crate::signature::SignatureFound;
-
-/// Returns the loader's message, because the message of the crate `libloading` names only the failed call.
-pub(crate) fn loader_message(error: libloading::Error) -> String {
-    error.source().map_or_else(|| error.to_string(), ToString::to_string)
-}
 
 /// Error of the loader, or error of an invalid name.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]

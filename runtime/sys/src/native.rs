@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use libloading::Library;
 
 use crate::folder::PrivateFolder;
-use crate::image_error::{NativeError, loader_message};
+use crate::image_error::NativeError;
 use crate::user_library::{LibraryCopy, UserLibraryError, copy_of};
 
 /// Search location of a library.
@@ -42,7 +42,7 @@ impl NativeLibrary {
     /// If the loader rejects the library.
     pub unsafe fn open(path: &Path) -> Result<Self, NativeError> {
         // SAFETY: our caller vouches for the initializers.
-        let library = unsafe { Library::new(path) }.map_err(|error| NativeError(loader_message(error)))?;
+        let library = unsafe { Library::new(path) }.map_err(|error| native_error(&error))?;
         let (path, library) = (path.to_owned(), ManuallyDrop::new(library));
         Ok(Self { path, library, is_unloadable: AtomicBool::new(false) })
     }
@@ -85,7 +85,7 @@ impl NativeLibrary {
         let symbol = CString::new(name).map_err(|error| NativeError(error.to_string()))?;
         // SAFETY: any symbol has an address; its target is not read here.
         let found = unsafe { self.library.get::<*const ()>(symbol.as_bytes_with_nul()) };
-        let address = *found.map_err(|error| NativeError(loader_message(error)))?;
+        let address = *found.map_err(|error| native_error(&error))?;
         crate::imp::note_for_all(address.addr());
         Ok(address)
     }
@@ -193,6 +193,11 @@ fn spellings(name: &str) -> Vec<String> {
     let mut spellings = vec![name.to_owned(), format!("{prefix}{name}{suffix}"), format!("{name}{suffix}")];
     spellings.dedup();
     spellings
+}
+
+fn native_error(error: &libloading::Error) -> NativeError {
+    use std::error::Error as _;
+    NativeError(error.source().map_or_else(|| error.to_string(), ToString::to_string))
 }
 
 #[cfg(test)]
