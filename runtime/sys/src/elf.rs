@@ -37,7 +37,7 @@ pub(crate) use headers::{HEAD, LONGEST_END, glance, section_names};
 pub use static_tls::StaticTls;
 
 use crate::facts::{
-    Facts, FormatError, Pinning, SectionFacts, ensure, ensure_host, ensure_whole, family, malformed, read_u32,
+    Facts, FormatError, Pinning, SectionFacts, ensure, ensure_host, ensure_whole, family, malformed, read_u32, slice,
 };
 
 /// Smallest page size of any supported host. Every `PT_LOAD` must have at least this alignment.
@@ -238,11 +238,6 @@ impl Code {
         let behind = self.0.partition_point(|piece| piece.start <= addr);
         behind.checked_sub(1).is_some_and(|at| self.0[at].contains(&addr))
     }
-}
-
-pub(crate) fn slice(bytes: &[u8], offset: u64, size: u64) -> Option<&[u8]> {
-    let (start, end) = (usize::try_from(offset).ok()?, usize::try_from(offset.checked_add(size)?).ok()?);
-    bytes.get(start..end)
 }
 
 /// Returns bytes of the file as a table of records.

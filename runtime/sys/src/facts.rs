@@ -1,5 +1,6 @@
 //! Facts that the check of a library file collects, and its errors. The checks of all file formats share them.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 /// Reason why a file is not a complete library. The caller adds the path of the file.
@@ -75,4 +76,41 @@ pub(crate) fn ensure_whole(len: u64, what: &str, need: u64) -> Result<(), Format
 pub(crate) fn read_u32(bytes: &[u8], at: usize) -> Option<u32> {
     let four = bytes.get(at..at.checked_add(4)?)?;
     Some(u32::from_le_bytes(four.try_into().ok()?))
+}
+
+/// Constants of one library. Addresses are relative to the start of the library.
+#[derive(Debug)]
+pub struct Constants<'a> {
+    /// Name, address and size in bytes of each loaded section.
+    pub(crate) sections: Vec<(&'a str, u64, u64)>,
+    /// Parts of the file that are mapped, each with its address.
+    pub(crate) parts: Vec<(u64, &'a [u8])>,
+    /// Map from each relocated location to the address that the loader will store there.
+    pub(crate) addresses: HashMap<u64, u64>,
+}
+
+impl<'a> Constants<'a> {
+    /// Returns the address and the size in bytes of the loaded section with that name.
+    #[must_use]
+    pub fn section(&self, name: &str) -> Option<(u64, u64)> {
+        self.sections.iter().find(|(known, ..)| *known == name).map(|(_, addr, size)| (*addr, *size))
+    }
+
+    /// Returns `len` bytes at an address of the library. Returns `None` if the file does not contain all these bytes.
+    #[must_use]
+    pub fn bytes(&self, addr: u64, len: u64) -> Option<&'a [u8]> {
+        self.parts.iter().find_map(|&(start, part)| slice(part, addr.checked_sub(start)?, len))
+    }
+
+    /// Returns the address that the loader will store at `at`. Returns `None` if no relocation stores an address of the library at `at`.
+    #[must_use]
+    pub fn address(&self, at: u64) -> Option<u64> {
+        self.addresses.get(&at).copied()
+    }
+}
+
+/// Returns a part of a file. Returns `None` if the part exceeds the file.
+pub(crate) fn slice(bytes: &[u8], offset: u64, size: u64) -> Option<&[u8]> {
+    let (start, end) = (usize::try_from(offset).ok()?, usize::try_from(offset.checked_add(size)?).ok()?);
+    bytes.get(start..end)
 }

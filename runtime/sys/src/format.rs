@@ -1,11 +1,10 @@
 //! Format of the library files that this host loads: PE on Windows, ELF elsewhere. This file is the only place that distinguishes formats.
 
-use std::collections::HashMap;
-
 use crate::elf;
 use crate::pe;
 
 pub(crate) use crate::elf::LONGEST_END;
+pub use crate::facts::Constants;
 pub(crate) use crate::facts::{Facts, FormatError, SectionFacts};
 
 const IS_PE: bool = cfg!(windows);
@@ -35,40 +34,9 @@ pub(crate) fn expected() -> String {
     if IS_PE { pe::expected() } else { elf::expected() }
 }
 
-/// Constants of one library. Addresses are relative to the start of the library.
-#[derive(Debug)]
-pub struct Constants<'a> {
-    /// Name, address and size in bytes of each loaded section.
-    pub(crate) sections: Vec<(&'a str, u64, u64)>,
-    /// Parts of the file that are mapped, each with its address.
-    pub(crate) parts: Vec<(u64, &'a [u8])>,
-    /// Map from each relocated location to the address that the loader will store there.
-    pub(crate) addresses: HashMap<u64, u64>,
-}
-
-impl<'a> Constants<'a> {
-    /// Parses the headers and relocations of a valid file. Returns `None` if these cannot be parsed.
-    pub(crate) fn of(bytes: &'a [u8]) -> Option<Self> {
-        if IS_PE { pe::constants(bytes) } else { elf::constants(bytes) }
-    }
-
-    /// Returns the address and the size in bytes of the loaded section with that name.
-    #[must_use]
-    pub fn section(&self, name: &str) -> Option<(u64, u64)> {
-        self.sections.iter().find(|(known, ..)| *known == name).map(|(_, addr, size)| (*addr, *size))
-    }
-
-    /// Returns `len` bytes at an address of the library. Returns `None` if the file does not contain all these bytes.
-    #[must_use]
-    pub fn bytes(&self, addr: u64, len: u64) -> Option<&'a [u8]> {
-        self.parts.iter().find_map(|&(start, part)| elf::slice(part, addr.checked_sub(start)?, len))
-    }
-
-    /// Returns the address that the loader will store at `at`. Returns `None` if no relocation stores an address of the library at `at`.
-    #[must_use]
-    pub fn address(&self, at: u64) -> Option<u64> {
-        self.addresses.get(&at).copied()
-    }
+/// Parses the headers and relocations of a valid file. Returns `None` if these cannot be parsed.
+pub(crate) fn constants(bytes: &[u8]) -> Option<Constants<'_>> {
+    if IS_PE { pe::constants(bytes) } else { elf::constants(bytes) }
 }
 
 #[cfg(test)]

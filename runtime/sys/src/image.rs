@@ -230,7 +230,7 @@ impl ImageFile {
 
     /// Returns the constants of the library, read from the file.
     pub fn constants(&self) -> Option<Constants<'_>> {
-        Constants::of(&self.bytes)
+        format::constants(&self.bytes)
     }
 
     /// Returns the number of sections of that name with bytes in the file.

@@ -8,7 +8,7 @@ use object::elf::{PF_R, Rela64, SHT_RELA, SHT_RELR};
 
 use super::relocations::{WORD, each_packed, is_own};
 use super::{headers, records, slice};
-use crate::format::Constants;
+use crate::facts::Constants;
 
 /// Parses the headers and relocations of a valid file. Returns `None` if parsing fails.
 pub(crate) fn constants(bytes: &[u8]) -> Option<Constants<'_>> {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::{read, tables};
-use crate::format::Constants;
+use crate::facts::Constants;
 
 /// Parses the headers and relocations of a valid file. Returns `None` if these cannot be parsed.
 pub(crate) fn constants(bytes: &[u8]) -> Option<Constants<'_>> {
