@@ -219,7 +219,7 @@ impl<W: World> Dev<W> {
             }
             Command::Complete(line) => self.session.world.request(ToHost::Complete { line }),
             Command::Trace => {
-                self.screen.print(self.trace.as_deref().unwrap_or("no plugin code has panicked or crashed so far"));
+                self.screen.print(self.trace.as_deref().unwrap_or("no trace of a panic or crash has arrived so far"));
             }
             Command::Output if self.screen.has_pane() => self.screen.print_output(),
             Command::Output => self.screen.print("all output is printed above"),

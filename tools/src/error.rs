@@ -12,10 +12,13 @@ use anyhow::anyhow;
 /// Returns a function for `map_err` that converts an error of the file system.
 pub(crate) fn file(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
     move |source| {
-        anyhow!(
-            "could not {doing} {}: {source}; check that the folder is writable and the disk is not full",
-            path.display()
-        )
+        let way_out = match source.kind() {
+            io::ErrorKind::NotFound => "check the path",
+            io::ErrorKind::AlreadyExists => "an existing file is not overwritten, so name another",
+            io::ErrorKind::PermissionDenied => "check the permissions of the file and its folder",
+            _ => "check that the folder is writable and the disk is not full",
+        };
+        anyhow!("could not {doing} {}: {source}; {way_out}", path.display())
     }
 }
 

@@ -51,14 +51,14 @@ pub(crate) fn find(paths: &[PathBuf]) -> Result<Found, Error> {
     let mut found = Found::default();
     for path in paths {
         // Removes duplicates, because two paths may refer to the same folder.
-        let no_modules = || {
+        let no_modules = |found: &str| {
             anyhow!(
-                "no package of scripts and no plugin in {}: name a folder of `.uc` files, a folder of plugin crates (`crate-type = \
+                "{found} {}: name a folder of `.uc` files, a folder of plugin crates (`crate-type = \
                  [\"cdylib\"]`), or a built library",
                 path.display()
             )
         };
-        let whole = path.canonicalize().map_err(|_| no_modules())?;
+        let whole = path.canonicalize().map_err(|_| no_modules("no file and no folder at"))?;
         let mut here = Found::default();
         if whole.is_file() && !whole.ends_with("Cargo.toml") {
             here.libraries.push(whole);
@@ -69,7 +69,7 @@ pub(crate) fn find(paths: &[PathBuf]) -> Result<Found, Error> {
             find_in(&whole, DEPTH, &mut here)?;
         }
         if here.packages.is_empty() && here.crates.is_empty() && here.libraries.is_empty() {
-            return Err(no_modules());
+            return Err(no_modules("no package of scripts and no plugin in"));
         }
         here.packages.sort();
         here.crates.sort_by(|one, other| one.manifest.cmp(&other.manifest));

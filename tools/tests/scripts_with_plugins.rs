@@ -73,7 +73,7 @@ fn invalid_libraries_and_modules_are_reported() {
     fs::write(scratch.plugin().join("broken.so"), "no library").unwrap();
     let check = |args: &[&str]| alcedo(&scratch, &scratch.plugin(), args);
     let (succeeded, _, messages) = check(&["check", "scripts/Tail"]);
-    assert!(!succeeded && messages.contains("in scripts/Tail: name a folder of `.uc` files"), "{messages}");
+    assert!(!succeeded && messages.contains("at scripts/Tail: name a folder of `.uc` files"), "{messages}");
     let (succeeded, output, _) = check(&["check", tale.to_str().unwrap(), "broken.so"]);
     assert!(!succeeded && output.contains("broken.so") && output.contains("2 of 2"), "{output}");
     let (succeeded, _, messages) = check(&["check", "src"]);

@@ -85,15 +85,20 @@ impl Name {
         Self(format!("{}-{suffix}", self.0))
     }
 
-    /// Checks that this name differs from the names of all packages in the workspace, even if `-` and `_` count as equal.
+    /// Checks that the modules and classes of this name differ from those of all packages in the workspace. Templates name classes after the
+    /// package, so these are equal even if only `-` and `_` differ.
     pub(crate) fn differs_from(&self, packages: &[String]) -> Result<(), Error> {
-        let module = self.module();
-        match packages.iter().find(|package| package.replace('-', "_") == module) {
-            Some(package) => Err(anyhow!(
+        let (module, class) = (self.module(), self.camel());
+        match packages.iter().find(|package| Self((*package).clone()).camel() == class) {
+            None => Ok(()),
+            Some(package) if package.replace('-', "_") == module => Err(anyhow!(
                 "`{}` would be the module `{module}`, which package `{package}` of this workspace already is: take another name",
                 self.0
             )),
-            None => Ok(()),
+            Some(package) => Err(anyhow!(
+                "the classes of `{}` would be `{class}…`, as those of package `{package}` of this workspace: take another name",
+                self.0
+            )),
         }
     }
 }
@@ -223,6 +228,10 @@ mod tests {
     fn two_packages_of_a_workspace_are_never_one_module() {
         let name = Name::parse("plugin", "magic-cube").unwrap();
         assert!(name.differs_from(&["cube".into()]).is_ok());
+        let same_class = expect![
+            "the classes of `magic-cube` would be `MagicCube…`, as those of package `magic--cube` of this workspace: take another name"
+        ];
+        same_class.assert_eq(&name.differs_from(&["magic--cube".into()]).unwrap_err().to_string());
         expect!["`magic-cube` would be the module `magic_cube`, which package `magic_cube` of this workspace already is: take another name"]
             .assert_eq(&name.differs_from(&["magic_cube".into()]).unwrap_err().to_string());
     }

@@ -26,11 +26,13 @@ pub(crate) struct HostSources {
     pub(super) is_stale: bool,
     /// Set if the host is restarted after all stale targets were built.
     pub(super) is_due: bool,
+    /// Set if a build of the host has answered a query of its types.
+    answers: bool,
 }
 
 impl HostSources {
     pub(crate) fn new(package: SourceCrate, program: HostProgram, restarts: bool) -> Self {
-        Self { package, program, restarts, is_stale: false, is_due: false }
+        Self { package, program, restarts, is_stale: false, is_due: false, answers: false }
     }
 }
 
@@ -93,10 +95,21 @@ impl<W: World> Session<W> {
 
     /// Updates the glue for types of the host if these types have changed. Returns true if a glue file was written.
     pub(super) fn rewrite_glue(&mut self) -> bool {
-        let Some(host) = &self.host else { return false };
+        let Some(host) = &mut self.host else { return false };
         let program = &host.program;
         let sources = targets::sources(&self.targets);
-        let written = glue::rewrite(&sources, &glue::host_origin(program), || glue::host_types(program));
+        let mut answer = None;
+        let written = glue::rewrite(&sources, &glue::host_origin(program), || {
+            let types = glue::host_types(program);
+            answer = Some(types.is_ok());
+            types
+        });
+        match answer {
+            // Keeps the running host: the new build ends before it answers, as earlier builds did not.
+            Some(false) if host.answers => (host.is_due, host.is_stale) = (false, true),
+            Some(is_ok) => host.answers |= is_ok,
+            None => {}
+        }
         self.note_glue(written)
     }
 
