@@ -216,7 +216,7 @@ impl Core {
         self.game_thread.prove().expect("a `Core` is neither Send nor Sync, so only the game thread holds one")
     }
 
-    /// Runs at most `most` posted closures. Returns `true` if it has processed this number. Has no effect while code of a plugin or script
+    /// Runs at most `most` posted closures. Returns `true` if it has run this number. Has no effect while code of a plugin or script
     /// is on the stack. Also has no effect on the stack of a coroutine, where no captures of a module can be dropped.
     pub(crate) fn pump_posted(&self, most: usize) -> bool {
         let may_run = !self.code_runs() && self.red.hot().stack().is_here();

@@ -280,7 +280,8 @@ impl Tasks {
 
     /// Runs at most `most` of the closures that were posted before this call. Returns `true` if it has run this number. Called at safe
     /// points, and while the game thread waits. A posted closure may call this function again, up to a depth of [`MOST_PUMPS`]. The nested
-    /// call runs the closures that were posted later. Has no effect while a guard of [`Tasks::hold_posted`] exists.
+    /// call runs the closures that were posted later. Closures that must wait keep their order, and do not count. Has no effect while a
+    /// guard of [`Tasks::hold_posted`] exists.
     pub(crate) fn pump_posted(&self, world: &World, red: &RedStack, most: usize) -> bool {
         if self.pumps.get() == MOST_PUMPS || self.holds.get() > 0 {
             return false;
@@ -289,20 +290,27 @@ impl Tasks {
         self.receive(world, red);
         // Counts the closures before the loop. Closures that are posted during the loop run at the next safe point, because the loop might
         // otherwise never end.
-        let count = self.store.borrow().posted.len().min(most);
+        let count = self.store.borrow().posted.len();
+        let (mut ran, mut waiting) = (0, Vec::new());
         for _ in 0..count {
+            if ran == most {
+                break;
+            }
             let next = self.store.borrow_mut().posted.pop_front();
             match next {
-                Some(Waiting::Module(key)) => {
-                    if !self.run_one(world, red, key) {
-                        self.store.borrow_mut().posted.push_back(Waiting::Module(key));
-                    }
+                Some(Waiting::Module(key)) if !self.run_one(world, red, key) => {
+                    waiting.push(Waiting::Module(key));
+                    continue;
                 }
+                Some(Waiting::Module(_)) => {}
                 Some(Waiting::Host(job)) => self.run_host(job),
                 None => break,
             }
+            ran += 1;
         }
-        count == most
+        let posted = &mut self.store.borrow_mut().posted;
+        waiting.into_iter().rev().for_each(|waiting| posted.push_front(waiting));
+        ran == most
     }
 
     /// Keeps posted closures in the queue until the guard is dropped. A closure would otherwise run inside a reload, where the runtime
