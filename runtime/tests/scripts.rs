@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use alcedo_runtime::faults::{self, Fault, FaultKind, ReloadStep};
 use alcedo_runtime::{Budget, Builder, ObjectHandle, Outcome, ReloadReport, Runtime, Value};
+use corosensei::{Coroutine, Yielder};
 
 pub(crate) const HERO: &str = "/Script/Tale.Hero";
 pub(crate) const FANCY: &str = "/Script/Tale.FancyCube";
@@ -688,4 +689,23 @@ fn a_plugin_uses_package_classes_by_type_and_reloads_with_it() {
     assert!(matches!(report.outcome, Outcome::RolledBack { .. }), "{report}");
     assert!(report.to_string().contains("sing"), "{report}");
     assert_eq!(listen(), Some(Value::Text("42 42".into())));
+}
+
+#[test]
+fn an_actor_begins_play_after_a_tick_of_a_coroutine_was_refused() {
+    let text = "class Foo extends Actor;\nevent receive_begin_play() { label = label $ \"begun\"; }";
+    let package = Package::new("Tale", &[("Foo.uc", text)]);
+    let host = builder().build().unwrap_or_else(|error| panic!("{error}"));
+    host.create_master(std::slice::from_ref(&package.folder)).unwrap_or_else(|error| panic!("{error}"));
+    host.tick(Budget::frame());
+    let foo = spawn(&host, "/Script/Tale.Foo");
+    let inside = host.clone();
+    let mut coroutine: Coroutine<(), (), ()> =
+        Coroutine::new(move |_yielder: &Yielder<(), ()>, ()| inside.tick(Budget::frame()));
+    coroutine.resume(());
+    assert_eq!(get(&host, foo, "label"), Value::Text("".into()));
+    for _ in 0..2 {
+        host.tick(Budget::frame());
+        assert_eq!(get(&host, foo, "label"), Value::Text("begun".into()));
+    }
 }

@@ -101,8 +101,12 @@ fn begin<C: Class>(
         // An earlier iteration of this loop may have destroyed this object.
         let Some(typed) = runtime.objects().cast::<C>(*object) else { continue };
         let begin = || runtime.objects().with(typed, &begin_play).and_then(|begun| begun.map_err(Error::from));
-        let begun = has_begun.set(*object, true).and_then(|()| begin());
+        let mut begun = has_begun.set(*object, true).and_then(|()| begin());
         has_failed |= begun.is_err();
+        // On the stack of a coroutine, the call is refused. The next frame repeats the call.
+        if matches!(begun, Err(Error::Call(CallError::WrongStack { .. }))) {
+            begun = has_begun.set(*object, false).and(begun);
+        }
         log(runtime, "begin play", *object, begun);
     }
     has_failed
