@@ -179,7 +179,8 @@ impl Drop for Busy<'_> {
 /// Both [`Runtime::shutdown`] and dropping the last handle wait for unloads in progress, at most for
 /// [`UnloadPolicy::shutdown`](crate::UnloadPolicy::shutdown). [`Runtime::shutdown`] also waits for finalizers. If a thread-local variable
 /// contains a runtime, the runtime ends with the thread. The platform determines if thread-local variables of the main thread are dropped.
-/// If a coroutine drops the last handle, the runtime ends with its thread, or when the thread builds a host.
+/// If a coroutine drops the last handle, the runtime ends at the next safe point of a host of this thread. The runtime also ends when the
+/// thread builds a host or ends.
 ///
 /// # Examples
 /// ```rust

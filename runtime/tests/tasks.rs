@@ -151,6 +151,21 @@ fn a_last_handle_dropped_on_a_coroutine_drops_the_captures_of_jobs_later() {
     drop(next);
 }
 
+#[test]
+fn a_safe_point_ends_a_host_whose_last_handle_a_coroutine_dropped() {
+    let (record, host, robot) = playing("chores");
+    let other = support::builder().build().expect("a host");
+    call(&host, robot, "beat", &[Value::U32(100)]);
+    let weak = host.downgrade();
+    let mut coroutine: Coroutine<(), (), ()> = Coroutine::new(move |_yielder: &Yielder<(), ()>, ()| drop(host));
+    coroutine.resume(());
+    assert_log(&record, &expect![[""]]);
+    assert!(weak.upgrade().is_some());
+    other.safe_point();
+    assert!(record.take().starts_with("the beating timer is dropped (build 0)\n"));
+    assert!(weak.upgrade().is_none());
+}
+
 /// Runs a tick in each of many nested frames. Returns after `left` frames in which the stack was too small for a call of the robot.
 fn tick_deeper(host: &Runtime, robot: ObjectHandle, left: u32) {
     let frame = black_box([0_u8; 256]);

@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::{Duration, Instant};
 
-use super::Runtime;
+use super::{Runtime, unended};
 use crate::bridge::tasks::JobInfo;
 use crate::callback::{drop_caught, let_go};
 use crate::error::{A_TICK, Error};
@@ -164,6 +164,7 @@ impl Runtime {
             tracing::warn!("a safe point on the stack of a coroutine does nothing");
             return;
         }
+        unended::end_kept();
         core.tasks.end_expired(&core.world, &core.red);
         core.pump_posted(usize::MAX);
         core.finalizer.release();

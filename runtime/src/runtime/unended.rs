@@ -64,7 +64,7 @@ fn log_warning(callbacks: String, folder: PathBuf) {
     }
 }
 
-/// Keeps the last handle of a runtime until this thread builds a further runtime or ends. Drops the handle and returns `false` if the
+/// Keeps the last handle of a runtime until [`end_kept`], or until this thread ends. Drops the handle and returns `false` if the
 /// thread-local variables of this thread are already destroyed.
 pub(super) fn end_later(last: Runtime) -> bool {
     let is_kept = LAST.try_with(|kept| kept.borrow_mut().push(last)).is_ok();
@@ -72,14 +72,19 @@ pub(super) fn end_later(last: Runtime) -> bool {
     is_kept
 }
 
-/// Registers a runtime of this thread. The end of the thread then logs the warning if a handle of the runtime remains. Also ends the
-/// runtimes of [`end_later`].
-pub(super) fn watch(runtime: &Runtime) {
+/// Ends the runtimes of [`end_later`]. The caller must not be on the stack of a coroutine.
+pub(super) fn end_kept() {
     if HAS_LAST.replace(false) {
         // The list is not borrowed while its runtimes end, because their callbacks may build runtimes.
         let ended = LAST.try_with(RefCell::take);
         drop(ended);
     }
+}
+
+/// Registers a runtime of this thread. The end of the thread then logs the warning if a handle of the runtime remains. Also ends the
+/// runtimes of [`end_later`].
+pub(super) fn watch(runtime: &Runtime) {
+    end_kept();
     let weak = runtime.downgrade();
     // Fails if the runtime is built while its thread ends. No warning is logged for such a runtime.
     let _unwatched = HERE.try_with(|here| {
