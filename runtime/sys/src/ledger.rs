@@ -20,6 +20,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use crate::end_report::{EndReport, ReferenceSearch};
+use crate::ending::log_caught;
 use crate::imp::{Mapping, REPAIRS, Records};
 use crate::lock;
 use crate::reference::SearchResult;
@@ -280,12 +281,15 @@ impl Ledger {
     /// code, and the loader is active while the image is being closed.
     fn log_refused(&self) {
         for function in mem::take(&mut *lock(&self.refused)) {
-            tracing::warn!(
-                target: "alcedo_sys::closing",
-                image = self.label,
-                function,
-                "a finalizer has called this while its module was being closed: it was refused, or done with a copy"
-            );
+            let log = || {
+                tracing::warn!(
+                    target: "alcedo_sys::closing",
+                    image = self.label,
+                    function,
+                    "a finalizer has called this while its module was being closed: it was refused, or done with a copy"
+                );
+            };
+            log_caught(log);
         }
     }
 

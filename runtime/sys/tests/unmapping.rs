@@ -10,7 +10,7 @@ use std::thread;
 use std::time::Duration;
 
 use alcedo_sys::process::{keys_in_use, stale_mappings};
-use alcedo_sys::{EndPolicy, EndState, HolderKind, UseKind, checkpoint, hooks};
+use alcedo_sys::{EndPolicy, EndState, HolderKind, ReferenceSearch, UseKind, checkpoint, hooks};
 
 use crate::common::hooked::{AT_ONCE, Library, Mode, Seen, finish, wait_for};
 
@@ -313,6 +313,16 @@ fn a_panicking_log_subscriber_does_not_prevent_parking() {
     let (ending, _ledger) = library.map().begin_end(AT_ONCE);
     let state = tracing::subscriber::with_default(Panicking, || ending.park());
     assert!(matches!(state, EndState::Parked { .. }), "{state:?}");
+}
+
+#[test]
+fn a_panicking_log_subscriber_does_not_interrupt_the_search_for_references() {
+    let library = Library::new();
+    let policy = EndPolicy { search: ReferenceSearch::Always, ..AT_ONCE };
+    let (mut ending, _ledger) = library.map().begin_end(policy);
+    let state = tracing::subscriber::with_default(Panicking, || ending.poll());
+    assert!(!matches!(state, EndState::Parked { .. }), "{state:?}");
+    ending.park();
 }
 
 #[test]
