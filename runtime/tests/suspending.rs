@@ -228,6 +228,19 @@ fn a_failed_resume_is_reported_and_its_module_keeps_running() {
     }
 }
 
+#[test]
+fn a_failed_resume_is_reported_although_its_log_line_panics() {
+    let Scene { host, _folder, orders, record, .. } = Scene::new(&[harbor(1)]);
+    drop(record);
+    let record = support::record("alcedo_runtime::load::master::start");
+    record.fail();
+    fs::write(&orders, "harbor 2 main panic\nharbor 1 resume error").expect("it can be written");
+    let reload = host.reload(&[harbor(2)]).expect("a Master");
+    let is_reported = reload.warnings.iter().any(|line| line.starts_with("resume of harbor failed"));
+    assert!(is_reported, "{reload}");
+    drop(host);
+}
+
 /// Checks that `suspend` and `resume` may use all operations of a live generation.
 #[test]
 fn suspend_and_resume_run_while_the_old_generation_is_alive() {

@@ -90,7 +90,7 @@ impl Going {
                             continue;
                         }
                         if let Err(error) = module.exit() {
-                            tracing::error!(module = module.name(), %error, "an exit hook failed");
+                            panic_guard::log(|| tracing::error!(module = module.name(), %error, "an exit hook failed"));
                             (self.note)(format!("the exit hook of {} {error}", module.name()));
                         }
                         self.ended.push(self.used.remove(at));

@@ -9,6 +9,7 @@ use crate::callback::Callbacks;
 use crate::cells::RefCell;
 use crate::handles::{Generation, ModuleId};
 use crate::load::context::masters::Masters;
+use crate::panic_guard;
 use crate::unload::steps::UnloadStep;
 use crate::unload::ticket::UnloadTicket;
 
@@ -62,7 +63,9 @@ impl Unloads {
             };
             if let Err(error) = crate::boundary::catch_panics(call) {
                 let callback = &callback.site;
-                tracing::error!(%generation, priority, %callback, %error, "an unloading callback failed");
+                panic_guard::log(
+                    || tracing::error!(%generation, priority, %callback, %error, "an unloading callback failed"),
+                );
                 masters.note(generation, format!("the unloading callback of priority {priority} {error}"));
             }
         });
