@@ -5,6 +5,8 @@ use std::env;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
+use crate::stamp::Stamp;
+
 /// Call of the compiler for one crate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CompilerCall {
@@ -134,19 +136,24 @@ impl CompilerCall {
         root.ancestors().nth(depth).map(Path::to_owned)
     }
 
-    /// Returns the programs and the libraries that the call names. The programs are the compiler and its wrapper. For a program without a
-    /// path, returns its paths in all folders of `path`, the value of the variable PATH. Some of these paths may be missing, and a new
-    /// program there may replace the known program. The libraries are the crates of the flag `--extern`.
-    pub(crate) fn tools(&self, path: &OsStr) -> (Vec<PathBuf>, Vec<PathBuf>) {
-        let find = |word: &str| match Path::new(word).file_name() == Some(OsStr::new(word)) {
-            true => env::split_paths(path).map(|folder| folder.join(word)).collect::<Vec<_>>(),
-            false => vec![PathBuf::from(word)],
+    /// Returns the programs and the libraries that a call in `dir` names. The programs are the compiler and its wrapper. For a program without
+    /// a path, returns its paths in all readable folders of `path`, the value of the variable PATH. Some of these paths may be missing, and a
+    /// new program there may replace the known program. Returns `None` if no folder contains the program. The libraries are the crates of the
+    /// flag `--extern`.
+    pub(crate) fn tools(&self, path: &OsStr, dir: &Path) -> Option<(Vec<PathBuf>, Vec<PathBuf>)> {
+        let find = |word: &str| {
+            if Path::new(word).file_name() != Some(OsStr::new(word)) {
+                return Some(vec![dir.join(word)]);
+            }
+            let all = env::split_paths(path).map(|folder| dir.join(folder).join(word));
+            let all: Vec<_> = all.filter(|program| Stamp::of(program) != Stamp::Unknown).collect();
+            all.iter().any(|program| program.is_file()).then_some(all)
         };
         // A call with wrappers names the compiler after the wrappers.
         let wrapped = self.args.iter().map(String::as_str).take_while(|word| !word.starts_with('-'));
-        let programs = [self.program.as_str()].into_iter().chain(wrapped);
+        let programs: Option<Vec<_>> = [self.program.as_str()].into_iter().chain(wrapped).map(find).collect();
         let libraries = self.values("--extern").filter_map(|word| word.split_once('=')).map(|(_, path)| path);
-        (programs.flat_map(find).collect(), libraries.map(PathBuf::from).collect())
+        Some((programs?.concat(), libraries.map(PathBuf::from).collect()))
     }
 
     /// Returns the arguments of the same call with `dir` as the output folder, and with or without color in diagnostics.
@@ -185,13 +192,16 @@ and a line' CARGO_PKG_README='' /r/rustc --crate-name x --edition=2024 x/src/lib
         assert_eq!((call.env("CARGO_PKG_README"), call.program.as_str()), (Some(""), "/r/rustc"));
         assert_eq!((call.value("--check-cfg"), call.codegen("metadata")), (Some("cfg(a, values())"), Some("12")));
         assert!(call.is_cdylib());
-        assert_eq!(call.tools("".as_ref()), (vec![PathBuf::from("/r/rustc")], vec![PathBuf::from("/t/liba.rlib")]));
+        let tools = |call: &CompilerCall| call.tools("".as_ref(), Path::new("/w"));
+        assert_eq!(tools(&call), Some((vec!["/r/rustc".into()], vec!["/t/liba.rlib".into()])));
         let wrapped = CompilerCall {
             program: "/w/a".into(),
             args: ["/w/b", "/r/rustc", "--test"].map(String::from).into(),
             ..call
         };
-        assert_eq!(wrapped.tools("".as_ref()).0, ["/w/a", "/w/b", "/r/rustc"].map(PathBuf::from));
+        assert_eq!(tools(&wrapped).unwrap().0, ["/w/a", "/w/b", "/r/rustc"].map(PathBuf::from));
+        let unknown = CompilerCall { program: "missing".into(), ..wrapped };
+        assert_eq!(tools(&unknown), None);
     }
 
     #[test]

@@ -155,8 +155,8 @@ impl Recorder {
         let dir = call.folder(&unit.root)?;
         let list = list(&call)?;
         let own = self.own_sources(&list, &dir)?;
-        let (programs, externs) =
-            call.tools(self.environment.get(OsStr::new("PATH")).map(OsString::as_os_str).unwrap_or_default());
+        let path = self.environment.get(OsStr::new("PATH")).map(OsString::as_os_str).unwrap_or_default();
+        let (programs, externs) = call.tools(path, &dir)?;
         let all = dep_info::read(&unit.library.with_extension("d")).ok()?;
         if !all.iter().all(|path| path.is_absolute()) {
             return None;
@@ -187,7 +187,7 @@ impl Recorder {
         }
         // Uses current stamps, because this build may have written these files.
         let outputs = scripts.iter().filter_map(|(_, out)| Some(out.parent()?.join("output")));
-        foreign.extend(programs.into_iter().map(|path| dir.join(path)).map(|path| (path.clone(), Stamp::of(&path))));
+        foreign.extend(programs.into_iter().map(|path| (path.clone(), Stamp::of(&path))));
         for path in externs.into_iter().chain(outputs) {
             let stamp = match Stamp::of(&path) {
                 Stamp::Missing => Stamp::Unknown,

@@ -236,7 +236,9 @@ fn a_new_compiler_that_is_found_by_path_is_cargos() {
     ]);
     let folder = edits.scratch.path("bin");
     fs::set_permissions(folder.join("plain-compiler"), fs::Permissions::from_mode(0o755)).unwrap();
-    let path = format!("{}/early:{}:{}", folder.display(), folder.display(), std::env::var("PATH").unwrap());
+    // One entry is a file, so programs below it have no metadata.
+    let entries = ["early", "plain-compiler", ""].map(|name| folder.join(name).display().to_string()).join(":");
+    let path = format!("{entries}:{}", std::env::var("PATH").unwrap());
     let request = edits.scratch.request().env("PATH", path).env("RUSTC", "plain-compiler");
     edits.built_with(&request, &["alpha-word"], &[]);
     assert_eq!(edits.built_with(&request, &["alpha-word"], &[]).0, "direct");
