@@ -136,10 +136,10 @@ impl CompilerCall {
         root.ancestors().nth(depth).map(Path::to_owned)
     }
 
-    /// Returns the programs and the libraries that a call in `dir` names. The programs are the compiler and its wrapper. For a program without
-    /// a path, returns its paths in all readable folders of `path`, the value of the variable PATH. Some of these paths may be missing, and a
-    /// new program there may replace the known program. Returns `None` if no folder contains the program. The libraries are the crates of the
-    /// flag `--extern`.
+    /// Returns the programs and the libraries that a call in `dir` names. The programs are the compiler and its wrapper. For a program
+    /// without a path, returns its paths in all readable folders of `path`, the value of the variable PATH. Some of these paths may be
+    /// missing, and a new program there may replace the known program. Returns `None` if no folder contains the program. The libraries
+    /// are the crates of the flag `--extern`.
     pub(crate) fn tools(&self, path: &OsStr, dir: &Path) -> Option<(Vec<PathBuf>, Vec<PathBuf>)> {
         let find = |word: &str| {
             if Path::new(word).file_name() != Some(OsStr::new(word)) {

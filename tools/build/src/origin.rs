@@ -12,7 +12,7 @@ use std::{env, fs, io};
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::dep_info;
-use crate::record::manifest_folders;
+use crate::record::{configurations, manifest_folders};
 use crate::request::{BuildRequest, set_variables};
 
 /// Returns a string with all inputs of a build except sources. Equal strings mean equal inputs.
@@ -25,12 +25,9 @@ pub(crate) fn inputs(request: &BuildRequest<'_>) -> String {
         let digest = fs::read(value).map_or(0, |program| xxh3_128(&program));
         let _ = writeln!(text, "{}={} {digest:x}", name.display(), value.display());
     }
-    let cargo_home = env::var_os("CARGO_HOME").map(PathBuf::from);
-    for folder in request.folder().ancestors().map(|folder| folder.join(".cargo")).chain(cargo_home) {
-        for path in ["config", "config.toml"].map(|name| folder.join(name)) {
-            if let Ok(config) = fs::read(&path) {
-                let _ = writeln!(text, "{} {:x}", path.display(), xxh3_128(&config));
-            }
+    for path in configurations(&request.folder(), &variables) {
+        if let Ok(config) = fs::read(&path) {
+            let _ = writeln!(text, "{} {:x}", path.display(), xxh3_128(&config));
         }
     }
     text + &compiler(&cargo)

@@ -4,7 +4,7 @@
 //! Unknown inputs count as changed, because an unnecessary run of cargo costs less than a stale library.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -142,15 +142,38 @@ pub(crate) fn cargo_files(sources: &[PathBuf], dir: &Path, environment: &BTreeMa
     for folder in dir.ancestors() {
         files.extend(CONFIGURATION_FILES.map(|name| folder.join(name)));
     }
-    let home = |name: &str, folder: &str| {
-        let named = environment.get(OsString::from(name).as_os_str()).map(PathBuf::from);
-        named.or_else(|| Some(std::env::home_dir()?.join(folder)))
-    };
-    files.extend(
-        home("CARGO_HOME", ".cargo").iter().flat_map(|home| ["config", "config.toml"].map(|name| home.join(name))),
-    );
-    files.extend(home("RUSTUP_HOME", ".rustup").map(|home| home.join("settings.toml")));
+    files.extend(configurations(dir, environment));
+    files.extend(home(environment, "RUSTUP_HOME", ".rustup").map(|home| home.join("settings.toml")));
     files
+}
+
+/// Returns the configuration files of a cargo that runs in `dir`, and the files that these files include. The files need not exist.
+pub(crate) fn configurations(dir: &Path, environment: &BTreeMap<OsString, OsString>) -> Vec<PathBuf> {
+    let folders = dir.ancestors().map(|folder| folder.join(".cargo")).chain(home(environment, "CARGO_HOME", ".cargo"));
+    let mut files: Vec<_> =
+        folders.flat_map(|folder| ["config", "config.toml"].map(|name| folder.join(name))).collect();
+    let mut at = 0;
+    while let Some(file) = files.get(at) {
+        let new: Vec<_> = included(file).into_iter().filter(|path| !files.contains(path)).collect();
+        files.extend(new);
+        at += 1;
+    }
+    files
+}
+
+/// Returns the paths that a configuration file includes. Resolves their folders, so that files that include each other have one path each.
+fn included(file: &Path) -> Vec<PathBuf> {
+    let config = fs::read_to_string(file).ok().and_then(|text| text.parse::<toml::Table>().ok()).unwrap_or_default();
+    let list = config.get("include").and_then(toml::Value::as_array).into_iter().flatten();
+    let paths = list.filter_map(|entry| entry.as_str().or_else(|| entry.get("path")?.as_str()));
+    let real = |path: &Path| Some(path.parent()?.canonicalize().ok()?.join(path.file_name()?));
+    paths.map(|path| file.with_file_name(path)).map(|path| real(&path).unwrap_or(path)).collect()
+}
+
+/// Returns the folder that a variable names. Without the variable, returns this folder of the user.
+fn home(environment: &BTreeMap<OsString, OsString>, variable: &str, folder: &str) -> Option<PathBuf> {
+    let named = environment.get(OsStr::new(variable)).map(PathBuf::from);
+    named.or_else(|| Some(std::env::home_dir()?.join(folder)))
 }
 
 #[cfg(test)]

@@ -290,6 +290,28 @@ fn a_variable_a_feature_and_a_manifest_are_cargos() {
 }
 
 #[test]
+fn files_that_a_configuration_includes_are_cargos() {
+    let voice = "match option_env!(\"VOICE\") { Some(voice) => voice, None => \"no-voice\" }";
+    let edits = Edits::new(&[
+        ("Cargo.toml", &cdylib("[workspace]")),
+        ("src/lib.rs", &strings(&[voice])),
+        (".cargo/config.toml", "include = [\"../one.toml\"]\n"),
+        ("one.toml", "include = [{ path = \"two.toml\", optional = true }]\n"),
+    ]);
+    let variants = Variants::new(edits.scratch.path("variants"));
+    let variant = || fs::read(variants.get(&edits.scratch.request(), "plain").unwrap()).unwrap();
+    let holds = |text: &str| variant().windows(text.len()).any(|window| window == text.as_bytes());
+    edits.built(&["no-voice"], &[]);
+    assert!(holds("no-voice"));
+    assert_eq!(edits.built(&["no-voice"], &[]), "direct");
+    edits.scratch.write("two.toml", "[env]\nVOICE = \"alpha-voice\"\n");
+    assert_eq!(edits.built(&["alpha-voice"], &[]), "two.toml");
+    edits.edit("two.toml", "alpha", "gamma");
+    assert_eq!(edits.built(&["gamma-voice"], &[]), "two.toml");
+    assert!(holds("gamma-voice"));
+}
+
+#[test]
 fn a_call_is_not_repeated_after_a_build_by_another_process() {
     let voice = "const { if cfg!(feature = \"loud\") { \"LOUD\" } else { \"soft-voice\" } }";
     let edits = Edits::new(&[

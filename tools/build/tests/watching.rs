@@ -107,14 +107,15 @@ fn files_of_cargo_next_to_a_manifest_are_watched_from_their_first_save() {
 fn existing_files_of_cargo_above_the_manifests_are_watched() {
     let manifest = crate::scratch::manifest("plug", "");
     let scratch = Scratch::new(&[
-        (".cargo/config.toml", ""),
+        (".cargo/config.toml", "include = [\"../shared/all.toml\"]"),
+        ("shared/all.toml", ""),
         ("rust-toolchain", ""),
         ("plug/Cargo.toml", &manifest),
         ("plug/src/lib.rs", LIB),
         ("plug/.cargo/config.toml", ""),
     ]);
     let watch = SourceWatch::new(&[scratch.path("plug/src")]).unwrap();
-    for path in [".cargo/config.toml", "rust-toolchain", "plug/.cargo/config.toml"] {
+    for path in [".cargo/config.toml", "shared/all.toml", "rust-toolchain", "plug/.cargo/config.toml"] {
         scratch.write(path, "");
         wait_for(&scratch, &watch, path);
     }
