@@ -65,13 +65,20 @@ pub(crate) fn sources(targets: &[Target]) -> Vec<PathBuf> {
 }
 
 /// Returns the targets that depend on any of the `changed` files. A file outside all source folders is a manifest or a build script, which
-/// may affect any plugin target. It affects the host only if the host's sources are below the file's folder.
+/// may affect any plugin target. It affects the host only if the host's last build has read the file, or if the host's sources are below
+/// the file's folder.
 pub(crate) fn affected(targets: &[Target], changed: &[PathBuf]) -> BTreeSet<usize> {
     let concerns = |target: &Target, path: &Path| {
         target.sources.iter().any(|source| path.starts_with(source) || source.starts_with(path))
     };
+    // A build script may list folders, so an input may also be a folder above the file.
+    let is_input = |target: &Target, path: &Path| {
+        let mut inputs = target.artifacts.iter().flat_map(Artifact::inputs);
+        inputs.any(|input| path.starts_with(input.canonicalize().unwrap_or(input)))
+    };
     let may_concern = |target: &Target, path: &Path| {
-        !target.is_host() || folder(path).is_some_and(|dir| target.sources.iter().any(|source| source.starts_with(dir)))
+        let is_below = |dir: &Path| target.sources.iter().any(|source| source.starts_with(dir));
+        !target.is_host() || folder(path).is_some_and(is_below) || is_input(target, path)
     };
     changed
         .iter()
@@ -96,7 +103,7 @@ fn folder(path: &Path) -> Option<&Path> {
 mod tests {
     use std::path::PathBuf;
 
-    use super::{Kind, PluginFolder, SourceCrate, Target, affected};
+    use super::{Artifact, Kind, PluginFolder, SourceCrate, Target, affected};
 
     #[test]
     fn a_saved_file_concerns_the_packages_built_from_it() {
@@ -119,7 +126,10 @@ mod tests {
         check(&[], &[]);
         let rig = SourceCrate { name: "rig".into(), manifest: PathBuf::new(), source_dirs: Vec::new() };
         let host = of_kind(Kind::Host(rig), &["/w/rig/src"]);
-        let targets = [host, targets[0].clone()];
+        let built = tempfile::tempdir().unwrap();
+        std::fs::write(built.path().join("rig.d"), "rig: /w/rig/src/main.rs /w/rig/data\n").unwrap();
+        let program = Artifact { package: "rig".into(), path: built.path().join("rig"), fresh: true };
+        let targets = [Target { artifacts: vec![program], ..host }, targets[0].clone()];
         let of = |changed: &str| affected(&targets, &[changed.into()]).into_iter().collect::<Vec<_>>();
         assert_eq!(
             ["/w/rig/src/main.rs", "/w/cube/src/lib.rs", "/w/Cargo.toml", "/w/rig/Cargo.toml", "/w/cube/Cargo.toml"]
@@ -130,5 +140,6 @@ mod tests {
             ["/w/.cargo/config.toml", "/w/cube/.cargo/config.toml", "/w/Cargo.lock"].map(of),
             [vec![0, 1], vec![1], vec![0, 1]],
         );
+        assert_eq!(["/w/rig/data/a.txt", "/w/rig/other/a.txt"].map(of), [vec![0, 1], vec![1]]);
     }
 }
