@@ -70,7 +70,7 @@ macro_rules! each_kind {
             /// Map of values by key. Equality ignores the order.
             Map [(Rc<EntryType>)] (0) => Map(Vec<(Value, Value)>), map::Map;
             /// Optional value.
-            Optional [(Rc<OptionalType>)] (0) => Optional(Option<Box<Value>>), optional::Optional;
+            Optional [(Rc<ElementType>)] (0) => Optional(Option<Box<Value>>), optional::Optional;
             /// Bound function of an object, with the text of its signature.
             Delegate [(Rc<str>)] (0) => Delegate(Binding), delegate::Delegate;
             /// List of delegates.

@@ -13,7 +13,7 @@ use crate::kind_list::{each_kind, type_enum};
 use crate::meta::Meta;
 use crate::structs::StructType;
 use crate::value::Value;
-use nested::{ElementType, EntryType, OptionalType, Row};
+use nested::{ElementType, EntryType, Row};
 
 each_kind! { [type_enum] (
     /// The type of a property, a struct field or a parameter.

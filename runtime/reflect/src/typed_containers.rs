@@ -7,7 +7,7 @@ use std::hash::{BuildHasher, Hash};
 use std::rc::Rc;
 
 use crate::containers::KeyedMut;
-use crate::nested::{ElementType, EntryType, OptionalType};
+use crate::nested::{ElementType, EntryType};
 use crate::owned::OwnedValue;
 use crate::property::PropertyType;
 use crate::typed::OfKind;
@@ -45,7 +45,7 @@ impl<T: OfKind> OfKind for Vec<T> {
 impl<T: OfKind> OfKind for Option<T> {
     type Kind = Optional;
 
-    fn of(ty: &PropertyType) -> Option<&Rc<OptionalType>> {
+    fn of(ty: &PropertyType) -> Option<&Rc<ElementType>> {
         Optional::of(ty).filter(|of| T::matches(of.ty()))
     }
 

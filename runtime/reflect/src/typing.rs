@@ -5,7 +5,7 @@ use std::rc::Rc;
 use alcedo_abi::kinds::PropertyKind;
 
 use crate::enums::EnumType;
-use crate::nested::{ElementType, EntryType, OptionalType};
+use crate::nested::{ElementType, EntryType};
 use crate::property::PropertyType;
 use crate::structs::StructType;
 use crate::type_text::{SignatureText, TypeText, TypeTextError};
@@ -91,7 +91,7 @@ impl PropertyType {
                     Ok(Self::Map(Rc::new(entry)))
                 }
                 (PropertyKind::OPTIONAL, [value]) => {
-                    Ok(Self::Optional(Rc::new(OptionalType::new(Self::resolve(value, resolver)?))))
+                    Ok(Self::Optional(Rc::new(ElementType::new(Self::resolve(value, resolver)?))))
                 }
                 _ => Err(unknown(text)),
             },

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use crate::property::PropertyType;
 
-/// Element type of an array or a set, or the delegate type of a multicast delegate.
+/// Element type of an array or a set, the type in an optional, or the delegate type of a multicast delegate.
 #[derive(Debug)]
 pub struct ElementType {
     ty: PropertyType,
@@ -22,15 +22,6 @@ pub struct EntryType {
     value_at: usize,
     size: usize,
     align: usize,
-}
-
-/// Type of an optional value.
-#[derive(Debug)]
-pub struct OptionalType {
-    ty: PropertyType,
-    text: Rc<str>,
-    at: usize,
-    size: usize,
 }
 
 /// Layout of a row. In an array or a set, a row is one element, called the key. In a map, a row is a key, followed by its value.
@@ -113,38 +104,5 @@ impl EntryType {
     #[inline]
     pub fn row(&self) -> Row<'_> {
         Row { key: &self.key, value: Some((&self.value, self.value_at)), size: self.size, align: self.align }
-    }
-}
-
-impl OptionalType {
-    /// Creates an optional type with values of type `ty`.
-    pub fn new(ty: PropertyType) -> Self {
-        let at = 1usize.next_multiple_of(ty.align());
-        let size = (at + ty.size()).next_multiple_of(ty.align());
-        Self { text: ty.to_string().into(), ty, at, size }
-    }
-
-    /// Returns the type of the value.
-    #[inline]
-    pub fn ty(&self) -> &PropertyType {
-        &self.ty
-    }
-
-    /// Returns the text inside the parentheses of the type.
-    #[inline]
-    pub fn text(&self) -> &str {
-        &self.text
-    }
-
-    /// Returns the offset of the value in bytes.
-    #[inline]
-    pub fn value_at(&self) -> usize {
-        self.at
-    }
-
-    /// Returns the size in bytes, including padding at the end.
-    #[inline]
-    pub fn size(&self) -> usize {
-        self.size
     }
 }

@@ -34,15 +34,11 @@ pub(super) fn nature_around(inner: Nature) -> Nature {
     Nature { owns_memory: true, can_be_key: false, has_defaults: false, empty_structs: 0, ..inner }
 }
 
-/// Implements the methods that are common to arrays and sets.
-macro_rules! elements {
+/// Implements the methods that are common to the types with one inner type.
+macro_rules! of_element {
     () => {
         fn path(of: &Rc<ElementType>) -> &str {
             of.text()
-        }
-
-        fn nature(of: &Rc<ElementType>) -> Nature {
-            nature_around(of.ty().nature())
         }
 
         fn same_type(one: &Rc<ElementType>, two: &Rc<ElementType>) -> bool {
@@ -51,6 +47,18 @@ macro_rules! elements {
 
         fn inner_types(of: &Rc<ElementType>, visit: &mut dyn FnMut(&PropertyType)) {
             visit(of.ty());
+        }
+    };
+}
+pub(super) use of_element;
+
+/// Implements the methods that are common to arrays and sets.
+macro_rules! elements {
+    () => {
+        $crate::values::array::of_element!();
+
+        fn nature(of: &Rc<ElementType>) -> Nature {
+            nature_around(of.ty().nature())
         }
 
         fn read(at: Ref<'_, Self>) -> Vec<Value> {

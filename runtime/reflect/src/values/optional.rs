@@ -1,4 +1,5 @@
-//! Optional values: a byte, followed by the value. The byte is 1 if the value is present. All bytes of an absent value are zero.
+//! Optional values: a byte, followed by the value at its alignment. The byte is 1 if the value is present. All bytes of an absent value are
+//! zero.
 
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
@@ -6,12 +7,13 @@ use std::rc::Rc;
 use alcedo_abi::kinds::PropertyKind;
 use alcedo_base::handles::ObjectHandle;
 
+use super::array::of_element;
 use super::ptr::{Mut, Ref};
 use super::structure::put_new;
 use super::{Kind, Offer, Part, by_content, fits};
 use crate::convert::Conversion;
 use crate::names::Names;
-use crate::nested::OptionalType;
+use crate::nested::ElementType;
 use crate::property::PropertyType;
 use crate::structs::Nature;
 use crate::text::scan::Scanner;
@@ -23,34 +25,24 @@ pub(crate) struct Optional;
 type Content = Option<Box<Value>>;
 
 impl Kind for Optional {
-    type Of = Rc<OptionalType>;
+    type Of = Rc<ElementType>;
     type Raw = u8;
     const KIND: PropertyKind = PropertyKind::OPTIONAL;
 
-    fn path(of: &Rc<OptionalType>) -> &str {
-        of.text()
+    of_element!();
+
+    #[inline]
+    fn size(of: &Rc<ElementType>) -> usize {
+        of.row().align + of.row().size
     }
 
     #[inline]
-    fn size(of: &Rc<OptionalType>) -> usize {
-        of.size()
+    fn align(of: &Rc<ElementType>) -> usize {
+        of.row().align
     }
 
-    #[inline]
-    fn align(of: &Rc<OptionalType>) -> usize {
-        of.ty().align()
-    }
-
-    fn nature(of: &Rc<OptionalType>) -> Nature {
+    fn nature(of: &Rc<ElementType>) -> Nature {
         Nature { can_be_key: false, has_defaults: false, ..of.ty().nature() }
-    }
-
-    fn same_type(one: &Rc<OptionalType>, two: &Rc<OptionalType>) -> bool {
-        one.ty() == two.ty()
-    }
-
-    fn inner_types(of: &Rc<OptionalType>, visit: &mut dyn FnMut(&PropertyType)) {
-        visit(of.ty());
     }
 
     fn copy(to: Mut<'_, Self>, from: Ref<'_, Self>) {
@@ -103,7 +95,7 @@ impl Kind for Optional {
         at.inner().map(|value| Box::new(value.read()))
     }
 
-    fn fits(of: &Rc<OptionalType>, _ty: &PropertyType, value: &Content) -> Result<(), WrongType> {
+    fn fits(of: &Rc<ElementType>, _ty: &PropertyType, value: &Content) -> Result<(), WrongType> {
         value.as_ref().map_or(Ok(()), |value| fits(of.ty(), value))
     }
 
@@ -129,18 +121,14 @@ impl Kind for Optional {
     }
 
     fn each_part<E>(
-        of: &Rc<OptionalType>,
+        of: &Rc<ElementType>,
         value: &Content,
         visit: &mut dyn FnMut(Part<'_>, &PropertyType, &Value) -> Result<(), E>,
     ) -> Result<(), E> {
         value.as_ref().map_or(Ok(()), |value| visit(Part::Whole, of.ty(), value))
     }
 
-    fn with_parts(
-        of: &Rc<OptionalType>,
-        value: Content,
-        map: &mut dyn FnMut(&PropertyType, Value) -> Value,
-    ) -> Content {
+    fn with_parts(of: &Rc<ElementType>, value: Content, map: &mut dyn FnMut(&PropertyType, Value) -> Value) -> Content {
         value.map(|value| Box::new(map(of.ty(), *value)))
     }
 
@@ -148,7 +136,7 @@ impl Kind for Optional {
         value.as_ref().map_or("none".to_owned(), |value| format!("some({})", value.print(names)))
     }
 
-    fn parse(scanner: &mut Scanner<'_>, of: &Rc<OptionalType>, ty: &PropertyType) -> Result<Content, ParseError> {
+    fn parse(scanner: &mut Scanner<'_>, of: &Rc<ElementType>, ty: &PropertyType) -> Result<Content, ParseError> {
         if scanner.take("some(") {
             let value = scanner.value(of.ty())?;
             scanner.expect(")", ty, "a ) is missing")?;
@@ -165,7 +153,7 @@ impl Kind for Optional {
         cx.offer(value.as_ref()?)
     }
 
-    fn convert(value: &Value, of: &Rc<OptionalType>, cx: &Conversion<'_>) -> Option<Content> {
+    fn convert(value: &Value, of: &Rc<ElementType>, cx: &Conversion<'_>) -> Option<Content> {
         let inner = match value {
             Value::Optional(None) => return Some(None),
             Value::Optional(Some(inner)) => inner,

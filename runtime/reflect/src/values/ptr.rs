@@ -22,7 +22,7 @@ use super::{Content, InMemory, Kind, fits};
 use crate::block::Block;
 use crate::enums::EnumType;
 use crate::kind_list::of_type;
-use crate::nested::OptionalType;
+use crate::nested::ElementType;
 use crate::property::{Property, PropertyType};
 use crate::structs::StructType;
 use crate::value::{Value, WrongType};
@@ -513,22 +513,22 @@ impl<K: Kind<Of = Rc<EnumType>>> Mut<'_, K> {
     }
 }
 
-impl<'a, K: Kind<Of = Rc<OptionalType>, Raw = u8>> Ref<'a, K> {
+impl<'a, K: Kind<Of = Rc<ElementType>, Raw = u8>> Ref<'a, K> {
     /// Returns the contained value. Returns `None` if the optional value is empty.
     #[inline]
     pub(crate) fn inner(self) -> Option<Ptr<'a>> {
-        let at = self.at.wrapping_add(self.of.value_at());
+        let at = self.at.wrapping_add(self.of.row().align);
         // SAFETY: the caller of `new` promised an optional value, whose value is stored after the byte.
         (self.raw() != 0).then(|| unsafe { Ptr::new(at, self.of.ty()) })
     }
 }
 
-impl<K: Kind<Of = Rc<OptionalType>, Raw = u8>> Mut<'_, K> {
+impl<K: Kind<Of = Rc<ElementType>, Raw = u8>> Mut<'_, K> {
     /// Returns a pointer to the memory of the contained value, even if the optional value is empty.
     #[inline]
     pub(crate) fn inner(&self) -> PtrMut<'_> {
         // SAFETY: the caller of `new` promised a writable optional value, whose value is stored after the byte; zeros are also a value.
-        unsafe { PtrMut::new(self.at.wrapping_add(self.of.value_at()), self.of.ty()) }
+        unsafe { PtrMut::new(self.at.wrapping_add(self.of.row().align), self.of.ty()) }
     }
 }
 
