@@ -26,23 +26,9 @@ pub trait HostValue: Sized + 'static {
     fn into_raw(self) -> Self::Raw;
 }
 
-impl<T: PlainField + FrameValue> HostValue for T {
-    type Raw = Self;
-
-    #[inline]
-    fn from_raw(raw: Self) -> Self {
-        raw
-    }
-
-    #[inline]
-    fn into_raw(self) -> Self {
-        self
-    }
-}
-
 macro_rules! as_they_are {
-    ($($rust:ty),*) => {$(
-        impl $crate::host_value::HostValue for $rust {
+    ($($({ $($bound:tt)* })? $rust:ty),*) => {$(
+        impl<$($($bound)*)?> $crate::host_value::HostValue for $rust {
             type Raw = Self;
 
             #[inline]
@@ -58,7 +44,7 @@ macro_rules! as_they_are {
     )*};
 }
 pub(crate) use as_they_are;
-as_they_are! { bool, String, LocalText }
+as_they_are! { { T: PlainField + FrameValue } T, bool, String, LocalText }
 
 impl<T: HostValue> HostValue for Vec<T>
 where
