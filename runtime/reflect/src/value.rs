@@ -35,7 +35,7 @@ each_kind! { [value_enum] (
 /// let access = EnumValue { text: "Read | Write".into(), number: 3 };
 /// assert_eq!(access.to_string(), "Read | Write");
 /// ```
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct EnumValue {
     /// Text of the value: `Red`, or `7` for a number without an entry. For flags: `Read | Write`, or `Read | 8` if one bit has no entry.
     pub text: Arc<str>,

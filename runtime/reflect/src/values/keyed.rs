@@ -109,10 +109,6 @@ macro_rules! keyed_memory {
             keyed::map_objects(at, map);
         }
 
-        fn zero(_of: &Self::Of) -> Self::Value {
-            Vec::new()
-        }
-
         fn same(one: &Self::Value, two: &Self::Value) -> bool {
             keyed::same_in_any_order(one, two)
         }

@@ -159,7 +159,9 @@ pub(crate) trait Kind: Content + Sized + 'static {
     // Operations on values outside property memory.
 
     /// Returns the zero value. In memory, all bytes of this value are zero.
-    fn zero(of: &Self::Of) -> Self::Value;
+    fn zero(_of: &Self::Of) -> Self::Value {
+        Default::default()
+    }
 
     /// Returns the initial value of a property without a default.
     fn initial(of: &Self::Of) -> Self::Value {
@@ -167,7 +169,9 @@ pub(crate) trait Kind: Content + Sized + 'static {
     }
 
     /// Checks that two values are equal by the rules for values in memory.
-    fn same(one: &Self::Value, two: &Self::Value) -> bool;
+    fn same(one: &Self::Value, two: &Self::Value) -> bool {
+        one == two
+    }
 
     /// Feeds the value to `hasher`. Equal values feed equal bytes.
     fn feed(value: &Self::Value, hasher: &mut dyn Hasher);
@@ -299,7 +303,7 @@ impl<K: Kind> InMemory for K {
 /// Content of a [`Value`] of one kind. A macro implements this trait for each entry in the list of kinds.
 pub(crate) trait Content {
     /// Content of a value.
-    type Value: Clone;
+    type Value: Clone + Default + PartialEq;
     fn wrap(content: Self::Value) -> Value;
     /// Returns the content of a value of this kind. Returns `None` for values of other kinds.
     fn get(value: &Value) -> Option<&Self::Value>;
@@ -428,10 +432,6 @@ macro_rules! word {
             at.set(*value);
         }
 
-        fn zero(_of: &Self::Of) -> Self::Value {
-            Default::default()
-        }
-
         fn same(one: &Self::Value, two: &Self::Value) -> bool {
             one.bits() == two.bits()
         }
@@ -441,17 +441,9 @@ macro_rules! word {
         }
     };
 }
-/// Implements equality, hash and zero value for the content of a [`Value`]. Uses `Eq`, `Hash` and `Default` of the content's Rust type.
+/// Implements the hash of the content of a [`Value`]. Uses `Hash` of the content's Rust type.
 macro_rules! by_content {
     () => {
-        fn zero(_of: &Self::Of) -> Self::Value {
-            Default::default()
-        }
-
-        fn same(one: &Self::Value, two: &Self::Value) -> bool {
-            one == two
-        }
-
         fn feed(value: &Self::Value, mut hasher: &mut dyn Hasher) {
             value.hash(&mut hasher);
         }

@@ -8,7 +8,7 @@ use alcedo_abi::kinds::PropertyKind;
 use alcedo_base::handles::ObjectHandle;
 
 use super::ptr::{Mut, Ptr, PtrMut, Ref};
-use super::{Kind, Offer, Part, fits};
+use super::{Kind, Offer, Part, by_content, fits};
 use crate::convert::Conversion;
 use crate::names::Names;
 use crate::property::{Property, PropertyType};
@@ -163,13 +163,7 @@ impl Kind for Struct {
         each_field(of, Property::start)
     }
 
-    fn same(one: &Fields, two: &Fields) -> bool {
-        one == two
-    }
-
-    fn feed(value: &Fields, mut hasher: &mut dyn Hasher) {
-        value.hash(&mut hasher);
-    }
+    by_content!();
 
     fn each_object(value: &Fields, visit: &mut dyn FnMut(ObjectHandle, bool)) {
         value.iter().for_each(|(_, value)| value.visit_objects(visit));
