@@ -58,24 +58,23 @@ impl<'a, T: NativeValue + Clone> NativeParam for Out<'a, T> {
     type Seen = OutValue<T>;
     type Kept = Rc<Cell<Option<T>>>;
     type Back = &'a mut T;
+    type Slotted = T::Raw;
 
     fn declared(name: &str) -> PropertyDecl {
         T::declared(name).with_flags(property_flags::OUT)
     }
 
-    fn take(frame: &mut Frame<'_>) -> Result<(OutValue<T>, Self::Kept), CallError> {
+    fn into_slotted(self) -> (T::Raw, &'a mut T) {
+        (self.0.clone().into_raw(), self.0)
+    }
+
+    fn from_slotted(slotted: T::Raw) -> (OutValue<T>, Self::Kept) {
         let kept = Rc::default();
-        Ok((OutValue { value: T::from_raw(frame.take()?), kept: Rc::clone(&kept) }, kept))
+        (OutValue { value: T::from_raw(slotted), kept: Rc::clone(&kept) }, kept)
     }
 
     fn give(kept: Self::Kept, frame: &mut Frame<'_>, at: usize) -> Result<(), CallError> {
         kept.take().map_or(Ok(()), |value| frame.set_out_as(at, value.into_raw()))
-    }
-
-    fn put(self, block: &mut ParamBlock<'_>, at: usize) -> Result<&'a mut T, CallError> {
-        block.expect_out(at)?;
-        block.put(at, self.0.clone().into_raw())?;
-        Ok(self.0)
     }
 
     fn take_back(back: &'a mut T, block: &ParamBlock<'_>, at: usize) -> Result<(), CallError> {
@@ -86,17 +85,6 @@ impl<'a, T: NativeValue + Clone> NativeParam for Out<'a, T> {
     fn into_value(self, ty: Option<&PropertyType>) -> Result<Value, CallError> {
         // A call by name returns its out values in a separate list. The variable is therefore only read here.
         self.0.clone().into_value(ty)
-    }
-
-    // This type is never used, because out parameters are not passed in slots.
-    type Slotted = T::Raw;
-
-    fn into_slotted(self) -> T::Raw {
-        self.0.clone().into_raw()
-    }
-
-    fn from_slotted(slotted: T::Raw) -> OutValue<T> {
-        OutValue { value: T::from_raw(slotted), kept: Rc::default() }
     }
 }
 

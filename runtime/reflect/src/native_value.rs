@@ -284,14 +284,26 @@ pub trait NativeParam: Sized {
     /// State that the caller keeps to receive the out value.
     #[doc(hidden)]
     type Back;
+    /// Form of the argument in frames, parameter blocks and call slots.
+    #[doc(hidden)]
+    type Slotted: FrameValue;
 
     /// Returns the declaration of this parameter.
     fn declared(name: &str) -> PropertyDecl;
+    /// Converts the argument to its form for the callee, and to the state that receives the out value.
+    #[doc(hidden)]
+    fn into_slotted(self) -> (Self::Slotted, Self::Back);
+    /// Converts that form to the type that the function body receives, and to the state that writes the out value back.
+    #[doc(hidden)]
+    fn from_slotted(slotted: Self::Slotted) -> (Self::Seen, Self::Kept);
     /// Takes the argument from a frame.
     ///
     /// # Errors
     /// Returns the errors of [`Frame::take`].
-    fn take(frame: &mut Frame<'_>) -> Result<(Self::Seen, Self::Kept), CallError>;
+    #[inline]
+    fn take(frame: &mut Frame<'_>) -> Result<(Self::Seen, Self::Kept), CallError> {
+        frame.take().map(Self::from_slotted)
+    }
     /// Writes the out value back to the frame.
     ///
     /// # Errors
@@ -301,7 +313,15 @@ pub trait NativeParam: Sized {
     ///
     /// # Errors
     /// Returns [`CallError::Signature`] if the parameter has a different type.
-    fn put(self, block: &mut ParamBlock<'_>, at: usize) -> Result<Self::Back, CallError>;
+    #[inline]
+    fn put(self, block: &mut ParamBlock<'_>, at: usize) -> Result<Self::Back, CallError> {
+        if Self::IS_OUT {
+            block.expect_out(at)?;
+        }
+        let (slotted, back) = self.into_slotted();
+        block.put(at, slotted)?;
+        Ok(back)
+    }
     /// Reads the out value from a parameter block after the call.
     ///
     /// # Errors
@@ -312,16 +332,6 @@ pub trait NativeParam: Sized {
     /// # Errors
     /// Returns [`CallError::Signature`] if `ty` does not match the Rust type.
     fn into_value(self, ty: Option<&PropertyType>) -> Result<Value, CallError>;
-
-    /// Form of the argument in a call slot.
-    #[doc(hidden)]
-    type Slotted: FrameValue;
-    /// Converts the argument to its slot form.
-    #[doc(hidden)]
-    fn into_slotted(self) -> Self::Slotted;
-    /// Converts the slot form to the type that the function body receives.
-    #[doc(hidden)]
-    fn from_slotted(slotted: Self::Slotted) -> Self::Seen;
 }
 
 /// Checks that values of type `T` fit call slots and are of `kind`.
@@ -333,13 +343,13 @@ impl<T: NativeValue> NativeParam for T {
     type Slotted = T::Raw;
 
     #[inline]
-    fn into_slotted(self) -> T::Raw {
-        self.into_raw()
+    fn into_slotted(self) -> (T::Raw, ()) {
+        (self.into_raw(), ())
     }
 
     #[inline]
-    fn from_slotted(slotted: T::Raw) -> T {
-        T::from_raw(slotted)
+    fn from_slotted(slotted: T::Raw) -> (T, ()) {
+        (T::from_raw(slotted), ())
     }
 
     const KIND: PropertyKind = <T as NativeValue>::KIND;
@@ -353,18 +363,8 @@ impl<T: NativeValue> NativeParam for T {
     }
 
     #[inline]
-    fn take(frame: &mut Frame<'_>) -> Result<(T, ()), CallError> {
-        Ok((T::from_raw(frame.take()?), ()))
-    }
-
-    #[inline]
     fn give((): (), _frame: &mut Frame<'_>, _at: usize) -> Result<(), CallError> {
         Ok(())
-    }
-
-    #[inline]
-    fn put(self, block: &mut ParamBlock<'_>, at: usize) -> Result<(), CallError> {
-        block.put(at, self.into_raw())
     }
 
     #[inline]
@@ -540,12 +540,12 @@ macro_rules! tuples {
 
             #[inline]
             fn into_slots(self) -> Self::Slots {
-                [$(self.$at.into_slotted().into_slot(),)* Slot::EMPTY]
+                [$(self.$at.into_slotted().0.into_slot(),)* Slot::EMPTY]
             }
 
             #[inline]
             fn from_slots(slots: &[Slot]) -> Option<Self::Seen> {
-                Some(($($param::from_slotted(<$param::Slotted as OfKind>::from_slot(*slots.get($at)?)?),)*))
+                Some(($($param::from_slotted(<$param::Slotted as OfKind>::from_slot(*slots.get($at)?)?).0,)*))
             }
 
             type Bits = [u64; <[usize]>::len(&[$($at),*])];
@@ -557,7 +557,7 @@ macro_rules! tuples {
 
             #[inline]
             fn of_bits(bits: Self::Bits) -> Option<Self::Seen> {
-                Some(($($param::from_slotted(<$param::Slotted as OfKind>::from_bits(bits[$at])?),)*))
+                Some(($($param::from_slotted(<$param::Slotted as OfKind>::from_bits(bits[$at])?).0,)*))
             }
         }
     )*};

@@ -228,21 +228,22 @@ impl<F: Signature> NativeParam for Delegate<F> {
     type Seen = Self;
     type Kept = ();
     type Back = ();
+    type Slotted = Binding;
 
     fn declared(name: &str) -> PropertyDecl {
         PropertyDecl::new(name, PropertyKind::DELEGATE).of_type(&F::signature_text())
     }
 
-    fn take(frame: &mut Frame<'_>) -> Result<(Self, ()), CallError> {
-        Ok((Self::of(frame.take()?), ()))
+    fn into_slotted(self) -> (Binding, ()) {
+        (self.0, ())
+    }
+
+    fn from_slotted(slotted: Binding) -> (Self, ()) {
+        (Self::of(slotted), ())
     }
 
     fn give((): (), _frame: &mut Frame<'_>, _at: usize) -> Result<(), CallError> {
         Ok(())
-    }
-
-    fn put(self, block: &mut ParamBlock<'_>, at: usize) -> Result<(), CallError> {
-        block.put(at, self.0)
     }
 
     fn take_back((): (), _block: &ParamBlock<'_>, _at: usize) -> Result<(), CallError> {
@@ -257,16 +258,6 @@ impl<F: Signature> NativeParam for Delegate<F> {
             return Err(mismatch(&"a value", &found, &format_args!("Delegate({expected})")));
         }
         Ok(Value::Delegate(self.0))
-    }
-
-    type Slotted = Binding;
-
-    fn into_slotted(self) -> Binding {
-        self.0
-    }
-
-    fn from_slotted(slotted: Binding) -> Self {
-        Self::of(slotted)
     }
 }
 
