@@ -20,6 +20,7 @@ use crate::nested::Row;
 use crate::property::{Property, PropertyType};
 use crate::values::array::Array;
 use crate::values::map::Map;
+use crate::values::multicast::Multicast;
 use crate::values::ptr::{Begins, Mut, Ptr, PtrMut, Ref};
 use crate::values::set::Set;
 use crate::values::{InMemory, Kind};
@@ -32,6 +33,18 @@ pub(crate) trait Rowed: Kind<Raw: Begins<ArrayRaw>> {
     /// Returns the layout of a row. Unsafe code relies on this layout.
     fn row(of: &Self::Of) -> Row<'_>;
 }
+
+macro_rules! rowed {
+    ($($kind:ty),*) => {$(
+        impl Rowed for $kind {
+            #[inline]
+            fn row(of: &<$kind as Kind>::Of) -> Row<'_> {
+                of.row()
+            }
+        }
+    )*};
+}
+rowed! { Array, Set, Multicast, Map }
 
 /// Read access to the rows of a container.
 ///

@@ -10,10 +10,9 @@ use alcedo_base::handles::ObjectHandle;
 use super::ptr::{Mut, Ptr, Ref};
 use super::structure::put_new;
 use super::{Kind, Offer, Part, by_content, fit};
-use crate::containers::Rowed;
 use crate::convert::Conversion;
 use crate::names::Names;
-use crate::nested::{ElementType, Row};
+use crate::nested::ElementType;
 use crate::property::PropertyType;
 use crate::structs::Nature;
 use crate::text::scan::Scanner;
@@ -21,13 +20,6 @@ use crate::text::{ParseError, listed};
 use crate::value::{Value, WrongType};
 
 pub(crate) struct Array;
-
-impl Rowed for Array {
-    #[inline]
-    fn row(of: &Rc<ElementType>) -> Row<'_> {
-        of.row()
-    }
-}
 
 /// Computes the nature of a container from the nature of its elements.
 pub(super) fn nature_around(inner: Nature) -> Nature {

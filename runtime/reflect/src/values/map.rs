@@ -11,10 +11,9 @@ use super::array::nature_around;
 use super::keyed::{self, keyed_memory};
 use super::ptr::{Mut, Ref};
 use super::{Kind, Offer, Part, fits};
-use crate::containers::Rowed;
 use crate::convert::{Conversion, differ};
 use crate::names::Names;
-use crate::nested::{EntryType, Row};
+use crate::nested::EntryType;
 use crate::property::PropertyType;
 use crate::structs::Nature;
 use crate::text::scan::Scanner;
@@ -24,13 +23,6 @@ use crate::value::{Value, WrongType};
 pub(crate) struct Map;
 
 type Entries = Vec<(Value, Value)>;
-
-impl Rowed for Map {
-    #[inline]
-    fn row(of: &Rc<EntryType>) -> Row<'_> {
-        of.row()
-    }
-}
 
 impl Kind for Map {
     type Of = Rc<EntryType>;

@@ -12,10 +12,9 @@ use super::array::array_memory;
 use super::delegate::{self, Delegate, NATURE};
 use super::ptr::{Mut, Ref};
 use super::{Kind, Offer};
-use crate::containers::Rowed;
 use crate::convert::Conversion;
 use crate::names::Names;
-use crate::nested::{ElementType, Row};
+use crate::nested::ElementType;
 use crate::property::PropertyType;
 use crate::structs::Nature;
 use crate::text::scan::Scanner;
@@ -23,13 +22,6 @@ use crate::text::{ParseError, listed};
 use crate::value::{Binding, WrongType};
 
 pub(crate) struct Multicast;
-
-impl Rowed for Multicast {
-    #[inline]
-    fn row(of: &Rc<ElementType>) -> Row<'_> {
-        of.row()
-    }
-}
 
 const IN_IT: &str = "a list of delegates has delegates in it";
 

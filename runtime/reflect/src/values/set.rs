@@ -11,10 +11,9 @@ use super::array::{elements, nature_around};
 use super::keyed::{self, keyed_memory};
 use super::ptr::{Mut, Ptr, Ref};
 use super::{Kind, Offer, Part, fit};
-use crate::containers::Rowed;
 use crate::convert::{Conversion, differ};
 use crate::names::Names;
-use crate::nested::{ElementType, Row};
+use crate::nested::ElementType;
 use crate::property::PropertyType;
 use crate::structs::Nature;
 use crate::text::scan::Scanner;
@@ -22,13 +21,6 @@ use crate::text::{ParseError, listed};
 use crate::value::{Value, WrongType};
 
 pub(crate) struct Set;
-
-impl Rowed for Set {
-    #[inline]
-    fn row(of: &Rc<ElementType>) -> Row<'_> {
-        of.row()
-    }
-}
 
 impl Kind for Set {
     type Of = Rc<ElementType>;
