@@ -1,21 +1,15 @@
 //! Strings of ISO 8859-1 characters. Each character is stored as one byte.
 
 use std::borrow::Cow;
-use std::hash::{Hash, Hasher};
 
-use alcedo_abi::kinds::PropertyKind;
 use alcedo_abi::value::TextRaw;
 
+use super::prelude::*;
 use super::ptr::{Mut, Ref};
 use super::text::text_memory;
 use super::text_memory::{ansi_assign, ansi_read, text_copy, text_destroy, text_equal, text_hash};
-use super::{Kind, Offer, Written};
-use crate::convert::Conversion;
-use crate::names::Names;
-use crate::property::PropertyType;
-use crate::structs::Nature;
-use crate::text::{ParseError, fail, quote};
-use crate::value::{WrongType, is_latin_1};
+use crate::text::quote;
+use crate::value::is_latin_1;
 
 pub(crate) struct AnsiText;
 

@@ -1,23 +1,12 @@
 //! Arrays of values.
 
-use std::hash::{Hash, Hasher};
-use std::rc::Rc;
-
-use alcedo_abi::kinds::PropertyKind;
 use alcedo_abi::value::ArrayRaw;
-use alcedo_base::handles::ObjectHandle;
 
+use super::prelude::*;
 use super::ptr::{Mut, Ptr, Ref};
 use super::structure::put_new;
-use super::{Kind, Offer, Part, by_content, fit};
-use crate::convert::Conversion;
-use crate::names::Names;
+use super::{by_content, fit};
 use crate::nested::ElementType;
-use crate::property::PropertyType;
-use crate::structs::Nature;
-use crate::text::scan::Scanner;
-use crate::text::{ParseError, listed};
-use crate::value::{Value, WrongType};
 
 pub(crate) struct Array;
 

@@ -1,15 +1,9 @@
 //! Booleans. A value in memory is read as a byte, because a plugin may have written any byte.
 
-use std::hash::{Hash, Hasher};
-
-use alcedo_abi::kinds::PropertyKind;
-
+use super::by_content;
+use super::prelude::*;
 use super::ptr::{Mut, Ref};
-use super::{Kind, Offer, Written, by_content};
-use crate::convert::Conversion;
-use crate::names::Names;
-use crate::property::PropertyType;
-use crate::text::{ParseError, parsed};
+use crate::text::parsed;
 
 pub(crate) struct Bool;
 

@@ -1,17 +1,9 @@
 //! Class references by path. The class of a `SubclassOf` exists. The class of a `SoftClass` may be missing.
 
-use std::hash::Hasher;
-use std::rc::Rc;
-
-use alcedo_abi::kinds::PropertyKind;
-use alcedo_base::handles::Name;
-
+use super::prelude::*;
 use super::ptr::{Mut, Ref, Word};
-use super::{Kind, Offer, Written, word};
-use crate::convert::Conversion;
-use crate::names::Names;
-use crate::property::PropertyType;
-use crate::text::{ParseError, print_path};
+use super::word;
+use crate::text::print_path;
 
 /// Implements the text methods of kinds whose text form is a path or `none`.
 macro_rules! path_text {

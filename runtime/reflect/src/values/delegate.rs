@@ -1,21 +1,11 @@
 //! Single delegates: a reference to an object, and the name of a function in the object's class.
 
-use std::hash::{Hash, Hasher};
-use std::rc::Rc;
-
-use alcedo_abi::kinds::PropertyKind;
 use alcedo_abi::value::DelegateRaw;
-use alcedo_base::handles::{Name, ObjectHandle};
 
+use super::by_content;
+use super::prelude::*;
 use super::ptr::{Mut, Ref};
-use super::{Kind, Offer, by_content};
-use crate::convert::Conversion;
-use crate::names::Names;
-use crate::property::PropertyType;
-use crate::references::References;
-use crate::structs::Nature;
-use crate::text::scan::Scanner;
-use crate::text::{ParseError, fail, object, print_name};
+use crate::text::{object, print_name};
 use crate::value::Binding;
 
 pub(crate) struct Delegate;

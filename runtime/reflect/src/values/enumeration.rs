@@ -1,19 +1,10 @@
 //! Enums. Memory contains a number of the underlying type. A [`Value`] contains the name of the entry.
 
 use std::borrow::Cow;
-use std::hash::{Hash, Hasher};
-use std::rc::Rc;
 
-use alcedo_abi::kinds::PropertyKind;
-
+use super::prelude::*;
 use super::ptr::{Mut, Ref};
-use super::{Kind, Offer, Written};
-use crate::convert::Conversion;
 use crate::enums::{EnumType, EnumValue, number_of, whole};
-use crate::names::Names;
-use crate::property::PropertyType;
-use crate::text::{ParseError, fail};
-use crate::value::{Value, WrongType};
 
 pub(crate) struct Enum;
 

@@ -1,19 +1,11 @@
 //! Lazy references to objects, stored as a permanent unique id. The object may be missing.
 
-use std::hash::{Hash, Hasher};
-use std::rc::Rc;
-
-use alcedo_abi::kinds::PropertyKind;
 use alcedo_abi::value::LazyRaw;
 use alcedo_base::boundary::CallError;
-use alcedo_base::handles::ObjectHandle;
 
+use super::prelude::*;
 use super::ptr::{Mut, Ref};
-use super::{Kind, Links, Offer, Written, by_content};
-use crate::convert::Conversion;
-use crate::names::Names;
-use crate::property::PropertyType;
-use crate::text::{ParseError, fail};
+use super::{Links, by_content};
 
 pub(crate) struct LazyObject;
 

@@ -1,21 +1,14 @@
 //! Localized text, with the namespace and key of its translation.
 
 use std::borrow::Cow;
-use std::hash::{Hash, Hasher};
 
-use alcedo_abi::kinds::PropertyKind;
 use alcedo_abi::value::LocalTextRaw;
-use alcedo_base::handles::Name;
 
+use super::by_content;
+use super::prelude::*;
 use super::ptr::{Mut, Ref};
 use super::text_memory::{set_names, text_assign, text_copy, text_destroy, text_equal, text_hash, text_read};
-use super::{Kind, Offer, Written, by_content};
-use crate::convert::Conversion;
-use crate::names::Names;
-use crate::property::PropertyType;
-use crate::structs::Nature;
-use crate::text::scan::Scanner;
-use crate::text::{ParseError, quote};
+use crate::text::quote;
 use crate::value::LocalText;
 
 pub(crate) struct LocalTextKind;

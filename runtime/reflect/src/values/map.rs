@@ -1,24 +1,14 @@
 //! Maps from keys to values.
 
-use std::hash::Hasher;
-use std::rc::Rc;
-
-use alcedo_abi::kinds::PropertyKind;
 use alcedo_abi::value::MapRaw;
-use alcedo_base::handles::ObjectHandle;
 
 use super::array::nature_around;
+use super::fits;
 use super::keyed::{self, keyed_memory};
+use super::prelude::*;
 use super::ptr::{Mut, Ref};
-use super::{Kind, Offer, Part, fits};
-use crate::convert::{Conversion, differ};
-use crate::names::Names;
+use crate::convert::differ;
 use crate::nested::EntryType;
-use crate::property::PropertyType;
-use crate::structs::Nature;
-use crate::text::scan::Scanner;
-use crate::text::{ParseError, listed};
-use crate::value::{Value, WrongType};
 
 pub(crate) struct Map;
 

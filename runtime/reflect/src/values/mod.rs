@@ -57,6 +57,25 @@ use crate::text::{ParseError, fail};
 use crate::value::{Binding, LocalText, Value, WrongType};
 use ptr::{Mut, Raw, Ref};
 
+/// Names that every kind uses to implement [`Kind`].
+mod prelude {
+    pub(super) use std::hash::{Hash, Hasher};
+    pub(super) use std::rc::Rc;
+
+    pub(super) use alcedo_abi::kinds::PropertyKind;
+    pub(super) use alcedo_base::handles::{Name, ObjectHandle};
+
+    pub(super) use super::{Kind, Offer, Part, Written};
+    pub(super) use crate::convert::Conversion;
+    pub(super) use crate::names::Names;
+    pub(super) use crate::property::PropertyType;
+    pub(super) use crate::references::References;
+    pub(super) use crate::structs::Nature;
+    pub(super) use crate::text::scan::Scanner;
+    pub(super) use crate::text::{ParseError, fail, listed};
+    pub(super) use crate::value::{Value, WrongType};
+}
+
 /// A kind of values. The default methods are for kinds that own no memory and refer to no objects.
 pub(crate) trait Kind: Content + Sized + 'static {
     /// Type parameters that a type of this kind carries, such as the class path of a reference.

@@ -1,25 +1,15 @@
 //! Multicast delegates: lists of bindings.
 
-use std::hash::{Hash, Hasher};
 use std::num::NonZeroU32;
-use std::rc::Rc;
 
-use alcedo_abi::kinds::PropertyKind;
 use alcedo_abi::value::ArrayRaw;
-use alcedo_base::handles::ObjectHandle;
 
 use super::array::array_memory;
 use super::delegate::{self, Delegate, NATURE};
+use super::prelude::*;
 use super::ptr::{Mut, Ref};
-use super::{Kind, Offer};
-use crate::convert::Conversion;
-use crate::names::Names;
 use crate::nested::ElementType;
-use crate::property::PropertyType;
-use crate::structs::Nature;
-use crate::text::scan::Scanner;
-use crate::text::{ParseError, listed};
-use crate::value::{Binding, WrongType};
+use crate::value::Binding;
 
 pub(crate) struct Multicast;
 

@@ -1,18 +1,12 @@
 //! Interned names.
 
 use std::borrow::Cow;
-use std::hash::Hasher;
-
-use alcedo_abi::kinds::PropertyKind;
-use alcedo_base::handles::Name;
 
 use super::enumeration::text_of;
+use super::prelude::*;
 use super::ptr::{Mut, Ref, Word};
-use super::{Kind, Offer, Written, word};
-use crate::convert::Conversion;
-use crate::names::Names;
-use crate::property::PropertyType;
-use crate::text::{ParseError, print_name};
+use super::word;
+use crate::text::print_name;
 
 pub(crate) struct NameKind;
 

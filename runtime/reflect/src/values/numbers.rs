@@ -1,17 +1,12 @@
 //! Integers and floating-point numbers. Equality compares bits.
 
 use std::fmt::Display;
-use std::hash::Hasher;
 use std::str::FromStr;
 
-use alcedo_abi::kinds::PropertyKind;
-
+use super::prelude::*;
 use super::ptr::{Mut, Ref, Word};
-use super::{Kind, Offer, Written, word};
-use crate::convert::Conversion;
-use crate::names::Names;
-use crate::property::PropertyType;
-use crate::text::{ParseError, fail, parsed};
+use super::word;
+use crate::text::parsed;
 
 macro_rules! numbers {
     ($($kind:ident is $rust:ty, $offered:ident, by $parse:ident and $accept:ident;)*) => {$(

@@ -1,24 +1,12 @@
 //! Optional values: a byte, followed by the value at its alignment. The byte is 1 if the value is present. All bytes of an absent value are
 //! zero.
 
-use std::hash::{Hash, Hasher};
-use std::rc::Rc;
-
-use alcedo_abi::kinds::PropertyKind;
-use alcedo_base::handles::ObjectHandle;
-
 use super::array::of_element;
+use super::prelude::*;
 use super::ptr::{Mut, Ref};
 use super::structure::put_new;
-use super::{Kind, Offer, Part, by_content, fits};
-use crate::convert::Conversion;
-use crate::names::Names;
+use super::{by_content, fits};
 use crate::nested::ElementType;
-use crate::property::PropertyType;
-use crate::structs::Nature;
-use crate::text::scan::Scanner;
-use crate::text::{ParseError, fail};
-use crate::value::{Value, WrongType};
 
 pub(crate) struct Optional;
 

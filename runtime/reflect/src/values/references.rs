@@ -1,20 +1,11 @@
 //! References to objects by handle: strong references to objects of a class or with an interface, and weak references.
 
-use std::hash::Hasher;
-use std::rc::Rc;
-
-use alcedo_abi::kinds::PropertyKind;
 use alcedo_base::boundary::CallError;
-use alcedo_base::handles::ObjectHandle;
 
+use super::prelude::*;
 use super::ptr::{Mut, Ref, Word};
-use super::{Kind, Links, Offer, Written, word};
-use crate::convert::Conversion;
-use crate::names::Names;
-use crate::property::PropertyType;
-use crate::references::References;
-use crate::structs::Nature;
-use crate::text::{ParseError, fail, object};
+use super::{Links, word};
+use crate::text::object;
 
 macro_rules! references {
     ($($kind:ident is $number:ident, keeps alive: $strong:literal;)*) => {$(

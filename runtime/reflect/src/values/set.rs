@@ -1,24 +1,14 @@
 //! Sets of distinct values.
 
-use std::hash::Hasher;
-use std::rc::Rc;
-
-use alcedo_abi::kinds::PropertyKind;
 use alcedo_abi::value::MapRaw;
-use alcedo_base::handles::ObjectHandle;
 
 use super::array::{elements, nature_around};
+use super::fit;
 use super::keyed::{self, keyed_memory};
+use super::prelude::*;
 use super::ptr::{Mut, Ptr, Ref};
-use super::{Kind, Offer, Part, fit};
-use crate::convert::{Conversion, differ};
-use crate::names::Names;
+use crate::convert::differ;
 use crate::nested::ElementType;
-use crate::property::PropertyType;
-use crate::structs::Nature;
-use crate::text::scan::Scanner;
-use crate::text::{ParseError, listed};
-use crate::value::{Value, WrongType};
 
 pub(crate) struct Set;
 

@@ -1,19 +1,12 @@
 //! Soft references to objects, stored as the interned path of the object. The object may be missing.
 
-use std::hash::Hasher;
-use std::rc::Rc;
-
-use alcedo_abi::kinds::PropertyKind;
 use alcedo_base::boundary::CallError;
-use alcedo_base::handles::{Name, ObjectHandle};
 
 use super::class_paths::path_text;
+use super::prelude::*;
 use super::ptr::{Mut, Ref, Word};
-use super::{Kind, Links, Offer, Written, word};
-use crate::convert::Conversion;
-use crate::names::Names;
-use crate::property::PropertyType;
-use crate::text::{ParseError, print_path};
+use super::{Links, word};
+use crate::text::print_path;
 
 pub(crate) struct SoftObject;
 

@@ -1,22 +1,12 @@
 //! Structs that are stored by value.
 
-use std::hash::{Hash, Hasher};
-use std::rc::Rc;
 use std::sync::Arc;
 
-use alcedo_abi::kinds::PropertyKind;
-use alcedo_base::handles::ObjectHandle;
-
+use super::prelude::*;
 use super::ptr::{Mut, Ptr, PtrMut, Ref};
-use super::{Kind, Offer, Part, by_content, fits};
-use crate::convert::Conversion;
-use crate::names::Names;
-use crate::property::{Property, PropertyType};
-use crate::references::References;
-use crate::structs::{Nature, StructType};
-use crate::text::scan::Scanner;
-use crate::text::{ParseError, fail, listed};
-use crate::value::{Value, WrongType};
+use super::{by_content, fits};
+use crate::property::Property;
+use crate::structs::StructType;
 
 pub(crate) struct Struct;
 

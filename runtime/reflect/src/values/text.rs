@@ -1,20 +1,14 @@
 //! UTF-8 strings of two kinds. `Utf8String` is for code that distinguishes this kind from `String`.
 
 use std::borrow::Cow;
-use std::hash::{Hash, Hasher};
 
-use alcedo_abi::kinds::PropertyKind;
 use alcedo_abi::value::TextRaw;
 
 use super::enumeration::text_of;
+use super::prelude::*;
 use super::ptr::{Mut, Ref};
 use super::text_memory::{text_assign, text_copy, text_destroy, text_equal, text_hash, text_read};
-use super::{Kind, Offer, Written};
-use crate::convert::Conversion;
-use crate::names::Names;
-use crate::property::PropertyType;
-use crate::structs::Nature;
-use crate::text::{ParseError, quote};
+use crate::text::quote;
 
 /// Implements the memory operations of kinds that are stored as a [`TextRaw`].
 macro_rules! text_memory {

@@ -1,16 +1,9 @@
 //! Kind for tests: a four-byte color with the text form `#aabbccdd`. Demonstrates that a new kind needs only a file and an entry in the
 //! list of kinds.
 
-use std::hash::Hasher;
-
-use alcedo_abi::kinds::PropertyKind;
-
+use super::prelude::*;
 use super::ptr::{Mut, Ref, Word};
-use super::{Kind, Offer, Written, word};
-use crate::convert::Conversion;
-use crate::names::Names;
-use crate::property::PropertyType;
-use crate::text::{ParseError, fail};
+use super::word;
 
 pub(crate) struct Toy;
 
