@@ -11,25 +11,32 @@ use crate::nested::{ElementType, EntryType};
 use crate::owned::OwnedValue;
 use crate::property::PropertyType;
 use crate::typed::OfKind;
-use crate::values::Content as _;
 use crate::values::array::Array;
 use crate::values::map::Map;
 use crate::values::optional::Optional;
 use crate::values::ptr::{Mut, PtrMut, Ref};
 use crate::values::set::Set;
+use crate::values::{Content as _, Kind as _};
 
 const MATCHES: &str = "a matching type is of the kind";
 
+/// Implements the type of a container whose only inner type is that of `T`.
+macro_rules! of_element {
+    ($kind:ident) => {
+        type Kind = $kind;
+
+        fn of(ty: &PropertyType) -> Option<&Rc<ElementType>> {
+            $kind::of(ty).filter(|of| T::matches(of.ty()))
+        }
+
+        fn describe() -> Cow<'static, str> {
+            format!("{}({})", $kind::NAME, T::describe()).into()
+        }
+    };
+}
+
 impl<T: OfKind> OfKind for Vec<T> {
-    type Kind = Array;
-
-    fn of(ty: &PropertyType) -> Option<&Rc<ElementType>> {
-        Array::of(ty).filter(|of| T::matches(of.ty()))
-    }
-
-    fn describe() -> Cow<'static, str> {
-        format!("Array({})", T::describe()).into()
-    }
+    of_element!(Array);
 
     fn load(at: Ref<'_, Array>) -> Self {
         at.rows().keys_of().expect(MATCHES).map(T::load).collect()
@@ -43,15 +50,7 @@ impl<T: OfKind> OfKind for Vec<T> {
 }
 
 impl<T: OfKind> OfKind for Option<T> {
-    type Kind = Optional;
-
-    fn of(ty: &PropertyType) -> Option<&Rc<ElementType>> {
-        Optional::of(ty).filter(|of| T::matches(of.ty()))
-    }
-
-    fn describe() -> Cow<'static, str> {
-        format!("Optional({})", T::describe()).into()
-    }
+    of_element!(Optional);
 
     fn load(at: Ref<'_, Optional>) -> Self {
         at.inner().map(|inner| T::load(inner.to().expect(MATCHES)))
@@ -77,15 +76,7 @@ fn put_key<K: OfKind>(keyed: &mut KeyedMut<'_>, key: K, own: &mut OwnedValue) ->
 macro_rules! sets {
     ($($set:ty where [$($bound:tt)*];)*) => {$(
         impl<$($bound)*> OfKind for $set {
-            type Kind = Set;
-
-            fn of(ty: &PropertyType) -> Option<&Rc<ElementType>> {
-                Set::of(ty).filter(|of| T::matches(of.ty()))
-            }
-
-            fn describe() -> Cow<'static, str> {
-                format!("Set({})", T::describe()).into()
-            }
+            of_element!(Set);
 
             fn load(at: Ref<'_, Set>) -> Self {
                 at.rows().keys_of().expect(MATCHES).map(T::load).collect()
