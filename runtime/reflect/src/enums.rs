@@ -103,11 +103,6 @@ impl EnumType {
         text.split('|').map(str::trim).filter(|part| !part.is_empty()).try_fold(0, |all, part| Some(all | one(part)?))
     }
 
-    /// Returns the zero value. Every enum that is not a bit set has an entry with the number zero.
-    pub fn zero(&self) -> EnumValue {
-        self.value(0)
-    }
-
     /// Returns the names of all entries, separated by commas, for error messages.
     pub fn names(&self) -> String {
         self.entries.iter().map(|entry| &*entry.name).collect::<Vec<_>>().join(", ")

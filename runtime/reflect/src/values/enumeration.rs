@@ -62,7 +62,7 @@ impl Kind for Enum {
     }
 
     fn zero(of: &Rc<EnumType>) -> EnumValue {
-        of.zero()
+        of.value(0)
     }
 
     fn same(one: &EnumValue, two: &EnumValue) -> bool {
