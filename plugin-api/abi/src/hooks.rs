@@ -81,185 +81,149 @@ pub type OnExit = unsafe extern "C" fn(c_int, *mut c_void);
 /// Type of the function `__deregister_frame`.
 pub type Deregister = unsafe extern "C" fn(*const c_void);
 
-/// Host functions for hooks. The struct is plain `repr(C)`, and [`crate::LAYOUT_HASH`] covers its layout.
-///
-/// # Safety
-/// For all functions: `image` is [`HookContext::image`] of the caller, and the remaining arguments fulfill the contract of the documented C
-/// function.
-#[repr(C)]
-#[derive(Debug)]
-pub struct HookTable {
-    /// `__cxa_thread_atexit_impl`: the destructor runs on this thread, when the thread ends or the image is unloaded.
-    pub thread_atexit: unsafe extern "C" fn(
-        image: *const c_void,
-        destructor: Destructor,
-        object: *mut c_void,
-        dso: *mut c_void,
-    ) -> c_int,
-    /// `pthread_key_create`.
-    pub key_create:
-        unsafe extern "C" fn(image: *const c_void, key: *mut c_uint, destructor: Option<Destructor>) -> c_int,
-    /// `pthread_key_delete`.
-    pub key_delete: unsafe extern "C" fn(image: *const c_void, key: c_uint) -> c_int,
-    /// `pthread_setspecific`.
-    pub key_set: unsafe extern "C" fn(image: *const c_void, key: c_uint, value: *const c_void) -> c_int,
-    /// `pthread_create`; `thread` is a `pthread_t`, `attributes` a `pthread_attr_t` or null.
-    pub thread_create: unsafe extern "C" fn(
-        image: *const c_void,
-        thread: *mut usize,
-        attributes: *const c_void,
-        start: ThreadStart,
-        argument: *mut c_void,
-    ) -> c_int,
-    /// `pthread_join`.
-    pub thread_join: unsafe extern "C" fn(image: *const c_void, thread: usize, result: *mut *mut c_void) -> c_int,
-    /// `pthread_detach`.
-    pub thread_detach: unsafe extern "C" fn(image: *const c_void, thread: usize) -> c_int,
-    /// `mmap`.
-    pub map: unsafe extern "C" fn(
-        image: *const c_void,
-        address: *mut c_void,
-        len: usize,
-        protection: c_int,
-        flags: c_int,
-        fd: c_int,
-        offset: i64,
-    ) -> *mut c_void,
-    /// `munmap`.
-    pub unmap: unsafe extern "C" fn(image: *const c_void, address: *mut c_void, len: usize) -> c_int,
-    /// `mremap`.
-    pub remap: unsafe extern "C" fn(
-        image: *const c_void,
-        address: *mut c_void,
-        old_len: usize,
-        new_len: usize,
-        flags: c_int,
-        new_address: *mut c_void,
-    ) -> *mut c_void,
-    /// `sigaction`; `action` and `old` point to the platform's `struct sigaction`, or are null. The host registers its own handler. `old`
-    /// receives the previous action of this image or of the host process, but never an action of another image.
-    pub signal_action:
-        unsafe extern "C" fn(image: *const c_void, signal: c_int, action: *const c_void, old: *mut c_void) -> c_int,
-    /// `signal`; handlers are passed as integers.
-    pub signal: unsafe extern "C" fn(image: *const c_void, signal: c_int, handler: usize) -> usize,
-    /// `__cxa_atexit`: handlers run in reverse order, before the image is unmapped or when the process exits.
-    pub at_exit: unsafe extern "C" fn(
-        image: *const c_void,
-        handler: Destructor,
-        argument: *mut c_void,
-        dso: *mut c_void,
-    ) -> c_int,
-    /// `on_exit`.
-    pub on_exit: unsafe extern "C" fn(image: *const c_void, handler: OnExit, argument: *mut c_void) -> c_int,
-    /// `malloc`.
-    pub malloc: unsafe extern "C" fn(image: *const c_void, size: usize) -> *mut c_void,
-    /// `calloc`.
-    pub calloc: unsafe extern "C" fn(image: *const c_void, count: usize, size: usize) -> *mut c_void,
-    /// `realloc`.
-    pub realloc: unsafe extern "C" fn(image: *const c_void, old: *mut c_void, size: usize) -> *mut c_void,
-    /// `posix_memalign`.
-    pub memalign:
-        unsafe extern "C" fn(image: *const c_void, out: *mut *mut c_void, alignment: usize, size: usize) -> c_int,
-    /// `free`.
-    pub free: unsafe extern "C" fn(image: *const c_void, block: *mut c_void),
-    /// Reports a block that the C library has allocated and that the module must free; may be null.
-    pub block_made: unsafe extern "C" fn(image: *const c_void, block: *mut c_void),
-    /// Reports that the C library is about to move or free this block. Returns zero if the host has no record of the block.
-    pub block_borrowed: unsafe extern "C" fn(image: *const c_void, block: *mut c_void) -> c_int,
-    /// `shmat`. Unloading the image detaches all segments that the module has attached.
-    pub segment_attach:
-        unsafe extern "C" fn(image: *const c_void, segment: c_int, address: *const c_void, flags: c_int) -> *mut c_void,
-    /// `shmdt`.
-    pub segment_detach: unsafe extern "C" fn(image: *const c_void, address: *const c_void) -> c_int,
-    /// Reports a descriptor that the C library has opened for the module.
-    pub fd_opened: unsafe extern "C" fn(image: *const c_void, fd: c_int),
-    /// Reports that the module is about to close this descriptor.
-    pub fd_closed: unsafe extern "C" fn(image: *const c_void, fd: c_int),
-    /// Returns new zeroed pages for the module's heap; `len` is a multiple of 64 KiB, and the pages are aligned to 64 KiB. Returns null if
-    /// memory is exhausted. The host unmaps the pages after it has unmapped the image.
-    pub heap_grow: unsafe extern "C" fn(image: *const c_void, len: usize) -> *mut c_void,
-    /// Frees pages of [`HookTable::heap_grow`].
-    pub heap_shrink: unsafe extern "C" fn(image: *const c_void, address: *mut c_void, len: usize),
-    /// Reports that the module has registered the unwind table at `begin` (`__register_frame`); `deregister` removes the table.
-    pub frame_registered: unsafe extern "C" fn(image: *const c_void, begin: *const c_void, deregister: Deregister),
-    /// Reports that the module is about to deregister the unwind table at `begin`. Returns zero if the host has already deregistered it.
-    pub frame_deregistered: unsafe extern "C" fn(image: *const c_void, begin: *const c_void) -> c_int,
-    /// `fopencookie`; `functions` points to the C library's `cookie_io_functions_t`.
-    pub stream_open: unsafe extern "C" fn(
-        image: *const c_void,
-        cookie: *mut c_void,
-        mode: *const c_char,
-        functions: *const c_void,
-    ) -> *mut c_void,
-    /// Reports a stream with a descriptor; `made_by` is 0 for `fopen`, 1 for `fdopen`, 2 for `tmpfile`, 3 for `popen`, 4 for
-    /// `opendir`, 5 for `fdopendir`.
-    pub stream_opened: unsafe extern "C" fn(image: *const c_void, stream: *mut c_void, fd: c_int, made_by: c_int),
-    /// Reports a stream that writes into memory of the module; `made_by` is 0 for `open_memstream`, 1 for `open_wmemstream`, 2 for
-    /// `fmemopen`. If `location` is not null, closing the stream stores there the address of a block that the module must free.
-    pub stream_bound:
-        unsafe extern "C" fn(image: *const c_void, stream: *mut c_void, made_by: c_int, location: *const *mut c_void),
-    /// Reports that the module is about to close this stream or directory stream. Returns the `location` that was reported for the
-    /// stream, or null.
-    pub stream_closed: unsafe extern "C" fn(image: *const c_void, stream: *mut c_void) -> *const *mut c_void,
-    /// `openlog`.
-    pub log_open: unsafe extern "C" fn(image: *const c_void, ident: *const c_char, option: c_int, facility: c_int),
-    /// `initstate`.
-    pub random_init:
-        unsafe extern "C" fn(image: *const c_void, seed: c_uint, state: *mut c_char, size: usize) -> *mut c_char,
-    /// `setstate`.
-    pub random_set: unsafe extern "C" fn(image: *const c_void, state: *mut c_char) -> *mut c_char,
-    /// Reports a successful `pthread_setname_np` for the calling thread, with the full name of `len` bytes.
-    pub thread_named: unsafe extern "C" fn(image: *const c_void, name: *const u8, len: usize),
-
-    // Hooks for functions that raise signals or start processes.
-    /// `sigaltstack`; `new` and `old` point to a `stack_t`, or are null. The previous stack of the thread is restored before the
-    /// image is unmapped.
-    pub alternate_stack: unsafe extern "C" fn(image: *const c_void, new: *const c_void, old: *mut c_void) -> c_int,
-    /// `setitimer`; `new` and `old` point to a `struct itimerval`; `old` may be null.
-    pub interval_timer:
-        unsafe extern "C" fn(image: *const c_void, which: c_int, new: *const c_void, old: *mut c_void) -> c_int,
-    /// `alarm`, in seconds.
-    pub alarm: unsafe extern "C" fn(image: *const c_void, seconds: c_uint) -> c_uint,
-    /// `ualarm`, in microseconds.
-    pub ualarm: unsafe extern "C" fn(image: *const c_void, first: c_uint, then: c_uint) -> c_uint,
-    /// `timer_create`; `event` points to a `struct sigevent` or is null; `timer` points to a `timer_t`.
-    pub timer_create:
-        unsafe extern "C" fn(image: *const c_void, clock: c_int, event: *const c_void, timer: *mut c_void) -> c_int,
-    /// `timer_delete`, with the `timer_t` as an integer.
-    pub timer_delete: unsafe extern "C" fn(image: *const c_void, timer: usize) -> c_int,
-    /// `mq_notify`; `event` points to a `struct sigevent` or is null.
-    pub queue_notify: unsafe extern "C" fn(image: *const c_void, queue: c_int, event: *const c_void) -> c_int,
-    /// `aio_read` if `what` is 0, `aio_write` if `what` is 1, otherwise `aio_fsync` with the operation `what - 2`. `block` points
-    /// to an `aiocb`.
-    pub io_begin: unsafe extern "C" fn(image: *const c_void, what: c_int, block: *mut c_void) -> c_int,
-    /// `lio_listio`.
-    pub io_begin_list: unsafe extern "C" fn(
-        image: *const c_void,
-        mode: c_int,
-        list: *const *mut c_void,
-        count: c_int,
-        event: *const c_void,
-    ) -> c_int,
-    /// `getaddrinfo_a`.
-    pub names_begin: unsafe extern "C" fn(
-        image: *const c_void,
-        mode: c_int,
-        list: *const *mut c_void,
-        count: c_int,
-        event: *const c_void,
-    ) -> c_int,
-    /// Reports that the module has enabled, changed or disabled the signals raised by a descriptor.
-    pub fd_signals: unsafe extern "C" fn(image: *const c_void, fd: c_int),
-    /// Reports that the module is about to jump to the location that `setjmp` or a related function has stored in this buffer.
-    pub jumps: unsafe extern "C" fn(image: *const c_void, buffer: *const c_void),
-    /// Reports a process that the module has started.
-    pub child_started: unsafe extern "C" fn(image: *const c_void, pid: c_int),
-
-    // Hooks for functions that a module may not call while its library is being closed.
-    /// Returns nonzero while the module is being closed, that is, while the finalizers of its library run. The hook must then refuse the
-    /// call of the C function with the name `function`. The host reports the refused call later.
-    pub refuses: unsafe extern "C" fn(image: *const c_void, function: *const c_char) -> c_int,
-
-    /// Reports an address that `dlsym` has found for the module.
-    pub looked_up: unsafe extern "C" fn(image: *const c_void, found: *const c_void),
+/// Defines [`HookTable`] from the list of its functions.
+macro_rules! hook_table {
+    ($($(#[doc = $doc:tt])* fn $name:ident($($argument:ident: $ty:ty),*) $(-> $result:ty)?;)*) => {
+        /// Host functions for hooks. The struct is plain `repr(C)`, and [`crate::LAYOUT_HASH`] covers its layout.
+        ///
+        /// # Safety
+        /// For all functions: `image` is [`HookContext::image`] of the caller, and the remaining arguments fulfill the contract of the
+        /// documented C function.
+        #[repr(C)]
+        #[derive(Debug)]
+        pub struct HookTable {$(
+            $(#[doc = $doc])*
+            pub $name: unsafe extern "C" fn(image: *const c_void $(, $argument: $ty)*) $(-> $result)?,
+        )*}
+    };
 }
+
+/// Passes the list of host functions for hooks to a macro. Each function also has a first parameter `image`, which the list omits.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! hook_functions {
+    ($callback:ident) => {
+        $callback! {
+            /// `__cxa_thread_atexit_impl`: the destructor runs on this thread, when the thread ends or the image is unloaded.
+            fn thread_atexit(destructor: Destructor, object: *mut c_void, dso: *mut c_void) -> c_int;
+            /// `pthread_key_create`.
+            fn key_create(key: *mut c_uint, destructor: Option<Destructor>) -> c_int;
+            /// `pthread_key_delete`.
+            fn key_delete(key: c_uint) -> c_int;
+            /// `pthread_setspecific`.
+            fn key_set(key: c_uint, value: *const c_void) -> c_int;
+            /// `pthread_create`; `thread` is a `pthread_t`, `attributes` a `pthread_attr_t` or null.
+            fn thread_create(thread: *mut usize, attributes: *const c_void, start: ThreadStart, argument: *mut c_void) -> c_int;
+            /// `pthread_join`.
+            fn thread_join(thread: usize, result: *mut *mut c_void) -> c_int;
+            /// `pthread_detach`.
+            fn thread_detach(thread: usize) -> c_int;
+            /// `mmap`.
+            fn map(address: *mut c_void, len: usize, protection: c_int, flags: c_int, fd: c_int, offset: i64) -> *mut c_void;
+            /// `munmap`.
+            fn unmap(address: *mut c_void, len: usize) -> c_int;
+            /// `mremap`.
+            fn remap(address: *mut c_void, old_len: usize, new_len: usize, flags: c_int, new_address: *mut c_void) -> *mut c_void;
+            /// `sigaction`; `action` and `old` point to the platform's `struct sigaction`, or are null. The host registers its own handler.
+            /// `old` receives the previous action of this image or of the host process, but never an action of another image.
+            fn signal_action(signal: c_int, action: *const c_void, old: *mut c_void) -> c_int;
+            /// `signal`; handlers are passed as integers.
+            fn signal(signal: c_int, handler: usize) -> usize;
+            /// `__cxa_atexit`: handlers run in reverse order, before the image is unmapped or when the process exits.
+            fn at_exit(handler: Destructor, argument: *mut c_void, dso: *mut c_void) -> c_int;
+            /// `on_exit`.
+            fn on_exit(handler: OnExit, argument: *mut c_void) -> c_int;
+            /// `malloc`.
+            fn malloc(size: usize) -> *mut c_void;
+            /// `calloc`.
+            fn calloc(count: usize, size: usize) -> *mut c_void;
+            /// `realloc`.
+            fn realloc(old: *mut c_void, size: usize) -> *mut c_void;
+            /// `posix_memalign`.
+            fn memalign(out: *mut *mut c_void, alignment: usize, size: usize) -> c_int;
+            /// `free`.
+            fn free(block: *mut c_void);
+            /// Reports a block that the C library has allocated and that the module must free; may be null.
+            fn block_made(block: *mut c_void);
+            /// Reports that the C library is about to move or free this block. Returns zero if the host has no record of the block.
+            fn block_borrowed(block: *mut c_void) -> c_int;
+            /// `shmat`. Unloading the image detaches all segments that the module has attached.
+            fn segment_attach(segment: c_int, address: *const c_void, flags: c_int) -> *mut c_void;
+            /// `shmdt`.
+            fn segment_detach(address: *const c_void) -> c_int;
+            /// Reports a descriptor that the C library has opened for the module.
+            fn fd_opened(fd: c_int);
+            /// Reports that the module is about to close this descriptor.
+            fn fd_closed(fd: c_int);
+            /// Returns new zeroed pages for the module's heap; `len` is a multiple of 64 KiB, and the pages are aligned to 64 KiB. Returns
+            /// null if memory is exhausted. The host unmaps the pages after it has unmapped the image.
+            fn heap_grow(len: usize) -> *mut c_void;
+            /// Frees pages of [`HookTable::heap_grow`].
+            fn heap_shrink(address: *mut c_void, len: usize);
+            /// Reports that the module has registered the unwind table at `begin` (`__register_frame`); `deregister` removes the table.
+            fn frame_registered(begin: *const c_void, deregister: Deregister);
+            /// Reports that the module is about to deregister the unwind table at `begin`. Returns zero if the host has already
+            /// deregistered it.
+            fn frame_deregistered(begin: *const c_void) -> c_int;
+            /// `fopencookie`; `functions` points to the C library's `cookie_io_functions_t`.
+            fn stream_open(cookie: *mut c_void, mode: *const c_char, functions: *const c_void) -> *mut c_void;
+            /// Reports a stream with a descriptor; `made_by` is 0 for `fopen`, 1 for `fdopen`, 2 for `tmpfile`, 3 for `popen`, 4 for
+            /// `opendir`, 5 for `fdopendir`.
+            fn stream_opened(stream: *mut c_void, fd: c_int, made_by: c_int);
+            /// Reports a stream that writes into memory of the module; `made_by` is 0 for `open_memstream`, 1 for `open_wmemstream`, 2 for
+            /// `fmemopen`. If `location` is not null, closing the stream stores there the address of a block that the module must free.
+            fn stream_bound(stream: *mut c_void, made_by: c_int, location: *const *mut c_void);
+            /// Reports that the module is about to close this stream or directory stream. Returns the `location` that was reported for the
+            /// stream, or null.
+            fn stream_closed(stream: *mut c_void) -> *const *mut c_void;
+            /// `openlog`.
+            fn log_open(ident: *const c_char, option: c_int, facility: c_int);
+            /// `initstate`.
+            fn random_init(seed: c_uint, state: *mut c_char, size: usize) -> *mut c_char;
+            /// `setstate`.
+            fn random_set(state: *mut c_char) -> *mut c_char;
+            /// Reports a successful `pthread_setname_np` for the calling thread, with the full name of `len` bytes.
+            fn thread_named(name: *const u8, len: usize);
+
+            // Hooks for functions that raise signals or start processes.
+            /// `sigaltstack`; `new` and `old` point to a `stack_t`, or are null. The previous stack of the thread is restored before the
+            /// image is unmapped.
+            fn alternate_stack(new: *const c_void, old: *mut c_void) -> c_int;
+            /// `setitimer`; `new` and `old` point to a `struct itimerval`; `old` may be null.
+            fn interval_timer(which: c_int, new: *const c_void, old: *mut c_void) -> c_int;
+            /// `alarm`, in seconds.
+            fn alarm(seconds: c_uint) -> c_uint;
+            /// `ualarm`, in microseconds.
+            fn ualarm(first: c_uint, then: c_uint) -> c_uint;
+            /// `timer_create`; `event` points to a `struct sigevent` or is null; `timer` points to a `timer_t`.
+            fn timer_create(clock: c_int, event: *const c_void, timer: *mut c_void) -> c_int;
+            /// `timer_delete`, with the `timer_t` as an integer.
+            fn timer_delete(timer: usize) -> c_int;
+            /// `mq_notify`; `event` points to a `struct sigevent` or is null.
+            fn queue_notify(queue: c_int, event: *const c_void) -> c_int;
+            /// `aio_read` if `what` is 0, `aio_write` if `what` is 1, otherwise `aio_fsync` with the operation `what - 2`. `block` points
+            /// to an `aiocb`.
+            fn io_begin(what: c_int, block: *mut c_void) -> c_int;
+            /// `lio_listio`.
+            fn io_begin_list(mode: c_int, list: *const *mut c_void, count: c_int, event: *const c_void) -> c_int;
+            /// `getaddrinfo_a`.
+            fn names_begin(mode: c_int, list: *const *mut c_void, count: c_int, event: *const c_void) -> c_int;
+            /// Reports that the module has enabled, changed or disabled the signals raised by a descriptor.
+            fn fd_signals(fd: c_int);
+            /// Reports that the module is about to jump to the location that `setjmp` or a related function has stored in this buffer.
+            fn jumps(buffer: *const c_void);
+            /// Reports a process that the module has started.
+            fn child_started(pid: c_int);
+
+            // Hooks for functions that a module may not call while its library is being closed.
+            /// Returns nonzero while the module is being closed, that is, while the finalizers of its library run. The hook must then
+            /// refuse the call of the C function with the name `function`. The host reports the refused call later.
+            fn refuses(function: *const c_char) -> c_int;
+
+            /// Reports an address that `dlsym` has found for the module.
+            fn looked_up(found: *const c_void);
+        }
+    };
+}
+
+hook_functions!(hook_table);

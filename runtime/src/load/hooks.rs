@@ -22,18 +22,11 @@ use crate::sync::lock;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 static TABLE: HookTable = {
     macro_rules! table {
-        ($($name:ident)*) => {
+        ($($(#[doc = $doc:tt])* fn $name:ident($($parameter:tt)*) $(-> $result:ty)?;)*) => {
             HookTable { $($name: alcedo_sys::hooks::$name),* }
         };
     }
-    table! {
-        thread_atexit key_create key_delete key_set thread_create thread_join thread_detach map unmap remap signal_action
-        signal at_exit on_exit malloc calloc realloc memalign free block_made block_borrowed segment_attach segment_detach
-        fd_opened fd_closed heap_grow heap_shrink frame_registered frame_deregistered stream_open stream_opened
-        stream_bound stream_closed log_open random_init random_set thread_named alternate_stack interval_timer alarm
-        ualarm timer_create timer_delete queue_notify io_begin io_begin_list names_begin fd_signals jumps child_started
-        refuses looked_up
-    }
+    alcedo_abi::hook_functions!(table)
 };
 
 /// Patch for the private copy of a module's file, and the ledger in which the module's hooks record resources.
