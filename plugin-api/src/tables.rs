@@ -444,7 +444,7 @@ macro_rules! entry_table {
                 &ALCEDO_TABLE
             }
 
-            fn bind(&self) -> $crate::__private::core::result::Result<(), $crate::__private::CallError> {
+            fn bind(&self) -> $crate::__private::CallResult<()> {
                 $(self.$name.bind()?;)+
                 $crate::__private::core::result::Result::Ok(())
             }

@@ -109,3 +109,6 @@ pub(crate) use trampolines::typed_slots;
 pub use trampolines::{
     Arguments, CustomThunk, Exclusive, Export, Held, Method, MethodNames, Methods, Shared, StaticMethod, Untouched,
 };
+
+/// Result of a function in the expansion of a macro.
+pub type CallResult<T> = Result<T, CallError>;

@@ -207,7 +207,7 @@ macro_rules! __alcedo_class {
             &mut self,
             name: &$crate::__private::core::primitive::str,
             data: &[$crate::__private::core::primitive::u8],
-        ) -> $crate::__private::core::result::Result<(), $crate::__private::CallError> {
+        ) -> $crate::__private::CallResult<()> {
             match name {
                 $($kept_name => $crate::__private::restore::<$kept_ty>(&mut self.$kept, data),)+
                 _ => $crate::__private::core::result::Result::Err($crate::__private::unknown_field(

@@ -41,9 +41,7 @@ macro_rules! __alcedo_enum {
             type Literal = &'static $crate::__private::core::primitive::str;
             $crate::__private::copied_value! {}
 
-            fn try_load(
-                from: $crate::__private::Ptr<'_, Self>,
-            ) -> $crate::__private::core::result::Result<Self, $crate::__private::CallError> {
+            fn try_load(from: $crate::__private::Ptr<'_, Self>) -> $crate::__private::CallResult<Self> {
                 let number: $repr = $crate::__private::enum_number(from);
                 Self::alcedo_of(number).ok_or_else(|| $crate::__private::unknown_entry::<Self>(number))
             }
@@ -52,10 +50,7 @@ macro_rules! __alcedo_enum {
                 $crate::__private::or_end(<Self as $crate::__private::Value>::try_load(from))
             }
 
-            fn store(
-                &self,
-                target: $crate::__private::PtrMut<'_, Self>,
-            ) -> $crate::__private::core::result::Result<(), $crate::__private::CallError> {
+            fn store(&self, target: $crate::__private::PtrMut<'_, Self>) -> $crate::__private::CallResult<()> {
                 $crate::__private::put_enum_number(target, self.alcedo_number());
                 $crate::__private::core::result::Result::Ok(())
             }

@@ -56,7 +56,7 @@ macro_rules! __alcedo_module {
 
                 const TABLES: $crate::__private::EntryTables = $tables;
 
-                fn entry() -> $crate::__private::core::result::Result<(), $crate::__private::CallError> {
+                fn entry() -> $crate::__private::CallResult<()> {
                     $entry
                 }
 
@@ -66,11 +66,11 @@ macro_rules! __alcedo_module {
 
                 const BUILD_ID: &'static [$crate::__private::core::primitive::u8; 16] = &alcedo_build::ALCEDO_ID;
 
-                fn suspend() -> $crate::__private::core::result::Result<(), $crate::__private::CallError> {
+                fn suspend() -> $crate::__private::CallResult<()> {
                     $suspend
                 }
 
-                fn resume() -> $crate::__private::core::result::Result<(), $crate::__private::CallError> {
+                fn resume() -> $crate::__private::CallResult<()> {
                     $resume
                 }
             }

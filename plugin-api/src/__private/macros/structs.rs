@@ -115,10 +115,7 @@ macro_rules! __alcedo_pod {
                 Self { $($field: from.load_field(&AlcedoRaw::$field),)* }
             }
 
-            fn store(
-                &self,
-                target: $crate::__private::PtrMut<'_, Self>,
-            ) -> $crate::__private::core::result::Result<(), $crate::__private::CallError> {
+            fn store(&self, target: $crate::__private::PtrMut<'_, Self>) -> $crate::__private::CallResult<()> {
                 $(target.store_field(&AlcedoRaw::$field, &self.$field)?;)*
                 $crate::__private::core::result::Result::Ok(())
             }

@@ -41,26 +41,18 @@ macro_rules! __alcedo_copied_value {
         }
 
         #[inline]
-        unsafe fn take_out(
-            _slot: $crate::__private::Slot,
-            out: Self::Out,
-        ) -> $crate::__private::core::result::Result<Self, $crate::__private::CallError> {
+        unsafe fn take_out(_slot: $crate::__private::Slot, out: Self::Out) -> $crate::__private::CallResult<Self> {
             // The storage was initially all zero, which is a valid value, and the callee has overwritten this value.
             <Self as $crate::__private::Value>::try_load(out.ptr())
         }
 
         #[inline]
-        fn from_slot(
-            slot: $crate::__private::ArgumentSlot<'_, Self>,
-        ) -> $crate::__private::core::result::Result<Self, $crate::__private::CallError> {
+        fn from_slot(slot: $crate::__private::ArgumentSlot<'_, Self>) -> $crate::__private::CallResult<Self> {
             <Self as $crate::__private::Value>::try_load(slot.ptr()?)
         }
 
         #[inline]
-        fn into_slot(
-            self,
-            slot: $crate::__private::ResultSlot<'_, Self>,
-        ) -> $crate::__private::core::result::Result<(), $crate::__private::CallError> {
+        fn into_slot(self, slot: $crate::__private::ResultSlot<'_, Self>) -> $crate::__private::CallResult<()> {
             $crate::__private::Value::store(&self, slot.ptr_mut()?)
         }
     };
@@ -87,10 +79,7 @@ macro_rules! __alcedo_owned_value {
 
         fn host_address(
             &self,
-        ) -> $crate::__private::core::result::Result<
-            $crate::__private::core::option::Option<*const Self::Raw>,
-            $crate::__private::CallError,
-        > {
+        ) -> $crate::__private::CallResult<$crate::__private::core::option::Option<*const Self::Raw>> {
             $crate::__private::owned_at(self).map($crate::__private::core::option::Option::Some)
         }
 
@@ -99,10 +88,7 @@ macro_rules! __alcedo_owned_value {
             $crate::__private::load_owned(from, $crate::__private::core::panic::Location::caller())
         }
 
-        fn store(
-            &self,
-            target: $crate::__private::PtrMut<'_, Self>,
-        ) -> $crate::__private::core::result::Result<(), $crate::__private::CallError> {
+        fn store(&self, target: $crate::__private::PtrMut<'_, Self>) -> $crate::__private::CallResult<()> {
             $crate::__private::store_owned(self, target)
         }
     };
@@ -126,23 +112,15 @@ macro_rules! __alcedo_owned_value {
             $crate::__private::owned_slot(out)
         }
 
-        unsafe fn take_out(
-            _slot: $crate::__private::Slot,
-            out: $crate::__private::Owned<Self>,
-        ) -> $crate::__private::core::result::Result<Self, $crate::__private::CallError> {
+        unsafe fn take_out(_slot: $crate::__private::Slot, out: Self::Out) -> $crate::__private::CallResult<Self> {
             $crate::__private::core::result::Result::Ok($crate::__private::Kind::from_owned(out))
         }
 
-        fn from_slot(
-            slot: $crate::__private::ArgumentSlot<'_, Self>,
-        ) -> $crate::__private::core::result::Result<Self, $crate::__private::CallError> {
+        fn from_slot(slot: $crate::__private::ArgumentSlot<'_, Self>) -> $crate::__private::CallResult<Self> {
             $crate::__private::core::result::Result::Ok(<Self as $crate::__private::Value>::load(slot.ptr()?))
         }
 
-        fn into_slot(
-            self,
-            slot: $crate::__private::ResultSlot<'_, Self>,
-        ) -> $crate::__private::core::result::Result<(), $crate::__private::CallError> {
+        fn into_slot(self, slot: $crate::__private::ResultSlot<'_, Self>) -> $crate::__private::CallResult<()> {
             $crate::__private::Value::store(&self, slot.ptr_mut()?)
         }
     };
