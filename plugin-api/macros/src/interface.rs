@@ -114,19 +114,9 @@ impl<'a> Function<'a> {
 /// Formats a signature in the author's spelling, for messages.
 fn signature_text(signature: &syn::Signature) -> String {
     let text = quote! { #signature }.to_string();
-    let tight = [
-        (" (", "("),
-        (" ,", ","),
-        (" :", ":"),
-        (" <", "<"),
-        ("< ", "<"),
-        (" >", ">"),
-        ("& ", "&"),
-        (" ::", "::"),
-        (":: ", "::"),
-    ];
-    let text = tight.iter().fold(text, |text, (loose, tight)| text.replace(loose, tight));
-    text.replace("( ", "(").replace(" )", ")").replace("->", " ->").replace("  ->", " ->")
+    let loose = [" (", " ,", " :", " <", "< ", " >", "& ", " ::", ":: ", "( ", " )"];
+    let text = loose.iter().fold(text, |text, loose| text.replace(loose, loose.trim()));
+    text.replace("->", " ->").replace("  ->", " ->")
 }
 
 /// Rejects traits with syntax that interfaces do not support.
