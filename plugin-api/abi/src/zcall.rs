@@ -46,17 +46,11 @@ impl SlotType {
     #[inline]
     pub const fn of_kind(kind: PropertyKind) -> Option<Self> {
         Some(match kind {
-            PropertyKind::U8 | PropertyKind::BOOL => Self::U8,
-            PropertyKind::U16 => Self::U16,
-            PropertyKind::U32 | PropertyKind::NAME => Self::U32,
-            PropertyKind::U64 => Self::U64,
-            PropertyKind::I8 => Self::I8,
-            PropertyKind::I16 => Self::I16,
-            PropertyKind::I32 => Self::I32,
-            PropertyKind::I64 => Self::I64,
-            PropertyKind::F32 => Self::F32,
-            PropertyKind::F64 => Self::F64,
+            PropertyKind::BOOL => Self::U8,
+            PropertyKind::NAME => Self::U32,
             PropertyKind::OBJECT => Self::CONJUGATE,
+            // The slot type of a number equals the kind of the number.
+            _ if kind.is_number() => Self(kind.0),
             _ => return None,
         })
     }
@@ -66,16 +60,10 @@ impl SlotType {
     pub const fn text(self) -> &'static str {
         match self.0 {
             0 => "empty",
-            1 => "u8",
-            2 => "u16",
-            3 => "u32",
-            4 => "u64",
-            5 => "i8",
-            6 => "i16",
-            7 => "i32",
-            8 => "i64",
-            9 => "f32",
-            10 => "f64",
+            number @ 1..=10 => match PropertyKind(number).text() {
+                Some(text) => text,
+                None => "unknown",
+            },
             11 => "pointer",
             12 => "gc_handle",
             13 => "conjugate",
