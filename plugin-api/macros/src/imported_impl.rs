@@ -1,16 +1,15 @@
 //! Expands `#[uclass(imported)]` on an `impl` of declarations: functions that the host or another module implements.
 
 use proc_macro2::TokenStream;
-use quote::{format_ident, quote};
+use quote::quote;
 use syn::{Ident, ImplItem, Result, TraitItemFn};
 
 use crate::attr_args::{AttrArgs, take_attr};
 use crate::class_impl::{EVENTS, TWO_SORTS_OF_EVENT, event_constant, event_names};
 use crate::class_struct::view_of;
 use crate::conditions::Conditions;
-use crate::docs;
 use crate::impl_block::Member;
-use crate::method::{CellOf, Method, calls};
+use crate::method::Method;
 use crate::rules;
 
 pub(crate) fn expand(members: &[Member], class: &Ident) -> Result<TokenStream> {
@@ -59,24 +58,16 @@ fn declaration(
         return Err(rules::spanned("ALC0045", &sig.inputs[1], "the declaration lists the arguments of callers"));
     }
     let conditions = Conditions::of(&attrs)?;
-    let text = method.text();
-    let cell = format_ident!("ALCEDO_OF_{}", text.to_uppercase());
-    let path = quote! {
-        ::alcedo_plugin_api::__private::join!(<#class as ::alcedo_plugin_api::__private::Class>::PATH, ":", #text)
-    };
-    let callers = method.callers(&method.name, &CellOf::Own(cell.clone()), &path, &docs::shared(&attrs));
-    let callers = calls(view, vec![callers]);
     // An implementable event is called like a function. Only scripts implement such an event. This block therefore supports no overrides of
     // implementable events.
-    let event =
-        attr_args.flag(EVENTS[0])?.then(|| event_constant(view, &method.event_constant(), &method.as_fn_type()));
+    let event = attr_args.flag(EVENTS[0])?.then(|| event_constant(view, &method));
     if event.is_some() {
+        let text = method.text();
         events.push(conditions.on_element(quote! { #text }));
     }
-    let imported = method.imported_cell(&cell, class, &quote! { import_function(#path) });
+    let imported = method.imported((class, view), ["Class", "import_function"], &attrs);
     conditions.on_items(quote! {
         #imported
-        #callers
         #event
     })
 }

@@ -2,7 +2,7 @@
 //! The view has a method that calls each function.
 
 use proc_macro2::TokenStream;
-use quote::{format_ident, quote, quote_spanned};
+use quote::{quote, quote_spanned};
 use syn::spanned::Spanned as _;
 use syn::{ItemTrait, Result, TraitItem, TraitItemFn};
 
@@ -10,7 +10,7 @@ use crate::attr_args::{AttrArgs, text_of};
 use crate::class_struct::view_of;
 use crate::docs;
 use crate::earlier_names;
-use crate::method::{CellOf, Method, Parameter, calls};
+use crate::method::{Method, Parameter};
 use crate::rules;
 
 pub(crate) fn expand(attr_args: &AttrArgs, item: &ItemTrait) -> Result<TokenStream> {
@@ -84,26 +84,16 @@ impl<'a> Function<'a> {
     /// Expands to the calls on the view, and to the import of the function. The module that declares the interface also needs the import,
     /// because the import receives the handle by which the function is called.
     fn callers(&self, item: &ItemTrait) -> TokenStream {
-        let (interface, method) = (&item.ident, &self.method);
-        let (view, text, cell) = (view_of(interface), method.text(), format_ident!("ALCEDO_OF_INTERFACE"));
-        let path = quote! {
-            ::alcedo_plugin_api::__private::join!(
-                <#interface as ::alcedo_plugin_api::__private::Interface>::PATH, ":", #text
-            )
-        };
-        let imported = method.imported_cell(&cell, interface, &quote! { import_interface_function(#path) });
+        let (interface, view, Self { declared, method }) = (&item.ident, view_of(&item.ident), self);
+        let names = ["Interface", "import_interface_function"];
+        let imported = method.imported((interface, &view), names, &declared.attrs);
         let check = method.result.check();
         let crosses = method.parameters.iter().map(|Parameter { ty, .. }| {
             quote_spanned! {ty.span()=> const _: () = ::alcedo_plugin_api::__private::crosses::<#ty>(); }
         });
-        let callers = calls(
-            &view,
-            vec![method.callers(&method.name, &CellOf::Own(cell.clone()), &path, &docs::shared(&self.declared.attrs))],
-        );
         quote! {
             const _: () = {
                 #imported
-                #callers
                 #(#crosses)*
                 #check
             };

@@ -10,6 +10,7 @@ use syn::{FnArg, Ident, Pat, PatType, Receiver, Result, Signature, Type};
 
 use crate::attr_args::text_of;
 use crate::conditions::Conditions;
+use crate::docs;
 use crate::result::{OrUnit, ResultOf, location_of};
 use crate::specifiers;
 use crate::type_names::{borrowed_type, is_named, ungrouped};
@@ -403,14 +404,28 @@ impl Method {
         quote! { ::alcedo_plugin_api::__private::FunctionCell<#class, (#(#types,)*), #result> }
     }
 
-    /// Expands to the cell of an imported function of `class`. The module lists the import only if code uses the cell.
-    pub(crate) fn imported_cell(&self, cell: &Ident, class: &Ident, import: &TokenStream) -> TokenStream {
-        let ty = self.cell(class);
+    /// Expands to the cell of an imported function of `owner`, and to the functions of the view that call the function. `kind` is the trait
+    /// of the owner. The module lists the import only if code uses the cell.
+    pub(crate) fn imported(
+        &self,
+        (owner, view): (&Ident, &Ident),
+        [kind, import]: [&str; 2],
+        attrs: &[syn::Attribute],
+    ) -> TokenStream {
+        let (text, ty) = (self.text(), self.cell(owner));
+        let (cell, kind) = (format_ident!("ALCEDO_OF_{}", text.to_uppercase()), format_ident!("{kind}"));
+        let import = format_ident!("{import}");
+        let path = quote! {
+            ::alcedo_plugin_api::__private::join!(<#owner as ::alcedo_plugin_api::__private::#kind>::PATH, ":", #text)
+        };
+        let callers = self.callers(&self.name, &CellOf::Own(cell.clone()), &path, &docs::shared(attrs));
+        let calls = calls(view, vec![callers]);
         quote! {
             ::alcedo_plugin_api::__private::import! {
                 #cell: #ty = ::alcedo_plugin_api::__private::FunctionCell::new(),
-                #import
+                #import(#path)
             }
+            #calls
         }
     }
 

@@ -183,8 +183,7 @@ impl Body<'_> {
 
     /// Adds the constant with which overrides of an event are checked.
     pub(crate) fn event_constant(&mut self, method: &Method) {
-        let (view, constant, fn_type) = (&self.view, method.event_constant(), method.as_fn_type());
-        self.expanded.push(event_constant(view, &constant, &fn_type));
+        self.expanded.push(event_constant(&self.view, method));
     }
 }
 
@@ -201,7 +200,8 @@ pub(crate) fn event_names(view: &Ident, names: &[TokenStream]) -> Option<TokenSt
 }
 
 /// Expands to the constant with which overrides of an event are checked.
-pub(crate) fn event_constant(view: &Ident, constant: &Ident, fn_type: &TokenStream) -> TokenStream {
+pub(crate) fn event_constant(view: &Ident, method: &Method) -> TokenStream {
+    let (constant, fn_type) = (method.event_constant(), method.as_fn_type());
     quote! {
         impl #view<'_> {
             /// Signature of the event, for overrides.
