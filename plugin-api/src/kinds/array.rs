@@ -374,9 +374,3 @@ impl<T: Value, G: IntoHost<T>> From<Vec<G>> for UArray<T> {
         Self::of(values).unwrap_or_else(|error| fail(error))
     }
 }
-
-impl<T: Value> From<&Borrowed<'_, UArray<T>>> for Vec<T> {
-    fn from(array: &Borrowed<'_, UArray<T>>) -> Self {
-        array.to_vec()
-    }
-}

@@ -340,15 +340,3 @@ impl<K: Value, V: Value, G: IntoHost<K>, H: IntoHost<V>> FromIterator<(G, H)> fo
         map
     }
 }
-
-impl<K: Value + Hash + Eq, V: Value> From<&Borrowed<'_, UMap<K, V>>> for HashMap<K, V> {
-    fn from(map: &Borrowed<'_, UMap<K, V>>) -> Self {
-        map.to_hash_map()
-    }
-}
-
-impl<K: Value + Ord, V: Value> From<&Borrowed<'_, UMap<K, V>>> for BTreeMap<K, V> {
-    fn from(map: &Borrowed<'_, UMap<K, V>>) -> Self {
-        map.to_btree_map()
-    }
-}

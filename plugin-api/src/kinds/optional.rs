@@ -118,9 +118,3 @@ impl<'f, T: Value> Borrowed<'f, UOptional<T>> {
         load_optional(self.ptr().unwrap_or_else(|error| fail(error)))
     }
 }
-
-impl<T: Value> From<&Borrowed<'_, UOptional<T>>> for Option<T> {
-    fn from(optional: &Borrowed<'_, UOptional<T>>) -> Self {
-        optional.to_option()
-    }
-}

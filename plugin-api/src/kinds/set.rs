@@ -242,15 +242,3 @@ impl<T: Value, G: IntoHost<T>> FromIterator<G> for USet<T> {
         set
     }
 }
-
-impl<T: Value + Hash + Eq> From<&Borrowed<'_, USet<T>>> for HashSet<T> {
-    fn from(set: &Borrowed<'_, USet<T>>) -> Self {
-        set.to_hash_set()
-    }
-}
-
-impl<T: Value + Ord> From<&Borrowed<'_, USet<T>>> for BTreeSet<T> {
-    fn from(set: &Borrowed<'_, USet<T>>) -> Self {
-        set.to_btree_set()
-    }
-}
