@@ -47,46 +47,34 @@ pub enum Shared {}
 #[derive(Debug)]
 pub enum Exclusive {}
 
-impl Receiver for Shared {
-    type Ref<'p, C: 'p> = &'p C;
-    const IS_SHARED: bool = true;
-    type Borrow<'p, C: 'p> = part_cell::Shared<'p, C>;
+/// Implements `Receiver` for a marker of `&self` or `&mut self`.
+macro_rules! receivers {
+    ($($marker:ident: &$($mutable:ident)?, is_shared: $is_shared:literal, $borrow:ident = $begin:ident($holder:ident);)*) => {$(
+        impl Receiver for $marker {
+            type Ref<'p, C: 'p> = &'p $($mutable)? C;
+            const IS_SHARED: bool = $is_shared;
+            type Borrow<'p, C: 'p> = part_cell::$borrow<'p, C>;
 
-    #[inline(always)]
-    fn begin<'p, C>(
-        cell: &'p PartCell<C>,
-        object: ObjectHandle,
-        holders: &'static Holders,
-        space: &'p mut Space,
-    ) -> Result<part_cell::Shared<'p, C>, CallError> {
-        cell.shared(object, &holders.sharing, space)
-    }
+            #[inline(always)]
+            fn begin<'p, C>(
+                cell: &'p PartCell<C>,
+                object: ObjectHandle,
+                holders: &'static Holders,
+                space: &'p mut Space,
+            ) -> Result<part_cell::$borrow<'p, C>, CallError> {
+                cell.$begin(object, &holders.$holder, space)
+            }
 
-    #[inline(always)]
-    fn part<'p, C>(borrow: &'p mut part_cell::Shared<'_, C>) -> &'p C {
-        borrow.part()
-    }
+            #[inline(always)]
+            fn part<'p, C>(borrow: &'p mut part_cell::$borrow<'_, C>) -> &'p $($mutable)? C {
+                borrow.part()
+            }
+        }
+    )*};
 }
-
-impl Receiver for Exclusive {
-    type Ref<'p, C: 'p> = &'p mut C;
-    const IS_SHARED: bool = false;
-    type Borrow<'p, C: 'p> = part_cell::Taken<'p, C>;
-
-    #[inline(always)]
-    fn begin<'p, C>(
-        cell: &'p PartCell<C>,
-        object: ObjectHandle,
-        holders: &'static Holders,
-        space: &'p mut Space,
-    ) -> Result<part_cell::Taken<'p, C>, CallError> {
-        cell.taken(object, &holders.taking, space)
-    }
-
-    #[inline(always)]
-    fn part<'p, C>(borrow: &'p mut part_cell::Taken<'_, C>) -> &'p mut C {
-        borrow.part()
-    }
+receivers! {
+    Shared: &, is_shared: true, Shared = shared(sharing);
+    Exclusive: &mut, is_shared: false, Taken = taken(taking);
 }
 
 /// Marker for a method without `self`. Other methods may borrow the plugin part during the call.
