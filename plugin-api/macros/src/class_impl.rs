@@ -17,7 +17,7 @@ use crate::dll_import::DllImport;
 use crate::docs;
 use crate::export;
 use crate::impl_block::{Function, ImplBlock, Member};
-use crate::method::{Callers, CellOf, Method, SelfKind, calls};
+use crate::method::{Callers, Method, SelfKind, calls};
 use crate::mistakes::{self, Checked};
 use crate::native::{self, Side};
 use crate::rules;
@@ -474,7 +474,7 @@ impl<'a> Body<'a> {
         flags: &str,
         overrides: &dyn ToTokens,
         attrs: &[Attribute],
-    ) -> Result<CellOf> {
+    ) -> Result<String> {
         let cell = self.cell_of(method, attrs)?;
         let metadata = specifiers::metadata(attr_args, FUNCTION, &docs::text(attrs))?;
         let defaults = attr_args.map(|attr_args| Defaults::of(attr_args, method)).transpose()?.unwrap_or_default();
@@ -505,19 +505,19 @@ impl<'a> Body<'a> {
     }
 
     /// Adds the cell of a function with these attributes. Returns the expression for the cell.
-    pub(crate) fn cell_of(&mut self, method: &Method, attrs: &[Attribute]) -> Result<CellOf> {
+    pub(crate) fn cell_of(&mut self, method: &Method, attrs: &[Attribute]) -> Result<String> {
         if Conditions::of(attrs)?.is_none() {
-            let (at, class) = (Literal::usize_unsuffixed(self.cells.len()), self.class);
+            let (at, class) = (self.cells.len(), self.class);
             let (types, result) = (method.types(), method.result_type());
             self.cells.push(quote! { __alcedo::FunctionCell<#class, (#(#types,)*), #result> });
-            return Ok(CellOf::Shared(at));
+            return Ok(format!("ALCEDO_CELLS.{at}"));
         }
         let (cell, ty) = (format_ident!("ALCEDO_OF_{}", method.text().to_uppercase()), method.cell(self.class));
         self.expanded.push(quote! {
             #[allow(clippy::type_complexity, reason = "it has as many parts as the function has parameters")]
             static #cell: #ty = ::alcedo_plugin_api::__private::FunctionCell::new();
         });
-        Ok(CellOf::Own(cell))
+        Ok(cell.to_string())
     }
 
     /// Adds an entry to the table of names, and returns the entry's position. Conditions do not apply to the table, so positions are fixed.
@@ -547,7 +547,7 @@ impl<'a> Body<'a> {
     }
 
     /// Adds the functions of the view that call the function in `cell`.
-    pub(crate) fn call(&mut self, method: &Method, cell: &CellOf, attrs: &[Attribute]) {
+    pub(crate) fn call(&mut self, method: &Method, cell: &str, attrs: &[Attribute]) {
         let at = Literal::usize_unsuffixed(self.called.len());
         self.callers.push(method.callers(&method.name, cell, &quote! { ALCEDO_PATHS[#at] }, attrs));
         self.called.push(method.text());

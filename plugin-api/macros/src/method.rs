@@ -1,7 +1,5 @@
 //! The signature of a method: `self`, `this`, parameters and result.
 
-use std::fmt;
-
 use crate::rules;
 use proc_macro2::{Delimiter, Group, Literal, Punct, Spacing, Span, TokenStream};
 use quote::{ToTokens, TokenStreamExt as _, format_ident, quote, quote_spanned};
@@ -113,34 +111,6 @@ impl ToTokens for Argument<'_> {
             (true, _) => tokens.extend(quote! { ::alcedo_plugin_api::__private::Out::to(#ident) }),
             (false, true) => tokens.extend(quote! { ::alcedo_plugin_api::__private::Passed::<#ty, _>::new(#ident) }),
             (false, false) => ident.to_tokens(tokens),
-        }
-    }
-}
-
-/// Location of a function's cell: a position in the static of all cells, or a static of its own.
-pub(crate) enum CellOf {
-    Shared(Literal),
-    Own(Ident),
-}
-
-impl fmt::Display for CellOf {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Shared(at) => write!(f, "ALCEDO_CELLS.{at}"),
-            Self::Own(cell) => cell.fmt(f),
-        }
-    }
-}
-
-impl ToTokens for CellOf {
-    fn to_tokens(&self, tokens: &mut TokenStream) {
-        match self {
-            Self::Shared(at) => {
-                tokens.append(Ident::new("ALCEDO_CELLS", Span::call_site()));
-                tokens.append(Punct::new('.', Spacing::Alone));
-                tokens.append(at.clone());
-            }
-            Self::Own(cell) => cell.to_tokens(tokens),
         }
     }
 }
@@ -328,7 +298,7 @@ impl Method {
         at: &Literal,
         flags: &str,
         overrides: &dyn ToTokens,
-        cell: &CellOf,
+        cell: &str,
         (metadata, body): (&str, &TokenStream),
     ) -> TokenStream {
         let receiver = self.receiver();
@@ -351,10 +321,10 @@ impl Method {
         (class, defaults): (&Ident, Option<TokenStream>),
         flags: &str,
         overrides: &dyn ToTokens,
-        cell: &CellOf,
+        cell: &str,
         (metadata, body): (&str, &TokenStream),
     ) -> TokenStream {
-        let (flags, metadata) = (specifiers::tokens(flags), specifiers::tokens(metadata));
+        let [flags, metadata, cell] = [flags, metadata, cell].map(specifiers::tokens);
         let (text, trampoline) = (self.text(), self.trampoline(&format_ident!("AlcedoTrampoline"), class, body));
         let names = self.parameters.iter().map(|parameter| &parameter.text);
         quote! {
@@ -369,9 +339,9 @@ impl Method {
         }
     }
 
-    /// Expands to the calls on a view by the method's `name`.
-    pub(crate) fn callers(&self, name: &Ident, cell: &CellOf, what: &TokenStream, attrs: &[syn::Attribute]) -> Callers {
-        let (result, is_static) = (self.result_type(), self.is_static());
+    /// Expands to the calls on a view by the method's `name`. `cell` is the expression for the cell of the function.
+    pub(crate) fn callers(&self, name: &Ident, cell: &str, what: &TokenStream, attrs: &[syn::Attribute]) -> Callers {
+        let (result, is_static, cell) = (self.result_type(), self.is_static(), specifiers::tokens(cell));
         let invoke = format_ident!("{}", if is_static { "invoke_static_member" } else { "invoke_member" });
         let typed: Vec<_> = self.parameters.iter().map(Typed).collect();
         let argument = self.parameters.iter().map(Argument);
@@ -418,7 +388,7 @@ impl Method {
         let path = quote! {
             ::alcedo_plugin_api::__private::join!(<#owner as ::alcedo_plugin_api::__private::#kind>::PATH, ":", #text)
         };
-        let callers = self.callers(&self.name, &CellOf::Own(cell.clone()), &path, &docs::shared(attrs));
+        let callers = self.callers(&self.name, &cell.to_string(), &path, &docs::shared(attrs));
         let calls = calls(view, vec![callers]);
         quote! {
             ::alcedo_plugin_api::__private::import! {

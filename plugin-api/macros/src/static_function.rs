@@ -7,7 +7,7 @@ use syn::{Ident, Result};
 
 use crate::attr_args::AttrArgs;
 use crate::default_value::DefaultValue;
-use crate::method::{CellOf, Method, Parameter};
+use crate::method::{Method, Parameter};
 use crate::result::location_of;
 use crate::rules;
 use crate::specifiers;
@@ -67,13 +67,13 @@ pub(crate) fn description(
     (builder, of): (&TokenStream, &TokenStream),
     flags: &str,
     defaults: &Defaults,
-    cell: &CellOf,
+    cell: &str,
     metadata: &str,
 ) -> TokenStream {
     let (text, result) = (method.text(), method.result_type());
     let names = method.parameters.iter().map(|parameter| &parameter.text);
     let (types, defaults) = (method.types(), defaults.on_block());
-    let (flags, metadata) = (specifiers::tokens(flags), specifiers::tokens(metadata));
+    let [flags, metadata, cell] = [flags, metadata, cell].map(specifiers::tokens);
     quote! {
         ::alcedo_plugin_api::__private::#builder::<#of>(
             #text,
@@ -95,17 +95,17 @@ pub(crate) fn of_class(
     class: &Ident,
     at: &Literal,
     flags: &str,
-    cell: &CellOf,
+    cell: &str,
     metadata: &str,
 ) -> TokenStream {
     let (name, result, returned) = (&method.name, method.result_type(), method.result.returned_type());
     let (patterns, call) = (method.patterns(), method.call(class, name, &[]));
     let types = method.parameters.iter().map(Parameter::parameter_type);
     let path = quote_spanned! {method.result.span()=> ::alcedo_plugin_api::__private::static_method };
-    let (flags, metadata) = (specifiers::tokens(flags), specifiers::tokens(metadata));
+    let fixed = specifiers::tokens(&format!("{flags}, &{cell}, {metadata}"));
     quote! {
         #path::<AlcedoMethods, #at, (#(#types,)*), #result, #returned, _>(
-            #flags, &#cell, #metadata, |#patterns| { #call }
+            #fixed, |#patterns| { #call }
         )
     }
 }

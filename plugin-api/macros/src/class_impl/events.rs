@@ -11,7 +11,7 @@ use crate::conditions::Conditions;
 use crate::custom_thunk;
 use crate::docs;
 use crate::impl_block::Member;
-use crate::method::{CellOf, Method};
+use crate::method::Method;
 use crate::rules;
 use crate::specifiers::{self, FUNCTION};
 use crate::static_function::{self, Defaults};
@@ -168,8 +168,7 @@ impl Body<'_> {
             )
         };
         let doc = format!("Calls the base class's body of `{text}`, which this class overrides.");
-        let of_base = CellOf::Own(cell.clone());
-        self.callers.push(method.callers(&base_name, &of_base, &path, &[syn::parse_quote!(#[doc = #doc])]));
+        self.callers.push(method.callers(&base_name, &cell.to_string(), &path, &[syn::parse_quote!(#[doc = #doc])]));
         self.expanded.push(quote! {
             #[allow(clippy::type_complexity, reason = "it has as many parts as the function has parameters")]
             static #cell: #cell_type = ::alcedo_plugin_api::__private::FunctionCell::new();
