@@ -40,7 +40,7 @@ pub(crate) type Checked = Vec<(Mistake, Ident)>;
 /// Expands to the checks for the names in a function that `checked` does not contain. Adds these names to `checked`.
 pub(crate) fn checks(class: &Ident, function: &Function, checked: &mut Checked) -> TokenStream {
     let mut found = Checked::new();
-    if find_mistakes(function.body.stream(), &mut found) == Receiver::OfAnother {
+    if find_mistakes(function.body.stream(), &mut found).is_none() {
         return TokenStream::new();
     }
     found.retain(|new| !checked.contains(new));
@@ -63,25 +63,17 @@ fn check(class: &Ident, mistake: Mistake, name: &Ident) -> TokenStream {
     }
 }
 
-/// Object to which `self` refers in a method's body.
-#[derive(PartialEq, Eq)]
-enum Receiver {
-    OfTheClass,
-    OfAnother,
-}
-
-/// Adds each possible mistake in the tokens to `found`, without duplicates.
-fn find_mistakes(tokens: TokenStream, found: &mut Checked) -> Receiver {
+/// Adds each possible mistake in the tokens to `found`, without duplicates. Returns `None` if `self` may refer to an object of a different
+/// type in these tokens.
+fn find_mistakes(tokens: TokenStream, found: &mut Checked) -> Option<()> {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     for (at, token) in tokens.iter().enumerate() {
         match token {
-            TokenTree::Group(group) if find_mistakes(group.stream(), found) == Receiver::OfAnother => {
-                return Receiver::OfAnother;
-            }
+            TokenTree::Group(group) => find_mistakes(group.stream(), found)?,
             TokenTree::Ident(ident) => {
                 // The identifier is converted to a string once, because each comparison would convert it again.
                 let keyword = match ident.to_string().as_str() {
-                    "impl" | "trait" => return Receiver::OfAnother,
+                    "impl" | "trait" => return None,
                     "self" => Mistake::OfSelf,
                     "this" => Mistake::Assigned,
                     _ => continue,
@@ -99,7 +91,7 @@ fn find_mistakes(tokens: TokenStream, found: &mut Checked) -> Receiver {
             _ => {}
         }
     }
-    Receiver::OfTheClass
+    Some(())
 }
 
 /// Splits `.name` from the tokens that follow.
