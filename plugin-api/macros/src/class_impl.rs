@@ -158,26 +158,23 @@ fn hook(name: &str, class: &Ident, hook: Option<Hook>) -> (TokenStream, TokenStr
 
 impl<'a> Body<'a> {
     pub(crate) fn new(class: &'a Ident, side: Side) -> Self {
-        let (expanded, functions, events) = (Vec::new(), Vec::new(), Vec::new());
-        let (red_constructor, class_constructor, post_init_properties) = (None, None, None);
-        let view = view_of(class);
         Self {
             class,
-            view,
+            view: view_of(class),
             callers: Vec::new(),
             called: Vec::new(),
             cells: Vec::new(),
-            expanded,
-            functions,
-            red_constructor,
-            class_constructor,
-            post_init_properties,
+            expanded: Vec::new(),
+            functions: Vec::new(),
+            red_constructor: None,
+            class_constructor: None,
+            post_init_properties: None,
             side,
             begin_destroy: None,
             add_references: None,
             trampolines: 0,
             names: Vec::new(),
-            events,
+            events: Vec::new(),
             checked: Vec::new(),
             event_names: Vec::new(),
         }
