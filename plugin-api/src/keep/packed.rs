@@ -176,7 +176,7 @@ impl<T> SavedByName for Packing<T> {
 }
 
 macro_rules! numbers {
-    ($($number:ident)*) => {$(
+    ($($number:ident $({ $($functions:tt)* })?)*) => {$(
         impl Packed for $number {
             const PRINT: u64 = print(stringify!($number), &[]);
 
@@ -189,63 +189,46 @@ macro_rules! numbers {
             fn unpack(input: &mut Unpacker<'_>) -> Option<Self> {
                 input.array().map(Self::from_le_bytes)
             }
+
+            $($($functions)*)?
         }
     )*};
 }
 numbers!(u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize f32 f64);
+numbers! {
+    u8 {
+        fn pack_all(values: &[Self], out: &mut Packer<'_>) {
+            out.put(values);
+        }
 
-impl Packed for u8 {
-    const PRINT: u64 = print("u8", &[]);
-
-    #[inline]
-    fn pack(&self, out: &mut Packer<'_>) {
-        out.put(&[*self]);
-    }
-
-    #[inline]
-    fn unpack(input: &mut Unpacker<'_>) -> Option<Self> {
-        input.array().map(Self::from_le_bytes)
-    }
-
-    fn pack_all(values: &[Self], out: &mut Packer<'_>) {
-        out.put(values);
-    }
-
-    fn unpack_all(len: usize, input: &mut Unpacker<'_>) -> Option<Vec<Self>> {
-        input.take(len).map(<[u8]>::to_vec)
-    }
-}
-
-impl Packed for bool {
-    const PRINT: u64 = print("bool", &[]);
-
-    #[inline]
-    fn pack(&self, out: &mut Packer<'_>) {
-        u8::from(*self).pack(out);
-    }
-
-    #[inline]
-    fn unpack(input: &mut Unpacker<'_>) -> Option<Self> {
-        match u8::unpack(input)? {
-            0 => Some(false),
-            1 => Some(true),
-            _ => None,
+        fn unpack_all(len: usize, input: &mut Unpacker<'_>) -> Option<Vec<Self>> {
+            input.take(len).map(<[u8]>::to_vec)
         }
     }
 }
 
-impl Packed for char {
-    const PRINT: u64 = print("char", &[]);
+/// Packs values of a type as numbers.
+macro_rules! as_numbers {
+    ($($ty:ident: $number:ident, |$read:ident| $value:expr;)*) => {$(
+        impl Packed for $ty {
+            const PRINT: u64 = print(stringify!($ty), &[]);
 
-    #[inline]
-    fn pack(&self, out: &mut Packer<'_>) {
-        u32::from(*self).pack(out);
-    }
+            #[inline]
+            fn pack(&self, out: &mut Packer<'_>) {
+                $number::from(*self).pack(out);
+            }
 
-    #[inline]
-    fn unpack(input: &mut Unpacker<'_>) -> Option<Self> {
-        char::from_u32(u32::unpack(input)?)
-    }
+            #[inline]
+            fn unpack(input: &mut Unpacker<'_>) -> Option<Self> {
+                let $read = $number::unpack(input)?;
+                $value
+            }
+        }
+    )*};
+}
+as_numbers! {
+    bool: u8, |number| (number < 2).then_some(number == 1);
+    char: u32, |number| char::from_u32(number);
 }
 
 impl Packed for String {
