@@ -2,59 +2,44 @@
 //! summary.
 
 use indicatif::{ProgressBar, ProgressStyle};
-use std::cell::Cell;
-use std::io::{self, IsTerminal};
 
-/// Displays the number of completed reloads.
+/// Displays the number of completed reloads. The bar is hidden if standard error is not a terminal.
 pub(crate) struct Progress {
-    bar: Option<ProgressBar>,
+    bar: ProgressBar,
     all: u64,
-    done: Cell<u64>,
 }
 
 impl Progress {
     /// Starts to display the progress of `all` reloads.
     pub(crate) fn new(all: u64) -> Self {
         let style = ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len} reloads  {per_sec}  {eta} left");
-        let bar = io::stderr().is_terminal().then(|| {
-            let bar = ProgressBar::new(all);
-            style.map_or(bar.clone(), |style| bar.with_style(style))
-        });
-        Self { bar, all, done: Cell::new(0) }
+        let bar = ProgressBar::new(all);
+        Self { bar: style.map_or(bar.clone(), |style| bar.with_style(style)), all }
     }
 
     /// Sets the number of completed reloads.
     pub(crate) fn reached(&self, done: u64) {
-        let before = self.done.replace(done);
-        match &self.bar {
-            Some(bar) if before == 0 && done > 0 => {
-                // Restarts the clock after the first reload, so that the displayed rate excludes the time of the build.
-                bar.reset_elapsed();
-                bar.reset_eta();
-                bar.set_message("");
-                bar.set_position(done);
-            }
-            Some(bar) => bar.set_position(done),
-            None => {
-                if let Some(percent) = tenth(before, done, self.all) {
-                    eprintln!("{done} of {} reloads, {percent} %", self.all);
-                }
-            }
+        let before = self.bar.position();
+        if before == 0 && done > 0 {
+            // Restarts the clock after the first reload, so that the displayed rate excludes the time of the build.
+            self.bar.reset_elapsed();
+            self.bar.reset_eta();
+        }
+        self.bar.set_position(done);
+        if self.bar.is_hidden()
+            && let Some(percent) = tenth(before, done, self.all)
+        {
+            eprintln!("{done} of {} reloads, {percent} %", self.all);
         }
     }
 
     /// Prints a line above the bar.
     pub(crate) fn print_line(&self, text: &str) {
-        match &self.bar {
-            Some(bar) => bar.println(text),
-            None => eprintln!("{text}"),
-        }
+        self.bar.suspend(|| eprintln!("{text}"));
     }
 
     pub(crate) fn finish(&self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
+        self.bar.finish_and_clear();
     }
 }
 
