@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use alcedo_runtime::{
     Declared, DeclaredClass, DeclaredDelegate, DeclaredEnum, DeclaredFunction, DeclaredInterface, DeclaredProperty,
-    DeclaredStruct, ManifestInfo, Permission, VersionReq, printable,
+    DeclaredStruct, ManifestInfo, VersionReq, printable,
 };
 use anyhow::anyhow;
 use serde::Serialize;
@@ -50,13 +50,14 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
     }
     let (manifest, declared) =
         ManifestInfo::peek_declared(&path).map_err(|error| anyhow!(one_line(&error.to_string())))?;
+    let inspected = Inspected::of(&path, &manifest, &declared);
     let text = if args.json {
         // The value contains only strings and numbers, so its serialization cannot fail.
-        serde_json::to_string_pretty(&Inspected::of(&path, &manifest, &declared)).unwrap_or_default()
+        serde_json::to_string_pretty(&inspected).unwrap_or_default()
     } else {
-        Report { path: &path, manifest: &manifest, declared: &declared }.to_string().trim_end().to_owned()
+        inspected.to_string()
     };
-    print_result(&text);
+    print_result(text.trim_end());
     Ok(ExitCode::SUCCESS)
 }
 
@@ -116,8 +117,8 @@ struct InspectedScripts<'a> {
     declared: &'a Declared,
 }
 
-/// Manifest and declarations of a library, as strings and numbers. This is also the JSON form. The names of its fields are stable. Later
-/// versions may add fields.
+/// Manifest and declarations of a library, as strings and numbers. This value is printed as text or as JSON. The names of its fields are
+/// stable. Later versions may add fields.
 #[derive(Serialize)]
 pub(crate) struct Inspected<'a> {
     pub(crate) path: String,
@@ -157,44 +158,32 @@ impl<'a> Inspected<'a> {
             dependencies: needed(&manifest.dependencies),
             sealed: manifest.sealed,
             will_park: manifest.will_park.as_deref(),
-            permissions: manifest.permissions.as_deref().map(names),
+            // Names the permissions as `module!` spells them.
+            permissions: manifest.permissions.as_deref().map(|all| all.iter().map(|one| one.name()).collect()),
             declared,
         }
     }
 }
 
-/// Returns the names of permissions as `module!` spells them.
-fn names(permissions: &[Permission]) -> Vec<&'static str> {
-    permissions.iter().map(|permission| permission.name()).collect()
-}
-
-/// Text form of a library.
-struct Report<'a> {
-    path: &'a Path,
-    manifest: &'a ManifestInfo,
-    declared: &'a Declared,
-}
-
-impl Display for Report<'_> {
+impl Display for Inspected<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { path, manifest, declared } = self;
-        writeln!(f, "{} {}   {}", manifest.name, manifest.version, one_line(&path.display().to_string()))?;
-        writeln!(f, "  build      {:032x}", manifest.build_id)?;
-        writeln!(f, "  compiler   {}", printable(&manifest.compiler))?;
-        writeln!(f, "  ABI        {}, host API {} to {}", manifest.abi, manifest.api.start(), manifest.api.end())?;
-        writeln!(f, "  seal       {}", if manifest.sealed { "sealed" } else { "none" })?;
-        match &manifest.will_park {
+        writeln!(f, "{} {}   {}", self.name, self.version, one_line(&self.path))?;
+        writeln!(f, "  build      {}", self.build_id)?;
+        writeln!(f, "  compiler   {}", printable(self.compiler))?;
+        writeln!(f, "  ABI        {}, host API {} to {}", self.abi, self.api_oldest, self.api_newest)?;
+        writeln!(f, "  seal       {}", if self.sealed { "sealed" } else { "none" })?;
+        match self.will_park {
             None => writeln!(f, "  unloading  its image can be unmapped")?,
             Some(reason) => writeln!(f, "  unloading  its image stays: {}", printable(reason))?,
         }
-        if let Some(permissions) = &manifest.permissions {
-            let names = if permissions.is_empty() { "none".to_owned() } else { names(permissions).join(", ") };
+        if let Some(names) = &self.permissions {
+            let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
             writeln!(f, "  may use    {names}")?;
         }
-        for (name, versions) in &manifest.dependencies {
+        for Needed { name, versions } in &self.dependencies {
             writeln!(f, "  needs      {name} {versions}")?;
         }
-        Types(declared).fmt(f)
+        Types(self.declared).fmt(f)
     }
 }
 
