@@ -55,7 +55,7 @@ pub(crate) fn run(args: &Args) -> ExitCode {
         // The value contains only strings and numbers, so its serialization cannot fail.
         serde_json::to_string_pretty(&Compared { breaking, found: &found }).unwrap_or_default()
     } else {
-        Report(&found).to_string()
+        found.to_string()
     };
     print_result(&text);
     if breaking == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
@@ -100,12 +100,9 @@ struct Compared<'a> {
     found: &'a Findings,
 }
 
-struct Report<'a>(&'a Findings);
-
-impl Display for Report<'_> {
+impl Display for Findings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self(found) = self;
-        for (title, findings) in [("host", &found.host), ("other plugins", &found.plugins)] {
+        for (title, findings) in [("host", &self.host), ("other plugins", &self.plugins)] {
             writeln!(f, "{title}")?;
             if findings.is_empty() {
                 writeln!(f, "  no changes")?;
@@ -118,7 +115,7 @@ impl Display for Report<'_> {
                 writeln!(f, "  {effect}  {}", one_line(&format!("{item}: {change}; {consequence}")))?;
             }
         }
-        match found.breaking() {
+        match self.breaking() {
             0 => write!(f, "nothing breaks"),
             1 => write!(f, "1 change breaks a host or other plugins"),
             count => write!(f, "{count} changes break a host or other plugins"),
