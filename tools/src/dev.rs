@@ -92,8 +92,11 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, Error> {
     let user_code = args.world.code.absolute()?;
     let sample = HostOptions { packages, args: args.args, objects, user_code, planted_rerun: false };
     let input = || Input::open(interactive);
+    let (is_live, timings) = (screen.is_live(), args.timings);
+    let messages = |is_sample| Messages { several, timings, ..Messages::new(paint, is_live, is_sample) };
+    let chosen = host_program::choose(args.host.as_deref(), &crates)?;
     if args.no_guard {
-        if host_program::choose(args.host.as_deref(), &crates)?.is_some() {
+        if chosen.is_some() {
             screen.print(
                 "the host of these plugins is left out: with --no-guard the sample engine runs, in this process",
             );
@@ -101,10 +104,8 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, Error> {
         let written = file("write last words into", Path::new(crash_guard::FOLDER));
         crash_guard::arm_if_supervised().map_err(written)?;
         let session = Session::open(dirs, options, Local::new(&sample)?, None)?;
-        let messages = Messages::new(paint, screen.is_live(), true).of_several(several).with_timings(args.timings);
-        return Dev::new(session, screen, messages).run(&input()?);
+        return Dev::new(session, screen, messages(true)).run(&input()?);
     }
-    let chosen = host_program::choose(args.host.as_deref(), &crates)?;
     let is_sample = chosen.is_none();
     let package = match &chosen {
         Some(Chosen::Package(package)) => Some(package.clone()),
@@ -116,8 +117,7 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, Error> {
     };
     let host = package.map(|package| HostSources::new(package, program.clone(), args.restart_host));
     let session = Session::open(dirs, options, Remote::start(program, paint)?, host)?;
-    let messages = Messages::new(paint, screen.is_live(), is_sample).of_several(several).with_timings(args.timings);
-    Dev::new(session, screen, messages).run(&input()?)
+    Dev::new(session, screen, messages(is_sample)).run(&input()?)
 }
 
 struct Dev<W: World> {

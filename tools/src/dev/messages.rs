@@ -17,30 +17,20 @@ use crate::world::WorldEvent;
 pub(super) struct Messages {
     pub(super) paint: Paint,
     /// Set if the screen has a status line, which shows a running build. A pipe has no status line.
-    is_live: bool,
+    pub(super) is_live: bool,
     /// Set if the world is the sample engine.
-    is_sample: bool,
-    /// Set if the session loads several plugins.
-    several: bool,
+    pub(super) is_sample: bool,
+    /// Set if the session loads several plugins, which may belong to different hosts.
+    pub(super) several: bool,
     /// Remarks that were printed for earlier reloads. Repeated remarks would distract from new remarks.
-    remarks: HashSet<String>,
+    pub(super) remarks: HashSet<String>,
     /// Set if the phases between a save and live code are printed with their times.
-    timings: bool,
+    pub(super) timings: bool,
 }
 
 impl Messages {
     pub(super) fn new(paint: Paint, is_live: bool, is_sample: bool) -> Self {
         Self { paint, is_live, is_sample, several: false, remarks: HashSet::new(), timings: false }
-    }
-
-    /// Sets `several`: `true` if the session loads several plugins, which may belong to different hosts.
-    pub(super) fn of_several(self, several: bool) -> Self {
-        Self { several, ..self }
-    }
-
-    /// Sets `timings`: `true` if the phases of reloads are printed with their times.
-    pub(super) fn with_timings(self, timings: bool) -> Self {
-        Self { timings, ..self }
     }
 
     /// Returns the message of an event. Returns `None` if the event has no message. `running` is `true` if plugin code is loaded.
@@ -276,7 +266,7 @@ mod tests {
         let event = Event::Refused { error: "no class".into(), lacks_type: true, host_is_older: false, runs: false };
         let message = |is_sample| Messages::new(Paint::off(), false, is_sample).message(&event, false).unwrap();
         assert!(message(true).contains("--host") && !message(false).contains("--host"));
-        let mut several = Messages::new(Paint::off(), false, false).of_several(true);
+        let mut several = Messages { several: true, ..Messages::new(Paint::off(), false, false) };
         let text = several.message(&event, false).unwrap();
         assert!(text.contains("list them in `default-members`"));
         let older = Event::Refused { error: "no class".into(), lacks_type: true, host_is_older: true, runs: false };
