@@ -72,7 +72,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: Args) -> Result<ExitCode, Error> {
     let paint = if args.json { Paint::off() } else { Paint::for_stdout() };
     let interactive = Input::is_interactive() && !args.json;
-    let screen = if args.json { Screen::json() } else { Screen::new(interactive) };
+    let screen = if args.json { Screen::Json } else { Screen::new(interactive) };
     log_to(&screen, "info", paint.is_on());
     let builder = modules::session_builder();
     let options = BuildOptions { release: args.plugins.release, color: paint.is_on(), target_dir: None, builder };

@@ -32,12 +32,7 @@ pub(crate) fn print_result(text: &str) {
 
 /// Standard output, shared by all threads. A clone refers to the same output.
 #[derive(Clone, Debug)]
-pub(crate) struct Screen {
-    form: Form,
-}
-
-#[derive(Clone, Debug)]
-enum Form {
+pub(crate) enum Screen {
     /// A terminal in raw mode.
     Live(Arc<Mutex<Live>>),
     /// A pipe or a file.
@@ -49,8 +44,9 @@ enum Form {
 /// Minimum interval between two paintings of the pane.
 const FRAME: Duration = Duration::from_millis(40);
 
+/// The rows of a terminal.
 #[derive(Debug)]
-struct Live {
+pub(crate) struct Live {
     layout: Layout,
     is_open: bool,
     /// Time of the last painting of the pane.
@@ -62,35 +58,30 @@ impl Screen {
     /// Creates a screen that prints lines. If `live`, [`Screen::open`] reserves the rows of the terminal.
     pub(crate) fn new(live: bool) -> Self {
         if !live {
-            return Self { form: Form::Lines };
+            return Self::Lines;
         }
         let layout = Layout::new(terminal_size());
         let live = Live { layout, is_open: false, painted: Instant::now(), is_painted: true };
-        Self { form: Form::Live(Arc::new(Mutex::new(live))) }
+        Self::Live(Arc::new(Mutex::new(live)))
     }
 
     /// Reserves the rows of a terminal. The terminal must be in raw mode, because otherwise Ctrl-C would end the process without a call of
     /// [`Screen::close`].
     pub(crate) fn open(&self) {
-        if let Form::Live(live) = &self.form {
+        if let Self::Live(live) = self {
             let mut live = lock(live);
             live.is_open = true;
             write(&live.layout.open());
         }
     }
 
-    /// Creates a screen that prints one JSON object per line.
-    pub(crate) fn json() -> Self {
-        Self { form: Form::Json }
-    }
-
     /// Returns true if the output is a terminal with a status line.
     pub(crate) fn is_live(&self) -> bool {
-        matches!(self.form, Form::Live(_))
+        matches!(self, Self::Live(_))
     }
 
     pub(crate) fn is_json(&self) -> bool {
-        matches!(self.form, Form::Json)
+        matches!(self, Self::Json)
     }
 
     /// Returns true if the screen has a pane for output of the world.
@@ -109,11 +100,11 @@ impl Screen {
 
     /// Prints a line to standard error. A live screen prints the line above the status instead.
     pub(crate) fn print_error(&self, line: &str) {
-        match &self.form {
-            Form::Live(_) => self.print(line),
+        match self {
+            Self::Live(_) => self.print(line),
             // Ignores the error that occurs if the reader has closed the stream.
-            Form::Lines => drop(writeln!(io::stderr(), "{}", for_terminal(line))),
-            Form::Json => self.event(&json!({ "event": "log", "line": line })),
+            Self::Lines => drop(writeln!(io::stderr(), "{}", for_terminal(line))),
+            Self::Json => self.event(&json!({ "event": "log", "line": line })),
         }
     }
 
@@ -152,10 +143,10 @@ impl Screen {
     pub(crate) fn set_status(&self, status: &str) {
         let Some(mut live) = self.live() else { return };
         let (status, size) = (for_terminal(status), terminal_size());
-        if size != live.layout.size() {
+        if size != live.layout.size {
             write(&live.layout.resize(size));
         }
-        if live.layout.status() != status {
+        if live.layout.status != status {
             write(&live.layout.set_status(status));
         }
     }
@@ -171,7 +162,7 @@ impl Screen {
 
     /// Returns the live terminal if its rows are reserved.
     fn live(&self) -> Option<MutexGuard<'_, Live>> {
-        let Form::Live(live) = &self.form else { return None };
+        let Self::Live(live) = self else { return None };
         Some(lock(live)).filter(|live| live.is_open)
     }
 }

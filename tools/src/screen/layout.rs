@@ -35,14 +35,14 @@ impl Size {
 
 #[derive(Debug)]
 pub(super) struct Layout {
-    size: Size,
+    pub(super) size: Size,
     /// Number of rows of the pane, including its title. Grows with the output.
     pane: u16,
     output: VecDeque<Line>,
     /// Number of lines of output that were added so far.
     printed: u64,
     messages: VecDeque<String>,
-    status: String,
+    pub(super) status: String,
     /// Set if the cursor is at the end of a message. The line feed is printed only before the next message, because a line feed after the
     /// last message would waste a row.
     is_behind_line: bool,
@@ -73,10 +73,6 @@ impl Layout {
 
     pub(super) fn has_pane(&self) -> bool {
         self.size.pane() != 0
-    }
-
-    pub(super) fn status(&self) -> &str {
-        &self.status
     }
 
     pub(super) fn set_status(&mut self, status: String) -> String {
@@ -192,10 +188,6 @@ impl Layout {
         let last: Vec<_> = self.messages.iter().rev().take_while(fits).cloned().collect();
         last.iter().rev().for_each(|line| self.put(line, &mut out));
         out + SAVE + &self.paint_output() + &self.paint_status()
-    }
-
-    pub(super) fn size(&self) -> Size {
-        self.size
     }
 
     /// Returns the sequence that limits scrolling to the rows above the pane and the status.
