@@ -283,9 +283,7 @@ impl Stage {
             }
             match event {
                 Event::NotBuilt(error) => return Err(error.into()),
-                Event::Failed(found) => {
-                    return Err(unexpected("a world", &found));
-                }
+                Event::Failed { error } => return Err(unexpected("a world", &error)),
                 event => {
                     if let Some(found) = result_of(event)? {
                         return Ok(found);

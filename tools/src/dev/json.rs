@@ -14,43 +14,19 @@ use crate::world::WorldEvent;
 /// Returns the JSON object of an event. Returns `None` for an event that is not part of the JSON output.
 pub(super) fn event(event: &Event) -> Option<Value> {
     Some(match event {
-        Event::Building(changed) => json!({ "event": "building", "changed": changed }),
-        Event::Canceled => json!({ "event": "canceled" }),
-        Event::Built { millis, warnings } => json!({ "event": "built", "build_ms": millis, "warnings": warnings }),
         Event::NotBuilt(BuildError::DoesNotCompile { rendered, command, .. }) => {
             json!({ "event": "not_built", "rendered": rendered, "command": command })
         }
         Event::NotBuilt(error) => json!({ "event": "not_built", "error": error.to_string() }),
-        Event::Unchanged => json!({ "event": "unchanged" }),
-        Event::Noted(changed) => json!({ "event": "noted", "changed": changed }),
-        Event::HostChanged(changed) => json!({ "event": "host_changed", "changed": changed }),
-        Event::GlueWritten(files) => json!({ "event": "glue_written", "files": files }),
-        Event::Started { generation, build_ms } => {
-            json!({ "event": "live", "generation": generation, "build_ms": build_ms })
-        }
-        Event::Restarted(generation) => json!({ "event": "restarted", "generation": generation }),
-        Event::LeftOut => json!({ "event": "left_out" }),
-        Event::Refused { error, lacks_type, host_is_older, runs } => json!({
-            "event": "refused", "error": error, "lacks_type": lacks_type, "host_is_older": host_is_older, "runs": runs,
-        }),
-        Event::NotConfirmed { generation, problems } => {
-            json!({ "event": "not_confirmed", "generation": generation, "problems": problems })
-        }
         Event::Reloaded(live) => reloaded(live),
-        Event::Populated(population) => with("populated", json!(population)),
         Event::Hang { text, of } => json!({
             "event": "hang", "text": text,
             "of": match of { HangOf::Call => "call", HangOf::Work => "work", HangOf::Finalizer => "finalizer" },
         }),
-        Event::HangOver => json!({ "event": "hang_over" }),
-        Event::HangEnded => json!({ "event": "hang_ended" }),
-        Event::Stopped => json!({ "event": "stopped" }),
-        Event::HostDone => json!({ "event": "host_done" }),
         Event::WorldEnded(end) => with("world_ended", end.facts()),
         Event::Printed(printed) => output(&Folded::Line(printed.line.clone()), printed.is_error),
         Event::World(event) => return world_event(event),
-        Event::Failed(error) => json!({ "event": "failed", "error": error }),
-        Event::Over { failed } => json!({ "event": "over", "failed": failed }),
+        event => json!(event),
     })
 }
 

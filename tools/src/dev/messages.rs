@@ -38,9 +38,9 @@ impl Messages {
         let paint = self.paint;
         let old_code = if running { "the old code keeps running" } else { "nothing runs yet" };
         let text = match event {
-            Event::Building(_) | Event::Canceled if self.is_live => return None,
-            Event::Building(changed) if changed.is_empty() => "building".to_owned(),
-            Event::Building(changed) => format!("building, because {} changed", names(changed)),
+            Event::Building { .. } | Event::Canceled if self.is_live => return None,
+            Event::Building { changed } if changed.is_empty() => "building".to_owned(),
+            Event::Building { changed } => format!("building, because {} changed", names(changed)),
             Event::Canceled => "the sources changed again: the build is canceled".to_owned(),
             Event::Built { warnings, .. } if warnings.is_empty() => return None,
             Event::Built { warnings, .. } => warnings.trim_end().to_owned(),
@@ -55,21 +55,23 @@ impl Messages {
                 paint.red("not confirmed:"),
                 problems.join(", and ")
             ),
-            Event::Noted(changed) => format!("{} changed (paused: r reloads once, a resumes)", names(changed)),
-            Event::HostChanged(changed) => format!(
+            Event::Noted { changed } => format!("{} changed (paused: r reloads once, a resumes)", names(changed)),
+            Event::HostChanged { changed } => format!(
                 "the host changed ({}), and an older build of it is running · k builds it and restarts it with the saved world",
                 names(changed)
             ),
-            Event::GlueWritten(written) => format!("declarations have changed: glue written again, {}", names(written)),
+            Event::GlueWritten { files } => format!("declarations have changed: glue written again, {}", names(files)),
             Event::Started { generation, build_ms } => {
                 let head = paint.bold(&format!("generation {generation} is live"));
                 format!("{head}   built in {}", millis(*build_ms))
             }
-            Event::Restarted(Some(generation)) => {
+            Event::Restarted { generation: Some(generation) } => {
                 let head = paint.bold(&format!("generation {generation} is live"));
                 format!("{head}   the last build that did not crash or hang · save to build again")
             }
-            Event::Restarted(None) => "no build is left that did not crash or hang · save to build again".to_owned(),
+            Event::Restarted { generation: None } => {
+                "no build is left that did not crash or hang · save to build again".to_owned()
+            }
             Event::LeftOut => "the saved world is not restored: the last processes ended right after it was \
                  brought back"
                 .to_owned(),
@@ -110,7 +112,7 @@ impl Messages {
             Event::HostDone => "the host has ended".to_owned(),
             Event::WorldEnded(end) => end.brief(paint),
             Event::World(event) => return self.world_event(event),
-            Event::Failed(error) => format!("{} {error}", paint.red("failed:")),
+            Event::Failed { error } => format!("{} {error}", paint.red("failed:")),
             Event::Over { failed: true } => {
                 "the host ends without plugins as well: it cannot continue · a host of your own needs the line \
                  `.development()` in its builder and a loop"
@@ -224,7 +226,7 @@ mod tests {
 
     #[test]
     fn builds_are_lines_on_a_pipe_and_a_status_on_a_terminal() {
-        let building = Event::Building(vec![PathBuf::from("/p/src/lib.rs")]);
+        let building = Event::Building { changed: vec![PathBuf::from("/p/src/lib.rs")] };
         let on = |is_live| Messages::new(Paint::off(), is_live, true);
         assert_eq!(on(false).message(&building, true).unwrap(), "building, because lib.rs changed");
         assert_eq!(on(true).message(&building, true), None);

@@ -63,7 +63,7 @@ impl<W: World> Session<W> {
             return self.events.push_back(Event::Over { failed: true });
         }
         if let Err(error) = self.world.restart(restored) {
-            self.events.push_back(Event::Failed(error.to_string()));
+            self.events.push_back(Event::Failed { error: error.to_string() });
             return self.events.push_back(Event::Over { failed: true });
         }
         let good = match again {
@@ -83,7 +83,7 @@ impl<W: World> Session<W> {
                 }
             }
             None => {
-                self.events.push_back(Event::Restarted(None));
+                self.events.push_back(Event::Restarted { generation: None });
                 self.load_next();
             }
         }

@@ -12,37 +12,42 @@ use crate::guard::End;
 use crate::input::ParsedCommand;
 use crate::world::{Population, Printed, WorldEvent};
 
-#[derive(Debug)]
+/// An event of a session. The JSON form has the field `event`. `dev/json.rs` converts the skipped events.
+#[derive(Debug, Serialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
 pub(crate) enum Event {
     /// A build has started because these files have changed.
-    Building(Vec<PathBuf>),
+    Building { changed: Vec<PathBuf> },
     /// The running build was canceled because the sources have changed again.
     Canceled,
     /// The build succeeded.
     Built {
         /// Run time of the build in milliseconds.
+        #[serde(rename = "build_ms")]
         millis: f64,
         /// Warnings as the compiler printed them.
         warnings: String,
     },
     /// The build failed. The old code continues to run.
+    #[serde(skip)]
     NotBuilt(BuildError),
     /// The build produced libraries that are equal to the running libraries.
     Unchanged,
     /// Files have changed, but are not built because builds are paused.
-    Noted(Vec<PathBuf>),
+    Noted { changed: Vec<PathBuf> },
     /// Sources of the host have changed. The host still runs its older program.
-    HostChanged(Vec<PathBuf>),
+    HostChanged { changed: Vec<PathBuf> },
     /// The glue in these files was updated, because the types of its host or module have changed.
-    GlueWritten(Vec<PathBuf>),
+    GlueWritten { files: Vec<PathBuf> },
     /// The first generation is live.
+    #[serde(rename = "live")]
     Started {
         generation: u64,
         /// Run time of the build in milliseconds.
         build_ms: f64,
     },
     /// The world was restarted. Contains the generation whose build now runs, or `None` if no good build existed.
-    Restarted(Option<u64>),
+    Restarted { generation: Option<u64> },
     /// The saved world was not restored, because the last worlds into which it was restored ended soon afterwards.
     LeftOut,
     /// A build was not loaded.
@@ -59,10 +64,12 @@ pub(crate) enum Event {
     /// message per module.
     NotConfirmed { generation: u64, problems: Vec<String> },
     /// A reload has ended.
+    #[serde(skip)]
     Reloaded(Box<Live>),
     /// Objects were created.
     Populated(Population),
     /// Code in the world does not return.
+    #[serde(skip)]
     Hang {
         /// Thread, function, module and start time.
         text: String,
@@ -78,13 +85,16 @@ pub(crate) enum Event {
     /// The host has exited normally.
     HostDone,
     /// The world's process has ended unexpectedly.
+    #[serde(skip)]
     WorldEnded(End),
     /// The world's process or one of its child processes printed a line.
+    #[serde(skip)]
     Printed(Printed),
     /// An event of the world that the session forwards.
+    #[serde(skip)]
     World(WorldEvent),
     /// An operation failed. The world continues.
-    Failed(String),
+    Failed { error: String },
     Over {
         /// Set if the session is over because the host cannot run.
         failed: bool,

@@ -80,7 +80,7 @@ impl<W: World> Session<W> {
         host.is_due |= host.restarts && self.mode == Mode::Automatic;
         if !host.is_due {
             affected.remove(&target);
-            self.events.push_back(Event::HostChanged(changed.to_vec()));
+            self.events.push_back(Event::HostChanged { changed: changed.to_vec() });
         }
     }
 
@@ -137,7 +137,7 @@ impl<W: World> Session<W> {
         match written {
             Ok(written) if written.is_empty() => false,
             Ok(written) => {
-                self.events.push_back(Event::GlueWritten(written.clone()));
+                self.events.push_back(Event::GlueWritten { files: written.clone() });
                 self.written.extend(written.iter().map(|path| (path.clone(), file_version(path))));
                 let mut affected = targets::affected(&self.targets, &written);
                 self.note_host(&mut affected, &written);
@@ -148,7 +148,7 @@ impl<W: World> Session<W> {
                 true
             }
             Err(error) => {
-                self.events.push_back(Event::Failed(error.to_string()));
+                self.events.push_back(Event::Failed { error: error.to_string() });
                 false
             }
         }

@@ -262,7 +262,7 @@ impl<W: World> Session<W> {
     pub(crate) fn back(&mut self, generation: u64) {
         match self.history.find(generation) {
             Ok((build, libraries)) => self.offer(Candidate::new(build, libraries, Origin::Back(generation))),
-            Err(error) => self.events.push_back(Event::Failed(error)),
+            Err(error) => self.events.push_back(Event::Failed { error }),
         }
     }
 
@@ -320,7 +320,7 @@ impl<W: World> Session<W> {
         self.stale.extend(affected);
         match self.mode {
             Mode::Automatic => self.build(Some(edited), changed),
-            Mode::Paused => self.events.push_back(Event::Noted(changed)),
+            Mode::Paused => self.events.push_back(Event::Noted { changed }),
         }
     }
 
@@ -345,7 +345,7 @@ impl<W: World> Session<W> {
                     watch.add_inputs(artifacts.flat_map(Artifact::inputs));
                     (self.watch, self.debounce) = (watch, Debounce::default());
                 }
-                Err(error) => return self.events.push_back(Event::Failed(error.to_string())),
+                Err(error) => return self.events.push_back(Event::Failed { error: error.to_string() }),
             }
         }
         self.targets = targets;
@@ -388,7 +388,7 @@ impl<W: World> Session<W> {
             Ok(None) => {}
             Ok(Some(job)) => {
                 self.job = Some(job);
-                self.events.push_back(Event::Building(changed));
+                self.events.push_back(Event::Building { changed });
             }
             Err(error) => {
                 self.debounce.build_ended();
@@ -460,7 +460,7 @@ impl<W: World> Session<W> {
                     false => self.offer(candidate),
                 }
             }
-            Err(error) => self.events.push_back(Event::Failed(error.to_string())),
+            Err(error) => self.events.push_back(Event::Failed { error: error.to_string() }),
         }
     }
 
@@ -536,8 +536,8 @@ impl<W: World> Session<W> {
                 }
             }
             WorldEvent::Unreadable(error) => {
-                self.events
-                    .push_back(Event::Failed(format!("the host sent a message that this tool cannot parse: {error}")));
+                let error = format!("the host sent a message that this tool cannot parse: {error}");
+                self.events.push_back(Event::Failed { error });
                 self.kill(Killing::Unreadable);
             }
             WorldEvent::Done => {
@@ -580,7 +580,7 @@ impl<W: World> Session<W> {
                 let report = *report;
                 Event::Reloaded(Box::new(Live { report, edit_to_live_ms, build_ms, build_parts, code_of }))
             }
-            (None, Origin::Again) => Event::Restarted(Some(generation)),
+            (None, Origin::Again) => Event::Restarted { generation: Some(generation) },
             (None, _) => Event::Started { generation, build_ms: build_ms.unwrap_or_default() },
         };
         self.events.push_back(event);
