@@ -53,16 +53,25 @@ pub(crate) struct Remote {
     current: Option<Process>,
     events: (Sender<WorldEvent>, Receiver<WorldEvent>),
     printed: (Sender<Printed>, Receiver<Printed>),
-    status: Arc<Mutex<Status>>,
-    /// Modules that could not be unloaded. `None` before the host announces its normal end.
-    left: Arc<Mutex<Option<Vec<String>>>>,
 }
 
 struct Process {
     watched: Watched,
     orders: Sender<ToHost>,
+    known: Arc<Known>,
+}
+
+/// State of a process, which the threads of the process update.
+#[derive(Default)]
+struct Known {
+    status: Mutex<Status>,
+    /// Modules that could not be unloaded. `None` before the host announces its normal end.
+    left: Mutex<Option<Vec<String>>>,
+    /// Last message about exhausted memory.
+    memory: Mutex<Option<String>>,
+    has_ended: AtomicBool,
     /// Set after the end of the process was detected and all its messages were read.
-    is_over: Arc<AtomicBool>,
+    is_over: AtomicBool,
 }
 
 impl Remote {
@@ -79,8 +88,6 @@ impl Remote {
             current: None,
             events: unbounded(),
             printed: bounded(LINES),
-            status: Arc::default(),
-            left: Arc::default(),
         };
         remote.begin()?;
         Ok(remote)
@@ -101,23 +108,19 @@ impl Remote {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         // Starts a separate process group, so that signals of the terminal reach only this process, which then ends the host normally.
         command.process_group(0);
-        let is_over = Arc::new(AtomicBool::new(false));
-        let over = Arc::clone(&is_over);
-        let (has_ended, memory) = (Arc::new(AtomicBool::new(false)), Arc::new(Mutex::new(None)));
-        let (ended, events, exhausted) = (Arc::clone(&has_ended), self.events.0.clone(), Arc::clone(&memory));
-        *lock(&self.left) = None;
-        let left = Arc::clone(&self.left);
+        let known = Arc::new(Known::default());
+        let (ending, events) = (Arc::clone(&known), self.events.0.clone());
         let (reading, all_read) = bounded::<()>(0);
         let panics = self.events.0.clone();
         let on_panic = wants_panics(true).then_some(move |panic| drop(panics.send(WorldEvent::Panicked(panic))));
         let mut watched = self.guard.start(command, on_panic, move |end| {
-            ended.store(true, Ordering::Release);
+            ending.has_ended.store(true, Ordering::Release);
             let _all_read = all_read.recv_timeout(LAST_LINES);
             let end = end.unwrap_or_else(|error| End::Lost(error.to_string()));
             // Requires the announcement of a normal end in addition to a successful status, because a plugin may have called `exit`.
-            let is_done = end.is_orderly() && lock(&left).is_some();
-            let text = lock(&exhausted).take();
-            over.store(true, Ordering::Release);
+            let is_done = end.is_orderly() && lock(&ending.left).is_some();
+            let text = lock(&ending.memory).take();
+            ending.is_over.store(true, Ordering::Release);
             let _sent = events.send(match text {
                 _ if is_done => WorldEvent::Done,
                 Some(text) => WorldEvent::Ended(end.out_of_memory(text)),
@@ -125,25 +128,22 @@ impl Remote {
             });
         })?;
         if let Some(stdout) = watched.stdout.take() {
-            read_lines(stdout, false, self.printed.0.clone(), Arc::default(), reading.clone());
+            read_lines(stdout, false, self.printed.0.clone(), Arc::clone(&known), reading.clone());
         }
         if let Some(stderr) = watched.stderr.take() {
-            read_lines(stderr, true, self.printed.0.clone(), memory, reading.clone());
+            read_lines(stderr, true, self.printed.0.clone(), Arc::clone(&known), reading.clone());
         }
         let (orders, requests) = unbounded();
         // Sends this message first.
         let _read = orders.send(ToHost::Settings { autosave: Some(self.saved_world()) });
-        *lock(&self.status) = Status::default();
         let conversation = Conversation {
             events: self.events.0.clone(),
-            status: Arc::clone(&self.status),
-            left: Arc::clone(&self.left),
-            has_ended,
+            known: Arc::clone(&known),
             program: self.host.program.clone(),
             _reading: reading,
         };
         thread::spawn(move || conversation.hold(listener, &socket, requests));
-        self.current = Some(Process { watched, orders, is_over });
+        self.current = Some(Process { watched, orders, known });
         Ok(())
     }
 }
@@ -170,7 +170,7 @@ impl World for Remote {
     fn attend(&mut self) {}
 
     fn status(&mut self) -> Status {
-        lock(&self.status).clone()
+        self.current.as_ref().map(|process| lock(&process.known.status).clone()).unwrap_or_default()
     }
 
     fn kill(&mut self) {
@@ -199,7 +199,7 @@ impl World for Remote {
         self.request(ToHost::End);
         let Some(process) = self.current.take() else { return Vec::new() };
         let until = Instant::now() + GRACE;
-        while !process.is_over.load(Ordering::Acquire) || !self.printed.1.is_empty() {
+        while !process.known.is_over.load(Ordering::Acquire) || !self.printed.1.is_empty() {
             select! {
                 recv(self.printed.1) -> printed => if let Ok(printed) = printed {
                     print(&printed);
@@ -212,7 +212,7 @@ impl World for Remote {
                 }
             }
         }
-        lock(&self.left).take().unwrap_or_default()
+        lock(&process.known.left).take().unwrap_or_default()
     }
 }
 
@@ -226,9 +226,7 @@ impl Drop for Remote {
 /// The connection to one process. A separate thread handles the connection.
 struct Conversation {
     events: Sender<WorldEvent>,
-    status: Arc<Mutex<Status>>,
-    left: Arc<Mutex<Option<Vec<String>>>>,
-    has_ended: Arc<AtomicBool>,
+    known: Arc<Known>,
     program: PathBuf,
     /// Dropped after all messages were read, so that the end of the process is the last event.
     _reading: Sender<()>,
@@ -258,13 +256,13 @@ impl Conversation {
         loop {
             let event = match receive::<FromHost>(&mut from) {
                 Ok(Some(FromHost::Ended { left })) => {
-                    *lock(&self.left) = Some(left);
+                    *lock(&self.known.left) = Some(left);
                     continue;
                 }
                 Ok(Some(FromHost::Hello { .. })) => continue,
                 Ok(Some(message)) => {
                     if let FromHost::Status(status) = &message {
-                        lock(&self.status).clone_from(status);
+                        lock(&self.known.status).clone_from(status);
                     }
                     WorldEvent::Host(message, Instant::now())
                 }
@@ -286,7 +284,7 @@ impl Conversation {
     fn joined(&self, listener: &UnixListener) -> io::Result<Option<UnixStream>> {
         listener.set_nonblocking(true)?;
         let (begun, mut is_late) = (Instant::now(), false);
-        while !self.has_ended.load(Ordering::Acquire) {
+        while !self.known.has_ended.load(Ordering::Acquire) {
             match listener.accept() {
                 Ok((stream, _)) if !is_of_this_user(&stream)? => {}
                 Ok((stream, _)) => {
@@ -315,12 +313,12 @@ fn listen(socket: &Path) -> Result<UnixListener, Error> {
     Ok(listener)
 }
 
-/// Forwards printed lines on a separate thread, and records a message about exhausted memory. Drops `reading` at the end of the stream.
+/// Forwards printed lines on a separate thread, and records an error about exhausted memory. Drops `reading` at the end of the stream.
 fn read_lines(
     from: impl Read + Send + 'static,
     is_error: bool,
     printed: Sender<Printed>,
-    memory: Arc<Mutex<Option<String>>>,
+    known: Arc<Known>,
     reading: Sender<()>,
 ) {
     thread::spawn(move || {
@@ -333,8 +331,8 @@ fn read_lines(
                 Ok(_) => {}
             }
             let line = String::from_utf8_lossy(&bytes).trim_end_matches(['\n', '\r']).to_owned();
-            if line.starts_with(OUT_OF_MEMORY) {
-                *lock(&memory) = Some(line.clone());
+            if is_error && line.starts_with(OUT_OF_MEMORY) {
+                *lock(&known.memory) = Some(line.clone());
             }
             if printed.send(Printed { line, is_error }).is_err() {
                 return;
@@ -364,14 +362,8 @@ mod tests {
         let socket = dir.path().join("dev");
         let listener = listen(&socket).unwrap();
         let (events, received) = unbounded();
-        let conversation = Conversation {
-            events,
-            status: Arc::default(),
-            left: Arc::default(),
-            has_ended: Arc::default(),
-            program: "host".into(),
-            _reading: bounded(0).0,
-        };
+        let conversation =
+            Conversation { events, known: Arc::default(), program: "host".into(), _reading: bounded(0).0 };
         let at = socket.clone();
         let host = thread::spawn(move || {
             let mut stream = UnixStream::connect(at).unwrap();
