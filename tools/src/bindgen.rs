@@ -5,7 +5,6 @@ mod header;
 mod rust;
 
 use std::fs;
-use std::io::{Write as _, stdout};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -13,6 +12,7 @@ use anyhow::bail;
 
 use crate::error::{Error, file};
 use crate::figures::stem;
+use crate::screen::print_result;
 
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Declarations {
@@ -93,10 +93,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
     let name = args.header.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let source = rust::source(&declarations, &name, library, &args.package);
     match &args.out {
-        None => {
-            // Ignores the error that occurs if the reader has closed the output.
-            let _ = write!(stdout(), "{source}");
-        }
+        None => print_result(source.trim_end()),
         Some(out) => fs::write(out, source).map_err(file("write", out))?,
     }
     Ok(ExitCode::SUCCESS)

@@ -3,7 +3,6 @@
 //! crate `alcedo-glue` generates the source. Equal declarations produce equal bytes.
 
 use std::fs;
-use std::io::{Write as _, stdout};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -21,7 +20,7 @@ use crate::figures::stem;
 use crate::host_program::{Chosen, choose};
 use crate::host_query::declarations_of_host;
 use crate::modules::{self, BuildOptions};
-use crate::screen::print_progress;
+use crate::screen::{print_progress, print_result};
 use crate::scripts;
 use crate::world::HostProgram;
 
@@ -85,10 +84,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
         false => glue.for_plugins(&origin, &declared)?,
     };
     match &args.out {
-        None => {
-            // Ignores the error that occurs if the reader has closed the output.
-            let _ = write!(stdout(), "{source}");
-        }
+        None => print_result(source.trim_end()),
         Some(out) => {
             alcedo_glue::write(out, &source).map_err(file("write", out))?;
             print_progress(&format!("the glue is in {}", out.display()));
