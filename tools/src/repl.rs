@@ -1,7 +1,6 @@
 //! `alcedo repl`: evaluates lines of the script language in a running world. A separate thread reads the lines, because the world must be
 //! used on the thread that created it. Each line is evaluated before the next line is read.
 
-use std::cell::RefCell;
 use std::io::{BufRead as _, IsTerminal as _, Write as _, stderr, stdin};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -194,7 +193,7 @@ fn is_incomplete(text: &str) -> bool {
 fn read_terminal(requests: &Sender<Request>) {
     let config = Config::builder().completion_type(CompletionType::List).auto_add_history(true).build();
     let Ok(mut editor) = Editor::<Names, _>::with_config(config) else { return read_input(requests) };
-    editor.set_helper(Some(Names { requests: RefCell::new(requests.clone()) }));
+    editor.set_helper(Some(Names { requests: requests.clone() }));
     loop {
         match editor.readline(PROMPT) {
             Ok(line) if pass_on(requests, &line) => {}
@@ -225,7 +224,7 @@ fn pass_on(requests: &Sender<Request>, line: &str) -> bool {
 /// Completes names of reflected types and members of the world.
 #[derive(Helper, Hinter, Highlighter)]
 struct Names {
-    requests: RefCell<Sender<Request>>,
+    requests: Sender<Request>,
 }
 
 impl Validator for Names {
@@ -241,7 +240,7 @@ impl Completer for Names {
     fn complete(&self, line: &str, at: usize, _context: &Context<'_>) -> rustyline::Result<(usize, Vec<String>)> {
         let (to, lines) = bounded(1);
         let head = &line[..at];
-        if self.requests.borrow().send(Request::Complete(head.to_owned(), to)).is_err() {
+        if self.requests.send(Request::Complete(head.to_owned(), to)).is_err() {
             return Ok((at, Vec::new()));
         }
         let lines = lines.recv().unwrap_or_default();

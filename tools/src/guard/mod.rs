@@ -72,14 +72,11 @@ impl End {
     }
 
     /// Adds a message about exhausted memory, which the program printed before its crash, to the crash report.
-    pub(crate) fn out_of_memory(self, text: String) -> Self {
-        match self {
-            Self::Crashed(mut crash) => {
-                crash.what = format!("out of memory, {text}; {}", crash.what);
-                Self::Crashed(crash)
-            }
-            other => other,
+    pub(crate) fn out_of_memory(mut self, text: &str) -> Self {
+        if let Self::Crashed(crash) = &mut self {
+            crash.what = format!("out of memory, {text}; {}", crash.what);
         }
+        self
     }
 
     /// Formats the end as a few lines, with the author's frames only.

@@ -20,7 +20,7 @@ const RESET: &str = "\x1b[0m";
 const SAVE: &str = "\x1b7";
 const RESTORE: &str = "\x1b8";
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Size {
     pub(super) rows: u16,
     pub(super) columns: u16,
@@ -33,7 +33,7 @@ impl Size {
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Layout {
     pub(super) size: Size,
     /// Number of rows of the pane, including its title. Grows with the output.
@@ -50,15 +50,7 @@ pub(super) struct Layout {
 
 impl Layout {
     pub(super) fn new(size: Size) -> Self {
-        Self {
-            size,
-            pane: 0,
-            output: VecDeque::new(),
-            printed: 0,
-            messages: VecDeque::new(),
-            status: String::new(),
-            is_behind_line: false,
-        }
+        Self { size, ..Self::default() }
     }
 
     /// Reserves the last row, and scrolls the contents of the terminal up.

@@ -123,7 +123,7 @@ impl Remote {
             ending.is_over.store(true, Ordering::Release);
             let _sent = events.send(match text {
                 _ if is_done => WorldEvent::Done,
-                Some(text) => WorldEvent::Ended(end.out_of_memory(text)),
+                Some(text) => WorldEvent::Ended(end.out_of_memory(&text)),
                 None => WorldEvent::Ended(end),
             });
         })?;

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use alcedo_runtime::printable;
 use serde::Serialize;
 
+use crate::error::one_line;
 use crate::screen::print_result;
 
 /// An event. The JSON form has the field `event`. Programs should ignore unknown fields and events.
@@ -64,7 +64,7 @@ impl Output {
         let line = match self.json {
             // The event contains only strings and numbers, so its serialization cannot fail.
             true => serde_json::to_string(event).unwrap_or_default(),
-            false => printable(&event.to_string().replace('\n', "\\n")).into_owned(),
+            false => one_line(&event.to_string()),
         };
         print_result(&line);
     }
