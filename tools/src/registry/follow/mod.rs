@@ -139,25 +139,21 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
         if args.once {
             return Ok(if matches!(outcome, Ok(Outcome::Done)) { ExitCode::SUCCESS } else { ExitCode::FAILURE });
         }
-        match outcome {
-            Ok(Outcome::Superseded(text, targets)) => (wait, successor) = (RETRY.0, Some((text, targets))),
-            Ok(Outcome::Done | Outcome::Failed) => {
+        let retry = match outcome {
+            Ok(Outcome::Superseded(text, targets)) => {
+                (wait, successor) = (RETRY.0, Some((text, targets)));
+                continue;
+            }
+            Ok(Outcome::Done | Outcome::Failed) => None,
+            Err(_) => Some(Instant::now() + wait),
+        };
+        wait = RETRY.1.min(wait * 2);
+        while retry.is_none_or(|at| Instant::now() < at) {
+            if follower.has_changed(&text) {
                 wait = RETRY.0;
-                while !follower.has_changed(&text) {
-                    thread::sleep(POLL);
-                }
+                break;
             }
-            Err(_) => {
-                let end = Instant::now() + wait;
-                wait = RETRY.1.min(wait * 2);
-                while Instant::now() < end {
-                    if follower.has_changed(&text) {
-                        wait = RETRY.0;
-                        break;
-                    }
-                    thread::sleep(POLL);
-                }
-            }
+            thread::sleep(POLL);
         }
     }
 }
