@@ -45,22 +45,24 @@ pub(crate) fn table(entries: &[Entry]) -> String {
             return format!("| `{name}` | {use_of} | – | {reason} | – | – | – | – | – |\n");
         };
         let versions = if record.key.versions.is_empty() { "–".to_owned() } else { record.key.versions.join(", ") };
-        let Some(itself) = record.outcomes.get(&ReloadMode::OntoItself) else {
+        // Returns the outcome in a mode, with its table cell.
+        let cell = |mode: ReloadMode| {
+            let outcome = record.outcomes.get(&mode)?;
+            let cell = match outcome.fault(entry.row, mode) {
+                Some(fault) => format!("**{}**", fault.replace('\n', " ")),
+                // States the number of runs in which the neighbor found no damage.
+                None if mode.alternates() => format!("{}/{}", outcome.reloads, outcome.requested),
+                None => image_state(outcome),
+            };
+            Some((outcome, cell))
+        };
+        let Some(itself) = cell(ReloadMode::OntoItself) else {
             let faults = record.faults.join("; ").replace('\n', " ");
             return format!("| `{name}` | {use_of} | {versions} | **{faults}** | – | – | – | – | – |\n");
         };
-        let alternating = |mode| {
-            let outcome = record.outcomes.get(&mode);
-            outcome.map_or_else(|| "–".to_owned(), |outcome| survived(outcome, outcome.fault(entry.row, mode)))
-        };
-        let image_state = |mode, outcome: &Outcome| image_state(outcome, outcome.fault(entry.row, mode));
-        let itself = (itself, image_state(ReloadMode::OntoItself, itself));
+        let alternating = |mode| cell(mode).map_or_else(|| "–".to_owned(), |(_, cell)| cell);
         let first = line(&format!("`{name}`"), use_of, &versions, itself, &alternating(ReloadMode::Alternating));
-        let evicting = record
-            .outcomes
-            .get(&ReloadMode::Evicting)
-            .map(|outcome| (outcome, image_state(ReloadMode::Evicting, outcome)));
-        let second = evicting.map(|evicting| {
+        let second = cell(ReloadMode::Evicting).map(|evicting| {
             line("", "… with eviction, and files closed", "", evicting, &alternating(ReloadMode::EvictingAlternating))
         });
         first + &second.unwrap_or_default()
@@ -89,11 +91,8 @@ fn line(
     format!("| {name} | {use_of} | {versions} | {image_state} | {alternating} | {kib} | {threads} | {fds} | {keys} |\n")
 }
 
-/// Returns the table cell with the state of the images.
-fn image_state(outcome: &Outcome, fault: Option<String>) -> String {
-    if let Some(fault) = fault {
-        return format!("**{}**", fault.replace('\n', " "));
-    }
+/// Describes the state of the images.
+fn image_state(outcome: &Outcome) -> String {
     let names: BTreeSet<_> = outcome.names.iter().map(|name| escaped(name)).collect();
     let names = names.into_iter().collect::<Vec<_>>().join(", ");
     let (parked, requested) = (outcome.parked, outcome.requested);
@@ -109,14 +108,6 @@ fn image_state(outcome: &Outcome, fault: Option<String>) -> String {
 fn escaped(name: &str) -> String {
     let name = if name.starts_with("reference ") { name.split(": ").next().unwrap_or(name) } else { name };
     format!("`{}`", name.replace('|', "\\|"))
-}
-
-/// Returns the table cell with the number of runs in which the neighbor found no damage.
-fn survived(outcome: &Outcome, fault: Option<String>) -> String {
-    match fault {
-        Some(fault) => format!("**{}**", fault.replace('\n', " ")),
-        None => format!("{}/{}", outcome.reloads, outcome.requested),
-    }
 }
 
 /// Formats a number with the precision of the measurement, at most two decimals.
