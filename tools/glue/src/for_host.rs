@@ -8,7 +8,7 @@ use alcedo_runtime::{Declared, DeclaredClass, DeclaredFunction, DeclaredProperty
 use crate::error::GlueError;
 use crate::for_plugins::{bases_first, delegate_type, enumeration, other_packages, own, packages};
 use crate::host_types::{Form, HostNames, MOST_PARAMS};
-use crate::text::{doc, head, identifier, parts};
+use crate::text::{block, doc, head, identifier, parts};
 use crate::{Glue, Origin};
 
 const INDENT: &str = "        ";
@@ -118,10 +118,7 @@ fn class(text: &mut String, names: &HostNames<'_>, found: &DeclaredClass) {
         ("dynamic", dynamic),
     ];
     for (sort, members) in all {
-        let _ = match members.is_empty() {
-            true => writeln!(text, "    {sort} {{}}"),
-            false => writeln!(text, "    {sort} {{\n{members}    }}"),
-        };
+        block(text, "    ", sort, &members);
     }
     let _ = writeln!(text, "}}");
 }

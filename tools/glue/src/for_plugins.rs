@@ -12,7 +12,7 @@ use alcedo_runtime::{
 };
 
 use crate::error::GlueError;
-use crate::text::{doc, head, identifier, is_name, member, own_name, parts};
+use crate::text::{block, doc, head, identifier, is_name, member, own_name, parts};
 use crate::types::Names;
 use crate::{Glue, Origin};
 
@@ -284,16 +284,12 @@ fn interface(text: &mut String, names: &Names<'_>, found: &DeclaredInterface) ->
     let (package, name) = parts(&found.path);
     doc(text, "", &found.doc);
     let _ = writeln!(text, "#[uinterface(imported, package = {package:?})]");
-    if found.functions.is_empty() {
-        let _ = writeln!(text, "pub trait {name} {{}}");
-        return Ok(());
-    }
-    let _ = writeln!(text, "pub trait {name} {{");
+    let mut inside = String::new();
     for function in &found.functions {
-        doc(text, "    ", &function.doc);
-        let _ = writeln!(text, "{}", declaration(names, &found.path, function)?);
+        doc(&mut inside, "    ", &function.doc);
+        let _ = writeln!(inside, "{}", declaration(names, &found.path, function)?);
     }
-    let _ = writeln!(text, "}}");
+    block(text, "", &format!("pub trait {name}"), &inside);
     Ok(())
 }
 
@@ -302,30 +298,24 @@ fn class(text: &mut String, names: &Names<'_>, found: &DeclaredClass) -> Result<
     let base = names.path(&found.path, &found.base)?;
     doc(text, "", &found.doc);
     let _ = writeln!(text, "#[uclass(imported, package = {package:?}, base = {base})]");
-    if found.properties.is_empty() {
-        let _ = writeln!(text, "pub struct {name} {{}}");
-    } else {
-        let _ = writeln!(text, "pub struct {name} {{");
-        for property in &found.properties {
-            doc(text, "    ", &property.doc);
-            let ty = names.of(&member(&found.path, &property.name), &property.ty)?;
-            let _ = writeln!(text, "    #[uproperty]\n    {}: {ty},", identifier(&property.name));
-        }
-        let _ = writeln!(text, "}}");
+    let mut inside = String::new();
+    for property in &found.properties {
+        doc(&mut inside, "    ", &property.doc);
+        let ty = names.of(&member(&found.path, &property.name), &property.ty)?;
+        let _ = writeln!(inside, "    #[uproperty]\n    {}: {ty},", identifier(&property.name));
     }
+    block(text, "", &format!("pub struct {name}"), &inside);
     // Skips overrides, because the glue of the base class contains the function.
-    let own: Vec<_> = found.functions.iter().filter(|function| function.overrides.is_empty()).collect();
-    if own.is_empty() {
-        return Ok(());
-    }
-    let _ = writeln!(text, "\n#[uclass(imported)]\nimpl {name} {{");
-    for function in own {
-        doc(text, "    ", &function.doc);
+    let mut inside = String::new();
+    for function in found.functions.iter().filter(|function| function.overrides.is_empty()) {
+        doc(&mut inside, "    ", &function.doc);
         let event = EVENTS.iter().find(|event| function.flags.iter().any(|flag| flag == *event));
         let arguments = event.map(|event| format!("({event})")).unwrap_or_default();
-        let _ = writeln!(text, "    #[ufunction{arguments}]\n{}", declaration(names, &found.path, function)?);
+        let _ = writeln!(inside, "    #[ufunction{arguments}]\n{}", declaration(names, &found.path, function)?);
     }
-    let _ = writeln!(text, "}}");
+    if !inside.is_empty() {
+        block(text, "", &format!("\n#[uclass(imported)]\nimpl {name}"), &inside);
+    }
     Ok(())
 }
 

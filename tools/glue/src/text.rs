@@ -46,6 +46,14 @@ pub(crate) fn head(indent: &str, before: &str, params: &[String], behind: &str) 
     lines + &format!("{indent}){behind}")
 }
 
+/// Writes a block with braces. Writes an empty block on one line.
+pub(crate) fn block(text: &mut String, indent: &str, head: &str, inside: &str) {
+    let _ = match inside.is_empty() {
+        true => writeln!(text, "{indent}{head} {{}}"),
+        false => writeln!(text, "{indent}{head} {{\n{inside}{indent}}}"),
+    };
+}
+
 /// Returns `true` if a string consists of ASCII letters, digits and `_` like a Rust identifier. Also accepts keywords.
 pub(crate) fn is_word(text: &str) -> bool {
     let is_start = |letter: char| letter.is_ascii_alphabetic() || letter == '_';
