@@ -36,7 +36,8 @@ impl Messages {
     /// Returns the message of an event. Returns `None` if the event has no message. `running` is `true` if plugin code is loaded.
     pub(super) fn message(&mut self, event: &Event, running: bool) -> Option<String> {
         let paint = self.paint;
-        let old_code = if running { "the old code keeps running" } else { "nothing runs yet" };
+        let code = |runs: bool| if runs { "the old code keeps running" } else { "nothing runs yet" };
+        let title = |generation: &u64| paint.bold(&format!("generation {generation} is live"));
         let text = match event {
             Event::Building { .. } | Event::Canceled if self.is_live => return None,
             Event::Building { changed } if changed.is_empty() => "building".to_owned(),
@@ -46,9 +47,9 @@ impl Messages {
             Event::Built { warnings, .. } => warnings.trim_end().to_owned(),
             // Prints the compiler's message unchanged.
             Event::NotBuilt(BuildError::DoesNotCompile { rendered, .. }) => {
-                format!("{}\n{}", rendered.trim_end(), paint.red(old_code))
+                format!("{}\n{}", rendered.trim_end(), paint.red(code(running)))
             }
-            Event::NotBuilt(error) => format!("{error}\n{} · save again to retry", paint.red(old_code)),
+            Event::NotBuilt(error) => format!("{error}\n{} · save again to retry", paint.red(code(running))),
             Event::Unchanged => "saved, but nothing that is built has changed".to_owned(),
             Event::NotConfirmed { generation, problems } => format!(
                 "{} generation {generation} is loaded, but {} · r builds again",
@@ -62,12 +63,10 @@ impl Messages {
             ),
             Event::GlueWritten { files } => format!("declarations have changed: glue written again, {}", names(files)),
             Event::Started { generation, build_ms } => {
-                let head = paint.bold(&format!("generation {generation} is live"));
-                format!("{head}   built in {}", millis(*build_ms))
+                format!("{}   built in {}", title(generation), millis(*build_ms))
             }
             Event::Restarted { generation: Some(generation) } => {
-                let head = paint.bold(&format!("generation {generation} is live"));
-                format!("{head}   the last build that did not crash or hang · save to build again")
+                format!("{}   the last build that did not crash or hang · save to build again", title(generation))
             }
             Event::Restarted { generation: None } => {
                 "no build is left that did not crash or hang · save to build again".to_owned()
@@ -76,7 +75,6 @@ impl Messages {
                  brought back"
                 .to_owned(),
             Event::Refused { error, lacks_type, host_is_older, runs } => {
-                let old_code = if *runs { "the old code keeps running" } else { "nothing runs yet" };
                 let hint = match *lacks_type && self.is_sample {
                     _ if *host_is_older => {
                         "\nthe running host is older than its sources: press k to build it and restart it"
@@ -91,7 +89,7 @@ impl Messages {
                     }
                     false => "",
                 };
-                format!("{} {error}{hint}\n{old_code} · save again to retry", paint.red("not loaded:"))
+                format!("{} {error}{hint}\n{} · save again to retry", paint.red("not loaded:"), code(*runs))
             }
             Event::Reloaded(live) => self.reload(live),
             Event::Populated(population) => population.line(paint),
