@@ -217,7 +217,7 @@ fn event(owner: &str, function: &str) -> Option<Event> {
         result.strip_prefix("Result<").map_or(result, |inner| inner.rsplit_once(',').map_or(inner, |(value, _)| value));
     let result = if result == "()" { "" } else { result };
     let is_simple = ["", "bool", "String"].contains(&result) || NUMBERS.contains(&result);
-    let mut params = split(params).into_iter();
+    let mut params = split(params);
     if params.next()? != "&self" {
         return None;
     }
@@ -239,20 +239,13 @@ fn closed(text: &str) -> Option<(&str, &str)> {
 }
 
 /// Splits parameters at the commas outside of brackets.
-fn split(params: &str) -> Vec<String> {
-    let (mut parts, mut depth) = (vec![String::new()], 0);
-    for letter in params.chars() {
-        match letter {
-            '<' | '(' | '[' => depth += 1,
-            '>' | ')' | ']' => depth -= 1,
-            _ => {}
-        }
-        match (letter, depth) {
-            (',', 0) => parts.push(String::new()),
-            _ => parts.last_mut().unwrap_or(&mut String::new()).push(letter),
-        }
-    }
-    parts.into_iter().map(|part| part.trim().to_owned()).filter(|part| !part.is_empty()).collect()
+fn split(params: &str) -> impl Iterator<Item = &str> {
+    let mut depth = 0;
+    let parts = params.split(move |letter: char| {
+        depth += i32::from("<([".contains(letter)) - i32::from(">)]".contains(letter));
+        (letter, depth) == (',', 0)
+    });
+    parts.map(str::trim).filter(|part| !part.is_empty())
 }
 
 /// Returns the classes that scripts and plugins may extend, according to the sources of a host.
