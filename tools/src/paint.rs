@@ -70,35 +70,25 @@ impl Paint {
 /// Escapes a string for a terminal. Keeps color sequences. Escapes all remaining control sequences, because messages from plugins may
 /// contain any bytes.
 pub(crate) fn for_terminal(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find('\x1b') {
-        let (plain, escape) = rest.split_at(at);
-        escaped.push_str(&printable(plain));
-        let (color, behind) = escape.split_at(color_len(escape));
-        match color {
-            "" => {
-                escaped.push_str("\\u{1b}");
-                rest = &escape[1..];
-            }
-            color => {
-                escaped.push_str(color);
-                rest = behind;
-            }
-        }
+    let mut parts = text.split('\x1b');
+    let mut escaped = printable(parts.next().unwrap_or_default()).into_owned();
+    for part in parts {
+        let (color, behind) = part.split_at(color_len(part));
+        escaped += if color.is_empty() { "\\u{1b}" } else { "\x1b" };
+        escaped += color;
+        escaped += &printable(behind);
     }
-    escaped.push_str(&printable(rest));
     escaped
 }
 
-/// Returns the length of the color sequence at the start of a string. Returns zero if the string does not start with a color sequence.
-/// Sequences that hide characters do not count as colors.
+/// Returns the length of the color sequence at the start of a string, without its escape character. Returns zero if the string does not
+/// start with a color sequence. Sequences that hide characters do not count as colors.
 fn color_len(text: &str) -> usize {
-    let Some((code, _)) = text.strip_prefix("\x1b[").and_then(|rest| rest.split_once('m')) else { return 0 };
+    let Some((code, _)) = text.strip_prefix('[').and_then(|rest| rest.split_once('m')) else { return 0 };
     // Includes the bright colors that the compiler uses.
     let is_color = matches!(code, "0" | "1" | "2" | "3" | "4" | "31" | "32" | "33" | "34" | "35" | "36")
         || matches!(code, "91" | "92" | "93" | "94" | "95" | "96");
-    if is_color { "\x1b[m".len() + code.len() } else { 0 }
+    if is_color { "[m".len() + code.len() } else { 0 }
 }
 
 #[cfg(test)]
