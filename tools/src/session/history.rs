@@ -1,7 +1,7 @@
 //! Stores builds of earlier generations, so that the user can load them again. The libraries of a build are copied before they are loaded,
 //! because the next build overwrites the originals. `Shelf` decides which builds are kept. `History` stores their files.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -30,7 +30,7 @@ impl Shelf {
     fn bind(&mut self, generation: u64, build: BuildNumber, keep: usize) -> Vec<BuildNumber> {
         self.builds.insert(generation, build);
         let mut dropped = Vec::new();
-        while self.distinct() > keep {
+        while self.builds.values().collect::<BTreeSet<_>>().len() > keep {
             let Some((_, oldest)) = self.builds.pop_first() else { break };
             if !self.builds.values().any(|other| *other == oldest) {
                 dropped.push(oldest);
@@ -46,13 +46,6 @@ impl Shelf {
             format!("no code of generation {generation} is kept: {kept}")
         };
         self.builds.get(&generation).copied().ok_or_else(missing)
-    }
-
-    fn distinct(&self) -> usize {
-        let mut builds: Vec<_> = self.builds.values().collect();
-        builds.sort();
-        builds.dedup();
-        builds.len()
     }
 }
 
