@@ -15,93 +15,68 @@ use slotmap::{DefaultKey, SlotMap};
 
 use crate::sync::{Arc, Mutex, MutexGuard, lock, thread};
 
-/// Kind of lease on a module's code.
-///
-/// # Examples
-/// ```rust
-/// use alcedo_runtime::{LeaseKind, Runtime};
-///
-/// fn threads(runtime: &Runtime) -> usize {
-///     let leases = runtime.unloads().leases();
-///     leases.iter().filter(|lease| lease.blocker.kind == LeaseKind::Thread).count()
-/// }
-///
-/// # fn main() -> Result<(), alcedo_runtime::Error> {
-/// assert_eq!(threads(&Runtime::builder().build()?), 0);
-/// assert_eq!(LeaseKind::Timer.to_string(), "timer");
-/// # Ok(())
-/// # }
-/// ```
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum LeaseKind {
-    /// A call that has not returned.
-    Call,
-    /// A black conjugate that plugin code still owns.
-    Black,
-    /// A borrow of the module's data by the host.
-    Borrow,
-    /// A thread that the module started.
-    Thread,
-    /// A contextual scope that code of the module has opened but not closed.
-    Scope,
-    /// A module that depends on this module.
-    Dependent,
-    /// A delegate bound to the module's code.
-    Delegate,
-    /// A timer that may still fire.
-    Timer,
-    /// A closure queued for the game thread.
-    Posted,
-    /// An asynchronous task that has not finished.
-    Task,
-    /// A destructor of a thread-local variable. Only the thread that owns the variable can run the destructor.
-    ThreadLocal,
-    /// A plugin part whose finalizer has not returned.
-    Finalizer,
-    /// A handler that the module registered in the process, such as a signal handler.
-    Handler,
-    /// An open stream of the C library that writes into memory of the module.
-    Stream,
-    /// An address in the module that is stored in memory that outlives the module, such as a callback table of a library.
-    Reference,
-    /// An io_uring of the module. The kernel may write to memory of the module through this io_uring.
-    Ring,
-    /// An alternate signal stack that the module has set for a thread. Only this thread can restore the previous stack.
-    SignalStack,
-    /// An asynchronous request from the module that a thread of the C library is processing.
-    Request,
-    /// A C library that is bound to a class of the module. The C library stays open while one of its functions is in use.
-    Library,
-    /// An exit hook that a safe point will run after many finalizers.
-    ExitHook,
-}
-
-impl fmt::Display for LeaseKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Call => "running call",
-            Self::Black => "black conjugate",
-            Self::Borrow => "borrowed data",
-            Self::Thread => "thread",
-            Self::Scope => "scope",
-            Self::Dependent => "dependent module",
-            Self::Delegate => "delegate",
-            Self::Timer => "timer",
-            Self::Posted => "posted closure",
-            Self::Task => "task",
-            Self::ThreadLocal => "thread-local destructor",
-            Self::Finalizer => "finalizer",
-            Self::Handler => "handler",
-            Self::Stream => "stream",
-            Self::Reference => "reference",
-            Self::Ring => "io_uring",
-            Self::SignalStack => "signal stack",
-            Self::Request => "request",
-            Self::Library => "bound library",
-            Self::ExitHook => "exit hook",
-        })
+named! {
+    /// Kind of lease on a module's code.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::{LeaseKind, Runtime};
+    ///
+    /// fn threads(runtime: &Runtime) -> usize {
+    ///     let leases = runtime.unloads().leases();
+    ///     leases.iter().filter(|lease| lease.blocker.kind == LeaseKind::Thread).count()
+    /// }
+    ///
+    /// # fn main() -> Result<(), alcedo_runtime::Error> {
+    /// assert_eq!(threads(&Runtime::builder().build()?), 0);
+    /// assert_eq!(LeaseKind::Timer.to_string(), "timer");
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    #[non_exhaustive]
+    pub enum LeaseKind {
+        /// A call that has not returned.
+        Call = "running call",
+        /// A black conjugate that plugin code still owns.
+        Black = "black conjugate",
+        /// A borrow of the module's data by the host.
+        Borrow = "borrowed data",
+        /// A thread that the module started.
+        Thread = "thread",
+        /// A contextual scope that code of the module has opened but not closed.
+        Scope = "scope",
+        /// A module that depends on this module.
+        Dependent = "dependent module",
+        /// A delegate bound to the module's code.
+        Delegate = "delegate",
+        /// A timer that may still fire.
+        Timer = "timer",
+        /// A closure queued for the game thread.
+        Posted = "posted closure",
+        /// An asynchronous task that has not finished.
+        Task = "task",
+        /// A destructor of a thread-local variable. Only the thread that owns the variable can run the destructor.
+        ThreadLocal = "thread-local destructor",
+        /// A plugin part whose finalizer has not returned.
+        Finalizer = "finalizer",
+        /// A handler that the module registered in the process, such as a signal handler.
+        Handler = "handler",
+        /// An open stream of the C library that writes into memory of the module.
+        Stream = "stream",
+        /// An address in the module that is stored in memory that outlives the module, such as a callback table of a library.
+        Reference = "reference",
+        /// An io_uring of the module. The kernel may write to memory of the module through this io_uring.
+        Ring = "io_uring",
+        /// An alternate signal stack that the module has set for a thread. Only this thread can restore the previous stack.
+        SignalStack = "signal stack",
+        /// An asynchronous request from the module that a thread of the C library is processing.
+        Request = "request",
+        /// A C library that is bound to a class of the module. The C library stays open while one of its functions is in use.
+        Library = "bound library",
+        /// An exit hook that a safe point will run after many finalizers.
+        ExitHook = "exit hook",
     }
 }
 

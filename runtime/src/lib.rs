@@ -24,6 +24,9 @@ macro_rules! listed {
     };
 }
 
+#[macro_use]
+mod named;
+
 #[doc(hidden)]
 pub mod bench;
 mod bridge;

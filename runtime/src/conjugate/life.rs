@@ -3,51 +3,57 @@
 
 use thiserror::Error;
 
-/// Side that created a conjugate and owns its lifetime.
-///
-/// # Examples
-/// ```rust
-/// use alcedo_runtime::{Color, Runtime, Value};
-///
-/// let runtime = Runtime::builder().build()?;
-/// let title = runtime.conjugates().make("String", &Value::Text("Harbor".into()))?;
-/// // The host created this value.
-/// assert_eq!(runtime.conjugates().info(title)?.color, Color::Black);
-/// # Ok::<(), alcedo_runtime::Error>(())
-/// ```
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Color {
-    /// Created by the host.
-    Red,
-    /// Created by the plugin.
-    Black,
+named! {
+    /// Side that created a conjugate and owns its lifetime.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::{Color, Runtime, Value};
+    ///
+    /// let runtime = Runtime::builder().build()?;
+    /// let title = runtime.conjugates().make("String", &Value::Text("Harbor".into()))?;
+    /// // The host created this value.
+    /// assert_eq!(runtime.conjugates().info(title)?.color, Color::Black);
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+    pub enum Color {
+        /// Created by the host.
+        Red = "red",
+        /// Created by the plugin.
+        Black = "black",
+    }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-pub(crate) enum Life {
-    /// The object exists, but has no plugin part yet.
-    Unbuilt,
-    /// Object and plugin part exist.
-    Live,
-    /// A different thread has dropped the plugin part. The game thread has not yet released the host part.
-    Queued,
-    /// Ended permanently.
-    Dead,
+named! {
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+    pub(crate) enum Life {
+        /// The object exists, but has no plugin part yet.
+        Unbuilt = "unbuilt",
+        /// Object and plugin part exist.
+        Live = "live",
+        /// A different thread has dropped the plugin part. The game thread has not yet released the host part.
+        Queued = "queued",
+        /// Ended permanently.
+        Dead = "dead",
+    }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(crate) enum Event {
-    Build,
-    /// The host ends a red conjugate, because its object is destroyed or its red frame closes.
-    Release,
-    /// The plugin drops a black conjugate on the game thread.
-    Dispose,
-    /// The plugin drops a black conjugate on another thread.
-    Finalize,
-    /// The game thread processes a queued drop.
-    Flush,
-    /// The owning generation ends.
-    Retire,
+named! {
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+    pub(crate) enum Event {
+        Build = "built",
+        /// The host ends a red conjugate, because its object is destroyed or its red frame closes.
+        Release = "released",
+        /// The plugin drops a black conjugate on the game thread.
+        Dispose = "disposed",
+        /// The plugin drops a black conjugate on another thread.
+        Finalize = "finalized",
+        /// The game thread processes a queued drop.
+        Flush = "flushed",
+        /// The owning generation ends.
+        Retire = "retired",
+    }
 }
 
 /// State of the owning module's gate.
@@ -113,39 +119,6 @@ impl Life {
 impl GateState {
     pub(crate) fn of(is_open: bool) -> Self {
         if is_open { Self::Open } else { Self::Shut }
-    }
-}
-
-impl std::fmt::Display for Color {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Red => "red",
-            Self::Black => "black",
-        })
-    }
-}
-
-impl std::fmt::Display for Life {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Unbuilt => "unbuilt",
-            Self::Live => "live",
-            Self::Queued => "queued",
-            Self::Dead => "dead",
-        })
-    }
-}
-
-impl std::fmt::Display for Event {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Build => "built",
-            Self::Release => "released",
-            Self::Dispose => "disposed",
-            Self::Finalize => "finalized",
-            Self::Flush => "flushed",
-            Self::Retire => "retired",
-        })
     }
 }
 

@@ -4,29 +4,31 @@ use std::fmt;
 
 use serde::Serialize;
 
-/// Kind of a load context.
-///
-/// # Examples
-/// ```rust
-/// use alcedo_runtime::{ContextKind, Runtime};
-///
-/// let runtime = Runtime::builder().build()?;
-/// let reports = runtime.contexts().create_slim("reports")?;
-/// assert_eq!(reports.kind(), ContextKind::Slim);
-/// assert_eq!(runtime.contexts().default_context().kind().to_string(), "Default");
-/// # Ok::<(), alcedo_runtime::Error>(())
-/// ```
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ContextKind {
-    /// The host's executable and the contract modules that all contexts share. Never unloaded.
-    Default,
-    /// Modules with classes. A reload replaces modules. Game thread only.
-    Master,
-    /// Named context without classes, for any thread.
-    Slim,
-    /// Named context without classes, for any thread. Never unloaded.
-    Pinned,
+named! {
+    /// Kind of a load context.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::{ContextKind, Runtime};
+    ///
+    /// let runtime = Runtime::builder().build()?;
+    /// let reports = runtime.contexts().create_slim("reports")?;
+    /// assert_eq!(reports.kind(), ContextKind::Slim);
+    /// assert_eq!(runtime.contexts().default_context().kind().to_string(), "Default");
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum ContextKind {
+        /// The host's executable and the contract modules that all contexts share. Never unloaded.
+        Default = "Default",
+        /// Modules with classes. A reload replaces modules. Game thread only.
+        Master = "Master",
+        /// Named context without classes, for any thread.
+        Slim = "Slim",
+        /// Named context without classes, for any thread. Never unloaded.
+        Pinned = "Pinned",
+    }
 }
 
 impl ContextKind {
@@ -46,17 +48,6 @@ impl ContextKind {
             Self::Slim => "a Slim",
             Self::Pinned => "a pinned context",
         }
-    }
-}
-
-impl fmt::Display for ContextKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Default => "Default",
-            Self::Master => "Master",
-            Self::Slim => "Slim",
-            Self::Pinned => "Pinned",
-        })
     }
 }
 

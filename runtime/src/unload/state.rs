@@ -3,48 +3,52 @@
 
 use thiserror::Error;
 
-/// State of a load context.
-///
-/// # Examples
-/// ```rust
-/// use alcedo_runtime::{ContextState, Runtime};
-///
-/// let runtime = Runtime::builder().build()?;
-/// let reports = runtime.contexts().create_slim("reports")?;
-/// assert_eq!(reports.state(), ContextState::Alive);
-/// assert_eq!(reports.state().to_string(), "alive");
-/// # Ok::<(), alcedo_runtime::Error>(())
-/// ```
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ContextState {
-    /// The context accepts calls, loads and leases.
-    Alive,
-    /// The context is sealed. Callbacks, finalizers and exit hooks run. Then the leases must end, and the image is unmapped.
-    Unloading,
-    /// A lease or the dynamic linker keeps the image mapped. The unload is retried later.
-    Blocked,
-    /// The host no longer tries to unload the context. The image stays mapped permanently.
-    Parked,
-    /// The image is unmapped.
-    Dead,
+named! {
+    /// State of a load context.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::{ContextState, Runtime};
+    ///
+    /// let runtime = Runtime::builder().build()?;
+    /// let reports = runtime.contexts().create_slim("reports")?;
+    /// assert_eq!(reports.state(), ContextState::Alive);
+    /// assert_eq!(reports.state().to_string(), "alive");
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum ContextState {
+        /// The context accepts calls, loads and leases.
+        Alive = "alive",
+        /// The context is sealed. Callbacks, finalizers and exit hooks run. Then the leases must end, and the image is unmapped.
+        Unloading = "unloading",
+        /// A lease or the dynamic linker keeps the image mapped. The unload is retried later.
+        Blocked = "blocked",
+        /// The host no longer tries to unload the context. The image stays mapped permanently.
+        Parked = "parked",
+        /// The image is unmapped.
+        Dead = "dead",
+    }
 }
 
-/// Event of a load context.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum StateChange {
-    /// An unload was requested.
-    BeginUnload,
-    /// At least one lease is held.
-    LeasesRemain,
-    /// All leases have ended. The image may be unmapped.
-    LeasesGone,
-    /// A check has confirmed that the image is unmapped.
-    ImageGone,
-    /// An attempt to unmap the image has failed.
-    ImageRemains,
-    /// The host stops trying to unmap the image.
-    Park,
+named! {
+    /// Event of a load context.
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+    pub enum StateChange {
+        /// An unload was requested.
+        BeginUnload = "begin to unload",
+        /// At least one lease is held.
+        LeasesRemain = "be held by leases",
+        /// All leases have ended. The image may be unmapped.
+        LeasesGone = "lose its last lease",
+        /// A check has confirmed that the image is unmapped.
+        ImageGone = "lose its image",
+        /// An attempt to unmap the image has failed.
+        ImageRemains = "be held by its image",
+        /// The host stops trying to unmap the image.
+        Park = "be parked",
+    }
 }
 
 /// Error for an event that is invalid in the current state.
@@ -89,31 +93,6 @@ impl ContextState {
             Self::Parked => "its image stays mapped for good; create a new context",
             Self::Dead => "its image is gone; create a new context",
         }
-    }
-}
-
-impl std::fmt::Display for ContextState {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Alive => "alive",
-            Self::Unloading => "unloading",
-            Self::Blocked => "blocked",
-            Self::Parked => "parked",
-            Self::Dead => "dead",
-        })
-    }
-}
-
-impl std::fmt::Display for StateChange {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::BeginUnload => "begin to unload",
-            Self::LeasesRemain => "be held by leases",
-            Self::LeasesGone => "lose its last lease",
-            Self::ImageGone => "lose its image",
-            Self::ImageRemains => "be held by its image",
-            Self::Park => "be parked",
-        })
     }
 }
 

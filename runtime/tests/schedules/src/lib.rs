@@ -11,6 +11,10 @@ extern crate self as alcedo_abi;
 extern crate self as alcedo_sys;
 extern crate self as crossbeam_channel;
 
+#[macro_use]
+#[path = "../../../src/named.rs"]
+mod named;
+
 pub mod checks;
 mod stand_ins;
 mod sync;

@@ -1,0 +1,15 @@
+//! Defines the macro for enums that messages name. A variant and its name are on one line, so that no second list can differ.
+
+/// Declares an enum without data, and a `Display` that prints the text of each variant.
+macro_rules! named {
+    ($(#[$attr:meta])* $vis:vis enum $name:ident { $($(#[$doc:meta])* $variant:ident = $text:literal,)* }) => {
+        $(#[$attr])*
+        $vis enum $name { $($(#[$doc])* $variant,)* }
+
+        impl ::std::fmt::Display for $name {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                f.pad(match self { $(Self::$variant => $text,)* })
+            }
+        }
+    };
+}
