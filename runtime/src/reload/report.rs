@@ -315,34 +315,24 @@ impl fmt::Display for ReloadReport {
 
 impl ReloadReport {
     fn tail(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut lines = Vec::new();
         if !self.kept_modules.is_empty() {
-            write!(f, "\n  {} stays as it is", self.kept_modules.join(", "))?;
+            lines.push(format!("{} stays as it is", self.kept_modules.join(", ")));
         }
-        for line in &self.replaced_because {
-            write!(f, "\n  {line}")?;
-        }
-        for class in &self.classes {
-            write!(f, "\n  {class}")?;
-        }
-        for change in &self.properties {
-            write!(f, "\n  {change}")?;
-        }
+        lines.extend(self.replaced_because.iter().cloned());
+        lines.extend(self.classes.iter().map(ToString::to_string));
+        lines.extend(self.properties.iter().map(ToString::to_string));
         if let Some(retired) = &self.retired {
-            let left = retired.modules.iter().filter_map(ModuleEnd::line).chain(retired.problems.iter().cloned());
-            left.into_iter().try_for_each(|line| write!(f, "\n  {line}"))?;
+            lines.extend(retired.modules.iter().filter_map(ModuleEnd::line).chain(retired.problems.iter().cloned()));
         }
-        if let Some(blocked) = self.blocked.as_ref().filter(|blocked| !blocked.is_late()) {
-            write!(f, "\n  {} is unloading", blocked.subject)?;
-        } else if let Some(blocked) = &self.blocked {
-            blocked.to_string().lines().try_for_each(|line| write!(f, "\n  {line}"))?;
+        match &self.blocked {
+            Some(blocked) if blocked.is_late() => lines.extend(blocked.to_string().lines().map(str::to_owned)),
+            Some(blocked) => lines.push(format!("{} is unloading", blocked.subject)),
+            None => {}
         }
-        for line in self.structure.iter().chain(&self.fields_lost).chain(&self.parked).chain(&self.warnings) {
-            write!(f, "\n  {line}")?;
-        }
-        for line in self.remainder.lines() {
-            write!(f, "\n  {line}")?;
-        }
-        Ok(())
+        lines.extend(self.structure.iter().chain(&self.fields_lost).chain(&self.parked).chain(&self.warnings).cloned());
+        lines.extend(self.remainder.lines());
+        lines.iter().try_for_each(|line| write!(f, "\n  {line}"))
     }
 }
 

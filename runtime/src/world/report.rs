@@ -58,16 +58,10 @@ impl fmt::Display for WorldLoadReport {
         if self.replaced != 0 {
             write!(f, "\n  {} replaced", counted(self.replaced, "object"))?;
         }
-        for class in &self.classes {
-            write!(f, "\n  {class}")?;
-        }
-        for change in &self.properties {
-            write!(f, "\n  {change}")?;
-        }
-        for line in self.structure.iter().chain(&self.fields_lost).chain(&self.unresolved) {
-            write!(f, "\n  {line}")?;
-        }
-        Ok(())
+        let (classes, properties) = (self.classes.iter(), self.properties.iter());
+        let changes = classes.map(ToString::to_string).chain(properties.map(ToString::to_string));
+        let lines = self.structure.iter().chain(&self.fields_lost).chain(&self.unresolved).cloned();
+        changes.chain(lines).try_for_each(|line| write!(f, "\n  {line}"))
     }
 }
 
