@@ -127,7 +127,7 @@ impl HostStatus {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Module {
     file: String,
     /// Digest of the running code. `None` if the Master does not contain the library.
@@ -179,15 +179,7 @@ pub(crate) enum Verdict {
 impl Health {
     /// Starts with an open window, because the health of the loaded code is unknown. `modules` contains the names and digests of the files.
     pub(crate) fn new(window: Duration, now: Duration, modules: impl IntoIterator<Item = (String, String)>) -> Self {
-        let module = |(file, runs)| Module {
-            file,
-            runs: Some(runs),
-            good: None,
-            unhealthy: None,
-            rejected: None,
-            is_uncopied: false,
-            passed_over: None,
-        };
+        let module = |(file, runs)| Module { file, runs: Some(runs), ..Module::default() };
         Self { window, modules: modules.into_iter().map(module).collect(), opened: Some(now) }
     }
 
@@ -352,8 +344,7 @@ fn cut(reason: &str, most: usize) -> String {
     if reason.len() <= most {
         return reason.to_owned();
     }
-    let end = (0..=most).rev().find(|&at| reason.is_char_boundary(at)).unwrap_or_default();
-    format!("{}…", reason.get(..end).unwrap_or_default())
+    format!("{}…", &reason[..reason.floor_char_boundary(most)])
 }
 
 #[cfg(test)]
