@@ -101,58 +101,73 @@ pub(crate) enum FileReference {
     Path(String),
 }
 
+/// Converts between [`Value`] and [`FileValue`], which have variants of the same names. The rules convert the names, objects, nested values
+/// and bindings that a variant contains. The arms behind the rules convert the variants whose contents differ.
+macro_rules! converted {
+    (
+        $value:expr, $from:ident => $to:ident;
+        $name:ident => $named:expr, $object:ident => $referred:expr, $inner:ident => $nested:expr, $binding:ident => $bound:expr;
+        $($arms:tt)*
+    ) => {
+        match $value {
+            $from::U8(value) => $to::U8(*value),
+            $from::U16(value) => $to::U16(*value),
+            $from::U32(value) => $to::U32(*value),
+            $from::U64(value) => $to::U64(*value),
+            $from::I8(value) => $to::I8(*value),
+            $from::I16(value) => $to::I16(*value),
+            $from::I32(value) => $to::I32(*value),
+            $from::I64(value) => $to::I64(*value),
+            $from::Bool(value) => $to::Bool(*value),
+            $from::Text(text) => $to::Text(text.clone()),
+            $from::Utf8(text) => $to::Utf8(text.clone()),
+            $from::Ansi(text) => $to::Ansi(text.clone()),
+            $from::Name($name) => $to::Name($named),
+            $from::SubclassOf($name) => $to::SubclassOf($named),
+            $from::SoftClass($name) => $to::SoftClass($named),
+            $from::SoftObject($name) => $to::SoftObject($named),
+            $from::FieldPath($name) => $to::FieldPath($named),
+            $from::Object($object) => $to::Object($referred),
+            $from::WeakObject($object) => $to::WeakObject($referred),
+            $from::ScriptInterface($object) => $to::ScriptInterface($referred),
+            $from::Array(values) => $to::Array(values.iter().map(|$inner| $nested).collect()),
+            $from::Set(values) => $to::Set(values.iter().map(|$inner| $nested).collect()),
+            $from::Map(entries) => {
+                let entries = entries.iter().map(|(key, value)| ({ let $inner = key; $nested }, { let $inner = value; $nested }));
+                $to::Map(entries.collect())
+            }
+            $from::Struct(fields) => {
+                $to::Struct(fields.iter().map(|(name, $inner)| ((&**name).into(), $nested)).collect())
+            }
+            $from::Optional(value) => $to::Optional(value.as_deref().map(|$inner| Box::new($nested))),
+            $from::Delegate($binding) => $to::Delegate($bound),
+            $from::Multicast(bindings) => $to::Multicast(bindings.iter().map(|$binding| $bound).collect()),
+            $from::Sparse(bindings) => $to::Sparse(bindings.iter().map(|$binding| $bound).collect()),
+            $($arms)*
+        }
+    };
+}
+
 impl FileValue {
     /// Converts a value to its form in the file. `to` returns the saved reference for an object.
     pub(crate) fn of(value: &Value, names: &Names, to: &impl Fn(ObjectHandle) -> FileReference) -> Self {
         let text = |name: &Name| names.text(*name).to_string();
-        let all = |values: &[Value]| values.iter().map(|value| Self::of(value, names, to)).collect::<Vec<_>>();
-        let bound = |binding: &Binding| FileBinding { object: to(binding.object), function: text(&binding.function) };
-        match value {
-            Value::U8(value) => Self::U8(*value),
-            Value::U16(value) => Self::U16(*value),
-            Value::U32(value) => Self::U32(*value),
-            Value::U64(value) => Self::U64(*value),
-            Value::I8(value) => Self::I8(*value),
-            Value::I16(value) => Self::I16(*value),
-            Value::I32(value) => Self::I32(*value),
-            Value::I64(value) => Self::I64(*value),
+        converted! {
+            value, Value => FileValue;
+            name => text(name),
+            object => to(*object),
+            inner => Self::of(inner, names, to),
+            binding => FileBinding { object: to(binding.object), function: text(&binding.function) };
             Value::F32(value) if needs_bits(f64::from(*value)) => Self::F32Bits(value.to_bits()),
             Value::F32(value) => Self::F32(*value),
             Value::F64(value) if needs_bits(*value) => Self::F64Bits(value.to_bits()),
             Value::F64(value) => Self::F64(*value),
-            Value::Bool(value) => Self::Bool(*value),
-            Value::Text(text) => Self::Text(text.clone()),
-            Value::Name(name) => Self::Name(names.text(*name).to_string()),
-            Value::Object(object) => Self::Object(to(*object)),
             Value::Enum(value) => Self::Enum(value.text.to_string(), value.number.to_string()),
-            Value::Utf8(text) => Self::Utf8(text.clone()),
-            Value::Ansi(text) => Self::Ansi(text.clone()),
             Value::LocalText(LocalText { display, namespace, key }) => {
                 let (namespace, key) = (text(namespace), text(key));
                 Self::LocalText { display: display.clone(), namespace, key }
             }
-            Value::SubclassOf(path) => Self::SubclassOf(text(path)),
-            Value::SoftClass(path) => Self::SoftClass(text(path)),
-            Value::SoftObject(path) => Self::SoftObject(text(path)),
-            Value::FieldPath(path) => Self::FieldPath(text(path)),
             Value::LazyObject(id) => Self::LazyObject(id.high, id.low),
-            Value::WeakObject(object) => Self::WeakObject(to(*object)),
-            Value::ScriptInterface(object) => Self::ScriptInterface(to(*object)),
-            Value::Array(values) => Self::Array(all(values)),
-            Value::Set(values) => Self::Set(all(values)),
-            Value::Map(entries) => {
-                let entry = |(key, value): &(_, _)| (Self::of(key, names, to), Self::of(value, names, to));
-                Self::Map(entries.iter().map(entry).collect())
-            }
-            Value::Optional(value) => {
-                Self::Optional(value.as_deref().map(|value| Box::new(Self::of(value, names, to))))
-            }
-            Value::Delegate(binding) => Self::Delegate(bound(binding)),
-            Value::Multicast(bindings) => Self::Multicast(bindings.iter().map(bound).collect()),
-            Value::Sparse(bindings) => Self::Sparse(bindings.iter().map(bound).collect()),
-            Value::Struct(fields) => Self::Struct(
-                fields.iter().map(|(name, value)| (name.to_string(), Self::of(value, names, to))).collect(),
-            ),
             // Writes values as strings if their kind has no variant.
             #[allow(unreachable_patterns, reason = "every kind has one, but for those that only tests have")]
             other => Self::Printed(other.kind_name().to_owned(), other.print(names)),
@@ -161,62 +176,30 @@ impl FileValue {
 
     /// Converts the value from its form in the file.
     pub(crate) fn value(&self, names: &Names, from: &mut impl FnMut(&FileReference) -> ObjectHandle) -> Value {
-        match self {
-            Self::U8(value) => Value::U8(*value),
-            Self::U16(value) => Value::U16(*value),
-            Self::U32(value) => Value::U32(*value),
-            Self::U64(value) => Value::U64(*value),
-            Self::I8(value) => Value::I8(*value),
-            Self::I16(value) => Value::I16(*value),
-            Self::I32(value) => Value::I32(*value),
-            Self::I64(value) => Value::I64(*value),
+        converted! {
+            self, FileValue => Value;
+            name => names.intern(name),
+            object => from(object),
+            inner => inner.value(names, from),
+            binding => binding.binding(names, from);
             Self::F32(value) => Value::F32(*value),
             Self::F64(value) => Value::F64(*value),
             Self::F32Bits(bits) => Value::F32(f32::from_bits(*bits)),
             Self::F64Bits(bits) => Value::F64(f64::from_bits(*bits)),
-            Self::Bool(value) => Value::Bool(*value),
-            Self::Text(text) => Value::Text(text.clone()),
-            Self::Name(name) => Value::Name(names.intern(name)),
-            Self::Object(reference) => Value::Object(from(reference)),
             Self::Enum(text, number) => {
                 Value::Enum(EnumValue { text: text.as_str().into(), number: number.parse().unwrap_or_default() })
             }
-            Self::Utf8(text) => Value::Utf8(text.clone()),
-            Self::Ansi(text) => Value::Ansi(text.clone()),
             Self::LocalText { display, namespace, key } => Value::LocalText(LocalText {
                 display: display.clone(),
                 namespace: names.intern(namespace),
                 key: names.intern(key),
             }),
-            Self::SubclassOf(path) => Value::SubclassOf(names.intern(path)),
-            Self::SoftClass(path) => Value::SoftClass(names.intern(path)),
-            Self::SoftObject(path) => Value::SoftObject(names.intern(path)),
-            Self::FieldPath(path) => Value::FieldPath(names.intern(path)),
             Self::Printed(kind, text) => {
                 let parsed = PropertyType::plain_named(kind).and_then(|ty| Value::parse(text, &ty, names).ok());
                 // Converts a value of an unknown kind to a string. Reports can format the string.
                 parsed.unwrap_or_else(|| Value::Text(text.clone()))
             }
             Self::LazyObject(high, low) => Value::LazyObject(LazyRaw { high: *high, low: *low }),
-            Self::WeakObject(reference) => Value::WeakObject(from(reference)),
-            Self::ScriptInterface(reference) => Value::ScriptInterface(from(reference)),
-            Self::Array(values) => Value::Array(values.iter().map(|value| value.value(names, from)).collect()),
-            Self::Set(values) => Value::Set(values.iter().map(|value| value.value(names, from)).collect()),
-            Self::Map(entries) => {
-                let entry = |(key, value): &(Self, Self)| (key.value(names, from), value.value(names, from));
-                Value::Map(entries.iter().map(entry).collect())
-            }
-            Self::Optional(value) => Value::Optional(value.as_ref().map(|value| Box::new(value.value(names, from)))),
-            Self::Delegate(binding) => Value::Delegate(binding.binding(names, from)),
-            Self::Multicast(bindings) => {
-                Value::Multicast(bindings.iter().map(|binding| binding.binding(names, from)).collect())
-            }
-            Self::Sparse(bindings) => {
-                Value::Sparse(bindings.iter().map(|binding| binding.binding(names, from)).collect())
-            }
-            Self::Struct(fields) => Value::Struct(
-                fields.iter().map(|(name, value)| (name.as_str().into(), value.value(names, from))).collect(),
-            ),
         }
     }
 
