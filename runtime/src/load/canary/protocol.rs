@@ -233,8 +233,9 @@ fn take<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
 pub(super) struct Course {
     modules: u32,
     /// Current module and step.
-    at: Option<(u32, CanaryStep)>,
-    is_here: bool,
+    pub at: Option<(u32, CanaryStep)>,
+    /// Set once the canary has acknowledged the request.
+    pub is_here: bool,
 }
 
 /// Reason why the host stops reading messages of a canary.
@@ -254,16 +255,6 @@ impl Course {
     /// Creates the progress of a canary that was started for this number of modules.
     pub(super) fn new(modules: u32) -> Self {
         Self { modules, at: None, is_here: false }
-    }
-
-    /// Returns true once the canary has acknowledged the request.
-    pub(super) fn is_here(&self) -> bool {
-        self.is_here
-    }
-
-    /// Returns the current module and step.
-    pub(super) fn at(&self) -> Option<(u32, CanaryStep)> {
-        self.at
     }
 
     /// Applies a message. Returns an [`End`] after the last message, and after a message out of order.
@@ -492,7 +483,7 @@ mod tests {
             let again = course.take(message.clone());
             assert!(matches!(&again, Some(End::Disturbed(why)) if why.contains("an unexpected message")), "{again:?}");
         }
-        assert_eq!(course.at(), Some((0, CanaryStep::Attaching)));
+        assert_eq!(course.at, Some((0, CanaryStep::Attaching)));
         assert_eq!(course.take(Message::Refused("no".into())), Some(End::Refused("no".into())));
     }
 }

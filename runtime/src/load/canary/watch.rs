@@ -211,7 +211,7 @@ fn end_of(
         program: PathBuf::from(program),
         reason: format!("{how} before its first message, so its main does not begin with `run_if_child()`{output}"),
     };
-    if !course.is_here() {
+    if !course.is_here {
         return Err(match end {
             End::Done => return Ok(()),
             End::Refused(text) => unavailable(text),
@@ -220,7 +220,7 @@ fn end_of(
             End::Disturbed(problem) => unavailable(problem),
         });
     }
-    let (at, step) = course.at().unwrap_or((0, CanaryStep::Mapping));
+    let (at, step) = course.at.unwrap_or((0, CanaryStep::Mapping));
     let module = names.get(at as usize).cloned().unwrap_or_else(|| "the first module".to_owned());
     Err(match end {
         End::Done => return Ok(()),

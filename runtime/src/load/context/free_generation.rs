@@ -311,7 +311,7 @@ impl FreeGeneration {
             resolved_in: self.gate.number(),
             slot: join(at, export),
             borrowed_slot: borrowed_slot.map(|at| BORROWED | join(at, export)),
-            export: module.exports().get(export)?.clone(),
+            export: module.exports.get(export)?.clone(),
         })
     }
 
@@ -322,7 +322,7 @@ impl FreeGeneration {
             0 => table.modules.get(at)?,
             _ => &table.foreign.get(at)?.module,
         };
-        module.exports().get(export).cloned()
+        module.exports.get(export).cloned()
     }
 
     /// Returns all active calls and all lease holders. The oldest call or lease is listed first.
@@ -342,7 +342,7 @@ impl FreeGeneration {
         for module in &modules {
             let is_own =
                 |by: &Blocker| modules.iter().any(|other| dependent(other.info(), &owner, module.name()) == by.owner);
-            blockers.extend(module.users().report().into_iter().filter(|by| !is_own(by)));
+            blockers.extend(module.users.report().into_iter().filter(|by| !is_own(by)));
         }
         blockers
     }

@@ -48,10 +48,12 @@ pub(super) struct FreeExport {
 /// Module of a Slim, a pinned context or the Default. Usable on any thread.
 pub(super) struct FreeModule {
     core: Module,
-    context: ContextId,
-    exports: Vec<FreeExport>,
-    /// Leases of all possible callers. The exit hook runs once these leases have ended.
-    users: Arc<Leases>,
+    /// Id of the generation that contains the module.
+    pub context: ContextId,
+    pub exports: Vec<FreeExport>,
+    /// Leases of all possible callers: dependent modules, and contexts that have borrowed the module. The exit hook runs once these leases
+    /// have ended.
+    pub users: Arc<Leases>,
 }
 
 pub(super) struct ModuleHost<'a> {
@@ -100,15 +102,6 @@ impl FreeModule {
         self.info().origin.as_deref().and_then(Path::parent)
     }
 
-    pub(super) fn exports(&self) -> &[FreeExport] {
-        &self.exports
-    }
-
-    /// Returns the leases on the module. These leases belong to dependent modules, and to contexts that have borrowed the module.
-    pub(super) fn users(&self) -> &Arc<Leases> {
-        &self.users
-    }
-
     /// Takes leases on the module for a dependent module. Reports use `owner` as the name of the dependent. Returns an error if the module
     /// is unloading.
     pub(super) fn add_dependent(&self, owner: &str) -> Result<Need, Sealed> {
@@ -126,11 +119,6 @@ impl FreeModule {
     pub(super) fn summary(&self) -> ModuleSummary {
         let summary = ModuleSummary::new(self.info(), self.context, self.code().path().to_owned());
         summary.offering(self.exports.iter().map(|export| &*export.type_path))
-    }
-
-    /// Returns the id of the generation that contains the module.
-    pub(super) fn context(&self) -> ContextId {
-        self.context
     }
 
     /// Returns the unload job. Returns `None` if the job was already taken. The caller must ensure that the last call into the context has

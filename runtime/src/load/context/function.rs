@@ -312,7 +312,7 @@ impl TableModule {
             return Err(no_such(modules.iter().map(|module| module.name()).collect()));
         };
         if !tables::implements(module, found.described().tables, table).map_err(LoadError::from)? {
-            return Err(no_such(found.exports().iter().map(|export| &*export.full).collect()));
+            return Err(no_such(found.exports.iter().map(|export| &*export.full).collect()));
         }
         Ok(Self { registry: Arc::clone(registry), generation, module: module.to_owned() })
     }

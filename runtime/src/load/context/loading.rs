@@ -375,7 +375,7 @@ fn start(registry: &ContextRegistry, modules: &[Arc<FreeModule>], before: &[Arc<
     for module in modules {
         if let Err(error) = module.main(&registry.settings.args) {
             let live_generation = before.iter().find(|old| old.name() == module.name() && !old.code().suspends());
-            let live_generation = live_generation.map(|old| old.context().generation);
+            let live_generation = live_generation.map(|old| old.context.generation);
             return Err(LoadError::Main { module: module.name().to_owned(), error, live_generation });
         }
     }

@@ -46,7 +46,7 @@ pub(super) fn function(
         let mut found = Vec::new();
         let mut full = Vec::new();
         for module in held {
-            for (at, export) in module.exports().iter().enumerate() {
+            for (at, export) in module.exports.iter().enumerate() {
                 if is_meant(export) {
                     found.push((Arc::clone(module), at));
                 }
@@ -56,7 +56,7 @@ pub(super) fn function(
         offered.extend(describe_available(&name, step, "offers", &full));
         found
     })?;
-    let full = |(module, at): &(Arc<FreeModule>, usize)| module.exports()[*at].full.to_string();
+    let full = |(module, at): &(Arc<FreeModule>, usize)| module.exports[*at].full.to_string();
     let (module, at) = match found.len() {
         1 => found.remove(0),
         0 => return Err(no_such(offered.join("; "))),
@@ -65,7 +65,7 @@ pub(super) fn function(
             return Err(no_such(format!("name one of {}, as `module::Type`", full.join(", "))));
         }
     };
-    let owner = match module.context() {
+    let owner = match module.context {
         own if own == generation.id => Arc::clone(generation),
         // The dependent module keeps the generation of its dependency alive.
         other => registry()?.generation(other).ok_or_else(|| no_such("the context that offers it is gone".into()))?,

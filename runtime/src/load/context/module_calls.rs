@@ -212,7 +212,7 @@ fn find(
     gone: impl Fn() -> CallError,
 ) -> Result<Bound, CallError> {
     let default = registry.default_generation();
-    let (own, others): (Vec<_>, _) = held.into_iter().partition(|module| module.context() == generation.id);
+    let (own, others): (Vec<_>, _) = held.into_iter().partition(|module| module.context == generation.id);
     let steps = [own, others, default.held()];
     let method = Method::of(name);
     let is_meant = |module: &FreeModule, export: &FreeExport| match method {
@@ -229,7 +229,7 @@ fn find(
     }
     for held in &steps {
         let all = held.iter().flat_map(|module| {
-            let exports = module.exports().iter().enumerate();
+            let exports = module.exports.iter().enumerate();
             exports.map(move |(at, export)| (module, at, export))
         });
         let mut found: Vec<_> = all.filter(|(module, _, export)| is_meant(module, export)).collect();
@@ -239,12 +239,12 @@ fn find(
             0 => {}
             1 => {
                 let (module, at, _) = found.remove(0);
-                let owner = match module.context() {
+                let owner = match module.context {
                     own if own == generation.id => Arc::clone(generation),
                     other => registry.generation(other).ok_or_else(&gone)?,
                 };
                 let target = generation.target(&owner, module, at).ok_or_else(&gone)?;
-                return Ok(Bound::Module(Exported { target, users: Arc::clone(module.users()) }));
+                return Ok(Bound::Module(Exported { target, users: Arc::clone(&module.users) }));
             }
             _ => {
                 let candidates: Vec<_> = found
@@ -262,7 +262,7 @@ fn find(
         return Ok(Bound::Host(function));
     }
     let of_host = registry.functions.names();
-    let exports = steps.iter().flatten().flat_map(|module| module.exports()).map(|export| &*export.full);
+    let exports = steps.iter().flatten().flat_map(|module| &module.exports).map(|export| &*export.full);
     let mut offered: Vec<_> = exports.chain(of_host.iter().map(|name| &**name)).collect();
     offered.dedup();
     let offered = if offered.is_empty() { "nothing".to_owned() } else { offered.join(", ") };

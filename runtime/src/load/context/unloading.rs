@@ -86,7 +86,7 @@ impl Going {
                 UnloadStep::ExitHooks => {
                     for at in (0..self.used.len()).rev() {
                         let module = &self.used[at];
-                        if module.users().count() != 0 {
+                        if module.users.count() != 0 {
                             continue;
                         }
                         if let Err(error) = module.exit() {
@@ -124,7 +124,7 @@ impl UnloadWork for Going {
         if self.used.is_empty() {
             return self.images.advance();
         }
-        let mut blockers: Vec<_> = self.used.iter().rev().flat_map(|module| module.users().report()).collect();
+        let mut blockers: Vec<_> = self.used.iter().rev().flat_map(|module| module.users.report()).collect();
         blockers.extend(self.images.advance_each());
         Progress::Waiting { blockers, drained: false }
     }
@@ -350,7 +350,7 @@ mod tests {
         let (core, log) = tale(tag(), &Arc::default());
         let module = FreeModule::new(core, ContextId { index: 2, generation: 1 });
         assert_eq!(module.summary().types, ["/Script/Tale.Speaker"]);
-        assert_eq!(&*module.exports()[0].full, "nm:/tale:Speaker:speak");
+        assert_eq!(&*module.exports[0].full, "nm:/tale:Speaker:speak");
         module.main(&["once".into()]).expect("it starts");
         let need = module.add_dependent("a reader").expect("it lives");
 
