@@ -116,7 +116,42 @@ impl ContextFunction {
     /// another signature. Returns errors and panics of the callee.
     #[track_caller]
     pub fn call(&self, arguments: &[Value]) -> Result<Option<Value>, ContextError> {
-        self.named.call(arguments, Location::caller())
+        let (named, from) = (&*self.named, Location::caller());
+        let call = |bound: &Target| {
+            dynamic_call::call_plainly(&bound.export.full, &named.signature, arguments, |buffer| {
+                // SAFETY: the image stays mapped until this call returns. Either a lease keeps the generation of the scope (below),
+                // or this thread is inside the gate of the generation that owns the image or has borrowed the module. A generation
+                // keeps borrowed modules while calls are active. The slots were created from the signature whose fingerprint the
+                // function has.
+                unsafe { bound.export.call(buffer) }
+            })
+        };
+        if let Some((generation, scope)) = named.entered() {
+            let bound = named.bind(&generation)?;
+            let owner = Arc::clone(&bound.export.full);
+            let _inside = bound.enter_by(scope.again(LeaseKind::Call, owner, Some(location_text(from))))?;
+            return Ok(call(&bound)?);
+        }
+        loop {
+            let current = named.line.load_current();
+            let Some(generation) = &*current else { return Err(named.line.unloading(named.action())) };
+            // Reads the cache without a write to shared memory. Cloning the `Arc` would write the shared reference count.
+            let (cached, fresh) = (named.bound.load(), &mut None);
+            let bound = match &*cached {
+                Some(bound) if bound.resolved_in == generation.gate.number() => bound,
+                _ => &*fresh.insert(named.bind(generation)?),
+            };
+            let inside = match bound.enter(Some(from))? {
+                // The current generation keeps its borrowed modules, even if the owner of a borrowed module is unloading.
+                None => bound.enter_borrowed(generation, Some(from))?,
+                inside => inside,
+            };
+            let Some(_inside) = inside else {
+                named.check_replaced(generation)?;
+                continue;
+            };
+            return Ok(call(bound)?);
+        }
     }
 
     /// Returns the address of the function in the current generation. The generation stays mapped while the returned value exists.
@@ -126,73 +161,32 @@ impl ContextFunction {
     /// or declares another signature.
     #[track_caller]
     pub fn pointer(&self) -> Result<FunctionPointer, ContextError> {
-        self.named.pointer(Location::caller())
-    }
-}
-
-impl NamedFunction {
-    fn call(&self, arguments: &[Value], from: &'static Location<'static>) -> Result<Option<Value>, ContextError> {
-        let call = |bound: &Target| {
-            dynamic_call::call_plainly(&bound.export.full, &self.signature, arguments, |buffer| {
-                // SAFETY: the image stays mapped until this call returns. Either a lease keeps the generation of the scope (below),
-                // or this thread is inside the gate of the generation that owns the image or has borrowed the module. A generation
-                // keeps borrowed modules while calls are active. The slots were created from the signature whose fingerprint the
-                // function has.
-                unsafe { bound.export.call(buffer) }
-            })
-        };
-        if let Some((generation, scope)) = self.entered() {
-            let bound = self.bind(&generation)?;
-            let owner = Arc::clone(&bound.export.full);
-            let _inside = bound.enter_by(scope.again(LeaseKind::Call, owner, Some(location_text(from))))?;
-            return Ok(call(&bound)?);
-        }
-        loop {
-            let current = self.line.load_current();
-            let Some(generation) = &*current else { return Err(self.line.unloading(self.action())) };
-            // Reads the cache without a write to shared memory. Cloning the `Arc` would write the shared reference count.
-            let (cached, fresh) = (self.bound.load(), &mut None);
-            let bound = match &*cached {
-                Some(bound) if bound.resolved_in == generation.gate.number() => bound,
-                _ => &*fresh.insert(self.bind(generation)?),
-            };
-            let inside = match bound.enter(Some(from))? {
-                // The current generation keeps its borrowed modules, even if the owner of a borrowed module is unloading.
-                None => bound.enter_borrowed(generation, Some(from))?,
-                inside => inside,
-            };
-            let Some(_inside) = inside else {
-                self.check_replaced(generation)?;
-                continue;
-            };
-            return Ok(call(bound)?);
-        }
-    }
-
-    fn pointer(&self, from: &'static Location<'static>) -> Result<FunctionPointer, ContextError> {
+        let (named, from) = (&*self.named, Location::caller());
         let owner = |bound: &Target| format!("pointer to {}", bound.export.full);
-        let (bound, lease) = match self.entered() {
+        let (bound, lease) = match named.entered() {
             Some((generation, scope)) => {
-                let bound = self.bind(&generation)?;
+                let bound = named.bind(&generation)?;
                 let lease = scope.again(LeaseKind::Borrow, owner(&bound), Some(location_text(from)));
                 (bound, lease)
             }
             None => loop {
-                let generation = self.line.open(self.action())?;
-                let bound = self.bind(&generation)?;
+                let generation = named.line.open(named.action())?;
+                let bound = named.bind(&generation)?;
                 let take =
                     |leases: &Arc<Leases>| leases.take_at(LeaseKind::Borrow, owner(&bound), Some(location_text(from)));
                 let borrowed = |sealed| bound.borrowed_slot.map_or(Err(sealed), |_| take(&generation.leases));
                 match take(&bound.leases).or_else(borrowed) {
                     Ok(lease) => break (bound, lease),
-                    Err(_sealed) => self.check_replaced(&generation)?,
+                    Err(_sealed) => named.check_replaced(&generation)?,
                 }
             },
         };
-        let (export, signature) = (bound.export.clone(), self.signature.clone());
+        let (export, signature) = (bound.export.clone(), named.signature.clone());
         Ok(FunctionPointer { export, signature, context: bound.owner, _lease: lease })
     }
+}
 
+impl NamedFunction {
     /// Returns the generation whose scope the thread has entered, with the lease of the scope. Returns `None` if the scope belongs to a
     /// different context.
     fn entered(&self) -> Option<(Arc<FreeGeneration>, Arc<Lease>)> {
