@@ -57,7 +57,7 @@ pub enum ContextError {
     #[error(
         "a load would wait for itself: {}; let resolvers and listeners return what they find, and not request what is in \
          progress",
-        arrows(chain)
+        joined(chain, " → ")
     )]
     LoadCycle {
         /// Cycle of load requests. The last link repeats the first link.
@@ -129,7 +129,7 @@ pub enum ContextError {
         reason: String,
     },
     /// No module with this name was found.
-    #[error("{context} finds no module {request}: {}", steps(trace))]
+    #[error("{context} finds no module {request}: {}", joined(trace, "; "))]
     NotFound {
         /// Name of the context that searched for the module.
         context: String,
@@ -260,7 +260,7 @@ pub enum ContextError {
         known: String,
     },
     /// No native library with this name was found.
-    #[error("{context} finds no native library {name}: {}", steps(trace))]
+    #[error("{context} finds no native library {name}: {}", joined(trace, "; "))]
     NativeNotFound {
         /// Name of the context that searched for the library.
         context: String,
@@ -398,10 +398,6 @@ impl fmt::Display for LoadStep {
     }
 }
 
-fn arrows(chain: &[LoadStep]) -> String {
-    chain.iter().map(LoadStep::to_string).collect::<Vec<_>>().join(" → ")
-}
-
-fn steps(trace: &[Attempt]) -> String {
-    trace.iter().map(Attempt::to_string).collect::<Vec<_>>().join("; ")
+fn joined<T: fmt::Display>(items: &[T], between: &str) -> String {
+    items.iter().map(ToString::to_string).collect::<Vec<_>>().join(between)
 }
