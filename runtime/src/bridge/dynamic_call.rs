@@ -3,7 +3,6 @@
 use std::rc::Rc;
 
 use alcedo_abi::kinds::PropertyKind;
-use alcedo_abi::zcall::SlotValue;
 
 use crate::boundary::{CallError, catch_panics};
 use crate::bridge::core::Core;
@@ -186,7 +185,7 @@ pub(crate) fn call_plainly(
         }
         match argument {
             Value::Text(text) => buffer.text_in(at, text)?,
-            plain => set_plain(&mut buffer, at, plain)?,
+            plain => set_plain(&mut buffer.as_buffer_mut(), at, plain)?,
         }
     }
     let result = signature.0.result.as_deref();
@@ -252,9 +251,9 @@ fn put<'a>(
         // The signature states no class for the receiver. The thunk of the callee checks this class.
         Value::Object(object) if !object.is_none() && !word.path().is_empty() => {
             core.world.check_objects(&type_of(core, word)?, value, location)?;
-            set_plain(buffer, at, value)
+            set_plain(&mut buffer.as_buffer_mut(), at, value)
         }
-        plain if plain.kind().fits_slot() => set_plain(buffer, at, plain),
+        plain if plain.kind().fits_slot() => set_plain(&mut buffer.as_buffer_mut(), at, plain),
         value => {
             let ty = type_of(core, word)?;
             core.world.check_objects(&ty, value, location)?;
@@ -276,33 +275,7 @@ fn take(
     match (awaited, word.kind()) {
         (Some(value), _) => Ok(value.read()),
         (None, PropertyKind::STRING) => Ok(Value::Text(buffer.take_text(at)?)),
-        (None, plain) => get_plain(buffer, at, plain),
-    }
-}
-
-/// Access to slots with plain values. Implemented for slots that a caller owns, and for slots that a callee borrows.
-pub(crate) trait PlainSlots {
-    fn get<T: SlotValue>(&self, at: usize) -> Result<T, CallError>;
-    fn set<T: SlotValue>(&mut self, at: usize, value: T) -> Result<(), CallError>;
-}
-
-impl PlainSlots for DynBuffer<'_> {
-    fn get<T: SlotValue>(&self, at: usize) -> Result<T, CallError> {
-        Self::get(self, at)
-    }
-
-    fn set<T: SlotValue>(&mut self, at: usize, value: T) -> Result<(), CallError> {
-        Self::set(self, at, value)
-    }
-}
-
-impl PlainSlots for BufferMut<'_> {
-    fn get<T: SlotValue>(&self, at: usize) -> Result<T, CallError> {
-        Self::get(self, at)
-    }
-
-    fn set<T: SlotValue>(&mut self, at: usize, value: T) -> Result<(), CallError> {
-        Self::set(self, at, value)
+        (None, plain) => get_plain(&buffer.as_buffer_mut(), at, plain),
     }
 }
 
@@ -310,14 +283,14 @@ impl PlainSlots for BufferMut<'_> {
 /// slot, except references.
 macro_rules! plain_values {
     ($($kind:ident $variant:ident),*) => {
-        pub(crate) fn get_plain(slots: &impl PlainSlots, at: usize, kind: PropertyKind) -> Result<Value, CallError> {
+        pub(crate) fn get_plain(slots: &BufferMut<'_>, at: usize, kind: PropertyKind) -> Result<Value, CallError> {
             Ok(match kind {
                 $(PropertyKind::$kind => Value::$variant(slots.get(at)?),)*
                 _ => Value::Object(slots.get(at)?),
             })
         }
 
-        pub(crate) fn set_plain(slots: &mut impl PlainSlots, at: usize, value: &Value) -> Result<(), CallError> {
+        pub(crate) fn set_plain(slots: &mut BufferMut<'_>, at: usize, value: &Value) -> Result<(), CallError> {
             match value {
                 $(Value::$variant(value) => slots.set(at, *value),)*
                 Value::Object(value) => slots.set(at, *value),
