@@ -69,35 +69,22 @@ pub(crate) fn entry_of<T>(entries: &[Cell<T>; CLASSES], class: ClassId) -> &Cell
 /// Result of a call through a fast path. `None` if the call must take the slow path.
 pub(crate) type Called = Option<Result<u64, Box<CallError>>>;
 
-/// Arguments of a call, as machine words or as slots.
-pub(crate) trait Words: Copy {
-    fn count(self) -> usize;
-
-    /// Returns the word at the index `at`. The index must be in bounds.
-    fn word(self, at: usize) -> u64;
+/// Argument of a call, as a machine word or as a slot.
+pub(crate) trait Word: Copy {
+    fn word(self) -> u64;
 }
 
-impl Words for &[Slot] {
+impl Word for Slot {
     #[inline(always)]
-    fn count(self) -> usize {
-        self.len()
-    }
-
-    #[inline(always)]
-    fn word(self, at: usize) -> u64 {
-        self[at].bits()
+    fn word(self) -> u64 {
+        self.bits()
     }
 }
 
-impl Words for &[u64] {
+impl Word for u64 {
     #[inline(always)]
-    fn count(self) -> usize {
-        self.len()
-    }
-
-    #[inline(always)]
-    fn word(self, at: usize) -> u64 {
-        self[at]
+    fn word(self) -> u64 {
+        self
     }
 }
 
@@ -233,8 +220,8 @@ impl FastPaths {
     /// Calls a static function. Calls `clean_up` if operations remain when the frame closes.
     // Inlined, because a call takes only a few nanoseconds.
     #[inline(always)]
-    pub(crate) fn call(&self, fast_path: &StaticFastPath, words: impl Words, clean_up: impl FnOnce(usize)) -> Called {
-        if !self.are_open(fast_path.resolved_at) || words.count() != fast_path.count {
+    pub(crate) fn call(&self, fast_path: &StaticFastPath, words: &[impl Word], clean_up: impl FnOnce(usize)) -> Called {
+        if !self.are_open(fast_path.resolved_at) || words.len() != fast_path.count {
             return None;
         }
         // SAFETY: the fast path was created for a function with this number of parameters. The epoch has not changed since then, so the
@@ -271,12 +258,12 @@ impl FastPaths {
         &self,
         fast_paths: &[Cell<Option<MethodFastPath>>; CLASSES],
         object: ObjectHandle,
-        words: impl Words,
+        words: &[impl Word],
         clean_up: impl FnOnce(usize),
     ) -> Called {
         let entry = self.columns.find(object)?;
         let fast_path = entry_of(fast_paths, entry.class).get().filter(|fast_path| fast_path.class == entry.class)?;
-        if !self.are_open(fast_path.resolved_at) || words.count() != fast_path.count {
+        if !self.are_open(fast_path.resolved_at) || words.len() != fast_path.count {
             return None;
         }
         // SAFETY: as in `call`. The object is alive, `memory` is its memory, and its class is that of the fast path.
@@ -317,7 +304,7 @@ impl FastPaths {
     pub(super) unsafe fn enter(
         &self,
         fast_path: &StaticFastPath,
-        words: impl Words,
+        words: &[impl Word],
         clean_up: impl FnOnce(usize),
     ) -> Called {
         debug_assert!(
@@ -341,7 +328,7 @@ impl FastPaths {
         &self,
         fast_path: MethodFastPath,
         (object, memory): (ObjectHandle, *mut u8),
-        words: impl Words,
+        words: &[impl Word],
         clean_up: impl FnOnce(usize),
     ) -> Called {
         debug_assert!(!self.slices.are_out(), "as in `enter`");
@@ -454,13 +441,13 @@ macro_rules! with_each {
 #[inline(always)]
 unsafe fn call_static(
     trampoline: DirectTrampoline,
-    words: impl Words,
+    words: &[impl Word],
     failure: &mut MaybeUninit<Failure>,
 ) -> DirectAnswer {
     macro_rules! with {
-        ($($at:literal)*) => { enter!(trampoline, failure $(, words.word($at) => u64)*) };
+        ($($at:literal)*) => { enter!(trampoline, failure $(, words[$at].word() => u64)*) };
     }
-    with_each!(words.count(), with)
+    with_each!(words.len(), with)
 }
 
 /// # Safety
@@ -469,16 +456,16 @@ unsafe fn call_static(
 unsafe fn call_method(
     trampoline: DirectTrampoline,
     (object, memory, part): (ObjectHandle, *mut u8, *mut ()),
-    words: impl Words,
+    words: &[impl Word],
     failure: &mut MaybeUninit<Failure>,
 ) -> DirectAnswer {
     macro_rules! on {
         ($($at:literal)*) => {
             enter!(
                 trampoline, failure, object => ObjectHandle, memory => *mut u8, part => *mut ()
-                $(, words.word($at) => u64)*
+                $(, words[$at].word() => u64)*
             )
         };
     }
-    with_each!(words.count(), on)
+    with_each!(words.len(), on)
 }

@@ -16,7 +16,7 @@ use crate::bridge::calls::Dispatch;
 use crate::bridge::core::Core;
 use crate::bridge::direct::{export_fast_path, parameters};
 use crate::bridge::exports::Export;
-use crate::bridge::fast_paths::{FastPaths, StaticFastPath, Words};
+use crate::bridge::fast_paths::{FastPaths, StaticFastPath, Word};
 use crate::handles::ObjectHandle;
 use crate::object::function::Function;
 use crate::zcall::black_code::BlackCode;
@@ -116,7 +116,7 @@ pub(crate) unsafe fn enter_callee<T>(
     found: &Context<T>,
     callees: &Callees,
     object: ObjectHandle,
-    words: impl Words,
+    words: &[impl Word],
     itself: impl FnOnce() -> DirectAnswer,
 ) -> Option<DirectAnswer> {
     let entry = found.fast_paths.columns().find(object)?;
