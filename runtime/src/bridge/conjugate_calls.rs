@@ -27,13 +27,13 @@ pub(crate) fn call(
     core: &Core,
     module: ModuleId,
     handle: ZCallHandle,
-    buffer: &mut BufferMut<'_>,
+    mut buffer: BufferMut<'_>,
 ) -> Result<(), CallError> {
     let Some(callee) = core.zcalls.callee(handle) else {
         // The handle is invalid, so this dynamic call accesses no slot, and returns the error for the handle.
         return dynamic_call::call(core, handle, &[]).map(drop);
     };
-    call_of(core, module, (handle, &callee), buffer).map_err(|error| match error {
+    call_of(core, module, (handle, &callee), &mut buffer).map_err(|error| match error {
         // Adds the name of the call, because errors of slot accesses do not contain this name.
         CallError::Buffer { message } if !message.starts_with('`') => {
             CallError::Buffer { message: format!("`{}`: {message}", callee.name()) }

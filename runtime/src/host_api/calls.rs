@@ -5,16 +5,15 @@ use alcedo_abi::host_direct::{CLOSED, DirectCallee};
 use super::answer::Refused;
 use super::host_context::CallerContext;
 use crate::boundary::CallError;
+pub(super) use crate::bridge::conjugate_calls::{call as conjugate_zcall, result as zcall_result};
 use crate::bridge::core::Core;
 use crate::bridge::host_direct::take_failure;
-use crate::bridge::module_protocols::BorrowedDesc;
+use crate::bridge::module_protocols::{self, BorrowedDesc};
+pub(super) use crate::bridge::nd::result as delegate_result;
 use crate::bridge::slots;
-use crate::bridge::{conjugate_calls, module_protocols, nd};
 use crate::handles::{ClassId, ModuleId, ObjectHandle, ZCallHandle};
 use crate::zcall::buffer::BufferMut;
 use crate::zcall::call::Slots;
-use alcedo_abi::handles::ConjugateHandle;
-use alcedo_abi::kinds::PropertyKind;
 use alcedo_abi::protocols::{ProtocolDesc, ResolverDesc};
 
 pub(super) fn zcall_resolve(host: CallerContext<'_>, name: &str, fingerprint: u64) -> Result<ZCallHandle, CallError> {
@@ -75,23 +74,6 @@ pub(super) fn property_location(
 
 pub(super) fn direct_failure(_host: CallerContext<'_>) -> Result<(), CallError> {
     Err(take_failure())
-}
-
-pub(super) fn conjugate_zcall(
-    core: &Core,
-    module: ModuleId,
-    handle: ZCallHandle,
-    mut buffer: BufferMut<'_>,
-) -> Result<(), CallError> {
-    conjugate_calls::call(core, module, handle, &mut buffer)
-}
-
-pub(super) fn zcall_result(core: &Core, handle: ZCallHandle) -> Result<PropertyKind, CallError> {
-    conjugate_calls::result(core, handle)
-}
-
-pub(super) fn delegate_result(core: &Core, delegate: ConjugateHandle) -> Result<PropertyKind, CallError> {
-    nd::result(core, delegate)
 }
 
 pub(super) fn protocol_add(
