@@ -350,20 +350,12 @@ impl BorrowedWaker {
     }
 }
 
-/// A waker that a module owns. This call releases the waker.
-pub(super) struct HeldWaker(Arc<waking::Waking>);
-
-impl<Host> IntoArgument<Host, HeldWaker> for *const () {
-    unsafe fn into_argument(self, _host: Host) -> HeldWaker {
+/// Converts a waker that a module owns.
+impl<Host> IntoArgument<Host, Arc<waking::Waking>> for *const () {
+    unsafe fn into_argument(self, _host: Host) -> Arc<waking::Waking> {
         // SAFETY: the list requires a waker created by `waker_clone`. So the pointer is the address of a counted reference that the module
         // owns, and this call takes over the reference.
-        HeldWaker(unsafe { Arc::from_raw(self.cast::<waking::Waking>()) })
-    }
-}
-
-impl HeldWaker {
-    pub(super) fn let_go(self) {
-        drop(self.0);
+        unsafe { Arc::from_raw(self.cast::<waking::Waking>()) }
     }
 }
 

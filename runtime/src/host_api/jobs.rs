@@ -1,11 +1,14 @@
 //! Deferred jobs of modules (tasks, timers and posted closures), and the wakers that tasks borrow.
 
+use std::sync::Arc;
+
 use alcedo_abi::task::{JobId, JobKind};
 
-use super::arguments::{BorrowedWaker, HeldWaker, OwnedJob};
+use super::arguments::{BorrowedWaker, OwnedJob};
 use super::host_context::CallerContext;
 use crate::boundary::CallError;
 use crate::bridge::core::Core;
+use crate::bridge::tasks::waking::Waking;
 use crate::bridge::tasks::{self, Timing};
 use crate::handles::ModuleId;
 
@@ -51,6 +54,6 @@ pub(super) fn waker_wake(waker: BorrowedWaker) {
     waker.waking().wake();
 }
 
-pub(super) fn waker_drop(waker: HeldWaker) {
-    waker.let_go();
+pub(super) fn waker_drop(waker: Arc<Waking>) {
+    drop(waker);
 }
