@@ -156,17 +156,11 @@ fn part<'a>(value: Ptr<'a>, path: &str) -> Result<Ptr<'a>, CallError> {
 
 /// Converts a number or an enum value to `f64`.
 pub(crate) fn number(value: Ptr<'_>) -> Result<f64, CallError> {
+    macro_rules! any_of {
+        ($at:ident: $($ty:ty)*) => { None$(.or_else(|| $at.get::<$ty>().map(|it| it as f64)))* };
+    }
     let at = value.number().unwrap_or(value);
-    let whole = || {
-        let unsigned = at.get::<u8>().map(f64::from).or_else(|| at.get::<u16>().map(f64::from));
-        let unsigned =
-            unsigned.or_else(|| at.get::<u32>().map(f64::from)).or_else(|| at.get::<u64>().map(|it| it as f64));
-        let signed = || at.get::<i8>().map(f64::from).or_else(|| at.get::<i16>().map(f64::from));
-        let signed =
-            || signed().or_else(|| at.get::<i32>().map(f64::from)).or_else(|| at.get::<i64>().map(|it| it as f64));
-        unsigned.or_else(signed)
-    };
-    let found = at.get::<f64>().or_else(|| at.get::<f32>().map(f64::from)).or_else(whole);
+    let found = at.get::<f64>().or_else(|| any_of!(at: f32 u8 u16 u32 u64 i8 i16 i32 i64));
     found.ok_or_else(|| mismatch(&"the value", value.ty(), &"a number"))
 }
 
