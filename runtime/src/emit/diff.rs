@@ -1,5 +1,5 @@
-//! Compares two builds of a class. Determines the source of each property value, the subobjects to create and to destroy, and the change to
-//! the native ancestor. Compares only class declarations, and reads no values of objects.
+//! Compares two builds of a class. Determines the source of each property value, and the subobjects to create and to destroy. Compares only
+//! class declarations, and reads no values of objects.
 //!
 //! Type redirects are already applied to the paths and type names of the old build.
 
@@ -35,8 +35,6 @@ pub(crate) struct ClassShape {
     pub subobjects: Vec<(String, String)>,
     /// Paths of the dynamic classes in the base chain, root first.
     pub bases: Vec<String>,
-    /// Path of the nearest native base.
-    pub native_ancestor: String,
     /// Paths of the interfaces that the class or a base implements.
     pub interfaces: Vec<String>,
 }
@@ -63,28 +61,6 @@ pub(crate) enum PropertyDiff {
     Added,
 }
 
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct KeptSubobject {
-    /// Old name.
-    pub from: String,
-    /// New name.
-    pub name: String,
-}
-
-/// Result of the comparison of native ancestors. Determines if the native part of an object is kept.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum NativeAncestor {
-    /// The native part is kept.
-    Same,
-    /// The object is constructed again under its handle.
-    Changed {
-        /// Path of the old ancestor.
-        from: String,
-        /// Path of the new ancestor.
-        to: String,
-    },
-}
-
 /// All changes of a class between two builds.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Difference {
@@ -92,17 +68,13 @@ pub(crate) struct Difference {
     pub properties: Vec<PropertyDiff>,
     /// Properties of the old build that have no successor, in the order of the old build.
     pub removed: Vec<String>,
-    /// Default subobjects that are kept, in the order of the new build. If the class of a subobject has changed, the subobject is listed as
-    /// removed and as added.
-    pub kept_subobjects: Vec<KeptSubobject>,
-    /// Default subobjects that a reload must create, in the order of the new build. Each entry contains name and class path.
+    /// Default subobjects that a reload must create, in the order of the new build. Each entry contains name and class path. If the class of
+    /// a subobject has changed, the subobject is listed as removed and as added.
     pub added_subobjects: Vec<(String, String)>,
     /// Default subobjects that a reload must destroy, in the order of the old build. Each entry contains name and class path.
     pub removed_subobjects: Vec<(String, String)>,
     /// Paths of dynamic classes that were inserted into the base chain, root first.
     pub inserted_bases: Vec<String>,
-    /// Change to the nearest native class.
-    pub native_ancestor: NativeAncestor,
     /// Paths of the interfaces that the class implements only in the old build, in the order of the old build.
     pub lost_interfaces: Vec<String>,
 }
@@ -115,25 +87,10 @@ pub(crate) struct Difference {
 /// member with the fewest redirects is used. If the numbers of redirects are equal, the order of `redirects` decides.
 pub(crate) fn difference(old: &ClassShape, new: &ClassShape, redirects: &[(String, String)]) -> Difference {
     let (properties, removed) = property_diffs(&old.properties, &new.properties, redirects);
-    let (kept_subobjects, added_subobjects, removed_subobjects) =
-        subobject_diffs(&old.subobjects, &new.subobjects, redirects);
+    let (added_subobjects, removed_subobjects) = subobject_diffs(&old.subobjects, &new.subobjects, redirects);
     let inserted_bases = new.bases.iter().filter(|base| !old.bases.contains(base)).cloned().collect();
-    let native_ancestor = if old.native_ancestor == new.native_ancestor {
-        NativeAncestor::Same
-    } else {
-        NativeAncestor::Changed { from: old.native_ancestor.clone(), to: new.native_ancestor.clone() }
-    };
     let lost_interfaces = old.interfaces.iter().filter(|path| !new.interfaces.contains(path)).cloned().collect();
-    Difference {
-        properties,
-        removed,
-        kept_subobjects,
-        added_subobjects,
-        removed_subobjects,
-        inserted_bases,
-        native_ancestor,
-        lost_interfaces,
-    }
+    Difference { properties, removed, added_subobjects, removed_subobjects, inserted_bases, lost_interfaces }
 }
 
 fn property_diffs(
@@ -162,20 +119,19 @@ fn subobject_diffs(
     old: &[(String, String)],
     new: &[(String, String)],
     redirects: &[(String, String)],
-) -> (Vec<KeptSubobject>, Subobjects, Subobjects) {
+) -> (Subobjects, Subobjects) {
     let origins = origins(&names(old, |(name, _)| name), &names(new, |(name, _)| name), redirects);
-    let (mut kept, mut added, mut kept_indexes) = (Vec::new(), Vec::new(), HashSet::new());
+    let (mut added, mut kept) = (Vec::new(), HashSet::new());
     for (name, class) in new {
         match origins.get(name.as_str()) {
             Some(&at) if old[at].1 == *class => {
-                kept_indexes.insert(at);
-                kept.push(KeptSubobject { from: old[at].0.clone(), name: name.clone() });
+                kept.insert(at);
             }
             _ => added.push((name.clone(), class.clone())),
         }
     }
-    let removed = old.iter().enumerate().filter(|(at, _)| !kept_indexes.contains(at));
-    (kept, added, removed.map(|(_, subobject)| subobject.clone()).collect())
+    let removed = old.iter().enumerate().filter(|(at, _)| !kept.contains(at));
+    (added, removed.map(|(_, subobject)| subobject.clone()).collect())
 }
 
 fn names<T>(members: &[T], name: impl Fn(&T) -> &String) -> Vec<&str> {
@@ -192,7 +148,7 @@ fn origins<'n>(old: &[&'n str], new: &[&'n str], redirects: &'n [(String, String
 
 #[cfg(test)]
 mod tests {
-    use super::{ClassShape, NativeAncestor, PropertyDiff, PropertyShape, TypeKey, difference};
+    use super::{ClassShape, PropertyDiff, PropertyShape, TypeKey, difference};
 
     fn pairs(text: &str) -> Vec<(String, String)> {
         let pair = |pair: &str| {
@@ -297,8 +253,6 @@ mod tests {
             &shape("mesh:Scene light:Spot new:Scene more:Scene"),
             &pairs("old:new"),
         );
-        let kept: Vec<_> = found.kept_subobjects.iter().map(|kept| (kept.from.as_str(), kept.name.as_str())).collect();
-        assert_eq!(kept, [("mesh", "mesh"), ("old", "new")]);
         assert_eq!(found.added_subobjects, pairs("light:Spot more:Scene"));
         assert_eq!(found.removed_subobjects, pairs("light:Lamp gone:Scene"));
     }
@@ -315,19 +269,12 @@ mod tests {
     }
 
     #[test]
-    fn bases_and_the_native_ancestor_are_compared_by_path() {
-        let shape = |bases: &str, native: &str| ClassShape {
+    fn bases_are_compared_by_path() {
+        let shape = |bases: &str| ClassShape {
             bases: bases.split_whitespace().map(str::to_owned).collect(),
-            native_ancestor: native.to_owned(),
             ..ClassShape::default()
         };
-        let same = difference(&shape("A", "Actor"), &shape("A", "Actor"), &[]);
-        assert!(same.inserted_bases.is_empty());
-        assert_eq!(same.native_ancestor, NativeAncestor::Same);
-
-        let moved = difference(&shape("A B", "Actor"), &shape("N A M", "Pawn"), &[]);
-        assert_eq!(moved.inserted_bases, ["N", "M"]);
-        let changed = NativeAncestor::Changed { from: "Actor".to_owned(), to: "Pawn".to_owned() };
-        assert_eq!(moved.native_ancestor, changed);
+        assert!(difference(&shape("A"), &shape("A"), &[]).inserted_bases.is_empty());
+        assert_eq!(difference(&shape("A B"), &shape("N A M"), &[]).inserted_bases, ["N", "M"]);
     }
 }

@@ -479,7 +479,6 @@ fn shape(core: &Core, class: &Rc<Class>) -> diff::ClassShape {
         properties: class.properties.iter().map(property).collect(),
         subobjects: subobjects.map(|property| (property.text.to_string(), today(property.ty.type_path()))).collect(),
         bases: class.module_chain().iter().map(|class| today(&class.path)).collect(),
-        native_ancestor: native_ancestor(class).to_string(),
         interfaces: interfaces.map(|path| today(path)).collect(),
     }
 }
