@@ -310,7 +310,7 @@ pub fn add_structure<T: NativeValue>(
 
 fn add_struct_decl(natives: Natives, path: &str, decl: NativeStruct, package: &str, net: &NetHooks) -> Natives {
     let mut natives = natives.of_package(package).structure(decl);
-    natives.net_structs.extend(net.0.map(|functions| (path.to_owned(), functions)));
+    natives.net_structs.extend(net.functions().map(|functions| (path.to_owned(), functions)));
     natives
 }
 

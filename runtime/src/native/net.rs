@@ -12,18 +12,20 @@ use crate::object::native_value::{NativeParam, NativeResult, NativeValue};
 use crate::object::property::PropertyType;
 use crate::object::value::Value;
 
+type Save = dyn Fn(&PropertyType, &Value) -> Result<NetOutcome<Vec<u8>>, CallError>;
+type Load = dyn Fn(&PropertyType, &Value, &[u8]) -> Result<NetOutcome<Value>, CallError>;
+
 /// Serialization functions of one struct type.
-#[derive(Clone, Copy)]
 pub(crate) struct NetFunctions {
-    pub(crate) save: fn(&PropertyType, &Value) -> Result<NetOutcome<Vec<u8>>, CallError>,
-    pub(crate) load: fn(&PropertyType, &Value, &[u8]) -> Result<NetOutcome<Value>, CallError>,
+    pub(crate) save: Box<Save>,
+    pub(crate) load: Box<Load>,
 }
 
 /// Serialization functions of the host's structs, by struct path.
 pub(crate) type NetStructs = BTreeMap<String, NetFunctions>;
 
-/// Serialization functions of a struct with `#[net_serialize]`. `None` for a struct without this attribute.
-pub struct NetHooks(pub(super) Option<NetFunctions>);
+/// Constructor for the serialization functions of a struct with `#[net_serialize]`. `None` for a struct without this attribute.
+pub struct NetHooks(Option<fn() -> NetFunctions>);
 
 /// A struct with custom network serialization.
 pub trait NetStruct: NativeValue {
@@ -42,7 +44,11 @@ impl<T> WithoutNet for T {}
 impl NetHooks {
     /// Returns the serialization functions of a struct.
     pub const fn of<T: NetStruct>() -> Self {
-        Self(Some(NetFunctions { save: save::<T>, load: load::<T> }))
+        Self(Some(|| NetFunctions { save: Box::new(save::<T>), load: Box::new(load::<T>) }))
+    }
+
+    pub(crate) fn functions(&self) -> Option<NetFunctions> {
+        self.0.map(|functions| functions())
     }
 }
 
