@@ -236,7 +236,7 @@ fn a_new_compiler_that_is_found_by_path_is_cargos() {
     ]);
     let folder = edits.scratch.path("bin");
     fs::set_permissions(folder.join("plain-compiler"), fs::Permissions::from_mode(0o755)).unwrap();
-    // One entry is a file, so programs below it have no metadata.
+    // Adds an entry that is a file, because programs below a file have no metadata.
     let entries = ["early", "plain-compiler", ""].map(|name| folder.join(name).display().to_string()).join(":");
     let path = format!("{entries}:{}", std::env::var("PATH").unwrap());
     let request = edits.scratch.request().env("PATH", path).env("RUSTC", "plain-compiler");
