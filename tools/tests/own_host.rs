@@ -262,6 +262,21 @@ fn the_authors_host_survives_an_edit_a_crash_and_a_hang() {
     expect_unchanged(&mut dev);
     let glue = fs::read_to_string(own.dir.path().join("gadgets/src/rig.rs")).unwrap();
     assert!(glue.contains("fn rest(&self);"), "{glue}");
+
+    // A build of the host that ends before it answers does not replace the running host.
+    const RUN: &str = "alcedo::canary::run_if_child();";
+    own.save_host(RUN, "panic!(\"not yet\");");
+    dev.wait_for("the host changed (main.rs)");
+    dev.send("k");
+    dev.wait_for("was asked for its native types and ended without an answer");
+    dev.wait_for("generation 1 stays");
+    expect_unchanged(&mut dev);
+    own.save_host("panic!(\"not yet\");", RUN);
+    dev.wait_for("the host changed (main.rs)");
+    dev.send("k");
+    dev.wait_for("good morning, rig");
+    dev.wait_for("the world is back as it was");
+    expect_unchanged(&mut dev);
     dev.send("q");
     dev.expect_success();
 
