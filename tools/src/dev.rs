@@ -112,7 +112,11 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, Error> {
         Some(Chosen::Program(_)) | None => None,
     };
     let program = match chosen {
-        Some(host) => host.build(&options, &args.host_args, |line| screen.print(&paint.dim(line)))?,
+        Some(host) => {
+            // Handles only signals during this build, because cargo's errors are printed before the terminal is in raw mode.
+            let stop = Input::signals()?;
+            host.build(&options, &args.host_args, &stop.receiver, |line| screen.print(&paint.dim(line)))?
+        }
         None => host_program::sample(&sample)?,
     };
     let host = package.map(|package| HostSources::new(package, program.clone(), args.restart_host));

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use alcedo_runtime::development::link::{FromHost, ToHost};
 use alcedo_uc::{Snippet, Source, snippet};
-use crossbeam_channel::{Receiver, Sender, bounded, select, unbounded};
+use crossbeam_channel::{Receiver, Sender, bounded, never, select, unbounded};
 use rustyline::completion::Completer;
 use rustyline::error::ReadlineError;
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
@@ -72,7 +72,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
             Ok(converse(Local::new(&options)?, &modules))
         }
         Some(host) => {
-            let program = host.build(&BuildOptions::default(), &args.host.host_args, print_progress)?;
+            let program = host.build(&BuildOptions::default(), &args.host.host_args, &never(), print_progress)?;
             Ok(converse(Remote::start(program, paint)?, &modules))
         }
     }
@@ -97,7 +97,7 @@ fn converse<W: World>(mut world: W, modules: &[PathBuf]) -> ExitCode {
     let (mut answered, mut completed): (Option<Sender<()>>, Option<Sender<Vec<String>>>) = (None, None);
     // Receives lines only after the world exists.
     let mut is_there = false;
-    let never = crossbeam_channel::never();
+    let never = never();
     loop {
         let lines: &Receiver<Request> = if is_there && answered.is_none() { &requests } else { &never };
         let (events, printed, rest) = (world.events().clone(), world.printed().clone(), world.rest());

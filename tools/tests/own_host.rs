@@ -315,6 +315,15 @@ fn the_authors_host_survives_an_edit_a_crash_and_a_hang() {
     dev.wait_for("good night");
     dev.expect_success();
 
+    // An interrupt cancels the first build of the host, and the next build finds its target folder unlocked.
+    let script = own.dir.path().join("rig/build.rs");
+    fs::write(&script, "fn main() {\n    std::thread::sleep(std::time::Duration::from_secs(600));\n}\n").unwrap();
+    let mut dev = own.dev(&["--host", "rig"]);
+    dev.wait_for("building the host, package `rig`");
+    assert!(Command::new("kill").args(["-INT", &dev.child.id().to_string()]).status().unwrap().success());
+    assert_eq!(dev.child.wait().unwrap().code(), Some(1));
+    fs::remove_file(script).unwrap();
+
     // `repl` prints the output of the host, including the output at its end.
     let printed = own.repl(&["gadgets", "--host", "rig"], ":objects Wheel\n");
     let at = |text: &str| printed.find(text).unwrap_or_else(|| panic!("{text} is missing: {printed}"));
