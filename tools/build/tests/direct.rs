@@ -474,6 +474,9 @@ fn errors_and_warnings_are_those_of_cargo() {
         };
         assert_eq!(sorted(&outcome.warnings), sorted(&build(&edits.scratch.request()).unwrap().warnings));
         fs::remove_file(edits.scratch.path("Cargo.lock")).unwrap_or_default();
+        // Cargo compiles this edit. Without an edit it would print no call, and the last call is that of another process.
+        let edited = format!("{source}fn unused() {{}}\nfn unused_too() {{}}\n// after {direct}\n");
+        edits.scratch.write("src/lib.rs", &edited);
         edits.builder.build(&edits.scratch.request()).unwrap();
         edits.builder.build(&edits.scratch.request()).unwrap();
     }
