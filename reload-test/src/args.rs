@@ -2,11 +2,10 @@
 
 use crate::plan::InjectedFault;
 use clap::Parser;
-use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 /// Reloads plugins under living objects, and fails on a lost object, a wrong answer, stale code or a crash.
-#[derive(Clone, Debug, Parser, Serialize, Deserialize)]
+#[derive(Debug, Parser)]
 #[command(version, max_term_width = 100)]
 pub(crate) struct Args {
     /// A plugin to reload, with its dependencies; repeat to reload several together.
@@ -23,12 +22,10 @@ pub(crate) struct Args {
 
     /// Path of the report.
     #[arg(long, value_name = "PATH", required_unless_present = "child")]
-    #[serde(skip)]
     pub(crate) json: Option<PathBuf>,
 
     /// The workspace that the plugins are built from.
     #[arg(long, value_name = "DIR", default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/../example-plugins"))]
-    #[serde(skip)]
     pub(crate) sources: PathBuf,
 
     /// Selects the sample of objects that are checked if there are many.

@@ -25,9 +25,9 @@ pub(crate) fn run(plan: &Path) -> Result<()> {
 fn host(plan: &Plan) -> Result<Line> {
     let mut trial = Trial::start(plan)?;
     send_line(&Line::Ready { process: reading() })?;
-    for reload in 1..=plan.args.reloads {
+    for reload in 1..=plan.reloads {
         send_line(&Line::Reload(Box::new(trial.reload(reload))))?;
-        match plan.args.injected_fault {
+        match plan.injected_fault {
             Some(InjectedFault::Abort) if reload == INJECT_AFTER => process::abort(),
             Some(InjectedFault::Hang) if reload == INJECT_AFTER => loop {
                 thread::park();

@@ -40,9 +40,16 @@ fn try_run(args: &Args, report_builder: &mut ReportBuilder) -> Result<()> {
     let progress = Progress::new(args.reloads);
     progress.print_line("building");
     let plan = Plan {
-        args: args.clone(),
+        plugins: args.plugins.clone(),
         builds: prebuild(args, &libraries(&subjects), &dir.path().join("builds"))?,
+        reloads: args.reloads,
+        objects: args.objects,
+        seed: args.seed,
         counters: counts,
+        // Disables the canary if a command prefix is specified, because the canary process cannot be started with this prefix.
+        canary: args.under.is_empty(),
+        panic_each: args.panic_each,
+        injected_fault: args.injected_fault,
     };
     progress.print_line("starting the host");
     let mut command = hosting::command(&plan, dir.path(), &args.under)?;

@@ -1,6 +1,5 @@
 //! Messages between the parent and the child. The parent writes a plan, and the child responds with lines.
 
-use crate::args::Args;
 use crate::findings::Findings;
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
@@ -9,12 +8,22 @@ use std::path::PathBuf;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Plan {
-    /// Arguments of the parent.
-    pub(crate) args: Args,
+    /// Names of the subjects.
+    pub(crate) plugins: Vec<String>,
     /// Builds between which the host reloads. The list has at least two builds.
     pub(crate) builds: Vec<Build>,
+    pub(crate) reloads: u64,
+    /// Total number of objects of all subjects, the tested plugins.
+    pub(crate) objects: usize,
+    /// Seed that selects the samples of objects.
+    pub(crate) seed: u64,
     /// File in which plugins count their destructors and handlers.
     pub(crate) counters: PathBuf,
+    /// Set if each module is first loaded in a canary, a separate process that detects crashes.
+    pub(crate) canary: bool,
+    /// Set if plugins panic after each reload.
+    pub(crate) panic_each: bool,
+    pub(crate) injected_fault: Option<InjectedFault>,
 }
 
 impl Plan {
@@ -138,15 +147,24 @@ pub(crate) struct Counted {
 
 #[cfg(test)]
 mod tests {
-    use super::{Args, Build, Counted, Findings, Line, Plan, Reading, ReloadResult};
-    use clap::Parser as _;
+    use super::{Build, Counted, Findings, Line, Plan, Reading, ReloadResult};
     use std::path::PathBuf;
 
     #[test]
     fn builds_alternate() {
         let build = |tag| Build { tag, libraries: Vec::new() };
         let builds = vec![build(1), build(2), build(3)];
-        let plan = Plan { args: Args::parse_from(["x", "--json", "r.json"]), builds, counters: PathBuf::new() };
+        let plan = Plan {
+            plugins: Vec::new(),
+            builds,
+            reloads: 5,
+            objects: 0,
+            seed: 1,
+            counters: PathBuf::new(),
+            canary: true,
+            panic_each: false,
+            injected_fault: None,
+        };
         assert_eq!([0, 1, 2, 3, 4].map(|reload| plan.build(reload).tag), [1, 2, 3, 1, 2]);
     }
 

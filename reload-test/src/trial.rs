@@ -64,7 +64,7 @@ pub(crate) struct Trial<'p> {
 impl<'p> Trial<'p> {
     /// Loads the first build of `plan` and creates the objects.
     pub(crate) fn start(plan: &'p Plan) -> Result<Self> {
-        let subjects = subjects(&plan.args.plugins)?;
+        let subjects = subjects(&plan.plugins)?;
         let builder = Runtime::builder().natives(alcedo_engine::natives()).require_seal(true).package("Game");
         let habits = subjects.iter().any(|subject| subject.habits.is_some());
         let args = if habits { module_args(plan) } else { Vec::new() };
@@ -75,8 +75,7 @@ impl<'p> Trial<'p> {
             // SAFETY: neither this host nor its plugins pass descriptors to each other.
             unsafe { policy.close_fds(true) };
         });
-        // Disables the canary if a command prefix is specified, because the canary process cannot be started with this prefix.
-        let builder = if plan.args.under.is_empty() { builder } else { builder.canary(Canary::Off) };
+        let builder = if plan.canary { builder } else { builder.canary(Canary::Off) };
         let runtime = builder.build().context("could not make a runtime")?;
         runtime.create_master(&plan.build(0).libraries).context("could not load the first build")?;
 
@@ -111,8 +110,8 @@ impl<'p> Trial<'p> {
     }
 
     fn spawn(&mut self) -> Result<()> {
-        self.objects.reserve_exact(self.plan.args.objects);
-        for index in 0..self.plan.args.objects {
+        self.objects.reserve_exact(self.plan.objects);
+        for index in 0..self.plan.objects {
             let subject = self.subjects[index % self.subjects.len()];
             let handle = self.runtime.objects().spawn(subject.class)?;
             self.runtime.objects().set(handle, subject.property, &Value::F64(value(index, 0)))?;
@@ -131,7 +130,7 @@ impl<'p> Trial<'p> {
         let report = self.swap(build, &mut findings);
         self.inject_fault(reload);
         self.check_population(&mut findings);
-        let wrong_tag = self.plan.args.injected_fault == Some(InjectedFault::WrongTag);
+        let wrong_tag = self.plan.injected_fault == Some(InjectedFault::WrongTag);
         self.check_code(build.tag + u64::from(wrong_tag), &mut findings);
         self.check_values(reload, &mut findings);
         self.check_tick(reload, &mut findings);
@@ -182,7 +181,7 @@ impl<'p> Trial<'p> {
         for Habits { complaints, panics: (panics, message), .. } in
             self.subjects.iter().flat_map(|subject| &subject.habits)
         {
-            if self.plan.args.panic_each {
+            if self.plan.panic_each {
                 match self.runtime.calls().call(panics, &[]) {
                     Err(error) if error.to_string().contains(message) => {}
                     other => findings.wrong(|| format!("{panics} should panic, but returned {other:?}")),
@@ -247,12 +246,12 @@ impl<'p> Trial<'p> {
     }
 
     fn inject_fault(&mut self, reload: u64) {
-        match self.plan.args.injected_fault {
+        match self.plan.injected_fault {
             Some(InjectedFault::LeakFile) => self.leaks.0.extend(File::open(&self.plan.build(0).libraries[0])),
             Some(InjectedFault::LeakMemory) => self.leaks.1.push(vec![1; 512 << 10]),
             _ => {}
         }
-        let Some(injected_fault) = self.plan.args.injected_fault.filter(|_| reload == INJECT_AT) else { return };
+        let Some(injected_fault) = self.plan.injected_fault.filter(|_| reload == INJECT_AT) else { return };
         let Some(victim) = self.objects.last() else { return };
         match injected_fault {
             InjectedFault::LoseObject => self.runtime.objects().destroy(victim.handle),
@@ -360,7 +359,7 @@ impl<'p> Trial<'p> {
 
     /// Returns the sample of objects for this reload, without lost objects.
     fn sample(&self, most: usize, reload: u64) -> Vec<usize> {
-        let all = sample(self.objects.len(), most, self.plan.args.seed.wrapping_add(reload));
+        let all = sample(self.objects.len(), most, self.plan.seed.wrapping_add(reload));
         all.filter(|index| !self.objects[*index].lost).collect()
     }
 
@@ -377,7 +376,7 @@ fn phases(report: &ReloadReport) -> BTreeMap<String, f64> {
 
 fn module_args(plan: &Plan) -> Vec<String> {
     let mut args = vec![format!("tally={}", plan.counters.display()), "leak-file".to_owned()];
-    match plan.args.injected_fault {
+    match plan.injected_fault {
         Some(InjectedFault::Uncounted) => args.push("uncounted".to_owned()),
         Some(InjectedFault::Endless) => args.push("endless".to_owned()),
         _ => {}
