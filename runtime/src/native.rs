@@ -95,6 +95,7 @@ pub struct Natives {
     /// Paths of the structs whose `f64` fields are `float` in C.
     pub(crate) c_floats: Vec<String>,
     /// Functions that are bound to C libraries.
+    #[cfg(feature = "dll-bind")]
     pub(crate) c_bodies: Vec<crate::emit::c_bodies::CBody>,
 }
 
@@ -111,6 +112,7 @@ impl Natives {
         self.before_destroy.extend(other.before_destroy);
         self.net_structs.extend(other.net_structs);
         self.c_floats.extend(other.c_floats);
+        #[cfg(feature = "dll-bind")]
         self.c_bodies.extend(other.c_bodies);
     }
 

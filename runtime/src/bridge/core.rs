@@ -79,7 +79,8 @@ pub(crate) struct Core {
     pub scripts: crate::bridge::scripts::ScriptCodes,
     /// C layouts of structs. The host and its library folder specify these layouts. Used to check script functions, and to open libraries
     /// of modules.
-    pub(crate) c_layouts: OnceCell<crate::emit::c_bodies::Layouts>,
+    #[cfg(feature = "dll-bind")]
+    pub(crate) c_layouts: OnceCell<alcedo_dll_bind::Layouts>,
     /// C libraries to which classes of modules can be bound. Empty if the host has no library folder.
     #[cfg(feature = "dll-bind")]
     pub(crate) user_code: OnceCell<alcedo_dll_bind::UserCode>,
@@ -152,6 +153,7 @@ impl Core {
             machine: RefCell::new(alcedo_script::Machine::new(alcedo_script::Limits::default())),
             #[cfg(feature = "script")]
             scripts: crate::bridge::scripts::ScriptCodes::default(),
+            #[cfg(feature = "dll-bind")]
             c_layouts: OnceCell::new(),
             #[cfg(feature = "dll-bind")]
             user_code: OnceCell::new(),

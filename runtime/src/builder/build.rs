@@ -17,7 +17,9 @@ use crate::bridge::core::Core;
 use crate::callback::Callbacks;
 use crate::development::answer::Answered;
 use crate::development::{Invitation, answer};
-use crate::emit::c_bodies::{self, Layouts};
+use crate::emit::c_bodies;
+#[cfg(any(feature = "dll-bind", feature = "script"))]
+use crate::emit::c_bodies::Layouts;
 use crate::error::Error;
 use crate::handles::with_last_serial;
 #[cfg(feature = "script")]
@@ -74,6 +76,7 @@ impl Builder {
 
     /// Returns the C layouts of structs. The layouts are declared by the native types and by the folder of C libraries. Layouts from the
     /// folder take precedence.
+    #[cfg(any(feature = "dll-bind", feature = "script"))]
     fn layouts(&self, collected: &Natives) -> Layouts {
         let layouts = c_bodies::floats(&collected.c_floats);
         #[cfg(feature = "dll-bind")]
@@ -186,6 +189,7 @@ impl Builder {
         #[cfg(feature = "script")]
         core.limit_scripts(self.script_limits);
         let mut collected = self.take_natives(&core.world.types)?;
+        #[cfg(feature = "dll-bind")]
         let layouts = self.layouts(&collected);
         let on_hang: Arc<Callbacks<Listener>> = Arc::new(self.on_hang.into_iter().collect());
         if let Some(limit) = self.watchdog {
@@ -199,6 +203,7 @@ impl Builder {
         loads.observers = self.observers.into_iter().collect();
         #[cfg(feature = "dll-bind")]
         let _first = self.user_code.map(|code| core.user_code.set(code));
+        #[cfg(feature = "dll-bind")]
         let _first = core.c_layouts.set(layouts);
         for class in &mut collected.batch.classes {
             // A `DllClass` has already provided bodies for the functions of this class.
@@ -206,7 +211,10 @@ impl Builder {
             if collected.c_bodies.iter().any(|body| body.is_of(class)) {
                 continue;
             }
+            #[cfg(feature = "dll-bind")]
             collected.c_bodies.extend(c_bodies::attach(&core, None, class));
+            #[cfg(not(feature = "dll-bind"))]
+            c_bodies::attach(&core, None, class);
         }
         let declared = core.world.types.declare(&core.world.names, &collected.batch)?;
         #[cfg(feature = "dll-bind")]

@@ -107,12 +107,16 @@ fn declare(core: &Rc<Core>, modules: &[&Declarer<'_>], all: &[Declarer<'_>]) -> 
         return scripts::declare(core, (module.gate, module.leases), package, &|source| refused(modules, all, source));
     }
     let mut batch = Batch::default();
+    #[cfg(feature = "dll-bind")]
     let mut bodies = Vec::new();
     for module in modules {
         let before = batch.classes.len();
         read::add(&mut batch, &Rc::downgrade(core), module.gate, module.described)?;
         for class in &mut batch.classes[before..] {
+            #[cfg(feature = "dll-bind")]
             bodies.extend(c_bodies::attach(core, Some(module.leases), class));
+            #[cfg(not(feature = "dll-bind"))]
+            c_bodies::attach(core, Some(module.leases), class);
         }
     }
     let declared =

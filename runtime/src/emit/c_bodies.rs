@@ -22,16 +22,12 @@ pub(crate) use bound::unreadable;
 #[cfg(feature = "dll-bind")]
 pub(crate) use bound::{CBody, bind};
 
-/// Placeholder for bodies in a host without the feature `dll-bind`, which binds no functions.
-#[cfg(not(feature = "dll-bind"))]
-pub(crate) enum CBody {}
-
 /// Placeholder for C layouts in a host without the feature `dll-bind`.
-#[cfg(not(feature = "dll-bind"))]
-#[derive(Clone, Debug, Default)]
+#[cfg(all(feature = "script", not(feature = "dll-bind")))]
+#[derive(Debug, Default)]
 pub(crate) struct Layouts {}
 
-#[cfg(not(feature = "dll-bind"))]
+#[cfg(all(feature = "script", not(feature = "dll-bind")))]
 impl Layouts {
     fn floats(self, _structure: &str) -> Self {
         self
@@ -39,12 +35,20 @@ impl Layouts {
 }
 
 /// Returns the C layouts that the host has specified for structs.
-#[cfg(any(feature = "dll-bind", feature = "script"))]
+#[cfg(feature = "script")]
 pub(crate) fn layouts(core: &Core) -> Layouts {
-    core.c_layouts.get().cloned().unwrap_or_default()
+    #[cfg(feature = "dll-bind")]
+    let layouts = core.c_layouts.get().cloned().unwrap_or_default();
+    #[cfg(not(feature = "dll-bind"))]
+    let layouts = {
+        let _ = core;
+        Layouts {}
+    };
+    layouts
 }
 
 /// Returns C layouts that represent the `f64` fields of these structs as `float`.
+#[cfg(any(feature = "dll-bind", feature = "script"))]
 pub(crate) fn floats(structs: &[String]) -> Layouts {
     structs.iter().fold(Layouts::default(), |layouts, path| layouts.floats(path))
 }
@@ -73,7 +77,7 @@ pub(crate) fn attach(core: &Core, leases: Option<&Arc<Leases>>, decl: &mut Class
         warn(decl, name);
         return Vec::new();
     };
-    let library = code.open_with(name, layouts(core));
+    let library = code.open_with(name, core.c_layouts.get().cloned().unwrap_or_default());
     // The lease keeps the module loaded while the library is open. Reports list the library as the holder of the lease. If the module is
     // already unloading, no lease can be taken.
     let owner = format!("{name} of {}.{}", decl.package, decl.name);
@@ -85,9 +89,8 @@ pub(crate) fn attach(core: &Core, leases: Option<&Arc<Leases>>, decl: &mut Class
 }
 
 #[cfg(not(feature = "dll-bind"))]
-pub(crate) fn attach(_core: &Core, _leases: Option<&Arc<Leases>>, decl: &mut ClassDecl) -> Vec<CBody> {
+pub(crate) fn attach(_core: &Core, _leases: Option<&Arc<Leases>>, decl: &mut ClassDecl) {
     library_of(decl).into_iter().for_each(|library| warn(decl, library));
-    Vec::new()
 }
 
 fn warn(decl: &ClassDecl, library: &str) {

@@ -117,12 +117,14 @@ pub(super) fn declare(
     };
     let code = alcedo_script::compile(&mut checked.package).map_err(unlinked)?;
     let (mut batch, bodies) = batch(&checked.package, gate.tag().id.0);
-    let mut in_c = Vec::new();
     for class in &mut batch.classes {
         enter_by_gate(core, gate, class);
         bind_to_library(&checked.package, class);
-        in_c.extend(c_bodies::attach(core, Some(leases), class));
     }
+    #[cfg(feature = "dll-bind")]
+    let in_c: Vec<_> = batch.classes.iter_mut().flat_map(|class| c_bodies::attach(core, Some(leases), class)).collect();
+    #[cfg(not(feature = "dll-bind"))]
+    batch.classes.iter_mut().for_each(|class| c_bodies::attach(core, Some(leases), class));
     let declared = core.world.types.declare(&core.world.names, &batch).map_err(refused)?;
     check_imports(package, &checked.package, &c_bodies::layouts(core), &declared.classes)?;
     #[cfg(feature = "dll-bind")]
