@@ -7,8 +7,7 @@
 
 use std::collections::HashSet;
 use std::fmt;
-use std::mem::{self, ManuallyDrop};
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
@@ -194,7 +193,7 @@ impl Ending {
             return true;
         }
         let Some((result, blocks_in_use)) = ledger.search_memory(self.policy.search, &self.path) else { return false };
-        log_caught(|| tracing::debug!(image = ledger.label(), search = ?result, "memory was looked through"));
+        crate::log_caught(|| tracing::debug!(image = ledger.label(), search = ?result, "memory was looked through"));
         self.report.searches += 1;
         self.report.search_time += result.elapsed;
         self.blocks_in_use = blocks_in_use;
@@ -257,7 +256,7 @@ impl Ending {
     }
 
     fn finish_parked(&mut self, reason: String) {
-        log_caught(|| tracing::warn!(path = %self.path.display(), reason, "an image stays mapped"));
+        crate::log_caught(|| tracing::warn!(path = %self.path.display(), reason, "an image stays mapped"));
         if let Some(ledger) = self.share.ledger() {
             finish(ledger, &mut self.report);
         }
@@ -265,11 +264,6 @@ impl Ending {
         let (path, report) = (self.path.clone(), self.report.clone());
         self.over = Some(EndState::Parked { path, reason, report });
     }
-}
-
-/// Runs `log`. Ignores a panic of a log subscriber, and leaks its payload, because the drop of the payload may panic again.
-pub(crate) fn log_caught(log: impl FnOnce()) {
-    let _lost = catch_unwind(AssertUnwindSafe(log)).map_err(mem::forget);
 }
 
 /// Stops checkpoints from running destructors of this ledger, and reports its counts of threads and thread-locals.

@@ -20,7 +20,6 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use crate::end_report::{EndReport, ReferenceSearch};
-use crate::ending::log_caught;
 use crate::imp::{Mapping, REPAIRS, Records};
 use crate::lock;
 use crate::reference::SearchResult;
@@ -280,7 +279,8 @@ impl Ledger {
     /// Logs the calls of finalizers that were rejected. Called only after the image was closed, because a log listener may run arbitrary
     /// code, and the loader is active while the image is being closed.
     fn log_refused(&self) {
-        for function in mem::take(&mut *lock(&self.refused)) {
+        let refused = mem::take(&mut *lock(&self.refused));
+        for function in refused {
             let log = || {
                 tracing::warn!(
                     target: "alcedo_sys::closing",
@@ -289,7 +289,7 @@ impl Ledger {
                     "a finalizer has called this while its module was being closed: it was refused, or done with a copy"
                 );
             };
-            log_caught(log);
+            crate::log_caught(log);
         }
     }
 

@@ -98,6 +98,11 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Runs `log`. Ignores a panic of a log subscriber, and leaks its payload, because the drop of the payload may panic again.
+fn log_caught(log: impl FnOnce()) {
+    let _lost = std::panic::catch_unwind(std::panic::AssertUnwindSafe(log)).map_err(std::mem::forget);
+}
+
 /// Functions that the hooks of an image call, on platforms that can unmap images.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 pub mod hooks {
