@@ -44,7 +44,11 @@ impl BackgroundUnloader {
         let thread = thread::Builder::new().name("alcedo-unloader".into()).spawn(move || unloader.run());
         match thread {
             Ok(_runs_by_itself) => kept.is_running = true,
-            Err(error) => tracing::warn!(%error, "no thread for unloads: they continue when their tickets are polled"),
+            Err(error) => {
+                // Releases the lock, because a log subscriber may begin an unload.
+                drop(kept);
+                tracing::warn!(%error, "no thread for unloads: they continue when their tickets are polled");
+            }
         }
     }
 
