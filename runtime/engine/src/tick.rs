@@ -93,6 +93,8 @@ fn begin<C: Class>(
     begin_play: impl Fn(This<'_, C>) -> Result<(), CallError>,
 ) -> bool {
     let mut has_failed = false;
+    // If calls are refused on this stack, the code of an event may not have run.
+    let may_call = runtime.may_call().is_ok();
     for object in objects {
         // Skips objects that have begun play, which are nearly all objects.
         if has_begun.get(*object).is_ok_and(|has_begun| has_begun) {
@@ -103,8 +105,8 @@ fn begin<C: Class>(
         let begin = || runtime.objects().with(typed, &begin_play).and_then(|begun| begun.map_err(Error::from));
         let mut begun = has_begun.set(*object, true).and_then(|()| begin());
         has_failed |= begun.is_err();
-        // On the stack of a coroutine, the call is refused. The next frame repeats the call.
-        if matches!(begun, Err(Error::Call(CallError::WrongStack { .. }))) {
+        // The next frame repeats a call that was refused.
+        if !may_call && matches!(begun, Err(Error::Call(CallError::WrongStack { .. } | CallError::TooDeep { .. }))) {
             begun = has_begun.set(*object, false).and(begun);
         }
         log(runtime, "begin play", *object, begun);

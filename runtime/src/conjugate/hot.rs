@@ -120,6 +120,12 @@ impl HotFrames {
         if room.is_here() { Ok(()) } else { Err(self.no_room(what)) }
     }
 
+    /// Checks that a call from a few frames deeper may open its frame and build a plugin part. Returns the errors of [`Self::may_open`].
+    pub(crate) fn may_call(&self, what: &dyn std::fmt::Display) -> Result<(), CallError> {
+        let room = self.stack.above(self.reserve().saturating_add(2 * Self::BUILD));
+        if room.is_here() { Ok(()) } else { Err(self.no_room(what)) }
+    }
+
     #[cold]
     fn no_room(&self, what: &dyn std::fmt::Display) -> CallError {
         match self.stack.is_here() {

@@ -4,6 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::{Duration, Instant};
 
 use super::{Runtime, unended};
+use crate::boundary::CallError;
 use crate::bridge::tasks::JobInfo;
 use crate::callback::{drop_caught, let_go};
 use crate::error::{A_TICK, Error};
@@ -94,6 +95,24 @@ impl Runtime {
         self.safe_point_within(budget.collection);
     }
 
+    /// Checks that code of modules can be called on this stack. A host that repeats refused calls later can thereby distinguish them from
+    /// calls that ran and returned such an error.
+    ///
+    /// # Errors
+    /// Returns [`CallError::WrongStack`] on the stack of a coroutine, and [`CallError::TooDeep`] if the stack is nearly exhausted.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::Runtime;
+    ///
+    /// let runtime = Runtime::builder().build()?;
+    /// assert!(runtime.may_call().is_ok());
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
+    pub fn may_call(&self) -> Result<(), CallError> {
+        self.inner.core.red.hot().may_call(&"code of a module")
+    }
+
     /// Checks that no slice is borrowed and no exclusive operation is in progress. Plugin code may be on the stack.
     fn may_tick(&self) -> Result<(), Error> {
         self.inner.core.world.slices.allow_change(&A_TICK)?;
@@ -137,7 +156,8 @@ impl Runtime {
 
     /// Runs a safe point: runs posted closures, a requested reload and a requested collection, and frees memory. Has no effect while
     /// code of a plugin or script, or a hook of a native class, is on the stack. Only logs a warning on the stack of a coroutine. If the
-    /// stack is nearly exhausted, posted closures of modules stay queued until a later safe point.
+    /// stack is nearly exhausted, posted closures of modules stay queued until a later safe point. Also ends the hosts of this thread whose
+    /// last handle was dropped on a coroutine, and waits as that drop would.
     ///
     /// # Examples
     /// ```rust

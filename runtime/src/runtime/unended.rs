@@ -72,12 +72,18 @@ pub(super) fn end_later(last: Runtime) -> bool {
     is_kept
 }
 
-/// Ends the runtimes of [`end_later`]. The caller must not be on the stack of a coroutine.
+/// Ends the runtimes of [`end_later`]. On the stack of a coroutine, these runtimes are kept again.
 pub(super) fn end_kept() {
     if HAS_LAST.replace(false) {
         // The list is not borrowed while its runtimes end, because their callbacks may build runtimes.
-        let ended = LAST.try_with(RefCell::take);
-        drop(ended);
+        for last in LAST.try_with(RefCell::take).unwrap_or_default() {
+            // Catches the panic of a host that ends, because the caller is a different host.
+            if let Err(message) = panic_guard::caught(|| drop(last)) {
+                panic_guard::log(|| {
+                    tracing::error!(message, "a host whose last handle a coroutine dropped panicked at its end")
+                });
+            }
+        }
     }
 }
 
