@@ -218,7 +218,7 @@ fn handle_in<T, A, R>(cell: &FunctionCell<T, A, R>) -> ZCallHandle {
 }
 
 /// Calls a function of a C library through its cell. Returns the result and the out parameters.
-pub fn invoke_import<T, A: Params, R: ReturnValue, O: OutParameters>(
+pub(crate) fn import_by_cell<T, A: Params, R: ReturnValue, O: OutParameters>(
     this: &impl CalledAs<T>,
     cell: &ImportCell<T, A::Values, R, O>,
     what: &str,

@@ -7,9 +7,10 @@ use alcedo_abi::kinds::{CallingConvention, PropertyKind, property_flags};
 use super::declared::{Function, without_body};
 use super::describe::SignatureBlock;
 use crate::cells::ImportCell;
+use crate::direct::CalledAs;
 use crate::out::OutParameters;
 use crate::signature::{Params, ReturnValue};
-use crate::{CallError, Class, Value};
+use crate::{CallError, Class, Value, zcall};
 
 /// Describes a function of the C library to which class `C` is bound.
 #[must_use]
@@ -30,6 +31,16 @@ pub const fn dll_import<C: Class, A: Params, R: ReturnValue, O: OutParameters>(
     }
     assert!(out_parameters.finish() == O::FINGERPRINT.finish(), "the out parameters of C are those of the cell");
     without_body::<C, A, R>((name, convention.flags()), block, &cell.0, metadata)
+}
+
+/// Calls a function of a C library. Returns the result and the out parameters.
+pub fn invoke_import<T, A: Params, R: ReturnValue, O: OutParameters>(
+    this: &impl CalledAs<T>,
+    cell: &ImportCell<T, A::Values, R, O>,
+    what: &str,
+    args: &A,
+) -> Result<(R, O), CallError> {
+    zcall::import_by_cell(this, cell, what, args)
 }
 
 /// Type of a caller's variable for an out parameter of a C function. The host returns the value of the parameter as a `T`.

@@ -63,7 +63,6 @@ pub use crate::tables::{
 pub use crate::this::InterfaceThis;
 pub use crate::thunk::Frame;
 pub use crate::value::{ByPointer, NoDefault, address_slot};
-pub use crate::zcall::invoke_import;
 pub use crate::{
     __alcedo_c_call as c_call, __alcedo_calls as calls, __alcedo_class as class, __alcedo_copied_value as copied_value,
     __alcedo_declare as declare, __alcedo_delegate as delegate, __alcedo_earlier_names as earlier_names,
@@ -75,7 +74,7 @@ pub use crate::{
 };
 pub use crate::{Borrowed, IntoHost, Kind};
 pub use crate::{CallError, Class, Interface, ObjectView, Params, Plain, ReturnValue, This, Value};
-pub use c_functions::{GiveBack, c_accepts, c_returns, dll_import};
+pub use c_functions::{GiveBack, c_accepts, c_returns, dll_import, invoke_import};
 pub use conversions::{converted, is_same_type};
 pub(crate) use declared::SignatureWords;
 pub use declared::{
