@@ -6,7 +6,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::record::CONFIGURATION_FILES;
+use crate::record::TOOLCHAIN_FILES;
 
 /// Collects changes until a burst of saves is over and a build can start.
 ///
@@ -161,7 +161,8 @@ pub(crate) fn is_source(path: &Path) -> bool {
 
 /// Returns `true` for a lock, toolchain or configuration file of cargo. Includes Cargo.lock, although cargo itself writes this file.
 pub(crate) fn is_cargo_file(path: &Path) -> bool {
-    ["Cargo.lock"].iter().chain(&CONFIGURATION_FILES).any(|name| path.ends_with(name)) && !is_made_by_tools(path)
+    let mut files = ["Cargo.lock", ".cargo/config", ".cargo/config.toml"].iter().chain(&TOOLCHAIN_FILES);
+    files.any(|name| path.ends_with(name)) && !is_made_by_tools(path)
 }
 
 /// Returns `true` for script files, with an extension in lower or upper case.

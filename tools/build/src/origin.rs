@@ -25,7 +25,7 @@ pub(crate) fn inputs(request: &BuildRequest<'_>) -> String {
         let digest = fs::read(value).map_or(0, |program| xxh3_128(&program));
         let _ = writeln!(text, "{}={} {digest:x}", name.display(), value.display());
     }
-    for path in configurations(&request.folder(), &variables) {
+    for path in configurations(&[request.folder()], &variables) {
         if let Ok(config) = fs::read(&path) {
             let _ = writeln!(text, "{} {:x}", path.display(), xxh3_128(&config));
         }

@@ -13,9 +13,11 @@ use crate::reason::CargoReason;
 use crate::report::{Artifact, Package};
 use crate::stamp::{self, Stamp, Stamps};
 
-/// Configuration and toolchain files that cargo reads in its working directory and in the folders above.
-pub(crate) const CONFIGURATION_FILES: [&str; 4] =
-    [".cargo/config", ".cargo/config.toml", "rust-toolchain", "rust-toolchain.toml"];
+/// Folder of cargo's configuration, in the working directory of cargo and in the folders above.
+pub(crate) const CONFIGURATION: &str = ".cargo";
+
+/// Toolchain files in the working directory of cargo and in the folders above.
+pub(crate) const TOOLCHAIN_FILES: [&str; 2] = ["rust-toolchain", "rust-toolchain.toml"];
 
 /// Method of a plugin's next build.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -131,27 +133,31 @@ fn named_workspace(folder: &Path) -> Option<PathBuf> {
     folder.join(package.get("workspace")?.as_str()?).canonicalize().ok()
 }
 
-/// Returns the manifests and build scripts of `sources`, and the configuration, lock file and toolchain of a cargo that runs in `dir`. A
-/// change to one of these files requires a build by cargo. The files need not exist.
-pub(crate) fn cargo_files(sources: &[PathBuf], dir: &Path, environment: &BTreeMap<OsString, OsString>) -> Vec<PathBuf> {
-    let manifest = dir.join("Cargo.toml");
-    let mut files: Vec<_> = manifest_folders(sources.iter().chain([&manifest]).map(PathBuf::as_path))
+/// Returns the manifests and build scripts of `sources`, and the configuration, lock files and toolchain of a cargo that runs in one of
+/// `dirs`. A change to one of these files requires a build by cargo. The files need not exist.
+pub(crate) fn cargo_files(
+    sources: &[PathBuf],
+    dirs: &[PathBuf],
+    environment: &BTreeMap<OsString, OsString>,
+) -> BTreeSet<PathBuf> {
+    let manifests: Vec<_> = dirs.iter().map(|dir| dir.join("Cargo.toml")).collect();
+    let mut files: BTreeSet<_> = manifest_folders(sources.iter().chain(&manifests).map(PathBuf::as_path))
         .iter()
         .flat_map(|folder| ["Cargo.toml", "Cargo.lock", "build.rs"].map(|name| folder.join(name)))
         .collect();
-    for folder in dir.ancestors() {
-        files.extend(CONFIGURATION_FILES.map(|name| folder.join(name)));
-    }
-    files.extend(configurations(dir, environment));
+    let above = dirs.iter().flat_map(|dir| dir.ancestors());
+    files.extend(above.flat_map(|folder| TOOLCHAIN_FILES.map(|name| folder.join(name))));
+    files.extend(configurations(dirs, environment));
     files.extend(home(environment, "RUSTUP_HOME", ".rustup").map(|home| home.join("settings.toml")));
     files
 }
 
-/// Returns the configuration files of a cargo that runs in `dir`, and the files that these files include. The files need not exist.
-pub(crate) fn configurations(dir: &Path, environment: &BTreeMap<OsString, OsString>) -> Vec<PathBuf> {
-    let folders = dir.ancestors().map(|folder| folder.join(".cargo")).chain(home(environment, "CARGO_HOME", ".cargo"));
+/// Returns the configuration files of a cargo that runs in one of `dirs`, and the files that these files include. The files need not exist.
+pub(crate) fn configurations(dirs: &[PathBuf], environment: &BTreeMap<OsString, OsString>) -> Vec<PathBuf> {
+    let above = dirs.iter().flat_map(|dir| dir.ancestors()).map(|folder| folder.join(CONFIGURATION));
+    let folders: BTreeSet<_> = above.chain(home(environment, "CARGO_HOME", CONFIGURATION)).collect();
     let mut files: Vec<_> =
-        folders.flat_map(|folder| ["config", "config.toml"].map(|name| folder.join(name))).collect();
+        folders.iter().flat_map(|folder| ["config", "config.toml"].map(|name| folder.join(name))).collect();
     let mut at = 0;
     while let Some(file) = files.get(at) {
         let new: Vec<_> = included(file).into_iter().filter(|path| !files.contains(path)).collect();
@@ -182,7 +188,7 @@ mod tests {
     use crate::reason::CargoReason;
     use crate::stamp::Stamp;
     use std::collections::BTreeMap;
-    use std::path::{Path, PathBuf};
+    use std::path::PathBuf;
 
     /// Parses inputs: `own:` and `foreign:` files with numbers as stamps, `NAME=value`, `contents:` with a number, and `lib:`. The stamp `-`
     /// denotes a missing file, `?` an unknown stamp.
@@ -274,7 +280,7 @@ mod tests {
     #[test]
     fn cargo_reads_files_of_all_folders_above_and_of_the_user() {
         let environment = BTreeMap::from([("CARGO_HOME".into(), "/c".into()), ("RUSTUP_HOME".into(), "/r".into())]);
-        let files = cargo_files(&["/w/glue/src/lib.rs".into()], Path::new("/w/x"), &environment);
+        let files = cargo_files(&["/w/glue/src/lib.rs".into()], &["/w/x".into()], &environment);
         for file in [
             "/w/glue/Cargo.toml",
             "/w/glue/src/Cargo.toml",

@@ -4,7 +4,7 @@
 use crate::copy::{TAG, is_built, is_hidden};
 use crate::debounce::{is_cargo_file, is_made_by_tools, is_source, is_source_folder};
 use crate::error::WatchError;
-use crate::record::cargo_files;
+use crate::record::{CONFIGURATION, cargo_files};
 use alcedo_sys::FolderWatch;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
 use notify::event::{AccessKind, AccessMode, ModifyKind};
@@ -25,9 +25,6 @@ pub struct SourceEvent {
     /// folder.
     pub path: PathBuf,
 }
-
-/// Folder of cargo's configuration, next to a manifest.
-const CONFIGURATION: &str = ".cargo";
 
 /// Limit of watched folders for each folder that a build script lists.
 const MOST_FOLDERS: usize = 1_000;
@@ -112,7 +109,8 @@ impl SourceWatch {
         let (deep, flat) = &self.folders;
         // Finds the files of cargo again, because a changed manifest may name another workspace.
         let environment = std::env::vars_os().collect();
-        let of_cargo: BTreeSet<_> = flat.iter().flat_map(|dir| cargo_files(&[], dir, &environment)).collect();
+        let packages: Vec<_> = flat.iter().filter(|dir| !dir.ends_with(CONFIGURATION)).cloned().collect();
+        let of_cargo = cargo_files(&[], &packages, &environment);
         let files = files.into_iter().chain(of_cargo.into_iter().filter(|file| file.is_file()));
         let mut inputs = self.inputs.lock().unwrap_or_else(PoisonError::into_inner);
         let mut watcher = self.watcher.lock().unwrap_or_else(PoisonError::into_inner);

@@ -40,7 +40,7 @@ impl Edits {
     fn built_with(&self, request: &BuildRequest<'_>, expected: &[&str], stale: &[&str]) -> (String, BuildOutcome) {
         let outcome = self.builder.build(request).unwrap_or_else(|error| panic!("{error}"));
         let library = fs::read(&outcome.artifacts[0].path).unwrap();
-        let holds = |text: &str| library.windows(text.len()).any(|window| window == text.as_bytes());
+        let holds = |text: &str| holds(&library, text);
         assert!(expected.iter().all(|text| holds(text)), "{expected:?} of {outcome:?}");
         assert!(!stale.iter().any(|text| holds(text)), "{stale:?} of {outcome:?}");
         let method = match &outcome.method {
@@ -62,6 +62,11 @@ impl Edits {
         assert!(text.contains(old), "{text}");
         self.scratch.write(path, &text.replace(old, new));
     }
+}
+
+/// Returns `true` if the library contains the string.
+fn holds(library: &[u8], text: &str) -> bool {
+    library.windows(text.len()).any(|window| window == text.as_bytes())
 }
 
 const NOT_RECORDED: &str = "no compiler call is recorded yet";
@@ -204,8 +209,7 @@ fn a_member_of_a_workspace_in_another_folder_is_cargos() {
     let request = BuildRequest::new(&manifest).target_dir(edits.scratch.path("out"));
     edits.built_with(&request, &["alpha-build"], &[]);
     let variants = Variants::new(edits.scratch.path("variants"));
-    let variant = || fs::read(variants.get(&request, "plain").unwrap()).unwrap();
-    let holds = |text: &str| variant().windows(text.len()).any(|window| window == text.as_bytes());
+    let holds = |text: &str| holds(&fs::read(variants.get(&request, "plain").unwrap()).unwrap(), text);
     assert!(holds("alpha-build"));
     edits.edit("all/Cargo.toml", "true", "false");
     assert_eq!(edits.built_with(&request, &["gamma-build"], &["alpha-build"]).0, "Cargo.toml");
@@ -299,8 +303,8 @@ fn files_that_a_configuration_includes_are_cargos() {
         ("one.toml", "include = [{ path = \"two.toml\", optional = true }]\n"),
     ]);
     let variants = Variants::new(edits.scratch.path("variants"));
-    let variant = || fs::read(variants.get(&edits.scratch.request(), "plain").unwrap()).unwrap();
-    let holds = |text: &str| variant().windows(text.len()).any(|window| window == text.as_bytes());
+    let request = edits.scratch.request();
+    let holds = |text: &str| holds(&fs::read(variants.get(&request, "plain").unwrap()).unwrap(), text);
     edits.built(&["no-voice"], &[]);
     assert!(holds("no-voice"));
     assert_eq!(edits.built(&["no-voice"], &[]), "direct");
@@ -499,8 +503,7 @@ fn a_plugin_that_another_one_links_is_built_by_cargo_for_both() {
     let builder = Builder::new();
     let built = || {
         let outcome = builder.build(&scratch.request()).unwrap();
-        let holds =
-            |path: &Path, text: &str| fs::read(path).unwrap().windows(10).any(|window| window == text.as_bytes());
+        let holds = |path: &Path, text: &str| holds(&fs::read(path).unwrap(), text);
         let mut names: Vec<_> = outcome
             .artifacts
             .iter()
