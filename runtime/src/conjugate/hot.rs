@@ -116,13 +116,17 @@ impl HotFrames {
     /// Checks that a plugin part may be built here, and its kept fields restored. Requires more stack than [`Self::may_open`], and returns
     /// the same errors.
     pub(crate) fn may_build(&self, what: &dyn std::fmt::Display) -> Result<(), CallError> {
-        let room = self.stack.above(self.reserve().saturating_add(Self::BUILD));
-        if room.is_here() { Ok(()) } else { Err(self.no_room(what)) }
+        self.has_room_for(Self::BUILD, what)
     }
 
     /// Checks that a call from a few frames deeper may open its frame and build a plugin part. Returns the errors of [`Self::may_open`].
     pub(crate) fn may_call(&self, what: &dyn std::fmt::Display) -> Result<(), CallError> {
-        let room = self.stack.above(self.reserve().saturating_add(2 * Self::BUILD));
+        self.has_room_for(2 * Self::BUILD, what)
+    }
+
+    /// Checks that the stack has room for `size` bytes above the reserve.
+    fn has_room_for(&self, size: usize, what: &dyn std::fmt::Display) -> Result<(), CallError> {
+        let room = self.stack.above(self.reserve().saturating_add(size));
         if room.is_here() { Ok(()) } else { Err(self.no_room(what)) }
     }
 
