@@ -93,6 +93,8 @@ mod script_interfaces;
 #[cfg(feature = "script")]
 mod scripts;
 #[cfg(feature = "script")]
+mod scripts_console;
+#[cfg(feature = "script")]
 mod scripts_reload;
 #[cfg(feature = "script")]
 mod scripts_thunks;

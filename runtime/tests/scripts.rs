@@ -356,16 +356,6 @@ fn a_class_default_object_cannot_be_destroyed_and_reloads_work() {
 }
 
 #[test]
-fn console_evaluation_works_with_any_class_names_in_packages() {
-    let object = "class Object extends Core.Object;\n\nvar int N;\n";
-    let package =
-        Package::new("Eval", &[("Object.uc", object), ("Evaluated.uc", "class Evaluated extends Core.Object;\n")]);
-    let host = support::builder().package("Eval").build().expect("a host");
-    host.create_master(std::slice::from_ref(&package.folder)).unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(host.console("eval 1 + 1"), "2");
-}
-
-#[test]
 fn a_builder_loads_its_packages_with_any_other_modules() {
     let package = Package::new("Tale", &[("Hero.uc", HERO_TEXT)]);
     let host = support::builder().scripts(&[&package.folder]).build().expect("a host");
@@ -400,83 +390,6 @@ fn interdependent_packages_and_plugins_load_in_order_and_reload_together() {
     let report = host.reload_changed(&modules).expect("a Master");
     assert!(matches!(report.outcome, Outcome::RolledBack { .. }), "{report}");
     assert_eq!(call(&host, elder, "Hurt", &[Value::I32(2)]), Some(Value::I32(67)));
-}
-
-#[test]
-fn the_console_evaluates_expressions_and_statements_and_completes_names() {
-    let package = Package::tale();
-    let host = host(&package);
-    let hero = spawn(&host, HERO);
-    let name = host.objects().name_of(hero).expect("it has a name");
-    let classes = host.types().dynamic_classes();
-    for (text, answer) in [
-        ("1 + 2 * 3", "7"),
-        ("Max(2, 3)", "3"),
-        (&*format!("Hero'{name}'.Health"), "100"),
-        (&format!("Hero'{name}'.Hurt(30)"), "70"),
-        (&format!("Hero'{name}'.Title = \"Queen\";"), "done"),
-        (&format!("Hero'{name}'.Title"), "Queen"),
-    ] {
-        assert_eq!(host.console(&format!("eval {text}")), answer, "{text}");
-    }
-    assert_eq!(get(&host, hero, "Title"), Value::Text("Queen".into()));
-    let wrong = host.console(&format!("eval Hero'{name}'.Healht"));
-    assert!(wrong.contains(&format!("1 | Hero'{name}'.Healht")), "only the input is shown: {wrong}");
-    let wrong = host.console("eval Hero'Hero_1'.Hurt(");
-    assert!(wrong.contains("eval:1:") && !wrong.contains("return"), "{wrong}");
-    assert_eq!(host.types().dynamic_classes(), classes, "evaluation leaves no class");
-    assert_eq!(host.complete(&format!("eval Hero'{name}'.Heal")), [format!("eval Hero'{name}'.Health")]);
-    assert!(host.complete("eval Hero'Her").contains(&format!("eval Hero'{name}")));
-    let completed = host.complete("eval Mi");
-    assert!(
-        completed.iter().any(|line| line.eq_ignore_ascii_case("eval min")),
-        "a function of a library: {completed:?}"
-    );
-    assert!(host.complete("eval Fancy").contains(&"eval FancyCube".to_owned()));
-}
-
-#[test]
-fn declarations_of_a_package_are_listed_like_a_modules() {
-    let package = Package::tale();
-    let host = host(&package);
-    let declared = host.types().declared_by("Tale").expect("it is loaded");
-    let hero = declared.classes.iter().find(|class| class.path == HERO).expect("declared");
-    assert_eq!(hero.base, "/Script/Engine.Actor");
-    let ticks = hero.functions.iter().find(|function| function.name == "receive_tick").expect("declared");
-    assert_eq!(ticks.overrides, "/Script/Engine.Actor:receive_tick");
-    let modules = host.modules();
-    let module = modules.iter().find(|module| module.name == "Tale").expect("a module");
-    assert_eq!(module.generation, 1);
-    let checked = support::builder().check_scripts(&[&package.folder]).expect("natives");
-    let error = checked[0].declared.as_ref().expect_err("the plugin is not there").clone();
-    assert!(error.contains("MagicCube"), "{error}");
-    package.remove("FancyCube.uc");
-    let checked = support::builder().check_scripts(&[&package.folder]).expect("natives");
-    assert_eq!((checked[0].files, checked[0].declared.as_ref().map(|found| found.classes.len())), (1, Ok(1)));
-}
-
-#[test]
-fn a_check_reports_errors_of_all_files_in_a_broken_package() {
-    let tale = Package::new(
-        "Tale",
-        &[("Hero.uc", "class Hero extends Actor;\nvar ;\n"), ("Foe.uc", "class Foe extends Nowhere;")],
-    );
-    let song = Package::new("Song", &[("Bard.uc", "class Bard extends Hero;"), ("Lute.uc", &lines_with_errors(300))]);
-    let checked = support::builder().check_scripts(&[&tale.folder, &song.folder]).expect("natives");
-    let errors: Vec<_> = checked.iter().map(|found| found.declared.clone().expect_err("errors")).collect();
-    assert!(errors[0].contains("Tale/Hero.uc:2") && errors[0].contains("class `Nowhere`"), "{}", errors[0]);
-    let named = "the class `Hero` is declared by the package `Tale`, which has errors";
-    assert!(errors[1].contains(named), "{}", errors[1]);
-    assert!(
-        errors[1].ends_with("101 more messages in 1 files, 101 of them errors: correct those above first"),
-        "{}",
-        errors[1]
-    );
-}
-
-fn lines_with_errors(count: usize) -> String {
-    let lines = (0..count).map(|at| format!("\tUnknown{at} = 1;\n"));
-    format!("class Lute extends Actor;\nfunction F()\n{{\n{}}}\n", lines.collect::<String>())
 }
 
 /// Returns the lines of the world digest that contain the number of known classes, and the number of packages with code.
