@@ -33,13 +33,7 @@ pub(crate) fn run(args: &Args) -> Result<bool> {
     let begun = Instant::now();
     let dir = tempfile::tempdir().context("could not make a folder for the builds")?;
     let keys = keys(&args.sources)?;
-    let survey = Survey {
-        args,
-        dir: dir.path(),
-        store: Store::at(&args.store),
-        keys: &keys,
-        neighbor: build(&args.sources.join("neighbor"), None, 0, dir.path()),
-    };
+    let survey = Survey { args, dir: dir.path(), store: Store::at(&args.store), keys: &keys };
     let mut left = VecDeque::new();
     for row in &chosen {
         let is_known = || is_current(row, survey.store.get(&row.name).as_ref(), &keys[&*row.name], args.reloads);
@@ -75,17 +69,20 @@ struct Survey<'a> {
     dir: &'a Path,
     store: Store,
     keys: &'a BTreeMap<&'static str, Key>,
-    neighbor: Result<PathBuf, String>,
 }
 
 impl Survey<'_> {
     /// Runs these rows, several of them at the same time. Returns the errors of all rows.
     fn all(&self, left: VecDeque<&'static Row>) -> Vec<String> {
+        if left.is_empty() {
+            return Vec::new();
+        }
+        let neighbor = build(&self.args.sources.join("neighbor"), None, 0, self.dir);
         let (left, faults) = (Mutex::new(left), Mutex::new(Vec::new()));
         let next = || left.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
         let run = || {
             while let Some(row) = next() {
-                let found = self.one(row).unwrap_or_else(|error| vec![format!("{}: {error:#}", row.name)]);
+                let found = self.one(row, &neighbor).unwrap_or_else(|error| vec![format!("{}: {error:#}", row.name)]);
                 faults.lock().unwrap_or_else(PoisonError::into_inner).extend(found);
             }
         };
@@ -94,7 +91,7 @@ impl Survey<'_> {
     }
 
     /// Runs a row in every mode, and stores the result. Returns the errors of the row.
-    fn one(&self, row: &Row) -> Result<Vec<String>> {
+    fn one(&self, row: &Row, neighbor: &Result<PathBuf, String>) -> Result<Vec<String>> {
         let begun = Instant::now();
         let mut record = Record {
             row: row.name.clone(),
@@ -106,7 +103,7 @@ impl Survey<'_> {
         };
         let built: Result<Vec<_>, String> =
             TAGS.into_iter().map(|tag| build(&self.args.sources, Some(&row.name), tag, self.dir)).collect();
-        match (&built, &self.neighbor) {
+        match (&built, neighbor) {
             (Ok(libraries), Ok(neighbor)) => {
                 for mode in modes(row) {
                     record.outcomes.insert(mode, self.host(row, mode, libraries, neighbor)?);
