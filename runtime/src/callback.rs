@@ -42,7 +42,7 @@ impl Site {
     pub(crate) fn name_newest<'a>(sites: impl Iterator<Item = &'a mut Self>, name: &'static str) {
         match sites.max_by_key(|site| site.number) {
             Some(site) => site.name = Some(name),
-            None => tracing::warn!(name, "no callback is named: `named` follows `ticker`, `on_event` and the like"),
+            None => log!(WARN, name, "no callback is named: `named` follows `ticker`, `on_event` and the like"),
         }
     }
 
@@ -282,7 +282,7 @@ impl<C> Drop for Guarded<C> {
     fn drop(&mut self) {
         let code = self.0.take();
         if let Err(message) = panic_guard::caught(|| drop(code)) {
-            panic_guard::log(|| tracing::error!(message, "a value owned by a callback panicked when it was dropped"));
+            log!(ERROR, message, "a value owned by a callback panicked when it was dropped");
         }
     }
 }
@@ -321,15 +321,13 @@ pub(crate) fn let_go<C>(host: HostId, callbacks: impl IntoIterator<Item = Regist
     for Registered { code, site } in callbacks {
         let handles = handles_that_go(host, || drop_caught(Registered { code, site }));
         if handles != 0 {
-            let log = || {
-                tracing::warn!(
-                    callback = %site,
-                    handles,
-                    "a callback owned a handle to its own host: without this end, neither would have been dropped; use \
-                     the handle that is passed to it, or let it own the result of `downgrade`"
-                );
-            };
-            panic_guard::log(log);
+            log!(
+                WARN,
+                callback = %site,
+                handles,
+                "a callback owned a handle to its own host: without this end, neither would have been dropped; use \
+                 the handle that is passed to it, or let it own the result of `downgrade`"
+            );
         }
     }
 }
@@ -337,9 +335,7 @@ pub(crate) fn let_go<C>(host: HostId, callbacks: impl IntoIterator<Item = Regist
 /// Drops a callback with its captures. The caller must hold no lock, because destructors of captures may call this module again.
 pub(crate) fn drop_caught<C>(Registered { code, site }: Registered<C>) {
     if let Err(message) = panic_guard::caught(|| drop(code)) {
-        panic_guard::log(
-            || tracing::error!(callback = %site, message, "a value owned by a callback panicked when it was dropped"),
-        );
+        log!(ERROR, callback = %site, message, "a value owned by a callback panicked when it was dropped");
     }
 }
 

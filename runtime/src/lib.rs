@@ -7,6 +7,9 @@
 //! The thread that builds the runtime is the game thread. The compiler prevents moving the runtime to another thread. Plugins are native
 //! code. The ABI boundary limits the effects of mistakes in plugins, but does not protect against malicious plugins.
 
+#[macro_use(log)]
+extern crate alcedo_base;
+
 // Modules of the lower-level crates, under the names that this crate uses.
 use alcedo_base::{boundary, cells, epoch, escape, game_thread, handles, id_table, panic_guard};
 use alcedo_reflect as object;

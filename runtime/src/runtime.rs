@@ -45,7 +45,6 @@ use crate::load::module::master::MasterModule;
 use crate::native::net::NetStructs;
 use crate::native::{DestroyHook, Ticker};
 use crate::object::natives::World;
-use crate::panic_guard;
 use crate::reload::report::ReloadReport;
 use crate::reload::requests::{ReloadScope, Request};
 use crate::reload::watch::FileWatch;
@@ -143,13 +142,13 @@ impl Runtime {
             agent.send_end(Vec::new());
         }
         if self.inner.loads.master().is_some() {
-            panic_guard::log(|| tracing::debug!("the runtime is dropped with a living Master: unloading it"));
+            log!(DEBUG, "the runtime is dropped with a living Master: unloading it");
             let _left = master::unload(&self.inner.core, &self.inner.loads);
         }
         self.inner.end_unloads();
         let slims = self.inner.loads.registry.close(self.inner.loads.policy().shutdown);
         for left in slims.left {
-            panic_guard::log(|| tracing::warn!(left, "the runtime was dropped, and not all of it could be ended"));
+            log!(WARN, left, "the runtime was dropped, and not all of it could be ended");
         }
         self.inner.let_go();
     }

@@ -83,14 +83,11 @@ struct Watching {
 impl Watching {
     fn run(mut self, callback: &dyn Fn(Result<UnloadTicket, ContextError>)) {
         loop {
-            // Catches a panic of the callback, of a listener or of a log subscriber.
+            // Catches a panic of the callback or of a listener.
             match panic_guard::caught(|| self.replace_once(callback)) {
                 Ok(true) => {}
                 Ok(false) => return,
-                Err(message) => {
-                    let slim = &self.slim;
-                    panic_guard::log(|| tracing::error!(%slim, message, "the watch panicked; the watch continues"));
-                }
+                Err(message) => log!(ERROR, slim = %self.slim, message, "the watch panicked; the watch continues"),
             }
         }
     }

@@ -227,6 +227,26 @@ fn product_code_opens_files_by_one_helper() {
     assert!(wrong.is_empty(), "use `alcedo_sys::plain_file`:\n{}", wrong.join("\n"));
 }
 
+/// Requires that host crates log by `log!`, which catches the panic of a log subscriber. Only its two definitions use a macro of `tracing`.
+#[test]
+fn product_code_logs_by_one_macro() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let rooms = "src alcedo/src base/src dll-bind/src engine/src reflect/src script/src sys/src uc/src zcall/src";
+    let is_macro = |word: &str| ["trace", "debug", "info", "warn", "error", "event"].contains(&word);
+    let is_bare = |line: &str| {
+        let mut words = line.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
+        line.contains("tracing::") && !line.trim_start().starts_with("//") && words.any(is_macro)
+    };
+    let mut found = BTreeSet::new();
+    for (path, source) in source_files(root, rooms.split_whitespace()) {
+        if source.lines().any(is_bare) {
+            found.insert(path);
+        }
+    }
+    let definitions = ["base/src/panic_guard.rs", "sys/src/lib.rs"];
+    assert_eq!(found, definitions.map(str::to_owned).into(), "use `log!`");
+}
+
 /// Checks that adding a kind of reference changes at most these files. `file_value.rs` lists the names of kinds in saved worlds. A kind
 /// that is missing in `file_value.rs` is saved as a string.
 #[test]

@@ -131,6 +131,18 @@ fn uses_at_the_end_of_a_module_are_logged() {
 }
 
 #[test]
+fn a_log_subscriber_that_panics_interrupts_neither_a_load_nor_a_frame() {
+    let log = support::record(TARGET);
+    log.fail();
+    let host = host(PermissionPolicy::Report);
+    host.create_master(&[modest(&["network"])]).expect("its undeclared import is only reported");
+    host.calls().call("ex:/modest.start_thread", &[]).expect("the call succeeds");
+    host.tick(Budget::frame());
+    let lines = log.take();
+    assert!(lines.contains("it imports `bind`") && lines.contains("it called `pthread_create`"), "{lines}");
+}
+
+#[test]
 fn later_uses_of_slims_are_logged_once_at_a_safe_point() {
     let log = support::record(TARGET);
     let host = host(PermissionPolicy::Report);

@@ -1,6 +1,6 @@
-//! Panic guard for code that does not belong to the runtime: host callbacks, resolvers and implementations of module calls. The guard also
-//! drops the panic payload, because this drop may panic again. Outside the guard, such a second panic would interrupt an operation of the
-//! runtime.
+//! Panic guard for code that does not belong to the runtime: host callbacks, log subscribers, resolvers and implementations of module
+//! calls. The guard also drops the panic payload, because this drop may panic again. Outside the guard, such a second panic would interrupt
+//! an operation of the runtime.
 
 use std::any::Any;
 use std::fmt::Display;
@@ -28,14 +28,32 @@ pub fn caught<T>(code: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(code)).map_err(message_of)
 }
 
-/// Runs code that logs. If a log subscriber panics, its message is lost, and the caller continues.
+/// Runs code that calls a log subscriber. If the subscriber panics, its message is lost, and the caller continues.
+#[cold]
+pub fn log(log: impl FnOnce()) {
+    let _lost = caught(log);
+}
+
+/// Logs a line with the fields and the message of `tracing::event!`. If the log subscriber panics, the line is lost, and the caller
+/// continues. Evaluates no field if the level is disabled.
 ///
 /// # Examples
 /// ```
-/// alcedo_base::panic_guard::log(|| panic!("a subscriber fails"));
+/// let error = "the disk is full";
+/// alcedo_base::log!(WARN, %error, "a world was not saved");
+/// alcedo_base::log!(target: "alcedo::script", INFO, "{error}");
 /// ```
-pub fn log(log: impl FnOnce()) {
-    let _lost = caught(log);
+#[macro_export]
+macro_rules! log {
+    (target: $target:expr, $level:ident, $($line:tt)+) => {
+        // If all levels are off, as without a subscriber, `tracing` may forward the line to the crate `log`.
+        if tracing::level_filters::LevelFilter::current().into_level().is_none_or(|max| tracing::Level::$level <= max) {
+            $crate::panic_guard::log(|| tracing::event!(target: $target, tracing::Level::$level, { $($line)+ }));
+        }
+    };
+    ($level:ident, $($line:tt)+) => {
+        $crate::log!(target: module_path!(), $level, $($line)+)
+    };
 }
 
 /// Formats a value of a foreign type and drops the value. The panic guard covers both steps.
@@ -88,11 +106,66 @@ fn discard(mut payload: Box<dyn Any + Send>) {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+    use std::fmt::Debug;
     use std::panic::panic_any;
-    use std::sync::Arc;
     use std::sync::atomic::{AtomicU32, Ordering};
+    use std::sync::{Arc, Mutex};
+
+    use tracing::field::Field;
+    use tracing::level_filters::LevelFilter;
+    use tracing::span::{Attributes, Id, Record};
+    use tracing::{Event, Metadata, Subscriber};
 
     use super::{MOST_PAYLOADS, caught};
+
+    /// Log subscriber that panics at each line, after it has recorded the line. Accepts no level below `INFO`.
+    #[derive(Clone, Default)]
+    struct Panicking(Arc<Mutex<String>>);
+
+    impl Subscriber for Panicking {
+        fn enabled(&self, _: &Metadata<'_>) -> bool {
+            true
+        }
+
+        fn max_level_hint(&self) -> Option<LevelFilter> {
+            Some(LevelFilter::INFO)
+        }
+
+        fn new_span(&self, _: &Attributes<'_>) -> Id {
+            Id::from_u64(1)
+        }
+
+        fn record(&self, _: &Id, _: &Record<'_>) {}
+
+        fn record_follows_from(&self, _: &Id, _: &Id) {}
+
+        fn event(&self, event: &Event<'_>) {
+            let mut line = format!("{} {}", event.metadata().level(), event.metadata().target());
+            event.record(&mut |field: &Field, value: &dyn Debug| line += &format!(" {field}={value:?}"));
+            *self.0.lock().expect("no panic") += &(line + "\n");
+            panic!("a subscriber fails");
+        }
+
+        fn enter(&self, _: &Id) {}
+
+        fn exit(&self, _: &Id) {}
+    }
+
+    #[test]
+    fn a_line_keeps_its_fields_and_loses_the_panic_of_its_subscriber() {
+        let (subscriber, evaluated) = (Panicking::default(), Cell::new(0));
+        let count = || evaluated.replace(evaluated.get() + 1);
+        tracing::subscriber::with_default(subscriber.clone(), || {
+            let name = "a";
+            log!(WARN, %name, count = count(), "begins {name}");
+            log!(target: "elsewhere", INFO, sizes = ?[1, 2], "ends {}", count());
+            log!(DEBUG, count = count(), "is disabled");
+        });
+        let expected = "WARN alcedo_base::panic_guard::tests message=begins a name=a count=0\n\
+                        INFO elsewhere message=ends 1 sizes=[1, 2]\n";
+        assert_eq!((subscriber.0.lock().expect("no panic").as_str(), evaluated.get()), (expected, 2));
+    }
 
     /// Payload whose drop panics with a new payload. `.0` is the number of further payloads.
     struct Bomb(u32, Arc<AtomicU32>);

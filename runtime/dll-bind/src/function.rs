@@ -261,7 +261,7 @@ impl Import {
             found => {
                 let error = found.err().map(|error| error.to_string()).unwrap_or_default();
                 let (library, function) = (library.name(), &self.name);
-                tracing::warn!(library, function, error, "a function was not bound: calls of it do nothing");
+                alcedo_base::log!(WARN, library, function, error, "a function was not bound: calls of it do nothing");
                 None
             }
         });

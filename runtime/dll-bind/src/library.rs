@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use alcedo_base::cells::RefCell;
+use alcedo_base::log;
 use alcedo_sys::{OwnFolder, UserLibrary};
 
 use crate::shape::Layouts;
@@ -131,7 +132,7 @@ impl UserCode {
         let library = match unsafe { UserLibrary::open(&self.0.path, name) } {
             Ok(library) => Some(library),
             Err(error) => {
-                tracing::warn!(library = name, %error, "a library was not bound: calls of its functions do nothing");
+                log!(WARN, library = name, %error, "a library was not bound: calls of its functions do nothing");
                 None
             }
         };

@@ -4,6 +4,7 @@
 //! Frames perform no lookups by name. Objects are listed by class. The lists are refreshed after objects are created or destroyed. For each
 //! class, one call across the ABI boundary ticks all objects of the class.
 
+use alcedo_base::log;
 use alcedo_runtime::host::{BatchFunction, ClassList, TypedProperty};
 use alcedo_runtime::native::{Class, Natives, This};
 use alcedo_runtime::{CallError, Error, ObjectHandle, Runtime};
@@ -17,7 +18,7 @@ pub(crate) fn drive(natives: Natives) -> Natives {
         Some(frame) => Frame::tick(frame, runtime, seconds),
         None => match Frame::new(runtime) {
             Ok(frame) => cached.insert(frame).tick(runtime, seconds),
-            Err(error) => tracing::warn!(%error, "nothing ticks"),
+            Err(error) => log!(WARN, %error, "nothing ticks"),
         },
     };
     natives.ticker(tick).before_destroy(end_play)
@@ -79,7 +80,7 @@ impl Frame {
         for (tick, list) in [(&self.actor_tick, &self.actors), (&self.component_tick, &self.components)] {
             match tick.call_list(list.list(), (seconds,)) {
                 Ok(report) => runtime.objects().log_failures(tick.name(), &report),
-                Err(error) => tracing::warn!(%error, "a tick was not done"),
+                Err(error) => log!(WARN, %error, "a tick was not done"),
             }
         }
     }

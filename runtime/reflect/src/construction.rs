@@ -15,6 +15,7 @@ use std::rc::Rc;
 use alcedo_abi::kinds::class_flags;
 use alcedo_base::boundary::{CallError, catch_panics_as};
 use alcedo_base::handles::{Name, ObjectHandle};
+use alcedo_base::log;
 
 use crate::World;
 use crate::body::Body;
@@ -251,7 +252,7 @@ fn end(world: &World, hooks: &dyn ConstructionHooks, object: ObjectHandle, class
         Ok::<_, StepError>(())
     }) {
         let object = world.objects.display(object);
-        tracing::error!(%object, message = error.into_facts().message, "ending a conjugate panicked; the object goes all the same");
+        log!(ERROR, %object, message = error.into_facts().message, "ending a conjugate panicked; the object goes all the same");
     }
     if let Some(class) = class.filter(|class| class.cdo.get() == object) {
         class.cdo.set(ObjectHandle::NONE);
@@ -287,7 +288,7 @@ fn notify_end<'c>(world: &World, object: ObjectHandle, classes: impl Iterator<It
             let class = class.short_path();
             let message = error.into_facts().message;
             let object = world.objects.display(object);
-            tracing::error!(%object, class, message, "`begin_destroy` panicked; the object goes all the same");
+            log!(ERROR, %object, class, message, "`begin_destroy` panicked; the object goes all the same");
         }
     }
 }

@@ -198,7 +198,7 @@ impl Machine {
         if let Some(more) = self.frames.depth().checked_sub(LOGGED).filter(|more| *more != 0) {
             stack.push_str(&format!("\n    … {more} more"));
         }
-        tracing::warn!(target: "alcedo::script", "{message}{}{stack}", times(count));
+        alcedo_base::log!(target: "alcedo::script", WARN, "{message}{}{stack}", times(count));
     }
 }
 

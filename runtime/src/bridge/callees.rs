@@ -194,7 +194,7 @@ pub(crate) fn answer_of(called: Called) -> DirectAnswer {
 #[inline(never)]
 pub(crate) fn clean_up(core: &Core, height: usize) {
     if let Err(message) = caught(|| core.red.clean_up(height)) {
-        tracing::error!(message, "work queued until the end of a plugin call panicked");
+        log!(ERROR, message, "work queued until the end of a plugin call panicked");
     }
 }
 

@@ -154,7 +154,7 @@ impl Drop for ModuleFunction {
         // SAFETY: as for a call. The number is not used after this drop.
         let dropped = self.code.enter(&self.name, |failure| unsafe { (self.drop.0)(self.number, failure) });
         if let Err(error) = dropped {
-            tracing::error!(module = &*self.code.gate.tag().name, name = self.name, %error, "a function of a resolver was not dropped");
+            log!(ERROR, module = &*self.code.gate.tag().name, name = self.name, %error, "a function of a resolver was not dropped");
         }
     }
 }

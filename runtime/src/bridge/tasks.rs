@@ -32,7 +32,6 @@ use crate::handles::{ModuleId, ObjectHandle};
 use crate::lease::{LeaseKind, Leases};
 use crate::logs;
 use crate::object::World;
-use crate::panic_guard;
 use crate::unheard;
 
 use inbox::Message;
@@ -387,7 +386,7 @@ impl Tasks {
                     // is removed.
                     match self.gate(posted.module) {
                         Ok(gate) => self.store.borrow_mut().take_post(gate, posted, world),
-                        Err(error) => tracing::error!(%error, place = %posted.place, "a posted closure is lost"),
+                        Err(error) => log!(ERROR, %error, place = %posted.place, "a posted closure is lost"),
                     }
                 }
             }
@@ -423,9 +422,7 @@ impl Tasks {
             let tag = gate.tag();
             if let Some(count) = self.failures.note(tag.generation.0, &(&what, logs::location(error))) {
                 let times = times(count);
-                panic_guard::log(
-                    || tracing::error!(module = %tag.name, generation = %tag.generation, %error, "a {what} failed and ends{times}"),
-                );
+                log!(ERROR, module = %tag.name, generation = %tag.generation, %error, "a {what} failed and ends{times}");
                 unheard::print(&format_args!("a {what} failed and ends{times}: {error}"));
             }
         }
@@ -442,7 +439,7 @@ impl Tasks {
             Ok(())
         });
         if let Err(error) = ran {
-            panic_guard::log(|| tracing::error!(%error, "a closure that the host posted failed"));
+            log!(ERROR, %error, "a closure that the host posted failed");
             unheard::print(&format_args!("a closure that the host posted failed: {error}"));
         }
     }
@@ -491,9 +488,7 @@ struct DropFailed {
 impl DropFailed {
     fn log(&self) {
         let (tag, error, what) = (self.gate.tag(), &self.error, &self.what);
-        panic_guard::log(
-            || tracing::error!(module = %tag.name, generation = %tag.generation, %error, "values held by a {what} failed to drop"),
-        );
+        log!(ERROR, module = %tag.name, generation = %tag.generation, %error, "values held by a {what} failed to drop");
         unheard::print(&format_args!("values held by a {what} failed to drop: {error}"));
     }
 }

@@ -181,7 +181,7 @@ impl Builder {
             self.watchdog.get_or_insert(HANG);
             // The host may have armed the guard in `main` already.
             if let Err(error) = crate::crash_guard::arm_if_supervised() {
-                tracing::debug!(%error, "the crash guard is not armed here");
+                log!(DEBUG, %error, "the crash guard is not armed here");
             }
         }
         let core = with_last_serial(self.last_serial.unwrap_or(u32::MAX), Core::new)

@@ -237,7 +237,7 @@ impl Finalizer {
         let turn = desk.turn;
         drop(desk);
         if let Err(error) = self.spawn(turn) {
-            tracing::error!(%error, "no thread takes over from a finalizer that hangs: plugin parts wait from now on");
+            log!(ERROR, %error, "no thread takes over from a finalizer that hangs: plugin parts wait from now on");
         }
     }
 
@@ -304,7 +304,7 @@ impl Drop for Finalizer {
         while !thread.is_finished() {
             if Instant::now() >= until {
                 let running = lock(&self.desk).running.as_ref().map(Running::name);
-                tracing::error!(running, "the host ends without the finalizer thread, which does not return");
+                log!(ERROR, running, "the host ends without the finalizer thread, which does not return");
                 return;
             }
             std::thread::sleep(Duration::from_millis(1));

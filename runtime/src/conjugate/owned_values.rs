@@ -247,7 +247,7 @@ impl OwnedValues {
         self.flush_all();
         let gone = self.stock.borrow_mut().forget(modules);
         for count in &gone {
-            tracing::warn!(module = count.module, generation = count.generation, "never dropped: {count}");
+            log!(WARN, module = count.module, generation = count.generation, "never dropped: {count}");
         }
     }
 

@@ -18,7 +18,6 @@ use super::stream::{Stream, connect};
 use crate::cells::RefCell;
 use crate::error::Error;
 use crate::load::context::event::{ContextEvent, ContextEventKind};
-use crate::panic_guard;
 use crate::poster::Poster;
 use crate::reload::requests::ReloadScope;
 use crate::runtime::Runtime;
@@ -142,9 +141,7 @@ fn read_requests(from: &mut Stream, orders: &Sender<ToHost>, poster: &Poster) {
             Ok(Some(order)) => order,
             Ok(None) => break,
             Err(error) => {
-                panic_guard::log(
-                    || tracing::error!(%error, "`alcedo dev` sent an unreadable message: the link and this host are ended"),
-                );
+                log!(ERROR, %error, "`alcedo dev` sent an unreadable message: the link and this host are ended");
                 let _ended = from.shutdown(Shutdown::Both);
                 break;
             }
@@ -163,7 +160,7 @@ fn read_requests(from: &mut Stream, orders: &Sender<ToHost>, poster: &Poster) {
     if orders.send(ToHost::End).is_ok() && poster.post(|_runtime| {}) {
         std::thread::sleep(GRACE);
         if poster.post(|_runtime| {}) {
-            panic_guard::log(|| tracing::error!("`alcedo dev` has ended and this host has not: ending it"));
+            log!(ERROR, "`alcedo dev` has ended and this host has not: ending it");
             std::process::exit(1);
         }
     }

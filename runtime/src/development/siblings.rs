@@ -30,7 +30,7 @@ pub fn sibling_libraries(program: &Path) -> Vec<PathBuf> {
         let missing = missing_sources(library);
         if let Some(sources) = &missing {
             let (library, sources) = (library.display(), sources.display());
-            tracing::warn!("{library} is left out, since its sources in {sources} are gone: delete the file, or build its plugin again");
+            log!(WARN, "{library} is left out, since its sources in {sources} are gone: delete the file, or build its plugin again");
         }
         missing.is_none()
     });

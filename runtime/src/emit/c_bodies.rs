@@ -95,7 +95,8 @@ pub(crate) fn attach(_core: &Core, _leases: Option<&Arc<Leases>>, decl: &mut Cla
 
 fn warn(decl: &ClassDecl, library: &str) {
     let class = format!("{}.{}", decl.package, decl.name);
-    tracing::warn!(
+    log!(
+        WARN,
         class,
         library,
         "a class was not bound: this host calls no C libraries (`Builder::user_code`), so calls of its functions do nothing"

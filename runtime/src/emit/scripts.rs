@@ -109,7 +109,7 @@ pub(super) fn declare(
 ) -> Result<Vec<Rc<Class>>, EmitError> {
     let mut checked = check(&core.world.types, package, &HashMap::new())?;
     if !checked.warnings.is_empty() {
-        tracing::warn!(package = package.name, "{}", checked.warnings);
+        log!(WARN, package = package.name, "{}", checked.warnings);
     }
     let unlinked = |errors: Vec<alcedo_script::CompileError>| {
         let errors: Vec<_> = errors.iter().map(|error| format!("error: {error}")).collect();

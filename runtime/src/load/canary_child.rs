@@ -124,7 +124,7 @@ fn load(
     before.map_or(Ok(()), |before| check_uses(path, &before.uses()))?;
     begins(CanaryStep::Registering);
     let words = registration(core, library.described(), name)?;
-    tracing::trace!(name, words, "a module declares");
+    log!(TRACE, name, words, "a module declares");
     // Leaves the image mapped, because a canary does not test unloads.
     library.park();
     Ok(())

@@ -237,14 +237,14 @@ fn run_late<C: DeclaredClass>(hook: Hook<C>, part: &PartCell<C>, this: This<'_, 
     match panic_guard::caught(|| (hook.try_run)(part, this)) {
         Ok(ended) => log_failure::<C>(ended),
         Err(message) => {
-            tracing::error!(class = C::PATH, message, "`begin_destroy` panicked; the object is destroyed anyway");
+            log!(ERROR, class = C::PATH, message, "`begin_destroy` panicked; the object is destroyed anyway");
         }
     }
 }
 
 fn log_failure<C: Class>(ended: Option<Result<(), CallError>>) {
     if let Some(Err(error)) = ended {
-        tracing::error!(class = C::PATH, %error, "`begin_destroy` failed; the object is destroyed anyway");
+        log!(ERROR, class = C::PATH, %error, "`begin_destroy` failed; the object is destroyed anyway");
     }
 }
 

@@ -120,7 +120,7 @@ impl<C> Drop for PartCell<C> {
         let drop_fields = || unsafe { ManuallyDrop::drop(part) };
         if let Err(message) = panic_guard::caught(drop_fields) {
             let class = std::any::type_name::<C>();
-            tracing::error!(class, message, "the Rust fields of an object panicked when they were dropped");
+            log!(ERROR, class, message, "the Rust fields of an object panicked when they were dropped");
         }
     }
 }

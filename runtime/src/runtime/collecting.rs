@@ -133,10 +133,10 @@ impl Runtime {
                     self.note_collected(Collected { objects, slices: 1 });
                 }
                 Err(error @ Error::NotASafePoint { .. }) => {
-                    tracing::debug!(%error, "a collection waits for the next safe point");
+                    log!(DEBUG, %error, "a collection waits for the next safe point");
                 }
                 Err(Error::Call(CallError::ReentrantBorrow { .. })) => core.collection.request(Requested::Whole),
-                Err(error) => tracing::error!(%error, "a collection was aborted"),
+                Err(error) => log!(ERROR, %error, "a collection was aborted"),
             },
             // Starts another collection after the current sweep, because this sweep keeps objects that became unreachable after the mark.
             Some(Requested::InSlices) if core.world.objects.is_sweeping() => {
@@ -160,7 +160,7 @@ impl Runtime {
             Err(error) => {
                 self.inner.slicing.set(false);
                 core.collection.swept.set(0);
-                tracing::error!(%error, "an incremental collection was aborted");
+                log!(ERROR, %error, "an incremental collection was aborted");
             }
         }
     }

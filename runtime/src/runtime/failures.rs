@@ -17,7 +17,7 @@ impl Objects<'_> {
         let key = (event, self.class_of(object), location(error));
         if let Some(count) = self.0.core().failures.note(self.0.generation(), &key) {
             let (object, times) = (self.describe(object), times(count));
-            tracing::warn!(event, %error, "an event of {object} failed{times}");
+            log!(WARN, event, %error, "an event of {object} failed{times}");
             unheard::print(&format_args!("the event {event} of {object} failed{times}: {error}"));
         }
     }

@@ -78,7 +78,7 @@ impl Runtime {
     /// ```
     pub fn tick(&self, budget: Budget) {
         if let Err(error) = self.may_tick() {
-            tracing::warn!(%error, "a tick was not done");
+            log!(WARN, %error, "a tick was not done");
             return;
         }
         if let Some(agent) = self.inner.agent.get() {
@@ -181,7 +181,7 @@ impl Runtime {
             return;
         }
         if !core.red.hot().stack().is_here() {
-            tracing::warn!("a safe point on the stack of a coroutine does nothing");
+            log!(WARN, "a safe point on the stack of a coroutine does nothing");
             return;
         }
         unended::end_kept();
@@ -211,15 +211,15 @@ impl Runtime {
         match requests::plan(&requested) {
             Some(Plan::Reload { libraries, scope, answers }) => match self.reload_for(&libraries, scope, answers) {
                 Ok(report) => self.inner.reloads.push(report),
-                Err(error) => tracing::error!(%error, "a requested reload was not done"),
+                Err(error) => log!(ERROR, %error, "a requested reload was not done"),
             },
             Some(Plan::Unload { moot }) => {
                 if moot != 0 {
-                    tracing::info!(moot, "requested reloads are moot: an unload of the Master was requested as well");
+                    log!(INFO, moot, "requested reloads are moot: an unload of the Master was requested as well");
                 }
                 match self.unload_master() {
                     Ok(unload) => self.inner.unloads.push(unload),
-                    Err(error) => tracing::error!(%error, "a requested unload was not done"),
+                    Err(error) => log!(ERROR, %error, "a requested unload was not done"),
                 }
             }
             None => {}

@@ -302,9 +302,9 @@ impl Watching {
             Verdict::Keep => {
                 self.next_return = None;
                 self.forget_copies();
-                tracing::info!(generation = self.generation, "the code was healthy for its window, and stays");
+                log!(INFO, generation = self.generation, "the code was healthy for its window, and stays");
             }
-            Verdict::Stuck => tracing::error!(reason, "the code is unhealthy, and no earlier library is known"),
+            Verdict::Stuck => log!(ERROR, reason, "the code is unhealthy, and no earlier library is known"),
             Verdict::Return(modules) => {
                 self.failed_returns = 0;
                 self.go_back(runtime, &modules, &reason);
@@ -317,14 +317,14 @@ impl Watching {
         self.next_return = None;
         let names: Vec<_> = modules.iter().map(|&at| name_of(&self.files[at])).collect();
         let names = names.join(", ");
-        tracing::warn!(reason, "the new code of {names} is unhealthy: the earlier code is loaded again");
+        log!(WARN, reason, "the new code of {names} is unhealthy: the earlier code is loaded again");
         let digests: Vec<_> = (0..self.files.len())
             .map(|at| if modules.contains(&at) { self.health.good(at) } else { self.health.runs(at) })
             .map(|digest| digest.map(str::to_owned))
             .collect();
         let outcome = self.reload(runtime, &digests, modules, Some((names.as_str(), reason)));
         if let Err(error) = &outcome {
-            tracing::error!(error, "the earlier code of {names} was not loaded again");
+            log!(ERROR, error, "the earlier code of {names} was not loaded again");
             let delay = LONG_RETRY * (1_u32 << self.failed_returns.min(MOST_DOUBLINGS));
             self.failed_returns += 1;
             self.next_return = Some((self.start.elapsed() + delay, modules.to_vec(), reason.to_owned()));
@@ -365,7 +365,7 @@ impl Watching {
                 self.health.committed(self.start.elapsed(), &changed, &digests);
             }
             Err(reason) => {
-                tracing::warn!(reason, "the changed files were not loaded, and the old code continues");
+                log!(WARN, reason, "the changed files were not loaded, and the old code continues");
                 self.health.refused(&changed, &digests, &reason, is_uncopied);
             }
         }
@@ -383,7 +383,7 @@ impl Watching {
             self.slots[at] = located.as_ref().map(|(slot, _)| *slot);
             let Some((slot, module)) = located else {
                 if self.health.runs(at).is_some() {
-                    tracing::warn!("{} is absent from the Master, and is not loaded", self.files[at].display());
+                    log!(WARN, "{} is absent from the Master, and is not loaded", self.files[at].display());
                 }
                 found.push(None);
                 continue;
@@ -425,7 +425,7 @@ impl Watching {
             let Some((digest, bytes)) = other.as_ref().or(watched.filter(|_| is_watched)) else { continue };
             if ImageFile::from_bytes(file, bytes.clone()).is_ok_and(|read| read.digest() == image) {
                 if let Err(error) = self.keep(runtime, at, digest, bytes) {
-                    tracing::warn!(%error, "{} is not copied, so the host cannot return to it", file.display());
+                    log!(WARN, %error, "{} is not copied, so the host cannot return to it", file.display());
                 }
                 return digest.clone();
             }
@@ -433,7 +433,7 @@ impl Watching {
         if let Some(copy) = self.copies.iter().find(|copy| copy.image == Some(image)) {
             return copy.digest.clone();
         }
-        tracing::warn!("the file of the running {} was replaced, so the host cannot return to it", module.name());
+        log!(WARN, "the file of the running {} was replaced, so the host cannot return to it", module.name());
         format!("image:{image}")
     }
 
@@ -449,7 +449,7 @@ impl Watching {
             match plain_file::read(file, largest(runtime)) {
                 Ok(content) => bytes.push(content),
                 Err(error) => {
-                    tracing::warn!(%error, "{} cannot be read, so the old code continues", file.display());
+                    log!(WARN, %error, "{} cannot be read, so the old code continues", file.display());
                     return None;
                 }
             }
@@ -563,7 +563,7 @@ impl Watching {
             return;
         }
         if let Err(error) = fs::remove_file(path) {
-            tracing::warn!(%error, "{} belongs to a watch that has ended, and cannot be removed", path.display());
+            log!(WARN, %error, "{} belongs to a watch that has ended, and cannot be removed", path.display());
         }
     }
 
@@ -581,7 +581,7 @@ impl Watching {
             Ok(()) => self.written = Some((generation, self.health.clone())),
             Err(error) => {
                 self.next_write = now + RETRY;
-                tracing::warn!("the status cannot be written to {}: {error}; the next attempt follows", path.display());
+                log!(WARN, "the status cannot be written to {}: {error}; the next attempt follows", path.display());
             }
         }
     }

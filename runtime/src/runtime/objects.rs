@@ -114,7 +114,7 @@ impl Objects<'_> {
         match self.0.inner.core.end_object(object) {
             Ok(()) | Err(CallError::Stale { .. }) => {}
             Err(error) => {
-                tracing::warn!(object = %self.0.core().world.objects.display(object), %error, "an object was not destroyed");
+                log!(WARN, object = %self.0.core().world.objects.display(object), %error, "an object was not destroyed");
             }
         }
     }

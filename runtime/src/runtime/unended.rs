@@ -42,7 +42,8 @@ impl Drop for Runtimes {
 /// current thread, because no thread can start while another thread ends.
 fn log_warning(callbacks: String, folder: PathBuf) {
     let warn = move || {
-        tracing::warn!(
+        log!(
+            WARN,
             callbacks,
             folder = %folder.display(),
             "the thread of a runtime has ended and a handle to it is left, so the runtime was not ended: one of these callbacks \
@@ -51,12 +52,11 @@ fn log_warning(callbacks: String, folder: PathBuf) {
         );
     };
     if cfg!(windows) {
-        panic_guard::log(warn);
-        return;
+        return warn();
     }
     let (done, is_done) = channel();
     let thread = thread::Builder::new().name("alcedo-last-words".into()).spawn(move || {
-        panic_guard::log(warn);
+        warn();
         let _disconnected = done.send(());
     });
     if thread.is_ok() {
@@ -79,9 +79,7 @@ pub(super) fn end_kept() {
         for last in LAST.try_with(RefCell::take).unwrap_or_default() {
             // Catches the panic of a host that ends, because the caller is a different host.
             if let Err(message) = panic_guard::caught(|| drop(last)) {
-                panic_guard::log(|| {
-                    tracing::error!(message, "a host whose last handle a coroutine dropped panicked at its end")
-                });
+                log!(ERROR, message, "a host whose last handle a coroutine dropped panicked at its end");
             }
         }
     }

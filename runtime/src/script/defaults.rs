@@ -49,7 +49,7 @@ fn print(world: &World, owner: ObjectHandle, itself: ObjectHandle, named: Named<
         Named::Existing(name) => {
             let found = world.objects.find(ObjectHandle::NONE, name);
             if found.is_none() {
-                tracing::warn!(name, "`defaultproperties` names an object that is not there, so the property is none");
+                log!(WARN, name, "`defaultproperties` names an object that is not there, so the property is none");
             }
             found
         }

@@ -47,7 +47,7 @@ impl BackgroundUnloader {
             Err(error) => {
                 // Releases the lock, because a log subscriber may begin an unload.
                 drop(kept);
-                tracing::warn!(%error, "no thread for unloads: they continue when their tickets are polled");
+                log!(WARN, %error, "no thread for unloads: they continue when their tickets are polled");
             }
         }
     }
@@ -99,7 +99,7 @@ struct Round {
 impl Round {
     fn poll(self) {
         for ticket in self.tickets {
-            // Catches a panic of a log subscriber or a host callback, and continues with the next ticket.
+            // Catches a panic of a host callback, and continues with the next ticket.
             let polled = panic_guard::caught(|| {
                 let state = ticket.poll();
                 if !state.is_over() && self.park_after.is_some_and(|after| ticket.age() >= after) {
@@ -107,7 +107,7 @@ impl Round {
                 }
             });
             if let Err(message) = polled {
-                panic_guard::log(|| tracing::error!(message, "an unload panicked; it is polled again"));
+                log!(ERROR, message, "an unload panicked; it is polled again");
             }
         }
     }

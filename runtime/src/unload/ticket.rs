@@ -333,7 +333,7 @@ impl UnloadTicket {
     fn step(&self, status: &mut Status, event: StateChange) {
         match status.state.step(event) {
             Ok(state) => status.state = state,
-            Err(error) => tracing::error!(subject = self.shared.subject, %error, "an unload is out of order"),
+            Err(error) => log!(ERROR, subject = self.shared.subject, %error, "an unload is out of order"),
         }
     }
 

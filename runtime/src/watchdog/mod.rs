@@ -133,8 +133,7 @@ fn watch(limit: Duration, sources: &[Source], listeners: &Callbacks<Listener>, s
             match judge.check(begun.elapsed(), &ids) {
                 Verdict::Fine => {}
                 Verdict::Over { after } => {
-                    let seconds = after.as_secs_f64();
-                    panic_guard::log(|| tracing::info!(thread = source.thread, seconds, "what hung has returned"));
+                    log!(INFO, thread = source.thread, seconds = after.as_secs_f64(), "what hung has returned");
                 }
                 Verdict::Stuck { at, since } => report(&hang(source.thread, &activity, at, since), listeners),
             }
@@ -143,17 +142,14 @@ fn watch(limit: Duration, sources: &[Source], listeners: &Callbacks<Listener>, s
 }
 
 fn report(hang: &Hang, listeners: &Callbacks<Listener>) {
-    let log =
-        || tracing::error!(module = hang.module, function = hang.function, calls = hang.calls.join(" > "), "{hang}");
-    panic_guard::log(log);
+    log!(ERROR, module = hang.module, function = hang.function, calls = hang.calls.join(" > "), "{hang}");
     if listeners.is_empty() {
         unheard::print(hang);
     }
     listeners.each(|_priority, listener| {
         // Catches the panic of a listener, which would otherwise end the watchdog.
         if let Err(message) = panic_guard::caught(|| (listener.code)(hang)) {
-            let callback = &listener.site;
-            panic_guard::log(|| tracing::error!(message, %callback, "a listener of the watchdog panicked"));
+            log!(ERROR, message, callback = %listener.site, "a listener of the watchdog panicked");
         }
     });
 }

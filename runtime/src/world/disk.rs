@@ -33,8 +33,7 @@ pub(super) fn replace<T>(path: &Path, write: impl FnOnce(&mut File) -> Result<T,
     #[cfg(unix)]
     if let Err(error) = File::open(folder).and_then(|folder| folder.sync_all()) {
         let path = path.display();
-        let log = || tracing::warn!(%error, "{path} was saved, but its folder cannot be flushed to the disk");
-        crate::panic_guard::log(log);
+        log!(WARN, %error, "{path} was saved, but its folder cannot be flushed to the disk");
     }
     Ok(written)
 }

@@ -97,7 +97,7 @@ fn end_all(core: &Core, objects: &[ObjectHandle]) {
     for object in objects.iter().filter(|object| core.world.objects.is_alive(**object)) {
         if let Err(error) = catch_panics(|| core.end_object(*object)) {
             let object = core.world.objects.display(*object);
-            tracing::warn!(%object, %error, "a replaced object was not destroyed correctly");
+            log!(WARN, %object, %error, "a replaced object was not destroyed correctly");
         }
     }
 }

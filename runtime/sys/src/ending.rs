@@ -193,7 +193,7 @@ impl Ending {
             return true;
         }
         let Some((result, blocks_in_use)) = ledger.search_memory(self.policy.search, &self.path) else { return false };
-        crate::log_caught(|| tracing::debug!(image = ledger.label(), search = ?result, "memory was looked through"));
+        log!(DEBUG, image = ledger.label(), search = ?result, "memory was looked through");
         self.report.searches += 1;
         self.report.search_time += result.elapsed;
         self.blocks_in_use = blocks_in_use;
@@ -216,7 +216,7 @@ impl Ending {
 
     fn close(&mut self) {
         let Some((mapping, staged)) = self.parts.take() else {
-            // An earlier call has panicked, for example in a log subscriber. The image may still be mapped.
+            // An earlier call has panicked. The image may still be mapped.
             return self.finish_parked("a panic has interrupted its closing".to_owned());
         };
         let ledger = self.share.ledger().map(Arc::clone);
@@ -256,7 +256,7 @@ impl Ending {
     }
 
     fn finish_parked(&mut self, reason: String) {
-        crate::log_caught(|| tracing::warn!(path = %self.path.display(), reason, "an image stays mapped"));
+        log!(WARN, path = %self.path.display(), reason, "an image stays mapped");
         if let Some(ledger) = self.share.ledger() {
             finish(ledger, &mut self.report);
         }

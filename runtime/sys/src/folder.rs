@@ -60,7 +60,7 @@ impl PrivateFolder {
     pub(crate) fn renew(&self) -> io::Result<()> {
         let mut held = crate::lock(&self.lock);
         if imp::renew(self.path())? {
-            tracing::warn!(path = %self.path().display(), "a private folder was removed, and is created again");
+            log!(WARN, path = %self.path().display(), "a private folder was removed, and is created again");
             *held = lock(self.path());
         }
         Ok(())
@@ -85,7 +85,7 @@ impl Drop for PrivateFolder {
 
 fn lock(path: &Path) -> Option<fs::File> {
     let lock = locked(path).inspect_err(|error| {
-        tracing::debug!(path = %path.display(), %error, "a private folder stays behind if this process is killed");
+        log!(DEBUG, path = %path.display(), %error, "a private folder stays behind if this process is killed");
     });
     lock.ok()
 }
@@ -253,7 +253,7 @@ mod imp {
         let ours = ours.filter(|name| name.as_bytes().starts_with(prefix.as_bytes()));
         let swept = ours.filter(|name| sweep_one(&here, name.as_bytes()).unwrap_or(false)).take(MOST_FOLDERS).count();
         if swept > 0 {
-            tracing::debug!(swept, base = %base.display(), "removed folders that killed processes had left");
+            log!(DEBUG, swept, base = %base.display(), "removed folders that killed processes had left");
         }
     }
 

@@ -136,11 +136,9 @@ impl FolderWatch {
                 Err(error) if self.failed.insert(folder.clone()) => {
                     let folder = folder.display();
                     if is_root {
-                        tracing::warn!("{folder} cannot be watched: {error}; its changes are missed");
+                        log!(WARN, "{folder} cannot be watched: {error}; its changes are missed");
                     } else {
-                        tracing::debug!(
-                            "{folder} cannot be watched: {error}; a folder in it that returns is seen later"
-                        );
+                        log!(DEBUG, "{folder} cannot be watched: {error}; a folder in it that returns is seen later");
                     }
                 }
                 Err(_) => {}

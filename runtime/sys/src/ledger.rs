@@ -281,15 +281,13 @@ impl Ledger {
     fn log_refused(&self) {
         let refused = mem::take(&mut *lock(&self.refused));
         for function in refused {
-            let log = || {
-                tracing::warn!(
-                    target: "alcedo_sys::closing",
-                    image = self.label,
-                    function,
-                    "a finalizer has called this while its module was being closed: it was refused, or done with a copy"
-                );
-            };
-            crate::log_caught(log);
+            log!(
+                target: "alcedo_sys::closing",
+                WARN,
+                image = self.label,
+                function,
+                "a finalizer has called this while its module was being closed: it was refused, or done with a copy"
+            );
         }
     }
 

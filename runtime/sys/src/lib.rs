@@ -11,6 +11,20 @@
     allow(dead_code, reason = "code that only platforms with hooks and unmapped images use")
 )]
 
+/// Logs a line as `log!` of `alcedo-base` does, on which this crate does not depend. Leaks the payload of a panic of the log subscriber,
+/// because the drop of the payload may panic again.
+macro_rules! log {
+    (target: $target:expr, $level:ident, $($line:tt)+) => {
+        if tracing::level_filters::LevelFilter::current().into_level().is_none_or(|max| tracing::Level::$level <= max) {
+            let log = || tracing::event!(target: $target, tracing::Level::$level, { $($line)+ });
+            let _lost = std::panic::catch_unwind(std::panic::AssertUnwindSafe(log)).map_err(std::mem::forget);
+        }
+    };
+    ($level:ident, $($line:tt)+) => {
+        log!(target: module_path!(), $level, $($line)+)
+    };
+}
+
 pub mod crash;
 mod demands;
 mod elf;
@@ -96,11 +110,6 @@ pub fn checkpoint() -> u64 {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Runs `log`. Ignores a panic of a log subscriber, and leaks its payload, because the drop of the payload may panic again.
-fn log_caught(log: impl FnOnce()) {
-    let _lost = std::panic::catch_unwind(std::panic::AssertUnwindSafe(log)).map_err(std::mem::forget);
 }
 
 /// Functions that the hooks of an image call, on platforms that can unmap images.

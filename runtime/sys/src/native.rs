@@ -113,7 +113,7 @@ impl Drop for NativeLibrary {
         // SAFETY: the library is dropped once, here.
         let library = unsafe { ManuallyDrop::take(&mut self.library) };
         if let Err(error) = library.close() {
-            tracing::warn!(path = %self.path.display(), %error, "a native library was not closed");
+            log!(WARN, path = %self.path.display(), %error, "a native library was not closed");
         }
     }
 }

@@ -316,7 +316,7 @@ impl Drop for StagedFile {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 // Windows deletes no mapped file. A later process removes the directory.
                 Err(_) if cfg!(windows) && imp::KEEPS_IMAGES.is_some() => {}
-                Err(error) => tracing::warn!(path = %path.display(), %error, "a staged copy stays behind"),
+                Err(error) => log!(WARN, path = %path.display(), %error, "a staged copy stays behind"),
             }
         }
     }

@@ -1,6 +1,7 @@
 //! Library functions for strings and names. Indices and lengths count characters.
 
 use alcedo_base::handles::Name;
+use alcedo_base::log;
 use alcedo_reflect::decl::FunctionDecl;
 
 use crate::{cost, size};
@@ -131,16 +132,16 @@ pub(super) fn functions() -> Vec<FunctionDecl> {
             cost::add(cost::LINE);
             match world.text(tag) {
                 tag if tag.is_empty() || tag.eq_ignore_ascii_case("None") => {
-                    tracing::info!(target: "alcedo::script", "{s}");
+                    log!(target: "alcedo::script", INFO, "{s}");
                 }
-                tag => tracing::info!(target: "alcedo::script", "{tag}: {s}"),
+                tag => log!(target: "alcedo::script", INFO, "{tag}: {s}"),
             }
         }
 
         /// Writes a warning to the log.
         fn warn(s: String) {
             cost::add(cost::LINE);
-            tracing::warn!(target: "alcedo::script", "{s}");
+            log!(target: "alcedo::script", WARN, "{s}");
         }
 
         /// Converts a string to a name.

@@ -19,7 +19,7 @@ pub(super) fn functions() -> Vec<FunctionDecl> {
             let lines: Vec<_> = of.fields().iter().map(show).collect();
             cost::add(cost::LINE * lines.len() as u64);
             for line in &lines {
-                tracing::info!(target: "alcedo::script", "{line}");
+                alcedo_base::log!(target: "alcedo::script", INFO, "{line}");
             }
             lines
         }

@@ -10,7 +10,6 @@ use crossbeam_channel::{Receiver, Sender};
 use super::{Batch, Desk, FinalizerFailure, Message, Running, Shared};
 use crate::boundary::CallError;
 use crate::handles::{Generation, ModuleId};
-use crate::panic_guard;
 use crate::sync::lock;
 use crate::unheard;
 
@@ -136,7 +135,7 @@ impl Worker {
     fn note(&self, class: &Arc<str>, module: &Arc<str>, generation: Generation, error: CallError) {
         if let Some(count) = self.failures.note(generation.0, class) {
             let times = times(count);
-            panic_guard::log(|| tracing::error!(%module, %class, %error, "a finalizer failed{times}"));
+            log!(ERROR, %module, %class, %error, "a finalizer failed{times}");
             unheard::print(&format_args!("a finalizer of {class} failed{times}: {error}"));
         }
         let _sent = self.report.send(FinalizerFailure { module: Arc::clone(module), generation, error });

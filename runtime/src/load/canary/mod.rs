@@ -143,7 +143,8 @@ fn own_program() -> Result<PathBuf, LoadError> {
 fn warn_once() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        tracing::warn!(
+        log!(
+            WARN,
             "modules are loaded without a canary, so one that crashes while loading ends the host: call \
              `alcedo::canary::run_if_child()` first in main, or set `Canary::Off`"
         );

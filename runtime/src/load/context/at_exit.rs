@@ -34,7 +34,7 @@ pub(super) fn enable(registry: &Arc<ContextRegistry>) -> Result<(), ContextError
 /// Calls the listeners of the most recently enabled registry. Exit handlers run in reverse order of registration.
 extern "C" fn notify_next() {
     let Some(registry) = lock(&HUBS).pop().and_then(|registry| registry.upgrade()) else { return };
-    // Discards a panic outside of listeners, such as a panic of a log subscriber.
+    // Discards a panic outside of listeners.
     let _caught = crate::boundary::catch_panics(|| {
         registry.notify_exit();
         Ok(())

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use crate::callback::Callbacks;
 use crate::load::context::owner::Owner;
 use crate::load::context_id::{ContextId, ContextKind, title};
-use crate::panic_guard;
 
 /// Event of a Slim, a pinned context, the Default or the Master.
 ///
@@ -149,10 +148,7 @@ where
             Ok(())
         });
         if let Err(error) = result {
-            let callback = &listener.site;
-            panic_guard::log(
-                || tracing::error!(%event, priority, %callback, %error, "a listener of a load context failed"),
-            );
+            log!(ERROR, %event, priority, callback = %listener.site, %error, "a listener of a load context failed");
             problems.push(format!("a callback of priority {priority} {error}"));
         }
     });

@@ -288,15 +288,11 @@ impl FreeGeneration {
     pub(super) fn leak_borrowed(&self) {
         self.natives.leak();
         let foreign = std::mem::take(&mut lock(&self.table).foreign);
-        let has_borrowed = !foreign.is_empty();
-        // Keeps the modules before the log subscriber runs, because the subscriber may panic.
-        std::mem::forget(foreign);
-        if has_borrowed {
-            tracing::warn!(
-                "{} is parked while it is in use: the modules that it has borrowed stay loaded",
-                self.full_title()
-            );
+        if !foreign.is_empty() {
+            let title = self.full_title();
+            log!(WARN, "{title} is parked while it is in use: the modules that it has borrowed stay loaded");
         }
+        std::mem::forget(foreign);
     }
 
     /// Returns the target of calls from this generation to a function in a module of `owner`. Returns `None` if `owner` does not have

@@ -25,7 +25,6 @@ use crate::load::module::info::ModuleInfo;
 use crate::load::open::{self, Staged};
 use crate::load::order::{OrderInput, order};
 use crate::load::paths::ensure_absolute;
-use crate::panic_guard;
 use crate::unload::ticket::UnloadTicket;
 
 pub(super) struct Library {
@@ -366,7 +365,7 @@ fn suspend(before: &[Arc<FreeModule>], called: &mut Vec<Arc<FreeModule>>) -> Res
 fn resume(suspended: &[Arc<FreeModule>]) {
     for module in suspended.iter().rev() {
         if let Err(error) = module.code().resume() {
-            panic_guard::log(|| tracing::error!(module = module.name(), %error, "a resume failed"));
+            log!(ERROR, module = module.name(), %error, "a resume failed");
         }
     }
 }

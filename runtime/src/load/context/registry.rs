@@ -167,7 +167,7 @@ impl ContextRegistry {
     /// Logs the warnings of a module that will be mapped next. Skips warnings that were already logged.
     pub(crate) fn announce(&self, info: &ModuleInfo) {
         for warning in self.reported_warnings.unreported(&info.name, info.warnings(self.settings.permissions, &[])) {
-            tracing::warn!("{} {warning}", info.name);
+            log!(WARN, "{} {warning}", info.name);
         }
     }
 
@@ -186,7 +186,7 @@ impl ContextRegistry {
         let warnings =
             permissions::warnings_of_uses(self.settings.permissions, &module.info().permissions, &module.code().uses());
         for warning in self.reported_uses.never_reported(module.name(), warnings) {
-            tracing::warn!("{} {warning}", module.name());
+            log!(WARN, "{} {warning}", module.name());
         }
     }
 
@@ -297,10 +297,10 @@ impl ContextRegistry {
     /// context. Dropping the callback then starts the unload of the second context. To limit the stack depth, deeply nested unloads are
     /// passed to the background unloader.
     pub(super) fn drive(&self, ticket: UnloadTicket) {
-        // Catches a panic of a log subscriber or a host callback. The background unloader polls the ticket again.
+        // Catches a panic of a host callback. The background unloader polls the ticket again.
         let polled = Inside::enter().map(|_inside| panic_guard::caught(|| ticket.poll().is_over()));
         if let Some(Err(message)) = &polled {
-            panic_guard::log(|| tracing::error!(message, "an unload panicked; it is polled again"));
+            log!(ERROR, message, "an unload panicked; it is polled again");
         }
         if polled != Some(Ok(true)) {
             self.unloader.watch(ticket);

@@ -17,7 +17,6 @@ use crate::load::context::free_module::FreeModule;
 use crate::load::context::registry::ContextRegistry;
 use crate::load::context_id::ContextId;
 use crate::load::error::context::ContextError;
-use crate::panic_guard;
 use crate::unload::blockers::kept_by;
 use crate::unload::modules::ModuleUnloads;
 use crate::unload::policy::UnloadPolicy;
@@ -68,7 +67,7 @@ impl Going {
     /// Starts the unload of modules after a failed load. `modules` are listed in the order of mapping. No event was raised for these
     /// modules.
     fn of_failed_load(modules: &[Arc<FreeModule>], policy: UnloadPolicy) -> Self {
-        Self::new(modules.to_vec(), policy, |problem| tracing::warn!(problem, "while a load was undone"))
+        Self::new(modules.to_vec(), policy, |problem| log!(WARN, problem, "while a load was undone"))
     }
 
     /// Closes a generation and starts the unload of its modules. Records problems in the ticket of the generation.
@@ -90,7 +89,7 @@ impl Going {
                             continue;
                         }
                         if let Err(error) = module.exit() {
-                            panic_guard::log(|| tracing::error!(module = module.name(), %error, "an exit hook failed"));
+                            log!(ERROR, module = module.name(), %error, "an exit hook failed");
                             (self.note)(format!("the exit hook of {} {error}", module.name()));
                         }
                         self.ended.push(self.used.remove(at));
@@ -177,9 +176,7 @@ impl SpaceUnload {
         if self.is_failed_load {
             // Raises no event, because the generation is not parked.
             self.registry.upgrade().iter().for_each(|registry| registry.note_parked(&parked));
-            for image in &parked {
-                panic_guard::log(|| tracing::warn!(image, "a failed load leaves an image mapped"));
-            }
+            parked.iter().for_each(|image| log!(WARN, image, "a failed load leaves an image mapped"));
             return;
         }
         self.generation.return_borrowed();
@@ -240,8 +237,7 @@ impl FreeContext {
         Ok(match begun {
             Ok((generation, begun)) => {
                 // Logs outside of the lock, because a log subscriber may access contexts.
-                // Continues after a panic of the subscriber, because only the first call announces the unload.
-                panic_guard::log(|| tracing::debug!(context = self.title(), why, "a load context begins to unload"));
+                log!(DEBUG, context = self.title(), why, "a load context begins to unload");
                 self.announce(registry, &generation, begun)
             }
             Err(ticket) => ticket,

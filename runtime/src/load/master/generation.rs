@@ -14,7 +14,6 @@ use crate::load::master::in_progress;
 use crate::load::master::loads::{GenerationUnload, Loads, ids};
 use crate::load::master::unloads::DelayedExits;
 use crate::load::module::master::MasterModule;
-use crate::panic_guard;
 use crate::unheard;
 use crate::unload::policy::UnloadPolicy;
 use crate::unload::steps::{LATER, UnloadCause, UnloadStep};
@@ -119,7 +118,7 @@ fn step_now(core: &Core, loads: &Loads, unload: &GenerationUnload<'_>, step: Unl
 /// Runs the exit hook of a module. Records a panic as a problem of the generation.
 fn exit(core: &Core, masters: &Masters, generation: Generation, module: &MasterModule) {
     if let Err(error) = module.exit(&core.red) {
-        panic_guard::log(|| tracing::error!(module = module.name(), %generation, %error, "an exit hook failed"));
+        log!(ERROR, module = module.name(), %generation, %error, "an exit hook failed");
         masters.note(generation, format!("the exit hook of {} {error}", module.name()));
     }
 }
@@ -162,7 +161,7 @@ fn await_finalizers(core: &Core, loads: &Loads, unload: &GenerationUnload<'_>, b
     }
     let (generation, left) = (unload.generation, core.finalizer.queued());
     let problem = format!("the exit hooks ran before the finalizers of {left} plugin parts, after a wait of {limit:?}");
-    panic_guard::log(|| tracing::warn!(%generation, "{problem}"));
+    log!(WARN, %generation, "{problem}");
     unheard::print(&format_args!("generation {generation}: {problem}"));
     loads.registry.masters.note(generation, problem);
     true

@@ -12,7 +12,6 @@ use crate::load::context::event::ContextEventKind;
 use crate::load::context::masters::Masters;
 use crate::load::master::loads::{GenerationUnload, Loads, ids};
 use crate::load::master::unloads::{DelayedExits, OneUnload};
-use crate::panic_guard;
 use crate::unheard;
 use crate::unload::job::ModuleUnload;
 use crate::unload::modules::ModuleUnloads;
@@ -189,14 +188,14 @@ fn tend(core: &Core, loads: &Loads, unload: &OneUnload) -> bool {
             core.owned_values.forget(&unload.modules);
             unload.modules.iter().for_each(|module| core.world.slices.forget(module.0));
             if let Some(report) = ticket.end_report() {
-                panic_guard::log(|| tracing::info!(%generation, "{report}"));
+                log!(INFO, %generation, "{report}");
             }
             loads.registry.masters.forget(*generation);
             raise(loads, unload, ContextEventKind::Dead);
         }
         ContextState::Parked => {
             let lines = ticket.parked_lines();
-            panic_guard::log(|| tracing::warn!(%generation, "{}", ticket.report()));
+            log!(WARN, %generation, "{}", ticket.report());
             unheard::print(&ticket.report());
             loads.unloads.parked.borrow_mut().extend(lines.iter().cloned());
             raise(loads, unload, ContextEventKind::Parked(lines));
@@ -204,7 +203,7 @@ fn tend(core: &Core, loads: &Loads, unload: &OneUnload) -> bool {
         ContextState::Blocked if !unload.logged_blocked.get() => {
             let report = ticket.report();
             if report.is_late() && !unload.logged_blocked.replace(true) {
-                panic_guard::log(|| tracing::warn!(%generation, "{report}"));
+                log!(WARN, %generation, "{report}");
                 unheard::print(&report);
             }
             if !unload.raised_blocked.replace(true) {

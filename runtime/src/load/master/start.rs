@@ -12,7 +12,6 @@ use crate::load::error::{LoadError, caught};
 use crate::load::module::master::MasterModule;
 use crate::object::class::Class;
 use crate::object::construction::{destroy, leave_classes, make_cdo};
-use crate::panic_guard;
 
 use crate::load::master::loads::Loads;
 
@@ -59,7 +58,7 @@ pub(crate) fn resume(core: &Core, loads: &Loads, suspended: &[Rc<MasterModule>])
         loads.recorder.note(|record| record.resumed.push(module.name().to_owned()));
         if let Err(error) = loads.while_living(|| module.resume(&core.red)) {
             let name = module.name();
-            panic_guard::log(|| tracing::error!(module = name, %error, "a resume failed"));
+            log!(ERROR, module = name, %error, "a resume failed");
             problems.push(format!("resume of {name} failed, and {name} continues in that state: {error}"));
         }
     }

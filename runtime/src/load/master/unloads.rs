@@ -9,7 +9,6 @@ use crate::callback::Callbacks;
 use crate::cells::RefCell;
 use crate::handles::{Generation, ModuleId};
 use crate::load::context::masters::Masters;
-use crate::panic_guard;
 use crate::unload::steps::UnloadStep;
 use crate::unload::ticket::UnloadTicket;
 
@@ -62,10 +61,7 @@ impl Unloads {
                 Ok(())
             };
             if let Err(error) = crate::boundary::catch_panics(call) {
-                let callback = &callback.site;
-                panic_guard::log(
-                    || tracing::error!(%generation, priority, %callback, %error, "an unloading callback failed"),
-                );
+                log!(ERROR, %generation, priority, callback = %callback.site, %error, "an unloading callback failed");
                 masters.note(generation, format!("the unloading callback of priority {priority} {error}"));
             }
         });

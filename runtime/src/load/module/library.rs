@@ -376,7 +376,7 @@ impl ModuleCode for LibraryCode {
     fn abandon(&self) -> bool {
         let Some(image) = lock(&self.image).take() else { return false };
         let parked = image.park();
-        tracing::debug!(module = self.facts.module, ?parked, "an image stays");
+        log!(DEBUG, module = self.facts.module, ?parked, "an image stays");
         true
     }
 }

@@ -184,7 +184,7 @@ impl Drop for Module {
         if self.code.abandon() {
             std::mem::forget(self.host_context.clone());
             std::mem::forget(std::mem::take(&mut *lock(&self.needs)));
-            tracing::debug!(module = self.info.name, "a module was dropped without an end");
+            log!(DEBUG, module = self.info.name, "a module was dropped without an end");
         }
     }
 }

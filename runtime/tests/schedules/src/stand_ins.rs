@@ -54,10 +54,6 @@ pub(crate) mod panic_guard {
     pub(crate) fn caught<T>(code: impl FnOnce() -> T) -> Result<T, String> {
         Ok(code())
     }
-
-    pub(crate) fn log(log: impl FnOnce()) {
-        log();
-    }
 }
 
 pub(crate) mod bridge {

@@ -188,7 +188,8 @@ impl Drop for Kept {
         if self.line.kind != ContextKind::Slim || !self.line.is_open() {
             return;
         }
-        tracing::warn!(
+        log!(
+            WARN,
             context = self.line.title(),
             thread = %process::describe_this_thread(),
             made_at = %self.made_at,

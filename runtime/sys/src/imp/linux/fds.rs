@@ -158,7 +158,7 @@ fn close(gone: &Gone<'_>, left: &Left) {
         return close();
     }
     if let Err(error) = thread::Builder::new().name("alcedo-pclose".to_owned()).spawn(close) {
-        tracing::warn!(%error, "a stream made by `popen` stays open: no thread can be started to close it");
+        log!(WARN, %error, "a stream made by `popen` stays open: no thread can be started to close it");
     }
 }
 

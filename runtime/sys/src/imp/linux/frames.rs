@@ -41,7 +41,8 @@ pub(super) fn take_back(owner: usize) -> u64 {
             taking_back.call();
             count += 1;
         } else {
-            tracing::warn!(
+            log!(
+                WARN,
                 "an unwind table was unmapped by the module that gave it to the unwinder: the next panic may crash"
             );
         }

@@ -91,7 +91,7 @@ impl Mapping {
             (true, ..) => Err(format!("the loader still counts uses of it: {}", user_of(path))),
             (false, _, true) => Err("the loader has let go of it but its code is still mapped".to_owned()),
             (false, true, false) => {
-                tracing::debug!(path = %path.display(), "the image is gone, its file is still mapped as data");
+                log!(DEBUG, path = %path.display(), "the image is gone, its file is still mapped as data");
                 Ok(false)
             }
             (false, false, false) => Ok(true),

@@ -32,7 +32,7 @@ pub(super) const REPAIR: Repair = Repair {
         gone.image().records.pages.log_holes(label);
         match Pages::free_all(gone) {
             Some(bytes) => (report.maps_bytes, report.heap_bytes) = bytes,
-            None => tracing::warn!(image = label, "a thread does not end: its image's pages stay"),
+            None => log!(WARN, image = label, "a thread does not end: its image's pages stay"),
         }
     },
     ..Repair::NONE
@@ -77,8 +77,9 @@ impl Pages {
     /// Logs the attempts to change the image's own pages.
     fn log_holes(&self, label: &str) {
         for function in std::mem::take(&mut *lock(&self.holes)) {
-            tracing::warn!(
+            log!(
                 target: "alcedo_sys::memory",
+                WARN,
                 image = label,
                 function,
                 "a module has called this for pages of its own image, which stayed reserved"
