@@ -20,6 +20,7 @@ use tracing_core::subscriber::Interest;
 
 use crate::boundary::CallError;
 use crate::conjugate::gate::ModuleTag;
+use crate::panic_guard;
 use crate::sync::lock;
 use crate::unheard;
 
@@ -51,7 +52,7 @@ impl Logs {
         lock(&self.modules).remove(&tag.id.0);
         let open: Vec<_> = lock(&self.spans).extract_if(|_, (module, _)| *module == tag.id.0).collect();
         // Drops the spans after releasing the lock, because dropping a span calls subscribers.
-        drop(open);
+        open.into_iter().for_each(|span| panic_guard::log(|| drop(span)));
     }
 
     pub(crate) fn event(&self, module: u64, record: &LogRecord<'_>) {
@@ -271,7 +272,7 @@ mod tests {
     use crate::conjugate::gate::ModuleTag;
     use crate::handles::{Generation, ModuleId};
 
-    /// Subscriber that counts events, and calls the function during each of the first three events.
+    /// Subscriber that counts events, and calls the function during each of the first three events and when a span is closed.
     struct Counter(Arc<AtomicU64>, fn());
 
     impl Subscriber for Counter {
@@ -296,6 +297,11 @@ mod tests {
         fn enter(&self, _: &Id) {}
 
         fn exit(&self, _: &Id) {}
+
+        fn try_close(&self, _: Id) -> bool {
+            (self.1)();
+            true
+        }
     }
 
     /// Logs a record of module 7.
@@ -340,6 +346,16 @@ mod tests {
         assert_eq!(count.load(Ordering::Relaxed), 1);
         thread::scope(|scope| scope.spawn(|| log(logs)).join()).unwrap();
         assert_eq!(count.load(Ordering::Relaxed), 2);
+    }
+
+    #[test]
+    fn spans_of_an_unloaded_module_are_closed_although_the_subscriber_panics() {
+        let home = Dispatch::new(Counter(Arc::default(), || panic!("a bug of the log")));
+        let logs = logs(&home);
+        let span = || dispatcher::with_default(&home, || tracing::trace_span!("work"));
+        lock(&logs.spans).extend([1, 2].map(|id| (id, (7, span()))));
+        logs.forget(&ModuleTag { id: ModuleId(7), name: "m".into(), generation: Generation(1) });
+        assert!(lock(&logs.spans).is_empty());
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! This crate is a part of `alcedo-runtime`, the crate for hosts.
 
 // Modules of `alcedo-base`, available in this crate under their own names.
-use alcedo_base::{boundary, cells, epoch, escape, game_thread, handles, id_table};
+use alcedo_base::{boundary, cells, epoch, escape, game_thread, handles, id_table, panic_guard};
 
 pub mod black_code;
 pub mod buffer;

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::boundary::CallError;
 use crate::cells::RefCell;
+use crate::panic_guard;
 
 /// Enabled observations.
 ///
@@ -175,11 +176,13 @@ impl Observer {
         call: impl FnOnce() -> Result<T, CallError>,
     ) -> Result<T, CallError> {
         let what = self.what.get();
-        let span = what.spans.then(|| tracing::trace_span!(target: "alcedo::calls", "call", kind, name).entered());
+        let open = || tracing::trace_span!(target: "alcedo::calls", "call", kind, name).entered();
+        // Makes the call although the log subscriber panics.
+        let span = what.spans.then(|| panic_guard::caught(open));
         let begun = Instant::now();
         let done = call();
         let elapsed = begun.elapsed();
-        drop(span);
+        panic_guard::log(|| drop(span));
         if what.counts {
             let (kind, name) = (kind.to_owned(), name.to_owned());
             let mut all = self.times.borrow_mut();
@@ -202,8 +205,49 @@ impl Observer {
 mod tests {
     use std::time::Duration;
 
+    use tracing::span::{Attributes, Id, Record};
+    use tracing::{Event, Metadata, Subscriber, subscriber};
+
     use super::{Histogram, Observed, Observer};
     use crate::boundary::CallError;
+
+    /// Log subscriber that panics at the exit of a span if `.0` is set, and at its entry otherwise.
+    struct Panicking(bool);
+
+    impl Subscriber for Panicking {
+        fn enabled(&self, _: &Metadata<'_>) -> bool {
+            true
+        }
+
+        fn new_span(&self, _: &Attributes<'_>) -> Id {
+            Id::from_u64(1)
+        }
+
+        fn record(&self, _: &Id, _: &Record<'_>) {}
+
+        fn record_follows_from(&self, _: &Id, _: &Id) {}
+
+        fn event(&self, _: &Event<'_>) {}
+
+        fn enter(&self, _: &Id) {
+            assert!(self.0, "a bug of the log");
+        }
+
+        fn exit(&self, _: &Id) {
+            assert!(!self.0, "a bug of the log");
+        }
+    }
+
+    #[test]
+    fn a_call_succeeds_although_the_log_subscriber_panics() {
+        let observer = Observer::default();
+        observer.set(Observed { counts: true, spans: true });
+        for at_exit in [false, true] {
+            let call = || observer.around("ex", "a", || Ok(7));
+            assert_eq!(subscriber::with_default(Panicking(at_exit), call), Ok(7));
+        }
+        assert_eq!(observer.times()[0].calls, 2);
+    }
 
     #[test]
     fn a_histogram_has_a_bucket_for_each_power_of_two() {
