@@ -146,6 +146,9 @@ fn a_silent_registry_does_not_delay_a_return_after_a_restart() {
     assert!(begun.elapsed().as_secs() < 15, "{:?}", begun.elapsed());
 }
 
+/// Library of a module that only an earlier document had.
+const OTHER: &str = "libother.so";
+
 /// Process of `alcedo follow`, which follows the document in `dir`.
 struct Rollout {
     dir: TempDir,
@@ -161,10 +164,16 @@ impl Rollout {
         let [plugins, state] = ["a", "plugins.toml.state"].map(|name| dir.path().join(name));
         [&state, &plugins].into_iter().for_each(|folder| fs::create_dir(folder).unwrap());
         fs::write(plugins.join("libmagic_cube.so"), "old").unwrap();
+        // An earlier document had another module, whose file an operator has replaced since.
+        let (earlier, other) = (sha256(b"earlier"), plugins.join(OTHER));
+        fs::write(other, "by hand").unwrap();
+        fs::write(state.join(earlier.replace(':', "-")), "earlier").unwrap();
+        let good = serde_json::json!({ (plugins.to_str().unwrap()): { (OTHER): earlier } });
         let fetched = serde_json::json!({ "module": "magic_cube", "version": "1.0.0", "digest": digest });
         let failed = sha256(format!("magic_cube {}\n", unregistered("failed")).as_bytes());
         let failed = serde_json::json!({ "document": failed, "host": "a", "reason": "sick" });
-        let saved = serde_json::json!({ "good": {}, "resolved": { (unregistered("new")): fetched }, "failed": failed });
+        let saved =
+            serde_json::json!({ "good": good, "resolved": { (unregistered("new")): fetched }, "failed": failed });
         fs::write(state.join("state.json"), saved.to_string()).unwrap();
         fs::copy(library, state.join(digest.replace(':', "-"))).unwrap();
         write_document(dir.path(), &unregistered("new"), &["a"]);
@@ -275,7 +284,8 @@ fn a_failed_document_ends_a_rollout_with_the_last_good_files() {
     rollout.report(&sha256(b"old"), "running");
     write_document(rollout.dir.path(), &unregistered("failed"), &["a"]);
     assert_eq!([rollout.event(), rollout.event()], ["returned", "failed"]);
-    assert_eq!(fs::read_to_string(rollout.dir.path().join("a/libmagic_cube.so")).unwrap(), "old");
+    let read = |file: &str| fs::read_to_string(rollout.dir.path().join("a").join(file)).unwrap();
+    assert_eq!((read("libmagic_cube.so").as_str(), read(OTHER).as_str()), ("old", "by hand"));
 }
 
 #[test]

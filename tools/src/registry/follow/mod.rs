@@ -349,6 +349,12 @@ impl Follower<'_> {
         let mut targets = Vec::new();
         for host in &document.hosts {
             let name = host.name();
+            // Forgets modules that an earlier document had. A program may have replaced their files since.
+            if !self.state.is_unfinished
+                && let Some(files) = self.state.good.get_mut(&name)
+            {
+                files.retain(|file, _| expected.contains_key(file));
+            }
             let report = Report::read(&host.status);
             let status = report.running();
             let mut has_all = true;
