@@ -68,7 +68,8 @@ impl Store {
         let folder = PathBuf::from(folder);
         fs::create_dir_all(&folder).map_err(file("make", &folder))?;
         let path = folder.join("lock");
-        let lock = File::create(&path).map_err(file("write", &path))?;
+        let lock =
+            File::options().create(true).truncate(false).write(true).open(&path).map_err(file("write", &path))?;
         if lock.try_lock().is_err() {
             bail!("another `alcedo follow` follows {}: end that process first", document.display());
         }
@@ -138,6 +139,18 @@ mod tests {
     use alcedo_runtime::development::plain_file::sha256;
 
     use super::{Files, State, Store};
+
+    #[test]
+    fn a_lock_changes_no_file_behind_a_link() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let [document, state, other] =
+            ["plugins.toml", "plugins.toml.state", "other"].map(|name| dir.path().join(name));
+        fs::create_dir(&state).expect("a folder");
+        fs::write(&other, "other").expect("written");
+        std::os::unix::fs::symlink(&other, state.join("lock")).expect("a link");
+        let _store = Store::open(&document).expect("a store");
+        assert_eq!(fs::read_to_string(&other).expect("it stays"), "other");
+    }
 
     #[test]
     fn a_store_keeps_the_good_libraries_and_detects_damage() {
