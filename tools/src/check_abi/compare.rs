@@ -249,7 +249,9 @@ impl Comparison {
         for (from, to) in self.matched(old, new) {
             for entry in &from.entries {
                 let item = member(&from.path, &entry.name);
-                let is_renamed = self.redirects.has(&item) || self.redirects.has(&member(&to.path, &entry.name));
+                let paths = [&from.path, &to.path].map(|path| member(path, &entry.name));
+                let renamed_to = |name: &str| paths.iter().any(|path| self.redirects.renames(path, name));
+                let is_renamed = to.entries.iter().any(|other| renamed_to(&other.name));
                 match to.entries.iter().find(|other| other.name == entry.name) {
                     None if is_renamed => self.note_host(Compatible, &item, "renamed", "its values are kept"),
                     None => self.note_host(Breaks, &item, "removed", "its values are put aside"),

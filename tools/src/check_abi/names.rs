@@ -74,9 +74,9 @@ impl Redirects {
         Self(pairs)
     }
 
-    /// Checks if `path` is the old path of a renamed type or enum entry.
-    pub(super) fn has(&self, path: &str) -> bool {
-        self.0.iter().any(|(old, _)| old == path)
+    /// Checks if the enum entry at `path` was renamed to `name`.
+    pub(super) fn renames(&self, path: &str, name: &str) -> bool {
+        self.0.iter().any(|(old, new)| old == path && new.rsplit(':').next() == Some(name))
     }
 
     /// Returns the entry in `others`, the list of the opposite build, that corresponds to `entry`. Prefers an entry with an equal name.

@@ -190,6 +190,20 @@ fn structs_enums_delegates_and_interfaces_are_compared_as_their_fingerprints() {
 }
 
 #[test]
+fn an_enum_entry_is_renamed_only_to_an_entry_that_exists() {
+    let angry = "/Script/Game.Mood:Angry";
+    let (mut old, mut new) = (lamps(), lamps());
+    old.earlier_names.insert(angry.to_owned(), "Cross".to_owned());
+    let mut entry = new.enums[0].entries.remove(1);
+    let host = |new: &Declared| lines(&compare(&inspected(&old), &inspected(new)).host);
+    assert_eq!(host(&new), [format!("Breaks {angry}: removed")]);
+    // Undoes the rename.
+    entry.name = "Cross".to_owned();
+    new.enums[0].entries.push(entry);
+    assert_eq!(host(&new), [format!("Compatible {angry}: renamed")]);
+}
+
+#[test]
 fn functions_by_name_and_imports_are_compared() {
     let export = |signature: &str| -> DeclaredExport {
         serde_json::from_value(json!({ "name": "ex:/lamps.count", "signature": signature })).expect("an export")
