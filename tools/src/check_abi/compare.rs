@@ -352,6 +352,13 @@ impl Comparison {
         if from.name != to.name {
             self.note_host(Compatible, item, &format!("renamed to {}", to.name), "its values are kept");
         }
+        if is_subobject != has(&to.flags, SUBOBJECT) {
+            let (change, consequence) = match is_subobject {
+                true => ("is not a default subobject", "the subobject of every living object is destroyed"),
+                false => ("is a default subobject", "every living object gets the subobject, and loses its value"),
+            };
+            return self.note_host(Breaks, item, change, consequence);
+        }
         let ty = self.redirects.redirected_type(&from.ty);
         if ty != to.ty {
             let (effect, consequence) = match predicted(&ty, &to.ty) {

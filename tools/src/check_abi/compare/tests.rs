@@ -94,6 +94,22 @@ fn properties_are_compared_by_name_and_type() {
 }
 
 #[test]
+fn a_property_that_becomes_or_was_a_subobject_loses_its_objects() {
+    let part = |declared: &mut Declared| {
+        let gain = &mut declared.classes[0].properties[0];
+        "Object(/Script/Game.SpotLamp)".clone_into(&mut gain.ty);
+        gain.default = String::new();
+    };
+    let (mut plain, mut subobject) = (lamps(), lamps());
+    [&mut plain, &mut subobject].into_iter().for_each(part);
+    subobject.classes[0].properties[0].flags.push("default_subobject".to_owned());
+    for (old, new, change) in [(&plain, &subobject, "is"), (&subobject, &plain, "is not")] {
+        let found = compare(&inspected(old), &inspected(new));
+        assert_eq!(lines(&found.host), [format!("Breaks /Script/Game.Lamp:gain: {change} a default subobject")]);
+    }
+}
+
+#[test]
 fn renamed_members_are_followed_if_their_earlier_name_is_listed() {
     let renamed = |is_listed: bool| {
         move |new: &mut Declared| {
