@@ -7,9 +7,11 @@ use std::path::{Path, PathBuf};
 
 use alcedo_abi::API_CURRENT;
 use alcedo_build::{BuildRequest, Switches};
+use alcedo_runtime::{Error, LoadError, seal_file};
 
 use super::{DEBIANS, check_cubes, compiler, output_of};
 use crate::support;
+use crate::support::elf::with_manifest;
 
 /// Maximum size of a library in the repository, in bytes.
 const LARGEST: usize = 600 << 10;
@@ -35,6 +37,24 @@ fn plugins_of_earlier_versions_work_in_this_host() {
     for (name, library) in libraries {
         support::host(std::slice::from_ref(&library)).shutdown().into_result().expect("its image is gone");
         check_cubes(&support::with_switches(&library, &format!("old-{name}"), &Switches { on: &[], tag: Some(2) }));
+    }
+}
+
+/// Plants a change of the ABI: the layout hash in the libraries differs from the hash of this host.
+#[test]
+fn plugins_of_earlier_versions_are_refused_after_a_change_of_the_abi() {
+    const LAYOUT_HASH: usize = 20;
+    const SEAL: usize = 24;
+    let dir = tempfile::tempdir().expect("a folder");
+    for (name, library) in libraries() {
+        let bytes = fs::read(library).expect("a library");
+        let file = dir.path().join(&name);
+        let changed = with_manifest(&bytes[..bytes.len() - SEAL], |facts| facts[LAYOUT_HASH] ^= 1);
+        fs::write(&file, changed).expect("the folder is writable");
+        seal_file(&file).expect("the folder is writable");
+        let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
+        let refused = host.create_master(&[&file]);
+        assert!(matches!(refused, Err(Error::Load(LoadError::Layout { .. }))), "{name}: {refused:?}");
     }
 }
 

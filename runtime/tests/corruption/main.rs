@@ -16,7 +16,6 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
 
-use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_abi::hooks;
 use alcedo_abi::manifest::{ManifestError, SECTION, TYPES_SECTION};
 use alcedo_abi::{ABI_NUMBER, API_CURRENT, API_OLDEST, LAYOUT_HASH};
@@ -27,7 +26,7 @@ use alcedo_runtime::{
 use alcedo_sys::ImageError;
 
 use scene::{LONG, OLD, SEAL, Scene, scene, scene_of};
-use support::elf::{headers, number, section, sections};
+use support::elf::{headers, number, section, sections, with_manifest};
 
 /// Module name of these tests in the harness.
 const MODULE: &str = module_path!();
@@ -248,17 +247,6 @@ fn a_library_that_is_not_a_module_is_not_mapped() {
     });
 }
 
-/// Returns the witness with a changed manifest and a valid checksum.
-fn with_manifest(scene: &Scene, edit: impl FnOnce(&mut [u8])) -> Vec<u8> {
-    let mut elf = scene.body().to_vec();
-    let range = section(&elf, SECTION);
-    let bytes = &mut elf[range];
-    let (facts, sum) = bytes.split_at_mut(number(bytes, 12, 4) - 8);
-    edit(facts);
-    sum[..8].copy_from_slice(&Fingerprint::START.bytes(facts).finish().to_le_bytes());
-    elf
-}
-
 /// Offsets of the fields in a manifest.
 mod at {
     pub(super) const FORMAT: usize = 8;
@@ -279,7 +267,7 @@ fn put_u32(facts: &mut [u8], at: usize, number: u32) {
 fn a_module_of_another_abi_is_refused_with_facts_of_both_sides() {
     scene("a_module_of_another_abi_is_refused_with_facts_of_both_sides", |scene| {
         let mut check = |edit: fn(&mut [u8]), expected: &str, is: fn(&LoadError) -> bool| {
-            scene.put_sealed(&with_manifest(scene, edit));
+            scene.put_sealed(&with_manifest(scene.body(), edit));
             scene.is_refused_as(expected, expected, is);
         };
         check(
@@ -355,7 +343,7 @@ fn a_module_of_another_abi_is_refused_with_facts_of_both_sides() {
             |error| matches!(error, LoadError::Version { .. }),
         );
         // Rewrites the manifest without a change, and loads the file. This load proves that the changed fields caused the refusals above.
-        scene.put_sealed(&with_manifest(scene, |_| {}));
+        scene.put_sealed(&with_manifest(scene.body(), |_| {}));
         scene.assert_loads();
     });
 }
@@ -387,7 +375,7 @@ fn other_entry_points(scene: &Scene, bytes: &[u8]) -> Vec<(&'static str, String)
 fn a_module_name_is_an_identifier_at_every_entry_point() {
     scene("a_module_name_is_an_identifier_at_every_entry_point", |scene| {
         for name in [b"br\0/ev", b"br\x1b[2J", b"br\ndon", b"../../", b"br ken", b"Broken", b"br:ken"] {
-            let bytes = with_manifest(scene, |facts| facts[at::NAME..at::NAME + 6].copy_from_slice(&name[..6]));
+            let bytes = with_manifest(scene.body(), |facts| facts[at::NAME..at::NAME + 6].copy_from_slice(&name[..6]));
             scene.put_sealed(&bytes);
             let expected = format!("its module name is {:?}", String::from_utf8_lossy(&name[..6]));
             scene.is_refused_as("a name", &expected, |error| {
@@ -402,7 +390,7 @@ fn a_module_name_is_an_identifier_at_every_entry_point() {
             }
         }
         assert!(!scene.witness.exists(), "its initializer ran");
-        scene.put_sealed(&with_manifest(scene, |_| {}));
+        scene.put_sealed(&with_manifest(scene.body(), |_| {}));
         scene.assert_loads();
     });
 }
@@ -413,7 +401,7 @@ fn every_string_of_a_manifest_is_validated() {
         let is_text: fn(&LoadError) -> bool =
             |error| matches!(error, LoadError::Manifest { source: ManifestError::Text { .. }, .. });
         let with = |scene: &mut Scene, edit: fn(&mut [u8]), expected: &str| {
-            scene.put_sealed(&with_manifest(scene, edit));
+            scene.put_sealed(&with_manifest(scene.body(), edit));
             scene.is_refused_as(expected, expected, is_text);
         };
         with(scene, |facts| facts[at::VERSION] = 0x1b, r#"its version is "\u{1b}.1.0""#);
@@ -476,7 +464,7 @@ fn a_module_declaring_hooks_must_have_a_hook_slot() {
 fn a_module_without_hooks_may_do_without_a_slot() {
     scene("a_module_without_hooks_may_do_without_a_slot", |scene| {
         const HOOKED: u8 = 4;
-        let mut elf = with_manifest(scene, |facts| facts[at::FLAGS] &= !HOOKED);
+        let mut elf = with_manifest(scene.body(), |facts| facts[at::FLAGS] &= !HOOKED);
         let name = name_of(&elf, hooks::SECTION);
         elf[name + 1] = b'A';
         scene.put_sealed(&elf);

@@ -3,6 +3,9 @@
 
 use std::ops::Range;
 
+use alcedo_abi::fingerprint::Fingerprint;
+use alcedo_abi::manifest::SECTION;
+
 /// Reads a little-endian number of `size` bytes.
 pub(crate) fn number(bytes: &[u8], at: usize, size: usize) -> usize {
     bytes[at..at + size].iter().rev().fold(0, |number, byte| number << 8 | usize::from(*byte))
@@ -35,4 +38,15 @@ pub(crate) fn sections(elf: &[u8]) -> Vec<(String, Range<usize>)> {
 pub(crate) fn section(elf: &[u8], section_name: &str) -> Range<usize> {
     let found = sections(elf).into_iter().find(|(name, _)| name == section_name);
     found.unwrap_or_else(|| panic!("the file has no section {section_name}")).1
+}
+
+/// Returns an unsealed library with a changed manifest and a valid checksum.
+pub(crate) fn with_manifest(elf: &[u8], edit: impl FnOnce(&mut [u8])) -> Vec<u8> {
+    let mut elf = elf.to_vec();
+    let range = section(&elf, SECTION);
+    let bytes = &mut elf[range];
+    let (facts, sum) = bytes.split_at_mut(number(bytes, 12, 4) - 8);
+    edit(facts);
+    sum[..8].copy_from_slice(&Fingerprint::START.bytes(facts).finish().to_le_bytes());
+    elf
 }
