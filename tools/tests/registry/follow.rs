@@ -73,6 +73,26 @@ fn a_failed_or_refused_document_leaves_only_the_libraries_of_the_hosts() {
     }
 }
 
+#[test]
+fn a_stored_library_is_used_only_for_its_target() {
+    let dir = tempfile::tempdir().unwrap();
+    let (key, state, digest) = (key_in(dir.path()), dir.path().join("plugins.toml.state"), sha256(b"unsigned"));
+    fs::create_dir(&state).unwrap();
+    fs::write(state.join(digest.replace(':', "-")), "unsigned").unwrap();
+    write_document(dir.path(), &unregistered("new"), &["a"]);
+    let fetched = serde_json::json!({ "module": "magic_cube", "version": "1.0.0", "digest": digest });
+    for (target, is_used) in [("one", true), ("other", false)] {
+        let resolved = serde_json::json!({ (unregistered("new")): fetched });
+        let saved = serde_json::json!({ "good": {}, "resolved": resolved, "failed": null, "target": "one" });
+        fs::write(state.join("state.json"), saved.to_string()).unwrap();
+        let document = dir.path().join("plugins.toml");
+        let output = alcedo(&["follow", "--once", "--target", target, document.to_str().unwrap()], &key);
+        let events = String::from_utf8_lossy(&output.stdout);
+        assert!(events.starts_with("refused "), "{events}");
+        assert_eq!(events.contains("has no signature"), is_used, "{events}");
+    }
+}
+
 /// Returns a folder in which this program was ended before a host returned to its last good files, of which one is not stored. The host
 /// reports these files. The document with the content `failed` has failed. The present document has the content `new`.
 fn interrupted(failed: &str, registry: &str) -> TempDir {
@@ -172,8 +192,8 @@ impl Rollout {
         let fetched = serde_json::json!({ "module": "magic_cube", "version": "1.0.0", "digest": digest });
         let failed = sha256(format!("magic_cube {}\n", unregistered("failed")).as_bytes());
         let failed = serde_json::json!({ "document": failed, "host": "a", "reason": "sick" });
-        let saved =
-            serde_json::json!({ "good": good, "resolved": { (unregistered("new")): fetched }, "failed": failed });
+        let resolved = serde_json::json!({ (unregistered("new")): fetched });
+        let saved = serde_json::json!({ "good": good, "resolved": resolved, "failed": failed, "target": "own" });
         fs::write(state.join("state.json"), saved.to_string()).unwrap();
         fs::copy(library, state.join(digest.replace(':', "-"))).unwrap();
         write_document(dir.path(), &unregistered("new"), &["a"]);
@@ -187,7 +207,7 @@ impl Rollout {
     fn follow(dir: TempDir) -> Self {
         let [document, key] = ["plugins.toml", "release.pub"].map(|name| dir.path().join(name));
         let mut command = Command::new(env!("CARGO_BIN_EXE_alcedo"));
-        command.arg("follow").arg(&document).arg("--trust").arg(&key);
+        command.arg("follow").arg(&document).arg("--trust").arg(&key).args(["--target", "own"]);
         let mut process = command.stdout(Stdio::piped()).spawn().unwrap();
         let events = BufReader::new(process.stdout.take().unwrap()).lines();
         Self { dir, process, events }

@@ -109,6 +109,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
         state.failed = None;
     }
     let target = args.target.clone().unwrap_or_else(artifact::own_target);
+    if state.target != target {
+        state.resolved.clear();
+        state.target.clone_from(&target);
+    }
     let libraries = Libraries { access: args.access.clone(), keys, target, store: Arc::clone(&store), out };
     let mut follower = Follower { args, path, libraries, store, state, out };
     let (mut wait, mut last, mut successor) = (RETRY.0, None::<Document>, None::<(String, Vec<Target>)>);

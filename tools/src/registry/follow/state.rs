@@ -23,8 +23,11 @@ const LARGEST_STATE: u64 = 1 << 24;
 pub(super) struct State {
     /// Last good files of each host.
     pub(super) good: BTreeMap<String, Files>,
-    /// Fetched libraries by reference. A reference contains a digest, so its library never changes.
+    /// Fetched libraries by reference. A reference contains a digest, so its library for `target` never changes.
     pub(super) resolved: BTreeMap<String, Library>,
+    /// Target of the libraries in `resolved`.
+    #[serde(default)]
+    pub(super) target: String,
     pub(super) failed: Option<Failure>,
     /// Set during a rollout and the return of its hosts. Hosts may then have files that are neither good nor watched, if this program is
     /// killed.
