@@ -197,11 +197,22 @@ impl Comparison {
     /// Compares a class in both builds. `chains` contains, for each build, the class with its bases.
     fn class(&mut self, from: &DeclaredClass, to: &DeclaredClass, chains: [Vec<&DeclaredClass>; 2]) {
         let path = from.path.as_str();
+        let properties =
+            [&chains[0], &chains[1]].map(|chain| chain.iter().flat_map(|class| &class.properties).collect::<Vec<_>>());
+        let [before, after] = &properties;
         let base = self.redirects.redirected(&from.base).to_owned();
         if base != to.base {
             let change = format!("base {}", arrow(&from.base, &to.base));
-            let consequence = "its objects keep their values; they are constructed again if their native class changes";
-            self.note_host(Compatible, path, &change, consequence);
+            let mut inherited = before.iter().skip(from.properties.len());
+            let (effect, consequence) =
+                match inherited.all(|&property| self.redirects.partner(property, before, after).is_some()) {
+                    true => (
+                        Compatible,
+                        "its objects keep their values; they are constructed again if their native class changes",
+                    ),
+                    false => (Breaks, "values of properties that the new base lacks are put aside"),
+                };
+            self.note_host(effect, path, &change, consequence);
             match chains[1].iter().any(|class| class.base == base) {
                 true => self.note_plugins(Compatible, path, &change, "the old base is still one of its bases"),
                 false => self.note_plugins(Breaks, path, &change, REFUSED),
@@ -221,10 +232,7 @@ impl Comparison {
                 self.note_both(path, &format!("no longer implements {interface}"), [consequence; 2]);
             }
         }
-        let properties =
-            [&chains[0], &chains[1]].map(|chain| chain.iter().flat_map(|class| &class.properties).collect());
         self.members(path, &from.properties, (&to.path, &to.properties), &properties);
-        let [before, after] = &properties;
         for property in &from.properties {
             let item = member(path, &property.name);
             match self.redirects.partner(property, before, after) {
