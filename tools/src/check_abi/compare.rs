@@ -63,6 +63,9 @@ const NOT_FOUND: &str = "calls by name fail with `CallError::NotFound`";
 /// Consequence of a changed signature for calls by name.
 const SIGNATURE: &str = "calls by name with the old signature fail with `CallError::Signature`";
 
+/// Consequence of a new base without some members of the old base.
+const LOST: &str = "values of members that the new base lacks are put aside";
+
 pub(super) fn compare(old: &Inspected<'_>, new: &Inspected<'_>) -> Findings {
     let redirects = Redirects::between(old.declared, new.declared);
     let mut comparison = Comparison { redirects, found: Findings::default() };
@@ -203,15 +206,13 @@ impl Comparison {
         let base = self.redirects.redirected(&from.base).to_owned();
         if base != to.base {
             let change = format!("base {}", arrow(&from.base, &to.base));
-            let mut inherited = before.iter().skip(from.properties.len());
-            let (effect, consequence) =
-                match inherited.all(|&property| self.redirects.partner(property, before, after).is_some()) {
-                    true => (
-                        Compatible,
-                        "its objects keep their values; they are constructed again if their native class changes",
-                    ),
-                    false => (Breaks, "values of properties that the new base lacks are put aside"),
-                };
+            let (effect, consequence) = match self.keeps_inherited(from.properties.len(), &properties) {
+                true => (
+                    Compatible,
+                    "its objects keep their values; they are constructed again if their native class changes",
+                ),
+                false => (Breaks, LOST),
+            };
             self.note_host(effect, path, &change, consequence);
             match chains[1].iter().any(|class| class.base == base) {
                 true => self.note_plugins(Compatible, path, &change, "the old base is still one of its bases"),
@@ -244,10 +245,19 @@ impl Comparison {
         self.functions(path, &from.functions, &functions);
     }
 
+    /// Checks if the new build has all members that a type inherits. `own` is the number of its own members, which precede them.
+    fn keeps_inherited(&self, own: usize, [before, after]: &[Vec<&DeclaredProperty>; 2]) -> bool {
+        before.iter().skip(own).all(|&member| self.redirects.partner(member, before, after).is_some())
+    }
+
     fn structs(&mut self, old: &[DeclaredStruct], new: &[DeclaredStruct]) {
         for (from, to) in self.matched(old, new) {
             let chains = [chain(from, old), chain(to, new)];
             let fields = chains.map(|chain| chain.into_iter().flat_map(|found| &found.fields).collect());
+            if self.redirects.redirected(&from.base) != to.base && !self.keeps_inherited(from.fields.len(), &fields) {
+                let base = if to.base.is_empty() { "nothing" } else { to.base.as_str() };
+                self.note_host(Breaks, &from.path, &format!("base {}", arrow(&from.base, base)), LOST);
+            }
             self.members(&from.path, &from.fields, (&to.path, &to.fields), &fields);
             self.form(&from.path, &struct_form(from), &struct_form(to));
         }

@@ -174,6 +174,21 @@ fn classes_are_compared_by_path_base_and_flags() {
 }
 
 #[test]
+fn a_struct_loses_the_fields_of_a_base_that_it_no_longer_has() {
+    let (mut old, mut new) = (lamps(), lamps());
+    for declared in [&mut old, &mut new] {
+        let mut place = declared.structs[0].clone();
+        (place.path, place.base) = ("/Script/Game.Place".to_owned(), "/Script/Game.Spot".to_owned());
+        place.fields.clear();
+        declared.structs.push(place);
+    }
+    let host = |new: &Declared| lines(&compare(&inspected(&old), &inspected(new)).host);
+    assert_eq!(host(&new), [""; 0]);
+    new.structs[1].base.clear();
+    assert_eq!(host(&new), ["Breaks /Script/Game.Place: base /Script/Game.Spot → nothing"]);
+}
+
+#[test]
 fn structs_enums_delegates_and_interfaces_are_compared_as_their_fingerprints() {
     check(
         |new| {
