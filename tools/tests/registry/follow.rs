@@ -324,3 +324,18 @@ fn a_host_that_is_down_later_does_not_fail_a_finished_rollout() {
     // An attempt may have begun before this report.
     assert!((0..5).any(|_| rollout.event() == "done"));
 }
+
+#[test]
+#[ignore = "builds a plugin: `.ci/registry` runs it"]
+fn a_healthy_newer_library_is_not_replaced_by_the_last_good_one() {
+    let builds = Builds::new();
+    let [good, newer] = ["1.0.0", "1.1.0"].map(|version| builds.sign(&builds.unsigned(version)));
+    let mut rollout = Rollout::start(&good, &builds.public_key());
+    rollout.report(&digest_of(&good), "running");
+    assert_eq!([rollout.event(), rollout.event()], ["healthy", "done"]);
+    let [document, file] = ["plugins.toml", "a/libmagic_cube.so"].map(|name| rollout.dir.path().join(name));
+    fs::copy(&newer, &file).unwrap();
+    rollout.report(&digest_of(&newer), "running");
+    fs::write(&document, format!("patience = 1\n{}", fs::read_to_string(&document).unwrap())).unwrap();
+    assert_eq!((rollout.event().as_str(), digest_of(&file)), ("refused", digest_of(&newer)));
+}

@@ -379,12 +379,13 @@ impl Follower<'_> {
                 let present: Option<Version> =
                     ManifestInfo::peek_bytes(&file_name, &bytes).ok().map(|info| info.version);
                 let known = self.state.good.get(&name).and_then(|files| files.get(&file_name));
-                let permits = self.args.allow_older || returns(known, &library.digest);
-                check_age(&library.module, present.as_ref(), &library.version, permits)
-                    .map_err(|reason| anyhow!("the host {name} is refused: {reason}"))?;
                 // Checks the host's report, because an operator may have replaced the file manually. If the host reports this file as
                 // healthy, it becomes the last good file.
                 let is_healthy = status.is_some_and(|status| runs(status, &file_name, &digest));
+                let is_return = (self.state.is_unfinished || !is_healthy) && returns(known, &library.digest);
+                let permits = self.args.allow_older || is_return;
+                check_age(&library.module, present.as_ref(), &library.version, permits)
+                    .map_err(|reason| anyhow!("the host {name} is refused: {reason}"))?;
                 if known.is_none_or(|known| self.store.get(known).is_none()) || is_healthy {
                     self.store.put(&digest, &bytes)?;
                     self.state.good.entry(name.clone()).or_default().insert(file_name, digest);
