@@ -105,6 +105,28 @@ pub fn short(path: &str) -> &str {
     path.strip_prefix(ROOT).unwrap_or(path)
 }
 
+/// Replaces each type path in a text by the result of `replace`.
+///
+/// # Examples
+/// ```
+/// use alcedo_reflect::path::with_paths;
+///
+/// let text = with_paths("Map(Name, /Script/Game.Old)", |path| path.replace("Old", "New"));
+/// assert_eq!(text, "Map(Name, /Script/Game.New)");
+/// ```
+pub fn with_paths<P: AsRef<str>>(text: &str, replace: impl Fn(&str) -> P) -> String {
+    const START: &str = "/Script/";
+    let (mut replaced, mut rest) = (String::new(), text);
+    while let Some(at) = rest.find(START) {
+        let is_part = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '.' | '/');
+        let len = rest[at..].find(|letter| !is_part(letter)).unwrap_or(rest.len() - at);
+        replaced.push_str(&rest[..at]);
+        replaced.push_str(replace(&rest[at..at + len]).as_ref());
+        rest = &rest[at + len..];
+    }
+    replaced + rest
+}
+
 impl TypePath {
     /// Creates the path of `name` in `package`. Both should be identifiers.
     pub fn new(package: &str, name: &str) -> Self {

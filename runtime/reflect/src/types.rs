@@ -20,6 +20,7 @@ use crate::function::Function;
 use crate::interface::Interface;
 use crate::names::Names;
 use crate::origin::Origin;
+use crate::path::with_paths;
 use crate::property::Property;
 use crate::refusal::DeclareError;
 use crate::registry::{Category as _, Registry, Shadow, Table, Type};
@@ -305,16 +306,7 @@ impl Types {
 
     /// Replaces each type path in a text with the result of [`Self::redirected`] for this path.
     pub fn to_current_paths(&self, text: &str) -> String {
-        const START: &str = "/Script/";
-        let (mut translated, mut rest) = (String::new(), text);
-        while let Some(at) = rest.find(START) {
-            let is_part = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '.' | '/');
-            let len = rest[at..].find(|letter| !is_part(letter)).unwrap_or(rest.len() - at);
-            translated.push_str(&rest[..at]);
-            translated.push_str(&self.redirected(&rest[at..at + len]));
-            rest = &rest[at + len..];
-        }
-        translated + rest
+        with_paths(text, |path| self.redirected(path))
     }
 
     /// Returns the renamed members of a class and its bases, as pairs of old and new name.

@@ -288,7 +288,7 @@ impl Comparison {
         for (from, to) in self.matched(old, new) {
             let [before, after] = [from, to]
                 .map(|found| format!("{} {}", found.kind, form_of_call(&found.params, found.result.as_deref())));
-            if before != after {
+            if self.redirects.redirected_text(&before) != after {
                 let consequence = "bindings whose function has another signature are removed";
                 self.note_host(Breaks, &from.path, &arrow(&before, &after), consequence);
             }
@@ -377,7 +377,7 @@ impl Comparison {
             };
             return self.note_host(Breaks, item, change, consequence);
         }
-        let ty = self.redirects.redirected_type(&from.ty);
+        let ty = self.redirects.redirected_text(&from.ty);
         if ty != to.ty {
             let (effect, consequence) = match predicted(&ty, &to.ty) {
                 _ if is_subobject => (Breaks, "the subobject of every living object is replaced"),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use alcedo_reflect::type_text::TypeText;
+use alcedo_reflect::path::with_paths;
 use alcedo_runtime::{
     Declared, DeclaredClass, DeclaredDelegate, DeclaredEnum, DeclaredFunction, DeclaredInterface, DeclaredProperty,
     DeclaredStruct,
@@ -93,8 +93,8 @@ impl Redirects {
     fn is_rename<T: Entry>(&self, one: &T, two: &T) -> bool {
         let lists = |was: &str, name: &str| was.split(',').any(|earlier| earlier.trim() == name);
         let (from, to) = (one.name(), two.name());
-        let is_pair = |(old, new): &(String, String)| (old == from && new == to) || (old == to && new == from);
-        lists(one.was(), to) || lists(two.was(), from) || self.0.iter().any(is_pair)
+        let follows = |old: &str, new: &str| self.redirected_text(old) == new;
+        lists(one.was(), to) || lists(two.was(), from) || follows(from, to) || follows(to, from)
     }
 
     /// Returns the path that a type has in the new build.
@@ -102,20 +102,9 @@ impl Redirects {
         self.0.iter().find(|(old, _)| old == path).map_or(path, |(_, new)| new.as_str())
     }
 
-    /// Returns the type `ty`, in which the path of each renamed type is replaced by its path in the new build.
-    pub(super) fn redirected_type(&self, ty: &str) -> String {
-        ty.parse::<TypeText>().map_or_else(|_| ty.to_owned(), |ty| self.redirect(ty).to_string())
-    }
-
-    fn redirect(&self, ty: TypeText) -> TypeText {
-        match ty {
-            TypeText::Struct(path) => TypeText::Struct(self.redirected(&path).to_owned()),
-            TypeText::Reference(kind, path) => TypeText::Reference(kind, self.redirected(&path).to_owned()),
-            TypeText::Container(kind, of) => {
-                TypeText::Container(kind, of.into_iter().map(|inner| self.redirect(inner)).collect())
-            }
-            other => other,
-        }
+    /// Returns the text of a type or signature, in which the path of each renamed type is replaced by its path in the new build.
+    pub(super) fn redirected_text(&self, text: &str) -> String {
+        with_paths(text, |path| self.redirected(path).to_owned())
     }
 }
 

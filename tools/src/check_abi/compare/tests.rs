@@ -174,6 +174,25 @@ fn classes_are_compared_by_path_base_and_flags() {
 }
 
 #[test]
+fn delegates_follow_a_renamed_class() {
+    let declare = |class: &str| {
+        let mut declared = lamps();
+        let hit = &mut declared.delegates[0];
+        (hit.path, hit.params[0].ty) = (format!("{class}:OnHit"), format!("Object({class})"));
+        declared.classes[0].properties[0].ty = format!("MulticastDelegate({class}:OnHit(Object({class})))");
+        class.clone_into(&mut declared.classes[1].path);
+        declared
+    };
+    let (old, mut new) = (declare("/Script/Game.SpotLamp"), declare("/Script/Game.Torch"));
+    new.earlier_names.insert("/Script/Game.Torch".to_owned(), "SpotLamp".to_owned());
+    let found = compare(&inspected(&old), &inspected(&new));
+    let renamed = ["", ":OnHit"]
+        .map(|name| format!("Compatible /Script/Game.SpotLamp{name}: renamed to /Script/Game.Torch{name}"));
+    assert_eq!(lines(&found.host), renamed);
+    assert_eq!(found.breaking(), 4, "{:#?}", found.plugins);
+}
+
+#[test]
 fn a_struct_loses_the_fields_of_a_base_that_it_no_longer_has() {
     let (mut old, mut new) = (lamps(), lamps());
     for declared in [&mut old, &mut new] {
