@@ -209,6 +209,27 @@ fn an_address_behind_a_redirect_receives_no_password() {
 }
 
 #[test]
+#[ignore = "needs the certificates of the system: `.ci/registry` runs it"]
+fn a_registry_on_this_machine_is_accessed_without_a_proxy() {
+    let dir = tempfile::tempdir().unwrap();
+    let (sender, heads) = channel();
+    let proxy = answering_registry(move |head, _| {
+        sender.send(head.to_owned()).unwrap();
+        "HTTP/1.1 502 Bad Gateway\r\nConnection: close\r\nContent-Length: 0\r\n\r\n".to_owned()
+    });
+    let address = answering_registry(|_, _| {
+        "HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n".to_owned()
+    });
+    let mut pull = Command::new(env!("CARGO_BIN_EXE_alcedo"));
+    pull.arg("pull").arg(format!("{address}/plugins/lamp:1.0.0")).arg("--out").arg(dir.path());
+    pull.arg("--trust").arg(key_in(dir.path()));
+    pull.envs(["HTTP_PROXY", "http_proxy"].map(|name| (name, format!("http://{proxy}"))));
+    let error = error_of(&pull.env_remove("NO_PROXY").env_remove("no_proxy").output().unwrap());
+    assert!(error.contains("the registry answered with status 404"), "{error}");
+    assert_eq!(heads.try_iter().count(), 0);
+}
+
+#[test]
 #[ignore = "builds a plugin, and needs the certificates of the system: `.ci/registry` runs it"]
 fn an_upload_sends_the_password_only_to_its_registry() {
     let builds = Builds::new();

@@ -63,6 +63,7 @@ struct Token {
 
 /// Name and password of a user, and the registries that receive them. Does not implement `Debug`, because its output would contain the
 /// password.
+#[derive(Clone)]
 pub(super) struct Login {
     pub(super) user: Option<(String, String)>,
     pub(super) registries: Vec<String>,
@@ -87,13 +88,16 @@ pub(super) struct Http {
 }
 
 impl Http {
-    /// Creates a client.
+    /// Creates a client for registries on this machine, or for other registries. A request to this machine must not pass through a proxy of
+    /// the environment, because the request has no TLS.
     ///
     /// # Errors
     /// If the system has no certificates.
-    pub(super) fn new(plain: Vec<String>, login: Login) -> Result<Self, reqwest::Error> {
+    pub(super) fn new(is_local: bool, plain: Vec<String>, login: Login) -> Result<Self, reqwest::Error> {
         let client = |policy: fn(Attempt<'_>) -> Action| {
-            Client::builder().user_agent("alcedo").connect_timeout(PATIENCE).redirect(Policy::custom(policy))
+            let client = Client::builder().user_agent("alcedo").connect_timeout(PATIENCE);
+            let client = if is_local { client.no_proxy() } else { client };
+            client.redirect(Policy::custom(policy))
         };
         let (client, uploads) = (client(redirect).read_timeout(PATIENCE).build()?, client(redirect_upload).build()?);
         Ok(Self { client, uploads, plain, login })

@@ -32,7 +32,9 @@ pub(crate) struct Access {
 
 pub(super) struct Registry {
     runtime: tokio::runtime::Runtime,
-    http: Http,
+    /// Client for registries on this machine.
+    local: Http,
+    remote: Http,
 }
 
 impl Registry {
@@ -49,17 +51,24 @@ impl Registry {
         let plain: Vec<_> = local.chain(&access.plain_http).cloned().collect();
         let variable = |name: &str| std::env::var(name).ok();
         let login = login(variable(USER).zip(variable(PASSWORD)), variable(HOSTS).as_deref(), registries)?;
-        let http = Http::new(plain, login).map_err(|error| {
-            anyhow!(
-                "could not start the client of registries: {:#}; install the system's certificates (`ca-certificates`)",
-                Error::from(error)
-            )
-        })?;
+        let http = |is_local| {
+            Http::new(is_local, plain.clone(), login.clone()).map_err(|error| {
+                anyhow!(
+                    "could not start the client of registries: {:#}; install the system's certificates (`ca-certificates`)",
+                    Error::from(error)
+                )
+            })
+        };
+        let (local, remote) = (http(true)?, http(false)?);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| {
             anyhow!("could not start the client of registries: {error}; raise the limit of open files (`ulimit -n`)")
         })?;
-        Ok(Self { runtime, http })
+        Ok(Self { runtime, local, remote })
+    }
+
+    fn http(&self, reference: &Reference) -> &Http {
+        if is_local(reference.resolve_registry()) { &self.local } else { &self.remote }
     }
 
     /// Returns the manifest or index at a reference.
@@ -85,7 +94,7 @@ impl Registry {
     fn manifest_answer(&self, reference: &Reference) -> Result<Answer, Error> {
         let types = format!("{OCI_IMAGE_INDEX_MEDIA_TYPE}, {OCI_IMAGE_MEDIA_TYPE}");
         let path = manifest_path(reference);
-        let answer = self.http.get(reference, &path, &types, LARGEST_MANIFEST);
+        let answer = self.http(reference).get(reference, &path, &types, LARGEST_MANIFEST);
         self.runtime.block_on(answer).map_err(|error| anyhow!("could not read {reference}: {error}"))
     }
 
@@ -96,7 +105,7 @@ impl Registry {
     pub(super) fn blob(&self, reference: &Reference, digest: &str, size: u64) -> Result<Vec<u8>, Error> {
         let doing = "read the library of";
         let path = format!("blobs/{digest}");
-        let answer = self.http.get(reference, &path, "*/*", size);
+        let answer = self.http(reference).get(reference, &path, "*/*", size);
         let answer =
             self.runtime.block_on(answer).map_err(|error| anyhow!("could not {doing} {reference}: {error}"))?;
         let bytes = content(answer, doing, reference)?;
@@ -116,7 +125,7 @@ impl Registry {
     /// If the registry cannot be reached, is too slow, or rejects the upload.
     pub(super) fn push_blob(&self, reference: &Reference, bytes: &[u8]) -> Result<(), Error> {
         let digest = sha256(bytes);
-        self.upload(reference, self.http.put_blob(reference, &digest, bytes))
+        self.upload(reference, self.http(reference).put_blob(reference, &digest, bytes))
     }
 
     /// Uploads a manifest or index under the tag or digest of the reference.
@@ -125,7 +134,7 @@ impl Registry {
     /// If the registry cannot be reached, is too slow, or rejects the upload.
     pub(super) fn push_manifest(&self, reference: &Reference, media_type: &str, bytes: &[u8]) -> Result<(), Error> {
         let path = manifest_path(reference);
-        self.upload(reference, self.http.put_manifest(reference, &path, media_type, bytes))
+        self.upload(reference, self.http(reference).put_manifest(reference, &path, media_type, bytes))
     }
 
     fn upload(&self, reference: &Reference, upload: impl Future<Output = Result<Answer, Error>>) -> Result<(), Error> {
