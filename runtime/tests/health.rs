@@ -450,6 +450,31 @@ fn a_failed_return_is_tried_again_after_a_reload_by_hand() {
     assert!(host.modules().contains(&"glue_base".to_owned()), "{:?}", host.modules());
 }
 
+#[cfg(unix)]
+#[test]
+fn a_library_that_could_not_be_opened_is_loaded_later() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+    const ALONE: &str = "HEALTH_ALONE";
+    let newer = support::tagged("magic-cube", &[], 2);
+    // The limit of open files applies to the whole process.
+    if std::env::var_os(ALONE).is_none() {
+        let mut this = support::alone::only(module_path!(), "a_library_that_could_not_be_opened_is_loaded_later");
+        support::alone::passes(this.env(ALONE, "1"));
+        return;
+    }
+    let host = Host::start(|_| Ok(()));
+    let first = host.until_running();
+    let part = host.folder.path().join("new");
+    fs::copy(newer, &part).expect("the folder is writable");
+    let limits = getrlimit(Resource::Nofile);
+    setrlimit(Resource::Nofile, Rlimit { current: Some(0), ..limits }).expect("a lower limit");
+    fs::rename(&part, host.library()).expect("the folder is writable");
+    host.run_for(Duration::from_millis(200));
+    setrlimit(Resource::Nofile, limits).expect("the earlier limit");
+    host.until("the second build", |status| status.digest != first.digest);
+}
+
 #[test]
 fn a_watched_library_is_refused_as_a_status_file() {
     let host = Host::start(|_| Ok(()));

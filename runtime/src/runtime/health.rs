@@ -189,7 +189,7 @@ pub(super) struct Watching {
     generation: u64,
     /// Set if files have changed since the last load.
     is_due: bool,
-    /// Time of the next attempt to copy the changed files. `None` if the last attempt has not failed.
+    /// Time of the next attempt to read and copy the changed files. `None` if the last attempt has not failed.
     next_copy: Option<Duration>,
     /// Next attempt to return to the last healthy libraries after a failed attempt: time, indices of the modules, and reason.
     next_return: Option<(Duration, Vec<usize>, String)>,
@@ -438,8 +438,9 @@ impl Watching {
     }
 
     /// Reads the files of the modules in the Master. Returns `None` if a file cannot be read, for example because the file is just being
-    /// replaced.
-    fn read(&self, runtime: &Runtime) -> Option<(Vec<Vec<u8>>, Vec<String>)> {
+    /// replaced. Schedules a further attempt unless the file is absent, because no change follows, for example, the end of a lack of file
+    /// descriptors.
+    fn read(&mut self, runtime: &Runtime) -> Option<(Vec<Vec<u8>>, Vec<String>)> {
         let mut bytes = Vec::new();
         for (file, slot) in self.files.iter().zip(&self.slots) {
             if slot.is_none() {
@@ -450,6 +451,9 @@ impl Watching {
                 Ok(content) => bytes.push(content),
                 Err(error) => {
                     log!(WARN, %error, "{} cannot be read, so the old code continues", file.display());
+                    if error.kind() != io::ErrorKind::NotFound {
+                        self.next_copy = self.next_copy.or(Some(self.start.elapsed() + LONG_RETRY));
+                    }
                     return None;
                 }
             }
