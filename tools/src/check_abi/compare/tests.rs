@@ -193,7 +193,7 @@ fn delegates_follow_a_renamed_class() {
 }
 
 #[test]
-fn a_struct_loses_the_fields_of_a_base_that_it_no_longer_has() {
+fn a_struct_loses_the_fields_of_a_base_that_it_drops() {
     let (mut old, mut new) = (lamps(), lamps());
     for declared in [&mut old, &mut new] {
         let mut place = declared.structs[0].clone();
