@@ -11,7 +11,7 @@ thread_local! {
 pub(crate) struct Step(());
 
 impl Step {
-    /// Returns the proof. Returns `None` outside of job steps, and while a job's data is being dropped.
+    /// Returns the proof if a job step is running on this thread. Returns `None` otherwise, and while a job's data is being dropped.
     pub(crate) fn running() -> Option<Self> {
         (STEPS.get() > 0).then_some(Self(()))
     }

@@ -23,7 +23,7 @@ pub(crate) struct World {
     /// Number of objects of each actor class that the plugins declare.
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub(crate) objects: u64,
-    /// A package that plugins may declare types in, besides `Game`; may be given several times.
+    /// A package that plugins may declare types in, besides `Game`; may be repeated.
     #[arg(long = "package", value_name = "NAME")]
     pub(crate) packages: Vec<String>,
     #[command(flatten)]
@@ -36,7 +36,7 @@ pub(crate) struct HostArgs {
     /// The author's own host instead of the sample engine: a package, a folder, or a program that is built already.
     #[arg(long, value_name = "PACKAGE|PATH")]
     pub(crate) host: Option<String>,
-    /// An argument for the host; may be given several times.
+    /// An argument for the host; may be repeated.
     #[arg(long = "host-arg", value_name = "TEXT", allow_hyphen_values = true, requires = "host")]
     pub(crate) host_args: Vec<String>,
 }

@@ -39,7 +39,7 @@ pub(crate) struct Args {
     plugins: Plugins,
     #[command(flatten)]
     world: WorldArgs,
-    /// An argument for the main of every module; may be given several times.
+    /// An argument for the main of every module; may be repeated.
     #[arg(long = "arg", value_name = "TEXT", allow_hyphen_values = true)]
     args: Vec<String>,
     /// The author's own host instead of the sample engine: a package, a folder, or an existing program.
@@ -48,7 +48,7 @@ pub(crate) struct Args {
     /// host needs the line `.development()` in its builder.
     #[arg(long, value_name = "PACKAGE|PATH")]
     host: Option<String>,
-    /// An argument for the host; may be given several times.
+    /// An argument for the host; may be repeated.
     #[arg(long = "host-arg", value_name = "TEXT", allow_hyphen_values = true)]
     host_args: Vec<String>,
     /// Build and restart the host whenever its sources change, with the saved world; without this, key k does.

@@ -39,7 +39,7 @@ pub(crate) struct Args {
     #[arg(value_name = "FILE", group = "origin", conflicts_with = "host")]
     file: Option<PathBuf>,
     /// Modules that a package of scripts uses in addition to the sample engine: other packages, folders of plugin
-    /// crates, built libraries; may be given several times.
+    /// crates, built libraries; may be repeated.
     #[arg(long, value_name = "PATH", requires = "file")]
     with: Vec<PathBuf>,
     /// A host instead of a library: a package, its folder, or an existing program.
@@ -47,7 +47,7 @@ pub(crate) struct Args {
     /// The host is started, reports its declarations, and exits before it constructs or loads anything.
     #[arg(long, value_name = "PACKAGE|PATH", group = "origin")]
     host: Option<String>,
-    /// An argument for the host; may be given several times.
+    /// An argument for the host; may be repeated.
     #[arg(long = "host-arg", value_name = "TEXT", allow_hyphen_values = true, requires = "host")]
     host_args: Vec<String>,
     /// Seconds to wait for the answer of the host.
@@ -56,10 +56,10 @@ pub(crate) struct Args {
     /// Write the glue for a host, which uses the module's types, instead of for plugins.
     #[arg(long, requires = "file")]
     for_host: bool,
-    /// Write only the types of this package; may be given several times.
+    /// Write only the types of this package; may be repeated.
     #[arg(long, value_name = "NAME", requires = "origin")]
     only: Vec<String>,
-    /// Rust path of the glue of another package; may be given several times.
+    /// Rust path of the glue of another package; may be repeated.
     #[arg(long = "package", value_name = "NAME=RUST_PATH", requires = "origin")]
     packages: Vec<Elsewhere>,
     /// Output file, instead of standard output.

@@ -27,7 +27,7 @@ pub(crate) struct Args {
     /// The library: `target/debug/libmy_plugin.so`; or the folder of a package of scripts.
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Modules that a package of scripts uses: other packages, folders of plugin crates, built libraries; may be given several times.
+    /// Modules that a package of scripts uses: other packages, folders of plugin crates, built libraries; may be repeated.
     #[arg(long, value_name = "PATH")]
     with: Vec<PathBuf>,
     /// The host whose types a package of scripts uses, instead of the sample engine: a package, a folder, or a program.

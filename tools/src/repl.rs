@@ -39,7 +39,7 @@ pub(crate) struct Args {
     /// Number of objects of each actor class that these declare.
     #[arg(long, value_name = "N", default_value_t = 1)]
     objects: u64,
-    /// A package that plugins may declare types in, besides `Game`; may be given several times.
+    /// A package that plugins may declare types in, besides `Game`; may be repeated.
     #[arg(long = "package", value_name = "NAME")]
     packages: Vec<String>,
     #[command(flatten)]

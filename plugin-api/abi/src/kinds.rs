@@ -40,11 +40,11 @@ pub enum KindForm {
     Plain,
     /// The path of the struct, instead of the name of the kind.
     Struct,
-    /// The name, and the path of a class, interface or enum in parentheses.
+    /// The name of the kind, followed by the path of a class, interface or enum in parentheses.
     Path,
-    /// The name, and this number of types in parentheses.
+    /// The name of the kind, followed by this number of types in parentheses.
     Types(usize),
-    /// The name, and a signature in parentheses.
+    /// The name of the kind, followed by a signature in parentheses.
     Signature,
 }
 

@@ -180,7 +180,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Applies `conditions` to all items that were added after the call of [`Self::mark`] that returned `mark`.
+    /// Applies `conditions` to all items that were added since [`Self::mark`] returned `mark`.
     pub(crate) fn condition(&mut self, conditions: &Conditions, mark: [usize; 3]) -> Result<()> {
         if conditions.is_none() {
             return Ok(());
@@ -197,7 +197,7 @@ impl<'a> Body<'a> {
         Ok(())
     }
 
-    /// Returns the current number of items, for [`Self::condition`].
+    /// Returns the current lengths of the three lists, so that [`Self::condition`] can find items that are added later.
     pub(crate) fn mark(&self) -> [usize; 3] {
         [self.expanded.len(), self.functions.len(), self.callers.len()]
     }

@@ -40,7 +40,8 @@ static IS_REQUESTED: AtomicBool = AtomicBool::new(false);
 static WAS_LOST: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
-    // True after a link has recorded the current panic. Links can be nested, because an author's hook may call the hook that it replaced.
+    // True after a link has recorded the current panic. A link may run inside another link, because an author's hook may call the hook
+    // that it replaced.
     static IS_NOTED: Cell<bool> = const { Cell::new(false) };
 }
 

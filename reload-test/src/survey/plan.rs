@@ -18,9 +18,9 @@ pub(crate) enum ImageState {
 /// fault simulates an operation that a plugin has started and that outlives the plugin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 pub(crate) enum InjectedFault {
-    /// The kernel writes to an address in the image, as for a request that is still pending.
+    /// The kernel writes to an address in the image, as a pending request of the plugin would.
     LateWrite,
-    /// A signal arrives for which only the plugin had a handler, as from a timer.
+    /// A signal arrives that only the plugin handled. A timer that outlives the plugin would raise such a signal.
     LateSignal,
     /// A former descriptor of the plugin is closed again.
     LateClose,

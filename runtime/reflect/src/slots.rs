@@ -20,7 +20,7 @@ pub(super) struct Tenant {
     /// Current body. If a reload replaced the body, the shadow keeps the old body.
     pub(super) body: Body,
     pub(super) outer: ObjectHandle,
-    /// Number in the order of creation, from 1.
+    /// Position of the object in the order of creation, from 1.
     pub(super) construction: u64,
     pub(super) subobjects: Subobjects,
     pub(super) label: Label,

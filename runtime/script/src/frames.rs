@@ -215,7 +215,7 @@ impl Move {
         let from = self.from(caller);
         // SAFETY: the loader compared the types; the caller promised both addresses.
         unsafe { self.one(from, params.wrapping_add(usize::from(self.param_offset))) };
-        if self.plain.is_some() || size::is_kept() { Ok(()) } else { Err(size::not_kept()) }
+        if self.plain.is_some() || size::is_within_limit() { Ok(()) } else { Err(size::limit_exceeded()) }
     }
 
     /// Variant of [`Move::over`] for bytewise copies. Does nothing for a typed copy.

@@ -25,7 +25,7 @@ pub(crate) struct Registers {
     base: *mut u8,
     /// The `self` object, or the none handle.
     pub(crate) object: ObjectHandle,
-    /// Memory of the `self` object. Null if this object does not exist.
+    /// Memory of the `self` object. Null without a `self` object, or if that object is destroyed.
     memory: *mut u8,
     /// Class that a static function was called on.
     pub(crate) class: Name,

@@ -164,9 +164,9 @@ impl Machine {
                 if transfer == Transfer::Out {
                     reload!(running);
                 }
-                if !size::is_kept() {
+                if !size::is_within_limit() {
                     self.rounds.set(rounds);
-                    return Err(size::not_kept());
+                    return Err(size::limit_exceeded());
                 }
             }};
         }
@@ -210,9 +210,9 @@ impl Machine {
                     // Subtracts the cost of containers and strings that were copied as arguments.
                     rounds = rounds.saturating_sub(cost::take());
                 }
-                if !size::is_kept() {
+                if !size::is_within_limit() {
                     self.rounds.set(rounds);
-                    return Err(size::not_kept());
+                    return Err(size::limit_exceeded());
                 }
                 match transfer {
                     Transfer::In => {

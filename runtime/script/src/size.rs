@@ -74,14 +74,14 @@ fn check(what: &str, bytes: u64, more: u64) -> Result<(), CallError> {
 
 /// Returns true if the total allocation of the run is within its limit.
 #[inline]
-pub(crate) fn is_kept() -> bool {
+pub(crate) fn is_within_limit() -> bool {
     let limit = LIMIT.get();
     limit.allocated() <= limit.all
 }
 
 /// Returns the error for a run whose total allocation exceeds the limit.
 #[cold]
-pub(crate) fn not_kept() -> CallError {
+pub(crate) fn limit_exceeded() -> CallError {
     let limit = LIMIT.get();
     all_too_large(limit.allocated() as u64, limit.all)
 }
@@ -110,8 +110,8 @@ pub(crate) fn rows(before: u32, more: u32, size: usize) -> Result<(), CallError>
     Ok(())
 }
 
-/// Reads a value. Checks the size of the result before, because a [`Value`] takes much more memory than a small element. Adds the cost
-/// of one pass.
+/// Reads a value. Checks the size of the result first, because a [`Value`] takes much more memory than a small element. Adds the cost
+/// of visiting all parts of the value.
 ///
 /// # Errors
 /// Returns [`CallError::TooLarge`] if a limit is exceeded.

@@ -275,7 +275,7 @@ impl ValueCounts {
 pub struct ClassChange {
     /// Short path of the class, such as `Game.MagicCube`.
     pub class: String,
-    /// Description of the change, such as gone, back or renamed.
+    /// Description of the change, such as `gone`, `back` or `renamed`.
     pub change: String,
     /// Number of affected objects.
     pub objects: u64,

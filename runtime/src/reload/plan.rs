@@ -294,8 +294,8 @@ pub(super) fn plan_class(
                     let change = note(&property.text, words, notes.changes);
                     Action::Convert { from: source, was, default, change, is_same }
                 } else {
-                    // Every class default object has its own subobjects, so references to an old and a new subobject with one name are
-                    // equal defaults.
+                    // A class default object refers to its own subobjects. Defaults that refer to subobjects of the old and of the new
+                    // class default object are therefore equal if the subobjects have the same name.
                     let is_change = should_report && before != after && !refers(&after);
                     let words = || format!("default {} → {}", print(core, &before), print(core, &after));
                     let words = if is_change { words() } else { String::new() };

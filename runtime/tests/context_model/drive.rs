@@ -419,7 +419,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Waits until the leaving generations of the context have the outcomes that the model predicts.
+    /// Waits until the unloading generations of the context have the outcomes that the model predicts.
     fn wait(&self, name: usize, unload_outcomes: &[(u64, UnloadOutcome)]) -> Result<(), String> {
         let context = self.context(name);
         for (generation, expected) in unload_outcomes {

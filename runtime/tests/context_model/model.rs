@@ -1,7 +1,7 @@
 //! Models load contexts as the design defines them, without the runtime: names, generations, holders, lenders, and their consequences.
 //! `program.rs` defines the steps. `drive.rs` executes the steps and compares their outcomes.
 //!
-//! A generation is alive, leaving, parked or dead. A leaving generation is *held* if the model knows a holder: the generation must then
+//! A generation is alive, unloading, parked or dead. An unloading generation is *held* if the model knows a holder: the generation must then
 //! exist. The generation *may be held* if it has lent a module to a context whose modules do not need this module. Otherwise the generation
 //! must end, at an unspecified moment.
 
@@ -19,7 +19,7 @@ type Gen = usize;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Life {
     Alive,
-    Leaving,
+    Unloading,
     Parked,
     Dead,
 }
@@ -277,11 +277,11 @@ impl Model {
         let (is_held, may_be_held) = last.map_or((false, false), |last| (self.is_held(last), self.may_be_held(last)));
         let expected = match life {
             Life::Dead | Life::Parked => vec![Outcome::Handle(index)],
-            Life::Leaving if !is_held => vec![Outcome::Handle(index), Outcome::Refused(Refusal::Name)],
-            Life::Alive | Life::Leaving => vec![Outcome::Refused(Refusal::Name)],
+            Life::Unloading if !is_held => vec![Outcome::Handle(index), Outcome::Refused(Refusal::Name)],
+            Life::Alive | Life::Unloading => vec![Outcome::Refused(Refusal::Name)],
         };
         if let Outcome::Handle(_) = outcome {
-            if let Some(last) = last.filter(|_| life == Life::Leaving && !may_be_held) {
+            if let Some(last) = last.filter(|_| life == Life::Unloading && !may_be_held) {
                 self.gens[last].life = Life::Dead;
             }
             let first = self.gens.len();
@@ -354,7 +354,7 @@ impl Model {
             match (life, found) {
                 (Life::Dead, Some(found)) => return Err(format!("{title}, is listed: {found:?}")),
                 (Life::Alive | Life::Parked, None) => return Err(format!("{title}, is not listed")),
-                (Life::Leaving, None) if self.is_held(at) => return Err(format!("{title} and held, is not listed")),
+                (Life::Unloading, None) if self.is_held(at) => return Err(format!("{title} and held, is not listed")),
                 (_, None) => {}
                 (life, Some(found)) => {
                     let own = &self.gens[at].own;
@@ -378,14 +378,14 @@ impl Model {
         }
     }
 
-    /// Marks the leaving generations of a context: as parked if the host still lists them, otherwise as dead.
+    /// Marks the unloading generations of a context: as parked if the host still lists them, otherwise as dead.
     ///
     /// # Errors
     /// Returns a description of a held generation that is not parked.
     pub(crate) fn was_parked(&mut self, thread: usize, name: usize, listed: &[Listed]) -> Result<(), String> {
         let context = self.expect_handle(thread, name);
         for at in 0..self.gens.len() {
-            if self.gens[at].context != context || self.gens[at].life != Life::Leaving {
+            if self.gens[at].context != context || self.gens[at].life != Life::Unloading {
                 continue;
             }
             let found = listed.iter().find(|listed| listed.id == self.id(at));
@@ -406,11 +406,11 @@ impl Model {
         Ok(())
     }
 
-    /// Returns the leaving generations of a context, each with the predicted outcome. The key is the generation's number in the host.
+    /// Returns the unloading generations of a context, each with the predicted outcome. The key is the generation's number in the host.
     pub(crate) fn unload_outcomes(&self, thread: usize, name: usize) -> Vec<(u64, UnloadOutcome)> {
         let context = self.expect_handle(thread, name);
-        let leaving = |at: &Gen| self.gens[*at].context == context && self.gens[*at].life == Life::Leaving;
-        (0..self.gens.len()).filter(leaving).map(|at| (self.gens[at].number, self.unload_outcome(at))).collect()
+        let unloading = |at: &Gen| self.gens[*at].context == context && self.gens[*at].life == Life::Unloading;
+        (0..self.gens.len()).filter(unloading).map(|at| (self.gens[at].number, self.unload_outcome(at))).collect()
     }
 
     fn unload_outcome(&self, at: Gen) -> UnloadOutcome {
@@ -439,19 +439,19 @@ impl Model {
         // If the outcome of a load is undefined, the model does not know all lenders of a generation.
         let has_unknown_lenders = self.is_open && self.gens.iter().any(|generation| generation.is_leaked);
         !has_unknown_lenders
-            && (0..self.gens.len()).all(|at| self.gens[at].life != Life::Leaving || !self.may_be_held(at))
+            && (0..self.gens.len()).all(|at| self.gens[at].life != Life::Unloading || !self.may_be_held(at))
     }
 
     /// Returns the titles of contexts that remain after a shutdown, each with the minimum and maximum number of its remaining generations.
     pub(crate) fn left(&self) -> Vec<(String, usize, usize)> {
-        let leaving: Vec<_> = (0..self.gens.len()).filter(|at| self.gens[*at].life == Life::Leaving).collect();
+        let unloading: Vec<_> = (0..self.gens.len()).filter(|at| self.gens[*at].life == Life::Unloading).collect();
         let counted = |at: &Gen| {
             let title = self.title(*at);
-            let same: Vec<_> = leaving.iter().filter(|other| self.title(**other) == title).collect();
+            let same: Vec<_> = unloading.iter().filter(|other| self.title(**other) == title).collect();
             let held = same.iter().filter(|other| self.is_held(***other)).count();
             (title, held, same.len())
         };
-        leaving.iter().map(counted).collect()
+        unloading.iter().map(counted).collect()
     }
 
     pub(crate) fn unload_all(&mut self) {
@@ -482,7 +482,7 @@ impl Model {
             || self.edges.iter().filter(|edge| edge.to == at && (edge.is_needed || !for_sure)).any(|edge| {
                 match self.gens[edge.from].life {
                     Life::Alive | Life::Parked => true,
-                    Life::Leaving => self.held(edge.from, for_sure, visited),
+                    Life::Unloading => self.held(edge.from, for_sure, visited),
                     Life::Dead => self.gens[edge.from].is_leaked,
                 }
             })
@@ -491,14 +491,14 @@ impl Model {
     fn keeps(&self, from: Gen) -> bool {
         match self.gens[from].life {
             Life::Alive | Life::Parked => true,
-            Life::Leaving => self.is_held(from),
+            Life::Unloading => self.is_held(from),
             Life::Dead => false,
         }
     }
 
     fn unload(&mut self, context: usize) {
         if let Some(current) = self.contexts[context].current.take() {
-            self.gens[current].life = Life::Leaving;
+            self.gens[current].life = Life::Unloading;
         }
     }
 

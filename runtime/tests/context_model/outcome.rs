@@ -42,7 +42,7 @@ pub(crate) enum Outcome {
     Refused(Refusal),
 }
 
-/// Expected report about the end of a leaving generation.
+/// Expected report about the end of an unloading generation.
 pub(crate) enum UnloadOutcome {
     Ends,
     /// The generation is held. Its report must list at least the holders in `Named`.

@@ -140,7 +140,7 @@ pub(crate) enum Op {
     Task(usize),
     /// Begins a call on a new thread. The call is a lease until the program releases it.
     BeginCall(usize),
-    /// Uses the held object: calls the pointer, polls the future, or checks the context of the scope.
+    /// Uses the holder with this index: calls the pointer, polls the future, or checks the context of the scope.
     Use(usize),
     /// Releases a holder of the thread.
     Release(usize),

@@ -34,7 +34,7 @@ pub trait Protocol {
     /// and may end with `!`.
     fn word(&self) -> &str;
 
-    /// Returns the form of names for errors, such as `` `db:/table.column` ``.
+    /// Returns the pattern of a name for error messages, such as `` `db:/table.column` ``.
     fn form(&self) -> &str;
 
     /// Returns help for the error of a name that does not resolve, such as `register a function of that name first`. The default is empty.

@@ -223,7 +223,7 @@ mod tests {
         check("/home/a/game/plugins/cube/src/lib.rs", Owner::Author);
         check("library/std/src/rt.rs", Owner::Library);
         assert_eq!(Owner::of("cube::turn", None, Some(Path::new("/home/a/alcedo"))), Owner::Library);
-        // Passes no checkout, as in a program from a registry. Local sources of Alcedo then count as the author's code.
+        // An `alcedo` that was installed from a registry has no checkout. Local sources of Alcedo then count as the author's code.
         let other = Path::new("/home/a/alcedo/runtime/engine/src/tick.rs");
         assert_eq!(Owner::of("cube::turn", Some(other), None), Owner::Author);
         for stripped in ["core::panicking::panic_fmt", "<alloc::string::String as core::fmt::Write>::write_str"] {

@@ -21,7 +21,7 @@ const HOSTS: &str = "ALCEDO_REGISTRY_HOSTS";
 /// Registries that are accessed without TLS.
 #[derive(clap::Args, Clone, Debug, Default)]
 pub(crate) struct Access {
-    /// A registry that is accessed by plain HTTP: `registry.lan:5000`; may be given several times.
+    /// A registry that is accessed by plain HTTP: `registry.lan:5000`; may be repeated.
     ///
     /// Registries on this machine (`localhost`, `127.0.0.1`, `[::1]`) are always accessed by plain HTTP. A user name and a password are read
     /// from the environment variables `ALCEDO_REGISTRY_USER` and `ALCEDO_REGISTRY_PASSWORD`. If a document names several registries,

@@ -23,7 +23,7 @@ pub use entities::{Script, Scripted};
 pub use mirror::{Position, Velocity};
 pub use systems::SystemFailed;
 
-/// Base class of plugin classes for entities.
+/// Native class that plugins extend to script entities.
 #[uclass(package = "Bevy", blueprintable)]
 pub struct Behavior {
     /// Position to the right.

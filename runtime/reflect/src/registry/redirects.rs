@@ -30,7 +30,7 @@ impl Redirects {
         }
     }
 
-    /// Adds the redirects of a shadow. An added redirect replaces an existing redirect of the same old name.
+    /// Adds the redirects that a shadow has collected. An added redirect replaces an existing redirect of the same old name.
     pub(crate) fn extend(&mut self, later: Self) {
         for (new, mut olds) in later.from {
             olds.retain(|old| later.to.get(old) == Some(&new));

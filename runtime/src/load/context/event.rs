@@ -80,7 +80,7 @@ pub enum ContextEventKind {
     PreStartup,
     /// The new generation reuses these modules of older generations. Raised only by a reload of changed modules, before `PreStartup`.
     Kept(Vec<String>),
-    /// The main of this module has returned. The mains of later modules have not returned.
+    /// The main of this module has returned. The mains of later modules have not returned yet.
     Startup(String),
     /// The mains of all modules have returned.
     PostStartup,

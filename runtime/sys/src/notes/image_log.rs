@@ -33,7 +33,7 @@ impl Image {
 #[derive(Debug, Default)]
 pub(super) struct ImageLog {
     stages: Vec<PathBuf>,
-    /// Mapped images and images that are about to be mapped, by the path of their copy.
+    /// Images that are mapped or about to be mapped, by the path of their copy.
     here: BTreeMap<PathBuf, Image>,
     /// Unmapped images, oldest first.
     gone: VecDeque<Image>,

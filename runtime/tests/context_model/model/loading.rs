@@ -64,7 +64,7 @@ impl Model {
                 let loaded = self.load(next, lib, chain);
                 match loaded {
                     Ok(_) => {
-                        self.gens[current].life = Life::Leaving;
+                        self.gens[current].life = Life::Unloading;
                         self.contexts[context].current = Some(next);
                         self.contexts[context].newest = next;
                         return vec![Outcome::Done];

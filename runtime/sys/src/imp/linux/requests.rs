@@ -140,7 +140,8 @@ pub(super) fn begin_list(
     let host_event = event.map(|event| event.through_host(owner, "a list of asynchronous requests", true).0);
     event.and_then(|event| event.raises()).into_iter().for_each(|signal| records.raises(owner, signal));
     drop(records);
-    // Submits without the lock, because the call may wait for all requests. The blocks of rejected requests contain their errors.
+    // Releases `RECORDS` before the call, because the call may wait for all requests. The control block of a rejected request contains
+    // its error.
     let result = submit(host_event.as_ref().map_or(ptr::null(), ptr::from_ref).cast());
     let mut records = lock(&RECORDS);
     blocks.into_iter().for_each(|block| records.mark_submitted(block));
