@@ -1,9 +1,9 @@
 //! Models load contexts as the design defines them, without the runtime: names, generations, holders, lenders, and their consequences.
 //! `program.rs` defines the steps. `drive.rs` executes the steps and compares their outcomes.
 //!
-//! A generation is alive, unloading, parked or dead. An unloading generation is *held* if the model knows a holder: the generation must then
-//! exist. The generation *may be held* if it has lent a module to a context whose modules do not need this module. Otherwise the generation
-//! must end, at an unspecified moment.
+//! A generation is alive, unloading, parked or dead. An unloading generation is *held* if the model contains a holder: the generation must
+//! then exist. The generation *may be held* if it has lent a module to a context whose modules do not need this module. Otherwise the
+//! generation must end, at an unspecified moment.
 
 mod loading;
 

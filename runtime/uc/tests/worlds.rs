@@ -303,7 +303,7 @@ fn a_long_chain_of_constants_is_reported_once() {
     let reported = errors(&program(format!("{ahead} const C5000 = 7;")));
     assert_eq!(
         reported,
-        "uc-too-deep: the constant `C64` is at the end of a row of more than 64, each made of the next"
+        "uc-too-deep: the constant `C64` ends a chain of more than 64 constants, each of which uses the next"
     );
     // A cycle of any length is reported.
     for most in [3, 100, 5_000] {

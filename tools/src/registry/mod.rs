@@ -27,7 +27,7 @@ const LONGEST: usize = 400;
 /// Keys that the hosts trust.
 #[derive(clap::Args, Clone, Debug)]
 pub(crate) struct Trust {
-    /// A public key that hosts trust, as `alcedo keygen` writes it; may be repeated. Libraries that none of the keys has signed are refused.
+    /// A public key that hosts trust, as `alcedo keygen` writes it; may be repeated. Libraries that no listed key has signed are refused.
     #[arg(long = "trust", value_name = "KEYFILE", required = true)]
     keys: Vec<PathBuf>,
 }

@@ -114,8 +114,11 @@ impl Body<'_, '_> {
                 Some((at, Some(dim))) => {
                     let open = &self.checker.open_consts;
                     if open.borrow().contains(&(at, dim.span)) || open.borrow().len() >= MAX_DEPTH as usize {
-                        let error =
-                            self.error("uc-const-circle", of.span, "this length is made of itself, or of too many");
+                        let error = self.error(
+                            "uc-const-circle",
+                            of.span,
+                            "this length refers to itself, or to too many constants",
+                        );
                         return Err(self.report(error));
                     }
                     open.borrow_mut().push((at, dim.span));

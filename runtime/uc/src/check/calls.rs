@@ -20,7 +20,7 @@ impl Body<'_, '_> {
             ast::ExprKind::Ident(name) => self.plain_call(name, args, span),
             ast::ExprKind::Member(of, name) => self.member_call(of, name, args, span),
             ast::ExprKind::Super(_) => {
-                self.refuse("uc-syntax", span, "the name of a function is missing behind `super`")
+                self.refuse("uc-syntax", span, "the name of a function is missing after `super`")
             }
             _ => self.value_call(self.value(callee, None)?, callee.span, args, span),
         }

@@ -73,7 +73,7 @@ impl<'a> Checker<'a> {
     }
 
     fn const_cycle(&self, name: &str, at: At) -> Reported {
-        let message = format!("the constant `{name}` is made of itself");
+        let message = format!("the constant `{name}` refers to itself");
         self.report(Diagnostic::error("uc-const-circle", at, message))
     }
 
@@ -88,10 +88,11 @@ impl<'a> Checker<'a> {
             self.depth_reported.set(false);
             return self.const_cycle(name, found.at);
         }
-        let message =
-            format!("the constant `{name}` is at the end of a row of more than {MAX_DEPTH}, each made of the next");
+        let message = format!(
+            "the constant `{name}` ends a chain of more than {MAX_DEPTH} constants, each of which uses the next"
+        );
         let error = Diagnostic::error("uc-too-deep", found.at, message);
-        self.report(error.hint("declare them in the other order, each behind those that it is made of"))
+        self.report(error.hint("declare them in the other order, each after the constants that it uses"))
     }
 
     /// Returns the locations of all constants that the definition of `found` uses, directly or indirectly. Returns `None` if these do not

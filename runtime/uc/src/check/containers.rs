@@ -136,7 +136,7 @@ impl Body<'_, '_> {
             if matches!(over.kind, ast::ExprKind::Macro(..)) {
                 return Err(self.value(over, None).err().unwrap_or(Reported));
             }
-            let error = self.error("uc-foreach", over.span, "`foreach` is without a variable for the elements");
+            let error = self.error("uc-foreach", over.span, "`foreach` lacks a variable for the elements");
             return Err(self.report(error.hint("write `foreach Array(Element)`")));
         };
         if let Some(name) = self.iterator_function(array, args) {

@@ -40,7 +40,7 @@ impl<'a> Checker<'a> {
         }
         let at = (work.file, found.keyword.span);
         if found.keyword.is("structdefaultproperties") {
-            let error = Diagnostic::error("uc-syntax", at, "these defaults are of no struct");
+            let error = Diagnostic::error("uc-syntax", at, "these defaults do not belong to a struct");
             self.report(error.hint("write `defaultproperties`"));
             return (subobjects, defaults);
         }
@@ -225,7 +225,7 @@ impl<'a> Checker<'a> {
                 let word = Ident { text: text.clone(), span: value.span };
                 self.default_word(&[word], value, ty, place)
             }
-            (_, Type::Optional(_)) => refuse("optional values get theirs when the script runs"),
+            (_, Type::Optional(_)) => refuse("optional values are set when the script runs"),
             (_, ty) if is_text(ty) => refuse("write strings between two `\"`"),
             (_, Type::Struct(_)) => refuse("write `(Field=value, Field=value)`"),
             (_, Type::Array(_) | Type::Fixed(..)) => refuse("write `(value, value)`, or one line for each element"),

@@ -48,7 +48,7 @@ impl Body<'_, '_> {
                 Ok(self.self_object(span))
             }
             ast::ExprKind::Super(_) | ast::ExprKind::Global | ast::ExprKind::Default | ast::ExprKind::Static => {
-                self.refuse("uc-syntax", span, "a member has to stand behind this")
+                self.refuse("uc-syntax", span, "a member is missing after this")
             }
             ast::ExprKind::Triple(word, values) => self.triple_literal(word, values, expected, span),
             ast::ExprKind::Ident(name) => self.name(name, expected),
@@ -156,10 +156,10 @@ impl Body<'_, '_> {
             return Err(Reported);
         }
         if let Some(Ok(found)) = self.checker.type_named(std::slice::from_ref(name), self.file) {
-            let error = self.error("uc-no-value", span, format!("`{}` is a type and no value", name.text));
+            let error = self.error("uc-no-value", span, format!("`{}` is a type, not a value", name.text));
             let hint = match found {
                 Type::Object(_) => format!("the class as a value is `class'{}'`", name.text),
-                Type::Enum(..) => format!("an entry of it is `{}.Entry`", name.text),
+                Type::Enum(..) => format!("an entry is written `{}.Entry`", name.text),
                 _ => String::new(),
             };
             return Err(self.report(error.hint(hint)));
@@ -236,7 +236,7 @@ impl Body<'_, '_> {
         span: Span,
     ) -> Found<Expr> {
         let Some(ty @ Type::Delegate(_, _, expected_signature)) = expected else {
-            let message = format!("`{}` is a function: `(` is missing behind it", found.name);
+            let message = format!("`{}` is a function: `(` is missing after it", found.name);
             return self.refuse("uc-no-value", name.span, message);
         };
         if !found.is_static && matches!(&object, Some(object) if matches!(object.ty, Type::Class(_))) {

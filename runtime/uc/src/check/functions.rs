@@ -56,20 +56,22 @@ impl<'a> Checker<'a> {
                     let message = "`skip`, for operators that do not evaluate an operand, is outside of the language";
                     self.report(Diagnostic::error("uc-skip", (work.file, word.span), message));
                 } else if !PARAM_SPECIFIERS.iter().any(|known| word.is(known)) {
-                    let message = format!("`{}` cannot stand before a parameter", word.text);
+                    let message = format!("`{}` cannot precede a parameter", word.text);
                     self.report(Diagnostic::error("uc-unknown-word", (work.file, word.span), message));
                 }
             }
             let optional = has("optional");
             if let Some(default) = param.default.as_ref().filter(|_| !optional) {
-                let message = format!("`{}` has a value for when it is left away, and is not `optional`", name.text);
+                let message = format!("`{}` has a default value, and is not `optional`", name.text);
                 let error = Diagnostic::error("uc-optional", (work.file, default.span), message);
                 self.report(error.hint(format!("write `optional` before the type of `{}`", name.text)));
             }
             if let Some(before) = found.last().filter(|before| before.optional && !optional) {
-                let message = format!("`{}` is behind `{}`, which is `optional`, and is not", name.text, before.name);
+                let message = format!("`{}` is not `optional`, but follows `{}`, which is", name.text, before.name);
                 let error = Diagnostic::error("uc-optional", at, message);
-                self.report(error.hint("a call cannot leave the one away and give the other: put it before that one"));
+                self.report(
+                    error.hint("a call cannot omit the optional one and pass the other: put the required one first"),
+                );
             }
             found.push(Param {
                 name: name.text.clone(),
@@ -195,7 +197,7 @@ impl<'a> Checker<'a> {
         }
         if flags.dll_import {
             let mistakes = [
-                (!has_dll, ", and its class names none", "write `DLLBind(Name)` behind the class"),
+                (!has_dll, ", and its class names none", "write `DLLBind(Name)` after the name of the class"),
                 (!flags.is_final, " and has to be `final`", ""),
                 (found.body.borrow().is_some(), " and has no body here", ""),
             ];
@@ -271,7 +273,7 @@ impl<'a> Checker<'a> {
         if let Some((why, hint)) = refused {
             let message = format!("`{}` cannot override the function of `{owner}`: {why}", made.symbol.name);
             let error = Diagnostic::error("uc-override", at, message).hint(hint);
-            self.report(error.other(overridden.at, "what it would override"));
+            self.report(error.other(overridden.at, "the function that it would override"));
             return;
         }
         if !self.same_signature(made, &overridden, at) {

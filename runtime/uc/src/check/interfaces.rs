@@ -116,10 +116,10 @@ impl<'a> Checker<'a> {
                 "native" | "intrinsic" => {
                     let message = format!("`{name}` is `native`: native functions are not declared by scripts");
                     let error = Diagnostic::error("uc-native", place, message);
-                    self.report(error.hint("leave the word away: each class that implements the interface has it"));
+                    self.report(error.hint("omit the keyword: each class that implements the interface specifies it"));
                 }
                 _ => {
-                    let message = format!("`{}` cannot stand before a function of an interface", word.text);
+                    let message = format!("`{}` cannot precede a function of an interface", word.text);
                     self.report(Diagnostic::error("uc-interface", place, message));
                 }
             }
@@ -134,7 +134,7 @@ impl<'a> Checker<'a> {
             return None;
         }
         if let Some(param) = found.params.iter().find(|param| param.default.is_some()) {
-            let message = format!("`{}` has a value for when it is left away", param.name.name.text);
+            let message = format!("`{}` has a default value", param.name.name.text);
             let error = Diagnostic::error("uc-interface", (work.file, param.name.name.span), message);
             self.report(
                 error.hint("it is the zero value then; write it into the classes that implement the interface"),
@@ -203,7 +203,7 @@ impl<'a> Checker<'a> {
                 let Some(signature) = required.signature() else { continue };
                 let message = match self.find_function(&work.path, function) {
                     Some(found) if found.is_static => {
-                        format!("`{function}` of `{class}` is static, and `{name}` wants one of objects")
+                        format!("`{function}` of `{class}` is static, and `{name}` declares a function of objects")
                     }
                     Some(found) if found.signature().is_some_and(|found| found != signature) => {
                         format!("`{function}` has another signature than `{function}` of `{name}`")

@@ -65,12 +65,10 @@ impl<'a> Checker<'a> {
         }
         let func = self.signature_of(found, name.clone(), work);
         for (symbol, written) in func.params.iter().zip(&found.params).filter(|(symbol, _)| symbol.out) {
-            let message = format!(
-                "a delegate cannot give `{}` back: delegates of reflection have no `out` parameters",
-                symbol.name
-            );
+            let message =
+                format!("a delegate cannot return `{}`: delegates of reflection have no `out` parameters", symbol.name);
             let place = (work.file, written.name.name.span);
-            self.report(Diagnostic::error("uc-delegate-out", place, message).hint("give it back as the result"));
+            self.report(Diagnostic::error("uc-delegate-out", place, message).hint("return it as the result"));
         }
         let signature: Option<SignatureText> = func.signature().filter(|signature| {
             // Limits the size of the signature, because the signature of a delegate contains the signatures of its delegate parameters.
@@ -221,7 +219,7 @@ impl<'a> Checker<'a> {
                         file,
                         word,
                         "uc-native-var",
-                        "no native code shares a `native` variable of a script class: it is one as any other",
+                        "no native code shares a `native` variable of a script class: it is an ordinary variable",
                     );
                 }
                 _ => self.known_specifier(word, VAR_SPECIFIERS, "variable", file),

@@ -312,15 +312,16 @@ impl Body<'_, '_> {
         if op == Infix::Add && has(&is_text) {
             error = error.hint("concatenate strings with `$`, or with `@` and a space between");
         } else if has(&|ty| *ty == Type::Name) && has(&is_text) {
-            error = error.hint("a name is written `'name'`; `string(x)` makes text of one");
+            error = error.hint("a name is written `'name'`; `string(x)` converts a name to a string");
         } else if matches!((&left.ty, &right.ty), (Type::Enum(..), Type::Enum(..))) {
             error = error.hint("these are two enums: to compare them anyway, convert both with `int(…)`");
         } else if op == Infix::Rem && has(&|ty| *ty == Type::Num(Num::U64)) || promotes_not(&left.ty, &right.ty) {
-            error = error.hint("one has a sign and the other has none: write `i64(…)` or `u64(…)` around one of them");
+            error =
+                error.hint("one is signed and the other is unsigned: write `i64(…)` or `u64(…)` around one of them");
         } else if matches!(op, Infix::BitAnd | Infix::BitOr) && left.ty == Type::Bool {
-            error = error.hint("`&&` and `||` are those of conditions");
+            error = error.hint("use `&&` and `||` for conditions");
         } else if has(&|ty| *ty == Type::Bool) && has(&|ty| number_of(ty).is_some()) {
-            error = error.hint("`int(x)` makes a number of a `bool`");
+            error = error.hint("`int(x)` converts a `bool` to a number");
         }
         self.report(error)
     }

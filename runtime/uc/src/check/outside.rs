@@ -103,9 +103,8 @@ impl Checker<'_> {
                 "config" | "localized" => {}
                 "within" => {
                     let outer = argument.as_deref().unwrap_or("");
-                    let message = format!(
-                        "that objects of the class lie in a `{outer}` is not checked: `Outer` of one that does not is none"
-                    );
+                    let message =
+                        format!("the outer of new objects is not checked: `Outer` is `none` if it is not a `{outer}`");
                     self.warn_once(file, word, "uc-within", &message);
                 }
                 _ => self.known_specifier(word, CLASS_SPECIFIERS, "class", file),

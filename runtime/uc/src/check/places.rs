@@ -104,7 +104,7 @@ impl Body<'_, '_> {
                 Err(self.report(error))
             }
             ty => {
-                let message = format!("`{ty}` has no members: `.{}` cannot stand behind it", name.text);
+                let message = format!("`{ty}` has no members: `.{}` cannot follow it", name.text);
                 self.refuse("uc-unknown-member", name.span, message)
             }
         }
@@ -219,7 +219,7 @@ impl Body<'_, '_> {
                 Ok((Expr { kind: ExprKind::ClassOf(Box::new(base)), ty: Type::Class(path.clone()), line }, path))
             }
             ty => {
-                let message = format!("`{ty}` has no class: `.default` and `.static` cannot stand behind it");
+                let message = format!("`{ty}` has no class: `.default` and `.static` cannot follow it");
                 self.refuse("uc-unknown-member", of.span, message)
             }
         }
@@ -259,7 +259,7 @@ impl Body<'_, '_> {
                 Ok(Expr { kind: ExprKind::Intrinsic(Intrinsic::MapGet, vec![base, found]), ty: *value, line })
             }
             // If the variable is not an array, `x[0]` means `x`.
-            ty => self.refuse("uc-no-array", span, format!("`{ty}` has no elements: `[…]` cannot stand behind it")),
+            ty => self.refuse("uc-no-array", span, format!("`{ty}` has no elements: `[…]` cannot follow it")),
         }
     }
 

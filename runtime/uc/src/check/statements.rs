@@ -218,7 +218,7 @@ impl Body<'_, '_> {
             }
             (None, None) => Ok(StmtKind::Return(None)),
             (None, Some(expected)) => {
-                self.refuse("uc-return", span, format!("a result of `{expected}` is missing behind `return`"))
+                self.refuse("uc-return", span, format!("a result of `{expected}` is missing after `return`"))
             }
             (Some(value), None) => {
                 // In a function without a result, accepts a call without a result after `return`.

@@ -78,7 +78,7 @@ impl<'a> Checker<'a> {
                     (place.file, nested.span),
                     "an object in an object is outside of the language",
                 );
-                self.report(error.hint("declare it next to the other one"));
+                self.report(error.hint("declare it next to the outer object"));
                 continue;
             }
             if self.is_export_only(line, &class) {
@@ -134,7 +134,7 @@ impl<'a> Checker<'a> {
         let Some(place) = place else { return };
         let names: Vec<_> =
             cycle.iter().map(|open| self.in_package(&open.class)).chain([self.in_package(class)]).collect();
-        let message = format!("this object would have no end, each brings the next: {}", names.join(" → "));
+        let message = format!("these objects would contain each other without end: {}", names.join(" → "));
         self.report(Diagnostic::error("uc-subobject", place, message).hint("make the object in a function, by `new`"));
     }
 

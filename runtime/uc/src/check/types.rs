@@ -115,9 +115,11 @@ impl Checker<'_> {
         let inner = of.iter().map(|of| self.type_of_ref_here(of, file, class)).collect::<Found<Vec<_>>>()?;
         let class_of = |ty: &Type| match ty {
             Type::Object(path) => Ok(path.clone()),
-            _ => {
-                self.refuse("uc-generic", (file, of[0].span), format!("`{}` is of classes: `{ty}` is none", name.text))
-            }
+            _ => self.refuse(
+                "uc-generic",
+                (file, of[0].span),
+                format!("`{}` takes a class: `{ty}` is not a class", name.text),
+            ),
         };
         let key = |ty: Type| {
             let no_key = matches!(

@@ -9,7 +9,7 @@ use crate::token::{Kind, Token};
 impl Parser<'_> {
     pub(super) fn defaults(&mut self) -> Read<Defaults> {
         let keyword = self.ident("`defaultproperties`")?;
-        let open = self.expect(Kind::BraceOpen, "`{`", "behind `defaultproperties`")?;
+        let open = self.expect(Kind::BraceOpen, "`{`", "after `defaultproperties`")?;
         Ok(Defaults { keyword, lines: self.default_lines(open, false)? })
     }
 
@@ -24,7 +24,7 @@ impl Parser<'_> {
                 }
                 Kind::BraceClose if in_object => {
                     let error = self.error("uc-syntax", open.span, "this object does not end");
-                    return self.fail(error.hint("write `End Object` behind its last line"));
+                    return self.fail(error.hint("write `End Object` after its last line"));
                 }
                 Kind::BraceClose => {
                     self.next();
@@ -112,7 +112,7 @@ impl Parser<'_> {
                         break;
                     }
                 }
-                self.expect(Kind::ParenClose, "`)`", "behind the value")?;
+                self.expect(Kind::ParenClose, "`)`", "after the value")?;
             }
             let span = Span { start: name.span.start, end: self.last_end };
             return Ok(DefaultLine::Method(name, method, values, span));
@@ -120,7 +120,7 @@ impl Parser<'_> {
         if self.peek().kind != Kind::Assign && self.peek().on_new_line {
             return self.refuse(name.span, format!("`{}` has no value: `=` is missing", name.text));
         }
-        self.expect(Kind::Assign, "`=`", "behind the name of the property")?;
+        self.expect(Kind::Assign, "`=`", "after the name of the property")?;
         let value = self.default_value()?;
         let following = self.peek();
         if !following.on_new_line
@@ -155,7 +155,7 @@ impl Parser<'_> {
             self.next();
             span = span.to(self.next().span);
         }
-        self.expect(close, "the end of the index", "behind the number")?;
+        self.expect(close, "the end of the index", "after the number")?;
         Ok(Some(Ident { text: self.source.slice(span).to_owned(), span }))
     }
 
@@ -165,7 +165,7 @@ impl Parser<'_> {
         let (mut class, mut name, mut others) = (None, None, Vec::new());
         while self.peek().kind == Kind::Word && !self.peek().on_new_line {
             let word = self.ident("a word")?;
-            self.expect(Kind::Assign, "`=`", "behind the word")?;
+            self.expect(Kind::Assign, "`=`", "after the word")?;
             if word.is("class") {
                 class = Some(self.last_of_path("the name of a class")?);
             } else if word.is("name") {
@@ -231,7 +231,7 @@ impl Parser<'_> {
             Kind::BraceOpen => {
                 self.next();
                 let inner = self.value_in_group()?;
-                self.expect(Kind::BraceClose, "`}`", "behind the value")?;
+                self.expect(Kind::BraceClose, "`}`", "after the value")?;
                 inner.kind
             }
             Kind::Word => {
@@ -255,7 +255,7 @@ impl Parser<'_> {
             }
             Kind::OpenText => {
                 self.next();
-                return self.fail(self.error("uc-open-text", token.span, "this text does not end on its line"));
+                return self.fail(self.error("uc-open-text", token.span, "this string does not end on its line"));
             }
             Kind::Macro => return self.fail(macro_outside(text, (self.file, token.span))),
             _ => {
@@ -308,14 +308,14 @@ impl Parser<'_> {
             if is_struct {
                 let name = self.ident("the name of a field")?;
                 let index = self.default_index()?;
-                self.expect(Kind::Assign, "`=`", "behind the name of the field")?;
+                self.expect(Kind::Assign, "`=`", "after the name of the field")?;
                 let value = self.value_in_group()?;
                 fields.push((name, index, value));
             } else {
                 values.push(self.value_in_group()?);
             }
             if self.take(Kind::Comma).is_none() {
-                self.expect(Kind::ParenClose, "`,` or `)`", "behind the value")?;
+                self.expect(Kind::ParenClose, "`,` or `)`", "after the value")?;
                 break;
             }
         }

@@ -15,7 +15,7 @@ impl Parser<'_> {
             return Ok(target);
         }
         let value = self.expression()?;
-        let message = "an assignment has no value that could be assigned on";
+        let message = "an assignment has no value, so assignments cannot be chained";
         self.no_assignment("uc-assign-chain", message, "write two statements")?;
         let (span, depth) = (target.span.to(value.span), 1 + target.depth.max(value.depth));
         Ok(Expr { kind: ExprKind::Assign(Box::new(target), Box::new(value)), span, depth })
@@ -191,7 +191,7 @@ impl Parser<'_> {
             return self.node(ExprKind::Member(Box::new(of), name), span, depth);
         }
         let index = self.expression()?;
-        let close = self.expect(Kind::BracketClose, "`]`", "behind the index")?;
+        let close = self.expect(Kind::BracketClose, "`]`", "after the index")?;
         let (span, depth) = (of.span.to(close.span), of.depth.max(index.depth));
         self.node(ExprKind::Index(Box::new(of), Box::new(index)), span, depth)
     }
@@ -226,7 +226,7 @@ impl Parser<'_> {
                     if self.take(Kind::ParenClose).is_some() {
                         return Ok(args);
                     }
-                    self.expect(Kind::Comma, "`,` or `)`", "behind the argument")?;
+                    self.expect(Kind::Comma, "`,` or `)`", "after the argument")?;
                 }
             }
         }
@@ -253,7 +253,7 @@ impl Parser<'_> {
                 let inner = self.expression()?;
                 let message = "an assignment has no value";
                 self.no_assignment("uc-assign-in-condition", message, "write `==` to compare")?;
-                let close = self.expect(Kind::ParenClose, "`)`", "behind the expression")?;
+                let close = self.expect(Kind::ParenClose, "`)`", "after the expression")?;
                 let depth = inner.depth;
                 self.node(ExprKind::Paren(Box::new(inner)), token.span.to(close.span), depth)
             }
@@ -265,12 +265,12 @@ impl Parser<'_> {
             }
             Kind::Word => self.word_expression(token, text),
             Kind::OpenText => {
-                let error = self.error("uc-open-text", token.span, "this text does not end on its line");
-                self.fail(error.hint("a `\"` in a text is written `\\\"`, a line break `\\n`"))
+                let error = self.error("uc-open-text", token.span, "this string does not end on its line");
+                self.fail(error.hint("a `\"` in a string is written `\\\"`, a line break `\\n`"))
             }
             Kind::OpenQuoted => {
                 let error = self.error("uc-open-name", token.span, "this name does not end on its line");
-                self.fail(error.hint("names stand between two `'`"))
+                self.fail(error.hint("names are written between two `'`"))
             }
             Kind::BadNumber => self.fail(self.error("uc-number", token.span, format!("`{text}` is not a number"))),
             _ => self.refuse(token.span, format!("a value is missing: found {}", self.describe(token))),
@@ -299,7 +299,7 @@ impl Parser<'_> {
                 self.next();
                 let of = if self.take(Kind::ParenOpen).is_some() {
                     let of = self.ident("the name of a class above")?;
-                    self.expect(Kind::ParenClose, "`)`", "behind the name of the class")?;
+                    self.expect(Kind::ParenClose, "`)`", "after the name of the class")?;
                     Some(of)
                 } else {
                     None
@@ -317,10 +317,10 @@ impl Parser<'_> {
                 self.next();
                 self.next();
                 let class = self.dotted("the name of a class")?;
-                self.close_angle("behind the class")?;
-                self.expect(Kind::ParenOpen, "`(`", "behind the class")?;
+                self.close_angle("after the class")?;
+                self.expect(Kind::ParenOpen, "`(`", "after the class")?;
                 let of = self.expression()?;
-                let close = self.expect(Kind::ParenClose, "`)`", "behind what is cast")?;
+                let close = self.expect(Kind::ParenClose, "`)`", "after what is cast")?;
                 let depth = of.depth;
                 self.node(ExprKind::ClassCast(class, Box::new(of)), token.span.to(close.span), depth)
             }
@@ -338,7 +338,7 @@ impl Parser<'_> {
         }
         let template = if self.take(Kind::ParenOpen).is_some() {
             let template = self.expression()?;
-            self.expect(Kind::ParenClose, "`)`", "behind the template")?;
+            self.expect(Kind::ParenClose, "`)`", "after the template")?;
             Some(Box::new(template))
         } else {
             None
@@ -370,7 +370,7 @@ impl Parser<'_> {
                     let span = Span::new(start, start + 1 + other.len_utf8());
                     let error =
                         self.error("uc-escape", span, format!("`\\{other}` is not an escape: it is read as `{other}`"));
-                    self.report(error.hint("`\\\\ \\\" \\n \\t \\r` stand for something").warning());
+                    self.report(error.hint("`\\\\ \\\" \\n \\t \\r` are the escapes").warning());
                     found.push(other);
                 }
                 None => {}

@@ -64,9 +64,9 @@ impl Parser<'_> {
         } else {
             self.ident("the name of the function")?
         };
-        self.expect(Kind::ParenOpen, "`(`", "behind the name of the function")?;
+        self.expect(Kind::ParenOpen, "`(`", "after the name of the function")?;
         let params = self.list_before(Kind::ParenClose, Self::param)?;
-        let close = self.expect(Kind::ParenClose, "`)`", "behind the parameters")?;
+        let close = self.expect(Kind::ParenClose, "`)`", "after the parameters")?;
         let mut trailing = Vec::new();
         while self.is_one_of(0, FUNCTION_SPECIFIERS) && !self.peek().on_new_line {
             trailing.push(self.modifier()?);
@@ -76,7 +76,7 @@ impl Parser<'_> {
             let (body, end) = self.body()?;
             (Some(body), end)
         } else {
-            (None, self.expect(Kind::Semicolon, "`;` or `{`", "behind the parameters")?.span)
+            (None, self.expect(Kind::Semicolon, "`;` or `{`", "after the parameters")?.span)
         };
         let body = RefCell::new(body);
         Ok(Item::Function(Function {
@@ -127,7 +127,7 @@ impl Parser<'_> {
         let end = if self.peek().kind == Kind::BraceOpen {
             self.skip_braces()?
         } else {
-            self.expect(Kind::Semicolon, "`{`", "behind the state")?.span
+            self.expect(Kind::Semicolon, "`{`", "after the state")?.span
         };
         Ok(self.outside(OutsideKind::State, start, end, Some(name)))
     }

@@ -169,7 +169,7 @@ impl Parser<'_> {
                 break;
             }
         }
-        let end = self.expect(Kind::Semicolon, "`;`", "behind the class")?;
+        let end = self.expect(Kind::Semicolon, "`;`", "after the class")?;
         Ok(ClassHead { is_interface, name, meta, base, modifiers, doc, span: start.span.to(end.span) })
     }
 
@@ -344,7 +344,7 @@ impl Parser<'_> {
         {
             doc = self.unescape(comment);
         }
-        let end = self.expect(Kind::Semicolon, "`;`", "behind the variable")?;
+        let end = self.expect(Kind::Semicolon, "`;`", "after the variable")?;
         Ok(Var { category, modifiers, ty, names, doc, span: start.span.to(end.span) })
     }
 
@@ -399,7 +399,7 @@ impl Parser<'_> {
             return Ok(None);
         }
         let dim = self.expression()?;
-        self.expect(Kind::BracketClose, "`]`", "behind the number of elements")?;
+        self.expect(Kind::BracketClose, "`]`", "after the number of elements")?;
         Ok(Some(dim))
     }
 
@@ -417,9 +417,9 @@ impl Parser<'_> {
         let start = self.next();
         let doc = self.doc(start);
         let name = self.ident("the name of the constant")?;
-        self.expect(Kind::Assign, "`=`", "behind the name of the constant")?;
+        self.expect(Kind::Assign, "`=`", "after the name of the constant")?;
         let value = self.expression()?;
-        let end = self.expect(Kind::Semicolon, "`;`", "behind the constant")?;
+        let end = self.expect(Kind::Semicolon, "`;`", "after the constant")?;
         Ok(Const { name, value, doc, span: start.span.to(end.span) })
     }
 }

@@ -156,7 +156,7 @@ fn parse_file(source: &Source, file: usize) -> (File, Vec<Diagnostic>) {
         let start = Span { start: span.start, end: span.start + 2 };
         let error = Diagnostic::error("uc-open-comment", (file, start), "this comment does not end");
         parser.stopped = false;
-        parser.report(error.hint("comments may lie in one another: each `/*` needs its own `*/`"));
+        parser.report(error.hint("comments can be nested: each `/*` needs its own `*/`"));
     }
     (tree, parser.finish())
 }
@@ -415,7 +415,7 @@ impl<'s> Parser<'s> {
     fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Read<T>) -> Read<T> {
         if self.depth >= MAX_DEPTH {
             let found = self.peek();
-            let message = format!("here more than {MAX_DEPTH} levels lie in one another");
+            let message = format!("more than {MAX_DEPTH} levels are nested here");
             let error =
                 self.error("uc-too-deep", found.span, message).hint("move an inner part to a function of its own");
             self.report(error);

@@ -148,7 +148,7 @@ impl Parser<'_> {
             // Requires a semicolon after `stop`, because `Stop` may also be the name of a function or variable.
             "break" | "continue" | "stop" if word != "stop" || following == Kind::Semicolon => {
                 self.next();
-                self.expect(Kind::Semicolon, "`;`", &format!("behind `{word}`"))?;
+                self.expect(Kind::Semicolon, "`;`", &format!("after `{word}`"))?;
                 let kind = match &*word {
                     "break" => StmtKind::Break,
                     "continue" => StmtKind::Continue,
@@ -159,13 +159,13 @@ impl Parser<'_> {
             "return" => {
                 self.next();
                 let value = if self.peek().kind == Kind::Semicolon { None } else { Some(self.expression()?) };
-                self.expect(Kind::Semicolon, "`;`", "behind the result")?;
+                self.expect(Kind::Semicolon, "`;`", "after the result")?;
                 head(StmtKind::Return(value), self.since(start))
             }
             "assert" if following == Kind::ParenOpen => {
                 self.next();
                 let condition = self.condition()?;
-                self.expect(Kind::Semicolon, "`;`", "behind `assert`")?;
+                self.expect(Kind::Semicolon, "`;`", "after `assert`")?;
                 head(StmtKind::Assert(condition), self.since(start))
             }
             "goto" if matches!(following, Kind::Word | Kind::Quoted | Kind::ParenOpen) => {
@@ -178,7 +178,7 @@ impl Parser<'_> {
                     None => self.ident("the label")?,
                 };
                 self.take(Kind::ParenClose);
-                self.expect(Kind::Semicolon, "`;`", "behind `goto`")?;
+                self.expect(Kind::Semicolon, "`;`", "after `goto`")?;
                 head(StmtKind::Goto(label), start.span)
             }
             "else" => {
@@ -205,7 +205,7 @@ impl Parser<'_> {
             // The semicolon after a macro is optional.
             self.take(Kind::Semicolon);
         } else {
-            self.expect(Kind::Semicolon, "`;`", "behind the statement")?;
+            self.expect(Kind::Semicolon, "`;`", "after the statement")?;
         }
         Ok(Stmt { kind: StmtKind::Expr(value), span })
     }
@@ -215,7 +215,7 @@ impl Parser<'_> {
         self.expect(Kind::ParenOpen, "`(`", "before the condition")?;
         let condition = self.expression()?;
         self.no_assignment("uc-assign-in-condition", "an assignment cannot be a condition", "write `==` to compare")?;
-        self.expect(Kind::ParenClose, "`)`", "behind the condition")?;
+        self.expect(Kind::ParenClose, "`)`", "after the condition")?;
         Ok(condition)
     }
 
@@ -265,13 +265,13 @@ impl Parser<'_> {
 
     fn for_statement(&mut self) -> Read<Stmt> {
         let start = self.next();
-        self.expect(Kind::ParenOpen, "`(`", "behind `for`")?;
+        self.expect(Kind::ParenOpen, "`(`", "after `for`")?;
         let init = self.list_before(Kind::Semicolon, Self::assignment)?;
-        self.expect(Kind::Semicolon, "`;`", "behind the start of the loop")?;
+        self.expect(Kind::Semicolon, "`;`", "after the start of the loop")?;
         let condition = if self.peek().kind == Kind::Semicolon { None } else { Some(Box::new(self.expression()?)) };
-        self.expect(Kind::Semicolon, "`;`", "behind the condition of the loop")?;
+        self.expect(Kind::Semicolon, "`;`", "after the condition of the loop")?;
         let step = self.list_before(Kind::ParenClose, Self::assignment)?;
-        self.expect(Kind::ParenClose, "`)`", "behind the step of the loop")?;
+        self.expect(Kind::ParenClose, "`)`", "after the step of the loop")?;
         let body = self.inner_body()?;
         Ok(Stmt { kind: StmtKind::For(init, condition, step, body), span: start.span })
     }
@@ -279,7 +279,7 @@ impl Parser<'_> {
     fn switch_statement(&mut self) -> Read<Stmt> {
         let start = self.next();
         let value = self.condition()?;
-        let open = self.expect(Kind::BraceOpen, "`{`", "behind the value of the `switch`")?;
+        let open = self.expect(Kind::BraceOpen, "`{`", "after the value of the `switch`")?;
         let mut arms: Vec<Arm> = Vec::new();
         loop {
             let token = self.peek();
@@ -291,7 +291,7 @@ impl Parser<'_> {
             }
             if self.take_word("case").is_some() {
                 let value = self.expression()?;
-                self.expect(Kind::Colon, "`:`", "behind the value of the `case`")?;
+                self.expect(Kind::Colon, "`:`", "after the value of the `case`")?;
                 arms.push(Arm { span: token.span.to(value.span), value: Some(value), body: Vec::new() });
             } else if self.is_word(0, "default") && self.peek_kind(1) == Kind::Colon {
                 self.next();
@@ -330,9 +330,9 @@ impl Parser<'_> {
         }
         let ty = self.type_ref()?;
         let names = self.list(Self::local_name)?;
-        let message = "a local variable gets no value where it is declared";
+        let message = "a local variable cannot be initialized where it is declared";
         self.no_assignment("uc-local-value", message, "assign it in a statement of its own")?;
-        self.expect(Kind::Semicolon, "`;`", "behind the local variable")?;
+        self.expect(Kind::Semicolon, "`;`", "after the local variable")?;
         Ok(Stmt { kind: StmtKind::Local(ty, names), span: self.since(start) })
     }
 

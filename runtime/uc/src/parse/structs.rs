@@ -22,7 +22,7 @@ impl Parser<'_> {
         } else {
             None
         };
-        self.expect(Kind::BraceOpen, "`{`", "behind the name of the struct")?;
+        self.expect(Kind::BraceOpen, "`{`", "after the name of the struct")?;
         let (mut items, mut is_partial) = (Vec::new(), false);
         loop {
             let token = self.peek();
@@ -62,7 +62,7 @@ impl Parser<'_> {
         let doc = self.doc(start);
         let name = self.ident("the name of the enum")?;
         let of_enum = self.meta()?;
-        self.expect(Kind::BraceOpen, "`{`", "behind the name of the enum")?;
+        self.expect(Kind::BraceOpen, "`{`", "after the name of the enum")?;
         let mut entries = Vec::new();
         while self.peek().kind != Kind::BraceClose {
             if self.take(Kind::Comma).is_some() {
@@ -71,13 +71,15 @@ impl Parser<'_> {
             let entry = self.ident("the name of an entry")?;
             if let Some(here) = self.take(Kind::Assign) {
                 let error = self.error("uc-enum-number", here.span, "entries of an enum have no numbers of their own");
-                self.report(error.hint("the first is 0, each other one more than the one before it"));
+                self.report(
+                    error.hint("the first entry is 0, and each further entry is one more than the previous entry"),
+                );
                 self.expression()?;
             }
             let meta = self.meta()?;
             entries.push(VarName { name: entry, dim: None, meta });
             if self.peek().kind != Kind::BraceClose {
-                self.expect(Kind::Comma, "`,`", "behind the entry")?;
+                self.expect(Kind::Comma, "`,`", "after the entry")?;
             }
         }
         self.next();

@@ -31,7 +31,7 @@ impl Parser<'_> {
     fn text_length(&mut self) -> Read<()> {
         let open = self.next();
         let _ = self.expression()?;
-        let close = self.expect(Kind::BracketClose, "`]`", "behind the length of the text")?;
+        let close = self.expect(Kind::BracketClose, "`]`", "after the length of the text")?;
         let message = "strings of a fixed length are outside of the language";
         let error = self.error("uc-text-length", open.span.to(close.span), message);
         self.report(error.hint("write `string`: its length is dynamic"));
@@ -56,13 +56,13 @@ impl Parser<'_> {
             self.next();
             self.next();
             let path = self.dotted("the name of the delegate")?;
-            let end = self.close_angle("behind the delegate")?;
+            let end = self.close_angle("after the delegate")?;
             return Ok(TypeRef { kind: TypeKind::Delegate(path), span: start.span.to(end.span) });
         }
         let name = self.ident("a type")?;
         if self.take(Kind::Lt).is_some() {
             let of = self.list(Self::inner_type)?;
-            self.close_angle("behind the type")?;
+            self.close_angle("after the type")?;
             return Ok(TypeRef { kind: TypeKind::Generic(name, of), span: self.since(start) });
         }
         if self.peek().kind == Kind::BraceOpen && name.is("map") {
