@@ -16,7 +16,7 @@
 //! fn tables(name: &str) -> Result<Answer, CallError> {
 //!     match name.strip_suffix(".count") {
 //!         Some("users") => Ok(Answer::function(|()| 2_u64)),
-//!         Some(other) => Ok(Answer::declined(format!("there is no table {other}"))),
+//!         Some(other) => Ok(Answer::declined(format!("unknown table {other}"))),
 //!         None => Ok(Answer::declined("only `TABLE.count` is known")),
 //!     }
 //! }

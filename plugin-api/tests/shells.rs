@@ -337,7 +337,7 @@ fn a_mark_observes_writes_that_could_be_references() {
 fn calls_carry_numbers_texts_and_structs() {
     let host = Host::with("Toy");
     let toy = host.construct();
-    assert_eq!(host.query(toy, "calls").expect("clean"), "-3 HEY 2 3 ex:/nowhere leads nowhere");
+    assert_eq!(host.query(toy, "calls").expect("clean"), "-3 HEY 2 3 ex:/nowhere does not resolve");
 }
 
 #[test]

@@ -141,8 +141,8 @@ fn a_failure_without_a_listener_is_logged() {
     tick(&host, 10);
     tick(&host, 200);
     expect![[r#"
-        a task of chores from chores/src/lib.rs:337 failed and ends  error=a delegate (i32) leads nowhere: Game.Robot:brought is (String, String) now, not (i32): bind it first
-        a task of chores from chores/src/lib.rs:337 failed and ends  error=a delegate (i32) leads nowhere: Game.Robot no longer has a function sleepwalk: bind it first
+        a task of chores from chores/src/lib.rs:337 failed and ends  error=a delegate (i32) does not resolve: Game.Robot:brought is (String, String) now, not (i32): bind it first
+        a task of chores from chores/src/lib.rs:337 failed and ends  error=a delegate (i32) does not resolve: Game.Robot no longer has a function sleepwalk: bind it first
         a task of chores from chores/src/lib.rs:337 failed and ends  error=a delegate (i32) is bound to a destroyed object: bind it first
         a task of chores from chores/src/lib.rs:353 failed and ends  error=returned the error "no way to nowhere" at chores/src/lib.rs:353:14
         a task of chores from chores/src/lib.rs:353 failed and ends  error=panicked: "broken on purpose: async function" at chores/src/lib.rs:357:27

@@ -264,7 +264,7 @@ fn untyped_calls_accept_conjugates_and_return_values_owned_by_the_caller() {
     answer_of(&host, fence, "borrow");
     expect![[r#"
         11 11 true (2, 4, 16)
-        `ex:/sum`: slot 0 holds a conjugate of String, the call wants Array(f64)
+        `ex:/sum`: slot 0 holds a conjugate of String, the call expects Array(f64)
         ex:/sum has the signature (… -> f64), the caller was built for (… -> a value that has a conjugate): rebuild the caller
         ex:/scale has the signature (… -> Array), the caller was built for (… -> f64): rebuild the caller
         ex:/scale has the signature (… -> Array), the caller was built for (… -> nothing): rebuild the caller

@@ -98,7 +98,7 @@ fn a_declined_name_is_looked_up_again_and_tools_list_the_decliners() {
         "db:/orders.count",
         &[Value::I64(1)],
         expect![
-            "`db:/orders.count` leads nowhere: tried tables (declined: unknown column orders.count); the ledger has to learn it first"
+            "`db:/orders.count` does not resolve: tried tables (declined: unknown column orders.count); the ledger has to learn it first"
         ],
     );
     host.calls().call("ex:/ledger.learn", &[text("orders.count")]).expect("it learns");
@@ -220,7 +220,7 @@ fn protocol_names_and_labels_have_one_owner_each() {
         &host,
         "http:/example.org",
         &[],
-        expect!["`http:/example.org` leads nowhere: tried pages (declined: no such name)"],
+        expect!["`http:/example.org` does not resolve: tried pages (declined: no such name)"],
     );
 }
 
@@ -234,7 +234,7 @@ fn protocol_and_resolver_failures_are_only_errors_of_the_caller() {
             "db:/users",
             &[],
             expect![
-                "`db:/users` is not a ZCall name: there is no table and column at byte 3; write `db:/table.column`"
+                "`db:/users` is not a ZCall name: a table and a column are missing at byte 3; write `db:/table.column`"
             ],
         );
         for (name, argument, expected) in [

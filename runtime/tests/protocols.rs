@@ -169,7 +169,7 @@ fn a_name_is_read_by_its_protocol_found_once_and_called() {
         &host,
         "console:/add",
         &[Value::Object(alcedo_runtime::ObjectHandle::NONE), Value::I32(1), Value::I32(1)],
-        expect!["refused: `console:/add`: the buffer has 4 slots, the call wants 3"],
+        expect!["refused: `console:/add`: the buffer has 4 slots, the call expects 3"],
     );
     check(
         &host,
@@ -202,7 +202,7 @@ fn a_declined_name_is_reported_with_its_reason_and_retried() {
             "console:/sing",
             &[text("a")],
             expect![
-                "refused: `console:/sing` leads nowhere: tried commands (declined: unknown command sing); `console:/help` lists the commands"
+                "refused: `console:/sing` does not resolve: tried commands (declined: unknown command sing); `console:/help` lists the commands"
             ],
         );
     }
@@ -223,7 +223,7 @@ fn the_first_match_wins_and_all_reasons_are_reported() {
         "console:/sing",
         &[text("a")],
         expect![
-            "refused: `console:/sing` leads nowhere: tried early (declined: unknown command sing), then commands (declined: unknown command sing), then late (declined: unknown command sing); `console:/help` lists the commands"
+            "refused: `console:/sing` does not resolve: tried early (declined: unknown command sing), then commands (declined: unknown command sing), then late (declined: unknown command sing); `console:/help` lists the commands"
         ],
     );
     check(&scene.host, "console:/fails", &[text("a")], expect!["refused: the console is shut"]);
@@ -290,16 +290,16 @@ fn resolvers_and_functions_may_come_back_to_the_runtime() {
         "console:/deep",
         &[],
         expect![[
-            r#"refused: `console:/deep` leads nowhere: tried commands (declined: Some(Text("commands: deep"))); `console:/help` lists the commands"#
+            r#"refused: `console:/deep` does not resolve: tried commands (declined: Some(Text("commands: deep"))); `console:/help` lists the commands"#
         ]],
     );
-    check(&host, "inner:/x", &[], expect!["refused: `inner:/x` leads nowhere: no resolver is registered"]);
+    check(&host, "inner:/x", &[], expect!["refused: `inner:/x` does not resolve: no resolver is registered"]);
     check(
         &host,
         "console:/itself",
         &[],
         expect![
-            "refused: `console:/itself` leads nowhere: tried commands (declined: names that are resolved by themselves: console:/itself → console:/itself; answer without them); `console:/help` lists the commands"
+            "refused: `console:/itself` does not resolve: tried commands (declined: names that are resolved by themselves: console:/itself → console:/itself; answer without them); `console:/help` lists the commands"
         ],
     );
     check(&host, "console:/down", &[Value::U32(10)], expect!["U32(55)"]);
@@ -309,7 +309,12 @@ fn resolvers_and_functions_may_come_back_to_the_runtime() {
 fn two_protocols_are_independent() {
     let scene = empty();
     scene.host.calls().add_protocol(PlainProtocol::new("db")).expect("it is free");
-    check(&scene.host, "db:/say", &[text("a")], expect!["refused: `db:/say` leads nowhere: no resolver is registered"]);
+    check(
+        &scene.host,
+        "db:/say",
+        &[text("a")],
+        expect!["refused: `db:/say` does not resolve: no resolver is registered"],
+    );
     scene.add("db", 0, "tables").expect("there is the protocol");
     check(&scene.host, "db:/say", &[text("a")], expect![[r#"Text("tables: a")"#]]);
     check(&scene.host, "console:/say", &[text("a")], expect![[r#"Text("commands: a")"#]]);
@@ -317,7 +322,7 @@ fn two_protocols_are_independent() {
         &scene.host,
         "db:/Say",
         &[text("a")],
-        expect!["refused: `db:/Say` leads nowhere: tried tables (declined: unknown command Say)"],
+        expect!["refused: `db:/Say` does not resolve: tried tables (declined: unknown command Say)"],
     );
 }
 

@@ -216,14 +216,14 @@ fn an_unknown_name_lists_the_resolvers_tried() {
         &host,
         "ex:/missing",
         &[],
-        expect!["refused: `ex:/missing` leads nowhere: tried ex; register a function of that name first"],
+        expect!["refused: `ex:/missing` does not resolve: tried ex; register a function of that name first"],
     );
     check(
         &host,
         "uf:/Script/Game.Line:sing",
         &[Value::Object(line)],
         expect![
-            "refused: `uf:/Script/Game.Line:sing` leads nowhere: tried uf; declare the function, or load the module that does"
+            "refused: `uf:/Script/Game.Line:sing` does not resolve: tried uf; declare the function, or load the module that does"
         ],
     );
     check(
@@ -231,7 +231,7 @@ fn an_unknown_name_lists_the_resolvers_tried() {
         "up:/Script/Game.Line:length",
         &[Value::Object(line)],
         expect![
-            "refused: `up:/Script/Game.Line:length` leads nowhere: tried up; declare the property, or load the module that does"
+            "refused: `up:/Script/Game.Line:length` does not resolve: tried up; declare the property, or load the module that does"
         ],
     );
     check(
@@ -239,7 +239,7 @@ fn an_unknown_name_lists_the_resolvers_tried() {
         "nm:/nowhere:Line:office",
         &[],
         expect![
-            "refused: `nm:/nowhere:Line:office` leads nowhere: tried nm; load the module, and export the method from it"
+            "refused: `nm:/nowhere:Line:office` does not resolve: tried nm; load the module, and export the method from it"
         ],
     );
     check(
@@ -247,7 +247,7 @@ fn an_unknown_name_lists_the_resolvers_tried() {
         "nm:/switchboard:Line:cellar",
         &[],
         expect![
-            "refused: `nm:/switchboard:Line:cellar` leads nowhere: tried nm; load the module, and export the method from it"
+            "refused: `nm:/switchboard:Line:cellar` does not resolve: tried nm; load the module, and export the method from it"
         ],
     );
     check(
@@ -263,7 +263,7 @@ fn an_unknown_name_lists_the_resolvers_tried() {
         line,
         "query_office",
         &[text("ex:/missing")],
-        expect!["refused: `ex:/missing` leads nowhere: tried ex; register a function of that name first"],
+        expect!["refused: `ex:/missing` does not resolve: tried ex; register a function of that name first"],
     );
 }
 
@@ -300,7 +300,7 @@ fn a_mismatched_signature_is_refused_before_the_call() {
         &host,
         "uf:/Script/Game.Line:rings",
         &[],
-        expect!["refused: `uf:/Script/Game.Line:rings`: slot 0 holds empty, the call wants conjugate"],
+        expect!["refused: `uf:/Script/Game.Line:rings`: slot 0 holds empty, the call expects conjugate"],
     );
     check_from(
         &host,
@@ -488,7 +488,7 @@ fn a_host_protocol_is_called_by_host_and_plugin() {
 fn a_name_declined_by_the_host_is_reported_and_retried() {
     let host = host();
     let (tables, requests) = with_db(&host);
-    let reason = "`db:/users` leads nowhere: tried the host's `db` (declined: unknown table users)";
+    let reason = "`db:/users` does not resolve: tried the host's `db` (declined: unknown table users)";
     for _ in 0..2 {
         assert_eq!(host.calls().call("db:/users", &[]).expect_err("there is none").to_string(), reason);
     }
@@ -498,7 +498,7 @@ fn a_name_declined_by_the_host_is_reported_and_retried() {
         line,
         "query_office",
         &[text("db:/users")],
-        expect!["refused: `db:/users` leads nowhere: tried the host's `db` (declined: unknown table users)"],
+        expect!["refused: `db:/users` does not resolve: tried the host's `db` (declined: unknown table users)"],
     );
     assert_eq!(requests.borrow().len(), 3);
     tables.borrow_mut().push("users".to_owned());
@@ -517,7 +517,7 @@ fn a_name_declined_by_the_host_is_reported_and_retried() {
         "db:/itself",
         &[],
         expect![
-            "refused: `db:/itself` leads nowhere: tried the host's `db` (declined: names that are resolved by themselves: db:/itself → db:/itself; answer without them)"
+            "refused: `db:/itself` does not resolve: tried the host's `db` (declined: names that are resolved by themselves: db:/itself → db:/itself; answer without them)"
         ],
     );
     check(

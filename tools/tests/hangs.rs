@@ -23,7 +23,7 @@ fn expect_hang(dev: &mut Dev, thread: &str, function: &str) {
 /// Requests the status. The session must respond during the hang.
 fn expect_status(dev: &mut Dev) {
     dev.send("s");
-    assert!(dev.wait_for("HANGS").contains("generation"), "the status says so");
+    assert!(dev.wait_for("HANGS").contains("generation"), "the status line shows the hang");
 }
 
 /// Checks that the world of the killed process was restored.

@@ -210,7 +210,7 @@ fn rejected_requests_leave_no_files() {
         "",
         &["plugin", "match"],
         expect![[r#"
-        alcedo: `match` is a keyword of the Rust language, and a crate cannot have that name: take another one, such as `match-plugin`"#]],
+        alcedo: `match` is a keyword of the Rust language, and a crate cannot have that name: choose another, such as `match-plugin`"#]],
     );
     refused(
         &folder,

@@ -475,7 +475,7 @@ impl tables::table::Functions for Toys {
                 ZCallStatus::SUCCESS
             }
             None => {
-                *failure = Failure::new(FailureKind::NOT_FOUND, format!("{name} leads nowhere"));
+                *failure = Failure::new(FailureKind::NOT_FOUND, format!("{name} does not resolve"));
                 ZCallStatus::DISPATCHER_NOT_FOUND
             }
         }

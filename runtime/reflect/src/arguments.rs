@@ -301,7 +301,7 @@ impl<'a> Source<'a> {
             Self::Block(_) if function.is_wildcard(result) => Err(wildcard_in_block(function, result)),
             Self::Block(view) => Ok(in_block(*view, result)),
             Self::Steps(steps) => steps.result().ok_or_else(|| {
-                CallError::other(format!("the caller of {} keeps no place for its result", function.path))
+                CallError::other(format!("the caller of {} has no memory for its result", function.path))
             }),
         }
     }

@@ -206,7 +206,7 @@ impl Compiler<'_> {
             return refuse("the class is unknown; name the base class that declares the event");
         };
         if !base.is_some_and(|base| base.is_a(&start)) {
-            return refuse("that class is none of its bases; name the base class that declares the event");
+            return refuse("that class is not one of its bases; name the base class that declares the event");
         }
         match start.find_function(&decl.name) {
             None => refuse("the base has no function with this name; check its spelling there"),
@@ -282,14 +282,14 @@ fn extended(origin: Origin, base: &Class) -> Result<(), &'static str> {
     let only_named = base.origin == Origin::Dynamic || is(class_flags::BLUEPRINT_TYPE);
     match (origin, base.origin) {
         (Origin::Dynamic, Origin::Script) => Err(
-            "a class of a script. The plugin part of an object has a part for each class of its plugins, and calls between those \
-             do not pass through a script; a plugin has to extend a class of the host or of a plugin",
+            "a class of a script. An object has a plugin part for each plugin class in its inheritance chain, and calls between \
+             these parts cannot pass through a script class; extend a class of the host or of a plugin",
         ),
-        (Origin::Native, Origin::Script | Origin::Dynamic) => {
-            Err("a class of a module, which goes when that does; a class of the host has to extend one of the host")
-        }
+        (Origin::Native, Origin::Script | Origin::Dynamic) => Err(
+            "a class of a module, which is unloaded with its module; a class of the host must extend a class of the host",
+        ),
         (Origin::Script, _) if only_named && !is(class_flags::BLUEPRINTABLE) && base.origin != Origin::Script => {
-            Err("a class that scripts may name and not extend; it has to be declared `blueprintable`")
+            Err("a class that scripts may use but not extend; declare it `blueprintable`")
         }
         _ => Ok(()),
     }

@@ -27,7 +27,7 @@ pub(super) fn compile_enum(decl: &EnumDecl) -> Result<EnumType, DeclareError> {
         }
     }
     if !decl.is_flags && !numbers.contains(&0) {
-        return Err(bad("no entry has the number 0, which is what a new value is".into()));
+        return Err(bad("no entry has the number 0, the initial value".into()));
     }
     let compiled = EnumType {
         path: path.as_str().into(),

@@ -153,7 +153,7 @@ fn refused_as_abstract(world: &World, class: &Class) -> Option<String> {
 /// Returns an error message if `class` is contextual and `outer` is none.
 fn refused_without_context(class: &Class, outer: ObjectHandle) -> Option<&'static str> {
     let is_contextual = class.flags & class_flags::CONTEXTUAL != 0;
-    (is_contextual && outer.is_none()).then_some("it is contextual: say which object it is made inside of, its outer")
+    (is_contextual && outer.is_none()).then_some("it is contextual: pass its outer, the object that contains it")
 }
 
 /// Returns the CDO of `class`. Constructs a missing CDO, after the CDO of the base. Game thread only.
@@ -252,7 +252,7 @@ fn end(world: &World, hooks: &dyn ConstructionHooks, object: ObjectHandle, class
         Ok::<_, StepError>(())
     }) {
         let object = world.objects.display(object);
-        log!(ERROR, %object, message = error.into_facts().message, "ending a conjugate panicked; the object goes all the same");
+        log!(ERROR, %object, message = error.into_facts().message, "ending a conjugate panicked; the object is destroyed anyway");
     }
     if let Some(class) = class.filter(|class| class.cdo.get() == object) {
         class.cdo.set(ObjectHandle::NONE);
@@ -288,7 +288,7 @@ fn notify_end<'c>(world: &World, object: ObjectHandle, classes: impl Iterator<It
             let class = class.short_path();
             let message = error.into_facts().message;
             let object = world.objects.display(object);
-            log!(ERROR, %object, class, message, "`begin_destroy` panicked; the object goes all the same");
+            log!(ERROR, %object, class, message, "`begin_destroy` panicked; the object is destroyed anyway");
         }
     }
 }
@@ -455,7 +455,7 @@ impl Constructor<'_> {
             return refuse(format!("its class {path}: {problem}"));
         }
         if self.is_inside(owner.object, &class) {
-            return refuse(format!("a {path} that has a {path} for a subobject, directly or not, would never end"));
+            return refuse(format!("a {path} cannot contain a {path} as a subobject, directly or indirectly"));
         }
         let of_template = owner.template.and_then(|template| objects.subobject(template, &subobject.name));
         let refer_to = |part: ObjectHandle| {

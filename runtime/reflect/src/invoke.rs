@@ -41,7 +41,7 @@ impl Function {
             return Ok(());
         }
         Err(CallError::other(format!(
-            "the thunk of {} returned before it took all of ({}), called `finish` and gave the result",
+            "the thunk of {} returned before it took all of ({}), called `finish` and stored the result",
             self.path,
             self.signature()
         )))

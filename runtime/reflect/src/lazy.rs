@@ -105,7 +105,9 @@ impl LazyIds {
 
 fn random() -> Result<u64, CallError> {
     getrandom::u64().map_err(|error| {
-        CallError::other(format!("an id for a lazy reference needs random numbers, and the system gave none: {error}"))
+        CallError::other(format!(
+            "an id for a lazy reference needs random numbers, and the system returned none: {error}"
+        ))
     })
 }
 

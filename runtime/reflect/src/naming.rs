@@ -36,7 +36,7 @@ pub fn name_problem(name: &str, has_no_outer: bool) -> Option<&'static str> {
         "" => Some("a name has one character at least"),
         long if long.len() > MAX_NAME_LEN => Some("a name has at most 1024 bytes"),
         hidden if !hidden.chars().all(shows_itself) => {
-            Some("a name has no control characters and nothing that is not seen")
+            Some("a name has neither control characters nor invisible characters")
         }
         default if has_no_outer && default.starts_with(DEFAULT_PREFIX) => {
             Some("names that begin with Default__ belong to class default objects")

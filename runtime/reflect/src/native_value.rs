@@ -215,7 +215,7 @@ impl<T: NativeValue> NativeResult for T {
     }
 
     fn from_value(value: Option<Value>, ty: Option<&PropertyType>) -> Result<T, CallError> {
-        from_value(&value.ok_or_else(|| CallError::other("the function gave nothing"))?, ty)
+        from_value(&value.ok_or_else(|| CallError::other("the function returned no value"))?, ty)
     }
 }
 

@@ -32,7 +32,7 @@ pub enum DeclareError {
     },
     /// The class name is reserved for class default objects.
     #[error(
-        "the class {path} cannot be called so: names that begin with Default__ belong to class default objects; call it \
+        "the class {path} cannot have this name: names that begin with Default__ belong to class default objects; call it \
          otherwise"
     )]
     DefaultName {
@@ -85,8 +85,8 @@ pub enum DeclareError {
     },
     /// The base class is not declared.
     #[error(
-        "{class} is derived from {base}, which is not declared: declare it in the same batch or load its module first; a library that is \
-         left from an earlier build is to be deleted"
+        "{class} is derived from {base}, which is not declared: declare it in the same batch or load its module first; delete a library that is \
+         left from an earlier build"
     )]
     UnknownBase {
         /// Class path.
@@ -236,7 +236,7 @@ pub enum DeclareError {
         found: String,
     },
     /// The subobject is invalid.
-    #[error("the subobject {member} cannot be: {problem}")]
+    #[error("the subobject {member} cannot be declared: {problem}")]
     BadSubobject {
         /// Property that refers to the subobject.
         member: String,

@@ -124,7 +124,7 @@ impl Calling<'_> {
                 self.call_delegate(delegate, *object, fallback.as_ref())
             }
             LinkedTarget::Virtual(_) | LinkedTarget::Static(_) => {
-                Err(CallError::other("such a call is made elsewhere"))
+                Err(CallError::other("a method or static function is not called through this entry"))
             }
         }
     }
@@ -370,7 +370,7 @@ pub(crate) fn check_is_a(world: &World, object: ObjectHandle, function: &Functio
 pub(crate) fn missing_function(class: &str, function: &Function) -> CallError {
     CallError::Signature {
         name: format!("{class}:{}", function.text),
-        found: "another one, or none".to_owned(),
+        found: "a different signature, or no function".to_owned(),
         expected: function.signature(),
     }
 }

@@ -175,8 +175,8 @@ impl Machine {
     #[cold]
     pub(crate) fn runaway(&self) -> CallError {
         CallError::other(format!(
-            "the script made {} loop rounds and calls, where long operations and lines in the log count as several: it \
-             counts as one that never ends, so reduce the work of one call",
+            "the script made {} loop rounds and calls, where long operations and log lines count as several: it is treated \
+             as a script that never ends, so reduce the work of one call",
             self.limits.rounds
         ))
     }

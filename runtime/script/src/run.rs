@@ -294,7 +294,7 @@ impl Machine {
                         let (left, right) = (at!(i32, ins.b), at!(i32, ins.c));
                         at!(i32, ins.a) = match (right, ins.op) {
                             (0, _) => {
-                                warn!("a division by zero, which gives zero");
+                                warn!("a division by zero: the result is zero");
                                 0
                             }
                             (right, OpCode::DivI32) => left.wrapping_div(right),
@@ -319,7 +319,7 @@ impl Machine {
                     OpCode::Arithmetic => {
                         let (op, num) = (Op::ALL[ins.x as usize], Num::ALL[ins.y as usize]);
                         if arithmetic(op, num, address!(ins.a), address!(ins.b), address!(ins.c)) {
-                            warn!("a division by zero, which gives zero");
+                            warn!("a division by zero: the result is zero");
                         }
                     }
                     OpCode::AddVector => vector!(ins, |left, right| left + right),

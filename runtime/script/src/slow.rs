@@ -109,7 +109,7 @@ impl Machine {
     ) -> Result<ObjectHandle, CallError> {
         let path = world.names.text(class);
         let Some(found) = world.types.class_by_path(&path) else {
-            self.warn("an object without a class is created, which gives none");
+            self.warn("an object without a class is created: the result is none");
             return Ok(ObjectHandle::NONE);
         };
         let host = self.host.borrow().clone();

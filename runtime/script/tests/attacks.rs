@@ -623,7 +623,7 @@ fn new_objects_cost_rounds() {
     let limits = Limits { rounds: 1_000_000, ..Limits::default() };
     let body = "function int T() { local int i; for (i = 0; i < 100000; i++) new class'Robot'; return i; }";
     let (scripts, robot) = robot_of(limits, body);
-    assert!(scripts.outcome(robot, "T").contains("counts as one that never ends"));
+    assert!(scripts.outcome(robot, "T").contains("never ends"));
 }
 
 #[test]

@@ -137,7 +137,7 @@ pub(super) fn read(core: &Core, buffer: &BufferMut<'_>, at: usize, word: &TypeTe
     let (value, _number) = copy(core, buffer.get::<ConjugateHandle>(at)?, Instant::now())?;
     // Compares only the kinds here. Type paths are compared later, when the value is written to the parameter.
     if value.ty().kind() != word.kind() {
-        let message = format!("slot {at} holds a conjugate of {}, the call wants {word}", value.ty());
+        let message = format!("slot {at} holds a conjugate of {}, the call expects {word}", value.ty());
         return Err(CallError::Buffer { message });
     }
     Ok(value.read())

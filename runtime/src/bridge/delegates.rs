@@ -275,7 +275,7 @@ impl Delegates {
             return Err(nothing("is bound to a destroyed object"));
         }
         let function = target(world, signature, binding).ok_or_else(|| match broken(world, signature, binding) {
-            Some(why) => nothing(&format!("leads nowhere: {why}")),
+            Some(why) => nothing(&format!("does not resolve: {why}")),
             None => nothing("is bound to a dormant object"),
         })?;
         let _running = self.running.enter(Running { mark: None, left: Vec::new() });

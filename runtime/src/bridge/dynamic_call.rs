@@ -342,7 +342,7 @@ pub(crate) fn host_function(
         let ty = type_of(core, word)?;
         if ty.any_struct(&|of| of.origin != Origin::Native) {
             return Err(CallError::other(format!(
-                "`{name}`: {word} may have other fields after a reload, so it does not go to a function registered with \
+                "`{name}`: {word} may have other fields after a reload, so it cannot be passed to a function registered with \
                  values: pass its fields"
             )));
         }
@@ -371,7 +371,7 @@ fn check_kind(words: &str, expected: Option<PropertyKind>, result: Option<&Value
     match expected == found {
         true => Ok(()),
         false => Err(CallError::other(format!(
-            "the body of ({words}) returned {:?}: mend its signature",
+            "the body of ({words}) returned {:?}: correct its signature",
             found.map(|kind| kind.text().unwrap_or("?"))
         ))),
     }

@@ -68,8 +68,8 @@ pub(crate) fn check_balanced(frame: &Frame<'_>, function: &str) -> Result<(), Ca
     match frame.is_balanced() {
         true => Ok(()),
         false => Err(CallError::other(format!(
-            "the thunk of {function} returned before its call was done: take all parameters, then `finish`, then give the result \
-             if there is one"
+            "the thunk of {function} returned before its call was done: take all parameters, then call `finish`, then store the \
+             result, if any"
         ))),
     }
 }

@@ -336,7 +336,10 @@ fn an_untyped_call_passes_conjugates_and_receives_owned_values() {
     let mut slots = [slot(text.into()), three, Slot::EMPTY];
     let (status, failure) = call(&host, "ex:/scale", &mut slots);
     assert_eq!(status, ZCallStatus::BUFFER_ERROR);
-    assert_eq!(failure.message.as_str(), "`ex:/scale`: slot 0 holds a conjugate of String, the call wants Array(f64)");
+    assert_eq!(
+        failure.message.as_str(),
+        "`ex:/scale`: slot 0 holds a conjugate of String, the call expects Array(f64)"
+    );
     let mut slots = [three];
     assert_eq!(call(&host, "ex:/scale", &mut slots).0, ZCallStatus::BUFFER_ERROR);
     assert_eq!(host.core.owned_values.report().count(), 3);

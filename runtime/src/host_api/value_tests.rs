@@ -156,7 +156,7 @@ fn an_array_is_spliced_and_reserved() {
     assert_eq!(module.splice(&array, ObjectHandle::NONE, (1, 1, 2)), None);
     assert_eq!(module.print(&array), "(1, 0, 0, 3)");
     let refused = module.splice(&array, ObjectHandle::NONE, (4, 1, 0)).expect("there are four");
-    assert!(refused.contains("more than the 4 there are"), "{refused}");
+    assert!(refused.contains("exceed the length 4"), "{refused}");
     let location = array.location(ObjectHandle::NONE);
     // SAFETY: the location is of a value of the type.
     let reserved =

@@ -90,7 +90,7 @@ pub enum LoadError {
         offered: u32,
     },
     /// Slots have a type byte in the module or in the host, but not in both.
-    #[error("{module} was built {} the feature slot-types, this host is the other way round: build both alike", if *found { "with" } else { "without" })]
+    #[error("{module} was built {} the feature slot-types, this host was built the other way: use the same features for both", if *found { "with" } else { "without" })]
     SlotTypes {
         /// Name of the module.
         module: String,

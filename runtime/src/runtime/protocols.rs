@@ -172,7 +172,7 @@ impl Calls<'_> {
     /// let rows = "-> u64".parse()?;
     /// runtime.calls().add_value_resolver("db", move |_: &Runtime, name: &str| match name {
     ///     "users.count" => Ok(ZCallFunction::pure(Clone::clone(&rows), |_, _| Ok(Some(Value::U64(2))))),
-    ///     other => Err(Declined::from(format!("there is no table {other}"))),
+    ///     other => Err(Declined::from(format!("unknown table {other}"))),
     /// })?;
     /// assert_eq!(runtime.calls().call("db:/users.count", &[])?, Some(Value::U64(2)));
     /// # Ok(())
@@ -242,7 +242,7 @@ impl Calls<'_> {
     ///         };
     ///         Ok(match name.rest() {
     ///             "say" => Answer::Function(Resolved::new(self.text.clone(), say).pure()),
-    ///             other => Answer::declined(format!("there is no command {other}")),
+    ///             other => Answer::declined(format!("unknown command {other}")),
     ///         })
     ///     }
     /// }
@@ -254,7 +254,7 @@ impl Calls<'_> {
     /// let reply = runtime.calls().call("console:/Say", &[Value::Text("hello".into())])?;
     /// assert_eq!(reply, Some(Value::Text("hello!".into())));
     /// let error = runtime.calls().call("console:/sing", &[]).unwrap_err().to_string();
-    /// assert_eq!(error, "`console:/sing` leads nowhere: tried commands (declined: there is no command sing)");
+    /// assert_eq!(error, "`console:/sing` does not resolve: tried commands (declined: unknown command sing)");
     /// # Ok(())
     /// # }
     /// ```

@@ -170,8 +170,10 @@ impl Tables<'_> {
         let found = master.modules.iter().find(|found| found.name() == module);
         let found = found.ok_or_else(|| LoadError::NoModule { module: module.to_owned() })?;
         if !implements(module, found.described().tables, &table).map_err(LoadError::from)? {
-            let message =
-                format!("{module} implements no table {}: its entry method returns another one or none", T::NAME);
+            let message = format!(
+                "{module} does not implement the table {}: its entry method returns a different table, or none",
+                T::NAME
+            );
             return Err(CallError::NotFound { message }.into());
         }
         T::bind(&(self.0.clone(), module.to_owned()))

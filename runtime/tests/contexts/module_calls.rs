@@ -85,7 +85,7 @@ fn a_call_unavailable_to_a_module_is_refused_with_a_reason() {
         let answer = number(&slim, name);
         assert!(answer.starts_with("refused: ") && answer.contains(expected), "{name}: {answer}");
     };
-    check("nm:/reports:Report:nothing", "leads nowhere in Slim \"refused\"");
+    check("nm:/reports:Report:nothing", "does not resolve in Slim \"refused\"");
     check("nm:/nobody:Report:build_tag", "nm:/reports:Report:build_tag");
     check("nm:/figures:Sum:of", "the caller was built for");
     check("uf:/Script/Core.Object:name", "in one of its methods");
@@ -254,7 +254,7 @@ fn a_slim_module_calls_shared_host_functions_and_leaves_on_any_thread() {
     for (name, expected) in [
         ("ex:/host.mine", "the host offer"),
         ("ex:/host.greet", "the caller was built for"),
-        ("ex:/host.wrong", "mend its signature"),
+        ("ex:/host.wrong", "correct its signature"),
         ("ex:/host.fails", "on purpose"),
     ] {
         let answer = number(&slim, name);

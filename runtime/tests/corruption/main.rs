@@ -314,7 +314,7 @@ fn a_module_of_another_abi_is_refused_with_facts_of_both_sides() {
         );
         check(
             |facts| facts[at::FLAGS] ^= 2,
-            "the feature slot-types, this host is the other way round: build both alike",
+            "the feature slot-types, this host was built the other way: use the same features for both",
             |error| matches!(error, LoadError::SlotTypes { .. }),
         );
         check(

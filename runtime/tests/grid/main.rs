@@ -426,11 +426,11 @@ fn numbers_in_place_of_handles_are_refused_or_resolve_to_nothing() {
         for (name, typed, bare) in [
             (
                 "up:/Script/Test.Desk:number",
-                ["slot 0 holds u64, the call wants conjugate", "`up:/Script/Test.Desk:number`"],
+                ["slot 0 holds u64, the call expects conjugate", "`up:/Script/Test.Desk:number`"],
                 if number == 0 { "is to no object" } else { "is gone" },
             ),
             ("nd:/", ["u64", "conjugate"], "FailureKind("),
-            ("ex:/host.same", ["slot 0 holds u64, the call wants conjugate", "`ex:/host.same`"], ""),
+            ("ex:/host.same", ["slot 0 holds u64, the call expects conjugate", "`ex:/host.same`"], ""),
         ] {
             let arguments = [text(name), Value::U64(number)];
             let answer = text_of(scene.host.objects().call(scene.probe, "forge", &arguments));

@@ -88,7 +88,7 @@ impl<'a> BufferMut<'a> {
     pub fn expect_len(&self, expected: usize) -> Result<(), CallError> {
         match self.len() {
             len if len == expected => Ok(()),
-            len => Err(buffer_error(format!("the buffer has {len} slots, the call wants {expected}"))),
+            len => Err(buffer_error(format!("the buffer has {len} slots, the call expects {expected}"))),
         }
     }
 
@@ -158,7 +158,7 @@ impl<'a> BufferMut<'a> {
             return Err(wrong_type(index, slot, SlotType::POINTER));
         }
         match slot.bits() {
-            0 => Err(buffer_error(format!("slot {index} holds a null pointer, the call wants an address"))),
+            0 => Err(buffer_error(format!("slot {index} holds a null pointer, the call expects an address"))),
             bits => Ok(ptr::with_exposed_provenance_mut(bits as usize)),
         }
     }
@@ -317,7 +317,7 @@ pub(super) fn buffer_error(message: String) -> CallError {
 
 pub(super) fn wrong_type(index: usize, found: Slot, expected: SlotType) -> CallError {
     let found = found.kind().map_or("untyped", SlotType::text);
-    buffer_error(format!("slot {index} holds {found}, the call wants {}", expected.text()))
+    buffer_error(format!("slot {index} holds {found}, the call expects {}", expected.text()))
 }
 
 fn no_slot(index: usize, len: usize) -> CallError {

@@ -349,7 +349,7 @@ impl ResolverChain {
     /// resolver panics, or if a lookup of this name is already in progress.
     pub fn resolve(&self, name: &ZCallName) -> Result<Resolved, CallError> {
         let Some(entry) = self.entry(name.protocol()) else {
-            let message = format!("`{name}` leads nowhere: no such protocol");
+            let message = format!("`{name}` does not resolve: no such protocol");
             return Err(CallError::NotFound { message });
         };
         let _in_progress = match entry.origin {
@@ -474,7 +474,7 @@ fn not_found(name: &ZCallName, tried: &[(Rc<str>, String)], help: &str) -> CallE
         tried => format!("tried {}", tried.iter().map(line).collect::<Vec<_>>().join(", then ")),
     };
     let help = if help.is_empty() { String::new() } else { format!("; {help}") };
-    CallError::NotFound { message: format!("`{name}` leads nowhere: {tried}{help}") }
+    CallError::NotFound { message: format!("`{name}` does not resolve: {tried}{help}") }
 }
 
 #[cfg(test)]

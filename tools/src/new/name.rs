@@ -46,7 +46,7 @@ impl Name {
         let krate = text.replace('-', "_");
         let reserved = |owner| {
             Err(anyhow!(
-                "`{text}` is {owner}, and a crate cannot have that name: take another one, such as `{text}-{kind}`"
+                "`{text}` is {owner}, and a crate cannot have that name: choose another, such as `{text}-{kind}`"
             ))
         };
         match krate.as_str() {
@@ -201,25 +201,25 @@ mod tests {
         check(
             "async",
             expect![
-                "`async` is a keyword of the Rust language, and a crate cannot have that name: take another one, such as `async-plugin`"
+                "`async` is a keyword of the Rust language, and a crate cannot have that name: choose another, such as `async-plugin`"
             ],
         );
         check(
             "test",
             expect![
-                "`test` is a crate of the Rust distribution, and a crate cannot have that name: take another one, such as `test-plugin`"
+                "`test` is a crate of the Rust distribution, and a crate cannot have that name: choose another, such as `test-plugin`"
             ],
         );
         check(
             "deps",
             expect![
-                "`deps` is a folder that cargo keeps its own files in, and a crate cannot have that name: take another one, such as `deps-plugin`"
+                "`deps` is a folder that cargo keeps its own files in, and a crate cannot have that name: choose another, such as `deps-plugin`"
             ],
         );
         check(
             "engine-glue",
             expect![
-                "`engine-glue` is a crate that it would depend on, and a crate cannot have that name: take another one, such as `engine-glue-plugin`"
+                "`engine-glue` is a crate that it would depend on, and a crate cannot have that name: choose another, such as `engine-glue-plugin`"
             ],
         );
     }

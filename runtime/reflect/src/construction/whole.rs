@@ -106,7 +106,8 @@ impl Constructor<'_> {
         match self.world.objects.find(args.outer, &name) {
             None => Ok(()),
             Some(holder) => {
-                let problem = format!("{holder} is called so in there: choose another name, or rename that first");
+                let problem =
+                    format!("{holder} already has this name there: choose another name, or rename that object first");
                 Err(self.failed(
                     &name,
                     ConstructionStep::Name(self.requested.path.to_string()),

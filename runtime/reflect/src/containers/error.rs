@@ -4,7 +4,7 @@
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ContainerError {
     /// The range of rows exceeds the length of the container.
-    #[error("{count} values from {at} on are more than the {len} there are: ask for the length first")]
+    #[error("{count} values from index {at} exceed the length {len}: check the length first")]
     OutOfRange {
         /// First index of the range.
         at: u32,
@@ -14,7 +14,7 @@ pub enum ContainerError {
         len: u32,
     },
     /// The length of the container would exceed the maximum.
-    #[error("{more} values more than {len} are more than a container can hold: spread them over several")]
+    #[error("{len} values and {more} more exceed the limit of a container: use several containers")]
     TooLong {
         /// Length of the container.
         len: u32,
@@ -22,7 +22,7 @@ pub enum ContainerError {
         more: u32,
     },
     /// The system is out of memory.
-    #[error("the system has no {bytes} bytes for a container: hold less")]
+    #[error("the system has no memory for a container of {bytes} bytes: store fewer values")]
     NoMemory {
         /// Number of requested bytes.
         bytes: usize,

@@ -55,7 +55,7 @@ pub enum RenameError {
         handle: ObjectHandle,
     },
     /// The name is already used in the outer.
-    #[error("{object} cannot be called `{name}` in there: {holder} is; choose another name, or rename that first")]
+    #[error("{object} cannot be called `{name}` there: {holder} already is; choose another name, or rename that first")]
     InUse {
         /// Object to rename.
         object: ObjectHandle,

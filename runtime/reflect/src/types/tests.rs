@@ -110,7 +110,7 @@ fn each_broken_declaration_is_refused_by_name() {
         (
             none(),
             vec![dynamic("Default__Actor", ACTOR, &[])],
-            "the class /Script/Game.Default__Actor cannot be called so: names that begin with Default__ belong",
+            "the class /Script/Game.Default__Actor cannot have this name: names that begin with Default__ belong",
         ),
         (
             none(),
@@ -150,7 +150,7 @@ fn each_broken_declaration_is_refused_by_name() {
             none(),
             vec![dynamic("X", "/Script/Game.Gone", &[])],
             "/Script/Game.X is derived from /Script/Game.Gone, which is not declared: declare it in the same batch or load its \
-             module first; a library that is left from an earlier build is to be deleted",
+             module first; delete a library that is left from an earlier build",
         ),
         (none(), vec![dynamic("X", "", &[])], "/Script/Game.X names no base class"),
         (
@@ -185,7 +185,7 @@ fn each_broken_declaration_is_refused_by_name() {
             "overrides /Script/Engine.Actor:tock: the base has no function with this name",
         ),
         (none(), f(overriding("describe", ACTOR, &[])), "/Script/Engine.Actor:describe: it is a plain function"),
-        (none(), f(overriding("tick", "/Script/Engine.Component", &[])), "that class is none of its bases"),
+        (none(), f(overriding("tick", "/Script/Engine.Component", &[])), "that class is not one of its bases"),
         (none(), f(overriding("tick", "/Script/Engine.Gone", &[])), "the class is unknown"),
         (
             none(),
@@ -366,7 +366,7 @@ fn allowed_base_classes_depend_on_both_origins() {
         dynamic("B", "/Script/Game.A", &[]),
         Some("a class of a script"),
     );
-    check(vec![script("A", ACTOR, vec![])], native("B", "/Script/Game.A", &[]), Some("goes when that does"));
+    check(vec![script("A", ACTOR, vec![])], native("B", "/Script/Game.A", &[]), Some("is unloaded with its module"));
 }
 
 #[test]

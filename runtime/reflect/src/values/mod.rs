@@ -250,7 +250,7 @@ pub(crate) trait Kind: Content + Sized + 'static {
 
     /// Parses the content of quoted text.
     fn from_text(text: &str, ty: &PropertyType, _names: &Names) -> Result<Self::Value, ParseError> {
-        Err(fail(text, ty, "it is written otherwise"))
+        Err(fail(text, ty, "it has a different syntax"))
     }
 
     fn parse(scanner: &mut Scanner<'_>, _of: &Self::Of, ty: &PropertyType) -> Result<Self::Value, ParseError> {

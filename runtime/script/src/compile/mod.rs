@@ -226,7 +226,7 @@ impl FunctionCompiler {
 
     fn type_text(&mut self, ty: &Type) -> TypeText {
         ty.type_text().unwrap_or_else(|| {
-            self.refuse(format!("a value of type {ty} has no place"));
+            self.refuse(format!("a value of type {ty} cannot be stored in a register"));
             TypeText::Plain(PropertyKind::I32)
         })
     }

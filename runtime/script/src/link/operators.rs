@@ -264,7 +264,7 @@ impl Linker<'_> {
             return Ok(());
         }
         if !self.in_frame(&[left, right]) {
-            return Err("a comparison that jumps has a constant where it has no place for one".to_owned());
+            return Err("a conditional jump has a constant operand that the instruction does not support".to_owned());
         }
         let (a, b) = (self.operand(left)?, self.operand(right)?);
         if num == Num::I32 {

@@ -267,7 +267,7 @@ fn find(
     offered.dedup();
     let offered = if offered.is_empty() { "nothing".to_owned() } else { offered.join(", ") };
     let message = format!(
-        "`{name}` leads nowhere in {}: complete modules of it, of those that it depends on and of the Default, and the host offer {offered}",
+        "`{name}` does not resolve in {}: complete modules of this context, of its dependencies and of the Default, and the host offer {offered}",
         generation.title()
     );
     Err(CallError::NotFound { message })

@@ -137,7 +137,7 @@ impl<'a> Checker<'a> {
             let message = format!("`{}` has a default value", param.name.name.text);
             let error = Diagnostic::error("uc-interface", (work.file, param.name.name.span), message);
             self.report(
-                error.hint("it is the zero value then; write it into the classes that implement the interface"),
+                error.hint("an omitted argument is the zero value; write the default value into the classes that implement the interface"),
             );
         }
         let func = self.signature_of(found, name, work);

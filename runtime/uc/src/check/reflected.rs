@@ -219,7 +219,7 @@ pub(crate) fn reflected_class(found: &Class, free: bool) -> ClassSym {
         _ if free || of_script => None,
         Origin::Dynamic if !has(class_flags::BLUEPRINTABLE) => Some("its declaration lacks `blueprintable`"),
         _ if has(class_flags::BLUEPRINT_TYPE) && !has(class_flags::BLUEPRINTABLE) => {
-            Some("it is declared `blueprint_type`, which scripts may name and not extend")
+            Some("it is declared `blueprint_type`, which scripts may use but not extend")
         }
         _ => None,
     };

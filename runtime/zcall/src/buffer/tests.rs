@@ -59,7 +59,7 @@ fn a_missing_slot_is_named() {
     let mut buffer = BufferMut::over(&mut slots);
     check_error(buffer.get::<i32>(2), "slot 2 does not exist, the buffer has 2");
     check_error(buffer.set(5, 1_u8), "slot 5 does not exist, the buffer has 2");
-    check_error(buffer.expect_len(3), "the buffer has 2 slots, the call wants 3");
+    check_error(buffer.expect_len(3), "the buffer has 2 slots, the call expects 3");
     assert_eq!(buffer.expect_len(2), Ok(()));
 }
 
@@ -69,10 +69,10 @@ fn a_slot_of_another_type_is_named_and_untouched() {
     let mut slots = [Slot::EMPTY; 2];
     let mut buffer = BufferMut::over(&mut slots);
     buffer.set(0, 1.5_f64).expect("an empty slot takes any type");
-    check_error(buffer.get::<i32>(0), "slot 0 holds f64, the call wants i32");
-    check_error(buffer.set(0, 1_i32), "slot 0 holds f64, the call wants i32");
-    check_error(buffer.pointer(0), "slot 0 holds f64, the call wants pointer");
-    check_error(buffer.get::<u8>(1), "slot 1 holds empty, the call wants u8");
+    check_error(buffer.get::<i32>(0), "slot 0 holds f64, the call expects i32");
+    check_error(buffer.set(0, 1_i32), "slot 0 holds f64, the call expects i32");
+    check_error(buffer.pointer(0), "slot 0 holds f64, the call expects pointer");
+    check_error(buffer.get::<u8>(1), "slot 1 holds empty, the call expects u8");
     assert_eq!(buffer.get::<f64>(0), Ok(1.5));
 }
 
@@ -153,5 +153,5 @@ fn a_string_with_invalid_utf_8_is_refused() {
     // SAFETY: slot 0 points to a live view of two live bytes.
     let text = unsafe { buffer.text(0) };
     assert!(matches!(text, Err(CallError::Buffer { .. })), "{text:?}");
-    check_error(buffer.pointer(1), "slot 1 holds a null pointer, the call wants an address");
+    check_error(buffer.pointer(1), "slot 1 holds a null pointer, the call expects an address");
 }

@@ -60,5 +60,5 @@ fn accesses_outside_the_signature_are_refused() {
     // `set_result` must not overwrite the address of a sink, because the caller may dereference this address.
     refused(Some(PropertyKind::STRING), |mut call| call.set_result(7_u64), "the result in slot 2 is of String");
     // If the caller passes an object first, the buffer has an additional slot, and the string is not in slot 0.
-    refused(None, |call| call.text(0).map(drop), "the buffer has 3 slots, the call wants 2");
+    refused(None, |call| call.text(0).map(drop), "the buffer has 3 slots, the call expects 2");
 }

@@ -59,7 +59,7 @@ fn check(resolvers: &str, expected: Result<&str, &str>, expected_calls: &str) {
             match answer.as_bytes() {
                 [.., b'+'] => Ok(Answer::Function(nothing(Implementer::Host, 0, &answer))),
                 [.., b'!'] => Err(CallError::other("broken")),
-                [.., b'?'] => Ok(Answer::declined("there is no table f")),
+                [.., b'?'] => Ok(Answer::declined("unknown table f")),
                 _ => Ok(Answer::declined("")),
             }
         };
@@ -87,18 +87,18 @@ fn an_error_ends_the_search() {
 fn an_unresolved_name_lists_all_called_resolvers_with_reasons() {
     check(
         "1:functions 0:explicit",
-        Err("`ex:/f` leads nowhere: tried explicit, then functions; register a function of that name first"),
+        Err("`ex:/f` does not resolve: tried explicit, then functions; register a function of that name first"),
         "explicit functions",
     );
     check(
         "1:tables? 2:explicit",
         Err(
-            "`ex:/f` leads nowhere: tried tables? (declined: there is no table f), then explicit; register a function of \
+            "`ex:/f` does not resolve: tried tables? (declined: unknown table f), then explicit; register a function of \
              that name first",
         ),
         "tables? explicit",
     );
-    check("", Err("`ex:/f` leads nowhere: no resolver is registered; register a function of that name first"), "");
+    check("", Err("`ex:/f` does not resolve: no resolver is registered; register a function of that name first"), "");
 }
 
 #[test]
@@ -151,7 +151,10 @@ fn resolvers_of_a_host_protocol_have_unique_labels() {
         let begin = format!("the resolver `tables` cannot be added to the protocol `{word}`: ");
         assert!(error.starts_with(&begin) && error.contains(why), "{error}");
     }
-    assert_eq!(resolve(&chain, "db:/users"), Err("`db:/users` leads nowhere: tried tables (declined: no)".to_owned()));
+    assert_eq!(
+        resolve(&chain, "db:/users"),
+        Err("`db:/users` does not resolve: tried tables (declined: no)".to_owned())
+    );
 }
 
 #[test]
@@ -235,7 +238,7 @@ fn resolvers_of_suspended_modules_are_skipped_and_of_ended_ones_removed() {
     assert_eq!(both(), (Ok("old".into()), Ok("old".into())));
     chain.modules.suspend(old);
     assert!(both().0.is_err_and(|error| error.contains("no known protocol")));
-    assert!(both().1.is_err_and(|error| error.contains("leads nowhere: tried ") || error.contains("no resolver")));
+    assert!(both().1.is_err_and(|error| error.contains("does not resolve: tried ") || error.contains("no resolver")));
     assert!(protocol(old).is_err_and(|error| error.to_string().contains("set aside or over")));
     protocol(new).expect("the protocol is free");
     resolver("http", new, "new").expect("its own");

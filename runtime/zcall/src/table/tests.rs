@@ -266,7 +266,7 @@ fn a_dispatcher_may_call_and_even_end_its_own_generation() {
 fn a_buffer_error_names_the_call() {
     let (status, result) = check_body(|_, buffer| buffer.expect_len(2));
     assert_eq!(status, ZCallStatus::BUFFER_ERROR);
-    let message = "`ex:/f`: the buffer has 1 slots, the call wants 2".to_owned();
+    let message = "`ex:/f`: the buffer has 1 slots, the call expects 2".to_owned();
     assert_eq!(result, Err(CallError::Buffer { message }));
 }
 

@@ -41,10 +41,7 @@ pub(super) fn take_back(owner: usize) -> u64 {
             taking_back.call();
             count += 1;
         } else {
-            log!(
-                WARN,
-                "an unwind table was unmapped by the module that gave it to the unwinder: the next panic may crash"
-            );
+            log!(WARN, "an unwind table was unmapped by the module that registered it: the next panic may crash");
         }
     }
     count

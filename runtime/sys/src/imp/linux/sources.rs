@@ -13,7 +13,7 @@ use crate::ledger::repair::Repair;
 use crate::ledger::{Holder, HolderKind, Ledger};
 
 pub(super) const REPAIR: Repair = Repair {
-    name: "a signal handler, or what raises its signal",
+    name: "a signal handler, or a source of its signal",
     counts: |image, counts| {
         counts.signals = signals::held(image.owner());
         counts.timers = timers::held(image.owner());
@@ -77,7 +77,7 @@ fn holders(ledger: &Ledger) -> Vec<Holder> {
     let mut holders = notifications::holders(owner);
     if is_filtered(ledger) {
         let signal = signal_sets::signal_name(libc::SIGSYS);
-        let name = format!("the handler for {signal} of {}, to which a seccomp filter may lead", ledger.label());
+        let name = format!("the handler for {signal} of {}, which a seccomp filter may call", ledger.label());
         holders.push(Holder::new(HolderKind::Handler, name, ledger.records.created));
     }
     if signals::may_run(owner) {
