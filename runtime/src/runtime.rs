@@ -148,7 +148,7 @@ impl Runtime {
         self.inner.end_unloads();
         let slims = self.inner.loads.registry.close(self.inner.loads.policy().shutdown);
         for left in slims.left {
-            log!(WARN, left, "the runtime was dropped, and not all of it could be ended");
+            log!(WARN, left, "the runtime was dropped, and could not be ended completely");
         }
         self.inner.let_go();
     }

@@ -66,7 +66,7 @@ impl Signature {
             None => Ok(()),
             Some(word) => Err(CallError::Buffer {
                 message: format!(
-                    "`{name}` ({self}): a {word} lies in memory that the Master's types lay out, and they belong to the game \
+                    "`{name}` ({self}): a {word} is in memory whose layout the Master's types define, and they belong to the game \
                      thread: pass numbers, `bool`, `String`, `Name` and `Object` instead"
                 ),
             }),

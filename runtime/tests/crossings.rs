@@ -237,7 +237,7 @@ fn a_function_kept_from_another_module_expires_with_its_generation() {
     let report = host.reload_changed(&libraries(2)).expect("a Master");
     report.into_result().unwrap_or_else(|report| panic!("{report}"));
     let error = kept();
-    assert!(error.contains("is dead, its module is over: resolve the name again"), "{error}");
+    assert!(error.contains("is dead, its module has ended: resolve the name again"), "{error}");
     assert_eq!(text(&host, "nm:/crossings:Sums:keep", &[name()]), "");
     assert_eq!(kept(), "2");
 }
@@ -506,7 +506,7 @@ fn a_property_handle_expires_with_the_generation_of_its_class() {
     assert!(wrong.contains("is a /Script/Game.Crossing, not a /Script/Game.Detour"), "{wrong}");
     let report = host.reload_changed(&libraries(2)).expect("a Master");
     report.into_result().unwrap_or_else(|report| panic!("{report}"));
-    assert!(read().contains("is dead, its module is over"), "{}", read());
+    assert!(read().contains("is dead, its module has ended"), "{}", read());
     assert_eq!((keep(), read()), (String::new(), "7".into()));
     host.objects().destroy(detour);
     assert!(read().contains("is gone"), "{}", read());

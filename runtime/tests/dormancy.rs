@@ -408,7 +408,7 @@ fn references_reset_when_a_class_moves_and_return_with_the_class() {
     for (property, value) in &after {
         assert_eq!(host.objects().get(holder, property).expect("a property"), *value, "{property}");
     }
-    let line = "Test.Keeper.keeps: what it refers to is of another class now: 2 got the default".to_owned();
+    let line = "Test.Keeper.keeps: the referenced objects now have another class: 2 got the default".to_owned();
     assert!(report.structure.contains(&line), "{report}");
     host.objects().set(busy, "keeps", &Value::Object(actor)).expect("the types match");
     let report = reload(&host, &[]);
@@ -416,6 +416,7 @@ fn references_reset_when_a_class_moves_and_return_with_the_class() {
         assert_eq!(host.objects().get(holder, property).expect("a property"), *value, "{property}");
     }
     assert_eq!(host.objects().get(busy, "keeps").expect("a property"), Value::Object(actor), "it was given that since");
-    let line = "Test.Keeper.keeps: what it refers to is of another class now: 1 got their own back".to_owned();
+    let line =
+        "Test.Keeper.keeps: the referenced objects now have another class: 1 got their own values back".to_owned();
     assert!(report.structure.contains(&line), "{report}");
 }

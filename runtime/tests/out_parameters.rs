@@ -80,8 +80,5 @@ fn a_host_function_registered_by_name_has_no_out_parameters() {
     let signature = "u32, out f64 -> u32".parse().expect("a signature");
     let refused = host.calls().register("host.out", signature, |_: &Runtime, _: &[Value]| Ok(None));
     let message = refused.expect_err("it is refused").to_string();
-    assert!(
-        message.contains("(u32, out f64 -> u32): such a function gives all that it gives as its result"),
-        "{message}"
-    );
+    assert!(message.contains("(u32, out f64 -> u32): such a function returns all values as its result"), "{message}");
 }

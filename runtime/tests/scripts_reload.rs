@@ -297,7 +297,7 @@ fn references_reset_while_their_objects_class_has_another_base() {
     assert_eq!(get(&host, holder, "Any"), Value::Object(buddy), "any object may be there");
     assert_eq!(get(&host, holder, "Both"), pair(none, 0));
     let text = report.to_string();
-    let line = "Tale.Holder.One   what it refers to is of another class now: 1 got the default";
+    let line = "Tale.Holder.One   the referenced objects now have another class: 1 got the default";
     assert!(text.contains(line), "{text}");
     package.edit("Holder.uc", "var int Count;", "var int Count; // the same");
     reload_of(&host, &package);

@@ -364,7 +364,10 @@ fn a_call_handle_expires_with_its_generation_unlike_its_name() {
     host.reload(&[second]).expect("a Master").into_result().expect("a reload");
 
     let dead = host.calls().call_handle(old, &[]).expect_err("its generation has ended");
-    assert_eq!(dead.to_string(), format!("call handle {} is dead, its module is over: resolve the name again", old.0));
+    assert_eq!(
+        dead.to_string(),
+        format!("call handle {} is dead, its module has ended: resolve the name again", old.0)
+    );
     let new = host.calls().resolve(name).expect("it is offered again");
     assert_ne!(new, old, "handles are not reused");
     assert_eq!(host.calls().call_handle(new, &[]).expect("it answers"), Some(Value::U64(2)));
@@ -373,7 +376,7 @@ fn a_call_handle_expires_with_its_generation_unlike_its_name() {
     assert!(host.calls().call_handle(new, &[]).is_err());
     assert!(host.calls().resolve(name).is_err());
     let never = host.calls().call_handle(alcedo_runtime::ZCallHandle(0), &[]).expect_err("zero is none");
-    assert_eq!(never.to_string(), "call handle 0 was never given out: resolve a name first");
+    assert_eq!(never.to_string(), "call handle 0 was never issued: resolve a name first");
 }
 
 #[test]

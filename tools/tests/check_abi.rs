@@ -87,7 +87,7 @@ fn a_build_is_compatible_until_members_are_removed_or_changed() {
     );
 
     let refused = printed(&old, &with_other_abi(&old), 1);
-    let reason = format!("magic_cube: refused before it is mapped; magic_cube speaks ABI {}", ABI_NUMBER + 1);
+    let reason = format!("magic_cube: refused before it is mapped; magic_cube has ABI {}", ABI_NUMBER + 1);
     assert!(refused.contains(&reason), "{refused}");
     let output = check_abi(&with_other_abi(&old), &old, &[]);
     assert_eq!(output.status.code(), Some(2), "{output:?}");

@@ -218,7 +218,7 @@ fn a_plugin_without_a_cdylib_is_reported_unlike_a_glue_crate() {
     wrong(
         &dir,
         expect![[r#"
-            package `one` has a `module!` in lib.rs and makes no `cdylib`: it is a plugin of which no library is built
+            package `one` has a `module!` in lib.rs and makes no `cdylib`: no library of this plugin is built
                 [lib]
                 crate-type = ["cdylib"]
         "#]],

@@ -40,7 +40,7 @@ impl Defaults {
                     return Err(rules::spanned(
                         "ALC0084",
                         first,
-                        format!("the last parameters have defaults, and `{}` behind this has none", parameter.text),
+                        format!("the last parameters have defaults, and `{}` after this has none", parameter.text),
                     ));
                 }
                 (Some((name, value)), _) => {

@@ -44,6 +44,6 @@ fn outcome<T>(outcome: NetOutcome<T>) -> Result<Option<T>, CallError> {
     match outcome {
         NetOutcome::Done(value) => Ok(Some(value)),
         NetOutcome::NotHandled => Ok(None),
-        NetOutcome::Failed => Err(CallError::new(FailureKind::RETURNED, "`net_serialize` was no success")),
+        NetOutcome::Failed => Err(CallError::new(FailureKind::RETURNED, "`net_serialize` did not succeed")),
     }
 }

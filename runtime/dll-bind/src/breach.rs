@@ -45,7 +45,7 @@ pub enum Breach {
         size: usize,
     },
     /// Bytes after the buffer were overwritten.
-    #[error("was written to {bytes} bytes behind its end: it is {size} bytes long")]
+    #[error("was written to {bytes} bytes past its end: it is {size} bytes long")]
     Behind {
         /// Distance in bytes from the end of the buffer to the farthest changed byte.
         bytes: usize,

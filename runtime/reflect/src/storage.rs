@@ -89,7 +89,7 @@ impl Schema {
             );
             end = offset + ty.size();
         }
-        assert!(end <= size, "fields end at {end}, behind the end of the memory at {size}");
+        assert!(end <= size, "fields end at {end}, past the end of the memory at {size}");
         let which = |has: fn(&PropertyType) -> bool| (0..fields.len()).filter(|at| has(&fields[*at].1)).collect();
         let (owning, naming) = (which(PropertyType::owns_memory), which(PropertyType::names_objects));
         let references = References::of(fields.iter().map(|(offset, ty)| (*offset, ty)));

@@ -174,7 +174,7 @@ fn whole<T>(text: &str, read: impl FnOnce(&mut Reader<'_>) -> Result<T, String>)
     let mut reader = Reader { rest: text.trim_start() };
     let found = read(&mut reader).and_then(|found| match reader.rest {
         "" => Ok(found),
-        more => Err(format!("`{more}` is behind its end")),
+        more => Err(format!("`{more}` follows its end")),
     });
     found.map_err(|problem| TypeTextError { text: text.to_owned(), problem })
 }
@@ -346,8 +346,8 @@ mod tests {
         check("Array(f64", "! a `)` is missing at its end");
         check("Array(f64, f64)", "! a `)` is missing before `, f64)`");
         check("Map(f64)", "! a `,` is missing before `)`");
-        check("u8 u8", "! `u8` is behind its end");
-        check("Array(f64))", "! `)` is behind its end");
+        check("u8 u8", "! `u8` follows its end");
+        check("Array(f64))", "! `)` follows its end");
         check("Delegate(/Script/A.D(u8)", "! a `)` is missing at its end");
         check(
             "Delegate(/Script/A(u8))",

@@ -296,7 +296,7 @@ macro_rules! plain_values {
                 Value::Object(value) => slots.set(at, *value),
                 other => {
                     let kind = other.kind().text().unwrap_or("?");
-                    Err(CallError::Buffer { message: format!("slot {at}: a {kind} does not lie in a slot itself") })
+                    Err(CallError::Buffer { message: format!("slot {at}: a {kind} is not stored in a slot itself") })
                 }
             }
         }

@@ -71,7 +71,7 @@ pub(crate) fn failed_with(error: Box<CallError>) -> DirectAnswer {
 /// Returns the error for an argument word that is not a value of its type.
 #[cold]
 pub(crate) fn in_no_slot() -> CallError {
-    CallError::other("a parameter of a direct call does not lie in a slot")
+    CallError::other("a parameter of a direct call is not stored in a slot")
 }
 
 /// Runs `code`, and then restores the stored error of the last direct call. Used while the caller has not yet fetched this error.

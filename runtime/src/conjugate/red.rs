@@ -120,7 +120,7 @@ impl RedStack {
     pub(crate) fn borrow_red(&self, value: Opened, now: Instant) -> Result<ConjugateHandle, CallError> {
         match self.depth() {
             0 => Err(CallError::other(format!(
-                "a red {} is lent for the length of a call, and none is open: read the value, or clone it",
+                "a red {} is valid only during a call, and no call is active: read the value, or clone it",
                 value.ty
             ))),
             _ => Ok(self.reds.borrow_red(value, now)),
@@ -278,6 +278,6 @@ mod tests {
         let (owner, number, ty) = (ObjectHandle::NONE, TypeNumber::NONE, PropertyType::Text);
         let value = Opened { owner, at: std::ptr::null_mut(), ty, number };
         let refused = RedStack::default().borrow_red(value, Instant::now()).expect_err("no frame is open").to_string();
-        assert!(refused.starts_with("a red String is lent for the length of a call, and none is open"), "{refused}");
+        assert!(refused.starts_with("a red String is valid only during a call, and no call is active"), "{refused}");
     }
 }

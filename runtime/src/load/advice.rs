@@ -79,7 +79,7 @@ const WITHOUT_HOOK: [(&str, &str); 19] = [
         "start threads by `std::thread` or `pthread_create`, and processes by `std::process::Command` or `fork`: there is no \
          hook for `clone`",
     ),
-    ("hsearch", "use a table of its own (`hsearch_r`), since that of `hsearch` is one for the process"),
+    ("hsearch", "use a separate table (`hsearch_r`), since the whole process shares the table of `hsearch`"),
     ("mcheck", CHECKS),
     ("mcheck_pedantic", CHECKS),
     ("register_printf_function", PRINTF),

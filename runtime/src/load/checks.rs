@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn each_fact_that_does_not_fit_is_named_with_both_sides() {
-        check(|manifest| manifest.abi_number = 9, "speaks ABI 9, this host speaks 1");
+        check(|manifest| manifest.abi_number = 9, "has ABI 9, this host expects 1");
         let (next, last) = (API_CURRENT + 1, API_CURRENT + 2);
         let needs = format!("needs host API {next} to {last}");
         check(|manifest| (manifest.api_oldest, manifest.api_current) = (next, last), &needs);

@@ -60,7 +60,7 @@ pub enum LoadError {
         source: ManifestError,
     },
     /// The ABI numbers of module and host differ.
-    #[error("{module} speaks ABI {found}, this host speaks {expected}: rebuild it with this host's alcedo-plugin-api")]
+    #[error("{module} has ABI {found}, this host expects {expected}: rebuild it with this host's alcedo-plugin-api")]
     Abi {
         /// Name of the module.
         module: String,
@@ -186,7 +186,7 @@ pub enum LoadError {
     Map(#[from] alcedo_sys::MapError),
     /// `abi_stable` found a difference in the root module.
     #[error(
-        "{module} does not have the root module this host knows: {difference}; build it with this host's alcedo-plugin-api"
+        "{module} does not have the root module that this host expects: {difference}; build it with this host's alcedo-plugin-api"
     )]
     RootModule {
         /// Name of the module.
@@ -299,7 +299,7 @@ pub enum LoadError {
     },
     /// The canary process ended during the load of new modules.
     #[error(
-        "{module} ended the process that tried it first, while {step} ({how}): its initializers run then, so look there; \
+        "{module} ended the process that tried it first, while {step} ({how}): its initializers run then, so check them; \
          this host never mapped it{output}"
     )]
     CanaryCrashed {
@@ -317,7 +317,7 @@ pub enum LoadError {
     /// The canary process did not load the new modules within the deadline.
     #[error(
         "{module} was not done {step} within {after:?} in the process that tried it first: its initializers run then, \
-         so look there, or give it longer with `Builder::canary_deadline`; this host never mapped it{output}"
+         so check them, or raise `Builder::canary_deadline`; this host never mapped it{output}"
     )]
     CanaryHung {
         /// Name of the module.
@@ -332,7 +332,7 @@ pub enum LoadError {
     /// The canary process sent invalid bytes, or a message out of order.
     #[error(
         "{module} disturbed the process that tried it first, while {step}: {problem}; initializers that write to \
-         descriptors which they did not open do that, so look there; this host never mapped it{output}"
+         descriptors which they did not open do that, so check them; this host never mapped it{output}"
     )]
     CanaryDisturbed {
         /// Name of the module.

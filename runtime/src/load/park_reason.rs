@@ -94,7 +94,7 @@ fn judge(facts: &Facts<'_>) -> Option<ParkReason> {
     }
     if !facts.unique.is_empty() {
         let symbols = listed(facts.unique.iter().map(|name| demangled(name)));
-        let why = format!("it defines what a process has only once ({symbols})");
+        let why = format!("it defines symbols that exist only once in a process ({symbols})");
         parts.push((why, "compile its C++ code with `-fno-gnu-unique`, or hide those symbols".to_owned()));
     }
     let (why, hints): (Vec<_>, Vec<_>) = parts.into_iter().unzip();

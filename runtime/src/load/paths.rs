@@ -11,7 +11,7 @@ pub(crate) fn ensure_absolute<E>(path: &Path, refuse: impl FnOnce(PathBuf) -> E)
 /// Returns the error message for a relative path.
 pub(crate) fn not_absolute(path: &Path) -> String {
     format!(
-        "the path {} is not absolute, and the current folder is not the context's to choose: make it absolute, with \
+        "the path {} is not absolute, and a context does not use the current folder: make it absolute, with \
          `std::path::absolute` for one in the current folder",
         path.display()
     )

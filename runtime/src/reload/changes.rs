@@ -189,7 +189,7 @@ pub struct PropertyChange {
 }
 
 /// Report text for a property that can hold only a part of a value.
-pub(crate) const CUT: &str = "has no room for all of it now";
+pub(crate) const CUT: &str = "is now too small for the whole value";
 
 impl PropertyChange {
     /// Returns the index of the entry for a property. Adds an entry if the list has no entry for this property.

@@ -415,7 +415,7 @@ fn rename_hint(short: &str, (old, new): (&Class, &Class), difference: &diff::Dif
 fn report_structure(short: &str, difference: &diff::Difference, is_reconstructed: bool, structure: &mut Vec<String>) {
     if !is_reconstructed {
         for base in &difference.inserted_bases {
-            let line = format!("{short} has a new base {base}: its class constructor does not run on the living");
+            let line = format!("{short} has a new base {base}: its class constructor does not run for living objects");
             structure.push(line);
         }
     }

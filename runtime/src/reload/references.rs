@@ -17,7 +17,7 @@ use crate::reload::class_mapping::class_awake;
 use crate::reload::plan::{OwnReference, PropertyDefault, is_subobject, refer_to_own, with_own_parts};
 
 /// Report text for a property that refers to objects whose class has changed.
-pub(super) const MOVED: &str = "what it refers to is of another class now";
+pub(super) const MOVED: &str = "the referenced objects now have another class";
 
 /// Checks the references in all properties. If a property does not accept a referenced object, resets the property to its default, and puts
 /// the value aside. If a property accepts all objects in a value that was put aside, restores the value. All objects must have new bodies.
@@ -68,7 +68,7 @@ fn check(
             if let Some(left) = extent.aside(earlier, &again) {
                 objects.put_aside(object, &property.text, left)?;
             }
-            Ok(Some("got their own back"))
+            Ok(Some("got their own values back"))
         }
         None => objects.put_aside(object, &property.text, earlier).map(|()| None),
     }

@@ -312,7 +312,7 @@ impl Calls<'_> {
         body: impl Fn(&Runtime, &[Value]) -> Result<Option<Value>, CallError> + 'static,
     ) -> Result<(), Error> {
         if !signature.0.out_parameters.is_empty() {
-            let message = format!("`ex:/{name}` ({signature}): such a function gives all that it gives as its result");
+            let message = format!("`ex:/{name}` ({signature}): such a function returns all values as its result");
             return Err(CallError::Buffer { message }.into());
         }
         let site = Site::new("registered function", &body);

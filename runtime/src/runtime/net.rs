@@ -186,7 +186,7 @@ impl Runtime {
 
 fn successful<T>(ty: &PropertyType, outcome: NetOutcome<T>) -> Result<NetOutcome<T>, Error> {
     match outcome {
-        NetOutcome::Failed => Err(CallError::returned(format!("`net_serialize` of {ty} was no success")).into()),
+        NetOutcome::Failed => Err(CallError::returned(format!("`net_serialize` of {ty} did not succeed")).into()),
         other => Ok(other),
     }
 }
@@ -201,7 +201,5 @@ fn bytes_of(row: &Value) -> Option<Vec<u8>> {
 }
 
 fn broken(ty: &PropertyType) -> CallError {
-    CallError::other(format!(
-        "these bytes are none of a {ty}, as it is here: both machines need the same declaration of it"
-    ))
+    CallError::other(format!("these bytes are not a {ty} as declared here: both machines need the same declaration"))
 }

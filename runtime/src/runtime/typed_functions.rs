@@ -190,7 +190,8 @@ impl Calls<'_> {
         }
         let signature = Signature(signature_of::<A, R>()?);
         if !signature.0.arguments.iter().map(|word| Some(word.kind())).eq(A::KINDS.iter().copied()) {
-            let message = format!("`ex:/{name}` ({signature}): a type of it declares another kind than it is read as");
+            let message =
+                format!("`ex:/{name}` ({signature}): one of its types declares a different kind than the call reads");
             return Err(CallError::other(message).into());
         }
         let (path, mode) = (format!("ex:/{name}"), self.0.core().world.mode.clone());

@@ -32,7 +32,7 @@ impl Defaults {
         for (name, lines) in &self.subobjects {
             let part = world.objects.subobject(object, name);
             let part =
-                part.ok_or_else(|| format!("its class has no subobject {name}: write `Class=` behind `Begin Object`"))?;
+                part.ok_or_else(|| format!("its class has no subobject {name}: write `Class=` after `Begin Object`"))?;
             lines.iter().try_for_each(|line| apply(world, object, part, line))?;
         }
         self.own.iter().try_for_each(|line| apply(world, object, object, line))
@@ -49,7 +49,7 @@ fn print(world: &World, owner: ObjectHandle, itself: ObjectHandle, named: Named<
         Named::Existing(name) => {
             let found = world.objects.find(ObjectHandle::NONE, name);
             if found.is_none() {
-                log!(WARN, name, "`defaultproperties` names an object that is not there, so the property is none");
+                log!(WARN, name, "`defaultproperties` names an object that does not exist, so the property is none");
             }
             found
         }

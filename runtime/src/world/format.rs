@@ -117,7 +117,7 @@ impl WorldFile {
 fn read_any(mut body: &[u8]) -> Result<WorldFile, FormatError> {
     let file = ciborium::from_reader(&mut body).map_err(of_cbor)?;
     if !body.is_empty() {
-        return Err(malformed(format!("its body has {} bytes behind its end", body.len())));
+        return Err(malformed(format!("its body has {} bytes past its end", body.len())));
     }
     Ok(file)
 }
@@ -421,7 +421,7 @@ mod tests {
         assert!(WorldFile::decode(&with_body(body)).is_ok());
         let arrays = [vec![0x81; 5000], vec![0]].concat();
         for (body, expected) in [
-            ([body, &[0]].concat(), "its body has 1 bytes behind its end"),
+            ([body, &[0]].concat(), "its body has 1 bytes past its end"),
             (body[..body.len() - 1].to_vec(), "its body ends in the middle of a value"),
             (vec![], "its body ends in the middle of a value"),
             (vec![0x1c], "its body is not CBOR at byte 0"),

@@ -148,7 +148,7 @@ mod imp {
             let is_sticky = found.mode() & 0o1000 != 0;
             let reason = match found.uid() {
                 uid if ![0, own, UNMAPPED].contains(&uid) => {
-                    format!("belongs to user {uid}, who is not this one ({own})")
+                    format!("belongs to user {uid}, and this process to user {own}")
                 }
                 _ if found.mode() & 0o002 != 0 && !is_sticky => {
                     format!("may be written by everybody and is not sticky (mode {:04o})", found.mode() & 0o7777)
@@ -194,7 +194,7 @@ mod imp {
             false => Err(io::Error::new(
                 io::ErrorKind::PermissionDenied,
                 format!(
-                    "{} was just made and is not this user's alone (owner {}, mode {:04o}): point TMPDIR to a file system \
+                    "{} was just created and is not private to this user (owner {}, mode {:04o}): point TMPDIR to a file system \
                      that keeps owners and modes",
                     path.display(),
                     found.uid(),

@@ -145,7 +145,7 @@ impl ImageFile {
             Seal::None(all) => (all.len(), None, None),
             Seal::Fits(Sealed { content, digest, signed }) => (content.len(), Some(digest), signed),
             Seal::Broken => {
-                let what = "its seal is of other bytes".to_owned();
+                let what = "its seal does not match its content".to_owned();
                 return Err(ImageError::Malformed { path: name.to_owned(), what, sections: Vec::new() });
             }
         };

@@ -236,7 +236,7 @@ fn check_sum(bytes: &[u8], start: usize, expected: u32) -> Result<(), FormatErro
         sum = (sum & 0xffff) + (sum >> 16);
     }
     let is_equal = sum + bytes.len() as u64 == u64::from(expected);
-    ensure(is_equal, || "its checksum is of other bytes".to_owned())
+    ensure(is_equal, || "its checksum does not match its content".to_owned())
 }
 
 impl<'a> Pe<'a> {

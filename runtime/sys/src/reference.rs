@@ -66,7 +66,7 @@ impl fmt::Display for Target {
         match self {
             Self::Symbol(name, 0) => write!(f, "`{name}`"),
             Self::Symbol(name, offset) => write!(f, "`{name}`+{offset:#x}"),
-            Self::Image(offset) => write!(f, "the image, {offset:#x} behind its beginning"),
+            Self::Image(offset) => write!(f, "the image, {offset:#x} after its start"),
             Self::Memory => f.write_str("memory of the image"),
         }
     }

@@ -105,7 +105,7 @@ fn seal_of(bytes: &[u8]) -> Vec<u8> {
 }
 
 fn broken() -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, "its seal is of other bytes; build it again")
+    io::Error::new(io::ErrorKind::InvalidData, "its seal does not match its content; build it again")
 }
 
 pub(crate) enum Seal<'a> {
@@ -167,7 +167,7 @@ mod tests {
         damaged[500] ^= 1;
         fs::write(&path, &damaged).expect("the damaged file");
         let error = seal_file(&path).expect_err("it is damaged");
-        assert!(error.to_string().contains("its seal is of other bytes"), "{error}");
+        assert!(error.to_string().contains("its seal does not match its content"), "{error}");
         assert_eq!(fs::read(&path).expect("still there"), damaged);
     }
 

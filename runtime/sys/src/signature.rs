@@ -162,7 +162,7 @@ impl PublicKey {
         let not = |reason: &str| KeyError::NotPublic { reason: reason.to_owned() };
         let key = VerifyingKey::from_bytes(bytes).map_err(|_| not("these bytes are not a point of the curve"))?;
         if key.is_weak() {
-            return Err(not("it is one of the few for which anybody could sign"));
+            return Err(not("it is a weak key, for which anyone can forge signatures"));
         }
         Ok(Self(key))
     }
@@ -199,7 +199,7 @@ impl FromStr for PublicKey {
         let mut bytes = [0; 32];
         let is_hex = text.len() == 2 * bytes.len() && text.bytes().all(|digit| digit.is_ascii_hexdigit());
         if !is_hex {
-            return Err(KeyError::NotPublic { reason: "it has other letters, or more or fewer".to_owned() });
+            return Err(KeyError::NotPublic { reason: "it does not consist of 64 hex digits".to_owned() });
         }
         for (at, byte) in bytes.iter_mut().enumerate() {
             *byte = u8::from_str_radix(&text[2 * at..2 * at + 2], 16).expect("two hex digits");
@@ -346,7 +346,7 @@ impl fmt::Display for SignatureFound {
                 f.write_str("is signed by the unknown key ")?;
                 hex(f, key)
             }
-            Self::OfAnotherContent(key) => write!(f, "has a signature of {key} that is of another content"),
+            Self::OfAnotherContent(key) => write!(f, "has a signature of {key} for other content"),
         }
     }
 }

@@ -270,7 +270,7 @@ impl StagedFile {
         let named = fs::symlink_metadata(&self.path)?;
         match held.file.as_ref().map(File::metadata).transpose()?.as_ref().is_none_or(is_same) && is_same(&named) {
             true => Ok(()),
-            false => Err(io::Error::other("it was written to since it was checked, or another was put in its place")),
+            false => Err(io::Error::other("it was changed or replaced after it was checked")),
         }
     }
 

@@ -169,7 +169,7 @@ fn another_handle_parks_an_image() {
     // SAFETY: the library is mapped already, so nothing runs.
     let other = unsafe { libloading::Library::new(image.path()) }.expect("mapped already");
     let reason = reason(unmap(image));
-    assert!(reason.starts_with("the loader still counts uses of it: whose is unknown"), "{reason}");
+    assert!(reason.starts_with("the loader still counts uses of it: the user is unknown"), "{reason}");
     assert_eq!(fixture.stale(), 1);
     other.close().expect("the last handle");
     assert_eq!(fixture.stale(), 0);

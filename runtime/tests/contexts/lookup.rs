@@ -219,9 +219,7 @@ fn type_names_agree_between_types_and_functions() {
         assert_eq!(slim.resolve_type(ty).expect(ty).path, "Report");
         assert_eq!(number(&slim.function(ty, "build_tag", "-> u64").expect(ty)).expect("it answers"), 1);
     }
-    for (ty, expected) in
-        [("::Report", "no module stands before the colon"), ("a::B::c", "more than a module and a type")]
-    {
+    for (ty, expected) in [("::Report", "no module precedes the colon"), ("a::B::c", "more than a module and a type")] {
         assert!(refusal(slim.resolve_type(ty)).contains(expected));
         assert!(refusal(slim.function(ty, "build_tag", "-> u64")).contains(expected));
     }

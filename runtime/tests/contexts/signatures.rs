@@ -50,7 +50,7 @@ fn slim_functions_take_slot_values_and_strings_and_lookup_refuses_others() {
         let refused =
             slim.function("Kinds", method, signature).map(drop).expect_err("it needs a memory layout").to_string();
         let expected = format!(
-            "`nm:/relay:Kinds:{method}` ({signature}): a {which} lies in memory that the Master's types lay out, and they belong to \
+            "`nm:/relay:Kinds:{method}` ({signature}): a {which} is in memory whose layout the Master's types define, and they belong to \
              the game thread: pass numbers, `bool`, `String`, `Name` and `Object` instead"
         );
         assert_eq!(refused, expected, "{method}");

@@ -59,7 +59,7 @@ fn a_bit_flipped_in_any_header_is_noticed() {
         });
         let words: Vec<_> = words.collect();
         assert!(words.len() > 300, "{words:?}");
-        flip_each(scene, words, "is damaged: its seal is of other bytes; build it again");
+        flip_each(scene, words, "is damaged: its seal does not match its content; build it again");
         scene.assert_unchanged_file_loads();
     });
 }
@@ -76,7 +76,7 @@ fn a_bit_flipped_in_any_section_is_noticed() {
             let offsets = [range.start, range.start.midpoint(range.end), range.end - 1];
             offsets.map(|at| (name.clone(), at, (at % 8) as u8))
         });
-        flip_each(scene, bits, "is damaged: its seal is of other bytes; build it again");
+        flip_each(scene, bits, "is damaged: its seal does not match its content; build it again");
         scene.assert_unchanged_file_loads();
     });
 }
@@ -272,7 +272,7 @@ fn a_module_of_another_abi_is_refused_with_facts_of_both_sides() {
         };
         check(
             |facts| put_u32(facts, at::ABI_NUMBER, ABI_NUMBER + 1),
-            "broken speaks ABI 2, this host speaks 1: rebuild it with this host's alcedo-plugin-api",
+            "broken has ABI 2, this host expects 1: rebuild it with this host's alcedo-plugin-api",
             |error| matches!(error, LoadError::Abi { found, expected, .. } if (*found, *expected) == (ABI_NUMBER + 1, ABI_NUMBER)),
         );
         check(
@@ -565,7 +565,7 @@ fn a_host_with_trusted_keys_refuses_unsigned_modules_at_every_entry_point() {
         let mut bent = signature.to_vec();
         bent[40] ^= 1;
         let unknown = format!("is signed by the unknown key {}", foreign.public());
-        let damaged = format!("has a signature of {} that is of another content", key.public());
+        let damaged = format!("has a signature of {} for other content", key.public());
         let unsigned = "has no signature".to_owned();
         let attacks = [
             ("sealed", content.to_vec(), &unsigned),

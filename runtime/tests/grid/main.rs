@@ -385,7 +385,7 @@ fn stale(sheet: &mut Sheet, scene: &Scene) {
             "plugin calls",
             "stale handle",
             answer,
-            &["FailureKind(15)", "is dead, its module is over"],
+            &["FailureKind(15)", "is dead, its module has ended"],
         );
     }
     reloaded(host.reload(&[library(2), adder(2)]));
@@ -393,7 +393,7 @@ fn stale(sheet: &mut Sheet, scene: &Scene) {
         let arguments: Vec<_> = object.map(Value::Object).into_iter().chain([Value::I32(1)]).collect();
         let dead =
             text_of(host.calls().call_handle(handle, &arguments[..if protocol == "up" { 1 } else { arguments.len() }]));
-        sheet.check(protocol, "host calls", "stale handle", &dead, &["is dead, its module is over"]);
+        sheet.check(protocol, "host calls", "stale handle", &dead, &["is dead, its module has ended"]);
         let again = host.calls().resolve(name).unwrap_or_else(|error| panic!("{error}"));
         assert_ne!(again, handle, "{name}: a number is never used again");
     }
@@ -461,7 +461,7 @@ fn every_protocol_accepts_every_kind_of_value_and_reports_mismatches() {
     stale(&mut sheet, &scene);
     for direction in DIRECTIONS {
         for protocol in ["ex", "nm"] {
-            sheet.empty(protocol, direction, "out", "such a function gives all that it gives as its result (ALC0112)");
+            sheet.empty(protocol, direction, "out", "such a function returns all values as its result (ALC0112)");
         }
         sheet.empty("up", direction, "out", "a property has no parameters");
         sheet.empty("up", direction, "error", "a property runs no code of an author's");
@@ -498,7 +498,7 @@ fn every_protocol_accepts_every_kind_of_value_and_reports_mismatches() {
           stale handle   +   +   +   +   +   +
           wrong slot     +   +   +   +   +   +
           wrong thread   +   +   +   +   +   +
-        (1) such a function gives all that it gives as its result (ALC0112)
+        (1) such a function returns all values as its result (ALC0112)
         (2) a property has no parameters
         (3) the signature of a delegate has none
         (4) a property runs no code of an author's

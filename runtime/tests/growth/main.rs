@@ -317,10 +317,10 @@ fn tickets_and_handles_of_forgotten_modules_still_answer() {
     assert!(contexts.unload_of(id).is_none() && contexts.report(id).is_none() && host.unloads().tickets().is_empty());
     assert!(host.unloads().park(first).is_err());
     let dead = host.calls().call_handle(handle, &[]).expect_err("its module has ended").to_string();
-    assert!(dead.contains("is dead, its module is over"), "{dead}");
+    assert!(dead.contains("is dead, its module has ended"), "{dead}");
     let never =
         host.calls().call_handle(alcedo_runtime::ZCallHandle(-1_000_000), &[]).expect_err("no such").to_string();
-    assert!(never.contains("was never given out"), "{never}");
+    assert!(never.contains("was never issued"), "{never}");
     let again = host.calls().resolve("nm:/magic_cube:MagicCube:build_tag").expect("it is offered again");
     assert_ne!(again, handle);
     assert_eq!(host.calls().call_handle(again, &[]).expect("it answers"), Some(Value::U64(2)));

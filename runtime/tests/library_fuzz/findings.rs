@@ -108,7 +108,7 @@ fn compiled(source: &str, option: &str, expected: &str) {
 fn an_initializer_that_is_looked_up_by_its_name_is_refused() {
     // The C library has a variable of that name. The loader would call this variable as a function.
     let source = "__attribute__((constructor)) void tzname(void) {} int answer(void) { return 1; }";
-    compiled(source, "-O1", "would make the loader call an address that is not a function of the library for certain");
+    compiled(source, "-O1", "would make the loader call an address that may not be a function of the library");
 }
 
 #[test]
@@ -324,7 +324,7 @@ fn a_needed_library_is_a_name_and_no_path() {
         set(bytes, ".dynstr", name, "byte", |_| u64::from(b'/'));
     };
     check("plugin", path, "which is a path: link that library by its name");
-    // Offset far behind the end of the string table.
+    // Offset far past the end of the string table.
     let astray = |bytes: &mut Vec<u8>| {
         retag(bytes, tag::FLAGS, tag::RUNPATH);
         dynamic(bytes, tag::RUNPATH, |_| 1 << 20);

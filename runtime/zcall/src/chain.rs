@@ -310,7 +310,7 @@ impl ResolverChain {
             true => Ok(()),
             false => {
                 let (what, module) = (escape::line(what), self.modules.title(origin.module()));
-                let message = format!("`{what}` cannot be added: {module} is set aside or over; load it again");
+                let message = format!("`{what}` cannot be added: {module} is set aside or has ended; load it again");
                 Err(CallError::other(message))
             }
         }

@@ -110,7 +110,7 @@ impl Explicit {
             Err(CallError::other(format!("{owner} cannot register `ex:/{name}`: {problem}")))
         };
         if !self.modules.is_running(module) {
-            return refuse("it is set aside or over; load it again");
+            return refuse("it is set aside or has ended; load it again");
         }
         match self.find(name) {
             Some(held) => refuse(&format!("{} has it; choose another name", title(held.side))),
@@ -181,7 +181,7 @@ mod tests {
 
     fn check_not_running(calls: &Explicit) {
         let error = register(calls, "g", 1, OLD).expect_err("not running");
-        assert_eq!(error.to_string(), "module 1 cannot register `ex:/g`: it is set aside or over; load it again");
+        assert_eq!(error.to_string(), "module 1 cannot register `ex:/g`: it is set aside or has ended; load it again");
     }
 
     fn check(calls: &Explicit, name: &str, owner: Option<&str>) {

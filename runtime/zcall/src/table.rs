@@ -383,11 +383,11 @@ impl ZCallTable {
                 Err((ZCallStatus::CONTEXT_UNAVAILABLE, CallError::Unavailable { what }))
             }
             Found::Dead => {
-                let message = format!("call handle {} is dead, its module is over: resolve the name again", handle.0);
+                let message = format!("call handle {} is dead, its module has ended: resolve the name again", handle.0);
                 Err((ZCallStatus::DISPATCHER_NOT_FOUND, CallError::DeadHandle { message }))
             }
             Found::NeverAssigned => {
-                let message = format!("call handle {} was never given out: resolve a name first", handle.0);
+                let message = format!("call handle {} was never issued: resolve a name first", handle.0);
                 Err((ZCallStatus::INVALID_HANDLE, CallError::NotFound { message }))
             }
         }

@@ -55,7 +55,7 @@ pub(super) fn findings(
             plugins += 1;
             findings.push(Finding::wrong(
                 format!(
-                    "package `{}` has a `module!` in {file} and makes no `cdylib`: it is a plugin of which no library is built",
+                    "package `{}` has a `module!` in {file} and makes no `cdylib`: no library of this plugin is built",
                     package.name
                 ),
                 "[lib]\ncrate-type = [\"cdylib\"]",

@@ -25,11 +25,11 @@ const FUNCTION: &str = "ALCEDO_TEST_FENCED";
 #[test]
 fn an_overrun_of_any_size_is_stopped_and_named() {
     for (function, by, expected) in [
-        ("behind", 0, "behind the end of parameter `x` of `behind` of `Test`, 12 bytes long"),
-        ("behind", 1000, "behind the end of parameter `x` of `behind` of `Test`, 12 bytes long"),
-        ("reads", 0, "behind the end of parameter `x` of `reads` of `Test`, 12 bytes long"),
+        ("behind", 0, "past the end of parameter `x` of `behind` of `Test`, 12 bytes long"),
+        ("behind", 1000, "past the end of parameter `x` of `behind` of `Test`, 12 bytes long"),
+        ("reads", 0, "past the end of parameter `x` of `reads` of `Test`, 12 bytes long"),
         ("before", 0, "before the start of parameter `x` of `before` of `Test`, 12 bytes long"),
-        ("in_row", 0, "behind the end of parameter `p.row` of `in_row` of `Test`, 8 bytes long"),
+        ("in_row", 0, "past the end of parameter `p.row` of `in_row` of `Test`, 8 bytes long"),
     ] {
         let folder = tempfile::tempdir().expect("a folder");
         let mut host = Command::new(std::env::current_exe().expect("this binary"));

@@ -63,7 +63,7 @@ fn each_guard_names_the_function_and_the_parameter() {
         assert_eq!(fixture.call(&fine, &[Value::I32(41)]).0, Some(Value::I32(42)));
     };
     let of_text = |name: &str| Import::new(name).out("s", plain("String"));
-    check(of_text("behind_text"), &[text("abc")], "`s`", "bytes behind its end: it is 8 bytes");
+    check(of_text("behind_text"), &[text("abc")], "`s`", "bytes past its end: it is 8 bytes");
     check(of_text("before_text"), &[text("abc")], "`s`", "2 bytes before its start");
     // Parameters that are not out parameters are checked as well.
     check(Import::new("before_text").param("s", plain("String")), &[text("")], "`s`", "before its start");
@@ -72,15 +72,15 @@ fn each_guard_names_the_function_and_the_parameter() {
     let array = |name: &str| Import::new(name).out_array("x", plain("Array(i32)"), 3).param("n", plain("i32"));
     for bytes in [1, 2, 4, 63, RED_ZONE as i32] {
         let arguments = [ints(&[1, 2, 3]), Value::I32(bytes)];
-        check(array("behind_row"), &arguments, "`x`", &format!("{bytes} bytes behind its end: it is 12 bytes"));
+        check(array("behind_row"), &arguments, "`x`", &format!("{bytes} bytes past its end: it is 12 bytes"));
         check(array("before_row"), &arguments, "`x`", &format!("{bytes} bytes before its start: it is 12 bytes"));
     }
     let number = Import::new("behind_number").out("x", plain("i64"));
-    check(number, &[Value::I64(1)], "`x`", "8 bytes behind its end: it is 8 bytes");
+    check(number, &[Value::I64(1)], "`x`", "8 bytes past its end: it is 8 bytes");
     for (name, location, expected) in [
-        ("behind_struct", "`p`", "behind its end: it is 32 bytes"),
-        ("behind_inner", "`p.row`", "4 bytes behind its end: it is 12 bytes"),
-        ("behind_name", "`p.name`", "2 bytes behind its end: it is 10 bytes"),
+        ("behind_struct", "`p`", "past its end: it is 32 bytes"),
+        ("behind_inner", "`p.row`", "4 bytes past its end: it is 12 bytes"),
+        ("behind_name", "`p.name`", "2 bytes past its end: it is 10 bytes"),
         ("moved_name", "`p.name`", "another `data` pointer"),
         ("moved_row", "`p.row`", "another `data` pointer"),
         ("max_name", "`p.name`", "`max` 100 instead of 5"),

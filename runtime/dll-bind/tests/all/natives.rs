@@ -54,7 +54,7 @@ impl Bound {
         let is_more = this.mixed("A".to_owned(), 3, &mut f, &mut v);
         let mut x = 7;
         let wrong = this.try_overrun(&mut x).expect_err("an overrun").to_string();
-        assert!(wrong.contains("`overrun` of `Test`: parameter `x` was written to 8 bytes behind its end"), "{wrong}");
+        assert!(wrong.contains("`overrun` of `Test`: parameter `x` was written to 8 bytes past its end"), "{wrong}");
         format!("{s} {is_more} {f} {v:?} {x} {}", this.add(40, 2))
     }
 }

@@ -67,7 +67,7 @@ fn overlapping_fields_are_rejected() {
 }
 
 #[test]
-#[should_panic(expected = "behind the end")]
+#[should_panic(expected = "past the end")]
 fn fields_beyond_the_size_are_rejected() {
     Schema::new(4, 8, [(0, PropertyType::U64)]);
 }

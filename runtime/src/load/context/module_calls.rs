@@ -189,7 +189,7 @@ impl Bound {
         };
         if expected == 0 {
             let help = "call it with values whose types are its own, as `zcall` does";
-            return Err(CallError::other(format!("`{full}`: no values of any type go to it here; {help}")));
+            return Err(CallError::other(format!("`{full}`: values of any type cannot be passed to it here; {help}")));
         }
         if expected != fingerprint {
             return Err(mismatch(

@@ -26,12 +26,12 @@ impl<'a> TypeName<'a> {
             None => (None, text),
         };
         let problem = match module {
-            Some("") => "no module stands before the colon",
+            Some("") => "no module precedes the colon",
             _ if ty.contains(':') => "more than a module and a type",
             module => return Ok(Self { module, ty }),
         };
         Err(format!(
-            "{problem}; write `Type`, `Package.Type` or `/Script/Package.Type`, or one of these behind `module::`"
+            "{problem}; write `Type`, `Package.Type` or `/Script/Package.Type`, or one of these after `module::`"
         ))
     }
 
@@ -52,7 +52,7 @@ mod tests {
 
     #[test]
     fn type_names_have_an_optional_module_in_either_spelling() {
-        const NO_MODULE: &str = "no module stands before the colon";
+        const NO_MODULE: &str = "no module precedes the colon";
         const TOO_LONG: &str = "more than a module and a type";
         let check = |text: &str, expected: Result<(Option<&str>, &str), &str>| match TypeName::read(text) {
             Ok(name) => assert_eq!(Ok((name.module, name.ty)), expected, "{text}"),

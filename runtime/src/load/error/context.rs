@@ -74,7 +74,7 @@ pub enum ContextError {
         limit: usize,
     },
     /// The context is the Default or a pinned context. Both are never unloaded.
-    #[error("{context} is never unloaded: load modules that shall be unloaded into a Slim or the Master")]
+    #[error("{context} is never unloaded: load modules that must be unloadable into a Slim or the Master")]
     NotCollectible {
         /// Name of the context.
         context: String,

@@ -181,7 +181,9 @@ impl<'a> Walk<'a> {
             Meaning::Named | Meaning::Nothing => true,
         };
         if !right && matches!(meaning, Meaning::NearThread(_)) && symbol != 0 {
-            return Err("wants another library's thread-local near the thread: build that code without `initial-exec`");
+            return Err(
+                "requires another library's thread-local in the static block of the thread: build that code without `initial-exec`",
+            );
         }
         if !right {
             return Err("requests something that a library cannot have");
@@ -230,7 +232,7 @@ impl<'a> Walk<'a> {
             let skip = at - ground.range.start;
             let slot = slots.get_mut((skip / WORD) as usize).filter(|_| skip.is_multiple_of(WORD) && width == WORD);
             let slot = slot.filter(|_| is_code).ok_or(
-                "would make the loader call an address that is not a function of the library for certain: give that function no name \
+                "would make the loader call an address that may not be a function of the library: give that function no name \
                  that others see (`static`, or hidden)",
             )?;
             *slot = true;
@@ -351,8 +353,9 @@ mod tests {
             assert_eq!(check(entry), cannot, "{entry:?}");
         }
         // The library that defines the symbol may have no thread-locals.
-        let near =
-            reason("wants another library's thread-local near the thread: build that code without `initial-exec`");
+        let near = reason(
+            "requires another library's thread-local in the static block of the thread: build that code without `initial-exec`",
+        );
         assert_eq!([OFFSET, DESCRIBED].map(|kind| check((DATA, kind, 4, 0))), [near.clone(), near]);
         let counted = "entry 2 of the relocations, for 0x2010, is counted as relative but is not";
         assert_eq!(walked(&[&SLOTS[..], &[(DATA, NAMED, 1, 0)]].concat(), 3), counted);
@@ -378,9 +381,7 @@ mod tests {
         ] {
             let message = check(entry);
             assert!(
-                message.contains(
-                    "would make the loader call an address that is not a function of the library for certain"
-                ),
+                message.contains("would make the loader call an address that may not be a function of the library"),
                 "{entry:?}: {message}"
             );
         }
@@ -409,7 +410,7 @@ mod tests {
         assert_eq!(
             packed(&[INIT, 0b111], [CODE, DATA, DATA]),
             reason(
-                "1 of the packed relocations would make the loader call an address that is not a function of the library for certain: \
+                "1 of the packed relocations would make the loader call an address that may not be a function of the library: \
                  give that function no name that others see (`static`, or hidden)"
             )
         );

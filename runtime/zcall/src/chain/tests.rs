@@ -239,7 +239,7 @@ fn resolvers_of_suspended_modules_are_skipped_and_of_ended_ones_removed() {
     chain.modules.suspend(old);
     assert!(both().0.is_err_and(|error| error.contains("no known protocol")));
     assert!(both().1.is_err_and(|error| error.contains("does not resolve: tried ") || error.contains("no resolver")));
-    assert!(protocol(old).is_err_and(|error| error.to_string().contains("set aside or over")));
+    assert!(protocol(old).is_err_and(|error| error.to_string().contains("set aside or has ended")));
     protocol(new).expect("the protocol is free");
     resolver("http", new, "new").expect("its own");
     resolver("db", new, "new").expect("the label is free too");

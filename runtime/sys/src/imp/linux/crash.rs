@@ -110,7 +110,7 @@ fn write_fence(to: BorrowedFd<'_>, address: usize) {
     let mut buffer = Buffer::default();
     buffer.push(match side {
         fence::Side::Before => b"fence before the start of ",
-        fence::Side::Behind => b"fence behind the end of ",
+        fence::Side::Behind => b"fence past the end of ",
     });
     let label = label.split(|byte| *byte == 0).next().unwrap_or_default();
     buffer.push_line(label);

@@ -184,7 +184,7 @@ mod possible {
         walk(&mut |_, _| false);
         let signal = (libc::SIGRTMIN()..=libc::SIGRTMAX()).rev().find(|signal| take(*signal));
         if signal.is_none() {
-            log!(WARN, "no real-time signal is free: threads cannot be led out of blocking calls");
+            log!(WARN, "no real-time signal is free: threads cannot be evicted from blocking calls");
         }
         Some(Ready { signal: signal?, library, waiting })
     }

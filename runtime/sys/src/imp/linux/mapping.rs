@@ -53,7 +53,7 @@ impl Mapping {
         if self.contains(address.addr()) {
             Ok(address)
         } else {
-            Err("another library has a symbol of that name, this one has not".to_owned())
+            Err("another library has a symbol of that name, this library does not".to_owned())
         }
     }
 
@@ -84,12 +84,12 @@ impl Mapping {
         let known = is_known(path);
         drop(unmapping);
         closed.map_err(message_of)?;
-        let maps = Maps::read().map_err(|error| format!("cannot see whether it is gone: {error}"))?;
+        let maps = Maps::read().map_err(|error| format!("cannot determine whether it is unmapped: {error}"))?;
         let mut here = maps.all().filter(|mapped| mapped.file() == Some(path)).peekable();
         // A program that reads symbols may keep the file mapped as data. Only mappings of code show that the image is still mapped.
         match (known, here.peek().is_some(), here.any(|mapped| mapped.is_code())) {
             (true, ..) => Err(format!("the loader still counts uses of it: {}", user_of(path))),
-            (false, _, true) => Err("the loader has let go of it but its code is still mapped".to_owned()),
+            (false, _, true) => Err("the loader has released it, but its code is still mapped".to_owned()),
             (false, true, false) => {
                 log!(DEBUG, path = %path.display(), "the image is gone, its file is still mapped as data");
                 Ok(false)
@@ -111,7 +111,7 @@ fn user_of(path: &Path) -> String {
         return format!("{} needs it", library.file());
     }
     let facts = plain_file::read(path, plain_file::LARGEST_LIBRARY).ok().and_then(|bytes| elf::survey(&bytes).ok());
-    let Some(facts) = facts else { return "whose is unknown, since its file cannot be read any more".to_owned() };
+    let Some(facts) = facts else { return "the user is unknown, since its file cannot be read any more".to_owned() };
     if let Some(symbol) = facts.pinning.unique.first() {
         return format!("it defines `{symbol}`, of which a process has one");
     }
@@ -121,9 +121,9 @@ fn user_of(path: &Path) -> String {
     let registers = ["__cxa_thread_atexit_impl", "__cxa_thread_atexit"];
     match facts.imports.iter().find(|import| registers.contains(&import.as_str())) {
         Some(import) => {
-            format!("whose is unknown; it may have destructors of thread-locals by the C library's `{import}`")
+            format!("the user is unknown; it may have destructors of thread-locals by the C library's `{import}`")
         }
-        None => "whose is unknown".to_owned(),
+        None => "the user is unknown".to_owned(),
     }
 }
 
