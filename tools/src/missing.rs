@@ -25,7 +25,7 @@ macro_rules! missing {
             pub(crate) fn run(Args { arguments }: &Args) -> Result<ExitCode, Error> {
                 let arguments: String = arguments.iter().map(|argument| format!(" {}", argument.display())).collect();
                 bail!(
-                    "this build of `alcedo` is without the feature `{}`, {}: {}, then `alcedo {}{arguments}` again",
+                    "this build of `alcedo` lacks the feature `{}`, {}: {}, then `alcedo {}{arguments}` again",
                     $feature,
                     $reason,
                     installing(&[$feature]),

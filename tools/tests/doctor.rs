@@ -312,6 +312,6 @@ fn folders_of_hosts_that_were_killed_are_removed_and_counted() {
     let mut command = doctor(dir.path());
     command.env("TMPDIR", temporary.path());
     let (text, failed) = lines_of_state(command, "note");
-    assert!(text.contains("1 folders of hosts that were killed"), "{text}");
+    assert!(text.contains("1 folders of killed hosts"), "{text}");
     assert!(!failed && !stage.exists());
 }

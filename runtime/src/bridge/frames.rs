@@ -1,7 +1,7 @@
 //! Frames of calls whose thunk is plugin code. The host stores the frame, and the plugin accesses the frame by a number. This number is
 //! valid until the call returns. No address of a parameter crosses the ABI boundary. Each access looks up the value from the frame, and
 //! therefore also finds a value that has moved.
-#![expect(unsafe_code, reason = "finds frames again that lie on the stack of the host, below the plugin's")]
+#![expect(unsafe_code, reason = "finds frames on the stack of the host, below the plugin's")]
 
 use std::ptr::NonNull;
 

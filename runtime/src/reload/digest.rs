@@ -81,7 +81,7 @@ impl fmt::Display for WorldDigest {
 
 pub(crate) fn digest(core: &Core, loads: &Loads) -> WorldDigest {
     let state = format!(
-        "mode {}, {} red frames open, a collection is wanted: {:?}",
+        "mode {}, {} red frames open, a collection is requested: {:?}",
         core.world.mode.get(),
         core.red.depth(),
         core.collection.requested()

@@ -116,10 +116,10 @@ impl FolderWatch {
 
     /// Corrects the watches once. Returns `true` if a watch was added.
     fn correct(&mut self) -> bool {
-        let wanted = self.wanted();
-        self.retain(|folder, watched| wanted.get(folder) == Some(watched));
+        let required = self.required();
+        self.retain(|folder, watched| required.get(folder) == Some(watched));
         let mut is_new = false;
-        for (folder, watch) in wanted {
+        for (folder, watch) in required {
             if self.watched.contains_key(&folder) {
                 continue;
             }
@@ -160,11 +160,11 @@ impl FolderWatch {
     }
 
     /// Returns the existing roots and the nearest existing parent of each root.
-    fn wanted(&self) -> BTreeMap<PathBuf, Watched> {
-        let mut wanted = BTreeMap::new();
+    fn required(&self) -> BTreeMap<PathBuf, Watched> {
+        let mut required = BTreeMap::new();
         for (root, &mode) in &self.roots {
             if let Some(identity) = identity(root) {
-                wanted.insert(root.clone(), Watched { mode, identity });
+                required.insert(root.clone(), Watched { mode, identity });
             }
         }
         for root in self.roots.keys() {
@@ -174,10 +174,10 @@ impl FolderWatch {
             let mut roots = self.roots.iter();
             if !roots.any(|(root, mode)| *mode == RecursiveMode::Recursive && parent.starts_with(root)) {
                 let watch = Watched { mode: RecursiveMode::NonRecursive, identity };
-                wanted.entry(parent.to_owned()).or_insert(watch);
+                required.entry(parent.to_owned()).or_insert(watch);
             }
         }
-        wanted
+        required
     }
 }
 

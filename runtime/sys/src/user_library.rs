@@ -52,7 +52,7 @@ pub enum UserLibraryError {
     Image(#[from] ImageError),
     /// The folder for copies does not allow execution.
     #[error(
-        "copies of libraries lie in {}, which is mounted `noexec`: let TMPDIR name a folder that code may be run from",
+        "copies of libraries are stored in {}, which is mounted `noexec`: let TMPDIR name a folder that code may be run from",
         folder.display()
     )]
     NoExec {

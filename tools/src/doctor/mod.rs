@@ -188,7 +188,7 @@ fn temporary() -> Vec<Finding> {
     let removed = before.iter().filter(|dir| !left.contains(dir)).count();
     if removed > 0 {
         findings.push(Finding::note(
-            format!("{removed} folders of hosts that were killed lay in {}; they are removed now", base.display()),
+            format!("{removed} folders of killed hosts were in {}; they are removed now", base.display()),
             "",
         ));
     }
