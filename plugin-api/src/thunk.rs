@@ -134,7 +134,7 @@ impl Frame<'_> {
     /// }
     /// ```
     pub fn type_of(&self, param: Param, path: &str) -> Result<String, CallError> {
-        host("asking for the type of a parameter")?.frame_type(self.number, param.0, path)
+        host("reading the type of a parameter")?.frame_type(self.number, param.0, path)
     }
 
     /// Returns the number of values in the array, set or map at `path`.
@@ -246,6 +246,6 @@ impl Frame<'_> {
     /// Fails if [`Frame::finish`] has not been called, if the function has no result, or if the string cannot be parsed. Also fails with
     /// `WRONG_CLASS` if the result does not accept the class of an object.
     pub fn set_result(&mut self, result: impl Display) -> Result<(), CallError> {
-        host("giving the result of a call")?.frame_write(self.number, RESULT, &format_value(result)?)
+        host("writing the result of a call")?.frame_write(self.number, RESULT, &format_value(result)?)
     }
 }

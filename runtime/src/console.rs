@@ -133,7 +133,7 @@ impl Runtime {
 
     #[cfg(not(feature = "script"))]
     fn eval(&self, _text: &str) -> Answer {
-        Err("this host knows no scripts: enable the feature `script` of alcedo in its Cargo.toml".into())
+        Err("this host does not support scripts: enable the feature `script` of alcedo in its Cargo.toml".into())
     }
 }
 

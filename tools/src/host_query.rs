@@ -47,7 +47,7 @@ pub(crate) fn script_declarations(
     let answered = answered(host, folders, patience)?;
     answered.scripts.ok_or_else(|| {
         let program = host.program.display();
-        anyhow!("the host {program} knows no scripts: enable the feature `script` of alcedo in its Cargo.toml")
+        anyhow!("the host {program} does not support scripts: enable the feature `script` of alcedo in its Cargo.toml")
     })
 }
 

@@ -252,16 +252,16 @@ macro_rules! string {
 
 macro_rules! rule {
     (game_thread) => {
-        "Game thread; elsewhere it fails."
+        "Game thread only: fails on other threads."
     };
     (acts) => {
-        "Game thread; elsewhere it fails, and so it does before the commit of what comes up."
+        "Game thread only: fails on other threads, and in new code before the commit."
     };
     (any_thread) => {
-        "Any thread, as far as the sentence above does not say otherwise."
+        "Callable on any thread, unless stated otherwise above."
     };
     (bare) => {
-        "Any thread."
+        "Callable on any thread."
     };
 }
 
@@ -280,7 +280,7 @@ macro_rules! methods {
         )*
     ) => {
         #[allow(unused_parens, reason = "one form for one result and for several")]
-        #[allow(unused_mut, reason = "one form for what is written and what is not")]
+        #[allow(unused_mut, reason = "only some functions write to the variable")]
         impl Host<'_> {
             $(
                 $(#[doc = $doc])*

@@ -170,7 +170,7 @@ impl AnyConjugate {
     /// }
     /// ```
     pub fn type_text(&self) -> Result<String, CallError> {
-        host::host("asking for the type of a conjugate")?.conjugate_type(self.handle)
+        host::host("reading the type of a conjugate")?.conjugate_type(self.handle)
     }
 
     /// Returns an owned copy of the value.

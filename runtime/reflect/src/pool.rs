@@ -1,6 +1,6 @@
 //! Memory pool for values of one layout. A separate allocation per value would cost more than all other steps in the construction of a
 //! small object. Separate allocations would also scatter the memory that the garbage collector's mark phase reads.
-#![expect(unsafe_code, reason = "hands out pieces of larger allocations")]
+#![expect(unsafe_code, reason = "allocates pieces of larger allocations")]
 
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::cell::Cell;

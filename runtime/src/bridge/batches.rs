@@ -1,6 +1,6 @@
 //! Calls one method with equal arguments on many objects. The objects are grouped by class. All calls of a group share one boundary
 //! crossing. If a class has no fast path, each object of the class is called separately on the slow path.
-#![expect(unsafe_code, reason = "vouches for the objects that it hands to a batch")]
+#![expect(unsafe_code, reason = "vouches for the objects that it passes to a batch")]
 
 use std::rc::Rc;
 

@@ -141,20 +141,20 @@ fn why_of_cpp(names: &[&str]) -> &'static str {
     let is_thread = |name: &&str| name.starts_with("_ZNSt6thread");
     match (names.iter().any(is_thread), names.iter().all(is_thread)) {
         (_, true) => "starts threads by itself",
-        (true, false) => "starts threads by itself and keeps what it is given",
-        (false, _) => "keeps what it is given",
+        (true, false) => "starts threads by itself and keeps its arguments",
+        (false, _) => "keeps its arguments",
     }
 }
 
 /// Returns the help on how a plugin can avoid a shared library.
 fn help_without(library: &str, names: &[u8]) -> String {
     if advice::forgets_nothing(library) {
-        return format!("{library} keeps what it was handed: let the host or a process of its own call it");
+        return format!("{library} keeps pointers that it receives: call it in the host or in a separate process");
     }
     if let Some(advice) = advice::on(library).find(|advice| has_code_of(names, advice.package)) {
         return format!("link {library} into the plugin: {}, of the crate {}", advice.help, advice.package);
     }
-    let perhaps = |advice: &Advice| format!("if the crate {} brings it: {}", advice.package, advice.help);
+    let perhaps = |advice: &Advice| format!("if the crate {} links it: {}", advice.package, advice.help);
     let perhaps: Vec<_> = advice::on(library).map(perhaps).collect();
     match perhaps.is_empty() {
         true => format!("link {library} into the plugin, or leave it to the host"),
@@ -284,10 +284,10 @@ mod tests {
         expect(
             &report(&calls, &needed, ""),
             "it bypasses g_timeout_add_full of libglib-2.0.so.0; and it bypasses g_signal_connect_data of \
-             libgobject-2.0.so.0; and it bypasses PyType_FromSpec of libpython3.11.so.1.0: libglib-2.0.so.0 keeps what it was \
-             handed: let the host or a process of its own call it; and libgobject-2.0.so.0 keeps what it was handed: let the \
-             host or a process of its own call it; and libpython3.11.so.1.0 keeps what it was handed: let the host or a \
-             process of its own call it",
+             libgobject-2.0.so.0; and it bypasses PyType_FromSpec of libpython3.11.so.1.0: libglib-2.0.so.0 keeps pointers \
+             that it receives: call it in the host or in a separate process; and libgobject-2.0.so.0 keeps pointers that it \
+             receives: call it in the host or in a separate process; and libpython3.11.so.1.0 keeps pointers that it receives: \
+             call it in the host or in a separate process",
         );
     }
 
@@ -311,12 +311,12 @@ mod tests {
             (
                 &[keeps, at_exit][..],
                 "std::ios_base::register_callback, std::notify_all_at_thread_exit of libstdc++.so.6, \
-                                     which keeps what it is given: link",
+                                     which keeps its arguments: link",
             ),
             (
                 &[keeps, THREAD],
                 "std::ios_base::register_callback, std::thread::_M_start_thread of libstdc++.so.6, \
-                                which starts threads by itself and keeps what it is given: link",
+                                which starts threads by itself and keeps its arguments: link",
             ),
         ] {
             let bypasses: Vec<_> = names.iter().map(|name| (*name, Some("libstdc++.so.6"))).collect();
@@ -326,8 +326,8 @@ mod tests {
         let unique = owned(&["_ZZ7countervE3one", "_ZN6HolderIiE5valueE", "_Zc", "_Zd", "_Ze"]);
         let facts = Facts { unique: &unique, is_marked: true, has_no_hooks: true, ..Facts::default() };
         let reason = judge(&facts).unwrap();
-        let why = "it was built without any hooks; and it was linked with `-z nodelete`; and it defines what a process has \
-                   only once (counter()::one, Holder<int>::value, _Zc and 2 more)";
+        let why = "it was built without any hooks; and it was linked with `-z nodelete`; and it defines \
+                   symbols that exist only once in a process (counter()::one, Holder<int>::value, _Zc and 2 more)";
         assert_eq!(reason.why, why);
         assert_eq!(judge(&Facts::default()), None);
     }

@@ -39,7 +39,7 @@ macro_rules! __alcedo_native_class {
 
             impl $crate::native::__private::Part for $class {
                 fn red_constructor(this: $crate::native::__private::This<'_, Self>) -> Self {
-                    #[allow(unused_imports, reason = "the author's own red constructor goes first")]
+                    #[allow(unused_imports, reason = "the author's own red constructor takes precedence")]
                     use $crate::native::__private::WithoutARedConstructor as _;
                     $class::alcedo_red_constructor(this)
                 }
@@ -65,7 +65,7 @@ macro_rules! __alcedo_native_class {
                 const PACKAGE: &'static str = $package;
 
                 fn description() -> $crate::native::__private::Description<Self> {
-                    #[allow(unused_imports, reason = "an `impl` block of the author's goes first")]
+                    #[allow(unused_imports, reason = "an `impl` block of the author takes precedence")]
                     use $crate::native::__private::NoBody as _;
                     $crate::native::__private::Description {
                         name: $name,

@@ -260,7 +260,7 @@ impl Stage {
                 }
                 Step::Tick if begun.elapsed() > patience => {
                     bail!(
-                        "{what} did not come within {} s{unchanged}: run the demo again with ALCEDO_LOG=debug to see what it waits for",
+                        "{what} did not occur within {} s{unchanged}: run the demo again with ALCEDO_LOG=debug to see what it waits for",
                         patience.as_secs()
                     );
                 }

@@ -47,10 +47,10 @@ macro_rules! host_functions {
             game_thread("writing a property")
             fn may_write(host; object: ObjectHandle; or failure) -> Status;
             /// Returns the object's name.
-            game_thread("asking an object's name")
+            game_thread("reading an object's name")
             fn object_name(host; object: ObjectHandle; text sink) -> Status;
             /// Returns the path of the object's class.
-            game_thread("asking an object's class")
+            game_thread("reading an object's class")
             fn object_class(host; object: ObjectHandle; text sink) -> Status;
             /// Creates an object of `class` inside `outer`, or inside the world's package if `outer` is none.
             acts("spawning an object")
@@ -82,10 +82,10 @@ macro_rules! host_functions {
             any_thread("cancelling a job")
             fn job_cancel(host; job: JobId);
             /// Returns one if the job is neither finished nor canceled, otherwise zero. Always returns zero outside the game thread.
-            game_thread("asking for a job")
+            game_thread("checking a job")
             fn job_lives(host; job: JobId) -> u8;
             /// Returns the game time since the host started, in nanoseconds; zero outside the game thread.
-            game_thread("asking for the game time")
+            game_thread("reading the game time")
             fn game_time(host;) -> u64;
             /// Increments the reference count of a host waker, and returns the waker's address. Callable on any thread by code that
             /// borrows or owns the waker.

@@ -15,7 +15,7 @@ macro_rules! value_functions {
 
         /// Returns the number of a type, described by `text` in signature syntax, for example `Array(f64)` or `Map(String,
         /// Object(/Script/A.B))`. The number belongs to the calling module, and becomes invalid when the module ends.
-        game_thread("asking for a type")
+        game_thread("looking up a type")
         fn type_resolve(
             host, module; text: TextView; returns out: TypeNumber = TypeNumber::NONE; or failure
         ) -> Status;
@@ -88,12 +88,12 @@ macro_rules! value_functions {
         game_thread("naming a class", unsafe)
         fn class_assign(host; location: &RawLocation, path: Name; or failure) -> Status;
         /// Returns the current class of a class reference, or none if the reference resolves to no class.
-        game_thread("asking for a class", unsafe)
+        game_thread("reading a class reference", unsafe)
         fn class_resolve(
             host; ty: TypeNumber, at: *const u8; returns out: ClassId = ClassId::NONE; or failure
         ) -> Status;
         /// Returns the path of an object, in the form that soft references store.
-        game_thread("asking an object's path")
+        game_thread("reading an object's path")
         fn object_path(host; object: ObjectHandle; text sink) -> Status;
 
         /// Binds a delegate to a function of an object by name. A multicast or sparse delegate stores each binding only once. Fails
@@ -119,7 +119,7 @@ macro_rules! value_functions {
         fn field_assign(host; location: &RawLocation, path: TextView; or failure) -> Status;
         /// Returns the type of the property that a field path refers to, as a string. Does not call the sink if the property does not
         /// exist.
-        game_thread("asking for a property", unsafe)
+        game_thread("reading a field path", unsafe)
         fn field_type(host; at: *const u8; text sink; or failure) -> Status;
 
         /// Renames an object, moves the object to a new outer, or both. Refuses the change if `outer` already contains an object with the
@@ -129,11 +129,11 @@ macro_rules! value_functions {
         fn object_rename(host; object: ObjectHandle, name: TextView, outer: ObjectHandle; or failure) -> Status;
         /// Requests a collection. While code of a module runs, the call fails with `UNAVAILABLE`, and the requested collection runs at the
         /// next safe point.
-        acts("asking for a collection")
+        acts("requesting a collection")
         fn collect(host;; or failure) -> Status;
 
         /// Returns color, kind, age and expiry of a conjugate. Fails with `NOT_FOUND` for a handle that was never issued.
-        game_thread("asking about a conjugate")
+        game_thread("inspecting a conjugate")
         fn conjugate_state(
             host; conjugate: ConjugateHandle; returns out: ConjugateState = ConjugateState::UNKNOWN; or failure
         ) -> Status;
@@ -155,7 +155,7 @@ macro_rules! value_functions {
         ) -> Status;
         /// Returns the type of a conjugate's value as a string, in the form that `type_resolve` accepts. Does not call the sink for an
         /// expired conjugate.
-        game_thread("asking for the type of a conjugate")
+        game_thread("reading the type of a conjugate")
         fn conjugate_type(host; conjugate: ConjugateHandle; text sink; or failure) -> Status;
         /// Performs `HostTable::zcall` for callers without static types. A slot of type `SlotType::CONJUGATE` contains a conjugate, which
         /// may be an object. Arguments may be any conjugates that have not expired; results are owned values of the module. The buffer
@@ -172,11 +172,11 @@ macro_rules! value_functions {
         /// Returns the kind of the result of the function with this handle; zero if the function has no result. For the handle of a
         /// property, returns the kind of the property. Fails with `SIGNATURE` if the handle alone does not determine the kind.
         #[sabi(last_prefix_field)]
-        game_thread("asking for the result of a ZCall")
+        game_thread("reading the result of a ZCall")
         fn zcall_result(host; handle: ZCallHandle; returns out: PropertyKind = PropertyKind(0); or failure) -> Status;
         /// Returns the kind of a delegate's result, or zero if the delegate has no result. Fails with `EXPIRED` if the delegate no longer
         /// exists, and with `SIGNATURE` if the conjugate is not a delegate.
-        game_thread("asking for the result of a delegate")
+        game_thread("reading the result of a delegate")
         fn delegate_result(host; delegate: ConjugateHandle; returns out: PropertyKind = PropertyKind(0); or failure) -> Status;
 
         /// Advances to the next parameter of a call whose function has the flag `CUSTOM_THUNK`. `frame` is the number in `Call::params`.
@@ -188,7 +188,7 @@ macro_rules! value_functions {
         fn frame_finish(host; frame: u64; or failure) -> Status;
         /// Returns the type of a parameter, or of a value inside the parameter, as a string. The path `[3]` refers to an element of an
         /// array, `.name` to a field of a struct, and the empty path to the whole parameter. Fails with `NOT_FOUND` for an unknown path.
-        game_thread("asking for the type of a parameter")
+        game_thread("reading the type of a parameter")
         fn frame_type(host; frame: u64, param: u32, path: TextView; text sink; or failure) -> Status;
         /// Returns the number of values in an array, a set or a map. Fails with `SIGNATURE` for any other type.
         game_thread("counting the values of a parameter")

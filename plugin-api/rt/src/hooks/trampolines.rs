@@ -3,7 +3,7 @@
 //! Conditions are in functions of the other files.
 //!
 //! In a list, the trampoline and the platform's function share one name, because both have one contract.
-#![expect(unsafe_code, reason = "C functions, handed over to the host or the platform")]
+#![expect(unsafe_code, reason = "C functions, passed to the host or the platform")]
 
 use core::ffi::{CStr, c_char, c_int, c_long, c_void};
 use core::ptr::{null_mut, with_exposed_provenance, with_exposed_provenance_mut};

@@ -45,7 +45,7 @@ macro_rules! __alcedo_class {
             // SAFETY: the hooks in the description below are those of this implementation.
             unsafe impl $crate::__private::Part for $class {
                 fn red_constructor(this: $crate::__private::This<'_, Self>) -> Self {
-                    #[allow(unused_imports, reason = "the author's own red constructor goes first")]
+                    #[allow(unused_imports, reason = "the author's own red constructor takes precedence")]
                     use $crate::__private::WithoutARedConstructor as _;
                     $class::alcedo_red_constructor(this)
                 }
@@ -88,7 +88,7 @@ macro_rules! __alcedo_class {
 
             $crate::__private::register! {
                 @here CLASSES: $crate::__private::ClassDesc = {
-                    #[allow(unused_imports, reason = "an `impl` block of the author's goes first")]
+                    #[allow(unused_imports, reason = "an `impl` block of the author takes precedence")]
                     use $crate::__private::NoBody as _;
                     const ALCEDO_PROPERTIES: &[$crate::__private::Property<$class>] = &[$(
                         $crate::__private::property_description(

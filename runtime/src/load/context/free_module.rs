@@ -1,5 +1,5 @@
 //! Module without classes, callable on any thread. The gate and the leases of the context control the calls into the module.
-#![expect(unsafe_code, reason = "attaches a module, calls its functions and hands its code over")]
+#![expect(unsafe_code, reason = "attaches a module, calls its functions and moves its code to the unload")]
 
 use std::ops::Deref;
 use std::path::Path;

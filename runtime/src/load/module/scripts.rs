@@ -77,6 +77,6 @@ impl CodeUnload for ScriptEnd {
 
     fn park(&mut self) -> Option<ParkedImage> {
         let (module, file) = (self.module.clone(), self.module.clone());
-        Some(ParkedImage { module, file, reason: "it has not come to its end".into() })
+        Some(ParkedImage { module, file, reason: "it has not ended".into() })
     }
 }

@@ -1,6 +1,6 @@
 //! Functions that are called through the C ABI. The host calls functions of modules, under the conditions that the modules have promised.
 //! The C library calls functions of the host. Also creates keys for thread-specific values.
-#![expect(unsafe_code, reason = "calls functions of modules, and hands the host's to the C library")]
+#![expect(unsafe_code, reason = "calls functions of modules, and passes the host's functions to the C library")]
 
 use std::ffi::{c_int, c_uint, c_void};
 use std::{mem, ptr};
