@@ -51,13 +51,13 @@ fn a_module_of_the_master_calls_from_the_game_thread_only() {
         db:/other.sum 3
     "#]].assert_eq(&rows[0]);
     expect![[r#"
-        ex:/ledger.add FailureKind(4): resolving a ZCall is for the game thread only: off it a module can finalize, post and log
-        nm:/ledger:Sums:add FailureKind(4): resolving a ZCall is for the game thread only: off it a module can finalize, post and log
+        ex:/ledger.add FailureKind(4): resolving a ZCall is for the game thread only: on other threads a module can finalize, post and log
+        nm:/ledger:Sums:add FailureKind(4): resolving a ZCall is for the game thread only: on other threads a module can finalize, post and log
         uf:/Script/Game.Line:rings FailureKind(11): `uf:/Script/Game.Line:rings` is called on an object: write `this.zcall` in one of its methods
         uf!:/Script/Game.Line:rings FailureKind(11): `uf!:/Script/Game.Line:rings` is called on an object: write `this.zcall` in one of its methods
-        up:/Script/Game.Line:number FailureKind(4): resolving a ZCall is for the game thread only: off it a module can finalize, post and log
-        nd:/ FailureKind(4): resolving a ZCall is for the game thread only: off it a module can finalize, post and log
-        db:/other.sum FailureKind(4): resolving a ZCall is for the game thread only: off it a module can finalize, post and log
+        up:/Script/Game.Line:number FailureKind(4): resolving a ZCall is for the game thread only: on other threads a module can finalize, post and log
+        nd:/ FailureKind(4): resolving a ZCall is for the game thread only: on other threads a module can finalize, post and log
+        db:/other.sum FailureKind(4): resolving a ZCall is for the game thread only: on other threads a module can finalize, post and log
     "#]].assert_eq(&rows[1]);
 }
 

@@ -262,8 +262,8 @@ fn a_red_constructor_may_change_only_its_own_object_during_a_rebuild() {
     let objects = host.counters().objects;
     host.reload(&[broken(&["meddles-in-rebuild"])]).expect("a Master").into_result().expect("a reload");
     expect![[r#"
-        writing to Engine.SceneComponent (hull) is refused before the commit: until then new code may read anything, write only what it is building, and call only its own and what is declared pure; `task::post` the rest, which runs after the commit, or never
-        spawning an object is refused before the commit: until then new code may read anything, write only what it is building, and call only its own and what is declared pure; `task::post` the rest, which runs after the commit, or never
+        writing to Engine.SceneComponent (hull) is refused before the commit: until then new code may read all values, write only the object that it builds, and call only its own functions and pure functions; pass the rest to `task::post`, which runs it after the commit
+        spawning an object is refused before the commit: until then new code may read all values, write only the object that it builds, and call only its own functions and pure functions; pass the rest to `task::post`, which runs it after the commit
     "#]].assert_eq(&record.take());
     assert_eq!(host.objects().get(fragile, "toughness").expect("a number"), Value::I32(4), "its own it may write");
     assert_eq!(host.counters().objects, objects);

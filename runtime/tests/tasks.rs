@@ -594,8 +594,8 @@ fn off_the_game_thread_only_posting_is_allowed() {
     let (_record, host, robot) = playing("chores");
     let Some(Value::Text(refusals)) = call(&host, robot, "refusals", &[]) else { panic!("not a string") };
     expect![[r#"
-        starting a task or a timer is for the game thread only: off it a module can finalize, post and log
-        starting a task or a timer is for the game thread only: off it a module can finalize, post and log
+        starting a task or a timer is for the game thread only: on other threads a module can finalize, post and log
+        starting a task or a timer is for the game thread only: on other threads a module can finalize, post and log
         `Obj::with` is for code that a task, a timer or a posted closure is running: in a method say `this.get(obj)`; a destructor cannot reach the engine
         `Obj::with` is for code that a task, a timer or a posted closure is running: in a method say `this.get(obj)`; a destructor cannot reach the engine
         none: Ok(false)"#]]

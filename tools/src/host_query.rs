@@ -66,7 +66,7 @@ fn answered(program: &HostProgram, folders: &[PathBuf], patience: Duration) -> R
     if !folders.is_empty() {
         let joined = std::env::join_paths(folders).map_err(|error| {
             anyhow!(
-                "the host {host} cannot be asked about the scripts: {error}; rename the folder that has it in its name"
+                "the host {host} cannot be queried for the scripts: {error}; rename the folder that contains this character"
             )
         })?;
         command.env(SCRIPTS, joined);
@@ -81,22 +81,22 @@ fn answered(program: &HostProgram, folders: &[PathBuf], patience: Duration) -> R
     match read(&answer) {
         Ok(Some(answered)) => return Ok(answered),
         Ok(None) => {}
-        Err(source) => bail!("the host {host} was asked for its native types: {source}"),
+        Err(source) => bail!("the host {host} was queried for its native types: {source}"),
     }
     let tail = output_tail(&stderr_file);
     Err(match status {
         None => anyhow!(
-            "the host {host} was asked for its native types, had not answered after {} s, and was ended: it answers in `Builder::build`; \
+            "the host {host} was queried for its native types, had not answered after {} s, and was ended: it answers in `Builder::build`; \
              call `.answer_glue()` on its builder at the start of `main`, or give it more time by `alcedo glue --host` or `alcedo check \
              --host` with `--patience`{tail}",
             patience.as_secs()
         ),
         Some(status) if status.code().is_none() => anyhow!(
-            "the host {host} was asked for its native types and crashed before it answered ({status}): run it with `alcedo guard` to see \
+            "the host {host} was queried for its native types and crashed before it answered ({status}): run it with `alcedo guard` to see \
              where, or call `.answer_glue()` on its builder at the start of `main`, before what crashes{tail}"
         ),
         Some(status) => anyhow!(
-            "the host {host} was asked for its native types and ended without an answer ({status}): it answers in `Builder::build`, so \
+            "the host {host} was queried for its native types and ended without an answer ({status}): it answers in `Builder::build`, so \
              it has to come that far without plugins, a window or arguments; give it what it needs with `--host-arg`, or call \
              `.answer_glue()` on its builder at the start of `main`{tail}"
         ),

@@ -189,7 +189,7 @@ fn a_plugin_that_links_a_plugin_or_host_gets_a_hint() {
     wrong(
         &workspace("", &[("one", &one), ("two", &two)]),
         expect![[r#"
-            plugin `one` depends on alcedo: it would bring a second host along, which has none of the objects. Only its tests may use it
+            plugin `one` depends on alcedo: it would link a second host, which has none of the objects. Only its tests may use it
                 [dev-dependencies]
                 alcedo.workspace = true
             plugin `one` depends on plugin `two`: each has a heap of its own, and one library cannot have two ("the `#[global_allocator]` in this crate conflicts"). Put what both use into a library without `module!`; classes of the other one are used by what `alcedo glue` writes of its library

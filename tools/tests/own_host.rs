@@ -268,7 +268,7 @@ fn the_authors_host_survives_an_edit_a_crash_and_a_hang() {
     own.save_host(RUN, "panic!(\"not yet\");");
     dev.wait_for("the host changed (main.rs)");
     dev.send("k");
-    dev.wait_for("was asked for its native types and ended without an answer");
+    dev.wait_for("was queried for its native types and ended without an answer");
     dev.wait_for("generation 1 stays");
     expect_unchanged(&mut dev);
     own.save_host("panic!(\"not yet\");", RUN);

@@ -158,7 +158,7 @@ impl fmt::Display for Failure {
                 write!(f, "object {object} is gone: check `is_expired` before using a stored handle")
             }
             FailureKind::WRONG_THREAD => {
-                write!(f, "{message} is for the game thread only: off it a module can finalize, post and log")
+                write!(f, "{message} is for the game thread only: on other threads a module can finalize, post and log")
             }
             FailureKind::WRONG_STACK => write!(
                 f,
@@ -167,9 +167,9 @@ impl fmt::Display for Failure {
             ),
             FailureKind::DURING_REBUILD => write!(
                 f,
-                "{message} is refused before the commit: until then new code may read anything, write only what it is \
-                 building, and call only its own and what is declared pure; `task::post` the rest, which runs after the \
-                 commit, or never"
+                "{message} is refused before the commit: until then new code may read all values, write only the object \
+                 that it builds, and call only its own functions and pure functions; pass the rest to `task::post`, which runs \
+                 it after the commit"
             ),
             FailureKind::SIGNATURE => {
                 write!(

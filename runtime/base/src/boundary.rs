@@ -239,9 +239,9 @@ fn too_deep(limit: u32) -> String {
     const FEW: u32 = 4;
     match limit {
         0..FEW => format!(
-            "has no room on the stack, or in the limit of calls, {limit} deep: spawn the thread with a larger `stack_size`, or raise the limit"
+            "exceeds the stack or the limit of calls at depth {limit}: spawn the thread with a larger `stack_size`, or raise the limit"
         ),
-        _ => format!("calls itself by way of others, {limit} deep: let one of them wait for the next tick"),
+        _ => format!("calls itself through other functions, {limit} deep: let one of them wait for the next tick"),
     }
 }
 
@@ -540,7 +540,7 @@ mod tests {
     fn a_small_stack_is_not_reported_as_a_recursion() {
         let error = |limit| CallError::TooDeep { what: "Game.Foe:act".to_owned(), limit }.to_string();
         assert!(error(64).ends_with("64 deep: let one of them wait for the next tick"), "{}", error(64));
-        let small = "Game.Foe:act has no room on the stack, or in the limit of calls, 1 deep: spawn the thread with a larger \
+        let small = "Game.Foe:act exceeds the stack or the limit of calls at depth 1: spawn the thread with a larger \
                      `stack_size`, or raise the limit";
         assert_eq!(error(1), small);
     }

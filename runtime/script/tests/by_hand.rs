@@ -67,7 +67,7 @@ fn too_deep_recursion_is_an_error_with_a_call_stack() {
     let stage = try_stage(vec![deeper(), fib()], Vec::new(), limits).unwrap();
     let error = stage.run("deeper", &[Value::I32(0)]).unwrap_err();
     let lines: Vec<_> = error.lines().collect();
-    assert!(lines[0].contains("calls itself by way of others, 5 deep"), "{error}");
+    assert!(lines[0].contains("calls itself through other functions, 5 deep"), "{error}");
     assert_eq!(lines[1..], ["    in /Script/Game.Robot:deeper at Robot.uc:2"; 5]);
     // The machine is still usable.
     assert_eq!(stage.run("fib", &[Value::I32(4)]), Ok(Some(Value::I32(3))));

@@ -321,6 +321,6 @@ impl Group {
 fn condition(class: &Rc<Class>, name: &str) -> Result<WordOffset<bool>, CallError> {
     let found = class.find_property(name).and_then(|property| WordOffset::<bool>::of(class, property));
     found.ok_or_else(|| CallError::NotFound {
-        message: format!("{} has no `bool` property {name}, on which a batch is to depend", class.path),
+        message: format!("{} has no `bool` property {name}, on which the batch depends", class.path),
     })
 }

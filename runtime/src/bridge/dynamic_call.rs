@@ -101,7 +101,7 @@ fn delegate(core: &Core, callee: &Callee, arguments: &[Value]) -> Result<Option<
     let Some((bound @ (Value::Delegate(_) | Value::Multicast(_) | Value::Sparse(_)), arguments)) =
         arguments.split_first()
     else {
-        let message = format!("`{}` takes the delegate first, and then what that takes", callee.name());
+        let message = format!("`{}` takes the delegate first, and then the arguments of the delegate", callee.name());
         return Err(CallError::Buffer { message });
     };
     let signature_of = |binding: &Binding| {

@@ -78,7 +78,7 @@ pub(crate) fn check(module: &str, described: Described) -> Result<(), EmitError>
     }
     for renamed in earlier_names {
         let (path, names) = (renamed.key.as_str(), renamed.value.as_str());
-        check.text(|| "that it gives earlier names".into(), path, is_path, MEMBER_PATH)?;
+        check.text(|| "earlier names of".into(), path, is_path, MEMBER_PATH)?;
         for name in names.split(',') {
             check.text(|| format!("{path} with the earlier name"), name.trim(), is_identifier, IDENTIFIER)?;
         }
@@ -149,7 +149,7 @@ impl Check<'_> {
     fn meta(&self, owner: &str, described: &[MetaDesc]) -> Result<(), EmitError> {
         described.iter().try_for_each(|entry| {
             let (key, value) = (entry.key.as_str(), entry.value.as_str());
-            self.text(|| format!("of {owner} something under the key"), key, is_identifier, IDENTIFIER)?;
+            self.text(|| format!("metadata of {owner} under the key"), key, is_identifier, IDENTIFIER)?;
             self.text(|| format!("{owner} with {key}"), value, |it| it.len() <= LONGEST_DEFAULT, META)
         })
     }
@@ -169,7 +169,7 @@ impl Check<'_> {
     fn import(&self, import: &ImportDesc) -> Result<(), EmitError> {
         let path = import.path.as_str();
         self.text(|| "that it uses".into(), path, is_path, MEMBER_PATH)?;
-        self.text(|| format!("{path} as it was built for it,"), import.expected.as_str(), are_words, WORDS)?;
+        self.text(|| format!("the expected declaration of {path},"), import.expected.as_str(), are_words, WORDS)?;
         self.properties(path, &import.fields)
     }
 

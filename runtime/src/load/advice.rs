@@ -112,7 +112,7 @@ pub(crate) fn on_function(function: &str) -> &'static str {
 const STATIC_TLS: [(&str, &str); 3] = [
     ("mi_malloc", "mimalloc has the feature `local_dynamic_tls`"),
     ("_rjem_", "jemalloc has the feature `disable_initial_exec_tls`"),
-    ("je_malloc", "jemalloc is to be configured with `--disable-initial-exec-tls`"),
+    ("je_malloc", "configure jemalloc with `--disable-initial-exec-tls`"),
 ];
 
 /// Returns the help for a file with static thread-local storage, selected by the function names in the file.

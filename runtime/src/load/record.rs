@@ -121,7 +121,7 @@ impl Remainder {
         line(&mut lines, "refused to new code:", &self.refused_calls, "");
         line(&mut lines, "put into the root set:", &self.roots_added, "");
         line(&mut lines, "taken from the root set:", &self.roots_removed, "");
-        line(&mut lines, "looked up, and known from now on:", &self.names_resolved, "");
+        line(&mut lines, "looked up, and still resolved:", &self.names_resolved, "");
         lines
     }
 }

@@ -438,7 +438,7 @@ mod tests {
               refused to new code: ex:/tell
               put into the root set: #7.1
               taken from the root set: #8.2
-              looked up, and known from now on: ex:/tell"#]]
+              looked up, and still resolved: ex:/tell"#]]
         .assert_eq(&reload.to_string());
         expect_test::expect![[r#"
             main of magic-cube and exit hook of magic-cube ran: effects outside of the world remain"#]]

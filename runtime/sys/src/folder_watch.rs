@@ -138,7 +138,10 @@ impl FolderWatch {
                     if is_root {
                         log!(WARN, "{folder} cannot be watched: {error}; its changes are missed");
                     } else {
-                        log!(DEBUG, "{folder} cannot be watched: {error}; a folder in it that returns is seen later");
+                        log!(
+                            DEBUG,
+                            "{folder} cannot be watched: {error}; a folder in it that is created again is detected later"
+                        );
                     }
                 }
                 Err(_) => {}

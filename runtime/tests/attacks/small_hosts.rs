@@ -131,11 +131,11 @@ fn recurse(how: &str) {
                 _ => host.objects().destroy(object),
             }
             assert_eq!(host.objects().is_alive(object), other != "a destruction");
-            Err(CallError::other("it calls itself by way of others").into())
+            Err(CallError::other("it calls itself through other functions").into())
         }
     };
     let refused = refused.expect_err("it is cyclic").to_string();
-    assert!(refused.contains("calls itself by way of others"), "{refused}");
+    assert!(refused.contains("calls itself through other functions"), "{refused}");
     HOST.set(None);
     drop(host.shutdown());
 }

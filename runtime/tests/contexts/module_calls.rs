@@ -294,7 +294,7 @@ fn again_by_name(again: &ContextFunction) -> u32 {
         other => panic!("{other:?}"),
     };
     let (depth, refusal) = answer.split_once(" deep: ").unwrap_or_else(|| panic!("{answer}"));
-    let expected = format!("nm:/relay:Relay:again calls itself by way of others, {depth} deep");
+    let expected = format!("nm:/relay:Relay:again calls itself through other functions, {depth} deep");
     assert!(refusal.contains(&expected), "{answer}");
     depth.parse().expect("a number")
 }
@@ -355,11 +355,11 @@ fn endless_recursion_of_a_slim_and_the_host_is_refused_inside_and_outside_of_sco
     let in_scope = contexts.function_here("Relay", "text", "String, String -> String").expect("it is offered");
     current.set(in_scope.clone()).expect("it is not set");
     let answer = call(&in_scope);
-    assert!(answer.contains("nm:/relay:Relay:text calls itself by way of others"), "{answer}");
+    assert!(answer.contains("nm:/relay:Relay:text calls itself through other functions"), "{answer}");
     assert_eq!(refusals.load(Ordering::Relaxed), 1);
     // A new thread is not inside a scope. Its call must therefore enter the gate of the context again.
     let answer = thread::scope(|scope| scope.spawn(|| call(&in_scope)).join().expect("it does not panic"));
-    assert!(answer.contains("nm:/relay:Relay:text calls itself by way of others"), "{answer}");
+    assert!(answer.contains("nm:/relay:Relay:text calls itself through other functions"), "{answer}");
     assert_eq!(refusals.load(Ordering::Relaxed), 2);
 }
 

@@ -199,7 +199,7 @@ fn plugin(package: &Package, metadata: &Metadata) -> Vec<Finding> {
         if let Some(runtime) = OF_HOSTS.iter().find(|runtime| **runtime == dependency.name) {
             findings.push(Finding::wrong(
                 format!(
-                    "plugin `{name}` depends on {runtime}: it would bring a second host along, which has none of the objects. \
+                    "plugin `{name}` depends on {runtime}: it would link a second host, which has none of the objects. \
                      Only its tests may use it"
                 ),
                 &format!("[dev-dependencies]\n{runtime}.workspace = true"),

@@ -96,9 +96,9 @@ fn writes_check_the_mode_and_reads_do_not() {
     assert_eq!(
         refused.to_string(),
         format!(
-            "writing to {} is refused before the commit: until then new code may read anything, write only \
-             what it is building, and call only its own and what is declared pure; `task::post` the rest, which runs after \
-             the commit, or never",
+            "writing to {} is refused before the commit: until then new code may read all values, write only \
+             the object that it builds, and call only its own functions and pure functions; pass the rest to `task::post`, \
+             which runs it after the commit",
             world.objects.display(two)
         )
     );
