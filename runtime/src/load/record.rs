@@ -110,17 +110,17 @@ impl Remainder {
         }
         let mut lines = Vec::new();
         line(&mut lines, "listeners were called with", &self.events, "");
-        line(&mut lines, "unloading callbacks were called, of priority", &self.unloading_callbacks, "");
-        let outside = ": what it did outside of the host's world is not undone";
-        line(&mut lines, "main was called of", &self.mains, outside);
-        line(&mut lines, "exit hook was called of", &self.exit_hooks, "");
+        line(&mut lines, "unloading callbacks were called with priority", &self.unloading_callbacks, "");
+        let outside = ": effects outside of the host's world are not undone";
+        line(&mut lines, "main ran in", &self.mains, outside);
+        line(&mut lines, "exit hook ran in", &self.exit_hooks, "");
         line(&mut lines, "suspended:", &self.suspended, "");
         line(&mut lines, "and resumed:", &self.resumed, "");
         line(&mut lines, "created and destroyed again:", &self.constructions, "");
         line(&mut lines, "called as pure:", &self.pure_calls, "");
         line(&mut lines, "refused to new code:", &self.refused_calls, "");
-        line(&mut lines, "put into the root set:", &self.roots_added, "");
-        line(&mut lines, "taken from the root set:", &self.roots_removed, "");
+        line(&mut lines, "added to the root set:", &self.roots_added, "");
+        line(&mut lines, "removed from the root set:", &self.roots_removed, "");
         line(&mut lines, "looked up, and still resolved:", &self.names_resolved, "");
         lines
     }

@@ -428,16 +428,16 @@ mod tests {
               rebuild: no Master load context exists: create it with `create_master`
               everything is as it was
               listeners were called with Unloading 4, PreStartup 5, Resumed 4
-              unloading callbacks were called, of priority -1, 0
-              main was called of magic-cube: what it did outside of the host's world is not undone
-              exit hook was called of magic-cube
+              unloading callbacks were called with priority -1, 0
+              main ran in magic-cube: effects outside of the host's world are not undone
+              exit hook ran in magic-cube
               suspended: magic-cube
               and resumed: magic-cube
               created and destroyed again: /Script/Game.MagicCube
               called as pure: ex:/now (3 times)
               refused to new code: ex:/tell
-              put into the root set: #7.1
-              taken from the root set: #8.2
+              added to the root set: #7.1
+              removed from the root set: #8.2
               looked up, and still resolved: ex:/tell"#]]
         .assert_eq(&reload.to_string());
         expect_test::expect![[r#"

@@ -149,8 +149,8 @@ fn new_code_using_every_entry_point_leaves_only_reported_effects() {
         attacker  generation 1 stays   the reload failed
           commit: the step BeforeCommit was made to fail by a test: disarm the fault and reload again
           everything is as it was
-          main was called of attacker: what it did outside of the host's world is not undone
-          exit hook was called of attacker
+          main ran in attacker: effects outside of the host's world are not undone
+          exit hook ran in attacker
           created and destroyed again: /Script/Game.Announcer, /Script/Game.Breaker, /Script/Game.Bystander, /Script/Game.Greedy, /Script/Game.Hoarder, /Script/Game.Holder, /Script/Game.Notched
           called as pure: /Script/Engine.Actor:describe, /Script/Game.MagicCube:greeting_count, ex:/host.now, ex:/host.other, ex:/host.victim
           refused to new code: /Script/Engine.Actor:add_location (2 times), /Script/Game.MagicCube:say_hello (4 times), ex:/host.tally (4 times), nm:/magic_cube:/Script/Game.MagicCube:build_tag
