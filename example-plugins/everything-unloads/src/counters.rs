@@ -131,7 +131,6 @@ fn count(kind: Kind, thread: u64, column: usize) {
     word(row, 1).fetch_add(1, Ordering::Relaxed);
 }
 
-/// Returns a word of a row.
 fn word(row: *mut AtomicU64, at: usize) -> &'static AtomicU64 {
     debug_assert!(at < ROW_WORDS);
     // SAFETY: `row` is a row of a mapped file, which no code of this module unmaps; the word is within the row.

@@ -4,7 +4,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 static ERRORS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-/// Adds an error.
 pub(crate) fn add(error: impl Into<String>) {
     errors().push(error.into());
 }

@@ -44,7 +44,7 @@ pub struct Shapeshifter {
     /// Gets another default.
     #[uproperty(default = "gray")]
     color: String,
-    /// A struct that stays as it is, with another default.
+    /// A struct whose declaration does not change. The default changes.
     #[uproperty(default = (x = 1.0))]
     home: Vector,
     /// A struct whose fields change.

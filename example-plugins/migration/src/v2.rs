@@ -48,7 +48,7 @@ pub struct Shapeshifter {
     /// Has another default.
     #[uproperty(default = "golden")]
     color: String,
-    /// A struct that stays as it is, with another default.
+    /// A struct whose declaration does not change. The default changes.
     #[uproperty(default = (x = 2.0))]
     home: Vector,
     /// A struct whose fields changed.

@@ -18,7 +18,6 @@ pub(crate) fn text(attrs: &[Attribute]) -> String {
     lines.collect::<Vec<_>>().join("\n").trim().to_owned()
 }
 
-/// Returns the value of a string literal.
 fn value(text: &Literal) -> String {
     let source = text.to_string();
     match source.strip_prefix('"').and_then(|source| source.strip_suffix('"')) {

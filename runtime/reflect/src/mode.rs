@@ -67,10 +67,10 @@ pub(crate) type IsStaged = bool;
 
 /// Guard that marks modules as being loaded. Dropping the guard removes the mark.
 #[derive(Debug)]
-#[must_use = "the modules have come up when this is dropped"]
-pub struct ComingUp(ModeWord);
+#[must_use = "the modules count as started when this is dropped"]
+pub struct Starting(ModeWord);
 
-impl Drop for ComingUp {
+impl Drop for Starting {
     fn drop(&mut self) {
         self.0.shared.first_new.set(None);
     }
@@ -78,7 +78,7 @@ impl Drop for ComingUp {
 
 /// Guard that restores the previous object that may be written to.
 #[derive(Debug)]
-#[must_use = "the turn of the object ends when this is dropped"]
+#[must_use = "the object can no longer be written to when this is dropped"]
 pub struct RebuildTurn<'a> {
     rebuilt: &'a Cell<ObjectHandle>,
     before: ObjectHandle,
@@ -92,7 +92,7 @@ impl Drop for RebuildTurn<'_> {
 
 /// Guard that restores the previous mode.
 #[derive(Debug)]
-#[must_use = "the mode ends when this is dropped"]
+#[must_use = "the previous mode is restored when this is dropped"]
 pub struct ModeGuard {
     word: ModeWord,
     before: u32,
@@ -185,14 +185,14 @@ impl ModeWord {
 
     /// Marks the module `first` and all later modules as being loaded until the guard is dropped.
     #[inline]
-    pub fn come_up(&self, first: ModuleId) -> ComingUp {
+    pub fn mark_starting(&self, first: ModuleId) -> Starting {
         self.shared.first_new.set(Some(first));
-        ComingUp(self.clone())
+        Starting(self.clone())
     }
 
     /// Checks that a module is being loaded. During this time, deferred code of the module must not run.
     #[inline]
-    pub fn is_coming_up(&self, module: ModuleId) -> bool {
+    pub fn is_starting(&self, module: ModuleId) -> bool {
         self.shared.first_new.get().is_some_and(|first| module >= first)
     }
 
@@ -323,14 +323,14 @@ mod tests {
         let call = |name, reach| word.may_call(name, || reach).map_err(|error| error.to_string());
         assert_eq!(call("ex:/tell", Reach::Host), Ok(()));
         {
-            let (_staging, _new) = (word.enter(mode::STAGING), word.come_up(ModuleId(2)));
-            assert!(word.is_coming_up(ModuleId(2)) && !word.is_coming_up(ModuleId(1)));
+            let (_staging, _new) = (word.enter(mode::STAGING), word.mark_starting(ModuleId(2)));
+            assert!(word.is_starting(ModuleId(2)) && !word.is_starting(ModuleId(1)));
             assert!(call("ex:/tell", Reach::Host).unwrap_err().starts_with("calling ex:/tell is refused before"));
             assert_eq!(call("ex:/now", Reach::Pure), Ok(()));
             assert_eq!(call("ex:/own", Reach::Static(ModuleId(2))), Ok(()));
             assert!(word.may_act("spawning").is_err());
         }
-        assert!(!word.is_coming_up(ModuleId(2)) && word.may_act("spawning").is_ok());
+        assert!(!word.is_starting(ModuleId(2)) && word.may_act("spawning").is_ok());
         let (now, refused) = (CallCount { allowed: 1, refused: 0 }, CallCount { allowed: 0, refused: 1 });
         let expected = [("ex:/now".to_owned(), now), ("ex:/tell".to_owned(), refused)];
         assert_eq!(word.take_calls(), expected.into());

@@ -112,7 +112,7 @@ struct Registered {
 impl Registered {
     fn new(core: &Rc<Core>, module: ModuleId, what: String) -> Result<Self, CallError> {
         let mode = &core.world.mode;
-        if mode.is_before_commit() && !mode.is_coming_up(module) {
+        if mode.is_before_commit() && !mode.is_starting(module) {
             return Err(CallError::DuringRebuild { action: format!("registering {what}") });
         }
         Ok(Self { core: Rc::downgrade(core), gate: core.tasks.gate(module)?, what: what.into() })

@@ -465,7 +465,7 @@ impl Tasks {
 
 fn is_early(message: &Message, world: &World) -> bool {
     let is_of_older_code = match message {
-        Message::Post(posted) => posted.timing == Timing::Certain && !world.mode.is_coming_up(posted.module),
+        Message::Post(posted) => posted.timing == Timing::Certain && !world.mode.is_starting(posted.module),
         Message::Host(_) => true,
         Message::Wake(_) | Message::Cancel(_) => false,
     };

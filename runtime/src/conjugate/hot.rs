@@ -48,7 +48,7 @@ impl Default for HotFrames {
 }
 
 #[derive(Clone, Copy, Debug)]
-#[must_use = "it is to be closed"]
+#[must_use = "the frame must be closed"]
 pub(crate) struct Opened {
     depth: usize,
     height: usize,

@@ -199,14 +199,14 @@ impl NativeClass {
     /// # Ok(())
     /// # }
     /// ```
-    #[must_use = "bodies use the property by this handle; `property` declares one that none uses"]
+    #[must_use = "function bodies access the property by this handle; `property` declares a property without a handle"]
     pub fn add_property<T: NativeValue>(&mut self, name: &str, flags: u64, default: &str) -> PropertyHandle<T> {
         let of = self.push_property(T::declared(name).with_flags(flags).with_default(default));
         PropertyHandle { of, values: PhantomData }
     }
 
     /// Adds a property whose type has no Rust type in the host.
-    #[must_use = "bodies use the property by this handle; `property` declares one that none uses"]
+    #[must_use = "function bodies access the property by this handle; `property` declares a property without a handle"]
     pub fn add_any_property(
         &mut self,
         name: &str,

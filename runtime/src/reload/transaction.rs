@@ -23,7 +23,7 @@ use crate::object::bits::Bits;
 use crate::object::class::Class;
 use crate::object::construction::{destroy, leave_classes};
 use crate::object::lazy;
-use crate::object::mode::ComingUp;
+use crate::object::mode::Starting;
 use crate::object::objects::Replaced;
 use crate::reload::changes::Phase;
 use crate::reload::class_mapping::{self, ClassMapping};
@@ -64,7 +64,7 @@ pub(crate) fn reload(
         report,
         unloading: None,
         staged: None,
-        coming_up: Some(loads.come_up(core)),
+        starting: Some(loads.mark_starting(core)),
         before: Before {
             reruns: core.world.counters.class_constructors_rerun.get(),
             issued: core.zcalls.issued(),
@@ -145,7 +145,7 @@ struct Run<'a> {
     /// New modules. `None` before the modules are mapped, and after the commit.
     staged: Option<Staged>,
     /// Guard that marks the new modules as starting. `None` after the commit, or after a completed rollback.
-    coming_up: Option<ComingUp>,
+    starting: Option<Starting>,
     before: Before,
     /// Start of the pause. `None` during staging, while the old generation is still in use.
     paused_since: Option<Instant>,
@@ -320,7 +320,7 @@ impl Run<'_> {
         }
         core.world.mode.set(mode::NORMAL);
         core.tasks.commit_staged();
-        self.coming_up = None;
+        self.starting = None;
         if let Some(Staged { all, .. }) = self.staged.take() {
             self.loads.set_master(Some(Master { generation: self.generation, modules: all, paths: names.to_vec() }));
         }

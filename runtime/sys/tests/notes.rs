@@ -12,7 +12,7 @@ use std::process::Command;
 use alcedo_sys::{Image, ImageFile, StageDir, Unmapped, crash, panics};
 use tempfile::TempDir;
 
-/// Environment variables that pass to a child process of this test the library to map and the folder for the notes.
+/// Environment variables for a child process of this test: the library to map, and the folder for the notes.
 const LIBRARY: &str = "ALCEDO_NOTES_LIBRARY";
 const REPORTED: &str = "ALCEDO_NOTES_REPORTED";
 

@@ -29,7 +29,7 @@ fn a_listener_receives_equal_events_for_the_master_and_slims() {
         inner.lock().expect("not poisoned").push(line);
     });
     let take = || std::mem::take(&mut *log.lock().expect("not poisoned"));
-    let coming_up = |generation: u64| {
+    let starting = |generation: u64| {
         [
             format!("PreStartup Master {generation}"),
             format!("Startup Master {generation} reports"),
@@ -40,12 +40,12 @@ fn a_listener_receives_equal_events_for_the_master_and_slims() {
     let ending = |generation: u64| ["Unloaded", "Dead"].map(|word| format!("{word} Master {generation}"));
 
     runtime.create_master(&[reports(1)]).unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(take(), coming_up(1));
+    assert_eq!(take(), starting(1));
     let other = slim(&contexts, "beside");
     assert_eq!(take(), ["Loaded Slim \"beside\" 1 reports"]);
     runtime.reload(&[reports(2)]).unwrap_or_else(|error| panic!("{error}"));
     let unloading = ["Unloading Master 1".to_owned()];
-    assert_eq!(take(), [&unloading[..], &coming_up(2)[..], &ending(1)[..]].concat());
+    assert_eq!(take(), [&unloading[..], &starting(2)[..], &ending(1)[..]].concat());
     runtime.unload_master().unwrap_or_else(|error| panic!("{error}"));
     let unloading = ["Unloading Master 2".to_owned()];
     assert_eq!(take(), [&unloading[..], &ending(2)[..]].concat());

@@ -78,7 +78,7 @@ host_class! {
         speed / set_speed "speed": f64;
         /// Gets another default.
         color / set_color "color": String;
-        /// A struct that stays as it is, with another default.
+        /// A struct whose declaration does not change. The default changes.
         home / set_home "home": alcedo_engine::Vector;
         /// A struct whose fields change.
         form / set_form "form": Form;

@@ -175,7 +175,6 @@ fn library() -> ClassDecl {
     class("Library", "Object", Vec::new(), functions)
 }
 
-/// Creates the world.
 pub(crate) fn world() -> World {
     let world = World::new();
     for package in ["Engine", "Test"] {

@@ -126,7 +126,7 @@ fn split(whole: &[u8]) -> (String, Vec<u8>) {
 pub(super) enum Lie {
     /// Returns each response unchanged.
     None,
-    /// Returns the manifest of the second digest for the first digest, with the headers of the first manifest.
+    /// Responds to requests for the first digest with the manifest of the second digest, and with the headers of the first manifest.
     OtherDigest(String, String),
     /// Changes the last byte of each library.
     OtherLibrary,

@@ -203,7 +203,7 @@ impl Store {
     pub(super) fn begin(&mut self, key: JobKey, world: &World) -> Begin {
         let tick = self.tick;
         let Some(entry) = self.entries.get_mut(key) else { return Begin::Gone };
-        let is_new = entry.timing == Timing::Staged || world.mode.is_coming_up(entry.gate.tag().id);
+        let is_new = entry.timing == Timing::Staged || world.mode.is_starting(entry.gate.tag().id);
         if entry.state != State::Waiting || is_new || !entry.gate.is_open() {
             return Begin::NotNow;
         }

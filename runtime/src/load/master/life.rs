@@ -26,7 +26,7 @@ pub(crate) fn create(core: &Rc<Core>, loads: &Loads, paths: &[PathBuf]) -> Resul
     }
     loads.check_budget()?;
     let generation = loads.next_generation();
-    let coming_up = loads.come_up(core);
+    let starting = loads.mark_starting(core);
     let brought_up = bring_up(core, loads, paths, generation, None).inspect_err(|_| loads.give_back(generation))?;
     let modules = brought_up.new;
     core.world.types.begin_shadow();
@@ -36,7 +36,7 @@ pub(crate) fn create(core: &Rc<Core>, loads: &Loads, paths: &[PathBuf]) -> Resul
     let staging = core.world.mode.enter(mode::STAGING);
     match go_live(core, loads, generation, &modules) {
         Ok(()) => {
-            drop((staging, coming_up));
+            drop((staging, starting));
             core.tasks.commit_staged();
             core.world.objects.commit_shadow();
             core.world.types.commit_shadow();

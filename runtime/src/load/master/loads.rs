@@ -24,7 +24,7 @@ use crate::load::master::unloads::Unloads;
 use crate::load::module::master::MasterModule;
 use crate::load::park_reason::ReportedWarnings;
 use crate::load::record::Recorder;
-use crate::object::mode::ComingUp;
+use crate::object::mode::Starting;
 use crate::unload::policy::UnloadPolicy;
 use crate::unload::steps::UnloadCause;
 
@@ -199,8 +199,8 @@ impl Loads {
     }
 
     /// Returns a guard that marks all later modules as starting.
-    pub(crate) fn come_up(&self, core: &Core) -> ComingUp {
-        core.world.mode.come_up(self.registry.upcoming_module())
+    pub(crate) fn mark_starting(&self, core: &Core) -> Starting {
+        core.world.mode.mark_starting(self.registry.upcoming_module())
     }
 
     pub(super) fn next_module(&self, core: &Core) -> ModuleId {

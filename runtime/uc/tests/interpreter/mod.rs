@@ -15,7 +15,6 @@ use alcedo_uc::hir::{
 };
 use operators::{binary, converted, unary, wrapped};
 
-/// A value.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Value {
     Int(i128),

@@ -197,7 +197,6 @@ fn number_in(text: &str, num: Num) -> Value {
     Value::Int(wrapped(text[..end].parse().unwrap_or(0), num))
 }
 
-/// Converts a value.
 pub(crate) fn converted(conversion: &Conversion, value: Value, entry: &dyn Fn(&str, i128) -> String) -> Value {
     match conversion {
         Conversion::Num(from, to) => match (from.is_float(), to.range()) {

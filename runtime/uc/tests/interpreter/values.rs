@@ -7,7 +7,6 @@ use alcedo_uc::hir::{Const, DefaultAction, Num, Type};
 use super::{Interpreter, Object, Value};
 
 impl Interpreter<'_> {
-    /// Returns the zero value of a type.
     pub(super) fn zero(&self, ty: &Type) -> Value {
         match ty {
             Type::Num(num) if num.is_float() => Value::Float(0.0),

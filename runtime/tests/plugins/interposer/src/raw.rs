@@ -43,7 +43,6 @@ pub(crate) fn line(file: &str) -> String {
     }
 }
 
-/// Returns a copy of a string.
 pub(crate) fn copy(text: &str) -> String {
     let text = CString::new(text).expect("the string has no zero byte");
     // SAFETY: `strdup` returns an owned C string.
