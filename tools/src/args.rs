@@ -30,10 +30,10 @@ pub(crate) struct World {
     pub(crate) code: Code,
 }
 
-/// The author's own host, which is started and reports its types.
+/// The user's own host, which is started and reports its types.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct HostArgs {
-    /// The author's own host instead of the sample engine: a package, a folder, or a program that is built already.
+    /// Your own host, instead of the sample engine: a package, a folder, or a built program.
     #[arg(long, value_name = "PACKAGE|PATH")]
     pub(crate) host: Option<String>,
     /// An argument for the host; may be repeated.

@@ -51,7 +51,7 @@ pub(crate) struct Args {
     /// An argument for the host; may be repeated.
     #[arg(long = "host-arg", value_name = "TEXT", allow_hyphen_values = true)]
     host_args: Vec<String>,
-    /// Build and restart the host whenever its sources change, with the saved world; without this, key k does.
+    /// Build and restart the host whenever its sources change, with the saved world; without this option, the key k does so.
     #[arg(long)]
     restart_host: bool,
     /// Run the sample world in this process, for a debugger; a crash or a hang of a plugin then ends the session.
@@ -63,7 +63,7 @@ pub(crate) struct Args {
     /// Print each event as a JSON object on a separate line, for editors and other programs. Commands are lines, as on a pipe.
     #[arg(long)]
     json: bool,
-    /// Print the parts of the time from a save to live code: build, stage, canary, and the steps of the swap.
+    /// Print the phases between a save and live code, with their times: build, stage, canary, and the steps of the swap.
     #[arg(long)]
     timings: bool,
 }

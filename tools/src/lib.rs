@@ -54,7 +54,7 @@ use crate::missing::bindgen;
 #[cfg(not(feature = "registry"))]
 use crate::missing::registry;
 
-/// Builds Alcedo plugins, and swaps their code in a running world while its objects live on.
+/// Builds Alcedo plugins, and swaps their code in a running world while the objects of this world stay alive.
 #[derive(Parser)]
 #[command(name = "alcedo", version)]
 struct Cli {

@@ -36,7 +36,7 @@ pub(crate) struct Args {
     /// Modules to load: packages of scripts, folders of plugin crates, which are built, or built libraries.
     #[arg(value_name = "PATH")]
     modules: Vec<PathBuf>,
-    /// Number of objects of each actor class that these declare.
+    /// Number of objects of each actor class that the modules declare.
     #[arg(long, value_name = "N", default_value_t = 1)]
     objects: u64,
     /// A package that plugins may declare types in, besides `Game`; may be repeated.

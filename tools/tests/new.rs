@@ -217,7 +217,7 @@ fn rejected_requests_leave_no_files() {
         "",
         &["plugin", "x", "--alcedo", "nowhere"],
         expect![[r#"
-        alcedo: HERE/nowhere is not a checkout of Alcedo: there is no example-plugins/engine-glue/Cargo.toml in it. What is written uses Alcedo by its path until the crates are published: clone the repository again, and say where with `--alcedo DIR` or ALCEDO_CHECKOUT=DIR"#]],
+        alcedo: HERE/nowhere is not a checkout of Alcedo: example-plugins/engine-glue/Cargo.toml is missing in it. New projects refer to Alcedo by path until the crates are published: clone the repository again, and pass its folder with `--alcedo DIR` or ALCEDO_CHECKOUT=DIR"#]],
     );
     assert!(folder.listed().is_empty(), "{:?}", folder.listed());
 

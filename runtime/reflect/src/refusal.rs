@@ -85,8 +85,8 @@ pub enum DeclareError {
     },
     /// The base class is not declared.
     #[error(
-        "{class} is derived from {base}, which is not declared: declare it in the same batch or load its module first; delete a library that is \
-         left from an earlier build"
+        "{class} is derived from {base}, which is not declared: declare it in the same batch or load its module first; delete a library \
+         that is left from an earlier build"
     )]
     UnknownBase {
         /// Class path.

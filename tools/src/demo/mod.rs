@@ -48,7 +48,7 @@ pub(crate) struct Args {
     /// Print one JSON object per line on standard output, and nothing else.
     #[arg(long)]
     json: bool,
-    /// For tests of the demo: a host that reruns a class constructor in each reload, which the demo must notice.
+    /// For tests of the demo: a host that reruns a class constructor in each reload, which the demo must detect.
     #[arg(long, hide = true)]
     planted_rerun: bool,
 }

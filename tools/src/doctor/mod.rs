@@ -23,7 +23,7 @@ enum State {
     Fine,
     /// A hint that requires no action.
     Note,
-    /// A problem because of which a build, a host or a command fails.
+    /// A problem that makes a build, a host or a command fail.
     Wrong,
 }
 

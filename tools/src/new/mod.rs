@@ -48,10 +48,10 @@ pub(crate) struct Args {
     /// Name of its folder, packages and modules.
     #[arg(value_name = "NAME", allow_hyphen_values = true)]
     name: String,
-    /// Checkout of Alcedo to use, instead of ALCEDO_CHECKOUT or the sources of this program: a checkout, or published versions.
+    /// Checkout of Alcedo that the project uses. Default: ALCEDO_CHECKOUT, or the sources from which this program was built.
     #[arg(long, value_name = "DIR")]
     alcedo: Option<PathBuf>,
-    /// Repository of Alcedo to use, instead of a checkout on this machine or published versions.
+    /// Git repository of Alcedo that the project uses, instead of a checkout on this machine.
     #[arg(long, value_name = "URL", conflicts_with = "alcedo")]
     git: Option<String>,
 }

@@ -66,8 +66,8 @@ impl Sources {
             let missing = format!("{dir}/Cargo.toml");
             if !path.join(&missing).is_file() {
                 bail!(
-                    "{} is not a checkout of Alcedo: there is no {missing} in it. What is written uses Alcedo by its path until the \
-                     crates are published: clone the repository again, and say where with `--alcedo DIR` or ALCEDO_CHECKOUT=DIR",
+                    "{} is not a checkout of Alcedo: {missing} is missing in it. New projects refer to Alcedo by path until the crates \
+                     are published: clone the repository again, and pass its folder with `--alcedo DIR` or ALCEDO_CHECKOUT=DIR",
                     path.display()
                 );
             }

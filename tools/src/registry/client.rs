@@ -25,7 +25,7 @@ pub(crate) struct Access {
     ///
     /// Registries on this machine (`localhost`, `127.0.0.1`, `[::1]`) are always accessed by plain HTTP. A user name and a password are read
     /// from the environment variables `ALCEDO_REGISTRY_USER` and `ALCEDO_REGISTRY_PASSWORD`. If a document names several registries,
-    /// `ALCEDO_REGISTRY_HOSTS` names those that receive them, separated by commas.
+    /// `ALCEDO_REGISTRY_HOSTS` lists the registries that receive the password, separated by commas.
     #[arg(long = "plain-http", value_name = "HOST:PORT")]
     plain_http: Vec<String>,
 }

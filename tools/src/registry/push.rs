@@ -29,7 +29,7 @@ pub(crate) struct Args {
     trust: Trust,
     /// Target of the library, if its name differs from the target of this program.
     ///
-    /// An `alcedo` reads libraries of its own processor and system only, so push from a machine of the target.
+    /// `alcedo push` can read only libraries for its own processor and system, so run it on a machine of the target.
     #[arg(long, value_name = "TRIPLE")]
     target: Option<String>,
     #[command(flatten)]
