@@ -82,7 +82,7 @@ fn a_slim_module_calls_only_functions_without_objects_from_any_thread() {
         uf!:/Script/Game.Line:rings FailureKind(11): `uf!:/Script/Game.Line:rings` is called on an object: write `this.zcall` in one of its methods
         up:/Script/Game.Line:number FailureKind(6): `up:/Script/Game.Line:number` cannot be called in Slim "apart": its protocol resolves to objects, which belong to the game thread; modules here call `nm:/` and `ex:/` names
         nd:/ FailureKind(6): `nd:/` cannot be called in Slim "apart": its protocol resolves to objects, which belong to the game thread; modules here call `nm:/` and `ex:/` names
-        db:/other.sum FailureKind(6): `db:/other.sum` is not a ZCall name: no known protocol at byte 0; write one of `ex:/`, `uf:/`, `uf!:/`, `up:/`, `nm:/`, `nd:/` and what it needs
+        db:/other.sum FailureKind(6): `db:/other.sum` is not a ZCall name: no known protocol at byte 0; write one of `ex:/`, `uf:/`, `uf!:/`, `up:/`, `nm:/`, `nd:/`, followed by an address
     "#]].assert_eq(&rows[0]);
     // The host can move the `ContextFunction` to another thread and call the function there.
     let elsewhere = std::thread::spawn(move || call.call(&arguments("ex:/ledger.add", false)).map(text_of));

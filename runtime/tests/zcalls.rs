@@ -255,7 +255,7 @@ fn an_unknown_name_lists_the_resolvers_tried() {
         "zz:/what",
         &[],
         expect![
-            "refused: `zz:/what` is not a ZCall name: no known protocol at byte 0; write one of `ex:/`, `uf:/`, `uf!:/`, `up:/`, `nm:/`, `nd:/` and what it needs"
+            "refused: `zz:/what` is not a ZCall name: no known protocol at byte 0; write one of `ex:/`, `uf:/`, `uf!:/`, `up:/`, `nm:/`, `nd:/`, followed by an address"
         ],
     );
     check_from(
@@ -528,7 +528,7 @@ fn a_name_declined_by_the_host_is_reported_and_retried() {
         "cache:/users",
         &[],
         expect![
-            "refused: `cache:/users` is not a ZCall name: no known protocol at byte 0; write one of `ex:/`, `uf:/`, `uf!:/`, `up:/`, `nm:/`, `nd:/`, `db:/` and what it needs"
+            "refused: `cache:/users` is not a ZCall name: no known protocol at byte 0; write one of `ex:/`, `uf:/`, `uf!:/`, `up:/`, `nm:/`, `nd:/`, `db:/`, followed by an address"
         ],
     );
 }

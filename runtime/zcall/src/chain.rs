@@ -336,7 +336,7 @@ impl ResolverChain {
                 let entries = Rc::clone(&self.entries.borrow());
                 let running = entries.iter().filter(|entry| self.is_running(entry.origin));
                 let words: Vec<_> = running.map(|entry| format!("`{}:/`", entry.word)).collect();
-                let form = format!("one of {} and what it needs", words.join(", "));
+                let form = format!("one of {}, followed by an address", words.join(", "));
                 Err(NameError { text: text.to_owned(), at: 0, kind: NameErrorKind::Protocol, form }.into())
             }
         }

@@ -125,7 +125,7 @@ fn as_json(message: &Message<'_>) -> String {
 fn text(message: &Message<'_>, paint: Paint) -> Option<String> {
     let line = match message {
         Message::Building { plugin, compiled, seconds } => {
-            format!("building {plugin} and what it is made of: {compiled} crates in {seconds} s")
+            format!("building {plugin} and its dependencies: {compiled} crates in {seconds} s")
         }
         Message::Start { plugin, generation, objects, build_ms } => format!(
             "{}   generation {generation} · {} objects · 60 ticks a second · built in {}",
@@ -219,7 +219,7 @@ mod tests {
     #[test]
     fn a_long_build_is_reported_as_running() {
         let message = Message::Building { plugin: "cube", compiled: 12, seconds: 6 };
-        let expected = "building cube and what it is made of: 12 crates in 6 s";
+        let expected = "building cube and its dependencies: 12 crates in 6 s";
         assert_eq!(text(&message, Paint::off()).unwrap(), expected);
     }
 

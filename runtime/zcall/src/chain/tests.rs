@@ -160,7 +160,7 @@ fn resolvers_of_a_host_protocol_have_unique_labels() {
 #[test]
 fn an_unknown_protocol_is_reported_with_the_known_ones() {
     let error = resolve(&chain(), "cache:/users").expect_err("there is none");
-    let expected = "`cache:/users` is not a ZCall name: no known protocol at byte 0; write one of `ex:/`, `db:/` and what it needs";
+    let expected = "`cache:/users` is not a ZCall name: no known protocol at byte 0; write one of `ex:/`, `db:/`, followed by an address";
     assert_eq!(error, expected);
 }
 
