@@ -63,7 +63,7 @@ const fn with_param<P: Param>(print: Fingerprint) -> Fingerprint {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a property, a parameter or a result",
     label = "the host does not know this type",
-    note = "known are u8 … u64, i8 … i64, f32, f64, bool, String, UName, Obj<Class>, structs with #[ustruct], UArray, USet, \
+    note = "supported types: u8 … u64, i8 … i64, f32, f64, bool, String, UName, Obj<Class>, structs with #[ustruct], UArray, USet, \
             UMap, UOptional and the other kinds of the prelude, Vec, Option, and the sets and maps of std"
 )]
 pub unsafe trait Param: Sized {
@@ -388,7 +388,7 @@ for_each_count!(params);
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the result of a reflected function",
     label = "the host does not know this type",
-    note = "known are (), u8 … u64, i8 … i64, f32, f64, bool, String, UName, Obj<Class>, structs with #[ustruct], UArray, \
+    note = "supported types: (), u8 … u64, i8 … i64, f32, f64, bool, String, UName, Obj<Class>, structs with #[ustruct], UArray, \
             USet, UMap, UOptional and the other kinds of the prelude, Vec, Option, and the sets and maps of std"
 )]
 ///

@@ -12,7 +12,7 @@ use crate::ReturnValue;
 /// Return type of a reflected function: `T` or `Result<T, E>`, where `T` is a value or `()`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the result of a reflected function",
-    label = "neither a value that the host knows, nor a `Result<T, E>` of one with an `E` that is `Display`"
+    label = "neither a supported type, nor a `Result<T, E>` of one whose `E` implements `Display`"
 )]
 pub trait Returned {
     /// Type of the value.

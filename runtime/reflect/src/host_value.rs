@@ -12,9 +12,9 @@ use crate::value::LocalText;
 /// `Vec`, `Option`, `HashSet` and `HashMap` of these types.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no form in reflection",
-    label = "not known to reflection by this Rust type",
-    note = "numbers, `bool`, `String`, `Name`, `Obj<Class>`, enums of `#[uenum]`, structs of `#[ustruct]`, and `Vec`, `Option`, `HashSet` and \
-            `HashMap` of these are"
+    label = "reflection does not support this Rust type",
+    note = "supported types: numbers, `bool`, `String`, `Name`, `Obj<Class>`, enums of `#[uenum]`, structs of `#[ustruct]`, and `Vec`, `Option`, \
+            `HashSet` and `HashMap` of these"
 )]
 pub trait HostValue: Sized + 'static {
     /// Type of the value in frames and in property memory.

@@ -27,9 +27,9 @@ use crate::value::Value;
 /// and enums of the host, references to objects of a class, and `Vec`, `Option`, `HashSet` and `HashMap` of these types.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the type of a native property, parameter or result",
-    label = "not known to reflection by this Rust type",
-    note = "numbers, `bool`, `String`, `Name`, `Obj<Class>`, enums of `#[uenum]`, structs of `#[ustruct]`, and `Vec`, `Option`, `HashSet` and \
-            `HashMap` of these are; others are declared with `NativeClass`"
+    label = "reflection does not support this Rust type",
+    note = "supported types: numbers, `bool`, `String`, `Name`, `Obj<Class>`, enums of `#[uenum]`, structs of `#[ustruct]`, and `Vec`, `Option`, \
+            `HashSet` and `HashMap` of these; declare other types with `NativeClass`"
 )]
 pub trait NativeValue: HostValue {
     /// Type of the default value in the declaration.
@@ -115,7 +115,7 @@ pub fn signature_of<A: NativeParams, R: NativeResult>() -> Result<SignatureText,
 /// Successful result of a native function: a value or `()`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the result of a native function",
-    label = "neither a value that the host knows, nor a `Result<T, E>` of one with an `E` that is `Display`"
+    label = "neither a supported type, nor a `Result<T, E>` of one whose `E` implements `Display`"
 )]
 pub trait NativeResult: Sized + 'static {
     /// Kind and type path of the result. `None` for `()`.
@@ -222,7 +222,7 @@ impl<T: NativeValue> NativeResult for T {
 /// Return type of a native function: a value, `()`, or a `Result` of these.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the result of a native function",
-    label = "neither a value that the host knows, nor a `Result<T, E>` of one with an `E` that is `Display`"
+    label = "neither a supported type, nor a `Result<T, E>` of one whose `E` implements `Display`"
 )]
 pub trait NativeReturned {
     /// Type of the successful result.
