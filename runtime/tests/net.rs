@@ -125,7 +125,7 @@ fn failed_or_broken_serialization_is_an_error_without_changes() {
     let empty = host.net_write(depot, "label", &none).expect_err("an empty label is refused");
     assert!(matches!(&empty, Error::Call(CallError::Returned { .. })), "{empty}");
     let size = host.objects().get(depot, "large").expect("it is there");
-    for (weight, expected) in [(99, "no success"), (77, "broken on purpose")] {
+    for (weight, expected) in [(99, "did not succeed"), (77, "broken on purpose")] {
         host.objects().set(depot, "large", &with(&size, "weight", Value::U8(weight))).expect("it is there");
         let error = host.net_write(depot, "large", &none).expect_err("serialization fails").to_string();
         assert!(error.contains(expected), "{error}");

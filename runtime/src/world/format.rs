@@ -347,7 +347,7 @@ mod tests {
                 "Default__Cube",
                 "object 0 cannot be called \"Default__Cube\": names that begin with Default__ belong to class",
             ),
-            ("a\u{1b}[2J", "object 0 cannot be called \"a\\u{1b}[2J\": a name has no control characters"),
+            ("a\u{1b}[2J", "object 0 cannot be called \"a\\u{1b}[2J\": a name has neither control characters nor"),
         ] {
             let error = name(input);
             assert!(matches!(error, FormatError::ObjectName { object: 0, .. }), "{error:?}");

@@ -548,7 +548,7 @@ fn names_are_unique_per_outer_and_objects_cannot_contain_themselves() {
         (part, "part", room, "#4.1 is a default subobject"),
         (chair, "", none, "#2.1 cannot be called \"\": a name has one character at least"),
         (chair, "Default__Chair", none, "#2.1 cannot be called \"Default__Chair\": names that begin with"),
-        (chair, "a\n", house, "#2.1 cannot be called \"a\\n\": a name has no control characters"),
+        (chair, "a\n", house, "#2.1 cannot be called \"a\\n\": a name has neither control characters nor"),
         (chair, "chair", ObjectHandle::new(9, 9), "#9.9 is gone"),
         (ObjectHandle::new(9, 9), "chair", none, "#9.9 is gone"),
     ] {

@@ -353,13 +353,13 @@ fn allowed_base_classes_depend_on_both_origins() {
     check(
         vec![dynamic("Shut", ACTOR, &[])],
         script("A", "/Script/Game.Shut", vec![]),
-        Some("declared `blueprintable`"),
+        Some("declare it `blueprintable`"),
     );
-    check(vec![exported()], script("A", "/Script/Engine.Shown", vec![]), Some("declared `blueprintable`"));
+    check(vec![exported()], script("A", "/Script/Engine.Shown", vec![]), Some("declare it `blueprintable`"));
     check(
         vec![script("A", ACTOR, vec![])],
         dynamic("B", "/Script/Game.A", &[]),
-        Some("calls between those do not pass"),
+        Some("calls between these parts cannot pass"),
     );
     check(
         vec![open(), script("A", "/Script/Game.Open", vec![])],
