@@ -364,7 +364,7 @@ fn a_reload_ends_tasks_and_none_runs_in_the_new_generation() {
             the walking task is dropped (build 0)
             the beating timer is dropped (build 0)
             refused: the module of a task is not available: it does not exist yet, is being built or replaced, or has ended (build 0)
-            refused: `Obj::with` is for code that a task, a timer or a posted closure is running: in a method say `this.get(obj)`; a destructor cannot reach the engine (build 0)
+            refused: `Obj::with` can be used only in a task, a timer or a posted closure: in a method, call `this.get(obj)`; a destructor cannot access objects (build 0)
             exit: the module of a posted closure is not available: it does not exist yet, is being built or replaced, or has ended (build 0)
         "#]],
     );
@@ -400,7 +400,7 @@ fn an_unload_ends_tasks_before_the_exit_hook() {
         &expect![[r#"
             the walking task is dropped (build 0)
             refused: the module of a task is not available: it does not exist yet, is being built or replaced, or has ended (build 0)
-            refused: `Obj::with` is for code that a task, a timer or a posted closure is running: in a method say `this.get(obj)`; a destructor cannot reach the engine (build 0)
+            refused: `Obj::with` can be used only in a task, a timer or a posted closure: in a method, call `this.get(obj)`; a destructor cannot access objects (build 0)
             exit: the module of a posted closure is not available: it does not exist yet, is being built or replaced, or has ended (build 0)
         "#]],
     );
@@ -596,8 +596,8 @@ fn off_the_game_thread_only_posting_is_allowed() {
     expect![[r#"
         starting a task or a timer is for the game thread only: on other threads a module can finalize, post and log
         starting a task or a timer is for the game thread only: on other threads a module can finalize, post and log
-        `Obj::with` is for code that a task, a timer or a posted closure is running: in a method say `this.get(obj)`; a destructor cannot reach the engine
-        `Obj::with` is for code that a task, a timer or a posted closure is running: in a method say `this.get(obj)`; a destructor cannot reach the engine
+        `Obj::with` can be used only in a task, a timer or a posted closure: in a method, call `this.get(obj)`; a destructor cannot access objects
+        `Obj::with` can be used only in a task, a timer or a posted closure: in a method, call `this.get(obj)`; a destructor cannot access objects
         none: Ok(false)"#]]
     .assert_eq(&refusals);
 }

@@ -69,7 +69,7 @@ impl Chosen {
             (None, several) => {
                 let programs: Vec<_> = several.iter().map(|path| stem(path)).collect();
                 bail!(
-                    "package `{package}` makes the programs {}: let the one that is the host have the package's name, or name its file \
+                    "package `{package}` builds the programs {}: give the host program the name of the package, or name its file \
                      with --host",
                     programs.join(", ")
                 )

@@ -218,7 +218,7 @@ fn a_plugin_without_a_cdylib_is_reported_unlike_a_glue_crate() {
     wrong(
         &dir,
         expect![[r#"
-            package `one` has a `module!` in lib.rs and makes no `cdylib`: no library of this plugin is built
+            package `one` has a `module!` in lib.rs and builds no `cdylib`: no library of this plugin is built
                 [lib]
                 crate-type = ["cdylib"]
         "#]],
@@ -228,7 +228,7 @@ fn a_plugin_without_a_cdylib_is_reported_unlike_a_glue_crate() {
     let dir = workspace("", &[("one", &rlib)]);
     fs::write(dir.path().join("one/src/lib.rs"), "module!(name: \"one\");\n").unwrap();
     let (text, _) = lines_of_state(doctor(dir.path()), "wrong");
-    assert!(text.starts_with("package `one` has a `module!` in lib.rs and makes no `cdylib`"), "{text}");
+    assert!(text.starts_with("package `one` has a `module!` in lib.rs and builds no `cdylib`"), "{text}");
 }
 
 #[test]
@@ -286,7 +286,7 @@ fn missing_tools_are_reported_with_install_commands() {
     let mut command = doctor(dir.path());
     command.env("TMPDIR", dir.path().join("gone"));
     let (text, failed) = lines_of_state(command, "wrong");
-    assert!(text.starts_with("no host can begin here: ") && failed, "{text}");
+    assert!(text.starts_with("no host can start here: ") && failed, "{text}");
 
     // Creates a program that reports an older version of the compiler.
     let old = dir.path().join("old-rustc");

@@ -41,8 +41,8 @@ impl<C: Class> Obj<C> {
         let step = Step::running().ok_or_else(|| {
             CallError::new(
                 FailureKind::OTHER,
-                "`Obj::with` is for code that a task, a timer or a posted closure is running: in a method say \
-                 `this.get(obj)`; a destructor cannot reach the engine",
+                "`Obj::with` can be used only in a task, a timer or a posted closure: in a method, call \
+                 `this.get(obj)`; a destructor cannot access objects",
             )
         })?;
         self.with_in(step, code)

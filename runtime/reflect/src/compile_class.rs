@@ -255,7 +255,7 @@ impl Compiler<'_> {
         let PropertyType::Object { class } = &property.ty else {
             return Err(DeclareError::BadSubobject {
                 member: format!("{}:{}", property.owner, property.text),
-                problem: format!("the property is a {}; it has to be a reference to an object", property.ty),
+                problem: format!("the property is a {}; it must be a reference to an object", property.ty),
             });
         };
         let is_root = property.flags & property_flags::ROOT_COMPONENT != 0;

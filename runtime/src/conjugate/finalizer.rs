@@ -237,7 +237,7 @@ impl Finalizer {
         let turn = desk.turn;
         drop(desk);
         if let Err(error) = self.spawn(turn) {
-            log!(ERROR, %error, "no thread takes over from a finalizer that hangs: plugin parts wait from now on");
+            log!(ERROR, %error, "no thread can replace the hanging finalizer thread: plugin parts are no longer finalized");
         }
     }
 

@@ -130,7 +130,7 @@ impl<C> Drop for PartCell<C> {
 pub(super) fn not_its_own(object: ObjectHandle) -> CallError {
     CallError::other(format!(
         "{object}: `lend` received other Rust fields than the object's own: lend the `self` of the method that `this` was \
-         handed to"
+         passed to"
     ))
 }
 

@@ -215,7 +215,7 @@ impl Runtime {
             },
             Some(Plan::Unload { moot }) => {
                 if moot != 0 {
-                    log!(INFO, moot, "requested reloads are moot: an unload of the Master was requested as well");
+                    log!(INFO, moot, "requested reloads are skipped: an unload of the Master was also requested");
                 }
                 match self.unload_master() {
                     Ok(unload) => self.inner.unloads.push(unload),

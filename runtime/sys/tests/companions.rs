@@ -223,7 +223,7 @@ fn a_companion_thread_keeps_the_image_until_it_ends() {
     user.start();
     let stop: extern "C" fn() = user.function(c"stop");
     let mut ending = user.begin_end();
-    waits_for(&mut ending, "thread \"worker\" of libasleep.so, which came with the plugin");
+    waits_for(&mut ending, "thread \"worker\" of libasleep.so, which was mapped with the plugin");
     assert!(pair.is_here());
     stop();
     finish(&mut ending);

@@ -182,7 +182,7 @@ fn temporary() -> Vec<Finding> {
                 Finding::fine(what)
             });
         }
-        Err(error) => findings.push(Finding::wrong(format!("no host can begin here: {error}"), "")),
+        Err(error) => findings.push(Finding::wrong(format!("no host can start here: {error}"), "")),
     }
     let left = stages(&base);
     let removed = before.iter().filter(|dir| !left.contains(dir)).count();

@@ -55,7 +55,7 @@ pub(super) fn findings(
             plugins += 1;
             findings.push(Finding::wrong(
                 format!(
-                    "package `{}` has a `module!` in {file} and makes no `cdylib`: no library of this plugin is built",
+                    "package `{}` has a `module!` in {file} and builds no `cdylib`: no library of this plugin is built",
                     package.name
                 ),
                 "[lib]\ncrate-type = [\"cdylib\"]",

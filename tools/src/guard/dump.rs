@@ -58,7 +58,7 @@ pub(super) struct CrashDump {
     pub(super) time: Option<Duration>,
     /// Mapped and recently unmapped images.
     pub(super) images: Vec<ImageRecord>,
-    /// Number of modules whose records the host discarded, because the modules had been unmapped long before the crash.
+    /// Number of modules whose records the host discarded, because the modules had been unmapped much earlier the crash.
     pub(super) forgotten: u64,
     pub(super) stages: Vec<PathBuf>,
     /// For a fault in a fence, the inaccessible memory around a buffer: the side of the buffer, and the owner of the buffer.

@@ -34,7 +34,7 @@ pub(super) fn former_images(dump: &CrashDump, address: u64) -> Option<FormerImag
     let mut description = if is_alone { with_generation(last) + "," } else { of_several(&there) };
     description += &ago(last, dump.time);
     if dump.forgotten > 0 {
-        description += ", or one of those that were unmapped long before";
+        description += ", or one of those that were unmapped much earlier";
     }
     Some(FormerImages { description, alone: (is_alone && dump.forgotten == 0).then(|| (*last).clone()) })
 }
@@ -75,7 +75,7 @@ fn of_several(there: &[&ImageRecord]) -> String {
     };
     match &order.iter().map(one).collect::<Vec<_>>()[..] {
         [one] => format!("{one}, the last"),
-        several => format!("one of those that were there: {}; the last", cut(several, "; ")),
+        several => format!("one of these images: {}; the last", cut(several, "; ")),
     }
 }
 
@@ -164,8 +164,7 @@ mod tests {
         check(many, 0x7000, Some(description));
         let other = image("other", 2, 0x8000..0x9000, Some(60));
         let both = || vec![other.clone(), cube(1, 90)];
-        let description =
-            "one of those that were there: cube, generation 1; other, generation 2; the last unmapped 10 s ago";
+        let description = "one of these images: cube, generation 1; other, generation 2; the last unmapped 10 s ago";
         check(both(), 0x8000, Some(description));
         assert_eq!(former_images(&dump(both()), 0x8000).unwrap().alone, None);
         assert_eq!(former_images(&dump(both()), 0x7000).unwrap().alone, Some(cube(1, 90)));
@@ -185,7 +184,7 @@ mod tests {
         let mut old = dump(cube());
         old.forgotten = 7;
         let former = former_images(&old, 0x7000).unwrap();
-        let description = "cube, generation 1, unmapped 3 s ago, or one of those that were unmapped long before";
+        let description = "cube, generation 1, unmapped 3 s ago, or one of those that were unmapped much earlier";
         assert_eq!((former.description.as_str(), former.alone), (description, None));
     }
 

@@ -205,7 +205,7 @@ fn each_broken_declaration_is_refused_by_name() {
         (
             none(),
             d(&[f64("p").with_flags(property_flags::DEFAULT_SUBOBJECT)]),
-            "the property is a f64; it has to be a reference",
+            "the property is a f64; it must be a reference",
         ),
         (
             none(),

@@ -111,7 +111,7 @@ pub(super) fn restore(chosen: impl Fn(&Ledger) -> bool) {
 fn remove_here(is_ours: impl Fn(usize) -> bool) -> Option<String> {
     let is_there = Stack::here().is_ok_and(|stack| stack.is_there() && is_ours(stack.start()));
     (is_there && Stack::NONE.put().is_ok())
-        .then(|| "an alternate signal stack set past the hooks taken away".to_owned())
+        .then(|| "an alternate signal stack set without the hooks: removed".to_owned())
 }
 
 fn holders(ledger: &Ledger) -> Vec<Holder> {

@@ -148,7 +148,7 @@ impl Found {
             if handled.alone & bit(signal) != 0 {
                 if timers::stop_unowned(which) {
                     undone.raised |= bit(signal);
-                    undone.messages.push(format!("{} set past its hooks stopped", INTERVALS[which]));
+                    undone.messages.push(format!("{} set without its hooks: stopped", INTERVALS[which]));
                 }
             } else if handled.all & bit(signal) != 0 {
                 others.iter().for_each(|other| lock(other).is_armed[which] = false);
@@ -166,7 +166,7 @@ impl Found {
             // The timer was created after the image was mapped. Without the handler of the image, its signal terminates the process.
             if handled.alone & bit(signal) != 0 && kernel::delete_timer(number) {
                 undone.raised |= bit(signal);
-                undone.messages.push(format!("timer with {} made past its hooks deleted", signal_name(signal)));
+                undone.messages.push(format!("timer with {} created without its hooks: deleted", signal_name(signal)));
             }
         }
         undone

@@ -34,7 +34,7 @@ use crate::ledger::{Holder, HolderKind};
 use crate::{folder, notes};
 
 pub(super) const REPAIR: Repair = Repair {
-    name: "a library that came with it",
+    name: "a library that was mapped with it",
     is_mapped: |image, mapping| image.records.companions.is_mapped(image.owner(), mapping),
     holders: |image, all| all.extend(image.records.companions.holding_threads(image.records.created)),
     ends: |image| image.records.companions.ends(&image.records.lookups),
@@ -44,7 +44,7 @@ pub(super) const REPAIR: Repair = Repair {
     },
     outside: |image| {
         let signal = handled_in(&image.records.companions.own.get()?.image.ranges)?;
-        let name = format!("the handler of signal {signal}, which was set past the hooks");
+        let name = format!("the handler of signal {signal}, which was set without the hooks");
         Some(Holder::new(HolderKind::Handler, name, image.records.created))
     },
     before_close: |image| image.records.companions.leave(image.owner()),
@@ -217,8 +217,8 @@ impl Companions {
             let held_by = held_by(&positions, in_image, |at| is_pool(&libraries[at]))?;
             let name = format!("thread \"{}\"", thread.name().escape_debug());
             let name = match held_by {
-                HeldBy::Library(at) => format!("{name} of {}, which came with the plugin", libraries[at].file()),
-                HeldBy::Perhaps => format!("{name}, which may be in a library that came with the plugin"),
+                HeldBy::Library(at) => format!("{name} of {}, which was mapped with the plugin", libraries[at].file()),
+                HeldBy::Perhaps => format!("{name}, which may be in a library that was mapped with the plugin"),
                 HeldBy::Image => format!("{name}, which a library has started and which runs code of the plugin"),
             };
             Some(Holder::new(HolderKind::Thread, name, created).on(describe_thread(thread.tid)))

@@ -22,7 +22,7 @@ use crate::ledger::Ledger;
 use crate::ledger::repair::Repair;
 
 pub(super) const REPAIR: Repair = Repair {
-    name: "a mapping past the hooks",
+    name: "a mapping that bypasses the hooks",
     is_mapped: |image, _| {
         let mut ledgers = lock(&LEDGERS);
         ledgers.retain(|ledger| ledger.strong_count() > 0);
