@@ -119,12 +119,12 @@ fn a_child_is_a_host() {
         // The image of a plugin is mapped. The image of an earlier plugin was mapped before.
         "libc" => {
             load(&runtime, &plugin);
-            // SAFETY: none. It has to crash.
+            // SAFETY: none. The code must crash.
             let _len = unsafe { strlen(std::hint::black_box(std::ptr::without_provenance(8))) };
         }
         "wild" => {
             load(&runtime, &plugin);
-            // SAFETY: none. It has to crash.
+            // SAFETY: none. The code must crash.
             let nowhere: extern "C" fn() = unsafe { std::mem::transmute(std::hint::black_box(0x10_usize)) };
             nowhere();
         }

@@ -105,7 +105,7 @@ impl Host {
 
     fn bind(&self, location: &RawLocation, object: ObjectHandle, function: &str) -> Result<(), FailureKind> {
         self.call_host(|failure| {
-            // SAFETY: this host created the host context, and the location is of an existing value of the module.
+            // SAFETY: this host created the host context, and the location refers to an existing value of the module.
             unsafe {
                 values().delegate_bind()(self.host_context.to_ref(), location, object, TextView::of(function), failure)
             }
@@ -116,7 +116,7 @@ impl Host {
         let mut count = 0;
         let called = self.call_host(|failure| {
             let function = TextView::of(function);
-            // SAFETY: this host created the host context, and the location is of an existing value of the module.
+            // SAFETY: this host created the host context, and the location refers to an existing value of the module.
             unsafe {
                 values().delegate_unbind()(self.host_context.to_ref(), location, object, function, &mut count, failure)
             }
@@ -128,7 +128,7 @@ impl Host {
     /// Inserts `count` empty values at the front of an array.
     fn put_in_front(&self, array: &RawLocation, count: u32) {
         let called = self.call_host(|failure| {
-            // SAFETY: this host created the host context, and the location is of an existing value of the module.
+            // SAFETY: this host created the host context, and the location refers to an existing value of the module.
             unsafe { values().array_splice()(self.host_context.to_ref(), array, 0, 0, count, failure) }
         });
         called.expect("there is room");
@@ -138,7 +138,7 @@ impl Host {
     fn value_of(&self, array: &RawLocation, words: &str, index: usize) -> RawLocation {
         let ty = self.ty(words);
         let size = self.core.value_types.get(ty).expect("a type").size();
-        // SAFETY: the location is of an existing array.
+        // SAFETY: the location refers to an existing array.
         let data = unsafe { (*array.at.cast::<ArrayRaw>()).data };
         RawLocation { owner: ObjectHandle::NONE, at: data.wrapping_add(index * size), ty }
     }
@@ -146,7 +146,7 @@ impl Host {
     fn call(&self, location: &RawLocation, slots: &mut [Slot]) -> Result<(), FailureKind> {
         let mut buffer = ZCallBuffer { slots: slots.as_mut_ptr(), len: slots.len() };
         let mut failure = Failure::none();
-        // SAFETY: this host created the host context, the location is of an existing value of the module, and the slots outlive the call.
+        // SAFETY: this host created the host context, the location refers to an existing value of the module, and the slots outlive the call.
         let status =
             unsafe { values().delegate_call()(self.host_context.to_ref(), location, &mut buffer, &mut failure) };
         if status == ZCallStatus::SUCCESS { Ok(()) } else { Err(failure.kind) }
@@ -275,7 +275,7 @@ fn references_classes_and_fields_are_assigned_and_resolved() {
         let resolve = || {
             let mut found = ObjectHandle::NONE;
             let called = host.call_host(|failure| {
-                // SAFETY: this host created the host context, and the location is of an existing value of the module.
+                // SAFETY: this host created the host context, and the location refers to an existing value of the module.
                 unsafe {
                     values().reference_resolve()(
                         host.host_context.to_ref(),
@@ -290,7 +290,7 @@ fn references_classes_and_fields_are_assigned_and_resolved() {
         };
         assert_eq!(resolve(), Ok(ObjectHandle::NONE), "{kind}");
         let assigned = host.call_host(|failure| {
-            // SAFETY: this host created the host context, and the location is of an existing value of the module.
+            // SAFETY: this host created the host context, and the location refers to an existing value of the module.
             unsafe { values().reference_assign()(host.host_context.to_ref(), &location, ear, failure) }
         });
         assert_eq!((assigned, resolve()), (Ok(()), Ok(ear)), "{kind}");
@@ -298,7 +298,7 @@ fn references_classes_and_fields_are_assigned_and_resolved() {
     let (_, class) = host.black("SubclassOf(/Script/Engine.Ear)");
     let assign = |path: Name| {
         host.call_host(|failure| {
-            // SAFETY: this host created the host context, and the location is of an existing value of the module.
+            // SAFETY: this host created the host context, and the location refers to an existing value of the module.
             unsafe { values().class_assign()(host.host_context.to_ref(), &class, path, failure) }
         })
     };
@@ -307,18 +307,18 @@ fn references_classes_and_fields_are_assigned_and_resolved() {
     assert_eq!(assign(path("/Script/Engine.Ear")), Ok(()));
     let mut found = ClassId::NONE;
     let resolved = host.call_host(|failure| {
-        // SAFETY: this host created the host context, and the location is of an existing value of the module.
+        // SAFETY: this host created the host context, and the location refers to an existing value of the module.
         unsafe { values().class_resolve()(host.host_context.to_ref(), class.ty, class.at, &mut found, failure) }
     });
     assert_eq!((resolved, found), (Ok(()), host.core.world.objects.class(ear).expect("it lives").id));
     let (_, field) = host.black("FieldPath");
     let none = host.call_host(|failure| {
         let path = TextView::of("/Script/Engine.Ear:size");
-        // SAFETY: this host created the host context, and the location is of an existing value of the module.
+        // SAFETY: this host created the host context, and the location refers to an existing value of the module.
         unsafe { values().field_assign()(host.host_context.to_ref(), &field, path, failure) }
     });
     assert_eq!(none, Err(FailureKind::NOT_FOUND));
-    // SAFETY: the location is of an existing field path.
+    // SAFETY: the location refers to an existing field path.
     let kept = unsafe { Ptr::new(field.at, &PropertyType::FieldPath) }.read();
     assert_eq!(kept, Value::FieldPath(Name(0)), "what was refused is not written");
 }

@@ -81,7 +81,7 @@ impl Module {
 
     fn parse(&self, held: &Held, owner: ObjectHandle, text: &str) -> Option<String> {
         let location = held.location(owner);
-        // SAFETY: the location is of a value of the type, and the string is borrowed for the call.
+        // SAFETY: the location refers to a value of the type, and the string is borrowed for the call.
         Self::outcome(|failure| unsafe { self.table.parse()(self.host(), &location, TextView::of(text), failure) })
     }
 
@@ -98,7 +98,7 @@ impl Module {
 
     fn splice(&self, held: &Held, owner: ObjectHandle, (at, remove, insert): (u32, u32, u32)) -> Option<String> {
         let location = held.location(owner);
-        // SAFETY: the location is of a value of the type.
+        // SAFETY: the location refers to a value of the type.
         Self::outcome(|failure| unsafe {
             self.table.array_splice()(self.host(), &location, at, remove, insert, failure)
         })
@@ -143,7 +143,7 @@ fn a_module_prints_reads_copies_compares_and_hashes() {
         hash
     };
     assert_eq!(hash(&one), hash(&two));
-    // SAFETY: the location is of a value of the type.
+    // SAFETY: the location refers to a value of the type.
     let cleared = Module::outcome(|failure| unsafe { module.table.clear()(module.host(), &location, failure) });
     assert_eq!((cleared, module.print(&two)), (None, "()".to_owned()));
     assert!(module.parse(&two, ObjectHandle::NONE, "(a)").is_some_and(|error| error.contains("(key, value)")));
@@ -158,7 +158,7 @@ fn an_array_is_spliced_and_reserved() {
     let refused = module.splice(&array, ObjectHandle::NONE, (4, 1, 0)).expect("there are four");
     assert!(refused.contains("exceed the length 4"), "{refused}");
     let location = array.location(ObjectHandle::NONE);
-    // SAFETY: the location is of a value of the type.
+    // SAFETY: the location refers to a value of the type.
     let reserved =
         Module::outcome(|failure| unsafe { module.table.array_reserve()(module.host(), &location, 100, failure) });
     // SAFETY: the address is of an array.
@@ -176,7 +176,7 @@ fn keys_are_inserted_found_and_removed() {
     let location = map.location(ObjectHandle::NONE);
     let insert = || {
         let (mut at, mut is_new) = (0, 9);
-        // SAFETY: the location is of a map, and the address is of a key.
+        // SAFETY: the location refers to a map, and the address is of a key.
         let call_host = |failure: &mut Failure| unsafe {
             module.table.map_insert()(module.host(), &location, key.own.at(), &mut at, &mut is_new, failure)
         };
@@ -185,7 +185,7 @@ fn keys_are_inserted_found_and_removed() {
     };
     let find = |key: &Held| {
         let mut at = 0;
-        // SAFETY: the location is of a map, and the address is of a key.
+        // SAFETY: the location refers to a map, and the address is of a key.
         let call_host = |failure: &mut Failure| unsafe {
             module.table.map_find()(module.host(), &location, key.own.at(), &mut at, failure)
         };
@@ -198,7 +198,7 @@ fn keys_are_inserted_found_and_removed() {
     // SAFETY: the address is of a map.
     let raw = || unsafe { map.own.at().cast::<MapRaw>().read() };
     let before = raw().entries.epoch;
-    // SAFETY: the location is of a map.
+    // SAFETY: the location refers to a map.
     let remove =
         |at| Module::outcome(|failure| unsafe { module.table.map_remove()(module.host(), &location, at, failure) });
     assert_eq!((remove(0), module.print(&map)), (None, "((\"b\", 0))".to_owned()));
@@ -212,7 +212,7 @@ fn an_ascii_string_accepts_bytes() {
     let text = module.hold("AnsiString", "a");
     let location = text.location(ObjectHandle::NONE);
     let bytes = [0xfc, 0x21];
-    // SAFETY: the location is of a byte string, and the bytes are borrowed for the call.
+    // SAFETY: the location refers to a byte string, and the bytes are borrowed for the call.
     let assigned = Module::outcome(|failure| unsafe {
         module.table.ansi_assign()(module.host(), &location, bytes.as_ptr(), bytes.len(), failure)
     });

@@ -13,7 +13,7 @@ use crate::common::hooked::{AT_ONCE, Library, Module, finish};
 
 /// Returns the address of this thread's alternate stack, and `true` if the stack is enabled.
 fn here() -> (usize, bool) {
-    // SAFETY: all zeroes are a stack.
+    // SAFETY: all zeroes are a valid `stack_t`.
     let mut stack: libc::stack_t = unsafe { std::mem::zeroed() };
     // SAFETY: the call sets no stack, and the variable has room for a stack.
     assert_eq!(unsafe { libc::sigaltstack(ptr::null(), &raw mut stack) }, 0);

@@ -23,7 +23,7 @@ pub(crate) fn begin() {
 
 /// Returns `true` if a handler is set. It belongs to an earlier generation, because the host has no handler.
 fn is_handled() -> bool {
-    // SAFETY: all zeroes are an action.
+    // SAFETY: all zeroes are a valid `sigaction`.
     let mut action: libc::sigaction = unsafe { mem::zeroed() };
     // SAFETY: no action is set, and the pointer is writable.
     unsafe { libc::sigaction(libc::SIGINT, null(), &raw mut action) };

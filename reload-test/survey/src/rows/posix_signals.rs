@@ -1,5 +1,5 @@
-//! Starts operations of POSIX that cause signals or callbacks. The feature selects the operation, and if the operation is left running or
-//! ended properly. The rows share one file, since they differ in a few calls. Late signals and callbacks occur while the neighbor is
+//! Starts operations of POSIX that cause signals or callbacks. The feature selects the operation, and selects whether the operation is ended
+//! or left running. The rows share one file, since they differ in a few calls. Late signals and callbacks occur while the neighbor is
 //! loaded, or when the next generation triggers them. At this time their handlers and functions are unmapped.
 #![expect(unsafe_code, reason = "calls C functions, as crates do that wrap them")]
 #![allow(dead_code, reason = "each row uses its own part")]
@@ -57,21 +57,21 @@ fn is_alone() -> bool {
 
 /// Returns `true` if a child process has exited and was not reaped.
 fn is_waited_for() -> bool {
-    // SAFETY: all zeroes are a record.
+    // SAFETY: all zeroes are a valid `siginfo_t`.
     let mut record: libc::siginfo_t = unsafe { mem::zeroed() };
     let options = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
     // SAFETY: the record is writable.
     let found = unsafe { libc::waitid(libc::P_ALL, 0, &raw mut record, options) };
-    // SAFETY: the record is that of a process, or all zeroes.
+    // SAFETY: the record describes a process, or is all zeroes.
     found == 0 && unsafe { record.si_pid() } != 0
 }
 
 pub(crate) fn work() -> String {
     if IS_ZOMBIE.load(Ordering::SeqCst) {
-        return "the process of the generation before is a zombie".to_owned();
+        return "the process of the previous generation is a zombie".to_owned();
     }
     if IS_IN_USE.load(Ordering::SeqCst) {
-        return "the queue still notifies the generation before".to_owned();
+        return "the queue still notifies the previous generation".to_owned();
     }
     let before = CALLS.load(Ordering::SeqCst);
     let is_called = set_going();
@@ -103,7 +103,7 @@ extern "C" fn on_notify(value: usize) {
 }
 
 fn handle(signal: c_int, handler: extern "C" fn(c_int), flags: c_int) {
-    // SAFETY: all zeroes are an action.
+    // SAFETY: all zeroes are a valid `sigaction`.
     let mut action: libc::sigaction = unsafe { mem::zeroed() };
     action.sa_sigaction = handler as *const () as libc::sighandler_t;
     action.sa_flags = flags;
@@ -222,7 +222,7 @@ fn queue() -> c_int {
     }
     let name = std::ffi::CString::new(format!("/alcedo-survey-{}", std::process::id())).expect("no zeroes");
     let flags = libc::O_RDWR | libc::O_CREAT | libc::O_NONBLOCK;
-    // SAFETY: all zeroes are attributes.
+    // SAFETY: all zeroes are valid `mq_attr`.
     let mut attributes: libc::mq_attr = unsafe { mem::zeroed() };
     // Creates a small queue, because all queues of a user may have at most 800 KiB, which permits only nine queues of the default size.
     (attributes.mq_maxmsg, attributes.mq_msgsize) = (1, 1);
@@ -245,7 +245,7 @@ fn notifying_queue() {
 /// Starts an asynchronous read from a descriptor. The notification of its completion closes the descriptor.
 fn notifying_read(fd: c_int) {
     let file = Box::leak(Box::new([0_u8; 16]));
-    // SAFETY: all zeroes are a block.
+    // SAFETY: all zeroes are a valid `aiocb`.
     let block: &'static mut libc::aiocb = Box::leak(Box::new(unsafe { mem::zeroed() }));
     block.aio_fildes = fd;
     block.aio_buf = file.as_mut_ptr().cast();
