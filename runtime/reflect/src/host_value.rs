@@ -13,8 +13,8 @@ use crate::value::LocalText;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no form in reflection",
     label = "reflection does not support this Rust type",
-    note = "supported types: numbers, `bool`, `String`, `Name`, `Obj<Class>`, enums of `#[uenum]`, structs of `#[ustruct]`, and `Vec`, `Option`, \
-            `HashSet` and `HashMap` of these"
+    note = "supported types: numbers, `bool`, `String`, `Name`, `Obj<Class>`, enums of `#[uenum]`, structs of `#[ustruct]`, and `Vec`, \
+            `Option`, `HashSet` and `HashMap` of these"
 )]
 pub trait HostValue: Sized + 'static {
     /// Type of the value in frames and in property memory.

@@ -28,8 +28,8 @@ use crate::value::Value;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the type of a native property, parameter or result",
     label = "reflection does not support this Rust type",
-    note = "supported types: numbers, `bool`, `String`, `Name`, `Obj<Class>`, enums of `#[uenum]`, structs of `#[ustruct]`, and `Vec`, `Option`, \
-            `HashSet` and `HashMap` of these; declare other types with `NativeClass`"
+    note = "supported types: numbers, `bool`, `String`, `Name`, `Obj<Class>`, enums of `#[uenum]`, structs of `#[ustruct]`, and `Vec`, \
+            `Option`, `HashSet` and `HashMap` of these; declare other types with `NativeClass`"
 )]
 pub trait NativeValue: HostValue {
     /// Type of the default value in the declaration.

@@ -146,7 +146,8 @@ impl Host {
     fn call(&self, location: &RawLocation, slots: &mut [Slot]) -> Result<(), FailureKind> {
         let mut buffer = ZCallBuffer { slots: slots.as_mut_ptr(), len: slots.len() };
         let mut failure = Failure::none();
-        // SAFETY: this host created the host context, the location refers to an existing value of the module, and the slots outlive the call.
+        // SAFETY: this host created the host context, the location refers to an existing value of the module, and the slots outlive the
+        // call.
         let status =
             unsafe { values().delegate_call()(self.host_context.to_ref(), location, &mut buffer, &mut failure) };
         if status == ZCallStatus::SUCCESS { Ok(()) } else { Err(failure.kind) }

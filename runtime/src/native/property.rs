@@ -12,8 +12,8 @@ use crate::object::native_value::NativeValue;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a type of native properties",
     label = "reflection does not support this Rust type",
-    note = "supported types: numbers, `bool`, `String`, `Name`, `Obj<Class>`, enums of `#[uenum]`, structs of `#[ustruct]`, `Vec`, `Option`, \
-            `HashSet` and `HashMap` of these, delegates, and aliases of `#[udelegate]`; declare other types with `NativeClass`"
+    note = "supported types: numbers, `bool`, `String`, `Name`, `Obj<Class>`, enums of `#[uenum]`, structs of `#[ustruct]`, `Vec`, \
+            `Option`, `HashSet` and `HashMap` of these, delegates, and aliases of `#[udelegate]`; declare other types with `NativeClass`"
 )]
 pub trait NativeProperty: Sized + 'static {
     /// Return type of the property accessor. Values of this type are valid only in the running call.

@@ -1,5 +1,5 @@
-//! Starts operations of POSIX that cause signals or callbacks. The feature selects the operation, and selects whether the operation is ended
-//! or left running. The rows share one file, since they differ in a few calls. Late signals and callbacks occur while the neighbor is
+//! Starts operations of POSIX that cause signals or callbacks. The feature selects the operation, and selects whether the operation is
+//! ended or left running. The rows share one file, since they differ in a few calls. Late signals and callbacks occur while the neighbor is
 //! loaded, or when the next generation triggers them. At this time their handlers and functions are unmapped.
 #![expect(unsafe_code, reason = "calls C functions, as crates do that wrap them")]
 #![allow(dead_code, reason = "each row uses its own part")]
