@@ -10,7 +10,7 @@
 //! and the file is rejected.
 
 use std::fs::OpenOptions;
-use std::io::{self, Read as _, Seek as _, SeekFrom, Write};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::Path;
 
 use xxhash_rust::xxh3::xxh3_128;
@@ -51,8 +51,7 @@ pub fn seal_file(path: &Path) -> io::Result<()> {
     match split(&bytes) {
         Seal::Fits(_) => Ok(()),
         Seal::Broken => Err(broken()),
-        // Uses a single write, so a concurrent reader finds no seal or a partial seal. Files with a partial seal are rejected.
-        Seal::None(all) => OpenOptions::new().append(true).open(path)?.write_all(&seal_of(all)),
+        Seal::None(all) => write_trailer(path, all.len(), &seal_of(all)),
     }
 }
 
@@ -85,10 +84,16 @@ pub fn sign_file(path: &Path, key: &SecretKey) -> io::Result<()> {
     whole.extend(key.sign(content).to_bytes());
     whole.extend(SIGNED);
     whole.extend(seal_of(&whole));
-    // Writes signature and seal in a single write, as [`seal_file`] does. During the write, the seal does not match the content.
+    write_trailer(path, content.len(), &whole[content.len()..])
+}
+
+/// Writes a trailer at a fixed offset. Two builds that seal a file at the same time therefore write identical bytes. Uses a single write. A
+/// concurrent reader thus finds no trailer or a partial trailer. Files with a partial trailer are rejected.
+fn write_trailer(path: &Path, content: usize, trailer: &[u8]) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).open(path)?;
-    file.seek(SeekFrom::Start(content.len() as u64))?;
-    file.write_all(&whole[content.len()..])
+    file.seek(SeekFrom::Start(content as u64))?;
+    // Removes a partial trailer after an error such as a full disk, because a later seal would cover this part as content.
+    file.write_all(trailer).inspect_err(|_| drop(file.set_len(content as u64)))
 }
 
 fn read(path: &Path) -> io::Result<Vec<u8>> {
@@ -142,7 +147,8 @@ pub(crate) fn split(bytes: &[u8]) -> Seal<'_> {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
+    use std::sync::Barrier;
+    use std::{fs, thread};
 
     use super::{Seal, Sealed, seal_file, sign_file, split};
     use crate::signature::{SecretKey, SignatureFound, check};
@@ -169,6 +175,27 @@ mod tests {
         let error = seal_file(&path).expect_err("it is damaged");
         assert!(error.to_string().contains("its seal does not match its content"), "{error}");
         assert_eq!(fs::read(&path).expect("still there"), damaged);
+    }
+
+    #[test]
+    fn two_builds_may_seal_a_file_at_the_same_time() {
+        let dir = tempfile::tempdir().expect("a place for the file");
+        let path = dir.path().join("file");
+        for _ in 0..200 {
+            fs::write(&path, vec![7_u8; 100_000]).expect("the file");
+            let both = Barrier::new(2);
+            let seal = || {
+                both.wait();
+                seal_file(&path)
+            };
+            thread::scope(|scope| {
+                let other = scope.spawn(seal);
+                seal().expect("the seal");
+                other.join().expect("no panic").expect("the same seal");
+            });
+            let sealed = fs::read(&path).expect("the sealed file");
+            assert!(matches!(split(&sealed), Seal::Fits(Sealed { content, .. }) if content.len() == 100_000));
+        }
     }
 
     #[test]
