@@ -45,7 +45,7 @@ pub(crate) fn reported_into() -> Option<&'static Path> {
 /// Records a folder of private copies, because a crashing host cannot remove the folder itself. If crashes are not reported, this function
 /// returns after one check.
 pub fn stage(folder: &Path) {
-    note(|log| Some(log.stage(folder)));
+    note(|log| Some(log.stage(folder, Path::exists)));
 }
 
 /// Records the module of a copy. Called before the copy is mapped, because the initializers of the copy may crash.
@@ -77,9 +77,8 @@ fn note(line: impl FnOnce(&mut ImageLog) -> Option<String>) {
     // contain fewer names.
     let _written = file.write_all(line.as_bytes());
     if log.is_long() {
-        let whole = log.whole(Path::exists);
         // If the replacement fails, the old file stays in use, because it has the same content.
-        if let Ok(new_file) = replace_file(&notes.folder, &whole) {
+        if let Ok(new_file) = replace_file(&notes.folder, &log.whole()) {
             *file = new_file;
         }
     }

@@ -42,8 +42,9 @@ pub(super) struct ImageLog {
 }
 
 impl ImageLog {
-    /// Adds a folder of copies. Returns the line to write to the file.
-    pub(super) fn stage(&mut self, folder: &Path) -> String {
+    /// Adds a folder of copies, and drops the folders for which `is_there` returns `false`. Returns the line to write to the file.
+    pub(super) fn stage(&mut self, folder: &Path, is_there: impl Fn(&Path) -> bool) -> String {
+        self.stages.retain(|known| is_there(known));
         self.stages.push(folder.to_owned());
         self.line(stage_line(folder))
     }
@@ -86,9 +87,8 @@ impl ImageLog {
         self.written > SLACK && self.written > 2 * needed + SLACK
     }
 
-    /// Returns the complete content of the file. Drops folders for which `is_there` returns `false`.
-    pub(super) fn whole(&mut self, is_there: impl Fn(&Path) -> bool) -> String {
-        self.stages.retain(|folder| is_there(folder));
+    /// Returns the complete content of the file.
+    pub(super) fn whole(&mut self) -> String {
         let mut content = format!("forgotten {} .\n", self.forgotten);
         content.extend(self.stages.iter().map(|folder| stage_line(folder)));
         // Lists the unmapped images first, because the current images were mapped later.
@@ -139,7 +139,7 @@ mod tests {
     fn each_note_is_a_single_line_for_any_names() {
         let mut log = ImageLog::default();
         let unusual = Path::new("/tmp/a b\n\\c");
-        assert_eq!(log.stage(unusual), "stage /tmp/a\\20b\\0a\\5cc .\n");
+        assert_eq!(log.stage(unusual, |_| true), "stage /tmp/a\\20b\\0a\\5cc .\n");
         assert_eq!(log.module(3, "cube gone 1", unusual), "module 3 cube\\20gone\\201 /tmp/a\\20b\\0a\\5cc .\n");
         let ranges = [0x7000..0x8000, 0x9000..0xa001];
         assert_eq!(log.mapped(Path::new("/x"), &ranges), "mapped /x 7000-8000 9000-a001 .\n");
@@ -153,9 +153,7 @@ mod tests {
     fn the_file_remains_short_over_a_hundred_thousand_reloads() {
         let mut log = ImageLog::default();
         let pinned = Path::new("/tmp/s/stays.so");
-        let mut file =
-            [log.stage(Path::new("/tmp/s")), log.stage(Path::new("/tmp/old")), log.module(1, "stays", pinned)];
-        let mut file = file.each_mut().map(std::mem::take).concat();
+        let mut file = log.stage(Path::new("/tmp/s"), |_| true) + &log.module(1, "stays", pinned);
         let mut longest = 0;
         let mut rewritten = 0;
         for reload in 0..100_000 {
@@ -166,17 +164,14 @@ mod tests {
             }
             if log.is_long() {
                 rewritten += 1;
-                file = log.whole(|folder| folder != Path::new("/tmp/old"));
+                file = log.whole();
             }
             longest = longest.max(file.lines().count());
         }
         assert!(longest <= 2 * (3 * MOST_GONE + 4) + SLACK + 4, "{longest} lines");
         assert!(rewritten < 1_000, "rewritten {rewritten} times: that costs more than it saves");
-        let whole = log.whole(|folder| folder != Path::new("/tmp/old"));
-        assert!(
-            whole.contains("stage /tmp/s .\n") && !whole.contains("/tmp/old"),
-            "folders that are gone are left out"
-        );
+        let whole = log.whole();
+        assert!(whole.contains("stage /tmp/s .\n"));
         assert!(whole.contains("module 1 stays /tmp/s/stays.so .\n"), "what is mapped is never forgotten");
         assert!(whole.contains(&format!("forgotten {} .\n", 99_999 - MOST_GONE)));
         assert!(
@@ -187,13 +182,29 @@ mod tests {
     }
 
     #[test]
+    fn removed_folders_do_not_lengthen_the_file() {
+        let mut log = ImageLog::default();
+        let (mut lines, mut longest) = (0, 0);
+        for number in 0..10_000 {
+            let line = log.stage(Path::new(&format!("/tmp/{number}")), |folder| folder == Path::new("/tmp/0"));
+            lines += line.lines().count();
+            if log.is_long() {
+                lines = log.whole().lines().count();
+            }
+            longest = longest.max(lines);
+        }
+        assert!(longest <= SLACK + 8, "{longest} lines");
+        assert_eq!(log.whole(), "forgotten 0 .\nstage /tmp/0 .\nstage /tmp/9999 .\n");
+    }
+
+    #[test]
     fn unloaded_images_are_listed_before_loaded_ones() {
         let mut log = ImageLog::default();
         for number in [1, 2] {
             log.module(number, "cube", &copy(number as usize));
         }
         assert!(log.gone(&copy(2), Duration::ZERO).is_some());
-        let whole = log.whole(|_| true);
+        let whole = log.whole();
         let at = |line: &str| whole.find(line).expect("it is listed");
         assert!(at("gone 0 /tmp/s/cube.2.so .") < at("module 1 cube"), "{whole}");
     }
