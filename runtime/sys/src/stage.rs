@@ -224,7 +224,7 @@ impl StagedFile {
         let failed = |path: &Path, source| StageError { library: library.to_owned(), path: path.to_owned(), source };
         self.patches = patches.map_err(|source| failed(&self.path, source))?;
         if let Some(bytes) = symbols {
-            let path = PathBuf::from(format!("{}.debug", self.path.display()));
+            let path = self.path.with_added_extension("debug");
             self.symbols = Some(path.clone());
             // Does not flush the file to the disk, because copies need not survive a power failure.
             let written = create_private(&path).and_then(|mut file| file.write_all(bytes));

@@ -3,9 +3,11 @@
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![expect(unsafe_code, reason = "mapping a library runs its code")]
 
-use std::fs;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::{env, fs};
 
 use alcedo_sys::{Image, ImageFile, StageDir, Unmapped};
 use tempfile::TempDir;
@@ -82,6 +84,17 @@ fn symbol_bytes_exist_next_to_the_copy_during_its_lifetime() {
     assert!(paths.iter().zip(&both).all(|(path, staged)| path.parent() == staged.path().parent()));
     drop(both);
     assert!(!paths[0].exists() && !paths[1].exists());
+}
+
+#[test]
+fn the_temporary_folder_may_have_a_name_that_is_not_unicode() {
+    let dir = TempDir::new().expect("a temporary directory");
+    let folder = dir.path().join(OsStr::from_bytes(b"\xff"));
+    fs::create_dir(&folder).expect("the test directory is writable");
+    let mut child = Command::new(env::current_exe().expect("this program"));
+    child.args(["--exact", "staging::symbol_bytes_exist_next_to_the_copy_during_its_lifetime"]).env("TMPDIR", &folder);
+    let output = child.output().expect("this program runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
 }
 
 #[test]
