@@ -224,6 +224,13 @@ fn search_memory(going: &Going<'_>) -> (SearchResult, HashSet<usize>) {
     (result, kept)
 }
 
+/// Checks if a word may be an address in a program.
+fn is_address(word: usize) -> bool {
+    /// Number of bits of the highest address. Addresses on x86-64 have 47 bits, and addresses on aarch64 have 48 bits.
+    const BITS: u32 = 48;
+    word >= PAGE && word >> BITS == 0
+}
+
 fn pages(range: &Range<usize>) -> Range<usize> {
     range.start - range.start % PAGE..range.end.next_multiple_of(PAGE)
 }
@@ -284,8 +291,9 @@ impl Walk<'_> {
     }
 
     fn word(&mut self, word: usize, chain: Chain) {
-        // Skips small numbers and strings, the most frequent words.
-        if word < PAGE || word >> 47 != 0 && self.targets.guard.is_none() {
+        // Skips small numbers and strings, the most frequent words. A mangled function address may be any other number.
+        let is_plain = is_address(word);
+        if !is_plain && (word < PAGE || self.targets.guard.is_none()) {
             return;
         }
         if let Some(target) = self.targets.hit(word) {
@@ -305,7 +313,7 @@ impl Walk<'_> {
                 self.hits.push((chain, target));
             }
         } else if chain.reach.to_image > 0
-            && word >> 47 == 0
+            && is_plain
             && !self.seen.contains(&word)
             && let Some((block, len, reach)) = self.block_of(word, chain.reach)
             && !self.seen.contains(&block)
@@ -442,7 +450,14 @@ fn begin(image: &[Range<usize>]) -> usize {
 mod tests {
     use std::collections::HashSet;
 
-    use super::{Chain, Reach, next_word};
+    use super::{Chain, Reach, is_address, next_word};
+
+    #[test]
+    fn addresses_of_every_machine_are_followed() {
+        // Libraries on x86-64, libraries and the heap on aarch64.
+        assert!([0x7fff_f7d8_1000, 0xffff_8f5c_0000, 0xaaaa_d0e0_0000].into_iter().all(is_address));
+        assert!(![0, 8, usize::from_ne_bytes(*b"libssl.s"), usize::MAX].into_iter().any(is_address));
+    }
 
     #[test]
     fn only_records_of_the_c_library_have_a_stale_word_after_the_address_of_a_request() {
