@@ -18,8 +18,8 @@ use super::c::peek::PAGE;
 use super::lock;
 use super::proc::Maps;
 
-/// Distance from the mappings of the process down to the first image. The system assigns addresses top-down, so new mappings stay above the
-/// images.
+/// Distance from the mappings of the process down to the first image, in a large address space. The system assigns addresses top-down, so
+/// new mappings stay above the images.
 const DISTANCE: usize = 1 << 40;
 
 /// Minimum width of a gap between two areas. Allocators and sanitizers have their own, distant areas.
@@ -121,7 +121,9 @@ fn search(mapped: &[Range<usize>], anchor: usize, next: usize) -> (usize, Vec<Ra
     let below = |end: usize| mapped.iter().rev().find(|range| range.end <= end).map_or(0, |range| range.end);
     // The area starts at `next` while other threads have reserved the gaps above it.
     let has_room = next != 0 && next <= first.start && next - below(next) >= WIDEST;
-    let end = if has_room { next } else { first.start.saturating_sub(DISTANCE) };
+    // A whole number of `WIDEST` keeps the alignment of a mapping, for every page size.
+    let distance = DISTANCE.min(first.start / 2 / WIDEST * WIDEST);
+    let end = if has_room { next } else { first.start - distance };
     let within = || mapped.iter().filter(|range| range.end > end && range.end <= last.end);
     let ends = std::iter::once(end).chain(within().map(|range| range.end));
     let gaps = ends.zip(within().map(|range| range.start)).map(|(end, start)| end..start);
@@ -176,6 +178,13 @@ mod tests {
         let mapped = [BASE - DISTANCE - 2 * WIDEST..BASE - DISTANCE - 2 * WIDEST + PAGE, pages(100..110)];
         let (end, _) = search(&mapped, BASE + 100 * PAGE, BASE - DISTANCE - WIDEST - WIDEST / 2);
         assert_eq!(end, BASE + 100 * PAGE - DISTANCE);
+    }
+
+    #[test]
+    fn the_first_room_is_in_the_middle_of_a_small_address_space() {
+        let (top, middle) = (0x7f_8000_1000, 0x43_8000_1000);
+        let (libraries, gap) = (top..top + 4 * PAGE, middle..top);
+        assert_eq!(search(std::slice::from_ref(&libraries), top, 0), (middle, vec![gap]));
     }
 
     #[test]
