@@ -117,6 +117,7 @@ pub(super) fn inspect(thread: &Thread, codes: &[&[Range<usize>]]) -> Inspection 
     let Some((stack, next)) = parse_syscall(&before) else { return unknown() };
     let mut found = vec![Position::Outside; codes.len()];
     let mut see = |word: usize| {
+        let word = if cfg!(target_arch = "aarch64") { without_signature(word, stack | next) } else { word };
         for (found, code) in found.iter_mut().zip(codes) {
             // If a call is the last instruction of the code, its return address equals the end of the range.
             if code.iter().any(|range| range.contains(&word) || range.end == word) {
@@ -131,6 +132,12 @@ pub(super) fn inspect(thread: &Thread, codes: &[&[Range<usize>]]) -> Inspection 
     // arguments or the stack pointer differ.
     let same = fs::read_to_string(&path).is_ok_and(|after| after == before);
     if same { Inspection { positions: found, start } } else { unknown() }
+}
+
+/// Removes the signature from a return address. On aarch64, C libraries sign the return addresses on their stack in the bits above the
+/// highest address of a program. `high` has as many bits as this address.
+fn without_signature(word: usize, high: usize) -> usize {
+    word & (usize::MAX >> high.leading_zeros())
 }
 
 /// Parses the stack pointer and the next instruction of a waiting thread from its file `syscall`.
@@ -200,7 +207,7 @@ mod tests {
     use std::sync::mpsc::channel;
     use std::thread;
 
-    use super::{Position, Ticks, inspect, others, parse_stat, parse_syscall};
+    use super::{Position, Ticks, inspect, others, parse_stat, parse_syscall, without_signature};
     use crate::imp::linux::ranges_around;
 
     #[test]
@@ -218,6 +225,16 @@ mod tests {
         assert_eq!(parse_syscall("-1 0x7ff0 0x55\n"), Some((0x7ff0, 0x55)));
         assert_eq!(parse_syscall("-1 0x0 0x0\n"), None);
         assert_eq!(parse_syscall(""), None);
+    }
+
+    #[test]
+    fn a_signed_return_address_is_compared_without_its_signature() {
+        // Address spaces of 48 and of 39 bits.
+        for (address, high) in [(0xffff_8f5c_1234, 0xffff_f000_0000), (0x43_8000_1234, 0x7f_ff00_0000)] {
+            assert_eq!(without_signature(address, high), address);
+            assert_eq!(without_signature(address | 0x2a35 << 49, high), address);
+        }
+        assert_eq!(without_signature(0x43_8000_1234 | 0x2a35 << 39, 0x7f_ff00_0000), 0x43_8000_1234);
     }
 
     #[test]
