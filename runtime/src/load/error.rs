@@ -15,7 +15,6 @@ use crate::load::order::OrderError;
 use crate::load::paths::not_absolute;
 use crate::load::tables::TableError;
 use crate::object::construction::ConstructionFailed;
-use crate::unload::policy::UnloadPolicy;
 
 use canary::CanaryStep;
 use context::ContextError;
@@ -435,14 +434,6 @@ pub(crate) fn caught<T>(steps: impl FnOnce() -> Result<T, LoadError>) -> Result<
 }
 
 impl LoadError {
-    /// Returns an error if these parked images exceed the budget of the policy.
-    pub(crate) fn check_budget(policy: &UnloadPolicy, parked: &[String]) -> Result<(), Self> {
-        match policy.is_spent(parked.len()) {
-            true => Err(Self::ParkedBudget { budget: policy.parked_budget, parked: parked.to_vec() }),
-            false => Ok(()),
-        }
-    }
-
     /// Checks if the error reports a missing package, class, struct or member on which a module depends.
     pub(crate) fn lacks_type(&self) -> bool {
         use crate::object::refusal::DeclareError::{UnknownBase, UnknownPackage, UnknownType};

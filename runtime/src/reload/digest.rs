@@ -278,7 +278,7 @@ fn modules(loads: &Loads) -> Vec<String> {
             )
         }));
     }
-    lines.extend(loads.unloads.parked.borrow().iter().cloned());
+    lines.extend(loads.registry.masters.unloads().iter().flat_map(|(_, ticket)| ticket.parked_lines()));
     lines
 }
 

@@ -48,7 +48,7 @@ pub(crate) fn reload(
 ) -> Result<(ReloadReport, Option<Instant>), LoadError> {
     let old = loads.master().ok_or(LoadError::NoMaster)?;
     if budget == BudgetUse::Limited {
-        loads.check_budget()?;
+        loads.registry.check_budget()?;
     }
     let generation = loads.next_generation();
     let report = ReloadReport::begin(old.generation.0, &old.modules);

@@ -263,19 +263,17 @@ impl Runtime {
         };
         inner.core.world.objects.free_graveyard();
         let mut leases = inner.end_unloads();
-        let slims = inner.loads.registry.close(inner.loads.policy().shutdown);
-        leases.extend(slims.blockers);
+        let ended = inner.loads.registry.close(inner.loads.policy().shutdown);
+        leases.extend(ended.blockers);
         // Waits for plugin parts of objects that a collection destroyed earlier. The unload of the Master has already waited for the plugin
         // parts of the Master's generation.
         let drained = inner.drain(inner.loads.policy().shutdown);
-        let (masters, problems) = match unloaded {
-            Ok(ticket) => {
-                let problems = ticket.map(|ticket| ticket.report().problems).unwrap_or_default();
-                (inner.loads.unloads.parked.borrow().clone(), problems)
-            }
-            Err(error) => (vec![error.to_string()], Vec::new()),
+        let (refused, ticket) = match unloaded {
+            Ok(ticket) => (None, ticket),
+            Err(error) => (Some(error.to_string()), None),
         };
-        let left: Vec<String> = masters.into_iter().chain(slims.left).collect();
+        let problems = ticket.map(|ticket| ticket.report().problems).unwrap_or_default();
+        let left: Vec<String> = refused.into_iter().chain(ended.left).collect();
         let report = self.conjugates().owned_values();
         let owned_values =
             inner.core.owned_values.left().into_iter().chain(report.undropped).chain(report.live).collect();

@@ -104,7 +104,7 @@ impl Runtime {
 
     /// Returns to the last healthy libraries by a reload, even if more images are parked than the host allows.
     pub(super) fn reload_back(&self, libraries: (&[PathBuf], &[PathBuf])) -> Result<ReloadReport, Error> {
-        let over_budget = self.inner.loads.check_budget().err();
+        let over_budget = self.inner.loads.registry.check_budget().err();
         let mut report = self.reload_within(libraries, ReloadScope::Changed, (1, BudgetUse::Exempt))?;
         let warning =
             |error: LoadError| format!("`parked_budget` does not limit the return to a healthy library: {error}");

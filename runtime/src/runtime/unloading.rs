@@ -206,8 +206,7 @@ impl Unloads<'_> {
 
     /// Returns the parked images, each with the reason.
     pub fn parked(&self) -> Vec<String> {
-        let slims = self.0.inner.loads.registry.parked();
-        self.0.inner.loads.unloads.parked.borrow().iter().cloned().chain(slims).collect()
+        self.0.inner.loads.registry.parked()
     }
 }
 

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use alcedo_runtime::{
-    Blocker, BlockerReport, ContextError, ContextEventKind, ContextState, FoundModule, LeaseKind, LoadContext,
+    Blocker, BlockerReport, ContextError, ContextEventKind, ContextState, Error, FoundModule, LeaseKind, LoadContext,
     LoadError, Runtime, UnloadTicket, Value, process,
 };
 
@@ -347,6 +347,9 @@ fn a_parked_image_of_a_failed_load_is_listed_and_counted() {
     assert!(parked.len() == 1 && parked[0].starts_with("reports of Slim \"refuses\" stays mapped"), "{parked:?}");
     let refused = slim.load_path(reports(1));
     assert!(matches!(refused, Err(ContextError::Load(LoadError::ParkedBudget { budget: 0, .. }))), "{refused:?}");
+    let refused = runtime.create_master(&[reports(1)]);
+    let refused = refused.expect_err("all contexts share one budget");
+    assert!(matches!(refused, Error::Load(LoadError::ParkedBudget { budget: 0, .. })), "{refused}");
     assert_eq!(runtime.shutdown().left, parked);
 }
 

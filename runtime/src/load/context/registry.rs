@@ -86,7 +86,7 @@ pub(crate) struct ContextRegistry {
     slims: Mutex<Slims>,
     pub(crate) masters: Masters,
     retained: Mutex<Vec<RetainedNative>>,
-    /// Descriptions of the parked images.
+    /// Descriptions of the parked images of all contexts, including the Master.
     parked: Mutex<Vec<String>>,
     /// Unloads of the modules of failed loads. See [`Self::failed_loads`].
     failed_loads: Mutex<Vec<(ContextId, UnloadTicket)>>,
@@ -307,19 +307,23 @@ impl ContextRegistry {
         }
     }
 
-    /// Returns the parked images of these contexts. Each entry contains the reason.
+    /// Returns the parked images of all contexts, including the Master. Each entry contains the reason.
     pub(crate) fn parked(&self) -> Vec<String> {
         lock(&self.parked).clone()
     }
 
     /// Adds descriptions of parked images.
-    pub(super) fn note_parked(&self, parked: &[String]) {
+    pub(crate) fn note_parked(&self, parked: &[String]) {
         lock(&self.parked).extend_from_slice(parked);
     }
 
     /// Returns an error if the number of parked images exceeds the host's limit.
-    pub(super) fn check_budget(&self) -> Result<(), LoadError> {
-        LoadError::check_budget(&self.settings.unloads, &self.parked())
+    pub(crate) fn check_budget(&self) -> Result<(), LoadError> {
+        let (policy, parked) = (&self.settings.unloads, self.parked());
+        match policy.is_spent(parked.len()) {
+            true => Err(LoadError::ParkedBudget { budget: policy.parked_budget, parked }),
+            false => Ok(()),
+        }
     }
 
     pub(super) fn ended(&self, generation: &Arc<FreeGeneration>, parked: Vec<String>) {

@@ -197,7 +197,7 @@ fn tend(core: &Core, loads: &Loads, unload: &OneUnload) -> bool {
             let lines = ticket.parked_lines();
             log!(WARN, %generation, "{}", ticket.report());
             unheard::print(&ticket.report());
-            loads.unloads.parked.borrow_mut().extend(lines.iter().cloned());
+            loads.registry.note_parked(&lines);
             raise(loads, unload, ContextEventKind::Parked(lines));
         }
         ContextState::Blocked if !unload.logged_blocked.get() => {

@@ -24,7 +24,7 @@ pub(crate) fn create(core: &Rc<Core>, loads: &Loads, paths: &[PathBuf]) -> Resul
     if let Some(master) = loads.master() {
         return Err(LoadError::MasterAlive { generation: master.generation.0 });
     }
-    loads.check_budget()?;
+    loads.registry.check_budget()?;
     let generation = loads.next_generation();
     let starting = loads.mark_starting(core);
     let brought_up = bring_up(core, loads, paths, generation, None).inspect_err(|_| loads.give_back(generation))?;

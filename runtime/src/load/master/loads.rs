@@ -19,7 +19,6 @@ use crate::load::context::event::{ContextEvent, ContextEventKind, notify};
 use crate::load::context::info::ModuleSummary;
 use crate::load::context::registry::{ContextRegistry, LoadSettings};
 use crate::load::context_id::ContextId;
-use crate::load::error::LoadError;
 use crate::load::master::unloads::Unloads;
 use crate::load::module::master::MasterModule;
 use crate::load::park_reason::ReportedWarnings;
@@ -212,11 +211,6 @@ impl Loads {
         module
     }
 
-    /// Returns an error if the number of parked images exceeds the host's limit.
-    pub(crate) fn check_budget(&self) -> Result<(), LoadError> {
-        LoadError::check_budget(self.policy(), &self.unloads.parked.borrow())
-    }
-
     pub(crate) fn policy(&self) -> &UnloadPolicy {
         &self.registry.settings.unloads
     }
@@ -225,7 +219,7 @@ impl Loads {
 impl Drop for Loads {
     fn drop(&mut self) {
         // Leaks the host context if an image is parked or unloading. Threads of a mapped image may log through the host context.
-        if !self.unloads.parked.borrow().is_empty() || self.unloads.is_busy() {
+        if !self.registry.masters.unloads().is_empty() {
             std::mem::forget(self.host_context.take());
         }
     }

@@ -1,4 +1,4 @@
-//! Unloads of the Master's generations. Contains the unloads in progress, the unloading callbacks, and the parked images.
+//! Unloads of the Master's generations. Contains the unloads in progress and the unloading callbacks.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -45,8 +45,6 @@ pub(crate) struct OneUnload {
 pub(crate) struct Unloads {
     pub in_progress: RefCell<Vec<Rc<OneUnload>>>,
     pub callbacks: Callbacks<UnloadingCallback>,
-    /// Descriptions of the parked images.
-    pub parked: RefCell<Vec<String>>,
 }
 
 impl Unloads {
