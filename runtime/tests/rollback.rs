@@ -348,6 +348,21 @@ fn a_failed_create_leaves_no_trace_of_its_modules() {
     }
 }
 
+/// Uses a plugin that bypasses the hooks, whose image stays mapped.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+#[test]
+fn the_image_that_a_failed_create_leaves_is_listed() {
+    let host = support::builder().build().expect("a host");
+    let armed = faults::arm(Fault { step: ReloadStep::Attach, nth: 0, kind: FaultKind::Error });
+    let error = host.create_master(&[support::plugin("leftovers", &["bypass"])]).expect_err("it fails").to_string();
+    assert!(armed.has_fired(), "{error}");
+    drop(armed);
+    host.unloads().wait(std::time::Duration::from_secs(60)).expect("a safe point");
+    let parked = host.unloads().parked();
+    assert!(parked.len() == 1 && parked[0].contains("sigset"), "{parked:?}");
+    assert_eq!(host.shutdown().left, parked);
+}
+
 #[test]
 fn code_of_new_modules_cannot_write_to_existing_objects() {
     let record = support::record("meddling");

@@ -1,7 +1,6 @@
 //! Opens a module. Copies the file, checks the copy, maps the copy, checks the layout, and attaches the module. Each check runs as early as
 //! possible. Before the mapping, no code of the file runs.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::str::FromStr;
@@ -204,15 +203,16 @@ impl Ready {
     }
 }
 
-/// Maps a staged library, checks the root module and attaches the module. Returns an error if the dynamic linker, the layout check or the
-/// attachment fails. After an error, the image is unmapped.
+/// Maps a staged library, checks the root module and attaches the module. Appends the module to `opened` before the attachment can fail.
+/// Returns an error if the dynamic linker, the layout check or the attachment fails. After an error, the caller unloads `opened`.
 pub(crate) fn open(
     core: &Core,
     (host_context, tables): (&HostContext, &HostTables),
     staged: Ready,
     id: ModuleId,
     generation: Generation,
-) -> Result<Rc<MasterModule>, LoadError> {
+    opened: &mut Vec<Rc<MasterModule>>,
+) -> Result<(), LoadError> {
     #[cfg_attr(
         not(feature = "script"),
         expect(clippy::infallible_destructuring_match, reason = "packages of scripts are the other case")
@@ -220,10 +220,16 @@ pub(crate) fn open(
     let staged = match staged {
         Ready::Library(staged) => staged,
         #[cfg(feature = "script")]
-        Ready::Scripts(info, package) => return Ok(scripts::open(core, info, package, id, generation)),
+        Ready::Scripts(info, package) => {
+            opened.push(scripts::open(core, info, package, id, generation));
+            return Ok(());
+        }
     };
     crash::module(generation.0, &staged.info.name, staged.path());
-    let (info, library) = staged.map()?;
+    let (info, library) = staged.map().inspect_err(|_| {
+        core.end_names(id);
+        core.value_types.end_module(id);
+    })?;
     let tag = ModuleTag { id, name: info.name.as_str().into(), generation };
     core.logs.introduce(&tag);
     core.world.slices.introduce(id.0, &tag.name);
@@ -235,16 +241,11 @@ pub(crate) fn open(
         context: host_context.lasting(core, id, generation),
     };
     let whole = |module| admitted(core, module, tag);
-    let undo = |module: &Rc<MasterModule>| {
-        core.tasks.end_module(&core.world, &core.red, id);
-        core.owned_values.end_modules(&BTreeSet::from([id]));
-        core.owned_values.forget(&[id]);
-        core.world.slices.forget(id.0);
-        core.logs.forget(module.gate().tag());
-    };
     let ready = |module: &Rc<MasterModule>| {
         faults::at(ReloadStep::Attach)?;
         Ok(tables.check(module.name(), module.described().tables)?)
     };
-    library.attach(codeless, whole, |module| module, ready, undo)
+    let (module, attached) = library.attach(codeless, whole, |module| module, ready);
+    opened.push(module);
+    attached
 }

@@ -65,9 +65,15 @@ pub(super) struct ModuleHost<'a> {
 }
 
 impl FreeModule {
-    /// Maps a staged library, checks the root module and attaches the module, on this thread. Returns an error if the dynamic linker
-    /// rejects the library, if the layout differs, or if the attachment fails. After an error, the image is unmapped.
-    pub(super) fn open(staged: Staged, needs: Vec<Need>, host: ModuleHost<'_>) -> Result<Arc<Self>, LoadError> {
+    /// Maps a staged library, checks the root module and attaches the module, on this thread. Appends the module to `opened` before the
+    /// attachment can fail. Returns an error if the dynamic linker rejects the library, if the layout differs, or if the attachment fails.
+    /// After an error, the caller unloads `opened`.
+    pub(super) fn open(
+        staged: Staged,
+        needs: Vec<Need>,
+        host: ModuleHost<'_>,
+        opened: &mut Vec<Arc<Self>>,
+    ) -> Result<Arc<Self>, LoadError> {
         let generation = Generation(host.context.generation);
         crash::module(generation.0, &staged.info.name, staged.path());
         let (info, library) = staged.map()?;
@@ -88,12 +94,22 @@ impl FreeModule {
             strings::check(core.name(), core.described())?;
             Ok(host.tables.check(core.name(), core.described().tables)?)
         };
-        let core = library.attach(codeless, whole, |core| core, ready, |core| host.logs.forget(core.tag()))?;
-        Ok(Self::new(core, host.context))
+        let (core, attached) = library.attach(codeless, whole, |core| core, ready);
+        let module = match &attached {
+            Ok(()) => Self::new(core, host.context),
+            // Omits the exports, because `ready` may not have checked their strings.
+            Err(_) => Self::offering(core, host.context, Vec::new()),
+        };
+        opened.push(Arc::clone(&module));
+        attached.map(|()| module)
     }
 
     pub(super) fn new(core: Module, context: ContextId) -> Arc<Self> {
         let exports = core.described().exports.iter().map(|described| FreeExport::of(core.name(), described)).collect();
+        Self::offering(core, context, exports)
+    }
+
+    fn offering(core: Module, context: ContextId, exports: Vec<FreeExport>) -> Arc<Self> {
         let users = Leases::new(core.leases().owner());
         Arc::new(Self { core, context, exports, users })
     }

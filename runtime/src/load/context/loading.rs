@@ -323,11 +323,8 @@ fn bring_up(
     generation.expect_open("mapping a library")?;
     let mut opened: Vec<Arc<FreeModule>> = Vec::new();
     for staged in staged {
-        match open_one(registry, generation, staged, &present) {
-            Ok(module) => {
-                present.push(Arc::clone(&module));
-                opened.push(module);
-            }
+        match open_one(registry, generation, staged, &present, &mut opened) {
+            Ok(module) => present.push(module),
             Err(error) => {
                 registry.abandon(generation, &opened);
                 return Err(error);
@@ -386,6 +383,7 @@ fn open_one(
     generation: &Arc<FreeGeneration>,
     staged: Staged,
     present: &[Arc<FreeModule>],
+    opened: &mut Vec<Arc<FreeModule>>,
 ) -> Result<Arc<FreeModule>, ContextError> {
     let info = &staged.info;
     let (mut needs, mut needed) = (Vec::new(), Vec::new());
@@ -404,7 +402,7 @@ fn open_one(
         logs: &registry.logs,
         tables: &registry.tables,
     };
-    let module = FreeModule::open(staged, needs, host)?;
+    let module = FreeModule::open(staged, needs, host, opened)?;
     calls.set_caller(&module, needed);
     Ok(module)
 }

@@ -47,7 +47,7 @@ impl BroughtUp {
 }
 
 /// Reads, checks, copies and maps a set of libraries for `generation`, dependencies first. With `keep`, replaces only the changed modules
-/// of that Master, and their dependents. Returns the first error. After an error, all new modules are unmapped.
+/// of that Master, and their dependents. Returns the first error. After an error, all new modules are unloading.
 pub(crate) fn bring_up(
     core: &Rc<Core>,
     loads: &Loads,
@@ -92,16 +92,11 @@ pub(crate) fn bring_up(
     let mut new = Vec::new();
     for staged in staged {
         let id = loads.next_module(core);
-        match caught(|| open::open(core, (loads.host_context(), &loads.registry.tables), staged, id, generation)) {
-            Ok(module) => new.push(module),
-            Err(error) => {
-                core.end_names(id);
-                core.value_types.end_module(id);
-                let unload =
-                    GenerationUnload { cause: UnloadCause::NotStaged, generation, modules: &new, is_known: false };
-                let _ticket = generation::unload(core, loads, &unload, &mut |_| {});
-                return Err(error);
-            }
+        let host = (loads.host_context(), &loads.registry.tables);
+        if let Err(error) = caught(|| open::open(core, host, staged, id, generation, &mut new)) {
+            let unload = GenerationUnload { cause: UnloadCause::NotStaged, generation, modules: &new, is_known: false };
+            let _ticket = generation::unload(core, loads, &unload, &mut |_| {});
+            return Err(error);
         }
     }
     loads.show(generation, new.iter().chain(&kept));

@@ -78,10 +78,6 @@ pub(crate) trait ModuleCode: Send + Sync {
     /// the promise for this code.
     fn hand_over(&self, policy: &UnloadPolicy, unused: Unused<'_>) -> Option<Box<dyn CodeUnload>>;
 
-    /// Removes the code immediately. May be called only if the main of the module has not run, and the host has declared no types of the
-    /// module. `unused` must be the promise for this code.
-    fn discard(&self, unused: Unused<'_>);
-
     /// Leaks the code of a module that was dropped without an unload. Returns false if `hand_over` has already returned the unload.
     fn abandon(&self) -> bool;
 }

@@ -45,7 +45,7 @@ pub(crate) struct Staged {
 
 impl Staged {
     /// Maps the library and checks its root module. The initializers of the library run on this thread. If the dynamic linker
-    /// or the layout check fails, the image is unmapped.
+    /// or the layout check fails, the image is unmapped, unless the image must stay mapped.
     pub(crate) fn map(self) -> Result<(ModuleInfo, Mapped), LoadError> {
         let Self { info, file, ledger, static_tls } = self;
         // SAFETY: the manifest section of the file was read and admitted, so the file is a module. Its initializers are code of
@@ -65,8 +65,12 @@ impl Staged {
         match checked {
             Ok(root) => Ok((info, Mapped { image, root })),
             Err(error) => {
-                // SAFETY: no reference to the image is kept; the strings of the error are copies.
-                let _gone = unsafe { image.unmap() };
+                let _gone = match info.park_reason {
+                    // The hooks have not recorded all that the initializers have registered.
+                    Some(_) => image.park(),
+                    // SAFETY: no reference to the image is kept; the strings of the error are copies.
+                    None => unsafe { image.unmap() },
+                };
                 Err(error)
             }
         }
@@ -141,16 +145,14 @@ impl Mapped {
     }
 
     /// Adds this code to a module and attaches the code, on this thread. `whole` wraps the module in an `M` before any module code runs.
-    /// `of` returns the module in that `M`. `ready` is the last step that can fail. After an error, `undo` reverts `whole`, and the image
-    /// is unmapped.
+    /// `of` returns the module in that `M`. `ready` is the last step that can fail. After an error, the caller unloads the module.
     pub(crate) fn attach<M>(
         self,
         codeless: Codeless<'_>,
         whole: impl FnOnce(Module) -> M,
         of: fn(&M) -> &Module,
         ready: impl FnOnce(&M) -> Result<(), LoadError>,
-        undo: impl FnOnce(&M),
-    ) -> Result<M, LoadError> {
+    ) -> (M, Result<(), LoadError>) {
         let Codeless { info, tag, leases, logs, context } = codeless;
         let (context, kept) = context.into_parts();
         let (root, attached) = (self.root, Arc::new(OnceLock::new()));
@@ -166,16 +168,7 @@ impl Mapped {
             attached.get_or_init(|| entries);
             ready(&module)
         });
-        match done {
-            Ok(()) => Ok(module),
-            Err(error) => {
-                undo(&module);
-                let code = of(&module).code();
-                // SAFETY: the module never ran. It declared nothing, and no part of it is held.
-                code.discard(unsafe { Unused::of(code) });
-                Err(error)
-            }
-        }
+        (module, done)
     }
 }
 
@@ -322,9 +315,11 @@ impl ModuleCode for LibraryCode {
     }
 
     fn last(&self, has_started: bool) -> Result<(), CallError> {
+        // A module whose attachment failed has no entry points.
+        let Some(entries) = self.attached.get() else { return Ok(()) };
         match has_started {
-            true => self.entries()?.exit(),
-            false => self.entries()?.dispose(),
+            true => entries.exit(),
+            false => entries.dispose(),
         }
     }
 
@@ -356,21 +351,6 @@ impl ModuleCode for LibraryCode {
         let image = lock(&self.image).take()?;
         // SAFETY: the creator of `unused` promised that no part of this code is used after its unload has begun.
         Some(Box::new(unsafe { ImageUnload::new(image, self.facts.clone(), policy) }))
-    }
-
-    fn discard(&self, unused: Unused<'_>) {
-        assert!(unused.is_of(self), "the promise is for other code");
-        let Some(image) = lock(&self.image).take() else { return };
-        if let Some(ledger) = image.ledger() {
-            // Runs the destructors before the module is detached, because a destructor may log through the host.
-            ledger.run_thread_locals_here();
-        }
-        (self.facts.detach)();
-        let _gone = match self.facts.will_park {
-            Some(_) => image.park(),
-            // SAFETY: the creator of `unused` promised that no part of this code is used any more.
-            None => unsafe { image.unmap() },
-        };
     }
 
     fn abandon(&self) -> bool {

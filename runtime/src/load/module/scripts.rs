@@ -45,10 +45,6 @@ impl ModuleCode for ScriptCode {
         self.take().then(|| Box::new(ScriptEnd { module: self.package.name.clone() }) as Box<dyn CodeUnload>)
     }
 
-    fn discard(&self, _unused: Unused<'_>) {
-        self.take();
-    }
-
     fn abandon(&self) -> bool {
         self.take()
     }

@@ -105,10 +105,6 @@ impl ModuleCode for Tale {
         self.take().then(|| Box::new(LastPage(self.log.clone())) as Box<dyn CodeUnload>)
     }
 
-    fn discard(&self, _unused: Unused<'_>) {
-        self.take();
-    }
-
     fn abandon(&self) -> bool {
         self.take()
     }
