@@ -137,9 +137,10 @@ fn lowest(mapped: &[Range<usize>], end: usize) -> usize {
 }
 
 /// Returns the end of the range for the next image, after an image was mapped at `start`. Another thread may have mapped an image below
-/// `start`. The addresses of this image are not reused, even if the image is already unmapped.
+/// `start`. The addresses of this image are not reused, even if the image is already unmapped. `start` is zero for an image without a
+/// selected range.
 fn following(next: usize, start: usize) -> usize {
-    if next < start && start - next < WIDEST { next } else { start }
+    if start == 0 || next < start && start - next < WIDEST { next } else { start }
 }
 
 #[cfg(test)]
@@ -205,5 +206,11 @@ mod tests {
         assert_eq!(following(BASE, BASE - 2 * PAGE), BASE - 2 * PAGE);
         assert_eq!(following(0, BASE), BASE, "the first image");
         assert_eq!(following(BASE - 2 * WIDEST, BASE), BASE, "another area");
+    }
+
+    #[test]
+    fn an_image_without_a_range_keeps_earlier_addresses_unused() {
+        let (end, _) = search(&[], BASE, BASE);
+        assert_eq!(following(BASE - 4 * PAGE, lowest(&[pages(0..9)], end)), BASE - 4 * PAGE);
     }
 }
