@@ -245,7 +245,8 @@ pub(super) enum End {
     Done,
     /// The current module was refused for this reason.
     Refused(String),
-    Exited(ExitStatus),
+    /// The process has ended. `None` if the system no longer reports the exit status.
+    Exited(Option<ExitStatus>),
     Silent,
     /// The host received invalid bytes, or a message out of order.
     Disturbed(String),

@@ -43,7 +43,7 @@ pub(super) fn run(program: &Path, candidates: Candidates, deadline: Duration) ->
         Err(WireError::Frame(error)) => return Err(unavailable(error.to_string())),
     }
     let mut course = Course::new(names.len() as u32);
-    let end = watch(&mut course, &mut wire, &mut child.0, until).map_err(|error| unavailable(error.to_string()))?;
+    let end = watch(&mut course, &mut wire, &mut child.0, until);
     if let End::Done = end {
         return Ok(());
     }
@@ -81,7 +81,7 @@ fn random() -> io::Result<u64> {
 }
 
 /// Reads messages until the canary exits, sends an invalid message, or exceeds the deadline.
-fn watch(course: &mut Course, wire: &mut Wire, child: &mut Child, until: Instant) -> io::Result<End> {
+fn watch(course: &mut Course, wire: &mut Wire, child: &mut Child, until: Instant) -> End {
     let mut let_go = false;
     loop {
         let patience = until.saturating_duration_since(Instant::now());
@@ -97,19 +97,17 @@ fn watch(course: &mut Course, wire: &mut Wire, child: &mut Child, until: Instant
         match received {
             Ok(Received::Message(message)) => {
                 if let Some(end) = course.take(message) {
-                    return Ok(end);
+                    return end;
                 }
             }
             Ok(Received::End) => let_go = true,
-            Ok(Received::Nothing) => {
-                if let Some(status) = child.try_wait()? {
-                    return Ok(last_words(course, wire, End::Exited(status)));
-                }
-                if patience.is_zero() {
-                    return Ok(End::Silent);
-                }
-            }
-            Err(error) => return Ok(End::Disturbed(error.to_string())),
+            Ok(Received::Nothing) => match child.try_wait() {
+                Ok(None) if patience.is_zero() => return End::Silent,
+                Ok(None) => {}
+                // Fails for an ended process if the host ignores `SIGCHLD`, or if other code of the host has waited for the process.
+                status => return last_words(course, wire, End::Exited(status.ok().flatten())),
+            },
+            Err(error) => return End::Disturbed(error.to_string()),
         }
     }
 }
@@ -215,7 +213,7 @@ fn end_of(
         return Err(match end {
             End::Done => return Ok(()),
             End::Refused(text) => unavailable(text),
-            End::Exited(status) => unavailable(format!("it ended ({status})")),
+            End::Exited(status) => unavailable(format!("it ended ({})", in_words(status))),
             End::Silent => unavailable(format!("it sent nothing for {deadline:?}")),
             End::Disturbed(problem) => unavailable(problem),
         });
@@ -226,11 +224,16 @@ fn end_of(
         End::Done => return Ok(()),
         End::Refused(text) => LoadError::CanaryRefused { module, step, text },
         End::Exited(status) => {
-            LoadError::CanaryCrashed { module, step, signal: signal(status), how: status.to_string(), output }
+            LoadError::CanaryCrashed { module, step, signal: status.and_then(signal), how: in_words(status), output }
         }
         End::Silent => LoadError::CanaryHung { module, step, after: deadline, output },
         End::Disturbed(problem) => LoadError::CanaryDisturbed { module, step, problem, output },
     })
+}
+
+fn in_words(status: Option<ExitStatus>) -> String {
+    let unknown = || "exit status unknown, since the host ignores `SIGCHLD` or waits for every child".to_owned();
+    status.map_or_else(unknown, |status| status.to_string())
 }
 
 #[cfg(unix)]
@@ -263,6 +266,25 @@ mod tests {
         }
         let end = last_words(&mut Course::new(1), &mut wire, End::Silent);
         assert!(matches!(&end, End::Refused(text) if text == "its layout differs"), "{end:?}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn an_exit_is_seen_though_other_code_waited_for_the_process() {
+        use std::process::Command;
+        use std::time::{Duration, Instant};
+
+        use rustix::process::{Pid, WaitOptions, waitpid};
+
+        use super::{Course, End, watch};
+        use crate::load::canary::wire::tests::ends;
+
+        let (mut wire, theirs) = ends();
+        drop(theirs);
+        let mut child = Command::new("true").spawn().expect("every system has it");
+        waitpid(Some(Pid::from_child(&child)), WaitOptions::empty()).expect("it is a child of this process");
+        let until = Instant::now() + Duration::from_secs(60);
+        assert_eq!(watch(&mut Course::new(1), &mut wire, &mut child, until), End::Exited(None));
     }
 
     #[test]
