@@ -6,13 +6,13 @@ use std::io::{IsTerminal, Write, stderr};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use alcedo_build::{BuildError, build};
+use alcedo_build::BuildError;
 use alcedo_runtime::{SecretKey, sign_file};
 
 use crate::args::Plugins;
 use crate::error::{Error, file};
 use crate::figures::millis;
-use crate::modules;
+use crate::modules::{self, build};
 use crate::screen::{print_progress, print_result};
 
 /// Builds plugins and seals their libraries, so that a host can detect a damaged file.

@@ -8,7 +8,6 @@ use std::time::Duration;
 use alcedo_runtime::{Runtime, ScriptCheck, printable};
 
 use anyhow::bail;
-use crossbeam_channel::never;
 
 use crate::args::{HostArgs, PATIENCE};
 use crate::error::{Error, file, paths};
@@ -97,6 +96,6 @@ pub(crate) fn check(found: Found, host: &HostArgs, patience: u64) -> Result<Vec<
     let Some(chosen) = chosen else {
         return Ok(Runtime::builder().natives(alcedo_engine::natives()).check_scripts(&modules)?);
     };
-    let program = chosen.build(&BuildOptions::default(), &host.host_args, &never(), print_progress)?;
+    let program = chosen.build(&BuildOptions::default(), &host.host_args, print_progress)?;
     script_declarations(&program, &modules, Duration::from_secs(patience))
 }

@@ -91,10 +91,14 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, Error> {
     let dirs = [crates.clone(), found.packages].concat();
     let user_code = args.world.code.absolute()?;
     let sample = HostOptions { packages, args: args.args, objects, user_code, planted_rerun: false };
-    let input = || Input::open(interactive);
     let (is_live, timings) = (screen.is_live(), args.timings);
     let messages = |is_sample| Messages { several, timings, ..Messages::new(paint, is_live, is_sample) };
     let chosen = host_program::choose(args.host.as_deref(), &crates)?;
+    // Reads keys only after the first build of the host, because cargo's errors are printed before the terminal is in raw mode.
+    let input = Input::signals()?;
+    if !interactive {
+        input.read_lines();
+    }
     if args.no_guard {
         if chosen.is_some() {
             screen.print(
@@ -104,7 +108,7 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, Error> {
         let written = file("write last words into", Path::new(crash_guard::FOLDER));
         crash_guard::arm_if_supervised().map_err(written)?;
         let session = Session::open(dirs, options, Local::new(&sample)?, None)?;
-        return Dev::new(session, screen, messages(true)).run(&input()?);
+        return Dev::new(session, screen, messages(true)).run(input);
     }
     let is_sample = chosen.is_none();
     let package = match &chosen {
@@ -112,16 +116,12 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, Error> {
         Some(Chosen::Program(_)) | None => None,
     };
     let program = match chosen {
-        Some(host) => {
-            // Handles only signals during this build, because cargo's errors are printed before the terminal is in raw mode.
-            let stop = Input::signals()?;
-            host.build(&options, &args.host_args, &stop.receiver, |line| screen.print(&paint.dim(line)))?
-        }
+        Some(host) => host.build(&options, &args.host_args, |line| screen.print(&paint.dim(line)))?,
         None => host_program::sample(&sample)?,
     };
     let host = package.map(|package| HostSources::new(package, program.clone(), args.restart_host));
     let session = Session::open(dirs, options, Remote::start(program, paint)?, host)?;
-    Dev::new(session, screen, messages(is_sample)).run(&input()?)
+    Dev::new(session, screen, messages(is_sample)).run(input)
 }
 
 struct Dev<W: World> {
@@ -160,12 +160,15 @@ impl<W: World> Dev<W> {
         }
     }
 
-    fn run(mut self, input: &Input) -> Result<ExitCode, Error> {
+    fn run(mut self, mut input: Input) -> Result<ExitCode, Error> {
+        if self.screen.is_live() {
+            input.read_keys()?;
+        }
         self.screen.open();
         if self.screen.is_live() {
             self.screen.print(&self.messages.paint.dim(KEYS));
         }
-        while self.step(input) {}
+        while self.step(&input) {}
         self.unfold();
         self.screen.set_status("");
         let Self { session, screen, messages, over, .. } = self;

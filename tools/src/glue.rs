@@ -7,11 +7,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use alcedo_build::{BuildRequest, build, metadata};
+use alcedo_build::{BuildRequest, metadata};
 use alcedo_glue::{Elsewhere, Glue, Origin};
 use alcedo_runtime::{Declared, ManifestInfo};
 use anyhow::anyhow;
-use crossbeam_channel::never;
 
 use crate::args::HostArgs;
 use crate::check::{check, package_with};
@@ -20,7 +19,7 @@ use crate::error::{Error, file};
 use crate::figures::stem;
 use crate::host_program::{Chosen, choose};
 use crate::host_query::declarations_of_host;
-use crate::modules::{self, BuildOptions};
+use crate::modules::{self, BuildOptions, build};
 use crate::screen::{print_progress, print_result};
 use crate::scripts;
 use crate::world::HostProgram;
@@ -127,7 +126,7 @@ fn of_scripts(folder: &Path, with: &[PathBuf]) -> Result<(Origin, Declared), Err
 
 fn of_host(named: &str, args: &Args) -> Result<(Origin, Declared), Error> {
     let chosen = choose(Some(named), &[])?.unwrap_or_else(|| Chosen::Program(PathBuf::from(named)));
-    let host = chosen.build(&BuildOptions::default(), &args.host_args, &never(), print_progress)?;
+    let host = chosen.build(&BuildOptions::default(), &args.host_args, print_progress)?;
     let declared = declarations_of_host(&host, Duration::from_secs(args.patience))?;
     Ok((host_origin(&host), declared))
 }
@@ -152,7 +151,7 @@ fn of_workspace(patience: Duration) -> Result<ExitCode, Error> {
     let chosen = choose(None, &dirs)?.map_or_else(|| choose(only_host.as_deref(), &dirs), |found| Ok(Some(found)))?;
     let (mut is_found, mut written, mut host) = (false, Vec::new(), None);
     if let Some(chosen) = chosen {
-        let program = chosen.build(&BuildOptions::default(), &[], &never(), print_progress)?;
+        let program = chosen.build(&BuildOptions::default(), &[], print_progress)?;
         let origin = host_origin(&program);
         let glue = glue_of(&sources, &origin);
         is_found = !glue.is_empty();

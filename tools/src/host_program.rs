@@ -3,14 +3,12 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use alcedo_build::{BuildError, Builder, SourceCrate, find_host};
+use alcedo_build::{BuildError, SourceCrate, find_host};
 use anyhow::bail;
-use crossbeam_channel::{Receiver, select};
 
 use crate::error::{Error, file};
 use crate::figures::{millis, stem};
-use crate::input::ParsedCommand;
-use crate::modules::BuildOptions;
+use crate::modules::{BuildOptions, build};
 use crate::world::{HostOptions, HostProgram};
 
 /// The host that the author has chosen instead of the sample engine.
@@ -36,7 +34,7 @@ pub(crate) fn choose(named: Option<&str>, dirs: &[PathBuf]) -> Result<Option<Cho
 }
 
 impl Chosen {
-    /// Builds the host if needed, and prints the progress. A command from `stop` cancels the build.
+    /// Builds the host if needed, and prints the progress.
     ///
     /// # Errors
     /// If the host does not build, or if it has no program or several programs.
@@ -44,7 +42,6 @@ impl Chosen {
         self,
         options: &BuildOptions,
         args: &[String],
-        stop: &Receiver<ParsedCommand>,
         print: impl Fn(&str),
     ) -> Result<HostProgram, Error> {
         let args = args.iter().map(OsString::from).collect();
@@ -54,13 +51,7 @@ impl Chosen {
         };
         let package = &host.name;
         print(&format!("building the host, package `{package}`"));
-        let request = host.request().programs().release(options.release).color(options.color);
-        let mut running = Builder::new().spawn(&request)?;
-        select! {
-            recv(running.finished()) -> _ended => {}
-            recv(stop) -> _quit => running.cancel(),
-        }
-        let outcome = running.wait()?;
+        let outcome = build(&host.request().programs().release(options.release).color(options.color))?;
         let programs: Vec<_> = outcome.artifacts.into_iter().map(|artifact| artifact.path).collect();
         let own = programs.iter().find(|path| stem(path) == *package);
         let program = match (own, programs.as_slice()) {

@@ -17,6 +17,7 @@ use anyhow::{anyhow, bail};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
 use crate::error::Error;
+use crate::input::Stop;
 use crate::world::HostProgram;
 
 /// Polling interval for a running host.
@@ -59,6 +60,8 @@ fn answered(program: &HostProgram, folders: &[PathBuf], patience: Duration) -> R
             "the answer of the host {host} cannot be received: {source}; check that the folder for temporary files is writable"
         )
     };
+    // Kills the host before this process ends, because the host runs in a separate process group.
+    let stop = Stop::new()?;
     let folder = tempfile::tempdir().map_err(files)?;
     let (answer, stderr_file) = (folder.path().join("answer"), folder.path().join("stderr"));
     let mut command = Command::new(program);
@@ -77,7 +80,7 @@ fn answered(program: &HostProgram, folders: &[PathBuf], patience: Duration) -> R
     let child = command.spawn().map_err(|source| {
         anyhow!("the host {host} cannot be started: {source}; build it and name its program, as in `--host ./target/debug/my-host`")
     })?;
-    let status = wait(child, patience).map_err(files)?;
+    let status = wait(child, patience, &stop).map_err(files)?;
     match read(&answer) {
         Ok(Some(answered)) => return Ok(answered),
         Ok(None) => {}
@@ -103,13 +106,13 @@ fn answered(program: &HostProgram, folders: &[PathBuf], patience: Duration) -> R
     })
 }
 
-/// Waits at most `patience` for the host to exit. Returns `None` if the host did not exit within this time. Always kills the process group
-/// of the host.
-fn wait(mut child: Child, patience: Duration) -> io::Result<Option<ExitStatus>> {
+/// Waits for the host to exit, at most `patience` and until a request to quit. Returns `None` if the host did not exit within this time.
+/// Always kills the process group of the host.
+fn wait(mut child: Child, patience: Duration, stop: &Stop) -> io::Result<Option<ExitStatus>> {
     let (process, begun) = (Pid::from_child(&child), Instant::now());
     let has_ended = loop {
         match has_ended(process) {
-            Ok(false) if begun.elapsed() < patience => thread::sleep(GLANCE),
+            Ok(false) if begun.elapsed() < patience && stop.receiver.is_empty() => thread::sleep(GLANCE),
             other => break other,
         }
     };

@@ -1,9 +1,9 @@
 //! Reads the user's commands: keys from a terminal, lines from a pipe, and signals. For each source, a thread waits for input and sends
-//! [`Command`]s. `command.rs` parses the input.
+//! [`Command`]s. `command.rs` parses the input. A [`Stop`] receives requests to quit during a wait for another process.
 
+use std::fs;
 use std::io::{BufRead, IsTerminal, stdin, stdout};
 use std::panic;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
@@ -24,8 +24,9 @@ pub(crate) type ParsedCommand = Result<Command, String>;
 #[derive(Debug)]
 pub(crate) struct Input {
     pub(crate) receiver: Receiver<ParsedCommand>,
+    sender: Sender<ParsedCommand>,
     keys: Arc<Mutex<Keys>>,
-    _raw: Option<Raw>,
+    raw: Option<Raw>,
 }
 
 impl Input {
@@ -35,32 +36,37 @@ impl Input {
         stdin().is_terminal() && stdout().is_terminal() && !is_dumb
     }
 
-    /// Reads keys from a terminal if `interactive` is true, otherwise lines. Always handles signals.
-    ///
-    /// # Errors
-    /// Returns the error of the terminal or the operating system.
-    pub(crate) fn open(interactive: bool) -> Result<Self, Error> {
-        let (sender, receiver) = unbounded();
-        let quitting = Arc::new(AtomicBool::new(false));
-        read_signals(&sender, &quitting)?;
-        let raw = if interactive { Some(Raw::enter()?) } else { None };
-        let keys = Arc::new(Mutex::new(Keys::default()));
-        let pressed = Arc::clone(&keys);
-        match interactive {
-            true => thread::spawn(move || read_keys(&sender, &quitting, &pressed)),
-            false => thread::spawn(move || read_lines(stdin().lock(), &sender)),
-        };
-        Ok(Self { receiver, keys, _raw: raw })
-    }
-
-    /// Handles only signals, for a command that reads no input.
+    /// Handles signals.
     ///
     /// # Errors
     /// Returns the error of the operating system.
     pub(crate) fn signals() -> Result<Self, Error> {
         let (sender, receiver) = unbounded();
-        read_signals(&sender, &Arc::default())?;
-        Ok(Self { receiver, keys: Arc::default(), _raw: None })
+        handle_signals()?;
+        *lock(&LISTENER) = Some(sender.clone());
+        Ok(Self { receiver, sender, keys: Arc::default(), raw: None })
+    }
+
+    /// Starts to read lines. The end of the input also ends a wait for another process.
+    pub(crate) fn read_lines(&self) {
+        let sender = self.sender.clone();
+        thread::spawn(move || {
+            read_lines(stdin().lock(), &sender);
+            if let Some(listener) = &*lock(&LISTENER) {
+                let _ = listener.send(Ok(Command::Quit));
+            }
+        });
+    }
+
+    /// Starts to read keys from a terminal.
+    ///
+    /// # Errors
+    /// Returns the error of the terminal.
+    pub(crate) fn read_keys(&mut self) -> Result<(), Error> {
+        self.raw = Some(Raw::enter()?);
+        let (sender, keys) = (self.sender.clone(), Arc::clone(&self.keys));
+        thread::spawn(move || read_keys(&sender, &keys));
+        Ok(())
     }
 
     /// Replaces the typed line `line` by its completion `longer`, if the user has not changed the line since the completion was requested.
@@ -95,44 +101,93 @@ impl Drop for Raw {
     }
 }
 
-fn read_signals(sender: &Sender<ParsedCommand>, quitting: &Arc<AtomicBool>) -> Result<(), Error> {
-    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP]).map_err(terminal("listen for Ctrl-C"))?;
-    let (sender, quitting) = (sender.clone(), Arc::clone(quitting));
-    thread::spawn(move || signals.forever().for_each(|_| quit(&sender, &quitting)));
+/// Receives the next request to quit. `None` after a signal or key has requested to quit, so that a second request exits the process.
+static LISTENER: Mutex<Option<Sender<ParsedCommand>>> = Mutex::new(None);
+
+/// Receives requests to quit in place of the session during a wait for another process. Without a session, a signal that is not received
+/// exits the process.
+#[derive(Debug)]
+pub(crate) struct Stop {
+    pub(crate) receiver: Receiver<ParsedCommand>,
+    before: Option<Sender<ParsedCommand>>,
+}
+
+impl Stop {
+    /// Starts to receive the requests.
+    ///
+    /// # Errors
+    /// Returns the error of the operating system.
+    pub(crate) fn new() -> Result<Self, Error> {
+        handle_signals()?;
+        let (sender, receiver) = unbounded();
+        Ok(Self { receiver, before: lock(&LISTENER).replace(sender) })
+    }
+}
+
+impl Drop for Stop {
+    fn drop(&mut self) {
+        *lock(&LISTENER) = self.before.take();
+        // Forwards a request that arrived at the end of the wait.
+        if !self.receiver.is_empty() {
+            quit();
+        }
+    }
+}
+
+/// Starts a thread that handles the signals of this process. Later calls have no effect.
+fn handle_signals() -> Result<(), Error> {
+    static IS_STARTED: Mutex<bool> = Mutex::new(false);
+    let mut is_started = lock(&IS_STARTED);
+    if !*is_started {
+        let handled = [SIGINT, SIGTERM].into_iter().chain((!ignores_hangup()).then_some(SIGHUP));
+        let mut signals = Signals::new(handled).map_err(terminal("listen for Ctrl-C"))?;
+        thread::spawn(move || signals.forever().for_each(|_| quit()));
+        *is_started = true;
+    }
     Ok(())
+}
+
+/// Returns true if this process was started with an ignored SIGHUP, as by `nohup`.
+fn ignores_hangup() -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| u64::from_str_radix(line.strip_prefix("SigIgn:")?.trim(), 16).ok());
+    ignored.is_some_and(|ignored| (ignored >> (SIGHUP - 1)) & 1 == 1)
 }
 
 /// Sends the first request to quit to the game thread. A second request exits the process immediately, because the game thread may be stuck
 /// in a plugin.
-fn quit(sender: &Sender<ParsedCommand>, quitting: &AtomicBool) {
-    if quitting.swap(true, Ordering::Relaxed) {
+fn quit() {
+    let Some(listener) = lock(&LISTENER).take() else {
         release_terminal();
         let _ = disable_raw_mode();
         std::process::exit(130);
-    }
-    let _ = sender.send(Ok(Command::Quit));
+    };
+    let _ = listener.send(Ok(Command::Quit));
 }
 
-fn read_keys(sender: &Sender<ParsedCommand>, quitting: &AtomicBool, keys: &Mutex<Keys>) {
+fn read_keys(sender: &Sender<ParsedCommand>, keys: &Mutex<Keys>) {
     while let Ok(event) = read() {
         let Event::Key(key) = event else { continue };
         let Some(command) = lock(keys).press(key) else { continue };
         if command == Command::Quit {
-            quit(sender, quitting);
+            quit();
         } else if sender.send(Ok(command)).is_err() {
             return;
         }
     }
     // Reached if the terminal was closed.
-    quit(sender, quitting);
+    quit();
 }
 
-/// Reads commands from lines. At the end of the input, requests to quit, because the process that controls this session has closed the
-/// pipe.
+/// Reads commands from lines, up to the command to quit. At the end of the input, requests to quit, because the process that controls this
+/// session has closed the pipe.
 fn read_lines(from: impl BufRead, sender: &Sender<ParsedCommand>) {
     // Replaces bytes that are not UTF-8, so that an error message can contain the line.
     let lines = from.split(b'\n').map_while(Result::ok).map(|line| String::from_utf8_lossy(&line).into_owned());
     for command in lines.filter_map(|line| parse(&line).transpose()) {
+        if command == Ok(Command::Quit) {
+            break;
+        }
         if sender.send(command).is_err() {
             return;
         }

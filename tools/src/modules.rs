@@ -3,12 +3,14 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use alcedo_build::{BuildError, Builder, PluginFolder, build};
+use alcedo_build::{BuildError, BuildOutcome, BuildRequest, Builder, PluginFolder, RunningBuild};
 use anyhow::anyhow;
+use crossbeam_channel::select;
 
 use crate::described::read_text;
 use crate::error::Error;
 use crate::figures::millis;
+use crate::input::Stop;
 use crate::screen::print_progress;
 use crate::scripts;
 
@@ -40,6 +42,20 @@ pub(crate) fn session_builder() -> Builder {
         Ok(program) => Builder::new().linker(program),
         Err(_) => Builder::new(),
     }
+}
+
+/// Builds a request with cargo, and waits for the end. A request to quit cancels the build, because cargo runs in a separate process group.
+///
+/// # Errors
+/// Returns cargo's error.
+pub(crate) fn build(request: &BuildRequest<'_>) -> Result<BuildOutcome, Error> {
+    let stop = Stop::new()?;
+    let mut running = RunningBuild::start(request)?;
+    select! {
+        recv(running.finished()) -> _ended => {}
+        recv(stop.receiver) -> _quit => running.cancel(),
+    }
+    Ok(running.wait()?)
 }
 
 /// Finds the modules at these paths. A path denotes a library, a package of scripts, a folder of plugin crates, or a folder that contains

@@ -72,7 +72,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
             Ok(converse(Local::new(&options)?, &modules))
         }
         Some(host) => {
-            let program = host.build(&BuildOptions::default(), &args.host.host_args, &never(), print_progress)?;
+            let program = host.build(&BuildOptions::default(), &args.host.host_args, print_progress)?;
             Ok(converse(Remote::start(program, paint)?, &modules))
         }
     }

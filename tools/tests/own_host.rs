@@ -4,8 +4,10 @@
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::MutexGuard;
+use std::thread;
+use std::time::Duration;
 
 use crate::support::terminal::Terminal;
 use crate::support::{Dev, alone, target};
@@ -315,13 +317,34 @@ fn the_authors_host_survives_an_edit_a_crash_and_a_hang() {
     dev.wait_for("good night");
     dev.expect_success();
 
-    // An interrupt cancels the first build of the host, and the next build finds its target folder unlocked.
-    let script = own.dir.path().join("rig/build.rs");
-    fs::write(&script, "fn main() {\n    std::thread::sleep(std::time::Duration::from_secs(600));\n}\n").unwrap();
-    let mut dev = own.dev(&["--host", "rig"]);
-    dev.wait_for("building the host, package `rig`");
-    assert!(Command::new("kill").args(["-INT", &dev.child.id().to_string()]).status().unwrap().success());
-    assert_eq!(dev.child.wait().unwrap().code(), Some(1));
+    // A request to quit cancels the first build of the host, and the next build finds its target folder unlocked.
+    let (script, begun) = (own.dir.path().join("rig/build.rs"), own.dir.path().join("rig/begun"));
+    let sleeping = "fn main() {\n    std::fs::write(\"begun\", \"\").unwrap();\n    \
+                    std::thread::sleep(std::time::Duration::from_secs(600));\n}\n";
+    fs::write(&script, sleeping).unwrap();
+    let signal = |name: &str, child: &Child| {
+        assert!(Command::new("kill").args([name, &child.id().to_string()]).status().unwrap().success());
+    };
+    let wait_until_begun = || {
+        while !begun.exists() {
+            thread::sleep(Duration::from_millis(20));
+        }
+        fs::remove_file(&begun).unwrap();
+    };
+    for is_signal in [true, false] {
+        let mut dev = own.dev(&["--host", "rig"]);
+        wait_until_begun();
+        match is_signal {
+            true => signal("-INT", &dev.child),
+            false => dev.send("q"),
+        }
+        assert_eq!(dev.child.wait().unwrap().code(), Some(1));
+    }
+    // A signal also ends the build of a command without a session.
+    let mut glue = own.command(env!("CARGO_BIN_EXE_alcedo")).args(["glue", "--host", "rig"]).spawn().unwrap();
+    wait_until_begun();
+    signal("-TERM", &glue);
+    assert_eq!(glue.wait().unwrap().code(), Some(1));
     fs::remove_file(script).unwrap();
 
     // `repl` prints the output of the host, including the output at its end.

@@ -69,7 +69,7 @@ impl Builder {
     /// [`BuildError::CargoNotRun`].
     pub fn spawn(&self, request: &BuildRequest<'_>) -> Result<RunningBuild, BuildError> {
         if request.programs {
-            return Cargo::new(request, None).spawn(CargoReason::Requested);
+            return RunningBuild::start(request);
         }
         let progress = Progress::default();
         let mut recorder = Recorder::new(self.records.clone(), request);

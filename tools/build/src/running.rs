@@ -59,7 +59,7 @@ pub struct RunningBuild {
 /// }
 /// ```
 pub fn build(request: &BuildRequest<'_>) -> Result<BuildOutcome, BuildError> {
-    Cargo::new(request, None).spawn(CargoReason::Requested)?.wait()
+    RunningBuild::start(request)?.wait()
 }
 
 /// Processes of a build, and the number of crates that they have compiled.
@@ -70,6 +70,14 @@ pub(crate) struct Progress {
 }
 
 impl RunningBuild {
+    /// Starts a build with cargo without waiting for the libraries. [`Builder::spawn`](crate::Builder::spawn) starts faster repeated builds.
+    ///
+    /// # Errors
+    /// [`BuildError::CargoNotRun`].
+    pub fn start(request: &BuildRequest<'_>) -> Result<Self, BuildError> {
+        Cargo::new(request, None).spawn(CargoReason::Requested)
+    }
+
     /// Completes a build whose first processes have been started, by calling `rest` in a new thread.
     pub(crate) fn of(
         progress: Progress,
