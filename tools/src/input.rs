@@ -26,7 +26,7 @@ pub(crate) struct Input {
     pub(crate) receiver: Receiver<ParsedCommand>,
     sender: Sender<ParsedCommand>,
     keys: Arc<Mutex<Keys>>,
-    raw: Option<Raw>,
+    _raw: Option<Raw>,
 }
 
 impl Input {
@@ -44,7 +44,7 @@ impl Input {
         let (sender, receiver) = unbounded();
         handle_signals()?;
         *lock(&LISTENER) = Some(sender.clone());
-        Ok(Self { receiver, sender, keys: Arc::default(), raw: None })
+        Ok(Self { receiver, sender, keys: Arc::default(), _raw: None })
     }
 
     /// Starts to read lines. The end of the input also ends a wait for another process.
@@ -63,7 +63,7 @@ impl Input {
     /// # Errors
     /// Returns the error of the terminal.
     pub(crate) fn read_keys(&mut self) -> Result<(), Error> {
-        self.raw = Some(Raw::enter()?);
+        self._raw = Some(Raw::enter()?);
         let (sender, keys) = (self.sender.clone(), Arc::clone(&self.keys));
         thread::spawn(move || read_keys(&sender, &keys));
         Ok(())
