@@ -155,7 +155,9 @@ fn of_workspace(patience: Duration) -> Result<ExitCode, Error> {
         let origin = host_origin(&program);
         let glue = glue_of(&sources, &origin);
         is_found = !glue.is_empty();
-        written = write_again(&glue, &origin, || declarations_of_host(&program, patience))?;
+        if is_found {
+            written = write_again(&glue, &origin, &declarations_of_host(&program, patience)?)?;
+        }
         host = Some(stem(&program.program));
     }
     let folder = modules::plugins(&root)?;
@@ -170,7 +172,7 @@ fn of_workspace(patience: Duration) -> Result<ExitCode, Error> {
         for artifact in build(&plugin.request())?.artifacts.iter().filter(|artifact| artifact.package == plugin.name) {
             let (origin, declared) = of_module(&artifact.path)?;
             // Reads the sources again in `rewrite`, because they may have changed during the build.
-            written.extend(rewrite(&sources, &origin, || Ok(declared))?);
+            written.extend(rewrite(&sources, &origin, &declared)?);
         }
     }
     if !is_found {
@@ -199,32 +201,26 @@ fn no_glue(workspace: &Path, host: Option<&str>, plugin: Option<&str>) -> Error 
 /// Maximum time for which a session waits for the types of a host. The response usually takes a few milliseconds.
 const OF_SESSION: Duration = Duration::from_secs(3);
 
-/// Rewrites the glue for types of `origin` below `dirs` if the declarations have changed. Returns the changed files. Calls `declared` only
-/// if the folders contain glue for these types.
+/// Rewrites the glue for types of `origin` below `dirs` if the declarations have changed. Returns the changed files.
 ///
 /// # Errors
-/// Returns the errors of `declared`. Fails if the glue cannot be generated or written.
-pub(crate) fn rewrite(
-    dirs: &[PathBuf],
-    origin: &Origin,
-    declared: impl FnOnce() -> Result<Declared, Error>,
-) -> Result<Vec<PathBuf>, Error> {
+/// Returns the errors of [`write_again`].
+pub(crate) fn rewrite(dirs: &[PathBuf], origin: &Origin, declared: &Declared) -> Result<Vec<PathBuf>, Error> {
     write_again(&glue_of(dirs, origin), origin, declared)
 }
 
 /// Rewrites the files in `glue` if the declarations have changed. Each of these files contains glue for types of `origin`.
-fn write_again(
+///
+/// # Errors
+/// If the glue cannot be generated or written.
+pub(crate) fn write_again(
     glue: &[(String, PathBuf)],
     origin: &Origin,
-    declared: impl FnOnce() -> Result<Declared, Error>,
+    declared: &Declared,
 ) -> Result<Vec<PathBuf>, Error> {
-    if glue.is_empty() {
-        return Ok(Vec::new());
-    }
-    let declared = declared()?;
     let mut written = Vec::new();
     for (source, path) in glue {
-        if let Some(now) = alcedo_glue::rewritten(source, origin, &declared)?.filter(|now| now != source) {
+        if let Some(now) = alcedo_glue::rewritten(source, origin, declared)?.filter(|now| now != source) {
             alcedo_glue::write(path, &now).map_err(file("write", path))?;
             written.push(path.clone());
         }
@@ -238,7 +234,7 @@ pub(crate) fn host_origin(host: &HostProgram) -> Origin {
 }
 
 /// Returns the sources below `dirs` that contain glue for types of `origin`, each with its path.
-fn glue_of(dirs: &[PathBuf], origin: &Origin) -> Vec<(String, PathBuf)> {
+pub(crate) fn glue_of(dirs: &[PathBuf], origin: &Origin) -> Vec<(String, PathBuf)> {
     let mut sources = Vec::new();
     dirs.iter().for_each(|dir| rust_sources(dir, &mut sources));
     let read = sources.into_iter().filter_map(|path| Some((read_text(&path).ok()?, path)));

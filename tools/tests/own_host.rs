@@ -306,9 +306,15 @@ fn the_authors_host_survives_an_edit_a_crash_and_a_hang() {
     dev.wait_for("needs the line `.development()`");
     assert_eq!(dev.child.wait().unwrap().code(), Some(1));
 
-    // Selects the host by the name of its package in the workspace of the plugin.
+    // Selects the host by the name of its package in the workspace of the plugin. The session queries also a host without glue.
+    let glue = own.dir.path().join("gadgets/src/rig.rs");
+    let source = fs::read_to_string(&glue).unwrap();
+    fs::write(&glue, source.split_once('\n').unwrap().1).unwrap();
     let mut dev = own.dev(&["--host", "rig", "--restart-host"]);
     dev.wait_for("generation 1 is live");
+    own.save_host(RUN, "panic!(\"not yet\");");
+    dev.wait_for("was asked for its native types and ended without an answer");
+    own.save_host("panic!(\"not yet\");", RUN);
     own.save_host("good morning", "good evening");
     dev.wait_for("good evening");
     dev.wait_for("generation 1 is live");

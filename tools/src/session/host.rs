@@ -26,13 +26,20 @@ pub(crate) struct HostSources {
     pub(super) is_stale: bool,
     /// Set if the host is restarted after all stale targets were built.
     pub(super) is_due: bool,
-    /// Set if a build of the host has answered a query of its types.
-    answers: bool,
+    /// Set if the last queried build of the host has answered. `None` before the first query.
+    answers: Option<bool>,
 }
 
 impl HostSources {
     pub(crate) fn new(package: SourceCrate, program: HostProgram, restarts: bool) -> Self {
-        Self { package, program, restarts, is_stale: false, is_due: false, answers: false }
+        Self { package, program, restarts, is_stale: false, is_due: false, answers: None }
+    }
+
+    /// Requests a restart after the next build. Queries the program first, because the build replaces the program.
+    fn restart_after_build(&mut self) {
+        let program = &self.program;
+        self.answers.get_or_insert_with(|| glue::host_types(program).is_ok());
+        self.is_due = true;
     }
 }
 
@@ -42,7 +49,7 @@ impl<W: World> Session<W> {
     pub(crate) fn restart_world(&mut self) {
         match &mut self.host {
             Some(host) if host.is_stale && self.hang.is_none() => {
-                host.is_due = true;
+                host.restart_after_build();
                 self.stale.extend(self.host_target());
                 self.build(None, Vec::new());
             }
@@ -77,7 +84,9 @@ impl<W: World> Session<W> {
         let Some(target) = self.host_target().filter(|target| affected.contains(target)) else { return };
         let Some(host) = &mut self.host else { return };
         host.is_stale = true;
-        host.is_due |= host.restarts && self.mode == Mode::Automatic;
+        if host.restarts && self.mode == Mode::Automatic {
+            host.restart_after_build();
+        }
         if !host.is_due {
             affected.remove(&target);
             self.events.push_back(Event::HostChanged { changed: changed.to_vec() });
@@ -96,20 +105,21 @@ impl<W: World> Session<W> {
     /// Updates the glue for types of the host if these types have changed. Returns true if a glue file was written.
     pub(super) fn rewrite_glue(&mut self) -> bool {
         let Some(host) = &mut self.host else { return false };
-        let program = &host.program;
-        let sources = targets::sources(&self.targets);
-        let mut answer = None;
-        let written = glue::rewrite(&sources, &glue::host_origin(program), || {
-            let types = glue::host_types(program);
-            answer = Some(types.is_ok());
-            types
-        });
-        match answer {
-            // Keeps the running host: the new build ends before it answers, as earlier builds did not.
-            Some(false) if host.answers => (host.is_due, host.is_stale) = (false, true),
-            Some(is_ok) => host.answers |= is_ok,
-            None => {}
+        let origin = glue::host_origin(&host.program);
+        let glue = glue::glue_of(&targets::sources(&self.targets), &origin);
+        let has_answered = host.answers == Some(true);
+        // Queries a build that replaces the running host, even without glue.
+        if glue.is_empty() && !(has_answered && host.is_due) {
+            return false;
         }
+        let types = glue::host_types(&host.program);
+        if has_answered && types.is_err() {
+            // Keeps the running host: the new build ends before it answers, as earlier builds did not.
+            (host.is_due, host.is_stale) = (false, true);
+        } else {
+            host.answers = Some(types.is_ok());
+        }
+        let written = types.and_then(|types| glue::write_again(&glue, &origin, &types));
         self.note_glue(written)
     }
 
@@ -127,7 +137,7 @@ impl<W: World> Session<W> {
             let Ok((origin, declared)) = glue::of_module(&artifact.path) else { continue };
             let before = self.declared.insert(artifact.path, (version, declared.clone()));
             if before.is_some_and(|(_, before)| before != declared) {
-                let written = glue::rewrite(&targets::sources(&self.targets), &origin, || Ok(declared));
+                let written = glue::rewrite(&targets::sources(&self.targets), &origin, &declared);
                 self.note_glue(written);
             }
         }
