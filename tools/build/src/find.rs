@@ -3,6 +3,7 @@
 
 use crate::error::BuildError;
 use crate::processes::not_run;
+use crate::record::cargo_files;
 use crate::request::BuildRequest;
 use cargo_metadata::{DependencyKind, Metadata, MetadataCommand, Package, Target};
 use std::collections::BTreeSet;
@@ -46,6 +47,23 @@ impl SourceCrate {
     /// Returns a request for a debug build of this package only.
     pub fn request(&self) -> BuildRequest<'_> {
         BuildRequest::new(&self.manifest).package(&self.name)
+    }
+
+    /// Returns the files of cargo that determine the builds of this crate: manifests and build scripts of its sources, lock files, and
+    /// cargo's configuration and toolchain. Includes files of a workspace in another folder that a manifest names. The files need not exist.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::path::Path;
+    ///
+    /// use alcedo_build::SourceCrate;
+    ///
+    /// let rig = SourceCrate { name: "rig".into(), manifest: "/w/rig/Cargo.toml".into(), source_dirs: vec!["/w/rig/src".into()] };
+    /// assert!(rig.cargo_files().contains(Path::new("/w/.cargo/config.toml")));
+    /// ```
+    pub fn cargo_files(&self) -> BTreeSet<PathBuf> {
+        let folder = self.manifest.parent().unwrap_or(&self.manifest).to_owned();
+        cargo_files(&self.source_dirs, &[folder], &std::env::vars_os().collect())
     }
 }
 

@@ -65,8 +65,8 @@ pub(crate) fn sources(targets: &[Target]) -> Vec<PathBuf> {
 }
 
 /// Returns the targets that depend on any of the `changed` files. A file outside all source folders is a manifest or a build script, which
-/// may affect any plugin target. It affects the host only if the host's last build has read the file, or if the host's sources are below
-/// the file's folder.
+/// may affect any plugin target. It affects the host only if the host's builds read the file, or if the host's sources are below the file's
+/// folder.
 pub(crate) fn affected(targets: &[Target], changed: &[PathBuf]) -> BTreeSet<usize> {
     let concerns = |target: &Target, path: &Path| {
         target.sources.iter().any(|source| path.starts_with(source) || source.starts_with(path))
@@ -77,8 +77,9 @@ pub(crate) fn affected(targets: &[Target], changed: &[PathBuf]) -> BTreeSet<usiz
         inputs.any(|input| path.starts_with(input.canonicalize().unwrap_or(input)))
     };
     let may_concern = |target: &Target, path: &Path| {
+        let Kind::Host(host) = &target.kind else { return true };
         let is_below = |dir: &Path| target.sources.iter().any(|source| source.starts_with(dir));
-        !target.is_host() || folder(path).is_some_and(is_below) || is_input(target, path)
+        path.parent().is_some_and(is_below) || host.cargo_files().contains(path) || is_input(target, path)
     };
     changed
         .iter()
@@ -91,12 +92,6 @@ pub(crate) fn affected(targets: &[Target], changed: &[PathBuf]) -> BTreeSet<usiz
             }
         })
         .collect()
-}
-
-/// Returns the folder of a file. For a configuration file of cargo, returns the folder that contains `.cargo`.
-fn folder(path: &Path) -> Option<&Path> {
-    let dir = path.parent()?;
-    if dir.ends_with(".cargo") { dir.parent() } else { Some(dir) }
 }
 
 #[cfg(test)]
@@ -124,8 +119,8 @@ mod tests {
         check(&["/w/cube/Cargo.toml"], &[0, 1]);
         check(&["/w/cube/src/lib.rs", "/w/attributes/src/lib.rs"], &[0, 1]);
         check(&[], &[]);
-        let rig = SourceCrate { name: "rig".into(), manifest: PathBuf::new(), source_dirs: Vec::new() };
-        let host = of_kind(Kind::Host(rig), &["/w/rig/src"]);
+        let rig = |manifest: PathBuf| SourceCrate { name: "rig".into(), manifest, source_dirs: Vec::new() };
+        let host = of_kind(Kind::Host(rig("/w/rig/Cargo.toml".into())), &["/w/rig/src"]);
         let built = tempfile::tempdir().unwrap();
         std::fs::write(built.path().join("rig.d"), "rig: /w/rig/src/main.rs /w/rig/data\n").unwrap();
         let program = Artifact { package: "rig".into(), path: built.path().join("rig"), fresh: true };
@@ -141,5 +136,12 @@ mod tests {
             [vec![0, 1], vec![1], vec![0, 1]],
         );
         assert_eq!(["/w/rig/data/a.txt", "/w/rig/other/a.txt"].map(of), [vec![0, 1], vec![1]]);
+        // A member may name its workspace in any folder.
+        let all = built.path().canonicalize().unwrap().join("all");
+        std::fs::create_dir(&all).unwrap();
+        let manifest = built.path().join("Cargo.toml");
+        std::fs::write(&manifest, "[package]\nname = \"rig\"\nworkspace = \"all\"\n").unwrap();
+        let host = of_kind(Kind::Host(rig(manifest)), &["/w/rig/src"]);
+        assert_eq!(affected(&[host], &[all.join("Cargo.toml")]), [0].into());
     }
 }
