@@ -1,7 +1,7 @@
 //! Parses the compiler calls that cargo prints. With `-vv`, cargo prints each call with its variables and arguments, quoted for a shell. A
 //! wrapper program could also record the calls, but would change the environment of build scripts.
 
-use std::env;
+use std::env::{self, consts::EXE_SUFFIX};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
@@ -137,15 +137,16 @@ impl CompilerCall {
     }
 
     /// Returns the programs and the libraries that a call in `dir` names. The programs are the compiler and its wrapper. For a program
-    /// without a path, returns its paths in all readable folders of `path`, the value of the variable PATH. Some of these paths may be
-    /// missing, and a new program there may replace the known program. Returns `None` if no folder contains the program. The libraries
-    /// are the crates of the flag `--extern`.
+    /// without a path, returns its paths in all readable folders of `path`, the value of the variable PATH, with the platform's suffix of
+    /// programs. Some of these paths may be missing, and a new program there may replace the known program. Returns `None` if no folder
+    /// contains the program. The libraries are the crates of the flag `--extern`.
     pub(crate) fn tools(&self, path: &OsStr, dir: &Path) -> Option<(Vec<PathBuf>, Vec<PathBuf>)> {
         let find = |word: &str| {
             if Path::new(word).file_name() != Some(OsStr::new(word)) {
                 return Some(vec![dir.join(word)]);
             }
-            let all = env::split_paths(path).map(|folder| dir.join(folder).join(word));
+            let file = format!("{}{EXE_SUFFIX}", word.strip_suffix(EXE_SUFFIX).unwrap_or(word));
+            let all = env::split_paths(path).map(|folder| dir.join(folder).join(&file));
             let all: Vec<_> = all.filter(|program| Stamp::of(program) != Stamp::Unknown).collect();
             all.iter().any(|program| program.is_file()).then_some(all)
         };
