@@ -101,6 +101,24 @@ impl Name {
             )),
         }
     }
+
+    /// Checks that the package of this name differs from the dependencies in a lock file. Cargo would not build one of two equal names.
+    pub(crate) fn differs_from_locked(&self, lock: &str) -> Result<(), Error> {
+        let lock: toml::Table = lock.parse().unwrap_or_default();
+        let mut locked = lock.get("package").and_then(toml::Value::as_array).into_iter().flatten();
+        // Skips members of the workspace, which have no source. The lock file may still contain a member that was deleted.
+        let is_locked = |package: &toml::Value| {
+            package.get("source").is_some() && package.get("name").and_then(toml::Value::as_str) == Some(self.text())
+        };
+        if locked.any(is_locked) {
+            bail!(
+                "`{0}` is also a crate in Cargo.lock, so `cargo test -p {0}` would be ambiguous: take another name, such as \
+                 `{0}-plugin`",
+                self.0
+            );
+        }
+        Ok(())
+    }
 }
 
 /// Returns a description of the first part of `text` that a module name must not contain.
@@ -234,5 +252,16 @@ mod tests {
         same_class.assert_eq(&name.differs_from(&["magic--cube".into()]).unwrap_err().to_string());
         expect!["`magic-cube` would be the module `magic_cube`, which package `magic_cube` of this workspace already is: take another name"]
             .assert_eq(&name.differs_from(&["magic_cube".into()]).unwrap_err().to_string());
+    }
+
+    #[test]
+    fn a_package_and_a_dependency_have_different_names() {
+        let name = Name::parse("plugin", "regex").unwrap();
+        let lock = |source: &str| format!("version = 4\n[[package]]\nname = \"regex\"\nversion = \"1.0.0\"\n{source}");
+        assert!(name.differs_from_locked(&lock("")).is_ok());
+        let error =
+            name.differs_from_locked(&lock("source = \"registry+https://github.com/rust-lang/crates.io-index\"\n"));
+        expect!["`regex` is also a crate in Cargo.lock, so `cargo test -p regex` would be ambiguous: take another name, such as `regex-plugin`"]
+            .assert_eq(&error.unwrap_err().to_string());
     }
 }
