@@ -63,7 +63,7 @@ pub struct SourceWatch {
 impl SourceWatch {
     /// Watches `dirs` recursively. Watches each parent folder with a `Cargo.toml` without recursion, because such a folder also contains
     /// the large folder `target`, which changes in every build. Also watches cargo's configuration, toolchain and lock files in these
-    /// folders, and existing files of these kinds in parent folders.
+    /// folders, existing files of these kinds in parent folders, and the manifests of new folders next to packages.
     pub fn new(dirs: &[PathBuf]) -> Result<Self, WatchError> {
         let (sender, receiver) = unbounded();
         let started = Instant::now();
@@ -235,6 +235,15 @@ fn listen(
         for path in event.paths {
             let is_source = || (is_source(&path) || is_cargo_file(&path)) && is_watched(&path, deep, flat);
             let is_folder = || is_arrival(event.kind) && is_below(&path, deep) && path.is_dir();
+            if is_arrival(event.kind) && is_next_to_package(&path, flat) && path.is_dir() {
+                // Watches the folder first, because its manifest may be written later.
+                let manifest = path.join("Cargo.toml");
+                inputs.lock().unwrap_or_else(PoisonError::into_inner).insert(manifest.clone());
+                if let Some(watcher) = watcher.upgrade() {
+                    add_flat(&mut watcher.lock().unwrap_or_else(PoisonError::into_inner), &path);
+                }
+                Some(manifest).filter(|manifest| manifest.is_file()).into_iter().for_each(send);
+            }
             if (is_change(event.kind) && (is_source() || is_input(&path))) || is_folder() {
                 send(path);
             }
@@ -267,6 +276,14 @@ fn is_watched(path: &Path, deep: &[PathBuf], flat: &[PathBuf]) -> bool {
 /// Returns `true` for source folders in recursively watched folders. New folders in other locations are often target folders.
 fn is_below(path: &Path, deep: &[PathBuf]) -> bool {
     is_source_folder(path) && deep.iter().any(|dir| path.starts_with(dir))
+}
+
+/// Returns `true` for a folder next to a package of a workspace. If `members` of the workspace contains a pattern, the folder may be a new
+/// member. The system already watches this folder's parent, because [`FolderWatch`] watches the parent of each package.
+fn is_next_to_package(path: &Path, flat: &[PathBuf]) -> bool {
+    let is_sibling = |dir: &PathBuf| dir.parent() == path.parent() && dir.join("Cargo.toml").is_file();
+    let is_in_workspace = |parent: &Path| flat.iter().any(|dir| parent.starts_with(dir));
+    is_source_folder(path) && path.parent().is_some_and(is_in_workspace) && flat.iter().any(is_sibling)
 }
 
 /// Returns `true` if a file or folder was created or moved. The system reports no events for the files in such a folder.

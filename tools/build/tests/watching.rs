@@ -133,6 +133,24 @@ fn a_workspace_that_a_manifest_names_is_watched() {
 }
 
 #[test]
+fn a_new_package_next_to_a_package_of_a_workspace_is_reported() {
+    let manifest = crate::scratch::manifest("plug", "");
+    let scratch = Scratch::new(&[
+        ("Cargo.toml", "[workspace]\nmembers = [\"plugins/*\"]"),
+        ("plugins/plug/Cargo.toml", &manifest),
+        ("plugins/plug/src/lib.rs", LIB),
+    ]);
+    let watch = SourceWatch::new(&[scratch.path("plugins/plug/src")]).unwrap();
+    scratch.write("scratch/Cargo.toml", &manifest);
+    fs::rename(scratch.path("scratch"), scratch.path("plugins/moved")).unwrap();
+    wait_for(&scratch, &watch, "plugins/moved/Cargo.toml");
+    fs::create_dir(scratch.path("plugins/written")).unwrap();
+    thread::sleep(SILENCE);
+    scratch.write("plugins/written/Cargo.toml", &manifest);
+    wait_for(&scratch, &watch, "plugins/written/Cargo.toml");
+}
+
+#[test]
 fn files_of_a_failed_build_are_watched() {
     let scratch = Scratch::plugin();
     let builder = Builder::new();
