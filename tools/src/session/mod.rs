@@ -343,7 +343,11 @@ impl<W: World> Session<W> {
                 Ok(watch) => {
                     let artifacts = targets.iter().flat_map(|target| &target.artifacts);
                     watch.add_inputs(artifacts.flat_map(Artifact::inputs));
+                    // Keeps changes that the replaced watch has reported during the search.
+                    self.receive_sources();
+                    let late = self.debounce.take();
                     (self.watch, self.debounce) = (watch, Debounce::default());
+                    late.iter().for_each(|path| self.debounce.add(Duration::ZERO, path));
                 }
                 Err(error) => return self.events.push_back(Event::Failed { error: error.to_string() }),
             }
