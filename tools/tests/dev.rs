@@ -61,6 +61,18 @@ fn a_session_from_the_first_build_to_the_end() {
     assert!(dev.wait_for("ticks/s").contains(" · building"));
     dev.wait_for("generation 5 → 6");
 
+    // A save during a manual build is built when the mode is automatic again.
+    dev.send("p");
+    dev.wait_for("paused");
+    scratch.edit("default = 320.0", "default = 330.0");
+    dev.wait_for("lib.rs changed (paused");
+    dev.send("r");
+    dev.wait_for("building");
+    scratch.edit("default = 330.0", "default = 340.0");
+    dev.wait_for("lib.rs changed (paused");
+    dev.send("a");
+    dev.wait_for("→ 340: 20 followed");
+
     dev.send("nonsense");
     dev.wait_for("`nonsense` is not a command");
     dev.send("q");

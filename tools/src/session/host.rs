@@ -164,10 +164,10 @@ impl<W: World> Session<W> {
         }
     }
 
-    /// Marks the host's program as up to date. If its types have changed, updates the glue and builds all plugins.
-    pub(super) fn host_built(&mut self) {
+    /// Records if the host's program is up to date. If its types have changed, updates the glue and builds all plugins.
+    pub(super) fn host_built(&mut self, is_outdated: bool) {
         if let Some(host) = &mut self.host {
-            host.is_stale = false;
+            host.is_stale = is_outdated;
         }
         if self.rewrite_glue() {
             self.stale.extend(self.plugin_targets());

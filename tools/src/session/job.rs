@@ -21,6 +21,8 @@ pub(crate) struct Job {
     pub(crate) warnings: String,
     /// Phases of the completed builds, with their times.
     pub(crate) parts: Vec<Part>,
+    /// Targets whose sources have changed since the start of this job, which continues. The libraries may lack these changes.
+    pub(crate) outdated: BTreeSet<usize>,
     /// Running build of a target. `None` after the last target was built.
     running: Option<Running>,
     current: usize,
@@ -62,7 +64,8 @@ impl Job {
         let mut waiting: VecDeque<_> = which.iter().copied().collect();
         let Some(current) = waiting.pop_front() else { return Ok(None) };
         let running = Some(Running::start(&targets[current], options)?);
-        Ok(Some(Self { edited, millis: 0.0, warnings: String::new(), parts: Vec::new(), running, current, waiting }))
+        let (warnings, parts, outdated) = (String::new(), Vec::new(), BTreeSet::new());
+        Ok(Some(Self { edited, millis: 0.0, warnings, parts, outdated, running, current, waiting }))
     }
 
     /// Returns a channel that disconnects when the running build ends. Returns `None` if no build runs.

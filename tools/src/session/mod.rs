@@ -244,16 +244,18 @@ impl<W: World> Session<W> {
 
     /// Builds and loads the plugins now, in any mode, even if no source has changed.
     pub(crate) fn reload_by_hand(&mut self) {
+        self.receive_sources();
+        self.take_changes();
         self.stale.extend(self.plugin_targets());
         self.edited = None;
-        self.debounce.take();
         self.build(None, Vec::new());
     }
 
     /// Changes the mode. Sources that change during a pause are built when the mode becomes automatic again.
     pub(crate) fn set_mode(&mut self, mode: Mode) {
         self.mode = mode;
-        if mode == Mode::Automatic && !self.stale.is_empty() && self.job.is_none() {
+        let is_covered = self.job.as_ref().is_some_and(|job| job.outdated.is_empty());
+        if mode == Mode::Automatic && !self.stale.is_empty() && !is_covered {
             self.build(None, Vec::new());
         }
     }
@@ -306,6 +308,24 @@ impl<W: World> Session<W> {
     }
 
     fn sources_changed(&mut self) {
+        let (changed, affected) = self.take_changes();
+        let edited = self.edited.take().unwrap_or_else(|| self.now());
+        if affected.is_empty() {
+            return;
+        }
+        match self.mode {
+            Mode::Automatic => self.build(Some(edited), changed),
+            Mode::Paused => {
+                if let Some(job) = &mut self.job {
+                    job.outdated.extend(affected);
+                }
+                self.events.push_back(Event::Noted { changed });
+            }
+        }
+    }
+
+    /// Takes the pending changes, and records the affected targets as stale. Returns both.
+    fn take_changes(&mut self) -> (Vec<PathBuf>, BTreeSet<usize>) {
         let mut changed = self.debounce.take();
         changed.retain(|path| !self.is_own_glue(path));
         if self.must_find || changed.iter().any(|path| path.ends_with("Cargo.toml")) {
@@ -313,15 +333,8 @@ impl<W: World> Session<W> {
         }
         let mut affected = targets::affected(&self.targets, &changed);
         self.note_host(&mut affected, &changed);
-        let edited = self.edited.take().unwrap_or_else(|| self.now());
-        if affected.is_empty() {
-            return;
-        }
-        self.stale.extend(affected);
-        match self.mode {
-            Mode::Automatic => self.build(Some(edited), changed),
-            Mode::Paused => self.events.push_back(Event::Noted { changed }),
-        }
+        self.stale.extend(&affected);
+        (changed, affected)
     }
 
     /// Updates the targets and the watched folders, because a changed manifest may specify other sources. If the manifest cannot be read,
@@ -413,7 +426,10 @@ impl<W: World> Session<W> {
                 return self.events.push_back(Event::NotBuilt(error));
             }
         };
-        self.stale.remove(&target);
+        let is_outdated = job.outdated.contains(&target);
+        if !is_outdated {
+            self.stale.remove(&target);
+        }
         self.watch.add_inputs(artifacts.iter().flat_map(Artifact::inputs));
         self.targets[target].artifacts = artifacts;
         self.rewrite_module_glue(target);
@@ -425,7 +441,7 @@ impl<W: World> Session<W> {
             None
         };
         if self.targets[target].is_host() {
-            self.host_built();
+            self.host_built(is_outdated);
         }
         // Loads no libraries if the host's glue was rewritten, because a build of all plugins is then already running.
         if let Some(ended) = ended.filter(|_| self.job.is_none()) {
