@@ -198,19 +198,23 @@ impl World for Remote {
     fn shutdown(mut self, print: &mut dyn FnMut(&Printed)) -> Vec<String> {
         self.request(ToHost::End);
         let Some(process) = self.current.take() else { return Vec::new() };
-        let until = Instant::now() + GRACE;
-        while !process.known.is_over.load(Ordering::Acquire) || !self.printed.1.is_empty() {
+        let (until, mut rest) = (Instant::now() + GRACE, GRACE);
+        let is_over = || process.known.is_over.load(Ordering::Acquire);
+        // Checks the time after each line, because the host or its child processes may print without end.
+        while !rest.is_zero() && (!is_over() || !self.printed.1.is_empty()) {
             select! {
                 recv(self.printed.1) -> printed => if let Ok(printed) = printed {
                     print(&printed);
                 },
                 recv(self.events.1) -> _ => {}
-                default(until.saturating_duration_since(Instant::now())) => {
-                    process.watched.kill();
-                    let program = self.host.program.display();
-                    return vec![format!("{program} did not end within {} s and was ended", GRACE.as_secs())];
-                }
+                default(rest) => {}
             }
+            rest = until.saturating_duration_since(Instant::now());
+        }
+        if !is_over() {
+            process.watched.kill();
+            let program = self.host.program.display();
+            return vec![format!("{program} did not end within {} s and was ended", GRACE.as_secs())];
         }
         lock(&process.known.left).take().unwrap_or_default()
     }
@@ -354,7 +358,7 @@ mod tests {
     use alcedo_runtime::development::link::{FromHost, VERSION, send};
     use crossbeam_channel::{bounded, unbounded};
 
-    use super::{Conversation, Guard, WorldEvent, listen};
+    use super::{Conversation, Guard, HostProgram, Paint, Remote, World, WorldEvent, listen};
 
     /// Returns the events for a host that sends these bytes after its greeting.
     fn events_of(bytes: Vec<u8>) -> Vec<WorldEvent> {
@@ -375,6 +379,13 @@ mod tests {
         host.join().unwrap();
         assert!(!socket.exists(), "the socket is closed after the host joined");
         received.try_iter().collect()
+    }
+
+    #[test]
+    fn a_host_that_prints_without_end_is_ended() {
+        let host = HostProgram { program: "yes".into(), args: Vec::new() };
+        let left = Remote::start(host, Paint::off()).unwrap().shutdown(&mut |_| {});
+        assert_eq!(left, ["yes did not end within 5 s and was ended"]);
     }
 
     #[test]
