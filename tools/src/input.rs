@@ -175,8 +175,8 @@ fn read_keys(sender: &Sender<ParsedCommand>, keys: &Mutex<Keys>) {
             return;
         }
     }
-    // Reached if the terminal was closed.
-    quit();
+    // Reached if the terminal was closed. A signal reports this as well, and a second call of `quit` would exit without an orderly end.
+    let _ = sender.send(Ok(Command::Quit));
 }
 
 /// Reads commands from lines, up to the command to quit. At the end of the input, requests to quit, because the process that controls this
