@@ -134,7 +134,7 @@ impl Invitation {
 }
 
 /// Forwards the requests from the tool to the game thread. When the tool has exited, requests the shutdown of the host, because the user
-/// could not stop the host without the tool. If the host does not end in time, exits the process.
+/// could not stop the host without the tool. If the host does not end in time, exits the process, even after an earlier request to end.
 fn read_requests(from: &mut Stream, orders: &Sender<ToHost>, poster: &Poster) {
     loop {
         let order = match receive(from) {
@@ -146,16 +146,11 @@ fn read_requests(from: &mut Stream, orders: &Sender<ToHost>, poster: &Poster) {
                 break;
             }
         };
-        let is_last = order == ToHost::End;
         if orders.send(order).is_err() {
             return;
         }
         // Wakes a sleeping game thread.
         let _woken = poster.post(|_runtime| {});
-        if is_last {
-            // Returns without starting a time limit, because the tool itself limits the time until the host ends.
-            return;
-        }
     }
     if orders.send(ToHost::End).is_ok() && poster.post(|_runtime| {}) {
         std::thread::sleep(GRACE);
@@ -563,5 +558,16 @@ mod tests {
             assert_eq!(orders.try_iter().collect::<Vec<_>>(), [ToHost::End]);
             assert_eq!(tool.read(&mut [0]).ok(), Some(0), "the link has ended");
         }
+    }
+
+    #[test]
+    fn the_end_of_the_tool_is_detected_after_a_request_to_end() {
+        let poster = Runtime::builder().build().expect("a host without natives").post_handle();
+        let (mut tool, host) = UnixStream::pair().expect("a pair");
+        send(&mut tool, &ToHost::End).expect("the socket takes it");
+        drop(tool);
+        let (sender, orders) = crossbeam_channel::unbounded();
+        read_requests(&mut { host }, &sender, &poster);
+        assert_eq!(orders.try_iter().collect::<Vec<_>>(), [ToHost::End, ToHost::End]);
     }
 }
