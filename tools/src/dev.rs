@@ -24,7 +24,7 @@ use crate::modules::BuildOptions;
 use crate::paint::Paint;
 use crate::screen::{Screen, log_to};
 use crate::scripts;
-use crate::session::{Event, GLANCE, HostSources, Live, Mode, Session, Step};
+use crate::session::{Event, GLANCE, HostSources, Live, Mode, Session, Sources, Step};
 use crate::world::{HostOptions, Local, Printed, Remote, World, WorldEvent};
 use messages::{Messages, status_line};
 
@@ -107,7 +107,7 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, Error> {
         }
         let written = file("write last words into", Path::new(crash_guard::FOLDER));
         crash_guard::arm_if_supervised().map_err(written)?;
-        let session = Session::open(dirs, options, Local::new(&sample)?, None)?;
+        let session = Session::open(Sources::watch(dirs, None)?, options, Local::new(&sample)?, None)?;
         return Dev::new(session, screen, messages(true)).run(input);
     }
     let is_sample = chosen.is_none();
@@ -115,12 +115,14 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, Error> {
         Some(Chosen::Package(package)) => Some(package.clone()),
         Some(Chosen::Program(_)) | None => None,
     };
+    // Watches the sources before the first build of the host, because the program may lack a save during this build.
+    let sources = Sources::watch(dirs, package.as_ref())?;
     let program = match chosen {
         Some(host) => host.build(&options, &args.host_args, |line| screen.print(&paint.dim(line)))?,
         None => host_program::sample(&sample)?,
     };
     let host = package.map(|package| HostSources::new(package, program.clone(), args.restart_host));
-    let session = Session::open(dirs, options, Remote::start(program, paint)?, host)?;
+    let session = Session::open(sources, options, Remote::start(program, paint)?, host)?;
     Dev::new(session, screen, messages(is_sample)).run(input)
 }
 

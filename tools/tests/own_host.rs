@@ -325,9 +325,10 @@ fn the_authors_host_survives_an_edit_a_crash_and_a_hang() {
 
     // A request to quit cancels the first build of the host, and the next build finds its target folder unlocked.
     let (script, begun) = (own.dir.path().join("rig/build.rs"), own.dir.path().join("rig/begun"));
-    let sleeping = "fn main() {\n    std::fs::write(\"begun\", \"\").unwrap();\n    \
-                    std::thread::sleep(std::time::Duration::from_secs(600));\n}\n";
-    fs::write(&script, sleeping).unwrap();
+    let waiting = "fn main() {\n    std::fs::write(\"begun\", \"\").unwrap();\n    \
+                   while !std::fs::exists(\"may-end\").unwrap() {\n        \
+                   std::thread::sleep(std::time::Duration::from_millis(20));\n    }\n}\n";
+    fs::write(&script, waiting).unwrap();
     let signal = |name: &str, child: &Child| {
         assert!(Command::new("kill").args([name, &child.id().to_string()]).status().unwrap().success());
     };
@@ -351,6 +352,19 @@ fn the_authors_host_survives_an_edit_a_crash_and_a_hang() {
     wait_until_begun();
     signal("-TERM", &glue);
     assert_eq!(glue.wait().unwrap().code(), Some(1));
+    // A save during the first build of the host is reported, and so are files that the host includes.
+    own.save_host("println!(\"good", "println!(\"{}\", include_str!(\"../word.txt\"));\n    println!(\"good");
+    let word = own.dir.path().join("rig/word.txt");
+    fs::write(&word, "first word").unwrap();
+    let mut dev = own.dev(&["--host", "rig"]);
+    wait_until_begun();
+    own.save_host("use std::time::Duration;", "use std::time::Duration; // saved");
+    fs::write(own.dir.path().join("rig/may-end"), "").unwrap();
+    dev.wait_for("the host changed (main.rs)");
+    fs::write(&word, "second word").unwrap();
+    dev.wait_for("the host changed (word.txt)");
+    dev.send("q");
+    dev.expect_success();
     fs::remove_file(script).unwrap();
 
     // `repl` prints the output of the host, including the output at its end.

@@ -22,7 +22,7 @@ use crate::input::Input;
 use crate::modules::{BuildOptions, session_builder};
 use crate::paint::Paint;
 use crate::screen::{Screen, log_to};
-use crate::session::{Event, Live, Session, Step};
+use crate::session::{Event, Live, Session, Sources, Step};
 use crate::world::{HostOptions, Local};
 use edit::Edit;
 use output::{Check, Edited, Message, Output, Reloaded, Summary};
@@ -107,9 +107,10 @@ impl Stage {
     ) -> Result<Self, Error> {
         let target_dir = Some(scratch.target.clone());
         let builder = session_builder();
+        let sources = Sources::watch(vec![scratch.plugin()], None)?;
         let options = BuildOptions { release: false, color: paint.is_on(), target_dir, builder };
         let mut stage = Self {
-            session: Session::open(vec![scratch.plugin()], options, Local::new(host)?, None)?,
+            session: Session::open(sources, options, Local::new(host)?, None)?,
             signals,
             output,
             source: scratch.plugin().join("src/lib.rs"),

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use alcedo_build::SourceCrate;
+use alcedo_build::{Artifact, SourceCrate};
 use alcedo_runtime::development::link::ToHost;
 
 use super::{Event, Killing, Mode, Session, file_version, targets};
@@ -33,6 +33,11 @@ pub(crate) struct HostSources {
 impl HostSources {
     pub(crate) fn new(package: SourceCrate, program: HostProgram, restarts: bool) -> Self {
         Self { package, program, restarts, is_stale: false, is_due: false, answers: None }
+    }
+
+    /// Returns the program as the result of its build.
+    pub(super) fn artifact(&self) -> Artifact {
+        Artifact { package: self.package.name.clone(), path: self.program.program.clone(), fresh: true }
     }
 
     /// Requests a restart after the next build. Queries the program first, because the build replaces the program.

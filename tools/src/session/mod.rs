@@ -42,6 +42,7 @@ use targets::Target;
 
 pub(crate) use event::{Event, Live, Part, Status, Step};
 pub(crate) use host::HostSources;
+pub(crate) use sources::Sources;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -147,19 +148,21 @@ impl Candidate {
 }
 
 impl<W: World> Session<W> {
-    /// Watches the sources of the plugins in `dirs` and of the host, and starts the first build of the plugins. The program of the host
-    /// must already be built.
+    /// Starts the first build of the plugins. The program of the host must already be built.
     ///
     /// # Errors
-    /// If a folder contains no plugins. Also returns errors of the operating system.
+    /// Returns errors of the operating system.
     pub(crate) fn open(
-        dirs: Vec<PathBuf>,
+        sources: Sources,
         options: BuildOptions,
         world: W,
         host: Option<HostSources>,
     ) -> Result<Self, Error> {
-        let targets = targets::find(host.as_ref().map(|host| &host.package), &dirs)?;
-        let watch = SourceWatch::new(&targets::sources(&targets))?;
+        let Sources { dirs, mut targets, watch } = sources;
+        if let (Some(host), Some(target)) = (&host, targets.iter_mut().find(|target| target.is_host())) {
+            target.artifacts = vec![host.artifact()];
+            watch.add_inputs(target.artifacts.iter().flat_map(Artifact::inputs));
+        }
         let mut session = Self {
             dirs,
             options,

@@ -1,12 +1,32 @@
-//! Receives events about changed source files.
+//! Watches source files, and receives events about changed files.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
-use alcedo_build::{Due, SourceEvent};
+use alcedo_build::{Due, SourceCrate, SourceEvent, SourceWatch};
 
-use super::Session;
+use super::{Session, targets};
+use crate::error::Error;
 use crate::world::World;
+
+/// Watched sources of a host and its plugins.
+pub(crate) struct Sources {
+    pub(super) dirs: Vec<PathBuf>,
+    pub(super) targets: Vec<targets::Target>,
+    pub(super) watch: SourceWatch,
+}
+
+impl Sources {
+    /// Watches the sources of the plugins in `dirs` and of the host.
+    ///
+    /// # Errors
+    /// If a folder contains no plugins. Also returns errors of the operating system.
+    pub(crate) fn watch(dirs: Vec<PathBuf>, host: Option<&SourceCrate>) -> Result<Self, Error> {
+        let targets = targets::find(host, &dirs)?;
+        let watch = SourceWatch::new(&targets::sources(&targets))?;
+        Ok(Self { dirs, targets, watch })
+    }
+}
 
 impl<W: World> Session<W> {
     /// Receives all pending events before a build starts, because a pending event would cancel this build.
