@@ -1,7 +1,7 @@
 //! Stores builds of earlier generations, so that the user can load them again. The libraries of a build are copied before they are loaded,
 //! because the next build overwrites the originals. `Shelf` decides which builds are kept. `History` stores their files.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -19,23 +19,23 @@ const KEPT: usize = 20;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct BuildNumber(pub(crate) u64);
 
-/// Builds by the generations that have run them.
+/// Builds by the generations that have run them. A restarted world counts its generations from 1, so it replaces earlier entries.
 #[derive(Debug, Default)]
 struct Shelf {
     builds: BTreeMap<u64, BuildNumber>,
+    /// All kept builds. The build that ran last is at the end.
+    recent: Vec<BuildNumber>,
 }
 
 impl Shelf {
     /// Records that `generation` runs `build`. Returns the builds that are dropped because `keep` is exceeded.
     fn bind(&mut self, generation: u64, build: BuildNumber, keep: usize) -> Vec<BuildNumber> {
         self.builds.insert(generation, build);
-        let mut dropped = Vec::new();
-        while self.builds.values().collect::<BTreeSet<_>>().len() > keep {
-            let Some((_, oldest)) = self.builds.pop_first() else { break };
-            if !self.builds.values().any(|other| *other == oldest) {
-                dropped.push(oldest);
-            }
-        }
+        self.recent.retain(|other| *other != build);
+        self.recent.push(build);
+        let excess = self.recent.len().saturating_sub(keep);
+        let dropped: Vec<_> = self.recent.drain(..excess).collect();
+        self.builds.retain(|_, build| !dropped.contains(build));
         dropped
     }
 
@@ -157,8 +157,14 @@ mod tests {
 
     #[test]
     fn a_build_that_ran_again_is_kept_for_its_younger_generation() {
-        check("1:1 2:2 3:3 4:1 5:4", &[2], &[3, 4, 5]);
+        check("1:1 2:2 3:3 4:1 5:4", &[2], &[1, 3, 4, 5]);
         check("1:1 2:1 3:1 4:1", &[], &[1, 2, 3, 4]);
+    }
+
+    #[test]
+    fn a_restarted_world_does_not_hide_builds_of_earlier_generations() {
+        check("1:1 2:2 3:3 1:2 2:4", &[1], &[1, 2, 3]);
+        check("1:1 2:2 3:3 1:3 2:4 3:5", &[1, 2], &[1, 2, 3]);
     }
 
     #[test]
