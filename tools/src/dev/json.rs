@@ -83,8 +83,12 @@ fn with(event: &str, mut fields: Value) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt as _;
+
     use alcedo_build::BuildError;
     use alcedo_runtime::Outcome;
+    use serde_json::json;
 
     use super::{event, output};
     use crate::fold::Folded;
@@ -115,5 +119,12 @@ mod tests {
         assert!(!object.to_string().contains('\n') && object["rendered"] == *rendered, "{object}");
         let again = output(&Folded::Again { lines: 2, times: 9 }, true);
         assert_eq!(again.to_string(), r#"{"event":"output_repeated","lines":2,"stream":"stderr","times":9}"#);
+    }
+
+    #[test]
+    fn a_file_name_may_contain_any_bytes() {
+        let name = OsStr::from_bytes(b"a\xff");
+        let object = event(&Event::Noted { changed: vec![name.into()] }).unwrap();
+        assert_eq!(object, json!({ "event": "noted", "changed": ["a\u{fffd}"] }));
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use alcedo_build::BuildError;
 use alcedo_runtime::ReloadReport;
 use alcedo_runtime::development::link;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::Mode;
 use crate::guard::End;
@@ -17,7 +17,10 @@ use crate::world::{Population, Printed, WorldEvent};
 #[serde(tag = "event", rename_all = "snake_case")]
 pub(crate) enum Event {
     /// A build has started because these files have changed.
-    Building { changed: Vec<PathBuf> },
+    Building {
+        #[serde(serialize_with = "lossy")]
+        changed: Vec<PathBuf>,
+    },
     /// The running build was canceled because the sources have changed again.
     Canceled,
     /// The build succeeded.
@@ -34,11 +37,20 @@ pub(crate) enum Event {
     /// The build produced libraries that are equal to the running libraries.
     Unchanged,
     /// Files have changed, but are not built because builds are paused.
-    Noted { changed: Vec<PathBuf> },
+    Noted {
+        #[serde(serialize_with = "lossy")]
+        changed: Vec<PathBuf>,
+    },
     /// Sources of the host have changed. The host still runs its older program.
-    HostChanged { changed: Vec<PathBuf> },
+    HostChanged {
+        #[serde(serialize_with = "lossy")]
+        changed: Vec<PathBuf>,
+    },
     /// The glue in these files was updated, because the types of its host or module have changed.
-    GlueWritten { files: Vec<PathBuf> },
+    GlueWritten {
+        #[serde(serialize_with = "lossy")]
+        files: Vec<PathBuf>,
+    },
     /// The first generation is live.
     #[serde(rename = "live")]
     Started {
@@ -99,6 +111,11 @@ pub(crate) enum Event {
         /// Set if the session is over because the host cannot run.
         failed: bool,
     },
+}
+
+/// Serializes paths, of which JSON cannot represent each byte.
+fn lossy<S: Serializer>(paths: &[PathBuf], to: S) -> Result<S::Ok, S::Error> {
+    to.collect_seq(paths.iter().map(|path| path.to_string_lossy()))
 }
 
 /// A reload, with data about the preceding build.
