@@ -2,7 +2,7 @@
 
 use crate::gauges;
 use crate::plan::{Counted, Line, Reading, ReloadResult};
-use crate::statistics::{Range, Spread, last_half, slope};
+use crate::statistics::{Figure, Range, Series, Spread};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -68,10 +68,16 @@ pub(crate) struct ReportBuilder {
     expected_output: Vec<&'static str>,
     received_outputs: u64,
     printed: u64,
+    reported_reloads: u64,
     ended: bool,
     start: Reading,
-    /// Results of all reloads, without their messages, which the report contains.
-    results: Vec<ReloadResult>,
+    end: Reading,
+    readings: Series<Reading>,
+    swap_us: Figure,
+    rebuild_ns: Figure,
+    pause_ms: Figure,
+    pause_ns: Figure,
+    phases_ms: BTreeMap<String, Figure>,
 }
 
 impl ReportBuilder {
@@ -84,7 +90,7 @@ impl ReportBuilder {
     /// Adds a message from the child.
     pub(crate) fn add(&mut self, line: Line) {
         match line {
-            Line::Ready { process } => self.start = process,
+            Line::Ready { process } => (self.start, self.end) = (process, process),
             Line::Reload(result) => self.add_result(*result),
             Line::End { stale_mappings, findings, counted } => {
                 self.ended = true;
@@ -111,13 +117,12 @@ impl ReportBuilder {
 
     /// Returns the faults that can be determined only after the complete run.
     fn faults(&self) -> Vec<String> {
-        let readings: Vec<_> = self.results.iter().map(|result| result.process).collect();
-        let mut faults = gauges::faults(&readings, self.max_growth);
+        let mut faults = gauges::faults(&self.readings, self.max_growth);
         if self.report.stale_mappings > 0 {
             faults.push(format!("{} staged files are still mapped", self.report.stale_mappings));
         }
         // Counts one more generation, because the last generation ends together with the Master.
-        let expected = self.expected_output.len() as u64 * (self.committed() + 1);
+        let expected = self.expected_output.len() as u64 * (self.swap_us.count() + 1);
         if self.received_outputs != expected {
             let received = self.received_outputs;
             faults.push(format!(
@@ -142,25 +147,17 @@ impl ReportBuilder {
 
     /// Returns the number of reported reloads, including reloads with faults.
     pub(crate) fn reloads(&self) -> u64 {
-        self.results.last().map_or(0, |result| result.reload)
+        self.reported_reloads
     }
 
-    fn committed(&self) -> u64 {
-        self.figures(|result| result.swap_us).len() as u64
-    }
-
-    /// Returns a figure of all reloads that have this figure.
-    fn figures(&self, figure: impl Fn(&ReloadResult) -> Option<f64>) -> Vec<f64> {
-        self.results.iter().filter_map(figure).collect()
-    }
-
+    /// Returns the stored values of resident memory, in KiB.
     pub(crate) fn memory(&self) -> Vec<f64> {
-        self.figures(|result| Some(result.process.rss_kib as f64))
+        self.readings.kept().iter().map(|reading| reading.rss_kib as f64).collect()
     }
 
     pub(crate) fn report(&self) -> Report {
-        let reloads = self.committed();
-        let (start, end) = (self.start, self.results.last().map_or(self.start, |result| result.process));
+        let reloads = self.swap_us.count();
+        let (start, end) = (self.start, self.end);
         let mut faults = self.faults();
         if reloads != self.requested_reloads {
             faults.push(format!("{reloads} of {} reloads were committed", self.requested_reloads));
@@ -171,36 +168,41 @@ impl ReportBuilder {
             report.errors.truncate(ERRORS.saturating_sub(faults.len()));
             report.errors.extend(faults);
         }
-        let mut phases: BTreeMap<_, Vec<_>> = BTreeMap::new();
-        for (phase, ms) in self.results.iter().flat_map(|result| &result.phases_ms) {
-            phases.entry(phase).or_default().push(*ms);
-        }
         Report {
             reloads,
             rss_kib: Growth {
                 start: start.rss_kib,
                 end: end.rss_kib,
-                slope_per_reload: slope(last_half(&self.memory())),
+                slope_per_reload: gauges::growth(&self.readings),
             },
             open_fds: Ends { start: start.open_fds, end: end.open_fds },
             threads: Ends { start: start.threads, end: end.threads },
             thread_keys: Ends { start: start.keys, end: end.keys },
-            swap_us: Spread::of(&self.figures(|result| result.swap_us)),
-            rebuild_ns_per_conjugate: Spread::of(&self.figures(|result| result.rebuild_ns_per_conjugate)),
-            pause_ms: Range::of(&self.figures(|result| result.pause_ms)),
-            pause_ns_per_object: Range::of(&self.figures(|result| result.pause_ns_per_object)),
-            phases_ms: phases.into_iter().map(|(phase, times)| (phase.clone(), Range::of(&times))).collect(),
+            swap_us: Spread::of(&self.swap_us),
+            rebuild_ns_per_conjugate: Spread::of(&self.rebuild_ns),
+            pause_ms: Range::of(&self.pause_ms),
+            pause_ns_per_object: Range::of(&self.pause_ns),
+            phases_ms: self.phases_ms.iter().map(|(phase, times)| (phase.clone(), Range::of(times))).collect(),
             ..report
         }
     }
 
-    fn add_result(&mut self, mut result: ReloadResult) {
+    fn add_result(&mut self, result: ReloadResult) {
+        self.reported_reloads = result.reload;
         self.report.lost_objects += result.findings.lost_objects;
         self.report.wrong_answers += result.findings.wrong_answers;
         self.report.stale_mappings = result.stale_mappings;
-        let messages = std::mem::take(&mut result.findings.messages).into_iter();
+        self.end = result.process;
+        self.readings.push(result.process);
+        self.swap_us.extend(result.swap_us);
+        self.rebuild_ns.extend(result.rebuild_ns_per_conjugate);
+        self.pause_ms.extend(result.pause_ms);
+        self.pause_ns.extend(result.pause_ns_per_object);
+        for (phase, ms) in result.phases_ms {
+            self.phases_ms.entry(phase).or_default().extend([ms]);
+        }
+        let messages = result.findings.messages.into_iter();
         self.add_errors(messages.map(|message| format!("reload {}: {message}", result.reload)));
-        self.results.push(result);
     }
 }
 
