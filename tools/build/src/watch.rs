@@ -94,8 +94,8 @@ impl SourceWatch {
 
     /// Watches additional files with any name, for example the result of [`Artifact::inputs`](crate::Artifact::inputs): included files, and
     /// sources outside the watched folders. A file need not exist. For a folder that a build script lists, also watches the files in this
-    /// folder and its subfolders, up to 1,000 folders, without following links. Skips files in target folders, and hidden files of listed
-    /// folders, because otherwise each build would cause another build.
+    /// folder and its subfolders, up to 1,000 folders, without following links. Skips files in target folders, hidden files of listed
+    /// folders, and all files of a listed package, because otherwise each build or program that writes there would cause another build.
     ///
     /// # Examples
     /// ```no_run
@@ -155,9 +155,10 @@ fn real_path(file: PathBuf) -> PathBuf {
 }
 
 /// Returns the path. For a folder, also returns the paths of [`TAG`] in this folder and in its subfolders. In `inputs`, such a path marks a
-/// folder whose content is an input.
+/// folder whose content is an input. Excludes the folder of a package, because programs write their files there.
 fn with_folders(path: PathBuf) -> Vec<PathBuf> {
-    let is_listed = path.is_dir() && !path.ancestors().any(|folder| folder.join(TAG).is_file());
+    let is_package = path.join("Cargo.toml").is_file();
+    let is_listed = path.is_dir() && !is_package && !path.ancestors().any(|folder| folder.join(TAG).is_file());
     let mut folders: Vec<_> = is_listed.then(|| path.clone()).into_iter().collect();
     let mut at = 0;
     while let Some(folder) = folders.get(at).filter(|_| folders.len() < MOST_FOLDERS) {

@@ -186,6 +186,10 @@ fn files_of_a_folder_that_a_build_script_lists_are_watched() {
     check(&|| fs::create_dir(scratch.path("data/deep/new")).unwrap(), &["data/deep/new"]);
     let others = ["data/cache/a.txt", "data/.a.txt.swp", "other.txt"];
     check(&|| others.iter().for_each(|path| scratch.write(path, "")), &[]);
+
+    // Skips a listed package, because its program may write there.
+    watch.add_inputs([scratch.path("")]);
+    check(&|| ["log.txt", "saves/a.txt"].iter().for_each(|path| scratch.write(path, "")), &[]);
 }
 
 #[test]
