@@ -134,7 +134,7 @@ fn a_new_workspace_passes_its_tests_with_an_added_plugin() {
 fn alcedo_dev_runs_a_new_workspace_and_reloads_its_plugin() {
     let mut folder = Folder::new();
     folder.new_in("", &["workspace", "live"]).unwrap();
-    folder.lock_packages("live", &["live-glue", "live-host", "live-patrol"]);
+    folder.lock_packages("live", &["live-glue", "live-host", "live-patrol", "live-second"]);
     let mut command = Command::new(env!("CARGO_BIN_EXE_alcedo"));
     command.arg("dev").current_dir(folder.dir.path().join("live")).env("CARGO_TARGET_DIR", target());
     let mut dev = Dev::run(command);
@@ -146,6 +146,10 @@ fn alcedo_dev_runs_a_new_workspace_and_reloads_its_plugin() {
     fs::write(&path, source.replace("const TRACK: f64 = 10.0;", "const TRACK: f64 = -1000.0;")).unwrap();
     dev.wait_for("generation 1 → 2");
     dev.wait_for("LivePatrolRobot_1 is at -");
+    // A running session builds and loads a plugin that is added to the workspace.
+    folder.new_in("live", &["plugin", "live-second"]).unwrap();
+    dev.wait_for("building, because Cargo.toml changed");
+    dev.wait_for("generation 2 → 3");
     dev.send("q");
     dev.expect_success();
 }
