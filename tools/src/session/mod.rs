@@ -327,7 +327,7 @@ impl<W: World> Session<W> {
         }
     }
 
-    /// Takes the pending changes, and records the affected targets as stale. Returns both.
+    /// Removes the pending changes, and records the affected targets as stale. Returns both.
     fn take_changes(&mut self) -> (Vec<PathBuf>, BTreeSet<usize>) {
         let mut changed = self.debounce.take();
         changed.retain(|path| !self.is_own_glue(path));
