@@ -50,7 +50,8 @@ impl SourceCrate {
     }
 
     /// Returns the files of cargo that determine the builds of this crate: manifests and build scripts of its sources, lock files, and
-    /// cargo's configuration and toolchain. Includes files of a workspace in another folder that a manifest names. The files need not exist.
+    /// cargo's configuration and toolchain. Includes files of a workspace in another folder that a manifest names. The files need not
+    /// exist.
     ///
     /// # Examples
     /// ```

@@ -70,7 +70,8 @@ pub(crate) struct Progress {
 }
 
 impl RunningBuild {
-    /// Starts a build with cargo without waiting for the libraries. [`Builder::spawn`](crate::Builder::spawn) starts faster repeated builds.
+    /// Starts a build with cargo without waiting for the libraries. [`Builder::spawn`](crate::Builder::spawn) starts repeated builds, which
+    /// are faster.
     ///
     /// # Errors
     /// [`BuildError::CargoNotRun`].
