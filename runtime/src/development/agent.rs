@@ -127,6 +127,7 @@ impl Invitation {
             writing: Cell::default(),
             cannot_save: Cell::new(false),
             loaded: RefCell::default(),
+            restoring: RefCell::default(),
             has_sent_end: Cell::new(false),
             shutdown_requested: Cell::new(false),
         })
@@ -177,6 +178,8 @@ pub(crate) struct Agent {
     cannot_save: Cell<bool>,
     /// Libraries of the last load request that succeeded.
     loaded: RefCell<Vec<PathBuf>>,
+    /// World to restore as soon as plugins are loaded, because the first load request may fail.
+    restoring: RefCell<Option<PathBuf>>,
     has_sent_end: Cell<bool>,
     shutdown_requested: Cell<bool>,
 }
@@ -219,6 +222,11 @@ impl Agent {
         while let Ok(order) = self.orders.try_recv() {
             self.obey(runtime, order);
         }
+        let world = self.restoring.borrow_mut().take_if(|_| runtime.generation() != 0);
+        if let Some(world) = world {
+            self.wait_for_write();
+            self.voice.send(&restore(runtime, &world));
+        }
         let now = self.begun.elapsed();
         if now.saturating_sub(self.last_status.get()) >= GLANCE {
             self.last_status.set(now);
@@ -253,10 +261,7 @@ impl Agent {
             // `greet` has already processed the settings.
             ToHost::Settings { .. } => {}
             ToHost::Load { libraries } => self.load(runtime, &libraries),
-            ToHost::Restore { world } => {
-                self.wait_for_write();
-                self.voice.send(&restore(runtime, &world));
-            }
+            ToHost::Restore { world } => *self.restoring.borrow_mut() = Some(world),
             ToHost::Save => {
                 if let Some((file, autosave)) = self.autosave.as_ref().filter(|_| runtime.generation() != 0) {
                     self.save(runtime, file, autosave);
@@ -538,6 +543,30 @@ mod tests {
         assert_eq!(*agent.loaded.borrow(), [package]);
         // The reading thread ends with the runtime.
         drop(agent);
+    }
+
+    #[cfg(feature = "script")]
+    #[test]
+    fn a_world_is_restored_after_the_first_load_that_succeeds() {
+        let runtime = Runtime::builder().package("Tale").build().expect("a host without natives");
+        let (agent, mut tool) = agent(&runtime);
+        let dir = tempfile::tempdir().expect("a folder");
+        let (package, world) = (dir.path().join("Tale"), dir.path().join("world"));
+        fs::create_dir(&package).expect("it is free");
+        fs::write(package.join("Hero.uc"), "class Hero extends Object;").expect("there is room");
+        runtime.worlds().save(&world).expect("a whole file");
+        agent.load(&runtime, &[dir.path().join("none")]);
+        agent.obey(&runtime, ToHost::Restore { world });
+        agent.attend(&runtime);
+        agent.load(&runtime, &[package]);
+        agent.attend(&runtime);
+        drop(agent);
+        tool.shutdown(Shutdown::Write).expect("it is open");
+        let messages = std::iter::from_fn(|| receive(&mut tool).expect("whole messages"));
+        let messages: Vec<FromHost> = messages.filter(|message| !matches!(message, FromHost::Status(_))).collect();
+        let is_expected =
+            matches!(&messages[..], [FromHost::Refused { .. }, FromHost::Started { .. }, FromHost::Restored { .. }]);
+        assert!(is_expected, "{messages:?}");
     }
 
     #[test]

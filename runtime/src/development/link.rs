@@ -38,7 +38,7 @@ pub enum ToHost {
         /// Paths of the libraries.
         libraries: Vec<PathBuf>,
     },
-    /// Replaces the world by a saved world.
+    /// Replaces the world by a saved world, as soon as plugins are loaded.
     Restore {
         /// Path of the world file.
         world: PathBuf,
