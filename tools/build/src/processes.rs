@@ -11,7 +11,11 @@ use crate::error::BuildError;
 
 /// Processes that a build has started, and files that the build has locked.
 #[derive(Debug, Default)]
-pub(crate) struct Processes(Mutex<State>);
+pub(crate) struct Processes {
+    state: Mutex<State>,
+    /// Set if the processes belong to the process group of this process, so that Ctrl-C ends them.
+    shares_group: bool,
+}
 
 #[derive(Debug, Default)]
 struct State {
@@ -36,8 +40,13 @@ impl State {
 const POLL: Duration = Duration::from_micros(200);
 
 impl Processes {
-    /// Starts a process with a piped error stream. The process forms a new process group, so that cargo's compilers can be killed together
-    /// with cargo. `command_line` identifies the build in errors.
+    /// Returns the processes of a build that is never canceled.
+    pub(crate) fn in_this_group() -> Self {
+        Self { shares_group: true, ..Self::default() }
+    }
+
+    /// Starts a process with a piped error stream. If the build can be canceled, the process forms a new process group, so that cargo's
+    /// compilers can be killed together with cargo. `command_line` identifies the build in errors.
     pub(crate) fn start(
         &self,
         command: &mut Command,
@@ -51,7 +60,9 @@ impl Processes {
         command.stdin(Stdio::null()).stdout(stdout).stderr(Stdio::piped());
         // On platforms other than Unix, cargo itself ends its compilers when cargo exits.
         #[cfg(unix)]
-        std::os::unix::process::CommandExt::process_group(command, 0);
+        if !self.shares_group {
+            std::os::unix::process::CommandExt::process_group(command, 0);
+        }
         let mut child = command.spawn().map_err(|source| not_run(command, source))?;
         let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
         state.children.push(child);
@@ -101,7 +112,7 @@ impl Processes {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -132,6 +143,7 @@ fn kill(child: &mut Child) {
 mod tests {
     use super::Processes;
     use crate::error::BuildError;
+    use rustix::process::{Pid, getpgid, getpgrp};
     use std::fs::File;
     use std::process::{Command, Stdio};
 
@@ -163,5 +175,17 @@ mod tests {
         processes.cancel();
         assert!(status.is_some_and(|status| status.success()));
         assert!(processes.wait(ended.number).unwrap().is_some());
+    }
+
+    #[test]
+    fn only_processes_of_a_build_that_can_be_canceled_form_a_group() {
+        let group = |processes: &Processes| {
+            let started = processes.start(Command::new("sleep").arg("600"), Stdio::null(), "sleep").unwrap();
+            let group = getpgid(Some(Pid::from_child(&processes.state().children[started.number]))).unwrap();
+            processes.cancel();
+            group
+        };
+        assert_eq!(group(&Processes::in_this_group()), getpgrp());
+        assert_ne!(group(&Processes::default()), getpgrp());
     }
 }

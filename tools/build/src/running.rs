@@ -44,7 +44,7 @@ pub struct RunningBuild {
     finished: Receiver<()>,
 }
 
-/// Builds a request with cargo, and waits for the libraries.
+/// Builds a request with cargo, and waits for the libraries. Cargo belongs to the process group of this process, so Ctrl-C also ends cargo.
 ///
 /// # Examples
 /// ```no_run
@@ -59,7 +59,8 @@ pub struct RunningBuild {
 /// }
 /// ```
 pub fn build(request: &BuildRequest<'_>) -> Result<BuildOutcome, BuildError> {
-    RunningBuild::start(request)?.wait()
+    let progress = Progress { processes: Arc::new(Processes::in_this_group()), ..Progress::default() };
+    Cargo::new(request, None).start(&progress, CargoReason::Requested)?.conclude(&progress)
 }
 
 /// Processes of a build, and the number of crates that they have compiled.
