@@ -20,7 +20,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
-use alcedo_build::{Artifact, BuildError, Debounce, Due, SourceWatch, find_host};
+use alcedo_build::{Artifact, BuildError, Debounce, Due, SourceWatch};
 use alcedo_runtime::Declared;
 use alcedo_runtime::development::link::{FromHost, HangOf, ToHost};
 use alcedo_runtime::development::plain_file;
@@ -346,12 +346,6 @@ impl<W: World> Session<W> {
         self.must_find = true;
         // Watches the workspace that a changed manifest names, even if the next build fails.
         self.watch.add_inputs([]);
-        if let Some(host) = &mut self.host
-            && let Ok(Some(package)) = find_host(host.package.manifest.to_str(), &[])
-            && package.name == host.package.name
-        {
-            host.package = package;
-        }
         let host = self.host.as_ref().map(|host| &host.package);
         let Ok(mut targets) = targets::find(host, &self.dirs) else { return };
         for (new, old) in targets.iter_mut().zip(&self.targets) {

@@ -2,6 +2,7 @@
 //! targets would delay the new code.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use alcedo_build::{Artifact, BuildError, PluginFolder, SourceCrate};
@@ -64,34 +65,39 @@ pub(crate) fn sources(targets: &[Target]) -> Vec<PathBuf> {
     all.into_iter().collect()
 }
 
-/// Returns the targets that depend on any of the `changed` files. A file outside all source folders is a manifest or a build script, which
-/// may affect any plugin target. It affects the host only if the host's builds read the file, or if the host's sources are below the file's
-/// folder.
+/// Returns the targets that depend on any of the `changed` files: a file in their source folders, or a file that their last build has read.
+/// A file outside all source folders is often a manifest or a build script, which may affect any plugin target. It affects the host only if
+/// the host's builds read the file, or if the host's sources are below the file's folder.
 pub(crate) fn affected(targets: &[Target], changed: &[PathBuf]) -> BTreeSet<usize> {
     let concerns = |target: &Target, path: &Path| {
         target.sources.iter().any(|source| path.starts_with(source) || source.starts_with(path))
     };
-    // A build script may list folders, so an input may also be a folder above the file.
-    let is_input = |target: &Target, path: &Path| {
-        let mut inputs = target.artifacts.iter().flat_map(Artifact::inputs);
-        inputs.any(|input| path.starts_with(input.canonicalize().unwrap_or(input)))
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let resolved = |input: PathBuf| if input.is_symlink() { real(&input) } else { input };
+    let inputs = |target: &Target| target.artifacts.iter().flat_map(Artifact::inputs).map(resolved).collect::<Vec<_>>();
+    let inputs: Vec<_> = targets.iter().map(inputs).collect();
+    // A build script may list folders, so an input may also be a folder above the file. Resolves links to parents only for inputs with a
+    // name in the path, because a build may have read a thousand files.
+    let is_input = |inputs: &[PathBuf], path: &Path| {
+        let has_name = |name: &OsStr| path.iter().any(|part| part == name);
+        let mut inputs = inputs.iter().filter(|input| input.file_name().is_none_or(has_name));
+        inputs.any(|input| path.starts_with(real(input)))
     };
     let may_concern = |target: &Target, path: &Path| {
         let Kind::Host(host) = &target.kind else { return true };
         let is_below = |dir: &Path| target.sources.iter().any(|source| source.starts_with(dir));
-        path.parent().is_some_and(is_below) || host.cargo_files().contains(path) || is_input(target, path)
+        path.parent().is_some_and(is_below) || host.cargo_files().contains(path)
     };
-    changed
-        .iter()
-        .flat_map(|path| {
-            let known: Vec<_> = (0..targets.len()).filter(|at| concerns(&targets[*at], path)).collect();
-            if known.is_empty() {
-                (0..targets.len()).filter(|at| may_concern(&targets[*at], path)).collect()
-            } else {
-                known
-            }
-        })
-        .collect()
+    let mut affected = BTreeSet::new();
+    for path in changed {
+        let is_outside = !targets.iter().any(|target| concerns(target, path));
+        let is_affected = |(target, inputs): (&Target, &Vec<PathBuf>)| {
+            concerns(target, path) || is_outside && may_concern(target, path) || is_input(inputs, path)
+        };
+        let all = targets.iter().zip(&inputs).enumerate();
+        affected.extend(all.filter(|(_, target)| is_affected(*target)).map(|(at, _)| at));
+    }
+    affected
 }
 
 #[cfg(test)]
@@ -122,7 +128,8 @@ mod tests {
         let rig = |manifest: PathBuf| SourceCrate { name: "rig".into(), manifest, source_dirs: Vec::new() };
         let host = of_kind(Kind::Host(rig("/w/rig/Cargo.toml".into())), &["/w/rig/src"]);
         let built = tempfile::tempdir().unwrap();
-        std::fs::write(built.path().join("rig.d"), "rig: /w/rig/src/main.rs /w/rig/data\n").unwrap();
+        std::fs::write(built.path().join("rig.d"), "rig: /w/rig/src/main.rs /w/rig/data /w/cube/src/shared.rs\n")
+            .unwrap();
         let program = Artifact { package: "rig".into(), path: built.path().join("rig"), fresh: true };
         let targets = [Target { artifacts: vec![program], ..host }, targets[0].clone()];
         let of = |changed: &str| affected(&targets, &[changed.into()]).into_iter().collect::<Vec<_>>();
@@ -136,6 +143,7 @@ mod tests {
             [vec![0, 1], vec![1], vec![0, 1]],
         );
         assert_eq!(["/w/rig/data/a.txt", "/w/rig/other/a.txt"].map(of), [vec![0, 1], vec![1]]);
+        assert_eq!(of("/w/cube/src/shared.rs"), [0, 1], "the host includes it");
         // A member may name its workspace in any folder.
         let all = built.path().canonicalize().unwrap().join("all");
         std::fs::create_dir(&all).unwrap();
