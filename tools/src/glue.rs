@@ -219,12 +219,18 @@ pub(crate) fn write_again(
     declared: &Declared,
 ) -> Result<Vec<PathBuf>, Error> {
     let mut written = Vec::new();
-    for (source, path) in glue {
-        if let Some(now) = alcedo_glue::rewritten(source, origin, declared)?.filter(|now| now != source) {
+    let mut rewrite = |source: &String, path: &Path| -> Result<(), Error> {
+        let now = alcedo_glue::rewritten(source, origin, declared);
+        let now = now.map_err(|error| anyhow!("the glue in {} is out of date: {error}", path.display()))?;
+        if let Some(now) = now.filter(|now| now != source) {
             alcedo_glue::write(path, &now).map_err(file("write", path))?;
-            written.push(path.clone());
+            written.push(path.to_owned());
         }
-    }
+        Ok(())
+    };
+    // Continues after an error, because the remaining files would keep old declarations.
+    let results: Vec<_> = glue.iter().map(|(source, path)| rewrite(source, path)).collect();
+    results.into_iter().collect::<Result<(), _>>()?;
     Ok(written)
 }
 
@@ -263,10 +269,30 @@ fn rust_sources(dir: &Path, into: &mut Vec<PathBuf>) {
 
 #[cfg(all(test, unix))]
 mod tests {
+    use std::fs;
     use std::time::{Duration, Instant};
 
-    use super::host_types;
+    use alcedo_glue::Origin;
+    use alcedo_runtime::Declared;
+
+    use super::{glue_of, host_types, rewrite};
     use crate::world::HostProgram;
+
+    #[test]
+    fn glue_that_cannot_be_generated_is_named_and_does_not_stop_the_rest() {
+        let dir = tempfile::tempdir().unwrap();
+        let (dirs, origin) = ([dir.path().to_owned()], Origin::host("rig"));
+        let head = |package: &str| {
+            format!("// Declarations of the host `rig`{package} for plugins, written by `alcedo glue`.\n")
+        };
+        for (name, package) in [("a.rs", " in package `Gone`"), ("b.rs", ""), ("c.rs", " in package `Gone`")] {
+            fs::write(dir.path().join(name), head(package)).unwrap();
+        }
+        assert_eq!(glue_of(&dirs, &origin).len(), 3);
+        let error = rewrite(&dirs, &origin, &Declared::default()).unwrap_err().to_string();
+        assert!(error.contains(".rs is out of date: package `Gone` has no types"), "{error}");
+        assert!(fs::read_to_string(dir.path().join("b.rs")).unwrap().contains("use alcedo_plugin_api::prelude::*;"));
+    }
 
     #[test]
     fn a_session_waits_some_seconds_for_a_host_that_hangs() {
