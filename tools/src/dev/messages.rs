@@ -42,7 +42,7 @@ impl Messages {
             Event::Building { .. } | Event::Canceled if self.is_live => return None,
             Event::Building { changed } if changed.is_empty() => "building".to_owned(),
             Event::Building { changed } => format!("building, because {} changed", names(changed)),
-            Event::Canceled => "the sources changed again: the build is canceled".to_owned(),
+            Event::Canceled => "a newer build replaces it: the build is canceled".to_owned(),
             Event::Built { warnings, .. } if warnings.is_empty() => return None,
             Event::Built { warnings, .. } => warnings.trim_end().to_owned(),
             // Prints the compiler's message unchanged.

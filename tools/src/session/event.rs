@@ -21,7 +21,7 @@ pub(crate) enum Event {
         #[serde(serialize_with = "lossy")]
         changed: Vec<PathBuf>,
     },
-    /// The running build was canceled because the sources have changed again.
+    /// The running build was canceled because a newer build replaces it: after another change, a request or new glue.
     Canceled,
     /// The build succeeded.
     Built {

@@ -284,7 +284,7 @@ mod tests {
     fn messages_are_classified_by_their_words() {
         let check = |line: &str, expected| assert_eq!(Line::of(line), expected, "{line}");
         check("building, because lib.rs changed", Line::Building);
-        check("the sources changed again: the build is canceled", Line::Canceled);
+        check("a newer build replaces it: the build is canceled", Line::Canceled);
         check("generation 1 is live   built in 1.2 s", Line::Live);
         check("saved  generation 1 → 2   live after 131 ms", Line::Live);
         check("generation 3 stays as it is · build 104 ms", Line::Unchanged);
