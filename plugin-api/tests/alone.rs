@@ -46,3 +46,54 @@ fn a_container_of_std_is_the_hosts_own_to_others() {
     assert_eq!(described, fingerprint::<Vec<f64>>());
     assert_ne!(described, fingerprint::<Vec<f32>>());
 }
+
+pub mod with_traits_of_the_author {
+    //! Traits whose methods have the names of functions that the macros call. A call of a method would select these traits.
+
+    use alcedo_plugin_api::__private::{PtrMut, Temp, Viewable};
+    use alcedo_plugin_api::Value;
+    use alcedo_plugin_api::prelude::*;
+
+    /// A struct that is passed by value.
+    #[ustruct(pod, package = "Game")]
+    #[derive(Debug, PartialEq)]
+    pub struct Weight {
+        grams: u64,
+    }
+
+    /// An enum.
+    #[uenum(package = "Game")]
+    #[repr(u8)]
+    #[derive(Debug, PartialEq)]
+    pub enum Mood {
+        /// The first entry.
+        Calm,
+        /// The second entry.
+        Angry,
+    }
+
+    #[allow(dead_code, reason = "the macros call none of the functions")]
+    trait Replaced: Sized {
+        fn store_field<F, V>(self, _field: F, _value: V) -> Result<(), CallError> {
+            panic!("the macro called a method")
+        }
+
+        fn ptr<P>(self) -> P {
+            panic!("the macro called a method")
+        }
+
+        fn alcedo_number(&self) -> u8 {
+            panic!("the macro called a method")
+        }
+    }
+
+    impl Replaced for PtrMut<'_, Weight> {}
+    impl<F> Replaced for Viewable<'_, Weight, F> {}
+    impl Replaced for Mood {}
+
+    #[test]
+    fn values_are_copied_without_a_trait_of_the_author() {
+        let (weight, mood) = (Temp::of(&Weight { grams: 7 }), Temp::of(&Mood::Angry));
+        assert_eq!((Weight::load(weight.ptr()), Mood::load(mood.ptr())), (Weight { grams: 7 }, Mood::Angry));
+    }
+}

@@ -1,7 +1,8 @@
 //! Checks the macros that generated code calls, because plugin authors can also call these macros directly. An unsafe block in a macro must
 //! not contain tokens of the caller. An item with an unsafe block must not have attributes of the caller, because such an attribute could
-//! rewrite the block. An arm that starts with `@` must not implement an unsafe trait, because a caller can select this arm without the arm
-//! that creates the items on which the implementation relies.
+//! rewrite the block. An unsafe implementation must not call methods, because a trait of the caller could replace a method. An arm that
+//! starts with `@` must not implement an unsafe trait, because a caller can select this arm without the arm that creates the items on which
+//! the implementation relies.
 
 use std::path::Path;
 
@@ -78,6 +79,26 @@ fn no_macro_is_called_by_a_name_that_the_caller_could_define() {
         }
     }
     assert!(calls > 50, "the calls were not found: {calls}");
+}
+
+#[test]
+fn no_unsafe_implementation_calls_a_method() {
+    let mut bodies = 0;
+    for (path, text) in sources() {
+        let code: String = text.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
+        // The arms of this file are parts of unsafe implementations.
+        let parts = path.ends_with("values.rs").then_some(code.as_str());
+        let implementations = after(&code, "unsafe impl").map(|rest| braced(&rest[rest.find('{').expect("a body")..]));
+        for body in parts.into_iter().chain(implementations) {
+            bodies += 1;
+            for member in after(body, ".") {
+                let rest = member.trim_start_matches(|letter: char| letter.is_ascii_alphanumeric() || letter == '_');
+                let name = &member[..member.len() - rest.len()];
+                assert!(name.is_empty() || !rest.starts_with(['(', ':']), "{path}: .{name}");
+            }
+        }
+    }
+    assert!(bodies > 9, "the implementations were not found: {bodies}");
 }
 
 #[test]

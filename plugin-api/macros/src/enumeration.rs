@@ -69,8 +69,11 @@ fn plain(item: &ItemEnum, repr: &Ident, entries: &[Entry]) -> TokenStream {
                     self as #repr
                 }
 
-                fn alcedo_of(number: #repr) -> ::core::option::Option<Self> {
-                    [#(Self::#idents),*].into_iter().find(|known| *known as #repr == number)
+                const fn alcedo_of(number: #repr) -> ::core::option::Option<Self> {
+                    match number {
+                        #(known if known == Self::#idents as #repr => ::core::option::Option::Some(Self::#idents),)*
+                        _ => ::core::option::Option::None,
+                    }
                 }
             }
         };
@@ -129,7 +132,7 @@ fn set_of_bits(item: &ItemEnum, repr: &Ident, entries: &[Entry]) -> TokenStream 
                     self.0
                 }
 
-                fn alcedo_of(number: #repr) -> ::core::option::Option<Self> {
+                const fn alcedo_of(number: #repr) -> ::core::option::Option<Self> {
                     ::core::option::Option::Some(Self(number))
                 }
             }

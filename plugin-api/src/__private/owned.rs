@@ -17,8 +17,8 @@ use crate::{CallError, Kind};
 ///
 /// # Errors
 /// Fails with `EXPIRED`, and reports kind and age, if the value was destroyed. Fails with `WRONG_THREAD` on threads except the game thread.
-pub fn owned_at<K: Kind>(of: &K) -> Result<*const K::Raw, CallError> {
-    of.owned().at().map(<*mut K::Raw>::cast_const)
+pub fn owned_at<K: Kind>(of: &K) -> Result<Option<*const K::Raw>, CallError> {
+    of.owned().at().map(|at| Some(at.cast_const()))
 }
 
 /// Creates an owned copy of a value in host memory. If the host refuses the copy, the running call fails.

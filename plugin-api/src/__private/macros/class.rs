@@ -35,7 +35,7 @@ macro_rules! __alcedo_class {
                 $(const LIBRARY: &'static $crate::__private::core::primitive::str = $library;)?
 
                 fn cell() -> &'static $crate::__private::Cell {
-                    ALCEDO_CLASS.cell()
+                    $crate::__private::ClassCell::cell(&ALCEDO_CLASS)
                 }
             }
 
@@ -135,7 +135,7 @@ macro_rules! __alcedo_class {
                 $crate::__private::class! { @constants $view, $base, $package, $name, [$($property)*] [] }
 
                 fn cell() -> &'static $crate::__private::Cell {
-                    ALCEDO_CLASS.cell()
+                    $crate::__private::ClassCell::cell(&ALCEDO_CLASS)
                 }
             }
 

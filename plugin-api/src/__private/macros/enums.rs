@@ -28,6 +28,14 @@ macro_rules! __alcedo_enum {
             }
         }
 
+        // Calls only `const` functions of the enum, because other code could reach the host, which could then move the value.
+        const fn alcedo_number(entry: $name) -> $repr {
+            <$name>::alcedo_number(entry)
+        }
+        const fn alcedo_of(number: $repr) -> $crate::__private::core::option::Option<$name> {
+            <$name>::alcedo_of(number)
+        }
+
         // SAFETY: the host stores each value as a number of this type, as the fingerprint ensures. Any bytes are a valid
         // number. A number without a variant is refused before a value is created.
         unsafe impl $crate::__private::Value for $name {
@@ -43,7 +51,9 @@ macro_rules! __alcedo_enum {
 
             fn try_load(from: $crate::__private::Ptr<'_, Self>) -> $crate::__private::CallResult<Self> {
                 let number: $repr = $crate::__private::enum_number(from);
-                Self::alcedo_of(number).ok_or_else(|| $crate::__private::unknown_entry::<Self>(number))
+                $crate::__private::core::option::Option::ok_or_else(alcedo_of(number), || {
+                    $crate::__private::unknown_entry::<Self>(number)
+                })
             }
 
             fn load(from: $crate::__private::Ptr<'_, Self>) -> Self {
@@ -51,7 +61,7 @@ macro_rules! __alcedo_enum {
             }
 
             fn store(&self, target: $crate::__private::PtrMut<'_, Self>) -> $crate::__private::CallResult<()> {
-                $crate::__private::put_enum_number(target, self.alcedo_number());
+                $crate::__private::put_enum_number(target, alcedo_number(*self));
                 $crate::__private::core::result::Result::Ok(())
             }
         }

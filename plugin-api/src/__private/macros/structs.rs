@@ -106,17 +106,17 @@ macro_rules! __alcedo_pod {
             const KIND: $crate::__private::PropertyKind = $crate::__private::PropertyKind::STRUCT;
             const TYPE_PATH: &'static $crate::__private::core::primitive::str =
                 $crate::__private::core::concat!("/Script/", $package, ".", $text);
-            const OWNS_MEMORY: bool = false $(|| AlcedoRaw::$field.owns_memory())*;
+            const OWNS_MEMORY: bool = false $(|| $crate::__private::Field::owns_memory(&AlcedoRaw::$field))*;
             type Raw = AlcedoRaw;
             type Literal = $crate::__private::NoDefault;
             $crate::__private::copied_value! {}
 
             fn load(from: $crate::__private::Ptr<'_, Self>) -> Self {
-                Self { $($field: from.load_field(&AlcedoRaw::$field),)* }
+                Self { $($field: $crate::__private::Ptr::load_field(from, &AlcedoRaw::$field),)* }
             }
 
             fn store(&self, target: $crate::__private::PtrMut<'_, Self>) -> $crate::__private::CallResult<()> {
-                $(target.store_field(&AlcedoRaw::$field, &self.$field)?;)*
+                $($crate::__private::PtrMut::store_field(&target, &AlcedoRaw::$field, &self.$field)?;)*
                 $crate::__private::core::result::Result::Ok(())
             }
         }

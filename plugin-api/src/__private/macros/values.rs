@@ -17,7 +17,7 @@ macro_rules! __alcedo_copied_value {
                 impl $crate::__private::core::ops::FnOnce() -> $crate::__private::ValidityToken<'f>,
             >,
         ) -> Self {
-            <Self as $crate::__private::Value>::load(value.ptr())
+            <Self as $crate::__private::Value>::load($crate::__private::Viewable::ptr(&value))
         }
 
         #[inline]
@@ -27,7 +27,7 @@ macro_rules! __alcedo_copied_value {
 
         #[inline]
         fn slot_in(&self, staged: &Self::In) -> $crate::__private::Slot {
-            staged.slot()
+            $crate::__private::Temp::slot(staged)
         }
 
         #[inline]
@@ -37,23 +37,23 @@ macro_rules! __alcedo_copied_value {
 
         #[inline]
         fn slot_out(out: &mut Self::Out) -> $crate::__private::Slot {
-            out.slot_out()
+            $crate::__private::Temp::slot_out(out)
         }
 
         #[inline]
         unsafe fn take_out(_slot: $crate::__private::Slot, out: Self::Out) -> $crate::__private::CallResult<Self> {
             // The storage was initially all zero, which is a valid value, and the callee has overwritten this value.
-            <Self as $crate::__private::Value>::try_load(out.ptr())
+            <Self as $crate::__private::Value>::try_load($crate::__private::Temp::ptr(&out))
         }
 
         #[inline]
         fn from_slot(slot: $crate::__private::ArgumentSlot<'_, Self>) -> $crate::__private::CallResult<Self> {
-            <Self as $crate::__private::Value>::try_load(slot.ptr()?)
+            <Self as $crate::__private::Value>::try_load($crate::__private::ArgumentSlot::ptr(slot)?)
         }
 
         #[inline]
         fn into_slot(self, slot: $crate::__private::ResultSlot<'_, Self>) -> $crate::__private::CallResult<()> {
-            $crate::__private::Value::store(&self, slot.ptr_mut()?)
+            $crate::__private::Value::store(&self, $crate::__private::ResultSlot::ptr_mut(slot)?)
         }
     };
 }
@@ -80,7 +80,7 @@ macro_rules! __alcedo_owned_value {
         fn host_address(
             &self,
         ) -> $crate::__private::CallResult<$crate::__private::core::option::Option<*const Self::Raw>> {
-            $crate::__private::owned_at(self).map($crate::__private::core::option::Option::Some)
+            $crate::__private::owned_at(self)
         }
 
         #[track_caller]
@@ -117,11 +117,12 @@ macro_rules! __alcedo_owned_value {
         }
 
         fn from_slot(slot: $crate::__private::ArgumentSlot<'_, Self>) -> $crate::__private::CallResult<Self> {
-            $crate::__private::core::result::Result::Ok(<Self as $crate::__private::Value>::load(slot.ptr()?))
+            let value = $crate::__private::ArgumentSlot::ptr(slot)?;
+            $crate::__private::core::result::Result::Ok(<Self as $crate::__private::Value>::load(value))
         }
 
         fn into_slot(self, slot: $crate::__private::ResultSlot<'_, Self>) -> $crate::__private::CallResult<()> {
-            $crate::__private::Value::store(&self, slot.ptr_mut()?)
+            $crate::__private::Value::store(&self, $crate::__private::ResultSlot::ptr_mut(slot)?)
         }
     };
     (@slot_data) => {
@@ -130,7 +131,7 @@ macro_rules! __alcedo_owned_value {
         fn slot_data_of(_from: $crate::__private::Ptr<'_, Self>) {}
 
         fn slot_of(from: $crate::__private::Ptr<'_, Self>, (): &()) -> $crate::__private::Slot {
-            $crate::__private::address_slot(from.at())
+            $crate::__private::address_slot($crate::__private::Ptr::at(from))
         }
     };
 }
