@@ -68,7 +68,23 @@ macro_rules! __alcedo_declare {
     };
 }
 
-/// Defines a struct that is passed by value.
+/// Defines a struct that is passed by value. Rejects a struct that is not `Copy`, because a set or map in a field would run code of the
+/// author while the fields are read:
+///
+/// ```compile_fail,E0507
+/// use std::collections::HashSet;
+///
+/// use alcedo_plugin_api::__private;
+///
+/// #[repr(C)]
+/// pub struct Marks {
+///     seen: Option<HashSet<u64>>,
+/// }
+///
+/// __private::pod! {
+///     declared Marks, package: "Game", name: "Marks", doc: "", [(seen, "seen", Option<HashSet<u64>>, "", "")]
+/// }
+/// ```
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_pod {
@@ -116,7 +132,9 @@ macro_rules! __alcedo_pod {
             }
 
             fn store(&self, target: $crate::__private::PtrMut<'_, Self>) -> $crate::__private::CallResult<()> {
-                $($crate::__private::PtrMut::store_field(&target, &AlcedoRaw::$field, &self.$field)?;)*
+                // Compiles only if the struct is `Copy`, as the value of `COPY_RUNS_CODE` requires.
+                let copy = *self;
+                $($crate::__private::PtrMut::store_field(&target, &AlcedoRaw::$field, &copy.$field)?;)*
                 $crate::__private::core::result::Result::Ok(())
             }
         }
