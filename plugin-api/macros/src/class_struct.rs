@@ -147,7 +147,7 @@ fn refuse_migrations(attr_args: &AttrArgs, item: &ItemStruct, side: Side) -> Res
 
 /// Returns the name of the class constant that contains the bodies for an interface.
 pub(crate) fn bodies_of(interface: &syn::Path) -> Ident {
-    let name = interface.segments.last().map(|segment| segment.ident.to_string().to_uppercase());
+    let name = interface.segments.last().map(|segment| text_of(&segment.ident).to_uppercase());
     format_ident!("ALCEDO_BODIES_OF_{}", name.unwrap_or_default(), span = interface.span())
 }
 

@@ -118,7 +118,9 @@ pub(crate) fn trampoline(trampoline: &Ident, class: &Ident, thunk: &Path, side: 
 pub(crate) fn of_class(path: &Path, class: &Ident) -> Path {
     let mut path = path.clone();
     if let Some(first) = path.segments.first_mut().filter(|first| first.ident == "Self") {
-        *first = PathSegment::from(Ident::new(&class.to_string(), first.ident.span()));
+        let mut class = class.clone();
+        class.set_span(first.ident.span());
+        *first = PathSegment::from(class);
     }
     path
 }

@@ -1,5 +1,6 @@
 //! Expands the specifier `default = …` of a property to a string for the host, and to a compile-time check of the type.
 
+use crate::attr_args::text_of;
 use crate::rules;
 use crate::type_names::{INTEGERS, ungrouped_expr};
 use proc_macro2::TokenStream;
@@ -70,7 +71,7 @@ pub(crate) fn untyped(value: &Expr) -> Result<String> {
         let Expr::Path(field) = &**left else {
             return Err(rules::spanned("ALC0036", left, "expected a field of the struct: `(x = 1.0, y = 2.0)`"));
         };
-        fields.push(format!("{}={}", field.path.require_ident()?, text(right)?));
+        fields.push(format!("{}={}", text_of(field.path.require_ident()?), text(right)?));
     }
     Ok(format!("({})", fields.join(", ")))
 }
@@ -132,6 +133,7 @@ mod tests {
             (parse_quote!("a \"b\""), "\"a \\\"b\\\"\""),
             (parse_quote!((x = 1.0)), "(x=1.0)"),
             (parse_quote!((x = 1.0, y = -2.0)), "(x=1.0, y=-2.0)"),
+            (parse_quote!((r#type = 1)), "(type=1)"),
         ] {
             let default = DefaultValue::of(&value, &parse_quote!(T)).expect("a literal");
             assert_eq!(default.text, expected);

@@ -4,7 +4,7 @@
 use proc_macro2::TokenStream;
 use syn::{Expr, ExprLit, Lit, Result};
 
-use crate::attr_args::AttrArgs;
+use crate::attr_args::{AttrArgs, text_of};
 use crate::earlier_names::{self, WAS};
 use crate::rules;
 
@@ -128,7 +128,8 @@ pub(crate) fn metadata_with(
             let text = if key == WAS { earlier_names::checked(attr_args)? } else { attr_args.text(specifier.name)? };
             entries.extend(text.map(|text| (key.to_owned(), text.value())));
         }
-        for (key, value) in attr_args.pairs("meta")? {
+        for (name, value) in attr_args.pairs("meta")? {
+            let key = text_of(&name);
             let Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) = value else {
                 return Err(rules::spanned(
                     "ALC0081",
@@ -136,10 +137,10 @@ pub(crate) fn metadata_with(
                     "the value of a key is a string: `meta(key = \"value\")`",
                 ));
             };
-            if entries.iter().any(|(known, _)| key == known) {
-                return Err(rules::at("ALC0082", key.span(), format!("`{key}` is already set by its own specifier")));
+            if entries.iter().any(|(known, _)| key == *known) {
+                return Err(rules::at("ALC0082", name.span(), format!("`{key}` is already set by its own specifier")));
             }
-            entries.push((key.to_string(), text.value()));
+            entries.push((key, text.value()));
         }
     }
     let mut metadata = format!("::alcedo_plugin_api::__private::Metadata {{ doc: {doc:?}, meta: &[");
@@ -155,7 +156,10 @@ mod tests {
     use std::fs;
     use std::path::Path;
 
-    use super::{FUNCTION, PROPERTY, Specifier};
+    use quote::quote;
+
+    use super::{FUNCTION, PROPERTY, Specifier, metadata};
+    use crate::attr_args::AttrArgs;
 
     fn table(title: &str, specifiers: &[Specifier]) -> String {
         let lines = specifiers.iter().map(|Specifier { name, flags, key, effect }| {
@@ -178,6 +182,13 @@ mod tests {
             let table = table(title, specifiers);
             assert!(page.contains(&table), "docs/specifiers.md must contain:\n{table}");
         }
+    }
+
+    #[test]
+    fn a_key_that_is_a_keyword_is_stored_without_its_prefix() {
+        let attr_args: AttrArgs = syn::parse2(quote!(meta(r#type = "ring"))).expect("an attribute");
+        let metadata = metadata(Some(&attr_args), PROPERTY, "").expect("a string");
+        assert!(metadata.contains("meta(\"type\", \"ring\")"), "{metadata}");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use proc_macro2::{Literal, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::{Ident, Result};
 
-use crate::attr_args::AttrArgs;
+use crate::attr_args::{AttrArgs, text_of};
 use crate::default_value::DefaultValue;
 use crate::method::{Method, Parameter};
 use crate::result::location_of;
@@ -27,13 +27,13 @@ impl Defaults {
             return Ok(Self::default());
         }
         if let Some((name, _)) =
-            pairs.iter().find(|(name, _)| !method.parameters.iter().any(|known| name == &known.text))
+            pairs.iter().find(|(name, _)| !method.parameters.iter().any(|known| text_of(name) == known.text))
         {
             return Err(rules::at("ALC0083", name.span(), format!("`{name}` is not a parameter of `{}`", method.name)));
         }
         let (mut values, mut checks, mut first) = (Vec::new(), TokenStream::new(), None);
         for parameter in &method.parameters {
-            let default = pairs.iter().find(|(name, _)| name == &parameter.text);
+            let default = pairs.iter().find(|(name, _)| text_of(name) == parameter.text);
             match (default, first) {
                 (None, None) => values.push(String::new()),
                 (None, Some(first)) => {

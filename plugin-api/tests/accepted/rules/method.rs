@@ -153,6 +153,9 @@ mod alc0083 {
     impl Thing {
         #[ufunction(defaults(times = 3))]
         fn ring(&self, times: u32) {}
+
+        #[ufunction(defaults(r#type = 3))]
+        fn buzz(&self, r#type: u32) {}
     }
 }
 
