@@ -39,7 +39,7 @@ pub(crate) fn expand(attr_args: &AttrArgs, interface: &Path, mut block: ImplBloc
     }
     errors.finish()?;
     let (calls, table) = (body.calls(), body.names());
-    let (members, expanded, functions) = (&block.members, &body.expanded, &body.functions);
+    let (expanded, functions) = (&body.expanded, &body.functions);
     let (bodies, name) = (bodies_of(interface), formatted(interface));
     let absent = format!("`{class}` has no body for `");
     let declares = format!("`, which `{name}` declares [ALC0103]");
@@ -64,7 +64,7 @@ pub(crate) fn expand(attr_args: &AttrArgs, interface: &Path, mut block: ImplBloc
         );
     };
     Ok(quote! {
-        impl #class { #(#members)* }
+        #block
         const _: () = {
             #(#expanded)*
             #calls

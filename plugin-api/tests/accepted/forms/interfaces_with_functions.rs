@@ -1,4 +1,5 @@
 //! Interfaces with functions: bodies with each kind of `self`, with and without `this`, calls through a reference and on an object.
+#![deny(unused_variables)]
 use alcedo_plugin_api::prelude::*;
 
 /// Receiver of messages.
@@ -41,9 +42,10 @@ impl Heeds for Cat {
 }
 
 #[uclass]
+#[expect(unused_variables, reason = "attributes of a block apply to its functions")]
 impl Shines for Cat {
     fn shine(&self, how: f64) -> bool {
-        how > 0.5
+        true
     }
 }
 
