@@ -23,6 +23,7 @@ use crate::native::{self, Side};
 use crate::rules;
 use crate::specifiers::{self, FUNCTION};
 use crate::static_function::{self, Defaults};
+use crate::type_names::name_self;
 
 /// Attributes that set the role of a method.
 const ROLES: [&str; 9] = [
@@ -86,6 +87,7 @@ pub(crate) fn expand(attr_args: &AttrArgs, block: ImplBlock, side: Side) -> Resu
     for member in members {
         match member {
             Member::Function(mut function) => {
+                name_self(&mut function.sig, &class);
                 errors.take(body.add(&mut function));
                 kept.push(Member::Function(function));
             }

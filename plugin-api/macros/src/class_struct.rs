@@ -15,7 +15,7 @@ use crate::migration::{self, Conversions, Migration, Of};
 use crate::native::Side;
 use crate::rules;
 use crate::specifiers::{self, PROPERTY};
-use crate::type_names::{INTEGERS, has_parameters, is_named};
+use crate::type_names::{INTEGERS, has_parameters, is_named, name_self_in};
 
 const CLASS_ARGS: &[&str] = &[
     "package",
@@ -56,6 +56,7 @@ pub(crate) fn expand(attr_args: &AttrArgs, mut item: ItemStruct, side: Side) -> 
     let library = errors.take(dll_bind::library(attr_args)).flatten();
     let package = errors.take(attr_args.package(&item.ident));
     let mut fields = std::mem::replace(&mut item.fields, Fields::Unit);
+    fields.iter_mut().for_each(|field| name_self_in(&mut field.ty, &item.ident));
     let (properties, kept) = sort_fields(&mut fields, &mut errors);
     let flags =
         if imported { Some(TokenStream::new()) } else { errors.take(class_flags(attr_args, library.is_some())) };

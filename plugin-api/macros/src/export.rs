@@ -11,6 +11,7 @@ use crate::impl_block::{ImplBlock, Member};
 use crate::method::{Method, Parameter};
 use crate::result::location_of;
 use crate::rules;
+use crate::type_names::name_self;
 
 pub(crate) fn expand(attr_args: &AttrArgs, item: &ItemFn) -> Result<TokenStream> {
     attr_args.expect(&["ex"])?;
@@ -48,6 +49,7 @@ pub(crate) fn expand_block(attr_args: &AttrArgs, mut block: ImplBlock) -> Result
         let conditions = Conditions::of(&function.attrs)?;
         let Some(attr) = take_attr(&mut function.attrs, "zmethod")? else { continue };
         AttrArgs::of(&attr)?.expect(&[])?;
+        name_self(&mut function.sig, &ty);
         let method = static_method(&function.sig)?;
         let name = &method.name;
         let export = export(&method, &method.text(), &quote! { #type_path }, &quote! { #ty::#name });

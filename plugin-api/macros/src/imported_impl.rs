@@ -11,6 +11,7 @@ use crate::conditions::Conditions;
 use crate::impl_block::Member;
 use crate::method::Method;
 use crate::rules;
+use crate::type_names::name_self;
 
 pub(crate) fn expand(members: &[Member], class: &Ident) -> Result<TokenStream> {
     let view = view_of(class);
@@ -41,7 +42,8 @@ fn declaration(
     declaration: TraitItemFn,
     events: &mut Vec<TokenStream>,
 ) -> Result<TokenStream> {
-    let TraitItemFn { mut attrs, sig, .. } = declaration;
+    let TraitItemFn { mut attrs, mut sig, .. } = declaration;
+    name_self(&mut sig, class);
     let Some(attr) = take_attr(&mut attrs, "ufunction")? else {
         return Err(rules::spanned("ALC0044", sig, "write `#[ufunction]`: only reflected functions can be imported"));
     };

@@ -16,6 +16,7 @@ use crate::method::Method;
 use crate::mistakes;
 use crate::native::Side;
 use crate::rules;
+use crate::type_names::name_self;
 
 pub(crate) fn expand(attr_args: &AttrArgs, interface: &Path, mut block: ImplBlock, side: Side) -> Result<TokenStream> {
     attr_args.expect(&[])?;
@@ -23,16 +24,17 @@ pub(crate) fn expand(attr_args: &AttrArgs, interface: &Path, mut block: ImplBloc
     let class = &class_of(&block.head)?;
     let (mut body, mut names) = (Body::new(class, side), Vec::new());
     let mut errors = rules::Errors::default();
-    for member in &block.members {
+    for member in &mut block.members {
         let Member::Function(function) = member else {
             errors.take::<()>(Err(rules::spanned(
                 "ALC0055",
-                member,
+                &*member,
                 "this block has a body for each function of the interface, `fn hear(&mut self, this: This<Self>, …) { … }`, \
                  and nothing else",
             )));
             continue;
         };
+        name_self(&mut function.sig, class);
         errors.take(add(&mut body, interface, function));
         let name = crate::attr_args::text_of(&function.sig.ident);
         names.push(Conditions::of(&function.attrs)?.on_element(quote! { #name }));

@@ -1,6 +1,9 @@
-//! Recognizes types by their names, because the attributes see no definitions. Wrong results affect only messages and convenience.
+//! Recognizes types by their names, because the attributes see no definitions. Wrong results affect only messages and convenience. Also
+//! replaces `Self` in types.
 
-use syn::{Expr, Type};
+use proc_macro2::{Group, TokenStream, TokenTree};
+use quote::ToTokens as _;
+use syn::{Expr, FnArg, GenericArgument, Ident, PathArguments, ReturnType, Signature, Type};
 
 /// Names of the integer types that the host supports.
 pub(crate) const INTEGERS: [&str; 8] = ["u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64"];
@@ -32,6 +35,65 @@ pub(crate) fn is_named(ty: &Type, name: &str) -> bool {
     matches!(ungrouped(ty), Type::Path(path) if path.path.segments.last().is_some_and(|segment| segment.ident == name))
 }
 
+/// Replaces `Self` by the name of the class in the types of a signature, because the expansion repeats these types outside of the block.
+pub(crate) fn name_self(signature: &mut Signature, class: &Ident) {
+    for input in &mut signature.inputs {
+        if let FnArg::Typed(typed) = input {
+            name_self_in(&mut typed.ty, class);
+        }
+    }
+    if let ReturnType::Type(_, ty) = &mut signature.output {
+        name_self_in(ty, class);
+    }
+}
+
+/// Replaces `Self` by the name of the class in a type.
+pub(crate) fn name_self_in(ty: &mut Type, class: &Ident) {
+    match ty {
+        Type::Path(path) if path.qself.is_none() => {
+            for segment in &mut path.path.segments {
+                if segment.ident == "Self" {
+                    segment.ident = at_span_of(&segment.ident, class);
+                }
+                if let PathArguments::AngleBracketed(arguments) = &mut segment.arguments {
+                    for argument in &mut arguments.args {
+                        if let GenericArgument::Type(ty) = argument {
+                            name_self_in(ty, class);
+                        }
+                    }
+                }
+            }
+        }
+        Type::Reference(reference) => name_self_in(&mut reference.elem, class),
+        Type::Group(group) => name_self_in(&mut group.elem, class),
+        // The remaining forms are rare, so creating their tokens costs little.
+        other => {
+            if let Ok(named) = syn::parse2(with_name(other.to_token_stream(), class)) {
+                *other = named;
+            }
+        }
+    }
+}
+
+fn with_name(tokens: TokenStream, class: &Ident) -> TokenStream {
+    let named = |token: TokenTree| match token {
+        TokenTree::Ident(ident) if ident == "Self" => at_span_of(&ident, class).into(),
+        TokenTree::Group(group) => {
+            let mut named = Group::new(group.delimiter(), with_name(group.stream(), class));
+            named.set_span(group.span());
+            named.into()
+        }
+        other => other,
+    };
+    tokens.into_iter().map(named).collect()
+}
+
+fn at_span_of(replaced: &Ident, class: &Ident) -> Ident {
+    let mut class = class.clone();
+    class.set_span(replaced.span());
+    class
+}
+
 /// Returns the type `K` of `Borrowed<K>` or `Borrowed<'_, K>`.
 pub(crate) fn borrowed_type(ty: &Type) -> Option<Type> {
     let Type::Path(path) = ungrouped(ty) else { return None };
@@ -41,4 +103,24 @@ pub(crate) fn borrowed_type(ty: &Type) -> Option<Type> {
         syn::GenericArgument::Type(ty) => Some(ty.clone()),
         _ => None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use quote::{ToTokens as _, quote};
+    use syn::{Signature, parse_quote};
+
+    use super::name_self;
+
+    #[test]
+    fn self_is_replaced_in_each_type_of_a_signature() {
+        let mut signature: Signature = parse_quote! {
+            fn meet(&mut self, this: This<Self>, all: UArray<Obj<Self>>, then: Delegate<fn(Obj<Self>)>, by: &mut Self) -> (Self, u8)
+        };
+        name_self(&mut signature, &parse_quote!(Cat));
+        let expected = quote! {
+            fn meet(&mut self, this: This<Cat>, all: UArray<Obj<Cat>>, then: Delegate<fn(Obj<Cat>)>, by: &mut Cat) -> (Cat, u8)
+        };
+        assert_eq!(signature.to_token_stream().to_string(), expected.to_string());
+    }
 }

@@ -15,6 +15,7 @@ use crate::method::Method;
 use crate::rules;
 use crate::specifiers::{self, FUNCTION};
 use crate::static_function::{self, Defaults};
+use crate::type_names::name_self;
 
 /// Specifiers of events. The body of an event is a separate function, or is written in scripts.
 pub(crate) const EVENTS: [&str; 2] = ["blueprint_native_event", "blueprint_implementable_event"];
@@ -32,7 +33,8 @@ pub(super) struct Event {
 
 impl Body<'_> {
     pub(super) fn add_event(&mut self, declaration: TraitItemFn) -> Result<()> {
-        let TraitItemFn { mut attrs, sig, .. } = declaration;
+        let TraitItemFn { mut attrs, mut sig, .. } = declaration;
+        name_self(&mut sig, self.class);
         if let Some(attr) = take_attr(&mut attrs, "dll_import")? {
             return self.dll_import(&attr, &sig, &mut attrs);
         }

@@ -73,7 +73,10 @@ pub struct Holder {
     view: ScriptInterface<Faces>,
     #[uproperty]
     views: UMap<UName, ScriptInterface<foreign::Sings>>,
+    #[uproperty]
+    next: Obj<Self>,
 
+    friends: Vec<Obj<Self>>,
     own: Vec<Outer>,
     spare: std::sync::Arc<std::sync::Mutex<Option<UString>>>,
 }
@@ -97,6 +100,13 @@ impl Holder {
         self.own.push(outer.to_owned());
         let _made: UArray<Outer> = self.own.iter().collect();
         this.all(this.outer(), Row::default(), none)
+    }
+
+    #[ufunction]
+    fn befriend(&mut self, this: This<Self>, other: Obj<Self>) -> Obj<Self> {
+        this.set_next(other);
+        self.friends.push(other);
+        this.next()
     }
 }
 
