@@ -34,12 +34,18 @@ impl Conditions {
         self.0.is_empty()
     }
 
-    /// Rejects conditions, because the plugin part of a class and its properties must be equal in every build of the module.
+    /// Rejects conditions, because the expansion lists fields and entries, which must be equal in every build of the module.
     pub(crate) fn refuse(attrs: &[Attribute]) -> Result<()> {
+        Self::of(attrs)?;
+        Self::refuse_cfg(attrs)
+    }
+
+    /// Rejects `cfg`, but permits `cfg_attr`, for members whose attributes the compiler expands after the macro.
+    pub(crate) fn refuse_cfg(attrs: &[Attribute]) -> Result<()> {
         rules::refuse(
             "ALC0035",
-            Self::of(attrs)?.0.first(),
-            "a field of a reflected class has no condition: put `#[cfg(…)]` on two declarations of the whole class",
+            attrs.iter().find(|attr| attr.path().is_ident("cfg")),
+            "a field, an entry or a constructor has no condition: put `#[cfg(…)]` on two declarations of the whole type",
         )
     }
 

@@ -8,6 +8,7 @@ use quote::quote;
 use syn::{Attribute, Expr, ExprLit, ExprUnary, Fields, Ident, ItemEnum, Lit, Result, UnOp, Variant};
 
 use crate::attr_args::{AttrArgs, take_attr, text_of, to_derive};
+use crate::conditions::Conditions;
 use crate::docs;
 use crate::earlier_names;
 use crate::rules;
@@ -228,6 +229,7 @@ fn check(entry: &Entry, repr: &Ident, is_flags: bool) -> Result<()> {
 }
 
 fn entry(variant: &mut Variant, next: i128) -> Result<Entry> {
+    Conditions::refuse_cfg(&variant.attrs)?;
     rules::refuse(
         "ALC0166",
         (!matches!(variant.fields, Fields::Unit)).then_some(&variant.fields),
@@ -266,5 +268,17 @@ fn literal(written: &Expr) -> Option<i128> {
             Some(literal(&binary.left)? | literal(&binary.right)?)
         }
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use syn::parse_quote;
+
+    #[test]
+    fn an_entry_with_a_condition_is_refused() {
+        let item = parse_quote! { #[repr(u8)] enum Mood { Calm, #[cfg(unix)] Angry } };
+        let error = super::expand(&parse_quote!(package = "Game"), item).expect_err("a condition");
+        assert!(error.to_string().contains("ALC0035"), "{error}");
     }
 }

@@ -6,6 +6,7 @@ use quote::quote;
 use syn::{Fields, ItemStruct, LitStr, Result};
 
 use crate::attr_args::{AttrArgs, text_of, to_derive};
+use crate::conditions::Conditions;
 use crate::rules;
 use crate::{docs, earlier_names, struct_field};
 
@@ -44,6 +45,7 @@ fn declared(
     let (mut errors, mut fields, mut defaults) = (rules::Errors::default(), Vec::new(), Vec::new());
     for field in &mut item.fields {
         let Some(ident) = field.ident.clone() else { continue };
+        errors.take(Conditions::refuse_cfg(&field.attrs));
         let Some(default) = errors.take(struct_field::take(
             &mut field.attrs,
             &field.ty,
@@ -83,4 +85,16 @@ pub(crate) fn read(attr_args: &AttrArgs, item: &ItemStruct) -> Result<LitStr> {
         return Err(rules::spanned("ALC0080", &item.ident, "a reflected struct has at least one field"));
     }
     attr_args.package(&item.ident)
+}
+
+#[cfg(test)]
+mod tests {
+    use syn::parse_quote;
+
+    #[test]
+    fn a_field_with_a_condition_is_refused() {
+        let item = parse_quote! { struct Spot { x: f64, #[cfg(unix)] y: f64 } };
+        let error = super::expand(&parse_quote!(pod, package = "Game"), item).expect_err("a condition");
+        assert!(error.to_string().contains("ALC0035"), "{error}");
+    }
 }
