@@ -323,7 +323,17 @@ macro_rules! plain_struct {
     };
 }
 
-/// Implements `PlainStruct` from a complete field list. A missing field is a compile error.
+/// Implements `PlainStruct` from a complete field list. A missing field is a compile error, and so is a field of a different type:
+///
+/// ```compile_fail,E0308
+/// #[derive(Clone, Copy)]
+/// #[repr(C)]
+/// struct Forged {
+///     at: &'static u8,
+/// }
+///
+/// alcedo_reflect::__alcedo_plain_fields! { Forged in "/Script/Test.Forged", [], [{ at, "at", u64, "", [] }] }
+/// ```
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_plain_fields {
@@ -332,8 +342,9 @@ macro_rules! __alcedo_plain_fields {
         [$({ $field:ident, $text:expr, $ty:ty, $default:expr, [$($field_doc:expr),*] })*]
     ) => {
         const _: fn($name) = |$name { $($field: _),* }| {};
+        $(const _: fn($name) -> $ty = |value| value.$field;)*
 
-        // SAFETY: the pattern above checks that all fields are listed; `add_field` accepts only plain fields; and the
+        // SAFETY: the functions above check that all fields are listed with their types; `add_field` accepts only plain fields; the
         // fingerprint is computed from the real layout, so a type with the same fingerprint has the same layout.
         unsafe impl $crate::__private::PlainStruct for $name {
             const PATH: &'static str = $path;
