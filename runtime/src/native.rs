@@ -179,7 +179,8 @@ impl Natives {
         self
     }
 
-    /// Adds a hook that runs before the host destroys an object. The object is intact while the hook runs.
+    /// Adds a hook that runs once before the host destroys an object. The object is intact while the hook runs, even if the hook requests the
+    /// destruction of this object again.
     ///
     /// # Examples
     /// ```rust

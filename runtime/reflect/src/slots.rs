@@ -107,6 +107,8 @@ impl Built {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum TenantState {
     Alive,
+    /// The listeners for the destruction of the object run or have run. The object is intact.
+    Announced,
     /// The destruction of the object has begun. The handle is still valid.
     Ending,
     /// The object was destroyed during the active shadow. A rollback restores the object.

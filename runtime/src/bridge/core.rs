@@ -31,6 +31,7 @@ use crate::handles::{ModuleId, ObjectHandle};
 use crate::logs::Logs;
 use crate::object::World;
 use crate::object::construction::destroy;
+use crate::object::objects::Objects;
 use crate::watchdog::{GAME_THREAD, Listener, Source, Watchdog};
 use crate::zcall::chain::ResolverChain;
 use crate::zcall::explicit::Explicit;
@@ -228,9 +229,9 @@ impl Core {
         self.tasks.hold_posted(&self.world, &self.red)
     }
 
-    /// Calls the listeners of an object, and then destroys the object. Returns an error if the object is already destroyed or is a class
-    /// default object. Returns an error if a rollback of the reload in progress could not restore the object. Returns
-    /// [`CallError::TooDeep`] if the stack is nearly exhausted.
+    /// Calls the listeners of an object, and then destroys the object. Has no effect if a listener or a hook of this destruction requests
+    /// the destruction again. Returns an error if the object is already destroyed or is a class default object. Returns an error if a
+    /// rollback of the reload in progress could not restore the object. Returns [`CallError::TooDeep`] if the stack is nearly exhausted.
     pub(crate) fn end_object(&self, object: ObjectHandle) -> Result<(), CallError> {
         if !self.world.objects.is_alive(object) {
             return Err(CallError::Stale { handle: object });
@@ -246,8 +247,11 @@ impl Core {
         }
         self.world.slices.allow_change(&format_args!("destroying {displayed}"))?;
         let _end = self.world.stack.enter_end(&format_args!("destroying {displayed}"))?;
-        self.call_before_end(object);
-        destroy(&self.world, &self.plugins(), object);
+        if self.world.objects.announce_end(object) {
+            let _announced = Announced(&self.world.objects, object);
+            self.call_before_end(object);
+            destroy(&self.world, &self.plugins(), object);
+        }
         Ok(())
     }
 
@@ -290,6 +294,15 @@ impl Core {
             finalizer: &self.finalizer,
             hooks: &self.hooks,
         }
+    }
+}
+
+/// Announced destruction of an object. Dropping this value allows a second announcement, if a listener has panicked.
+struct Announced<'a>(&'a Objects, ObjectHandle);
+
+impl Drop for Announced<'_> {
+    fn drop(&mut self) {
+        self.0.revoke_end(self.1);
     }
 }
 

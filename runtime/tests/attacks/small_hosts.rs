@@ -2,14 +2,15 @@
 
 use std::cell::{Cell, RefCell};
 use std::fs;
+use std::rc::Rc;
 
 use alcedo_runtime::native::{NativeClass, Natives};
 use alcedo_runtime::{
     Budget, CallError, Declined, ObjectHandle, Runtime, Signature, Value, WeakRuntime, ZCallFunction,
 };
 
-use crate::support;
-use crate::support::alone;
+use super::support::{self, alone};
+use super::{attacker, spawn};
 
 const CHILD: &str = "ALCEDO_TEST_POSTS";
 
@@ -46,6 +47,39 @@ fn a_post_that_ticks_in_a_loop_runs_nested_posts() {
     }));
     host.safe_point();
     assert_eq!(ANSWERS.get(), 2);
+}
+
+/// Each listener destroys all objects, including its own.
+#[test]
+fn listeners_that_destroy_objects_run_once_for_each_object() {
+    let ended = Rc::new(RefCell::new(Vec::new()));
+    let noted = Rc::clone(&ended);
+    let natives = Natives::default().before_destroy(move |host, object| {
+        noted.borrow_mut().push(object);
+        host.objects().iter().for_each(|other| host.objects().destroy(other));
+        assert!(host.objects().is_alive(object), "the object is intact during its listener");
+    });
+    let host = support::builder().natives(natives).build().unwrap_or_else(|error| panic!("{error}"));
+    let objects = [(); 3].map(|()| host.objects().spawn("/Script/Core.Object").expect("a class of every host"));
+    host.objects().destroy(objects[0]);
+    assert_eq!(*ended.borrow(), objects);
+    assert_eq!(host.objects().iter().len(), 0);
+}
+
+/// The listener of the second object destroys the first object, whose listener has already run.
+#[test]
+fn an_unload_calls_each_destruction_listener_once() {
+    let ended = Rc::new(RefCell::new(Vec::new()));
+    let noted = Rc::clone(&ended);
+    let natives = Natives::default().before_destroy(move |host, object| {
+        noted.borrow_mut().push(object);
+        host.objects().iter().take(1).for_each(|first| host.objects().destroy(first));
+    });
+    let host = support::builder().natives(natives).build().unwrap_or_else(|error| panic!("{error}"));
+    host.create_master(&[attacker(&[])]).unwrap_or_else(|error| panic!("{error}"));
+    let objects = [(); 2].map(|()| spawn(&host, "Bystander"));
+    let unload = host.unload_master().unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!((unload.objects_ended, &**ended.borrow()), (2, &objects[..]));
 }
 
 #[test]
@@ -91,7 +125,10 @@ fn recurse(how: &str) {
             again(|host, object| drop(host.objects().call(object, "again", &[])));
             Ok(())
         });
-    let ends = move |_: &Runtime, _object| again(|host, object| host.objects().destroy(object));
+    // Each object of the attack is inside the object that its listener destroys.
+    let ends = |host: &Runtime, object| {
+        host.objects().outer_of(object).into_iter().for_each(|outer| host.objects().destroy(outer));
+    };
     let natives = Natives::in_package("Test").class(class).before_destroy(ends);
     let host = support::builder().natives(natives).build().unwrap_or_else(|error| panic!("{error}"));
     let object = host.objects().spawn("/Script/Test.Again").expect("its constructor does not recurse yet");
@@ -128,9 +165,15 @@ fn recurse(how: &str) {
                 "a resolver" => drop(host.calls().resolve("ring:/again").expect_err("it is cyclic")),
                 "a method" => drop(host.objects().call(object, "again", &[])),
                 "a construction" => drop(host.objects().spawn("/Script/Test.Again")),
-                _ => host.objects().destroy(object),
+                _ => {
+                    let spawn_in =
+                        |outer, _| host.objects().spawn_in("/Script/Core.Object", outer).expect("a live outer");
+                    let innermost = (0..50_000).fold(object, spawn_in);
+                    host.objects().destroy(innermost);
+                    assert!(!host.objects().is_alive(innermost));
+                }
             }
-            assert_eq!(host.objects().is_alive(object), other != "a destruction");
+            assert!(host.objects().is_alive(object));
             Err(CallError::other("it calls itself through other functions").into())
         }
     };

@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 
 use crate::objects::Objects;
 use crate::property::Property;
-use crate::slots::TenantState;
+use crate::slots::{Tenant, TenantState};
 use crate::value::Value;
 
 impl Objects {
@@ -130,9 +130,31 @@ impl Objects {
         self.inspect(object, |tenant| tenant.life == TenantState::Ending) == Some(true)
     }
 
+    /// Records that listeners receive the destruction of the object. Returns `false` if the destruction was already announced or has begun.
+    pub fn announce_end(&self, object: ObjectHandle) -> bool {
+        self.change_life(object, TenantState::Alive, TenantState::Announced)
+    }
+
+    /// Allows a second announcement, because a listener has failed. Has no effect if the destruction has begun.
+    pub fn revoke_end(&self, object: ObjectHandle) {
+        self.change_life(object, TenantState::Announced, TenantState::Alive);
+    }
+
+    /// Replaces the state `from` by `to`. Returns `false` if the object has a different state or does not exist.
+    fn change_life(&self, object: ObjectHandle, from: TenantState, to: TenantState) -> bool {
+        let change = |tenant: &mut Tenant| {
+            let is_expected = tenant.life == from;
+            if is_expected {
+                tenant.life = to;
+            }
+            is_expected
+        };
+        self.change(object, change) == Some(true)
+    }
+
     /// Records that the destruction of the object has begun. Returns `false` if the destruction had already begun.
     pub(crate) fn begin_end(&self, object: ObjectHandle) -> bool {
-        self.change(object, |tenant| std::mem::replace(&mut tenant.life, TenantState::Ending) == TenantState::Alive)
+        self.change(object, |tenant| std::mem::replace(&mut tenant.life, TenantState::Ending) != TenantState::Ending)
             == Some(true)
     }
 }

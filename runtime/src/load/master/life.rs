@@ -132,8 +132,9 @@ fn dynamic_objects(core: &Core) -> Vec<ObjectHandle> {
 /// Calls the destruction listeners of each object of a dynamic class.
 fn call_end_listeners(core: &Core) {
     for object in dynamic_objects(core) {
-        // Skips templates, because templates have no listeners. Also skips objects that an earlier listener has destroyed.
-        if core.world.objects.is_alive(object) && !core.world.objects.is_template(object) {
+        // Skips templates, because templates have no listeners. Also skips objects that an earlier listener has destroyed. From here on, a
+        // listener cannot destroy the object, because the unload destroys the object.
+        if !core.world.objects.is_template(object) && core.world.objects.announce_end(object) {
             core.call_before_end(object);
         }
     }
