@@ -128,6 +128,21 @@ fn the_host_keeps_working_after_a_panicking_callback() {
 }
 
 #[test]
+fn an_unload_completes_although_each_destruction_listener_panics() {
+    let library = [attacker(&[])];
+    let natives = Natives::default().before_destroy(|_host, _object| panic!("on purpose"));
+    let host = support::builder().natives(natives).build().expect("a host");
+    host.create_master(&library).expect("a Master");
+    let objects = [(); 2].map(|()| spawn(&host, "Bystander"));
+    let unload = host.unload_master().expect("a Master");
+    assert!(!objects.iter().any(|object| host.objects().is_alive(*object)));
+    let problems = unload.ticket.report().problems;
+    assert!(problems.len() == 2 && problems.iter().all(|problem| problem.contains("on purpose")), "{problems:#?}");
+    host.create_master(&library).expect("the classes are no longer declared");
+    assert!(host.shutdown().left.is_empty());
+}
+
+#[test]
 fn a_host_that_is_dropped_with_its_thread_ends_like_another() {
     thread_local! {
         static HOST: RefCell<Option<(Runtime, ObjectHandle)>> = const { RefCell::new(None) };

@@ -5,12 +5,15 @@ use std::rc::Rc;
 
 use alcedo_abi::host::mode;
 
+use crate::boundary::catch_panics;
 use crate::bridge::core::Core;
 use crate::emit::batch::emit;
 use crate::handles::{Generation, ObjectHandle};
+use crate::load::context::masters::Masters;
 use crate::load::error::{LoadError, caught};
 use crate::load::module::master::MasterModule;
 use crate::object::construction::destroy;
+use crate::panic_guard;
 use crate::unload::steps::{UnloadCause, UnloadStep};
 use crate::unload::ticket::UnloadTicket;
 
@@ -116,7 +119,7 @@ pub(crate) fn unload(core: &Rc<Core>, loads: &Loads) -> Result<Unload, LoadError
     let unload = GenerationUnload { cause: UnloadCause::Unloaded, generation, modules: &modules, is_known: true };
     let ticket = generation::unload(core, loads, &unload, &mut |step| match step {
         // Calls the listeners for the destruction of objects before the first object is destroyed. The listeners can use every object.
-        UnloadStep::Notify => call_end_listeners(core),
+        UnloadStep::Notify => call_end_listeners(core, &loads.registry.masters, generation),
         UnloadStep::EndObjects => objects_ended = end_objects(core, &modules),
         _ => {}
     });
@@ -129,13 +132,22 @@ fn dynamic_objects(core: &Core) -> Vec<ObjectHandle> {
     objects.alive().into_iter().filter(|object| objects.needs_module(*object)).collect()
 }
 
-/// Calls the destruction listeners of each object of a dynamic class.
-fn call_end_listeners(core: &Core) {
+/// Calls the destruction listeners of each object of a dynamic class. Records a panic of a listener as a problem of the generation, because
+/// an interrupted unload would leave modules mapped and running.
+fn call_end_listeners(core: &Core, masters: &Masters, generation: Generation) {
     for object in dynamic_objects(core) {
         // Skips templates, because templates have no listeners. Also skips objects that an earlier listener has destroyed. From here on, a
         // listener cannot destroy the object, because the unload destroys the object.
         if !core.world.objects.is_template(object) && core.world.objects.announce_end(object) {
-            core.call_before_end(object);
+            let call = || {
+                core.call_before_end(object);
+                Ok(())
+            };
+            if let Err(error) = catch_panics(call) {
+                let object = core.world.objects.display(object);
+                panic_guard::log(|| tracing::error!(%generation, %object, %error, "a hook before a destroy failed"));
+                masters.note(generation, format!("the hook before the destroy of {object} {error}"));
+            }
         }
     }
 }
