@@ -85,9 +85,9 @@ impl World {
         Some(self.text(self.0.objects.name(object)?))
     }
 
-    /// Returns the outer of an object. Returns `None` for an object without an outer.
+    /// Returns the outer of an object. Returns `None` for an object without an outer, and after the destruction of the outer.
     pub fn outer_of(&self, object: ObjectHandle) -> Option<ObjectHandle> {
-        self.0.objects.outer(object).filter(|outer| !outer.is_none())
+        self.0.objects.outer(object).filter(|outer| self.0.objects.is_alive(*outer))
     }
 
     /// Returns the default subobject that the object's class declares under that name.

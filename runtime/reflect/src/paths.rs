@@ -41,7 +41,7 @@ impl World {
     }
 
     /// Renames an object, moves the object to a new outer, or both. If `name` is empty, the object keeps its name. If `outer` is `NONE`,
-    /// the object keeps its outer. If `outer` is the object itself, removes the object from its outer.
+    /// the object keeps its outer, unless this outer was destroyed. If `outer` is the object itself, removes the object from its outer.
     ///
     /// # Errors
     /// Returns [`CallError::Stale`] if the object or `outer` does not exist. Other errors contain the reason from [`RenameError`].
@@ -51,7 +51,7 @@ impl World {
         let now = self.0.names.text(now);
         let name = if name.is_empty() { &now } else { name };
         let outer = match outer {
-            ObjectHandle::NONE => self.0.objects.outer(object).unwrap_or_default(),
+            ObjectHandle::NONE => self.outer_of(object).unwrap_or_default(),
             itself if itself == object => ObjectHandle::NONE,
             other => other,
         };
@@ -153,6 +153,16 @@ mod tests {
         assert!(world.objects.rename(objects[0], "z", ObjectHandle::NONE).is_ok());
         assert_eq!(world.path_of(objects[1]).as_deref(), Some("/World/z/b"));
         assert_eq!((world.object_at("/World/a/b"), world.object_at("/World/z/b")), (None, Some(objects[1])));
+    }
+
+    #[test]
+    fn an_object_whose_outer_was_destroyed_has_none_and_can_be_renamed() {
+        let (world, objects) = check(&["/World/a", "/World/a/b"]);
+        assert_eq!(world.outer_of(objects[1]), Some(objects[0]));
+        assert!(world.objects.release(objects[0]));
+        assert_eq!(world.outer_of(objects[1]), None);
+        world.rename(objects[1], "c", ObjectHandle::NONE).expect("the object is alive");
+        assert_eq!(world.object_at("/World/c"), Some(objects[1]));
     }
 
     #[test]

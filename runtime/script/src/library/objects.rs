@@ -17,7 +17,7 @@ use crate::value::object_of;
 pub(super) fn functions(root: &str) -> Vec<FunctionDecl> {
     let mut functions = library! { world, frame:
         /// Returns the outer of an object, or none.
-        fn outer_of(object: ObjectHandle) -> ObjectHandle { world.objects.outer(object).unwrap_or(ObjectHandle::NONE) }
+        fn outer_of(object: ObjectHandle) -> ObjectHandle { world.outer_of(object).unwrap_or(ObjectHandle::NONE) }
 
         /// Returns true if an object is of the named class or a subclass.
         fn is_a(object: ObjectHandle, class_name: Name) -> bool {
