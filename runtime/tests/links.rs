@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use alcedo_runtime::kinds::PropertyKind;
 use alcedo_runtime::native::{NativeClass, Natives};
-use alcedo_runtime::{Binding, CallError, Error, Frame, ObjectHandle, Runtime, Value, World};
+use alcedo_runtime::{Binding, CallError, Error, Frame, ObjectHandle, RenameError, Runtime, Value, World};
 use expect_test::{Expect, expect};
 
 const HUB: &str = "/Script/Test.Hub";
@@ -225,7 +225,9 @@ fn no_object_is_created_in_a_class_default_object() {
         "a Test.Ear cannot be created in Test.Ear (Default__Ear), a class default object or a part of one, which contains only default subobjects: create it in an object of the class, or declare a default subobject"
     ]
     .assert_eq(&refused.to_string());
-    host.objects().spawn_in(EAR, ear).expect("it is an object");
+    let inside = host.objects().spawn_in(EAR, ear).expect("it is an object");
+    let refused = host.objects().rename(inside, "inner", default).expect_err("it is a template");
+    assert!(matches!(refused, RenameError::Template { object, outer } if (object, outer) == (inside, default)));
 }
 
 #[test]

@@ -338,9 +338,7 @@ mod scripts {
             // Performs the checks of a spawn by a plugin; see `host_api`.
             world.mode.may_act("spawning an object")?;
             world.slices.allow_change(&format_args!("spawning a {}", class.path))?;
-            if !args.outer.is_none() && !world.objects.is_alive(args.outer) {
-                return Err(CallError::Stale { handle: args.outer });
-            }
+            world.objects.may_contain(args.outer, class)?;
             construct(world, &core.plugins(), class, args).map_err(|error| CallError::other(error.to_string()))
         }
     }
@@ -380,6 +378,7 @@ mod scripts {
             }
             core.end_object(owner).expect("it is alive");
             assert!(matches!(make(owner), Err(CallError::Stale { handle }) if handle == owner));
+            assert!(matches!(make(class.cdo.get()), Err(CallError::Other { .. })));
         }
     }
 }

@@ -62,12 +62,10 @@ pub(super) fn spawn(core: &Core, class: ClassId, outer: ObjectHandle) -> Result<
     if class == ClassId::NONE {
         return Err(CallError::other("`Object` itself cannot be spawned: name a class that extends it"));
     }
-    if !outer.is_none() && !core.world.objects.is_alive(outer) {
-        return Err(CallError::Stale { handle: outer });
-    }
     let class = core.world.types.class(class).ok_or_else(|| CallError::NotFound {
         message: "the class to spawn is gone: its generation has ended".into(),
     })?;
+    core.world.objects.may_contain(outer, &class)?;
     // An object without an outer is a root until its destruction, because no object refers to the new object.
     let args = ConstructionArgs { outer, root: outer.is_none(), ..ConstructionArgs::default() };
     construct(&core.world, &core.plugins(), &class, args).map_err(|error| CallError::other(error.to_string()))

@@ -495,18 +495,7 @@ impl Objects<'_> {
 
     fn construct(&self, class: &Rc<Class>, outer: ObjectHandle) -> Result<ObjectHandle, Error> {
         let core = &self.0.inner.core;
-        if !outer.is_none() && !self.is_alive(outer) {
-            return Err(CallError::Stale { handle: outer }.into());
-        }
-        if core.world.objects.is_template(outer) {
-            return Err(CallError::other(format!(
-                "a {} cannot be created in {}, a class default object or a part of one, which contains only default subobjects: \
-                 create it in an object of the class, or declare a default subobject",
-                class.short_path(),
-                core.world.objects.display(outer)
-            ))
-            .into());
-        }
+        core.world.objects.may_contain(outer, class)?;
         core.world.slices.allow_change(&format_args!("spawning a {}", class.path))?;
         if let Some(action) = self.0.inner.busy.get().filter(|_| !self.0.inner.loads.is_notifying()) {
             return Err(Error::NotASafePoint { action: "spawning an object", frame: action.to_owned() });

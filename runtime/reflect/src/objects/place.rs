@@ -3,10 +3,12 @@
 use std::fmt;
 use std::rc::Rc;
 
+use alcedo_base::boundary::CallError;
 use alcedo_base::escape::line;
 use alcedo_base::handles::{Name, ObjectHandle};
 use thiserror::Error;
 
+use crate::class::Class;
 use crate::names::{Names, PartName};
 use crate::naming::{GeneratedName, Label, name_problem};
 use crate::objects::{Objects, Part, PartNames, Store, object_flags};
@@ -67,6 +69,17 @@ pub enum RenameError {
     /// The new outer is the object itself or is inside the object.
     #[error("{object} cannot be moved into {outer}, which is the same object or inside it: move {outer} out first")]
     Circle {
+        /// Object to move.
+        object: ObjectHandle,
+        /// Requested outer.
+        outer: ObjectHandle,
+    },
+    /// The new outer is a class default object or a part of one. A reload replaces these objects.
+    #[error(
+        "{object} cannot be moved into {outer}, a class default object or a part of one, which contains only default subobjects: move it \
+         into an object of the class"
+    )]
+    Template {
         /// Object to move.
         object: ObjectHandle,
         /// Requested outer.
@@ -168,6 +181,26 @@ impl Objects {
         Ok(())
     }
 
+    /// Checks that code may create an object of `class` in `outer`.
+    ///
+    /// # Errors
+    /// Returns [`CallError::Stale`] if `outer` is destroyed. Returns an error if `outer` is a class default object or a part of one, which a
+    /// reload replaces.
+    pub fn may_contain(&self, outer: ObjectHandle, class: &Class) -> Result<(), CallError> {
+        if !outer.is_none() && !self.is_alive(outer) {
+            return Err(CallError::Stale { handle: outer });
+        }
+        if self.is_template(outer) {
+            return Err(CallError::other(format!(
+                "a {} cannot be created in {}, a class default object or a part of one, which contains only default subobjects: \
+                 create it in an object of the class, or declare a default subobject",
+                class.short_path(),
+                self.display(outer)
+            )));
+        }
+        Ok(())
+    }
+
     fn may_move(&self, object: ObjectHandle, name: &str, outer: ObjectHandle) -> Result<(), RenameError> {
         let fixed = |what| Err(RenameError::Fixed { object, what });
         let flags = self.flags(object).ok_or(RenameError::Stale { handle: object })?;
@@ -179,6 +212,9 @@ impl Objects {
         }
         if !outer.is_none() && !self.is_alive(outer) {
             return Err(RenameError::Stale { handle: outer });
+        }
+        if self.is_template(outer) {
+            return Err(RenameError::Template { object, outer });
         }
         if self.predates_shadow(object) {
             return Err(RenameError::DuringReload { object });
