@@ -225,6 +225,16 @@ fn panics_in_ticks_are_named_and_all_others_are_done() {
 }
 
 #[test]
+fn a_log_subscriber_that_panics_interrupts_no_frame() {
+    let record = support::record("alcedo_runtime::runtime::failures");
+    let stable = Stable::new();
+    let roans: [ObjectHandle; 2] = stable.roans();
+    stable.does(roans[0], PANICS, roans[0]);
+    record.fail();
+    assert_eq!(stable.frame(), [1, 2]);
+}
+
+#[test]
 fn a_batch_of_a_thousand_failures_is_four_lines() {
     let record = support::record("alcedo_runtime::runtime::failures");
     let host = Runtime::builder().build().expect("a host");
