@@ -156,6 +156,18 @@ fn emptying_a_sparse_delegate_during_its_broadcast_stops_it() {
 }
 
 #[test]
+fn bindings_that_a_write_removes_during_a_broadcast_are_not_called() {
+    let host = host(&[]);
+    for (property, empty) in [("reported", Value::Multicast(Vec::new())), ("rarely", Value::Sparse(Vec::new()))] {
+        let (hub, [.., last]) = hub_and_ears(&host, property);
+        does(&host, move |host, _| host.objects().set(hub, property, &empty).expect("a delegate"));
+        let name = host.objects().name_of(last).expect("a name");
+        assert_eq!(broadcast(&host, hub, property, "hi"), format!("{name}: hi"));
+        DOES.take();
+    }
+}
+
+#[test]
 fn a_delegate_destroyed_during_its_broadcast_still_calls_its_listeners() {
     let host = host(&[]);
     let (hub, _) = hub_and_ears(&host, "rarely");

@@ -525,7 +525,7 @@ impl Objects {
     pub fn delegate_mark(
         &self,
         object: ObjectHandle,
-        name: &str,
+        name: impl PropertyKey,
         fresh: impl FnOnce() -> Option<NonZeroU32>,
     ) -> Result<Option<NonZeroU32>, CallError> {
         self.with_property(object, name, |view, property| view.delegate_mark(property, fresh))

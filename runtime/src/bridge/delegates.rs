@@ -18,6 +18,7 @@ use crate::cells::{InProgress, RefCell};
 use crate::handles::ObjectHandle;
 use crate::object::World;
 use crate::object::function::Function;
+use crate::object::member::PropertyKey;
 use crate::object::native_value::{NativeResult, ValueParams};
 use crate::object::property::PropertyType;
 use crate::object::type_text::SignatureText;
@@ -312,13 +313,28 @@ impl Delegates {
         function: &str,
     ) -> Result<u32, CallError> {
         signature_of(ty)?;
-        let is_out = |binding: &_| is_meant(world, binding, target, function);
-        let (left, removed) = keep(world.read(object, property)?, |binding| !is_out(binding));
-        // Reads the mark before the write, because a sparse delegate loses its mark with its last binding.
-        let mark = world.objects.delegate_mark(object, property, || None)?;
-        world.write(object, property, &left)?;
-        self.note_removed(mark, is_out);
+        let is_kept = |binding: &_| !is_meant(world, binding, target, function);
+        let (left, removed) = keep(world.read(object, property)?, is_kept);
+        self.write(world, object, property, &left)?;
         Ok(removed)
+    }
+
+    /// Overwrites a property. If the property is a delegate, its calls in progress skip the bindings that the new value lacks.
+    pub(crate) fn write(
+        &self,
+        world: &World,
+        object: ObjectHandle,
+        property: impl PropertyKey,
+        value: &Value,
+    ) -> Result<(), CallError> {
+        // Reads the mark before the write, because a sparse delegate loses its mark with its last binding.
+        let mark = match value {
+            Value::Multicast(_) | Value::Sparse(_) => world.objects.delegate_mark(object, property, || None)?,
+            _ => None,
+        };
+        world.write(object, property, value)?;
+        self.note_removed(mark, |binding| !bindings(value).contains(binding));
+        Ok(())
     }
 
     /// Calls a delegate property of type `ty`, and removes its bindings to destroyed objects. Returns the errors of

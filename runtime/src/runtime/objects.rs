@@ -284,9 +284,9 @@ impl Objects<'_> {
     /// # Ok::<(), alcedo_runtime::Error>(())
     /// ```
     pub fn set(&self, object: ObjectHandle, property: impl PropertyKey, value: &Value) -> Result<(), Error> {
-        let found = self.property(object, property)?;
-        delegates::check(&self.0.inner.core.world, &found.ty, value)?;
-        Ok(self.0.inner.core.world.write(object, property, value)?)
+        let (found, core) = (self.property(object, property)?, &self.0.inner.core);
+        delegates::check(&core.world, &found.ty, value)?;
+        Ok(core.delegates.write(&core.world, object, property, value)?)
     }
 
     /// Returns the names of an object's properties, base class first.
