@@ -5,7 +5,6 @@ use crate::error::Error;
 use crate::handles::ObjectHandle;
 use crate::host::BatchReport;
 use crate::logs;
-use crate::panic_guard;
 use crate::runtime::Objects;
 use crate::unheard;
 

@@ -1,11 +1,11 @@
 //! Tests calls by name between modules of Slims and pinned contexts, which are not bound to the game thread.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
 
 use alcedo_runtime::{
-    CallError, ContextError, ContextFunction, ContextState, Contexts, FoundModule, LoadContext, Value,
+    CallError, ContextError, ContextFunction, ContextState, Contexts, FoundModule, FunctionPointer, LoadContext, Value,
 };
 
 use super::{any, figures, gone, reports, runtime, support, text};
@@ -361,6 +361,28 @@ fn endless_recursion_of_a_slim_and_the_host_is_refused_inside_and_outside_of_sco
     let answer = thread::scope(|scope| scope.spawn(|| call(&in_scope)).join().expect("it does not panic"));
     assert!(answer.contains("nm:/relay:Relay:text calls itself through other functions"), "{answer}");
     assert_eq!(refusals.load(Ordering::Relaxed), 2);
+}
+
+#[test]
+fn endless_recursion_through_a_function_pointer_is_refused() {
+    let runtime = runtime();
+    let slim = relay(&runtime.contexts(), "endless by a pointer", &[]);
+    let pointer = Arc::new(Mutex::new(None::<Arc<FunctionPointer>>));
+    let known = Arc::clone(&pointer);
+    let again = move |values: &[Value]| {
+        let pointer = known.lock().expect("no thread panics").clone().expect("it is set until the end of the test");
+        let answer = pointer.call(&[text("ex:/host.deeper"), values[0].clone()]);
+        answer.map_err(|error| CallError::other(error.to_string()))
+    };
+    let signature = "String -> String".parse().expect("a signature");
+    runtime.calls().register_shared("host.deeper", signature, again).expect("the name is free");
+    let found = slim.get_function_pointer("Relay", "text", "String, String -> String");
+    let found = Arc::new(found.unwrap_or_else(|error| panic!("{error}")));
+    *pointer.lock().expect("no thread panics") = Some(Arc::clone(&found));
+    let answer = found.call(&[text("ex:/host.deeper"), text("a text")]);
+    let Ok(Some(Value::Text(answer))) = answer else { panic!("{answer:?}") };
+    assert!(answer.contains("nm:/relay:Relay:text calls itself by way of others"), "{answer}");
+    *pointer.lock().expect("no thread panics") = None;
 }
 
 #[test]

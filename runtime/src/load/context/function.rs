@@ -17,7 +17,6 @@ use crate::bridge::fast_paths::HotTrampoline;
 use crate::lease::{Lease, LeaseKind, Leases, Sealed, location_text};
 use crate::load::context::free_context::FreeContext;
 use crate::load::context::free_generation::{FreeGeneration, Target};
-use crate::load::context::free_module::FreeExport;
 use crate::load::context::lookup;
 use crate::load::context::registry::ContextRegistry;
 use crate::load::context::scope;
@@ -181,8 +180,7 @@ impl ContextFunction {
                 }
             },
         };
-        let (export, signature) = (bound.export.clone(), named.signature.clone());
-        Ok(FunctionPointer { export, signature, context: bound.owner, _lease: lease })
+        Ok(FunctionPointer { bound, signature: named.signature.clone(), lease })
     }
 }
 
@@ -234,10 +232,9 @@ impl fmt::Debug for ContextFunction {
 /// }
 /// ```
 pub struct FunctionPointer {
-    export: FreeExport,
+    bound: Arc<Target>,
     signature: Signature,
-    context: ContextId,
-    _lease: Lease,
+    lease: Lease,
 }
 
 impl FunctionPointer {
@@ -245,36 +242,44 @@ impl FunctionPointer {
     /// buffer of slots, and the second is a record for the failure. All functions that are called by name have this calling convention.
     #[must_use]
     pub fn address(&self) -> *const () {
-        self.export.invoke.0 as *const ()
+        self.bound.export.invoke.0 as *const ()
     }
 
     /// Returns the function pointer, for callers that fill the slots themselves.
     #[must_use]
     pub fn invoke(&self) -> ZCallInvoke {
-        self.export.invoke
+        self.bound.export.invoke
     }
 
-    /// Calls the function on this thread.
+    /// Calls the function on this thread, even if the context is unloading.
     ///
     /// # Errors
-    /// Fails if the arguments do not match the signature, or if the callee fails.
+    /// Fails if the arguments do not match the signature, or if the callee fails. Returns [`CallError::TooDeep`] if the stack of the thread
+    /// is nearly exhausted.
+    #[track_caller]
     pub fn call(&self, arguments: &[Value]) -> Result<Option<Value>, CallError> {
-        dynamic_call::call_plainly(&self.export.full, &self.signature, arguments, |buffer| {
+        let (export, from) = (&self.bound.export, Location::caller());
+        let again = || self.lease.again(LeaseKind::Call, Arc::clone(&export.full), Some(location_text(from)));
+        let _inside = match self.bound.enter(Some(from))? {
+            Some(inside) => inside,
+            None => self.bound.enter_by(again())?,
+        };
+        dynamic_call::call_plainly(&export.full, &self.signature, arguments, |buffer| {
             // SAFETY: the lease keeps the image mapped. The slots were created from the signature whose fingerprint the function has.
-            unsafe { self.export.call(buffer) }
+            unsafe { export.call(buffer) }
         })
     }
 
     /// Returns the id of the generation that owns the function.
     #[must_use]
     pub fn context(&self) -> ContextId {
-        self.context
+        self.bound.owner
     }
 }
 
 impl fmt::Debug for FunctionPointer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "pointer to {} of context {}", self.export.full, self.context)
+        write!(f, "pointer to {} of context {}", self.bound.export.full, self.bound.owner)
     }
 }
 
