@@ -2,7 +2,9 @@
 
 use std::sync::{Arc, Mutex};
 
-use alcedo_runtime::{ContextEvent, ContextEventKind, ContextKind, ContextState, ModuleRequest, Registration};
+use alcedo_runtime::{
+    ContextError, ContextEvent, ContextEventKind, ContextKind, ContextState, ModuleRequest, Registration,
+};
 
 use super::{any, gone, reports, runtime, slim, support};
 
@@ -127,6 +129,26 @@ fn each_kind_of_callback_can_be_removed_and_drops_its_captures() {
     gone(&slim.begin_unload().expect("it is collectible"));
     assert_eq!(take(), [""; 0]);
     assert_eq!(Arc::strong_count(&log), 1, "what they owned is gone");
+}
+
+#[test]
+fn endless_loads_by_a_listener_are_refused_at_a_limit() {
+    let runtime = runtime();
+    let contexts = runtime.contexts();
+    let refused = Arc::new(Mutex::new(None));
+    let inner = Arc::clone(&refused);
+    contexts.on_event(move |event| {
+        if matches!(event.event, ContextEventKind::Loaded(_)) {
+            let contexts = event.contexts().expect("the runtime lives");
+            let deeper = contexts.create_slim(&format!("{}x", event.name)).expect("the name is free");
+            if let Err(error) = deeper.load_path(reports(1)) {
+                *inner.lock().expect("not poisoned") = Some(error);
+            }
+        }
+    });
+    let _first = slim(&contexts, "x");
+    let refused = refused.lock().expect("not poisoned").take();
+    assert!(matches!(refused, Some(ContextError::LoadTooDeep { limit: 16, .. })), "{refused:?}");
 }
 
 #[test]

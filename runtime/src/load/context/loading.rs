@@ -15,7 +15,7 @@ use crate::load::context::free_module::{FreeModule, ModuleHost};
 use crate::load::context::in_progress;
 use crate::load::context::module_calls::ModuleCalls;
 use crate::load::context::peek;
-use crate::load::context::registry::ContextRegistry;
+use crate::load::context::registry::{ContextRegistry, DEEPEST, Inside};
 use crate::load::context::resolve::{Name, claim, will_do};
 use crate::load::context::search::{Answer, name_of_bytes, search};
 use crate::load::context::waits::{Sort, Work};
@@ -101,6 +101,10 @@ pub(super) fn load(
     if let Some(module) = present(generation, &library)? {
         return Ok(module);
     }
+    let _inside = Inside::enter().ok_or_else(|| {
+        let requested = format!("{} in {}", library.info.name, generation.title());
+        ContextError::LoadTooDeep { requested, limit: DEEPEST }
+    })?;
     let loading = in_progress::begin(Sort::Loading, &[generation.module_work(&library.info.name)])?;
     // A concurrent load of this module has completed. If the concurrent load has succeeded, the module is present.
     if let Some(module) = present(generation, &library)? {

@@ -98,17 +98,19 @@ pub(crate) struct ContextRegistry {
     pub(super) has_closed: AtomicBool,
 }
 
-const DEEPEST: u32 = 16;
+/// Maximum depth of nested loads and unloads on one thread. The main of a module or a listener may begin further loads and unloads.
+pub(super) const DEEPEST: usize = 16;
 
 thread_local! {
-    static DEPTH: Cell<u32> = const { Cell::new(0) };
+    static DEPTH: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Guard of a nested unload on this thread. The guards count the nesting depth.
-struct Inside;
+/// Guard of a load or of a nested unload on this thread. The guards count the nesting depth.
+pub(super) struct Inside;
 
 impl Inside {
-    fn enter() -> Option<Self> {
+    /// Returns `None` at the maximum depth.
+    pub(super) fn enter() -> Option<Self> {
         let depth = DEPTH.get();
         (depth < DEEPEST).then(|| {
             DEPTH.set(depth + 1);

@@ -63,14 +63,15 @@ pub enum ContextError {
         /// Cycle of load requests. The last link repeats the first link.
         chain: Vec<LoadStep>,
     },
-    /// Too many resolver calls are nested on this thread.
+    /// Too many resolver calls or loads are nested on this thread.
     #[error(
-        "{requested} is requested inside of {limit} other look-ups: let a resolver answer without looking up another name"
+        "{requested} is requested inside of {limit} others: let resolvers, mains and listeners end without a look-up or load of another \
+         module"
     )]
     LoadTooDeep {
         /// Requested module or library, with its context.
         requested: String,
-        /// Maximum depth of nested resolver calls.
+        /// Maximum depth of nested resolver calls, and of nested loads.
         limit: usize,
     },
     /// The context is the Default or a pinned context. Both are never unloaded.
