@@ -279,6 +279,16 @@ fn e14_the_address_of_a_function_keeps_it() {
 }
 
 #[test]
+fn a_context_unloads_although_the_log_line_of_its_last_handle_panics() {
+    let record = support::record("alcedo_runtime::load::context::handle");
+    record.fail();
+    let contexts = runtime().contexts();
+    let last = slim(&contexts, "not logged");
+    drop(last);
+    support::until("it unloads", || !contexts.all().iter().any(|info| info.name == "not logged"));
+}
+
+#[test]
 fn e15_a_context_that_cannot_end_can_be_parked_and_remains_listed() {
     let runtime = runtime();
     let contexts = runtime.contexts();
