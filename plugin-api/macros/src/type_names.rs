@@ -98,9 +98,9 @@ fn at_span_of(replaced: &Ident, class: &Ident) -> Ident {
 pub(crate) fn borrowed_type(ty: &Type) -> Option<Type> {
     let Type::Path(path) = ungrouped(ty) else { return None };
     let last = path.path.segments.last().filter(|segment| segment.ident == "Borrowed")?;
-    let syn::PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
+    let PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
     arguments.args.iter().find_map(|argument| match argument {
-        syn::GenericArgument::Type(ty) => Some(ty.clone()),
+        GenericArgument::Type(ty) => Some(ty.clone()),
         _ => None,
     })
 }
