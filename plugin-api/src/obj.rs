@@ -1,4 +1,4 @@
-//! Reference to an object that may outlive a call: an 8-byte handle. After the object is destroyed, the handle never refers to another.
+//! Reference to an object that may outlive a call: an 8-byte handle. After the object is destroyed, the handle never refers to another object.
 
 use core::marker::PhantomData;
 

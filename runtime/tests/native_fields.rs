@@ -115,7 +115,7 @@ fn host() -> Runtime {
 #[test]
 fn an_object_that_ends_during_field_construction_has_no_fields() {
     let host = host();
-    // Reads the number before the test, because the class default object has fields as well.
+    // Counts the fields of the class default object, which exist before the first spawn.
     let before = FIELDS.get();
     for wrong in [Wrong::EndsEarly, Wrong::Panics] {
         WRONG.set(wrong);

@@ -1,6 +1,6 @@
-//! Output of the tool. A terminal has rows for messages, for output of the world and for the status (`layout.rs`). A pipe receives plain
-//! lines, or one JSON object per line. All output, including logs, must use this module, because other output would corrupt the rows of a
-//! terminal.
+//! Output of the command `alcedo`. A terminal has rows for messages, for output of the world and for the status (`layout.rs`). A pipe
+//! receives plain lines, or one JSON object per line. All output, including logs, must use this module, because other output would corrupt
+//! the rows of a terminal.
 
 mod layout;
 

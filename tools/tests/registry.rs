@@ -33,7 +33,8 @@ const HOSTS: usize = 8;
 /// Index of the host that aborts in builds with a crash. This host is in the second step.
 const CRASHING: usize = 2;
 
-/// Switches of all builds. `DARK` turns the lamp off, so the build is unhealthy. The remaining switches cause crashes.
+/// Switches in the source of the plugin. With `DARK`, the plugin turns the lamp off, so the build is unhealthy. The remaining switches
+/// cause crashes.
 const DARK: &str = "dark";
 const INITIALIZER: &str = "abort-in-initializer";
 const CONSTRUCTOR: &str = "abort-in-constructor";

@@ -29,7 +29,7 @@ impl Cell {
         Self(AtomicU64::new(Self::UNFILLED))
     }
 
-    /// Returns the stored number, or [`Self::UNFILLED`].
+    /// Returns the stored number, or [`Self::UNFILLED`] before the host has stored a number.
     #[inline]
     #[must_use]
     pub fn get(&self) -> u64 {

@@ -146,7 +146,8 @@ extern "C" fn constructor<M: ModuleHooks>() -> RootModuleResult {
     RResult::ROk(unsafe { module.cast::<ErasedPrefix>() })
 }
 
-/// Defines the functions that return the lists. The code is not generic, so it is compiled only once, in this crate.
+/// Defines a function of the module table for each list of descriptions. The bodies are not generic, so they are compiled only once, in
+/// this crate.
 macro_rules! declarations {
     ($($name:ident: $desc:ty = $slice:ident;)*) => {
         struct Lists;

@@ -12,8 +12,8 @@ use std::collections::BTreeSet;
 pub(crate) struct Entry {
     pub(crate) row: &'static Row,
     pub(crate) record: Option<Record>,
-    /// Lines of the row in the existing page. They replace a missing result, because results are stored only on the machine that ran the
-    /// survey.
+    /// Table lines of this row in the existing page. If the result is missing, the new page contains these lines. A result is stored only
+    /// on the machine that ran the survey.
     pub(crate) earlier: Option<String>,
     /// Set if the result is for the current sources and versions.
     pub(crate) is_of_this_code: bool,

@@ -5,7 +5,7 @@
 /// Maximum number of consecutive empty slots within a piece. At a longer run of empty slots, the table is split into two pieces.
 const LONGEST_GAP: u64 = 16;
 
-/// Minimum number of slots from which on the table is compacted.
+/// Minimum number of slots of a table that is compacted.
 const SHORTEST: usize = 64;
 
 /// Values by number.

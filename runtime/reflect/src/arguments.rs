@@ -201,7 +201,8 @@ impl<'a> Argument<'a> {
     /// Creates an argument from the value at address `at`. The value must have the type of `property`.
     ///
     /// # Safety
-    /// The caller fulfills the conditions of [`PtrMut::new`] as long as [`Steps`] requires, or until the call with this argument returns.
+    /// The caller fulfills the conditions of [`PtrMut::new`] until the call with this argument returns. An argument that [`Steps::step`]
+    /// returns may become invalid earlier, in the case that [`Steps`] describes.
     /// Arguments of one call may share a location if the call only reads them.
     #[inline]
     pub unsafe fn new(property: &'a Property, at: *mut u8) -> Self {

@@ -48,7 +48,7 @@ pub struct StructType {
     pub(super) align: usize,
     pub(super) fingerprint: u64,
     pub(super) nature: Nature,
-    /// Struct that [`StructType::is_same`] has last found to be equal.
+    /// Result of the last successful comparison by [`StructType::is_same`]: the equal struct.
     pub(super) same: RefCell<Weak<StructType>>,
 }
 
@@ -154,8 +154,8 @@ impl StructType {
         self.nature
     }
 
-    /// Checks that both types are one struct or have equal layouts. Remembers an equal struct, because otherwise a comparison would compare
-    /// a nested struct once for each path of fields to this struct.
+    /// Checks that both types are one struct or have equal layouts. Caches an equal struct, because otherwise a comparison would compare a
+    /// nested struct once for each path of fields to this struct.
     pub(super) fn is_same(one: &Rc<Self>, two: &Rc<Self>) -> bool {
         if Rc::ptr_eq(one, two) || one.same.borrow().as_ptr() == Rc::as_ptr(two) {
             return true;

@@ -236,7 +236,7 @@ impl<'a> Frame<'a> {
     /// Returns the property of a parameter that the frame has stepped to.
     ///
     /// # Panics
-    /// If `param` belongs to a different call, panics or uses an arbitrary parameter of this call.
+    /// Panics, or uses an arbitrary parameter of this call, if `param` belongs to a different call.
     #[inline]
     pub fn property(&self, param: Param) -> &'a Property {
         self.kept[param.0].1.property
@@ -245,7 +245,7 @@ impl<'a> Frame<'a> {
     /// Returns a pointer to the value of a parameter.
     ///
     /// # Panics
-    /// If `param` belongs to a different call, panics or uses an arbitrary parameter of this call.
+    /// Panics, or uses an arbitrary parameter of this call, if `param` belongs to a different call.
     #[inline]
     pub fn value(&self, param: Param) -> Ptr<'_> {
         self.kept[param.0].1.ptr()
@@ -257,7 +257,7 @@ impl<'a> Frame<'a> {
     /// Returns [`CallError::Other`] before [`Frame::finish`], and if the parameter is not an out parameter.
     ///
     /// # Panics
-    /// If `param` belongs to a different call, panics or uses an arbitrary parameter of this call.
+    /// Panics, or uses an arbitrary parameter of this call, if `param` belongs to a different call.
     pub fn value_mut(&mut self, param: Param) -> Result<PtrMut<'_>, CallError> {
         let (at, argument) = self.kept[param.0];
         self.out(at)?;
@@ -270,7 +270,7 @@ impl<'a> Frame<'a> {
     /// Returns the errors of [`Frame::value_mut`]. Returns [`CallError::Other`] if `param` and `other` are the same parameter.
     ///
     /// # Panics
-    /// If a parameter belongs to a different call, panics or uses an arbitrary parameter of this call.
+    /// Panics, or uses an arbitrary parameter of this call, if a parameter belongs to a different call.
     pub fn value_mut_and(&mut self, param: Param, other: Param) -> Result<(PtrMut<'_>, Ptr<'_>), CallError> {
         let ((at, to), (_, from)) = (self.kept[param.0], self.kept[other.0]);
         if param.0 == other.0 {
@@ -444,7 +444,7 @@ impl<'a> Frame<'a> {
     /// Returns the errors of [`Frame::result_mut`].
     ///
     /// # Panics
-    /// If the parameter belongs to a different call, panics or uses an arbitrary parameter of this call.
+    /// Panics, or uses an arbitrary parameter of this call, if the parameter belongs to a different call.
     pub fn result_mut_and(&mut self, param: Param) -> Result<(PtrMut<'_>, Ptr<'_>), CallError> {
         let (location, from) = (self.result_location()?, self.kept[param.0].1);
         self.stage = Stage::Returned;

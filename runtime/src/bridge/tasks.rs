@@ -277,7 +277,7 @@ impl Tasks {
         store.is_running = false;
     }
 
-    /// Runs at most `most` of the closures that were posted before this call. Returns `true` if it has run this number. Called at safe
+    /// Runs at most `most` of the closures that were posted before this call. Returns `true` if `most` closures have run. Called at safe
     /// points, and while the game thread waits. A posted closure may call this function again, up to a depth of [`MOST_PUMPS`]. The nested
     /// call runs the closures that were posted later. Closures that must wait keep their order, and do not count. Has no effect while a
     /// guard of [`Tasks::hold_posted`] exists.

@@ -346,7 +346,7 @@ struct KeptList<'a> {
     fields: &'a mut Vec<KeptField>,
 }
 
-/// Current class that receives kept fields. The id is `None` if no class has this path.
+/// Class to which kept fields of this path are restored. The id is `None` if the class has been removed.
 pub(crate) struct KeptClass {
     path: Rc<str>,
     id: Option<ClassId>,

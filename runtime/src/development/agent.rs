@@ -1,4 +1,5 @@
-//! Host part of `alcedo dev`. A thread reads the requests from the tool, and the game thread executes these requests at its safe points.
+//! Host part of `alcedo dev`. In this folder, *the tool* is the process of this command. A thread reads the requests from the tool, and the
+//! game thread executes these requests at its safe points.
 
 use std::cell::Cell;
 use std::io;
@@ -162,7 +163,7 @@ fn read_requests(from: &mut Stream, orders: &Sender<ToHost>, poster: &Poster) {
     }
 }
 
-/// Connection of a running host to the tool. Game thread only.
+/// Connection of a running host to `alcedo dev`. Game thread only.
 pub(crate) struct Agent {
     voice: Voice,
     orders: Receiver<ToHost>,

@@ -15,7 +15,7 @@ use crate::reload::report::ReloadReport;
 #[cfg(unix)]
 pub use super::stream::is_of_this_user;
 
-/// Environment variable with the path of the tool's socket.
+/// Environment variable with the path of the socket of `alcedo dev`.
 pub const SOCKET: &str = "ALCEDO_DEV_SOCKET";
 
 /// Version of the protocol, incremented whenever a message changes.
@@ -24,10 +24,10 @@ pub const VERSION: u32 = 3;
 /// Maximum length of a message in bytes. A longer message is invalid.
 const LONGEST: u32 = 64 << 20;
 
-/// Request from the tool to the host.
+/// Request from `alcedo dev` to the host.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum ToHost {
-    /// First message from the tool: the settings of the session.
+    /// First message from `alcedo dev`: the settings of the session.
     Settings {
         /// File to which the host saves the world after each commit and every few seconds. `None` disables these saves.
         autosave: Option<PathBuf>,
@@ -59,7 +59,7 @@ pub enum ToHost {
     End,
 }
 
-/// Message from the host to the tool.
+/// Message from the host to `alcedo dev`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum FromHost {
     /// First message from the host.
@@ -157,7 +157,7 @@ pub enum HangOf {
 pub struct Status {
     /// Generation of the Master; zero without a Master.
     pub generation: u64,
-    /// Number of alive objects.
+    /// Number of living objects.
     pub objects: u64,
     /// Ticks in the last second.
     pub ticks: u64,

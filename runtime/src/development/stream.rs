@@ -1,4 +1,4 @@
-//! Socket to the tool, with a check of the process at the other end.
+//! Socket to `alcedo dev`, with a check of the process at the other end.
 
 use std::io;
 use std::path::Path;

@@ -81,8 +81,8 @@ pub(super) fn object_rename(
     name: String,
     outer: ObjectHandle,
 ) -> Result<(), CallError> {
-    // Rejects the rename during a reload. A rollback could not undo the rename, because names are stored outside of the object bodies. The
-    // reason also applies to objects whose body was replaced.
+    // Rejects the rename during a reload. A rollback could not undo the rename, because names are stored outside of the object bodies. This
+    // also applies to objects whose body was replaced.
     if core.world.objects.predates_shadow(object) {
         return Err(CallError::DuringRebuild { action: format!("renaming {}", core.world.objects.display(object)) });
     }

@@ -115,8 +115,8 @@ impl Calls<'_> {
         self.share_code(name, site, body, Some(leaf))
     }
 
-    /// Registers an entry of a table for all modules. For modules of the Master, an entry without captures is a leaf, and an entry with
-    /// captures is like a function of [`Calls::register_typed`].
+    /// Registers a function of an entry table for all modules. For modules of the Master, a closure without captures is registered like a
+    /// function of [`Calls::register_leaf`], and a closure with captures like a function of [`Calls::register_typed`].
     #[track_caller]
     pub(super) fn register_entry<A: ValueParams, R: NativeResult, F: EntryBody<A, R>>(
         &self,

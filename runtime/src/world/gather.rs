@@ -1,4 +1,4 @@
-//! Writes the records of all alive objects without changing the objects. Plugins serialize the kept fields of their plugin parts. For each
+//! Writes the records of all living objects without changing the objects. Plugins serialize the kept fields of their plugin parts. For each
 //! class, the comparison of properties with their defaults is planned once. Before the first object is written, the names and outers of all
 //! objects are collected, because names must be unique in the file.
 
@@ -123,8 +123,8 @@ impl Entry {
     }
 }
 
-/// Writes all alive objects to `to`, and returns their number. The caller seals the file. `path` is the path of the file, for errors. Fails
-/// if a kept field cannot be serialized.
+/// Writes all living objects to `to`, and returns their number. The caller seals the file. `path` is the path of the file, for errors.
+/// Fails if a kept field cannot be serialized.
 pub(super) fn gather(core: &Core, path: &Path, to: &mut dyn Write) -> Result<u64, WorldError> {
     let indexes = FileIndexes::new(&core.world);
     let mut text = String::new();

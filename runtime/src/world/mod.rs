@@ -1,4 +1,4 @@
-//! Saves all alive objects to a file, and loads the objects of a file. Saving does not change the world. Like a reload, loading is a
+//! Saves all living objects to a file, and loads the objects of a file. Saving does not change the world. Like a reload, loading is a
 //! transaction, and converts values by the rules of a reload. The old world is destroyed only after the new world is complete.
 
 mod bring;
@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 
 use crate::bridge::core::Core;
 
-/// Saves all alive objects and returns their number. Replaces the file atomically. Must be called at a safe point. Fails if a
+/// Saves all living objects and returns their number. Replaces the file atomically. Must be called at a safe point. Fails if a
 /// kept field cannot be serialized or the file cannot be written.
 pub(crate) fn save(core: &Core, path: &Path) -> Result<u64, WorldError> {
     disk::replace(path, |file| {
@@ -35,13 +35,13 @@ pub(crate) fn save(core: &Core, path: &Path) -> Result<u64, WorldError> {
     })
 }
 
-/// State of all alive objects at one safe point. Any thread can write the snapshot to its file.
+/// State of all living objects at one safe point. Any thread can write the snapshot to its file.
 pub(crate) struct Snapshot {
     path: PathBuf,
     records: Vec<u8>,
 }
 
-/// Copies the state of all alive objects for the file `path`. Must be called at a safe point. Fails if a kept field cannot be serialized.
+/// Copies the state of all living objects for the file `path`. Must be called at a safe point. Fails if a kept field cannot be serialized.
 pub(crate) fn snapshot(core: &Core, path: &Path) -> Result<Snapshot, WorldError> {
     let mut records = Vec::new();
     gather::gather(core, path, &mut records)?;

@@ -1,6 +1,6 @@
 //! Inspects a library file without mapping it as code.
 //!
-//! Mapping runs initializers and trusts the headers of the file, so all headers are checked before. The file is read only once: the
+//! Mapping runs initializers and trusts the headers of the file, so all headers are checked first. The file is read only once: the
 //! checked, hashed and staged bytes are identical, even if a build changes the file concurrently.
 
 mod staging;
@@ -402,13 +402,13 @@ const CPP_KEEPS: [&str; 3] = [
     "_ZSt25notify_all_at_thread_exitRSt18condition_variableSt11unique_lockISt5mutexE",
 ];
 
-/// Function that installs a facet in a locale. An import of it matters only if the image can also set the global locale or the locale of a
-/// stream.
+/// Function that installs a facet in a locale. An import of this function matters only if the image can also set the global locale or the
+/// locale of a stream.
 const CPP_FACET: &str = "_ZNSt6locale5_Impl16_M_install_facet";
 
 const CPP_GLOBAL_LOCALE: &str = "_ZNSt6locale6globalERKS_";
 
-/// Functions that set the locale of a stream. Imports of them matter only if the image also imports one of the streams below.
+/// Functions that set the locale of a stream. Imports of these functions matter only if the image also imports one of the streams below.
 const CPP_IMBUE: [&str; 3] = [
     "_ZNSt8ios_base5imbueERKSt6locale",
     "_ZNSt9basic_iosIcSt11char_traitsIcEE5imbueERKSt6locale",

@@ -25,7 +25,7 @@ pub enum PlainFileError {
         found: &'static str,
     },
     /// The file is larger than the caller accepts.
-    #[error("it has {length} bytes, {largest} are the most: shorten it")]
+    #[error("it has {length} bytes, more than the maximum of {largest}: shorten it")]
     TooLarge {
         /// Number of bytes found so far.
         length: u64,
@@ -318,7 +318,7 @@ mod tests {
         std::fs::write(&path, "four").expect("written");
         assert_eq!(read_text(&path, 4).expect("a plain file"), "four");
         let refused = |path: &std::path::Path, largest| read(path, largest).expect_err("refused").to_string();
-        assert_eq!(refused(&path, 3), "it has 4 bytes, 3 are the most: shorten it");
+        assert_eq!(refused(&path, 3), "it has 4 bytes, more than the maximum of 3: shorten it");
         assert!(refused(dir.path(), 4).starts_with("it is a folder"));
         #[cfg(unix)]
         {

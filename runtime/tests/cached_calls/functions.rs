@@ -179,7 +179,7 @@ fn a_host_body_runs_whenever_no_override_is_loaded() {
             assert_eq!(sum.call((obj(adder), 1, 2)).expect("the host's"), 3);
             assert_eq!(sum.call((obj(detour), 1, 2)).expect("that of the build"), 3 + more);
             assert_eq!(exact.call((obj(detour), 1, 2)).expect("the host's"), 3);
-            // Makes the calls from above in native code, through the accessor of the native view.
+            // Calls `sum_up` from native code, through the accessor of the native view.
             for (object, each) in [(adder, 1), (detour, 1 + more)] {
                 assert_eq!(often.call((obj(caller), Obj::new(object), 5)).expect("it sums"), 5 * each);
             }

@@ -55,7 +55,7 @@ impl Shared {
         all.collect()
     }
 
-    /// Checks that the report of each alive or parked context has the state that the host lists. An alive context must not have a ticket.
+    /// Checks that the report of each living or parked context has the state that the host lists. A living context must not have a ticket.
     ///
     /// # Errors
     /// Returns a description of the difference.

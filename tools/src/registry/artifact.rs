@@ -197,7 +197,7 @@ pub(super) fn layer(manifest: &OciImageManifest) -> Result<Layer<'_>, Error> {
     ensure_digest(&layer.digest)?;
     match u64::try_from(layer.size) {
         Ok(size) if size <= LARGEST_LIBRARY => Ok(Layer { digest: &layer.digest, size }),
-        _ => bail!("its library has {} bytes, and {LARGEST_LIBRARY} are the most", layer.size),
+        _ => bail!("its library has {} bytes, more than the maximum of {LARGEST_LIBRARY}", layer.size),
     }
 }
 

@@ -33,7 +33,7 @@ pub(super) struct Write {
     pub(super) ended: Duration,
 }
 
-/// A line of the tool.
+/// A line that `alcedo dev` prints.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Line {
     Building,

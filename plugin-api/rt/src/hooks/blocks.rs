@@ -17,7 +17,7 @@ pub extern "C" fn has_own_heap() {
     HAS_OWN_HEAP.store(true, Ordering::Relaxed);
 }
 
-/// Returns true if blocks of the platform are copied to the module's own heap.
+/// Returns true if blocks that C functions of the platform allocate are copied to the module's own heap.
 pub(super) fn are_copied() -> bool {
     HAS_OWN_HEAP.load(Ordering::Relaxed)
 }

@@ -59,7 +59,7 @@ impl<'a> Keyed<'a> {
         }
     }
 
-    /// Returns the number of rows.
+    /// Returns the number of keys.
     #[inline]
     #[expect(clippy::len_without_is_empty, reason = "callers need the number")]
     pub fn len(self) -> u32 {

@@ -171,7 +171,7 @@ pub(super) fn function(name: &str, doc: &str, mut params: Vec<PropertyDecl>, bod
 }
 
 /// Declares the functions that follow two names, which the bodies use for the world and the frame. A parameter may have a default, as in
-/// `b: f32 = "1"`. Behind `=>` is the wildcard of a result that the body itself writes to the frame.
+/// `b: f32 = "1"`. `=>` precedes the wildcard of a result that the body itself writes to the frame.
 macro_rules! library {
     (@return $frame:ident $body:block) => {{
         let () = $body;

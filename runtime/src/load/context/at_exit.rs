@@ -31,7 +31,8 @@ pub(super) fn enable(registry: &Arc<ContextRegistry>) -> Result<(), ContextError
     Ok(())
 }
 
-/// Calls the listeners of the most recently enabled registry. Exit handlers run in reverse order of registration.
+/// Calls the listeners of the most recently enabled registry, and removes this registry from `HUBS`. Each registry has one handler, and
+/// exit handlers run in reverse order of registration.
 extern "C" fn notify_next() {
     let Some(registry) = lock(&HUBS).pop().and_then(|registry| registry.upgrade()) else { return };
     // Discards a panic outside of listeners.

@@ -57,7 +57,7 @@ impl fmt::Display for ModuleRequest {
 /// ```rust
 /// use alcedo_runtime::{FoundModule, ModuleRequest, ResolverFailure};
 ///
-/// /// Uses the module of a Slim that holds modules for all.
+/// /// Uses the module of a Slim that holds modules for all contexts.
 /// fn resolve(request: &ModuleRequest) -> Result<Option<FoundModule>, ResolverFailure> {
 ///     let base = request.contexts().and_then(|contexts| contexts.slim("base")).ok_or("the Slim base has ended")?;
 ///     let mut modules = base.modules().into_iter();

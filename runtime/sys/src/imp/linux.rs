@@ -90,9 +90,9 @@ use crate::lock;
 /// This platform unmaps images.
 pub(crate) const KEEPS_IMAGES: Option<&str> = None;
 
-/// Repairs of this platform, in the order in which they free resources. References to the image that its finalizers have stored elsewhere
-/// are replaced before the memory of the image is freed. Threads are joined before the pages of their stacks are freed. Memory is freed
-/// before streams are closed.
+/// Repairs of this platform, in the order in which they run. A repair frees one kind of resource that an image has left in the process.
+/// Finalizers may store references to their image elsewhere, so these references are replaced before the memory of the image is freed.
+/// Threads are joined before the pages of their stacks are freed. Memory is freed before streams are closed.
 pub(crate) const REPAIRS: &[Repair] = &[
     scan::REPAIR,
     environment::REPAIR,

@@ -21,7 +21,7 @@ pub struct Spot {
 pub struct Sheet {
     /// A number.
     strength: f64,
-    /// String, copied in and out.
+    /// String. Each access copies the whole value.
     motto: String,
     /// Strings, used in place.
     titles: UArray<String>,
@@ -129,7 +129,7 @@ pub struct Thing {
     /// Number of eight bytes.
     #[uproperty]
     long: i64,
-    /// String, copied in and out.
+    /// Property of type string. Each access copies the whole value.
     #[uproperty]
     text: String,
     /// A name.
@@ -141,16 +141,16 @@ pub struct Thing {
     /// Strong reference.
     #[uproperty]
     next: Obj<Thing>,
-    /// Array, copied in and out.
+    /// Property of type array. Each access copies the whole value.
     #[uproperty]
     copied: Vec<String>,
-    /// Map, copied in and out.
+    /// Property of type map. Each access copies the whole value.
     #[uproperty]
     counts: BTreeMap<String, u32>,
-    /// Set, copied in and out.
+    /// Property of type set. Each access copies the whole value.
     #[uproperty]
     unique: HashSet<u16>,
-    /// Optional byte, copied in and out.
+    /// Property of type optional byte. Each access copies the whole value.
     #[uproperty]
     perhaps: Option<u8>,
     /// Hash of all received numbers.

@@ -62,7 +62,7 @@ pub struct Sensor {
     /// Latest value.
     #[uproperty]
     reading: Reading,
-    /// Unit of the value.
+    /// Factor that converts the value to its unit.
     #[uproperty(default = 1.0)]
     scale: f64,
 }

@@ -107,7 +107,7 @@ pub struct Reading {
 pub struct SensorV1 {
     /// Latest value.
     pub reading: Reading,
-    /// Unit of the value.
+    /// Factor that converts the value to its unit.
     pub scale: f64,
 }
 

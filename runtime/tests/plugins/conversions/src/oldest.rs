@@ -26,7 +26,7 @@ pub struct Sensor {
     /// Latest value.
     #[uproperty]
     reading: Reading,
-    /// Unit of the value.
+    /// Factor that converts the value to its unit.
     #[uproperty(default = 2.0)]
     scale: f64,
 }

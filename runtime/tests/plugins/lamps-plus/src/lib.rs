@@ -37,8 +37,9 @@ pub struct TwinLamp {}
 impl TwinLamp {
     #[overrides(Lamp)]
     fn flicker(&mut self, this: This<Self>, times: u32) -> Result<u32, std::num::TryFromIntError> {
-        // A `?` accepts any error type with `Display`. An error of the base function is not returned, but replaced by zero.
+        // Reflected functions may return any error type with `Display`.
         u8::try_from(times)?;
+        // Replaces an error of the base function by zero.
         Ok(this.base_flicker(times * 2).unwrap_or(0))
     }
 
