@@ -40,7 +40,7 @@ pub(crate) fn command(plan: &impl Serialize, dir: &Path, under: &str) -> Result<
 /// Runs a host until it exits, and calls `on_line` with each line of its output.
 ///
 /// # Errors
-/// If the process cannot be started or ended.
+/// Fails if the process cannot be started or ended.
 pub(crate) fn run(mut command: Command, patience: Duration, mut on_line: impl FnMut(&str)) -> Result<End> {
     let mut child = command.spawn().context("could not start the host")?;
     let (sender, lines) = mpsc::channel();

@@ -81,7 +81,7 @@ impl Stores<'_> {
     /// Sets the change counter of the container that a property stores to `epoch`.
     ///
     /// # Errors
-    /// If the object is destroyed or has no such container.
+    /// Fails if the object is destroyed or has no such container.
     pub fn age(&self, object: ObjectHandle, property: &str, epoch: u64) -> Result<(), CallError> {
         self.0.world.objects.with_body_to_write(object, |body| {
             let found = body.class().find_property(property).ok_or(CallError::Stale { handle: object })?;

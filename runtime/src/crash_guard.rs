@@ -17,7 +17,7 @@ pub const BACKTRACE: &str = "ALCEDO_BACKTRACE";
 /// supervised host starts.
 ///
 /// # Errors
-/// If the folder cannot be opened or locked.
+/// Fails if the folder cannot be opened or locked.
 pub fn keep_copies(folder: &Path) -> io::Result<File> {
     alcedo_sys::crash::keep_copies(folder)
 }
@@ -30,7 +30,7 @@ pub fn keep_copies(folder: &Path) -> io::Result<File> {
 /// game thread. The guard then also reports stack overflows of the game thread.
 ///
 /// # Errors
-/// If the folder cannot be written, or if the guard is already armed.
+/// Fails if the folder cannot be written, or if the guard is already armed.
 ///
 /// # Examples
 /// ```rust

@@ -157,10 +157,10 @@ impl Drop for Armed {
 /// Called when a reload reaches a step. Injects the fault that is armed for this step.
 ///
 /// # Errors
-/// If an error is armed for the step.
+/// Fails if an error is armed for the step.
 ///
 /// # Panics
-/// If a panic is armed for the step.
+/// Panics if a panic is armed for the step.
 #[inline]
 pub(crate) fn at(step: ReloadStep) -> Result<(), FaultInjected> {
     if IS_ARMED.get() { reached(step) } else { Ok(()) }

@@ -51,7 +51,7 @@ impl SlimWatch {
     /// The watch ends when the Slim unloads.
     ///
     /// # Errors
-    /// If the context is not a Slim, the path is not absolute, the folder cannot be watched, or no thread can be started.
+    /// Fails if the context is not a Slim, the path is not absolute, the folder cannot be watched, or no thread can be started.
     pub fn start(
         slim: &LoadContext,
         path: impl Into<PathBuf>,

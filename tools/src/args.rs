@@ -57,7 +57,7 @@ impl Code {
     /// Returns the absolute path of the folder of C libraries, which a host with a different working directory needs.
     ///
     /// # Errors
-    /// If the folder does not exist.
+    /// Fails if the folder does not exist.
     pub(crate) fn absolute(&self) -> Result<Option<PathBuf>, Error> {
         let found = self.user_code.as_ref().map(|folder| folder.canonicalize().map_err(file("find", folder)));
         found.transpose()

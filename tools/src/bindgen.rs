@@ -79,7 +79,7 @@ pub(crate) struct Args {
 /// Writes the source to the output file, or to standard output.
 ///
 /// # Errors
-/// If libclang is missing, or if the header is not C.
+/// Fails if libclang is missing, or if the header is not C.
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
     let stem = stem(&args.header);
     let library = args.library.as_deref().unwrap_or(&stem);

@@ -38,7 +38,7 @@ pub(crate) struct Args {
 /// Prints the errors of scripts. Returns exit code 1 if a script has an error.
 ///
 /// # Errors
-/// If the host does not respond.
+/// Fails if the host does not respond.
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
     let found = modules::find(&args.paths)?;
     if found.packages.is_empty() {
@@ -75,7 +75,7 @@ pub(crate) fn counted(files: usize) -> String {
 /// Finds a package, and the modules whose types this package uses.
 ///
 /// # Errors
-/// If a path contains no module.
+/// Fails if a path contains no module.
 pub(crate) fn package_with(package: &Path, with: &[PathBuf]) -> Result<Found, Error> {
     let mut found = modules::find(with)?;
     let package = package.canonicalize().map_err(file("find", package))?;
@@ -88,7 +88,7 @@ pub(crate) fn package_with(package: &Path, with: &[PathBuf]) -> Result<Found, Er
 /// and reads the types from their libraries without running any code.
 ///
 /// # Errors
-/// If a plugin does not build, or if the host does not respond.
+/// Fails if a plugin does not build, or if the host does not respond.
 pub(crate) fn check(found: Found, host: &HostArgs, patience: u64) -> Result<Vec<ScriptCheck>, Error> {
     let chosen = choose(host.host.as_deref(), &found.crate_dirs())?;
     let (packages, libraries) = found.built()?;

@@ -70,7 +70,7 @@ pub(crate) struct Args {
 /// not touched.
 ///
 /// # Errors
-/// If the library cannot be read, the host does not respond, the glue of a used package is unknown, or the workspace has no glue.
+/// Fails if the library cannot be read, the host does not respond, the glue of a used package is unknown, or the workspace has no glue.
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
     let (origin, declared) = match (&args.file, &args.host) {
         (Some(library), _) => of_library(library, &args.with)?,
@@ -105,7 +105,7 @@ fn of_library(library: &Path, with: &[PathBuf]) -> Result<(Origin, Declared), Er
 /// Reads the module and the types of a library.
 ///
 /// # Errors
-/// If the library cannot be read.
+/// Fails if the library cannot be read.
 pub(crate) fn of_module(library: &Path) -> Result<(Origin, Declared), Error> {
     let (manifest, declared) = ManifestInfo::peek_declared(library)?;
     Ok((Origin::module(&manifest.name, &manifest.version.to_string()), declared))
@@ -135,7 +135,7 @@ fn of_host(named: &str, args: &Args) -> Result<(Origin, Declared), Error> {
 /// plugins.
 ///
 /// # Errors
-/// If the workspace contains no glue for its host or its plugins. Also returns the errors of builds, of the host and of [`rewrite`].
+/// Fails if the workspace contains no glue for its host or its plugins. Also returns the errors of builds, of the host and of [`rewrite`].
 fn of_workspace(patience: Duration) -> Result<ExitCode, Error> {
     let here = std::env::current_dir().map_err(file("find", Path::new(".")))?;
     let Some(manifest) = manifest_above(&here) else { return Err(no_glue(&here, None, None)) };
@@ -250,7 +250,7 @@ pub(crate) fn glue_of(dirs: &[PathBuf], origin: &Origin) -> Vec<(String, PathBuf
 /// Starts a host and returns its types.
 ///
 /// # Errors
-/// If the host does not respond.
+/// Fails if the host does not respond.
 pub(crate) fn host_types(host: &HostProgram) -> Result<Declared, Error> {
     declarations_of_host(host, OF_SESSION)
 }

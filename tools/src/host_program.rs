@@ -24,7 +24,7 @@ pub(crate) enum Chosen {
 /// engine runs.
 ///
 /// # Errors
-/// If the specified host does not exist.
+/// Fails if the specified host does not exist.
 pub(crate) fn choose(named: Option<&str>, dirs: &[PathBuf]) -> Result<Option<Chosen>, BuildError> {
     if let Some(program) = named.map(Path::new).filter(|path| path.is_file() && !path.ends_with("Cargo.toml")) {
         let program = program.canonicalize().unwrap_or_else(|_| program.to_owned());
@@ -37,7 +37,7 @@ impl Chosen {
     /// Builds the host if needed, and prints the progress.
     ///
     /// # Errors
-    /// If the host does not build, or if it has no program or several programs.
+    /// Fails if the host does not build, or if it has no program or several programs.
     pub(crate) fn build(
         self,
         options: &BuildOptions,
@@ -74,7 +74,7 @@ impl Chosen {
 /// Returns the sample engine: this program with other arguments.
 ///
 /// # Errors
-/// If the path of this program is unknown.
+/// Fails if the path of this program is unknown.
 pub(crate) fn sample(options: &HostOptions) -> Result<HostProgram, Error> {
     let program = std::env::current_exe().map_err(file("find", Path::new("alcedo")))?;
     let mut args = vec![OsString::from("dev-world"), "--objects".into(), options.objects.to_string().into()];

@@ -31,7 +31,8 @@ const LARGEST: u64 = 1 << 28;
 /// Starts the host and returns its declarations. The host must respond within `patience`.
 ///
 /// # Errors
-/// If the host cannot be started, hangs, crashes, or writes no declarations. In each case, all processes of the host's group are killed.
+/// Fails if the host cannot be started, hangs, crashes, or writes no declarations. In each case, all processes of the host's group are
+/// killed.
 pub(crate) fn declarations_of_host(host: &HostProgram, patience: Duration) -> Result<Declared, Error> {
     answered(host, &[], patience).map(|answered| answered.declared)
 }

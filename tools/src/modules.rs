@@ -62,7 +62,7 @@ pub(crate) fn build(request: &BuildRequest<'_>) -> Result<BuildOutcome, Error> {
 /// any of these.
 ///
 /// # Errors
-/// If a path contains no module, or if cargo cannot read a manifest.
+/// Fails if a path contains no module, or if cargo cannot read a manifest.
 pub(crate) fn find(paths: &[PathBuf]) -> Result<Found, Error> {
     let mut found = Found::default();
     for path in paths {

@@ -51,7 +51,7 @@ pub(crate) struct Args {
 /// Reads and evaluates lines until the input ends.
 ///
 /// # Errors
-/// If the world cannot be started.
+/// Fails if the world cannot be started.
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
     let paint = Paint::for_stdout();
     let found = modules::find(&args.modules)?;

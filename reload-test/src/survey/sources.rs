@@ -25,7 +25,7 @@ const SHARED: &[&str] = &[
 /// Returns a digest of the sources on which all rows depend. The digest excludes the list of rows in the `lib.rs` of the survey.
 ///
 /// # Errors
-/// If a file cannot be read.
+/// Fails if a file cannot be read.
 pub(crate) fn shared(sources: &Path) -> Result<u64> {
     let mut hasher = FxHasher::default();
     for path in SHARED {
@@ -45,7 +45,7 @@ pub(crate) fn shared(sources: &Path) -> Result<u64> {
 /// belong to any row.
 ///
 /// # Errors
-/// If the row has no file, or if a file cannot be read.
+/// Fails if the row has no file, or if a file cannot be read.
 pub(crate) fn of_row(sources: &Path, row: &str) -> Result<u64> {
     let list = sources.join("src/lib.rs");
     let text = String::from_utf8_lossy(&read(&list)?).into_owned();

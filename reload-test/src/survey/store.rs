@@ -63,7 +63,7 @@ impl Store {
     /// Writes a result atomically, so that an interruption leaves no partial file.
     ///
     /// # Errors
-    /// If the folder cannot be created or written to.
+    /// Fails if the folder cannot be created or written to.
     pub(crate) fn put(&self, record: &Record) -> Result<()> {
         let path = self.path(&record.row);
         let mut text = serde_json::to_vec_pretty(record)?;

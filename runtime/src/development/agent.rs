@@ -403,7 +403,7 @@ fn restore(runtime: &Runtime, world: &Path) -> FromHost {
 /// `world.left-out`, or `world.left-out-2` and so on if earlier files exist. Can be called on any thread.
 ///
 /// # Errors
-/// If the file cannot be renamed.
+/// Fails if the file cannot be renamed.
 ///
 /// ```
 /// use alcedo_runtime::development::leave_out;

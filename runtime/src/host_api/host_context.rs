@@ -68,7 +68,7 @@ impl HostContext {
     /// Returns the context that attaches a module of the Master.
     ///
     /// # Panics
-    /// If this is the host context of another core.
+    /// Panics if this is the host context of another core.
     pub(crate) fn lasting(&self, core: &Core, module: ModuleId, generation: Generation) -> LastingContext {
         assert!(std::ptr::eq(self.core.as_ptr(), core), "a host context is that of one core");
         let context = ModuleContext {

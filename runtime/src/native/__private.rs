@@ -90,7 +90,7 @@ impl OfText for String {
 /// Returns the enum value for an entry name, or for several entry names separated by `|`.
 ///
 /// # Panics
-/// If the enum has no entry with one of these names.
+/// Panics if the enum has no entry with one of these names.
 #[must_use]
 pub fn entry_of_text<E: NativeEnumeration>(text: &str) -> E {
     let one = |part: &str| {

@@ -39,7 +39,7 @@ pub const fn dll_import<C: Class, A: NativeParams, R: NativeResult, O: OutValues
 /// Calls a C function and returns its result and the values of its out parameters.
 ///
 /// # Errors
-/// If the callee fails.
+/// Fails if the callee fails.
 pub fn invoke_import<'f, C: Class, A: NativeParams, R: NativeResult, O: OutValues>(
     view: &impl View<'f>,
     function: &FunctionRef,

@@ -251,7 +251,7 @@ fn log_failure<C: Class>(ended: Option<Result<(), CallError>>) {
 /// Calls the most derived body of a function, or the body of class `of`.
 ///
 /// # Errors
-/// If the callee fails.
+/// Fails if the callee fails.
 #[inline]
 pub fn invoke_member<'f, A: NativeParams + SlotRow, R: NativeResult>(
     view: &impl View<'f>,

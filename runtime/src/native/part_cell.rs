@@ -46,7 +46,7 @@ impl<C> PartCell<C> {
     /// `code` runs.
     ///
     /// # Errors
-    /// If `part` belongs to another object or is already lent. Returns [`CallError::WrongStack`] on the stack of a coroutine.
+    /// Fails if `part` belongs to another object or is already lent. Returns [`CallError::WrongStack`] on the stack of a coroutine.
     pub(super) fn reborrow<R>(
         &self,
         object: ObjectHandle,

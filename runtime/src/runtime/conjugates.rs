@@ -118,7 +118,7 @@ impl Conjugates<'_> {
     /// Lends the value of a property until the innermost call into a module returns.
     ///
     /// # Errors
-    /// If the object is destroyed or has no such property, or if no call into a module is in progress.
+    /// Fails if the object is destroyed or has no such property, or if no call into a module is in progress.
     pub fn borrow(&self, object: ObjectHandle, property: &str) -> Result<AnyConjugate, Error> {
         self.0.objects().property(object, property)?;
         Ok(AnyConjugate(conjugates::borrow_property(&self.0.inner.core, object, property, Instant::now())?))
@@ -127,7 +127,7 @@ impl Conjugates<'_> {
     /// Creates a value that the host owns, for example of the type `Array(f64)` or `Map(Name, String)`.
     ///
     /// # Errors
-    /// If the type does not exist or has no conjugates, or if the value does not match the type.
+    /// Fails if the type does not exist or has no conjugates, or if the value does not match the type.
     pub fn make(&self, ty: &str, value: &Value) -> Result<AnyConjugate, Error> {
         let core = &self.0.inner.core;
         let ty = PropertyType::parse(ty, &core.world.types)
@@ -141,7 +141,7 @@ impl Conjugates<'_> {
     /// Copies the value of any conjugate to a new value that the host owns.
     ///
     /// # Errors
-    /// If the conjugate has expired.
+    /// Fails if the conjugate has expired.
     ///
     /// # Examples
     /// ```rust
@@ -173,7 +173,7 @@ impl Conjugates<'_> {
     /// Returns color, kind, age and expiry of a conjugate.
     ///
     /// # Errors
-    /// If no conjugate ever had this handle.
+    /// Fails if no conjugate ever had this handle.
     pub fn info(&self, conjugate: AnyConjugate) -> Result<ConjugateInfo, Error> {
         let state = conjugates::state(&self.0.inner.core, conjugate.0, Instant::now())?;
         Ok(ConjugateInfo {
@@ -193,7 +193,7 @@ impl Conjugates<'_> {
     /// Reads the value of a conjugate.
     ///
     /// # Errors
-    /// If the conjugate has expired. The error contains the kind and age of the conjugate.
+    /// Fails if the conjugate has expired. The error contains the kind and age of the conjugate.
     pub fn read(&self, conjugate: AnyConjugate) -> Result<Value, Error> {
         Ok(conjugates::copy(&self.0.inner.core, conjugate.0, Instant::now())?.0.read())
     }
@@ -201,7 +201,7 @@ impl Conjugates<'_> {
     /// Overwrites the value of a conjugate.
     ///
     /// # Errors
-    /// If the conjugate has expired, the owner of the value cannot currently be written, or `value` does not match the type.
+    /// Fails if the conjugate has expired, the owner of the value cannot currently be written, or `value` does not match the type.
     pub fn write(&self, conjugate: AnyConjugate, value: &Value) -> Result<(), Error> {
         Ok(conjugates::write(&self.0.inner.core, conjugate.0, value, Instant::now())?)
     }

@@ -95,7 +95,7 @@ impl ShutdownReport {
     /// Converts the report to a result.
     ///
     /// # Errors
-    /// If `left` is not empty.
+    /// Fails if `left` is not empty.
     ///
     /// # Examples
     /// ```rust
@@ -210,7 +210,7 @@ impl Runtime {
     /// because a finalizer may wait for a posted closure.
     ///
     /// # Errors
-    /// If plugin code is on the stack.
+    /// Fails if plugin code is on the stack.
     pub fn drain_finalizers(&self, deadline: Duration) -> Result<Drained, Error> {
         let _busy = self.at_safe_point("draining the finalizer thread")?;
         Ok(self.inner.drain(deadline))

@@ -120,7 +120,7 @@ impl Calls<'_> {
     /// the resolver, and the returned result. Does not call the function, and caches no result.
     ///
     /// # Errors
-    /// If the name is invalid, or if [`Calls::resolve`] fails before it calls a resolver.
+    /// Fails if the name is invalid, or if [`Calls::resolve`] fails before it calls a resolver.
     ///
     /// # Examples
     /// ```rust
@@ -204,7 +204,7 @@ impl Calls<'_> {
     /// commit, because a rollback could not undo the effects of the function. [`Runtime::shutdown`] removes the function.
     ///
     /// # Errors
-    /// If the name is used or invalid.
+    /// Fails if the name is used or invalid.
     ///
     /// # Examples
     /// ```rust
@@ -286,7 +286,7 @@ impl Calls<'_> {
     /// ```
     ///
     /// # Errors
-    /// If the name is used or invalid, or if a type of the signature does not fit in a slot. The allowed types are numbers, `bool`,
+    /// Fails if the name is used or invalid, or if a type of the signature does not fit in a slot. The allowed types are numbers, `bool`,
     /// `String`, `Name` and `Object`.
     #[track_caller]
     pub fn register_shared(

@@ -97,8 +97,9 @@ impl Runtime {
     /// this method only calls [`Runtime::watch_changed`], because `alcedo dev` itself restores broken builds.
     ///
     /// # Errors
-    /// If no Master is loaded, if a library file has changed since the library was loaded, or if a library file cannot be read, copied or
-    /// watched. If the path of the status file is empty, is the path of a watched library, or has a folder that does not exist.
+    /// Fails if no Master is loaded, if a library file has changed since the library was loaded, or if a library file cannot be read,
+    /// copied or watched. Also fails if the path of the status file is empty, is the path of a watched library, or has a folder that does
+    /// not exist.
     ///
     /// # Examples
     /// ```rust,no_run

@@ -43,7 +43,7 @@ impl Links<'_> {
     /// Sets a reference property of any kind to an object, or to [`ObjectHandle::NONE`].
     ///
     /// # Errors
-    /// If the property is not a reference, does not accept the object, or cannot currently be written.
+    /// Fails if the property is not a reference, does not accept the object, or cannot currently be written.
     ///
     /// # Examples
     /// ```rust
@@ -76,7 +76,7 @@ impl Links<'_> {
     /// exist.
     ///
     /// # Errors
-    /// If the object is destroyed or has no such property.
+    /// Fails if the object is destroyed or has no such property.
     pub fn resolve(&self, object: ObjectHandle, property: &str) -> Result<ObjectHandle, Error> {
         let (ty, value) = (self.type_of(object, property)?, self.0.objects().get(object, property)?);
         Ok(self.0.core().world.resolve_reference(&ty, &value))
@@ -85,7 +85,7 @@ impl Links<'_> {
     /// Sets a class reference property to the class with the path `class`. An empty path clears the reference.
     ///
     /// # Errors
-    /// If the property does not accept the class, or if a `SubclassOf` would refer to a missing class.
+    /// Fails if the property does not accept the class, or if a `SubclassOf` would refer to a missing class.
     pub fn point_at_class(&self, object: ObjectHandle, property: &str, class: &str) -> Result<(), Error> {
         let ty = self.type_of(object, property)?;
         self.0.objects().set(object, property, &self.0.core().world.class_reference(&ty, class)?)
@@ -95,7 +95,7 @@ impl Links<'_> {
     /// exist.
     ///
     /// # Errors
-    /// If the object is destroyed or has no such property.
+    /// Fails if the object is destroyed or has no such property.
     pub fn resolve_class(&self, object: ObjectHandle, property: &str) -> Result<Option<String>, Error> {
         let (ty, value) = (self.type_of(object, property)?, self.0.objects().get(object, property)?);
         Ok(self.0.core().world.resolve_class(&ty, &value).map(|class| class.path.to_string()))
@@ -104,7 +104,7 @@ impl Links<'_> {
     /// Sets a field path property to the property with the path `field`. An empty path clears the field path.
     ///
     /// # Errors
-    /// If the property does not exist.
+    /// Fails if the property does not exist.
     pub fn point_at_field(&self, object: ObjectHandle, property: &str, field: &str) -> Result<(), Error> {
         self.0.objects().set(object, property, &self.0.core().world.field_path(field)?)
     }
@@ -112,7 +112,7 @@ impl Links<'_> {
     /// Returns the path of the property to which a field path property refers. If the property was renamed, returns the new path.
     ///
     /// # Errors
-    /// If the object is destroyed or has no such property.
+    /// Fails if the object is destroyed or has no such property.
     pub fn resolve_field(&self, object: ObjectHandle, property: &str) -> Result<Option<String>, Error> {
         let value = self.0.objects().get(object, property)?;
         Ok(self.0.core().world.resolve_field(&value).map(|field| format!("{}:{}", field.owner, field.text)))
@@ -121,7 +121,7 @@ impl Links<'_> {
     /// Binds a delegate property to a function of an object. A multicast delegate keeps its existing bindings, and ignores a duplicate.
     ///
     /// # Errors
-    /// If the function does not exist or has a different signature, or if the property is not a delegate.
+    /// Fails if the function does not exist or has a different signature, or if the property is not a delegate.
     pub fn bind(
         &self,
         object: ObjectHandle,
@@ -137,7 +137,7 @@ impl Links<'_> {
     /// modules.
     ///
     /// # Errors
-    /// If the object is destroyed, or if the function does not exist or has a different signature.
+    /// Fails if the object is destroyed, or if the function does not exist or has a different signature.
     pub fn delegate<F: Signature>(&self, object: ObjectHandle, function: &str) -> Result<Delegate<F>, Error> {
         let signature = signature_of::<F::Args, F::Result>()?.to_string();
         let binding = delegates::binding_of(&self.0.core().world, &signature, object, function)?;
@@ -148,7 +148,7 @@ impl Links<'_> {
     /// bindings to `target`. If `target` is [`ObjectHandle::NONE`], removes all bindings.
     ///
     /// # Errors
-    /// If the property is not a delegate or cannot currently be written.
+    /// Fails if the property is not a delegate or cannot currently be written.
     pub fn unbind(
         &self,
         object: ObjectHandle,
@@ -165,8 +165,8 @@ impl Links<'_> {
     /// broadcast on.
     ///
     /// # Errors
-    /// If a single delegate is unbound, the arguments do not match the parameters, delegate calls are nested too deeply, or a callee fails.
-    /// After a failed binding, a multicast delegate calls the remaining bindings, and then returns the first error.
+    /// Fails if a single delegate is unbound, the arguments do not match the parameters, delegate calls are nested too deeply, or a callee
+    /// fails. After a failed binding, a multicast delegate calls the remaining bindings, and then returns the first error.
     ///
     /// # Examples
     /// ```rust

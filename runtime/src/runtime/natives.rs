@@ -84,7 +84,7 @@ impl Objects<'_> {
     /// ```
     ///
     /// # Errors
-    /// If the object is destroyed or is not of class `C`, or if an accessor in `code` fails. Changes that `code` made before an error
+    /// Fails if the object is destroyed or is not of class `C`, or if an accessor in `code` fails. Changes that `code` made before an error
     /// persist.
     pub fn with<C: Class, R>(&self, object: Obj<C>, code: impl FnOnce(This<'_, C>) -> R) -> Result<R, Error> {
         let handle = object.handle();

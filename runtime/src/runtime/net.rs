@@ -51,8 +51,8 @@ impl Runtime {
     /// only.
     ///
     /// # Errors
-    /// If the object is destroyed or has no such property, or if the property is not a struct. If `net_serialize` panics, or reports a
-    /// failure ([`CallError::Returned`]).
+    /// Fails if the object is destroyed or has no such property, or if the property is not a struct. Also fails if `net_serialize` panics,
+    /// or reports a failure ([`CallError::Returned`]).
     ///
     /// # Examples
     /// ```rust

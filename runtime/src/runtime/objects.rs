@@ -56,8 +56,8 @@ impl Objects<'_> {
     /// no collection destroys the object. Callbacks of [`Unloads::on_unloading`](crate::Unloads::on_unloading) may also call this method.
     ///
     /// # Errors
-    /// If the class does not exist, or if an exclusive operation such as a reload is in progress. If a step of the construction fails, the
-    /// incomplete object is destroyed, and the error of this step is returned.
+    /// Fails if the class does not exist, or if an exclusive operation such as a reload is in progress. If a step of the construction
+    /// fails, the incomplete object is destroyed, and the error of this step is returned.
     ///
     /// # Examples
     /// ```rust
@@ -232,7 +232,7 @@ impl Objects<'_> {
     /// Reads a property. The property is specified by a name or a [`PropertyRef`](crate::PropertyRef).
     ///
     /// # Errors
-    /// If the object is destroyed or has no such property.
+    /// Fails if the object is destroyed or has no such property.
     ///
     /// # Examples
     /// ```rust
@@ -260,9 +260,9 @@ impl Objects<'_> {
     /// Writes a property. The property is specified by a name or a [`PropertyRef`](crate::PropertyRef).
     ///
     /// # Errors
-    /// If the object is destroyed or has no such property, or if `value` has a different type than the property. [`CallError::WrongClass`]
-    /// if `value` is an object that the property does not accept. [`CallError::NotFound`] if a delegate is bound to a function that does
-    /// not exist. [`CallError::Signature`] if the bound function has a different signature.
+    /// Fails if the object is destroyed or has no such property, or if `value` has a different type than the property.
+    /// [`CallError::WrongClass`] if `value` is an object that the property does not accept. [`CallError::NotFound`] if a delegate is bound
+    /// to a function that does not exist. [`CallError::Signature`] if the bound function has a different signature.
     ///
     /// # Examples
     /// ```rust
@@ -324,7 +324,7 @@ impl Objects<'_> {
     /// [`FunctionRef`](crate::FunctionRef).
     ///
     /// # Errors
-    /// If the object is destroyed or has no such function, the arguments do not match, or the function body fails.
+    /// Fails if the object is destroyed or has no such function, the arguments do not match, or the function body fails.
     /// [`CallError::WrongClass`] if an argument is an object that the parameter does not accept.
     ///
     /// # Examples
@@ -390,7 +390,7 @@ impl Objects<'_> {
     /// [`Runtime::function`] is faster for repeated calls.
     ///
     /// # Errors
-    /// If the object is destroyed or has no such function, a Rust type differs from the signature, or the function body fails.
+    /// Fails if the object is destroyed or has no such function, a Rust type differs from the signature, or the function body fails.
     /// [`CallError::WrongClass`] if an argument is an object that the parameter does not accept.
     ///
     /// # Examples

@@ -180,8 +180,8 @@ impl Calls<'_> {
     /// ```
     ///
     /// # Errors
-    /// If the protocol is already used, built in or invalid. The name of a protocol has at most 32 lower-case letters, digits, `+`, `-` and
-    /// `.`, and begins with a letter.
+    /// Fails if the protocol is already used, built in or invalid. The name of a protocol has at most 32 lower-case letters, digits, `+`,
+    /// `-` and `.`, and begins with a letter.
     #[track_caller]
     pub fn add_value_resolver(&self, protocol: &str, resolver: impl ZCallResolver + 'static) -> Result<(), Error> {
         let site = Site::new("resolver", &resolver);
@@ -260,7 +260,7 @@ impl Calls<'_> {
     /// ```
     ///
     /// # Errors
-    /// If the keyword is invalid, built in or used by another protocol of the host, or if `protocol` panics.
+    /// Fails if the keyword is invalid, built in or used by another protocol of the host, or if `protocol` panics.
     #[track_caller]
     pub fn add_protocol(&self, protocol: impl Protocol + 'static) -> Result<(), Error> {
         let site = Site::new("protocol", &protocol);
@@ -278,7 +278,7 @@ impl Calls<'_> {
     /// resolver returned, is returned to the caller as an error.
     ///
     /// # Errors
-    /// If the host has added no such protocol, or if the protocol already has a resolver with this label.
+    /// Fails if the host has added no such protocol, or if the protocol already has a resolver with this label.
     #[track_caller]
     pub fn add_resolver(
         &self,

@@ -16,8 +16,8 @@ impl Runtime {
     /// Loads libraries into a new Master. With the feature `script`, also loads folders of script packages. All paths must be absolute.
     ///
     /// # Errors
-    /// If a path is relative, a file is unreadable, or a check fails. If the `main` of a module or the construction of a class default
-    /// object panics. After an error, no module of the new Master stays loaded.
+    /// Fails if a path is relative, a file is unreadable, or a check fails. Also fails if the `main` of a module or the construction of a
+    /// class default object panics. After an error, no module of the new Master stays loaded.
     ///
     /// # Examples
     /// ```rust
@@ -48,7 +48,7 @@ impl Runtime {
     /// the reason.
     ///
     /// # Errors
-    /// If no Master is loaded, or if plugin code or a hook of a native class is on the stack.
+    /// Fails if no Master is loaded, or if plugin code or a hook of a native class is on the stack.
     ///
     /// # Examples
     /// ```rust,no_run
@@ -183,7 +183,7 @@ impl Runtime {
     /// Watches the files of the Master. After a changed file is completely written, the next safe point performs a reload.
     ///
     /// # Errors
-    /// If no Master is loaded, or if the folders of its libraries cannot be watched.
+    /// Fails if no Master is loaded, or if the folders of its libraries cannot be watched.
     ///
     /// # Examples
     /// ```rust
@@ -226,7 +226,7 @@ impl Runtime {
     /// Unloads the Master: destroys the objects whose classes its modules declare, ends the modules, and unmaps their images.
     ///
     /// # Errors
-    /// If no Master is loaded, or if plugin code or a hook of a native class is on the stack.
+    /// Fails if no Master is loaded, or if plugin code or a hook of a native class is on the stack.
     ///
     /// # Examples
     /// ```rust,no_run

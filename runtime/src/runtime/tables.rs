@@ -68,8 +68,8 @@ impl Tables<'_> {
     /// call entries before the commit.
     ///
     /// # Errors
-    /// If a table with this name is already offered, the name of an entry is used, or a type of an entry has no path. If a name is used,
-    /// registers no entry.
+    /// Fails if a table with this name is already offered, the name of an entry is used, or a type of an entry has no path. If a name is
+    /// used, registers no entry.
     ///
     /// # Examples
     /// ```rust
@@ -134,7 +134,7 @@ impl Tables<'_> {
     /// such a module is loaded, and [`Tables::of_module`] then returns the error.
     ///
     /// # Errors
-    /// If a type of an entry has no path.
+    /// Fails if a type of an entry has no path.
     pub fn expect<T: ModuleEntries>(&self) -> Result<(), Error> {
         self.0.inner.loads.registry.tables.expect(Table::new(T::NAME, &T::entries()?));
         Ok(())
@@ -204,8 +204,8 @@ impl LoadContext {
     /// ```
     ///
     /// # Errors
-    /// If the context has no such module, or if the context unloads. If the module does not implement the table, or if its definition of
-    /// the table differs.
+    /// Fails if the context has no such module, or if the context unloads. Also fails if the module does not implement the table, or if its
+    /// definition of the table differs.
     pub fn table<T: ModuleEntries<Context = OfContext>>(&self, module: &str) -> Result<T, Error> {
         let table = Table::new(T::NAME, &T::entries()?);
         T::bind(&self.table_module(module, &table)?)
@@ -244,14 +244,14 @@ pub trait HostEntries: Sized {
     /// Lists the entries with their signatures.
     ///
     /// # Errors
-    /// If a type has no path.
+    /// Fails if a type has no path.
     #[doc(hidden)]
     fn entries() -> Result<Vec<(&'static str, Signature)>, CallError>;
 
     /// Registers the functions of the table.
     ///
     /// # Errors
-    /// If a name is used.
+    /// Fails if a name is used.
     #[doc(hidden)]
     #[track_caller]
     fn register(self, offering: &Offering<'_>) -> Result<(), Error>;
@@ -292,14 +292,14 @@ pub trait ModuleEntries: Sized {
     /// Lists the entries with their signatures.
     ///
     /// # Errors
-    /// If a type has no path.
+    /// Fails if a type has no path.
     #[doc(hidden)]
     fn entries() -> Result<Vec<(&'static str, Signature)>, CallError>;
 
     /// Binds the entries to the functions of a module.
     ///
     /// # Errors
-    /// If the module lacks an entry of the table.
+    /// Fails if the module lacks an entry of the table.
     #[doc(hidden)]
     fn bind(module: &<Self::Context as TableContext>::Module) -> Result<Self, Error>;
 }
@@ -307,7 +307,7 @@ pub trait ModuleEntries: Sized {
 /// Returns the signature of an entry.
 ///
 /// # Errors
-/// If a type has no path.
+/// Fails if a type has no path.
 #[doc(hidden)]
 pub fn signature<A: ValueParams, R: NativeResult>() -> Result<Signature, CallError> {
     const {
@@ -329,7 +329,7 @@ impl Offering<'_> {
     /// Registers an entry.
     ///
     /// # Errors
-    /// If the name is used.
+    /// Fails if the name is used.
     #[track_caller]
     pub fn entry<A: ValueParams, R: NativeResult, F: EntryBody<A, R>>(&self, name: &str, body: F) -> Result<(), Error> {
         let name = format!("{}/{name}", self.table);
@@ -353,7 +353,7 @@ pub trait TableContext: sealed::Sealed + 'static {
     /// Binds an entry.
     ///
     /// # Errors
-    /// If the module does not have the entry.
+    /// Fails if the module does not have the entry.
     #[doc(hidden)]
     fn bind<A: ValueParams, R: NativeResult>(
         module: &Self::Module,

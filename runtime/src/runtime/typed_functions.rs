@@ -52,7 +52,7 @@ impl Calls<'_> {
     /// ```
     ///
     /// # Errors
-    /// If the name is used or invalid.
+    /// Fails if the name is used or invalid.
     #[track_caller]
     pub fn register_typed<A: ValueParams, R: NativeReturned + 'static>(
         &self,
@@ -81,7 +81,7 @@ impl Calls<'_> {
     /// ```
     ///
     /// # Errors
-    /// If the name is used or invalid.
+    /// Fails if the name is used or invalid.
     #[track_caller]
     pub fn register_leaf<A: ValueParams, R: NativeResult, F>(&self, name: &str, body: F) -> Result<(), Error>
     where

@@ -109,7 +109,7 @@ impl Types<'_> {
     /// after types have changed.
     ///
     /// # Errors
-    /// If the class does not exist.
+    /// Fails if the class does not exist.
     pub fn class(&self, path: &str) -> Result<ClassRef, Error> {
         let epoch = self.0.inner.core.world.types.epoch();
         let class = Rc::downgrade(&self.class_by_path(path)?);
@@ -144,7 +144,7 @@ impl Types<'_> {
     /// to `old`.
     ///
     /// # Errors
-    /// If `new` is already redirected to `old`.
+    /// Fails if `new` is already redirected to `old`.
     ///
     /// # Examples
     /// ```rust

@@ -87,7 +87,7 @@ impl Unloads<'_> {
     /// Any thread may hold and drop the lease. Reports list `owner` as the holder of the lease.
     ///
     /// # Errors
-    /// If the module is unknown or unloading.
+    /// Fails if the module is unknown or unloading.
     ///
     /// # Examples
     /// ```rust,no_run
@@ -113,7 +113,7 @@ impl Unloads<'_> {
     /// Keeps all modules of the current Master mapped until the returned lease is dropped. See [`Unloads::lease`].
     ///
     /// # Errors
-    /// If no Master is loaded, or if the Master is unloading.
+    /// Fails if no Master is loaded, or if the Master is unloading.
     #[track_caller]
     pub fn lease_master(&self, owner: &str) -> Result<Lease, Error> {
         let master = self.0.inner.loads.master().ok_or(LoadError::NoMaster)?;
@@ -143,7 +143,7 @@ impl Unloads<'_> {
     /// unloading. Raises events of the Master during the wait. Exit handlers of a module can extend the wait beyond the deadline.
     ///
     /// # Errors
-    /// If plugin code is on the stack.
+    /// Fails if plugin code is on the stack.
     ///
     /// # Examples
     /// ```rust,no_run
@@ -167,7 +167,7 @@ impl Unloads<'_> {
     /// Parks a generation whose unload is blocked: its images stay mapped until the process ends. [`Unloads::parked`] lists these images.
     ///
     /// # Errors
-    /// If the generation is not unloading, or if plugin code is on the stack.
+    /// Fails if the generation is not unloading, or if plugin code is on the stack.
     ///
     /// # Examples
     /// ```rust

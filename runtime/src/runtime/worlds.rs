@@ -31,8 +31,8 @@ impl Worlds<'_> {
     /// `docs/world-format.md` describes the format.
     ///
     /// # Errors
-    /// If plugin code is on the stack, a kept field cannot be serialized, or the file cannot be written. After an error, an existing file
-    /// is unchanged.
+    /// Fails if plugin code is on the stack, a kept field cannot be serialized, or the file cannot be written. After an error, an existing
+    /// file is unchanged.
     ///
     /// # Examples
     /// ```rust
@@ -60,8 +60,8 @@ impl Worlds<'_> {
     /// default value. Values whose type has changed are converted if no information is lost. Objects of unknown classes become dormant.
     ///
     /// # Errors
-    /// If plugin code is on the stack, the file is damaged, truncated or newer than this host, or an object cannot be created. After an
-    /// error, the world is unchanged.
+    /// Fails if plugin code is on the stack, the file is damaged, truncated or newer than this host, or an object cannot be created. After
+    /// an error, the world is unchanged.
     ///
     /// # Examples
     /// ```rust

@@ -25,7 +25,7 @@ pub const MAPS: &str = "maps";
 ///
 /// # Errors
 ///
-/// If the files cannot be created, if reporting was started before, or if the platform does not support crash reports.
+/// Fails if the files cannot be created, if reporting was started before, or if the platform does not support crash reports.
 pub fn report_into(folder: &Path) -> io::Result<()> {
     let create = |name: &str| OpenOptions::new().create(true).append(true).open(folder.join(name));
     let file = create(NOTES)?;
@@ -40,7 +40,7 @@ pub fn report_into(folder: &Path) -> io::Result<()> {
 ///
 /// # Errors
 ///
-/// If the folder cannot be opened or locked.
+/// Fails if the folder cannot be opened or locked.
 pub fn keep_copies(folder: &Path) -> io::Result<File> {
     let folder = File::open(folder)?;
     folder.lock()?;

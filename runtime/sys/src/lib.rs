@@ -88,7 +88,7 @@ pub use user_library::UserLibraryError;
 ///
 /// # Errors
 ///
-/// If the platform does not support exit handlers, or rejects the handler.
+/// Fails if the platform does not support exit handlers, or rejects the handler.
 pub fn at_exit(handler: extern "C" fn()) -> std::io::Result<()> {
     imp::at_exit(handler)
 }

@@ -39,7 +39,7 @@ impl NativeLibrary {
     /// The initializers of the library must be sound to run in this process.
     ///
     /// # Errors
-    /// If the loader rejects the library.
+    /// Fails if the loader rejects the library.
     pub unsafe fn open(path: &Path) -> Result<Self, NativeError> {
         // SAFETY: our caller vouches for the initializers.
         let library = unsafe { Library::new(path) }.map_err(|error| native_error(&error))?;
@@ -54,7 +54,7 @@ impl NativeLibrary {
     /// The requirements of [`Self::open`] apply.
     ///
     /// # Errors
-    /// If the loader rejects a file of that name in the folder.
+    /// Fails if the loader rejects a file of that name in the folder.
     pub unsafe fn find(location: NativeLocation<'_>, name: &str) -> Result<Option<Self>, NativeFailure> {
         // SAFETY: our caller vouches for the initializers of libraries with this name.
         let open = |path: &Path| unsafe { Self::open(path) };
@@ -80,7 +80,7 @@ impl NativeLibrary {
     /// Returns the address of a symbol, valid while this library is open.
     ///
     /// # Errors
-    /// If the library does not define the symbol.
+    /// Fails if the library does not define the symbol.
     pub fn symbol(&self, name: &str) -> Result<*const (), NativeError> {
         let symbol = CString::new(name).map_err(|error| NativeError(error.to_string()))?;
         // SAFETY: any symbol has an address; its target is not read here.
@@ -141,7 +141,7 @@ impl UserLibrary {
     /// library may remain, and no address in the library may be used afterwards.
     ///
     /// # Errors
-    /// If the library does not exist, if the file is outside of the folder, or if the loader rejects the library.
+    /// Fails if the library does not exist, if the file is outside of the folder, or if the loader rejects the library.
     pub unsafe fn open(folder: &Path, name: &str) -> Result<Self, UserLibraryError> {
         let LibraryCopy { source, path, folder } = copy_of(folder, name)?;
         // SAFETY: our caller vouches for the library; this is a copy of it.

@@ -31,7 +31,7 @@ struct Notes {
 ///
 /// # Errors
 ///
-/// If notes were started before.
+/// Fails if notes were started before.
 pub(crate) fn begin(folder: PathBuf, file: File) -> io::Result<()> {
     let notes = Notes { process: std::process::id(), folder, open: Mutex::new((file, ImageLog::default())) };
     NOTED.set(notes).map_err(|_| io::Error::other("crashes of this process are reported already"))

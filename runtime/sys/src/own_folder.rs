@@ -45,7 +45,7 @@ impl OwnFolder {
     /// wait for each other.
     ///
     /// # Errors
-    /// If the folder can no longer be entered, or if a panic of a job has ended the thread.
+    /// Fails if the folder can no longer be entered, or if a panic of a job has ended the thread.
     pub fn run<T: Send + 'static>(&self, job: impl FnOnce() -> T + Send + 'static) -> io::Result<T> {
         if self.is_current() {
             return set_current_dir(&self.folder).map(|()| job());

@@ -240,7 +240,7 @@ impl SecretKey {
     ///
     /// # Errors
     ///
-    /// If the file cannot be read, if other users may read the file, or if the file contains no secret key of this format.
+    /// Fails if the file cannot be read, if other users may read the file, or if the file contains no secret key of this format.
     pub fn read(path: &Path) -> Result<Self, KeyError> {
         let io = |source| KeyError::Io { doing: "read", path: path.to_owned(), source };
         let (file, found) = plain_file::open(path).map_err(io)?;
@@ -262,7 +262,7 @@ impl SecretKey {
     ///
     /// # Errors
     ///
-    /// If the file exists or cannot be written.
+    /// Fails if the file exists or cannot be written.
     ///
     /// # Examples
     /// ```

@@ -14,7 +14,7 @@ use crate::request::BuildRequest;
 /// `host` is a path relative to the manifest that contains the table, or a package name. Returns `None` if neither table specifies a host.
 ///
 /// # Errors
-/// If the named host does not exist, or a manifest cannot be read.
+/// Fails if the named host does not exist, or a manifest cannot be read.
 ///
 /// # Examples
 /// ```no_run

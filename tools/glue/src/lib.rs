@@ -166,7 +166,7 @@ impl Glue {
     /// Returns the source through which plugins use the declared types.
     ///
     /// # Errors
-    /// If a type belongs to a package whose glue is unknown, if a type has no Rust type, or if two types have the same name.
+    /// Fails if a type belongs to a package whose glue is unknown, if a type has no Rust type, or if two types have the same name.
     pub fn for_plugins(&self, origin: &Origin, declared: &Declared) -> Result<String, GlueError> {
         for_plugins::source(self, origin, declared)
     }
@@ -175,7 +175,7 @@ impl Glue {
     /// accessed through a `Value`.
     ///
     /// # Errors
-    /// If two types have the same name, or a requested package has no declarations.
+    /// Fails if two types have the same name, or a requested package has no declarations.
     ///
     /// # Examples
     /// ```
@@ -237,7 +237,7 @@ impl FromStr for Elsewhere {
 /// for example on a full disk, an existing file still has its old content.
 ///
 /// # Errors
-/// If the file cannot be written.
+/// Fails if the file cannot be written.
 ///
 /// # Examples
 /// ```

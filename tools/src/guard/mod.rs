@@ -267,7 +267,7 @@ type Current = Arc<Mutex<Host>>;
 /// Creates a temporary folder of a session.
 ///
 /// # Errors
-/// If the folder cannot be created, or if another user could replace it.
+/// Fails if the folder cannot be created, or if another user could replace it.
 pub(crate) fn session_folder() -> Result<PrivateFolder, Error> {
     PrivateFolder::new("alcedo-session-").map_err(file("create a folder for the session in", &std::env::temp_dir()))
 }

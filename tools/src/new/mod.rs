@@ -60,7 +60,7 @@ pub(crate) struct Args {
 /// Writes a new project into the working directory, and prints the next commands.
 ///
 /// # Errors
-/// If the name is invalid, or if the project exists already or cannot be written. No file remains after an error.
+/// Fails if the name is invalid, or if the project exists already or cannot be written. No file remains after an error.
 pub(crate) fn run(args: Args) -> Result<ExitCode, Error> {
     let Args { kind, name, alcedo, git } = args;
     let name = Name::parse(kind.name(), &name)?;

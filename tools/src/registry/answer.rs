@@ -92,7 +92,7 @@ impl Http {
     /// the environment, because the request has no TLS.
     ///
     /// # Errors
-    /// If the system has no certificates.
+    /// Fails if the system has no certificates.
     pub(super) fn new(is_local: bool, plain: Vec<String>, login: Login) -> Result<Self, reqwest::Error> {
         let client = |policy: fn(Attempt<'_>) -> Action| {
             let client = Client::builder().user_agent("alcedo").connect_timeout(PATIENCE);
@@ -106,7 +106,7 @@ impl Http {
     /// Requests `path` of the repository: `manifests/…` or `blobs/…`. The returned content has at most `most` bytes.
     ///
     /// # Errors
-    /// If the registry cannot be reached, is too slow, or sends more than `most` bytes.
+    /// Fails if the registry cannot be reached, is too slow, or sends more than `most` bytes.
     pub(super) async fn get(
         &self,
         reference: &Reference,
@@ -132,7 +132,7 @@ impl Http {
     /// Uploads `bytes` to `manifests/…` of the repository. The response has no content.
     ///
     /// # Errors
-    /// If the registry cannot be reached, or is too slow.
+    /// Fails if the registry cannot be reached, or is too slow.
     pub(super) async fn put_manifest(
         &self,
         reference: &Reference,
@@ -148,7 +148,7 @@ impl Http {
     /// Uploads a blob with this digest. Does nothing if the registry already has this blob. The response has no content.
     ///
     /// # Errors
-    /// If the registry cannot be reached, is too slow, or returns no valid address for the upload.
+    /// Fails if the registry cannot be reached, is too slow, or returns no valid address for the upload.
     pub(super) async fn put_blob(&self, reference: &Reference, digest: &str, bytes: &[u8]) -> Result<Answer, Error> {
         let mut exchange = Exchange::new(self, reference, PUSH, upload_limit(bytes.len()));
         let (blob, uploads) = (exchange.url(&format!("blobs/{digest}")), exchange.url("blobs/uploads/"));
@@ -212,7 +212,7 @@ impl<'a> Exchange<'a> {
     /// Sends a request to the registry. If the registry requests credentials, sends the request again with these credentials.
     ///
     /// # Errors
-    /// If the registry cannot be reached, is too slow, or requests a token without TLS.
+    /// Fails if the registry cannot be reached, is too slow, or requests a token without TLS.
     async fn send(&mut self, request: impl Fn() -> RequestBuilder) -> Result<Response, Error> {
         let response = self.clock.within(self.authorized(request()).send()).await?;
         // An address behind a redirect must not request the password of this registry.
@@ -229,7 +229,7 @@ impl<'a> Exchange<'a> {
     /// Uploads bytes to `address`. Sends no credentials if the address does not belong to the registry.
     ///
     /// # Errors
-    /// If the address cannot be reached, or is too slow.
+    /// Fails if the address cannot be reached, or is too slow.
     async fn put(&mut self, address: &Url, media_type: &str, bytes: &[u8]) -> Result<Answer, Error> {
         let http = self.http;
         let put = || http.uploads.put(address.clone()).header(CONTENT_TYPE, media_type).body(bytes.to_vec());
@@ -253,7 +253,8 @@ impl<'a> Exchange<'a> {
     /// exist.
     ///
     /// # Errors
-    /// If the address that issues tokens cannot be reached. Also if this address has no TLS, although the registry is accessed through TLS.
+    /// Fails if the address that issues tokens cannot be reached. Also if this address has no TLS, although the registry is accessed
+    /// through TLS.
     async fn requested(&mut self, refused: &Response) -> Result<Credentials, Error> {
         let user = self.user();
         let mut headers = refused.headers().get_all(WWW_AUTHENTICATE).iter();
@@ -290,7 +291,7 @@ impl<'a> Exchange<'a> {
 /// Returns the address for the content of an upload. `begun` is the address that has returned `location`.
 ///
 /// # Errors
-/// If `location` is not an address, or if it has no TLS although `begun` has TLS.
+/// Fails if `location` is not an address, or if it has no TLS although `begun` has TLS.
 fn upload_address(begun: &Url, location: &str, digest: &str) -> Result<Url, Error> {
     let address = begun.join(location).ok().filter(|_| !location.is_empty());
     let Some(mut address) = address else { bail!("it returns no address for the upload: check the registry") };
@@ -360,7 +361,7 @@ impl Clock {
     /// Waits until the next part of the request or response is complete, within the time limit.
     ///
     /// # Errors
-    /// If the part fails, or if it is not complete within the limit.
+    /// Fails if the part fails, or if it is not complete within the limit.
     async fn within<T, E: StdError + Send + Sync + 'static>(
         &self,
         part: impl Future<Output = Result<T, E>>,
@@ -383,7 +384,7 @@ impl Clock {
 /// Collects at most `most` bytes from the parts of a response. Also returns `true` if the response has no further bytes.
 ///
 /// # Errors
-/// If a part fails, or if the response is too slow.
+/// Fails if a part fails, or if the response is too slow.
 async fn collect<B: AsRef<[u8]>, E: StdError + Send + Sync + 'static>(
     clock: &mut Clock,
     most: u64,

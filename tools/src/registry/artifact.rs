@@ -115,7 +115,7 @@ fn value<'a>(annotations: Option<&'a BTreeMap<String, String>>, key: &str) -> &'
 /// Adds an artifact to the index of a tag, and replaces an earlier artifact for the same target. Artifacts for other targets remain.
 ///
 /// # Errors
-/// If the tag contains another module.
+/// Fails if the tag contains another module.
 pub(super) fn merge(earlier: Option<OciImageIndex>, new: ImageIndexEntry) -> Result<OciImageIndex, Error> {
     let name = value(new.annotations.as_ref(), NAME).to_owned();
     let target = value(new.annotations.as_ref(), TARGET).to_owned();
@@ -142,7 +142,7 @@ pub(super) fn merge(earlier: Option<OciImageIndex>, new: ImageIndexEntry) -> Res
 /// Returns the digest of the artifact for a target.
 ///
 /// # Errors
-/// If the index has no artifact for the target.
+/// Fails if the index has no artifact for the target.
 pub(super) fn select<'a>(index: &'a OciImageIndex, target: &str) -> Result<&'a str, Error> {
     let of = |entry: &&ImageIndexEntry| value(entry.annotations.as_ref(), TARGET) == target;
     index.manifests.iter().find(of).map(|entry| entry.digest.as_str()).ok_or_else(|| {
@@ -178,7 +178,7 @@ pub(super) struct Layer<'a> {
 /// Returns the layer with the library of an artifact.
 ///
 /// # Errors
-/// If the manifest does not describe a module.
+/// Fails if the manifest does not describe a module.
 pub(super) fn layer(manifest: &OciImageManifest) -> Result<Layer<'_>, Error> {
     let found = manifest.artifact_type.as_deref().unwrap_or("none");
     if found != ARTIFACT {

@@ -41,7 +41,7 @@ impl Registry {
     /// Creates a client for the registries of these references.
     ///
     /// # Errors
-    /// If the system has no certificates or provides no sockets. Also if several registries would receive the password of one user.
+    /// Fails if the system has no certificates or provides no sockets. Also if several registries would receive the password of one user.
     pub(super) fn new<'a>(access: &Access, references: impl IntoIterator<Item = &'a Reference>) -> Result<Self, Error> {
         // Ignores the error. Installing fails only if a provider is already installed, and this provider is then used.
         let _ = rustls::crypto::ring::default_provider().install_default();
@@ -74,7 +74,7 @@ impl Registry {
     /// Returns the manifest or index at a reference.
     ///
     /// # Errors
-    /// If the registry cannot be reached, does not have the manifest, or returns different content.
+    /// Fails if the registry cannot be reached, does not have the manifest, or returns different content.
     pub(super) fn manifest(&self, reference: &Reference) -> Result<OciManifest, Error> {
         let answer = self.manifest_answer(reference)?;
         parsed(answer, reference)
@@ -101,7 +101,7 @@ impl Registry {
     /// Downloads the blob with this digest and size.
     ///
     /// # Errors
-    /// If the registry cannot be reached, does not have the blob, or returns different content.
+    /// Fails if the registry cannot be reached, does not have the blob, or returns different content.
     pub(super) fn blob(&self, reference: &Reference, digest: &str, size: u64) -> Result<Vec<u8>, Error> {
         let doing = "read the library of";
         let path = format!("blobs/{digest}");
@@ -122,7 +122,7 @@ impl Registry {
     /// Uploads a blob. Does nothing if the registry already has this blob.
     ///
     /// # Errors
-    /// If the registry cannot be reached, is too slow, or rejects the upload.
+    /// Fails if the registry cannot be reached, is too slow, or rejects the upload.
     pub(super) fn push_blob(&self, reference: &Reference, bytes: &[u8]) -> Result<(), Error> {
         let digest = sha256(bytes);
         self.upload(reference, self.http(reference).put_blob(reference, &digest, bytes))
@@ -131,7 +131,7 @@ impl Registry {
     /// Uploads a manifest or index under the tag or digest of the reference.
     ///
     /// # Errors
-    /// If the registry cannot be reached, is too slow, or rejects the upload.
+    /// Fails if the registry cannot be reached, is too slow, or rejects the upload.
     pub(super) fn push_manifest(&self, reference: &Reference, media_type: &str, bytes: &[u8]) -> Result<(), Error> {
         let path = manifest_path(reference);
         self.upload(reference, self.http(reference).put_manifest(reference, &path, media_type, bytes))
@@ -153,7 +153,7 @@ fn manifest_path(reference: &Reference) -> String {
 /// Returns the user, with the registries that receive the user's password: the registries in `named`, or the only registry of a command.
 ///
 /// # Errors
-/// If several registries would receive the password and `named` does not list them.
+/// Fails if several registries would receive the password and `named` does not list them.
 fn login(user: Option<(String, String)>, named: Option<&str>, registries: BTreeSet<String>) -> Result<Login, Error> {
     // Converts the name of Docker Hub to the address that references contain.
     let resolved = |name: &str| if name == "docker.io" { "index.docker.io".to_owned() } else { name.to_owned() };
@@ -183,7 +183,7 @@ fn content(answer: Answer, doing: &str, reference: &Reference) -> Result<Vec<u8>
 /// Parses the manifest or index in a response.
 ///
 /// # Errors
-/// If the registry has rejected the request, or has returned different content.
+/// Fails if the registry has rejected the request, or has returned different content.
 fn parsed(answer: Answer, reference: &Reference) -> Result<OciManifest, Error> {
     let bytes = content(answer, "read", reference)?;
     let digest = sha256(&bytes);

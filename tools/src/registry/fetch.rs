@@ -28,7 +28,7 @@ pub(super) fn parse(text: &str) -> Result<Reference, Error> {
 /// Returns the library of a module for a target. `stored` returns the library with a digest if it was fetched before.
 ///
 /// # Errors
-/// If a step fails. The error names the reference. After an error, no content from the registry is used.
+/// Fails if a step fails. The error names the reference. After an error, no content from the registry is used.
 pub(super) fn fetch(
     registry: &Registry,
     reference: &Reference,
@@ -64,7 +64,7 @@ pub(super) fn fetch(
 /// Checks the signature of a library, and returns its manifest. Errors identify the library by `name`.
 ///
 /// # Errors
-/// If no trusted key has signed the library, or if hosts of this version cannot load it.
+/// Fails if no trusted key has signed the library, or if hosts of this version cannot load it.
 pub(super) fn admit(name: &str, bytes: &[u8], trusted: &[PublicKey]) -> Result<ManifestInfo, Error> {
     ManifestInfo::peek_signed(name, bytes, trusted)
         .map_err(|error| anyhow!("{name} is refused: {} (digest {})", one_line(&error.to_string()), sha256(bytes)))

@@ -35,7 +35,7 @@ pub(crate) struct Trust {
 /// Reads the public keys.
 ///
 /// # Errors
-/// If a file cannot be read, or if it is not a public key.
+/// Fails if a file cannot be read, or if it is not a public key.
 fn read_keys(trust: &Trust) -> Result<Vec<PublicKey>, Error> {
     let read = |path: &PathBuf| {
         let text = plain_file::read_text(path, LARGEST_KEY).map_err(|error| {

@@ -35,7 +35,7 @@ pub(crate) struct Args {
 /// Downloads and writes the library.
 ///
 /// # Errors
-/// If the registry does not have the module, or if a check fails. No file is written in these cases.
+/// Fails if the registry does not have the module, or if a check fails. No file is written in these cases.
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
     let reference = fetch::parse(&args.reference)?;
     let keys = read_keys(&args.trust)?;

@@ -39,7 +39,7 @@ pub(crate) struct Args {
 /// Uploads the library, its artifact, and the index of the tag, in this order, so that a tag never refers to missing content.
 ///
 /// # Errors
-/// If the library is unsigned, no host can load it, or the registry rejects it.
+/// Fails if the library is unsigned, no host can load it, or the registry rejects it.
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
     let reference = fetch::parse(&args.reference)?;
     let Some(tag) = reference.tag().filter(|_| reference.digest().is_none()) else {

@@ -30,7 +30,7 @@ pub(crate) enum Kind {
 /// Returns the host and the plugins in `dirs`. The host is first, because it is built first.
 ///
 /// # Errors
-/// If a folder contains no plugins, or if cargo cannot read a folder.
+/// Fails if a folder contains no plugins, or if cargo cannot read a folder.
 pub(crate) fn find(host: Option<&SourceCrate>, dirs: &[PathBuf]) -> Result<Vec<Target>, BuildError> {
     let host = host.map(|host| Target::new(Kind::Host(host.clone()), host.source_dirs.clone()));
     host.into_iter().map(Ok).chain(dirs.iter().map(|dir| target(dir))).collect()

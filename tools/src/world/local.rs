@@ -32,7 +32,7 @@ pub(crate) struct Local {
 
 impl Local {
     /// # Errors
-    /// If the sample engine cannot be built.
+    /// Fails if the sample engine cannot be built.
     pub(crate) fn new(options: &HostOptions) -> Result<Self, Error> {
         let live = Rc::new(Cell::new(None));
         let stamp = Rc::clone(&live);

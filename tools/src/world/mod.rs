@@ -49,7 +49,7 @@ pub(crate) trait World {
     /// is set aside and cannot be restored.
     ///
     /// # Errors
-    /// If the program cannot be started.
+    /// Fails if the program cannot be started.
     fn restart(&mut self, saved: bool) -> Result<(), Error>;
 
     /// Restores the last saved world, if any, after the previous requests were handled. The event `Restored` or `NotRestored` reports the

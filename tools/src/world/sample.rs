@@ -79,7 +79,7 @@ pub(crate) struct Args {
 /// Runs the program of the world's process.
 ///
 /// # Errors
-/// If the host cannot be built.
+/// Fails if the host cannot be built.
 pub(crate) fn run(Args { world, args }: Args) -> Result<ExitCode, Error> {
     let WorldArgs { objects, packages, code } = world;
     let options = &HostOptions { packages, args, objects, user_code: code.user_code, planted_rerun: false };

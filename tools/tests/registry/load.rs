@@ -87,7 +87,7 @@ fn send_until(is_over: &AtomicBool, host: SocketAddr) -> Requests {
 /// Sends a request. Returns the tag in the response.
 ///
 /// # Errors
-/// If the host does not respond in time, or if its response has a wrong number or no tag.
+/// Fails if the host does not respond in time, or if its response has a wrong number or no tag.
 pub(super) fn request(host: SocketAddr, number: u64) -> io::Result<u64> {
     let mut stream = TcpStream::connect_timeout(&host, PATIENCE)?;
     stream.set_read_timeout(Some(PATIENCE))?;
@@ -109,7 +109,7 @@ pub(super) fn answer_all(socket: &TcpListener, runtime: &Runtime) {
 /// Responds to one request. Calls the plugin for this purpose.
 ///
 /// # Errors
-/// If the client has closed the connection.
+/// Fails if the client has closed the connection.
 fn answer(mut client: TcpStream, runtime: &Runtime) -> io::Result<()> {
     client.set_nonblocking(false)?;
     client.set_read_timeout(Some(PATIENCE))?;

@@ -60,7 +60,7 @@ impl Document {
     /// Parses and checks a document.
     ///
     /// # Errors
-    /// If the text is not a valid document, a module has no digest, or two hosts share a folder or a status file.
+    /// Fails if the text is not a valid document, a module has no digest, or two hosts share a folder or a status file.
     pub(super) fn parse(text: &str) -> Result<Self, Error> {
         let written: Written = toml::from_str(text).map_err(|error| {
             let error = error.to_string();

@@ -34,7 +34,7 @@ impl Libraries {
     /// Returns the checked and stored libraries of the document. A library in `resolved` requires no registry.
     ///
     /// # Errors
-    /// If a library is rejected, or if a registry does not have the library.
+    /// Fails if a library is rejected, or if a registry does not have the library.
     pub(super) fn of(&self, document: &Document, resolved: &mut Resolved) -> Result<Vec<Library>, Error> {
         let (mut registry, mut libraries) = (None, Vec::new());
         for (module, reference) in &document.modules {

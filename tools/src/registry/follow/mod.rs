@@ -85,7 +85,7 @@ enum Outcome {
 /// Follows the document until this program is stopped.
 ///
 /// # Errors
-/// If a key cannot be read, or if the saved state is in use or damaged. Other errors are printed, and the document is tried again.
+/// Fails if a key cannot be read, or if the saved state is in use or damaged. Other errors are printed, and the document is tried again.
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
     let path = std::path::absolute(&args.document).map_err(file("find", &args.document))?;
     let keys = read_keys(&args.trust)?;
@@ -208,7 +208,7 @@ impl Follower<'_> {
     /// Follows the document until its rollout ends. `earlier` contains the hosts of a rollout that the document has interrupted.
     ///
     /// # Errors
-    /// If a library or a host is rejected. In this case, only the return of an unfinished rollout has changed files of hosts.
+    /// Fails if a library or a host is rejected. In this case, only the return of an unfinished rollout has changed files of hosts.
     fn follow(&mut self, document: &Document, text: &str, earlier: &[Target]) -> Result<Outcome, Error> {
         if let Some(failure) = self.state.failed.clone().filter(|failure| failure.document == document.id) {
             if self.state.is_unfinished {
@@ -332,7 +332,7 @@ impl Follower<'_> {
     /// Fetches the libraries of the document, and checks all hosts. Returns the new files and the hosts. Changes no file of a host.
     ///
     /// # Errors
-    /// If a library or a host is rejected.
+    /// Fails if a library or a host is rejected.
     fn begin(&mut self, document: &Document) -> Result<(Files, Vec<Target>), Error> {
         let libraries = self.libraries.of(document, &mut self.state.resolved)?;
         self.store.save(&self.state)?;
@@ -348,7 +348,7 @@ impl Follower<'_> {
     /// Checks all hosts. Records the last good files of each host before the first file is written.
     ///
     /// # Errors
-    /// If a host does not have a library of the document, has unloaded this library, or has a newer version of it.
+    /// Fails if a host does not have a library of the document, has unloaded this library, or has a newer version of it.
     fn prepare(&mut self, document: &Document, libraries: &[Library], expected: &Files) -> Result<Vec<Target>, Error> {
         let mut targets = Vec::new();
         for host in &document.hosts {
@@ -431,7 +431,7 @@ impl Follower<'_> {
     /// before the first file is replaced, so that a host does not load a new library together with old libraries.
     ///
     /// # Errors
-    /// If a file cannot be written, or if its library is not stored.
+    /// Fails if a file cannot be written, or if its library is not stored.
     fn replace(&self, host: &Host, files: &Files) -> Result<bool, Error> {
         let mut new = Vec::new();
         for (name, digest) in files {
@@ -453,8 +453,8 @@ impl Follower<'_> {
     /// the document.
     ///
     /// # Errors
-    /// If the state cannot be saved, or if the files of a host cannot be written. A later call continues the return. Failures of a single
-    /// host are only printed.
+    /// Fails if the state cannot be saved, or if the files of a host cannot be written. A later call continues the return. Failures of a
+    /// single host are only printed.
     fn go_back(&mut self, document: &Document) -> Result<(), Error> {
         let (mut waiting, mut is_undone) = (Vec::new(), true);
         for host in &document.hosts {

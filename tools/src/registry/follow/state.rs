@@ -64,7 +64,7 @@ impl Store {
     /// Opens the state folder that belongs to a document, and creates this folder if it does not exist.
     ///
     /// # Errors
-    /// If the folder cannot be created, or if another process uses it.
+    /// Fails if the folder cannot be created, or if another process uses it.
     pub(super) fn open(document: &Path) -> Result<Self, Error> {
         let mut folder = document.as_os_str().to_owned();
         folder.push(".state");

@@ -35,7 +35,7 @@ static BEFORE: OnceLock<[libc::sigaction; FATAL.len()]> = OnceLock::new();
 ///
 /// # Errors
 ///
-/// If reporting was started before, or if the system rejects a handler.
+/// Fails if reporting was started before, or if the system rejects a handler.
 pub(crate) fn report_crashes(files: [File; 3]) -> io::Result<()> {
     if FILES.set(files).is_err() {
         return Err(io::Error::other("crashes of this process are reported already"));

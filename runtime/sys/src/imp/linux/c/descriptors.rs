@@ -37,7 +37,7 @@ pub(in crate::imp::linux) fn is_paired_locally(fd: c_int) -> bool {
 /// request, it still reads the event in the block. It holds a lock during this read, and `aio_cancel` waits for this lock.
 ///
 /// # Errors
-/// If no descriptor is free.
+/// Fails if no descriptor is free.
 pub(in crate::imp::linux) fn settle_requests() -> io::Result<()> {
     let (unused, _writer) = io::pipe()?;
     // Without a block, the call would cancel all requests of the descriptor, but this new descriptor has no requests.
