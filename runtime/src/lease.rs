@@ -262,7 +262,7 @@ impl Leases {
     /// Takes a lease for `owner` and records the caller's location.
     ///
     /// # Errors
-    /// [`Sealed`] if the unload has begun.
+    /// Returns [`Sealed`] if the unload has begun.
     #[track_caller]
     pub(crate) fn take(self: &Arc<Self>, kind: LeaseKind, owner: impl Into<Arc<str>>) -> Result<Lease, Sealed> {
         self.take_at(kind, owner, Some(location_text(Location::caller())))
@@ -272,7 +272,7 @@ impl Leases {
     /// thread has stored. Records no location outside of public functions.
     ///
     /// # Errors
-    /// [`Sealed`] if the unload has begun.
+    /// Returns [`Sealed`] if the unload has begun.
     pub(crate) fn take_inside(self: &Arc<Self>, kind: LeaseKind, owner: impl Into<Arc<str>>) -> Result<Lease, Sealed> {
         self.take_at(kind, owner, CALLED_FROM.with(Cell::get).map(location_text))
     }
@@ -280,7 +280,7 @@ impl Leases {
     /// Takes a lease for `owner` with the source location `place`.
     ///
     /// # Errors
-    /// [`Sealed`] if the unload has begun.
+    /// Returns [`Sealed`] if the unload has begun.
     pub(crate) fn take_at(
         self: &Arc<Self>,
         kind: LeaseKind,

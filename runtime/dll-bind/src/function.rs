@@ -314,8 +314,8 @@ impl Imported {
     /// unchanged.
     ///
     /// # Errors
-    /// [`Broken`] if the arguments do not match the declaration, or if the function violated its declaration. In both cases, the call has
-    /// no results.
+    /// Returns [`Broken`] if the arguments do not match the declaration, or if the function violated its declaration. In both cases, the
+    /// call has no results.
     pub fn call(&self, arguments: &[Value]) -> Result<Outcome, Broken> {
         if arguments.len() != self.params.len() {
             let breach = Breach::Len { found: arguments.len(), expected: self.params.len() };

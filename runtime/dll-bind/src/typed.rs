@@ -19,7 +19,7 @@ impl Imported {
     /// or `u8` if the declared width is one byte.
     ///
     /// # Errors
-    /// [`Breach::Signature`] if the declared types differ from the Rust types, or if a declared type needs a buffer.
+    /// Returns [`Breach::Signature`] if the declared types differ from the Rust types, or if a declared type needs a buffer.
     ///
     /// # Examples
     /// ```
@@ -60,7 +60,7 @@ impl<A: CNumbers, R: CResult> TypedCall<'_, A, R> {
     /// Calls the function. If the library does not export the function, the call has no effect and returns zero.
     ///
     /// # Errors
-    /// [`Breach::NoThread`] if the thread that runs calls in the folder did not start.
+    /// Returns [`Breach::NoThread`] if the thread that runs calls in the folder did not start.
     #[inline]
     pub fn call(&self, arguments: A) -> Result<R, Broken> {
         match &self.code {

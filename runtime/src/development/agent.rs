@@ -194,7 +194,7 @@ impl Agent {
     /// of these plugins again.
     ///
     /// # Errors
-    /// [`Error::Ended`] if the tool requests the shutdown of the host before any plugin is loaded.
+    /// Returns [`Error::Ended`] if the tool requests the shutdown of the host before any plugin is loaded.
     pub(crate) fn create(&self, runtime: &Runtime) -> Result<(), Error> {
         let loaded = self.loaded.borrow().clone();
         if !loaded.is_empty() {

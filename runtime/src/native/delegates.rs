@@ -201,8 +201,8 @@ impl<F: Signature> Delegate<F> {
     /// Calls the bound function. Pass `this.world()` in native code, and `runtime.world()` outside of calls.
     ///
     /// # Errors
-    /// [`CallError::NotFound`] if the delegate is unbound, or if the bound object or function no longer exists. [`CallError::Signature`] if
-    /// the function now has a different signature. If the function fails, returns the error of the function.
+    /// Returns [`CallError::NotFound`] if the delegate is unbound, or if the bound object or function no longer exists. Returns
+    /// [`CallError::Signature`] if the function now has a different signature. If the function fails, returns the error of the function.
     pub fn call(&self, world: &World, arguments: F::Args) -> Result<F::Result, CallError> {
         let nothing = |why: &str| CallError::NotFound {
             message: format!("a delegate ({}) {why}: bind it first", F::signature_text()),
@@ -338,9 +338,9 @@ macro_rules! refs {
             /// Binds a function of an object, by name.
             ///
             /// # Errors
-            /// [`CallError::NotFound`] if the object has no such function. [`CallError::Signature`] if the signature of the function
-            /// differs. [`CallError::Stale`] if the object is destroyed. [`CallError::DuringRebuild`] if a reload in progress could not
-            /// undo the binding.
+            /// Returns [`CallError::NotFound`] if the object has no such function. Returns [`CallError::Signature`] if the signature of the
+            /// function differs. Returns [`CallError::Stale`] if the object is destroyed. Returns [`CallError::DuringRebuild`] if a reload
+            /// in progress could not undo the binding.
             pub fn try_bind<C: Class>(&self, object: Obj<C>, function: &str) -> Result<(), CallError> {
                 self.0.of.bind_in(&*self.0.core()?, object.handle(), function)
             }
@@ -424,7 +424,7 @@ impl<F: Signature> DelegateRef<'_, F> {
     /// Calls the bound function.
     ///
     /// # Errors
-    /// [`CallError::NotFound`] if the delegate is unbound. If the function fails, returns the error of the function.
+    /// Returns [`CallError::NotFound`] if the delegate is unbound. If the function fails, returns the error of the function.
     pub fn call(&self, arguments: F::Args) -> Result<F::Result, CallError> {
         self.0.call(arguments)
     }

@@ -90,8 +90,8 @@ impl<T: NativeValue> PropertyHandle<T> {
     /// Reads the property.
     ///
     /// # Errors
-    /// [`CallError::Stale`] if the object is destroyed, and [`CallError::WrongClass`] if the object is not of the class that declares the
-    /// property.
+    /// Returns [`CallError::Stale`] if the object is destroyed, and [`CallError::WrongClass`] if the object is not of the class that
+    /// declares the property.
     #[inline]
     pub fn get(&self, world: &World, object: ObjectHandle) -> Result<T, CallError> {
         let raw = self.of.get(world, object)?;
@@ -155,8 +155,8 @@ impl<A: NativeParams, R: NativeResult> FunctionHandle<A, R> {
     /// Calls the most-derived body of the function.
     ///
     /// # Errors
-    /// [`CallError::Stale`] if the object is destroyed. [`CallError::WrongClass`] if the object is not of the class that declares the
-    /// function. If the function fails, returns the error of the function.
+    /// Returns [`CallError::Stale`] if the object is destroyed. Returns [`CallError::WrongClass`] if the object is not of the class that
+    /// declares the function. If the function fails, returns the error of the function.
     pub fn call(&self, world: &World, object: ObjectHandle, arguments: A) -> Result<R, CallError> {
         let called = failing(|| core_of(world).call_typed(object, &self.key, None, arguments));
         called.map_err(|error| explained(world, object, &self.class, (&self.key).name(), error))

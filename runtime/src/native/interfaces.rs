@@ -74,8 +74,8 @@ impl<'f> ObjectView<'f> {
     /// Returns a view of the object with the functions of the interface `I`.
     ///
     /// # Errors
-    /// [`CallError::WrongClass`] if the class of the object does not implement the interface, [`CallError::Stale`] if the object is
-    /// destroyed.
+    /// Returns [`CallError::WrongClass`] if the class of the object does not implement the interface, and [`CallError::Stale`] if the
+    /// object is destroyed.
     pub fn as_interface<I: Interface>(&self) -> Result<I::View<'f>, CallError> {
         let At { world, object } = self.at();
         core_of(world).check_implements(object, I::PATH)?;

@@ -73,8 +73,8 @@ impl<C> Parts<C> {
     /// The destruction of an object calls [`Parts::end`], so only live objects have a part.
     ///
     /// # Errors
-    /// [`CallError::Stale`] if the object is destroyed, or if `build` destroys the object. [`CallError::Unavailable`] if the part is being
-    /// built or has ended.
+    /// Returns [`CallError::Stale`] if the object is destroyed, or if `build` destroys the object. Returns [`CallError::Unavailable`] if
+    /// the part is being built or has ended.
     #[inline]
     pub(super) fn get(
         &self,

@@ -78,8 +78,8 @@ impl Calls<'_> {
     /// reused.
     ///
     /// # Errors
-    /// [`CallError::NotFound`] if the name cannot be resolved. This error lists the resolvers that were called. [`CallError::NoMaster`] if
-    /// the name cannot be resolved and no Master is loaded.
+    /// Returns [`CallError::NotFound`] if the name cannot be resolved. This error lists the resolvers that were called. Returns
+    /// [`CallError::NoMaster`] if the name cannot be resolved and no Master is loaded.
     ///
     /// # Examples
     /// ```rust
@@ -110,8 +110,8 @@ impl Calls<'_> {
     /// Calls a function by its handle with dynamic values.
     ///
     /// # Errors
-    /// [`CallError::DeadHandle`] if the generation of the callee has ended. Returns an error if the arguments do not match the parameters,
-    /// or if the callee fails.
+    /// Returns [`CallError::DeadHandle`] if the generation of the callee has ended. Returns an error if the arguments do not match the
+    /// parameters, or if the callee fails.
     pub fn call_handle(&self, handle: ZCallHandle, arguments: &[Value]) -> Result<Option<Value>, Error> {
         Ok(dynamic_call::call(&self.0.inner.core, handle, arguments)?)
     }

@@ -166,7 +166,7 @@ impl Objects<'_> {
     /// References to the object stay valid.
     ///
     /// # Errors
-    /// [`RenameError`] with the reason. After an error, the object is unchanged.
+    /// Returns [`RenameError`] with the reason. After an error, the object is unchanged.
     ///
     /// # Examples
     /// ```rust
@@ -260,9 +260,9 @@ impl Objects<'_> {
     /// Writes a property. The property is specified by a name or a [`PropertyRef`](crate::PropertyRef).
     ///
     /// # Errors
-    /// Fails if the object is destroyed or has no such property, or if `value` has a different type than the property.
-    /// [`CallError::WrongClass`] if `value` is an object that the property does not accept. [`CallError::NotFound`] if a delegate is bound
-    /// to a function that does not exist. [`CallError::Signature`] if the bound function has a different signature.
+    /// Fails if the object is destroyed or has no such property, or if `value` has a different type than the property. Returns
+    /// [`CallError::WrongClass`] if `value` is an object that the property does not accept. Returns [`CallError::NotFound`] if a delegate
+    /// is bound to a function that does not exist. Returns [`CallError::Signature`] if the bound function has a different signature.
     ///
     /// # Examples
     /// ```rust
@@ -324,7 +324,7 @@ impl Objects<'_> {
     /// [`FunctionRef`](crate::FunctionRef).
     ///
     /// # Errors
-    /// Fails if the object is destroyed or has no such function, the arguments do not match, or the function body fails.
+    /// Fails if the object is destroyed or has no such function, the arguments do not match, or the function body fails. Returns
     /// [`CallError::WrongClass`] if an argument is an object that the parameter does not accept.
     ///
     /// # Examples
@@ -391,7 +391,7 @@ impl Objects<'_> {
     ///
     /// # Errors
     /// Fails if the object is destroyed or has no such function, a Rust type differs from the signature, or the function body fails.
-    /// [`CallError::WrongClass`] if an argument is an object that the parameter does not accept.
+    /// Returns [`CallError::WrongClass`] if an argument is an object that the parameter does not accept.
     ///
     /// # Examples
     /// ```rust

@@ -144,8 +144,8 @@ impl Tables<'_> {
     /// unload of the module, calls of entries return [`CallError::DeadHandle`]. Callers must then request the table again.
     ///
     /// # Errors
-    /// [`LoadError::NoModule`] if the Master has no such module, [`CallError::NotFound`] if the module does not implement this table,
-    /// [`LoadError::Table`] if the definitions differ.
+    /// Returns [`LoadError::NoModule`] if the Master has no such module, [`CallError::NotFound`] if the module does not implement this
+    /// table, and [`LoadError::Table`] if the definitions differ.
     ///
     /// # Examples
     /// ```rust,no_run
@@ -454,8 +454,8 @@ impl<A: ValueParams, R: NativeResult> ContextEntry<A, R> {
     /// Calls the entry on this thread.
     ///
     /// # Errors
-    /// [`ContextError::ContextUnloading`] if the generation of the entry unloads, [`CallError::TooDeep`] if the stack of the thread is
-    /// nearly exhausted, and an error if the entry panics.
+    /// Returns [`ContextError::ContextUnloading`] if the generation of the entry unloads, [`CallError::TooDeep`] if the stack of the thread
+    /// is nearly exhausted, and an error if the entry panics.
     #[track_caller]
     pub fn call(&self, arguments: A) -> Result<R, ContextError> {
         self.entry.within(Location::caller(), |trampoline| call_hot(trampoline, arguments))?
@@ -465,8 +465,8 @@ impl<A: ValueParams, R: NativeResult> ContextEntry<A, R> {
     /// returns. Each call costs as much as a C call through a pointer.
     ///
     /// # Errors
-    /// [`ContextError::ContextUnloading`] if the generation of the entry unloads, [`CallError::TooDeep`] if the stack of the thread is
-    /// nearly exhausted.
+    /// Returns [`ContextError::ContextUnloading`] if the generation of the entry unloads, and [`CallError::TooDeep`] if the stack of the
+    /// thread is nearly exhausted.
     #[track_caller]
     pub fn hot<T>(&self, code: impl FnOnce(HotFunction<'_, A, R>) -> T) -> Result<T, ContextError> {
         self.entry.within(Location::caller(), |trampoline| code(HotFunction::new(trampoline)))

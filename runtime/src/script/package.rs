@@ -308,7 +308,9 @@ mod tests {
         std::os::unix::fs::symlink("/dev/zero", &manifest).expect("linked");
         assert!(refusal().starts_with("Tale/package.toml: it is a device, not a plain file"));
         fs::File::create(&manifest).expect("made").set_len(1 << 40).expect("long");
-        assert!(refusal().starts_with("Tale/package.toml: it has 1099511627776 bytes, more than the maximum of 1048576"));
+        assert!(
+            refusal().starts_with("Tale/package.toml: it has 1099511627776 bytes, more than the maximum of 1048576")
+        );
     }
 
     #[test]

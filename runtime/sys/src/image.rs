@@ -66,8 +66,8 @@ impl ImageFile {
     ///
     /// # Errors
     ///
-    /// [`ImageError`] with the first defect. A file that is being written causes [`ImageError::StillWritten`]. A watcher can then retry
-    /// later. If the platform cannot detect writers, an incomplete file is reported as damaged.
+    /// Returns [`ImageError`] with the first defect. A file that is being written causes [`ImageError::StillWritten`]. A watcher can then
+    /// retry later. If the platform cannot detect writers, an incomplete file is reported as damaged.
     pub fn read(path: &Path) -> Result<Self, ImageError> {
         let demands = Demands::default();
         let (bytes, copied) = source::read(path, demands.largest)?;
@@ -160,7 +160,7 @@ impl ImageFile {
     ///
     /// # Errors
     ///
-    /// [`ImageError::TooLarge`] and [`ImageError::NotTrusted`].
+    /// Returns [`ImageError::TooLarge`] or [`ImageError::NotTrusted`].
     pub(crate) fn meets(&self, demands: &Demands) -> Result<(), ImageError> {
         check_len(&self.name, self.bytes.len() as u64, demands.largest)?;
         check_signature(&self.name, &self.bytes, self.signed.as_ref(), demands)

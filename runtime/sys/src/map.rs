@@ -114,7 +114,7 @@ impl Image {
     ///
     /// # Errors
     ///
-    /// [`MapError::Open`] with the message of the loader, [`MapError::Changed`] if the copy differs from the checked copy, or
+    /// Returns [`MapError::Open`] with the message of the loader, [`MapError::Changed`] if the copy differs from the checked copy, or
     /// [`MapError::StaticHost`]. After an error, the library is not mapped, and the copy is removed.
     pub unsafe fn map(mut staged: StagedFile, ledger: Option<Arc<Ledger>>) -> Result<Self, MapError> {
         let mut share = LedgerShare::new(ledger);
@@ -169,7 +169,7 @@ impl Image {
     ///
     /// # Errors
     ///
-    /// [`MapError::Symbol`] if the library does not define the symbol.
+    /// Returns [`MapError::Symbol`] if the library does not define the symbol.
     pub unsafe fn symbol<T: Copy>(&self, name: &CStr) -> Result<T, MapError> {
         // SAFETY: our caller promises the requirements of `symbol_of`, and an empty layout requires no memory at the address.
         unsafe { self.symbol_of(name, Layout::new::<()>()) }
@@ -184,7 +184,7 @@ impl Image {
     ///
     /// # Errors
     ///
-    /// [`MapError::Symbol`] if the library does not define the symbol, or if the value is misaligned or outside of the image.
+    /// Returns [`MapError::Symbol`] if the library does not define the symbol, or if the value is misaligned or outside of the image.
     pub unsafe fn symbol_of<T: Copy>(&self, name: &CStr, layout: Layout) -> Result<T, MapError> {
         const { assert!(size_of::<T>() == size_of::<*mut ()>(), "a symbol is as large as a pointer") };
         let found = self.mapping.address(name).and_then(|address| {

@@ -146,7 +146,7 @@ pub fn fds() -> io::Result<Vec<(i32, String)>> {
 ///
 /// # Errors
 ///
-/// [`io::ErrorKind::Unsupported`] on platforms without keys for thread-specific values.
+/// Returns [`io::ErrorKind::Unsupported`] on platforms without keys for thread-specific values.
 pub fn keys_in_use() -> io::Result<usize> {
     imp::keys_in_use()
 }

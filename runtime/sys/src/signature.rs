@@ -147,7 +147,7 @@ impl PublicKey {
     ///
     /// # Errors
     ///
-    /// [`KeyError::NotPublic`] if the bytes are not a key, or if the key is weak. Anyone could forge signatures for a weak key.
+    /// Returns [`KeyError::NotPublic`] if the bytes are not a key, or if the key is weak. Anyone could forge signatures for a weak key.
     ///
     /// # Examples
     /// ```
@@ -229,7 +229,7 @@ impl SecretKey {
     ///
     /// # Errors
     ///
-    /// [`KeyError::NoRandomNumbers`].
+    /// Returns [`KeyError::NoRandomNumbers`].
     pub fn generate() -> Result<Self, KeyError> {
         let mut bytes = [0; 32];
         getrandom::fill(&mut bytes).map_err(|error| KeyError::NoRandomNumbers { reason: error.to_string() })?;

@@ -107,7 +107,7 @@ impl Copied<'_> {
     ///
     /// # Errors
     ///
-    /// [`ImageError::StillWritten`] if another process writes to the file, or may be writing to the file.
+    /// Returns [`ImageError::StillWritten`] if another process writes to the file, or may be writing to the file.
     pub(crate) fn is_of_one_moment(&self, digest: Option<u128>) -> Result<(), ImageError> {
         let Source { path, file, stamp, len } = &self.source;
         let still_written = |how: &str| Err(ImageError::StillWritten { path: (*path).to_owned(), how: how.to_owned() });

@@ -66,7 +66,7 @@ impl Builder {
     /// Starts a build without waiting for it.
     ///
     /// # Errors
-    /// [`BuildError::CargoNotRun`].
+    /// Returns [`BuildError::CargoNotRun`].
     pub fn spawn(&self, request: &BuildRequest<'_>) -> Result<RunningBuild, BuildError> {
         if request.programs {
             return RunningBuild::start(request);

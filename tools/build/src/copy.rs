@@ -52,9 +52,9 @@ impl SourceCopy {
     /// in `dir`.
     ///
     /// # Errors
-    /// [`BuildError::Metadata`] if cargo cannot read the manifest, or if the manifest has no package. [`BuildError::Store`] if a file
-    /// cannot be read or written, or if `dir` contains the package or the root of its workspace. Also [`BuildError::Store`] if the path of
-    /// an edit is hidden, absolute, or contains `..`.
+    /// Returns [`BuildError::Metadata`] if cargo cannot read the manifest, or if the manifest has no package. Returns [`BuildError::Store`]
+    /// if a file cannot be read or written, or if `dir` contains the package or the root of its workspace. Also returns
+    /// [`BuildError::Store`] if the path of an edit is hidden, absolute, or contains `..`.
     pub fn new(manifest: &Path, dir: &Path, edits: &BTreeMap<PathBuf, String>) -> Result<Self, BuildError> {
         if let Some(file) = edits.keys().find(|file| !is_copied(file)) {
             let hint = "a copy has only the visible files of its package: name one relative to the folder of its Cargo.toml, as `src/lib.rs`";

@@ -98,7 +98,7 @@ impl PluginFolder {
     /// Finds the plugins in `dir`. The path denotes a plugin crate, the root of a workspace, or the manifest of either.
     ///
     /// # Errors
-    /// [`BuildError::NoPlugins`] for a folder without plugins; [`BuildError::Metadata`] for a manifest that cargo cannot read.
+    /// Returns [`BuildError::NoPlugins`] for a folder without plugins, and [`BuildError::Metadata`] for a manifest that cargo cannot read.
     pub fn of(dir: &Path) -> Result<Self, BuildError> {
         let manifest = if dir.is_file() { dir.to_owned() } else { dir.join("Cargo.toml") };
         let metadata = metadata(&BuildRequest::new(&manifest))?;
@@ -127,7 +127,7 @@ pub(crate) fn target_dir(request: &BuildRequest<'_>) -> Result<PathBuf, BuildErr
 /// Describes the package or workspace of a request, without its dependencies.
 ///
 /// # Errors
-/// [`BuildError::Metadata`] for a manifest that cargo cannot read.
+/// Returns [`BuildError::Metadata`] for a manifest that cargo cannot read.
 pub fn metadata(request: &BuildRequest<'_>) -> Result<Metadata, BuildError> {
     let manifest = request.manifest();
     let mut cargo = request.cargo();

@@ -111,7 +111,7 @@ impl Variants {
     ///
     /// # Errors
     ///
-    /// [`BuildError::NoSwitch`] for a switch that the library does not have; [`BuildError::Store`].
+    /// Returns [`BuildError::NoSwitch`] for a switch that the library does not have, or [`BuildError::Store`].
     pub fn switched(&self, library: &Path, label: &str, switches: &Switches<'_>) -> Result<PathBuf, BuildError> {
         let _lock = lock(&self.dir, LOCK)?;
         let inputs = format!("{switches:?}\n");

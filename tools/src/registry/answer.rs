@@ -253,7 +253,7 @@ impl<'a> Exchange<'a> {
     /// exist.
     ///
     /// # Errors
-    /// Fails if the address that issues tokens cannot be reached. Also if this address has no TLS, although the registry is accessed
+    /// Fails if the address that issues tokens cannot be reached. Also fails if this address has no TLS, although the registry is accessed
     /// through TLS.
     async fn requested(&mut self, refused: &Response) -> Result<Credentials, Error> {
         let user = self.user();

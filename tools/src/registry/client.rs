@@ -41,7 +41,8 @@ impl Registry {
     /// Creates a client for the registries of these references.
     ///
     /// # Errors
-    /// Fails if the system has no certificates or provides no sockets. Also if several registries would receive the password of one user.
+    /// Fails if the system has no certificates or provides no sockets. Also fails if several registries would receive the password of one
+    /// user.
     pub(super) fn new<'a>(access: &Access, references: impl IntoIterator<Item = &'a Reference>) -> Result<Self, Error> {
         // Ignores the error. Installing fails only if a provider is already installed, and this provider is then used.
         let _ = rustls::crypto::ring::default_provider().install_default();

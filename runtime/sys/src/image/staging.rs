@@ -13,7 +13,7 @@ impl StageDir {
     ///
     /// # Errors
     ///
-    /// [`StageError`] if the copy cannot be written. Partial files are removed.
+    /// Returns [`StageError`] if the copy cannot be written. Partial files are removed.
     pub fn stage(&self, image: &ImageFile, label: &str) -> Result<StagedFile, StageError> {
         self.stage_with(image, label, None, &[])
     }
@@ -26,7 +26,7 @@ impl StageDir {
     ///
     /// # Errors
     ///
-    /// [`StageError`] if a patch exceeds its section in the file, or if a file cannot be written. Partial files are removed.
+    /// Returns [`StageError`] if a patch exceeds its section in the file, or if a file cannot be written. Partial files are removed.
     pub fn stage_with(
         &self,
         image: &ImageFile,

@@ -308,7 +308,7 @@ impl<'a> Checker<'a> {
         }
         if left > 0 {
             let message = format!(
-                "with this, the defaults of the package have more than {MAX_UNWRITTEN} elements that are not written"
+                "the defaults of the package have more than {MAX_UNWRITTEN} elements that the source does not list"
             );
             self.report(Diagnostic::error("uc-array-length", at, message));
         }

@@ -35,10 +35,10 @@ impl Checker<'_> {
         for (number, (at, own)) in classes.chain(structs).chain(enums).enumerate() {
             members = members.saturating_add(own);
             if number >= MAX_TYPES {
-                return self.too_much("types of a package", MAX_TYPES, at);
+                return self.too_much("types", MAX_TYPES, at);
             }
             if members > MAX_MEMBERS {
-                return self.too_much("members of the types of a package", MAX_MEMBERS, at);
+                return self.too_much("members of types", MAX_MEMBERS, at);
             }
         }
         true
@@ -48,8 +48,7 @@ impl Checker<'_> {
     pub(super) fn add_fields(&self, fields: usize, at: At) -> bool {
         let total = self.fields.get().saturating_add(fields);
         self.fields.set(total);
-        total <= MAX_FIELDS
-            || self.too_much("fields of the structs of a package, with those of their bases", MAX_FIELDS, at)
+        total <= MAX_FIELDS || self.too_much("fields of structs, including inherited fields", MAX_FIELDS, at)
     }
 
     /// Adds the initial values of a class or struct to the total. Reports only the first type that exceeds the limit.
@@ -57,14 +56,14 @@ impl Checker<'_> {
         let total = self.starts.get().saturating_add(values);
         self.starts.set(total);
         if total > MAX_STARTS as u64 {
-            self.too_much("values that the classes and structs of a package start with", MAX_STARTS, at);
+            self.too_much("initial values of classes and structs", MAX_STARTS, at);
         }
     }
 
     /// Reports that a limit is exceeded, once for each limit. Always returns `false`.
     pub(super) fn too_much(&self, what: &'static str, most: usize, at: At) -> bool {
         if self.passed.borrow_mut().insert(what) {
-            let error = Diagnostic::error("uc-too-much", at, format!("with this, the {what} are more than {most}"));
+            let error = Diagnostic::error("uc-too-much", at, format!("the package has more than {most} {what}"));
             self.report(error.hint("declare fewer of them, or divide the package in two"));
         }
         false

@@ -230,7 +230,9 @@ impl Checker<'_> {
         if *so_far <= MAX_VALUES || before > MAX_VALUES {
             return Ok(());
         }
-        let message = format!("with this, the variables of `{of}` have {so_far} values: {MAX_VALUES} are the most");
+        let message = format!(
+            "with this variable, the variables of `{of}` have {so_far} values, more than the maximum of {MAX_VALUES}"
+        );
         let error = Diagnostic::error("uc-array-length", at, message);
         Err(self.report(error.hint("use `array<…>`, which grows on demand")))
     }

@@ -142,7 +142,7 @@ fn parse_share(files: &[Source], first: usize) -> Vec<(File, Vec<Diagnostic>)> {
 fn parse_file(source: &Source, file: usize) -> (File, Vec<Diagnostic>) {
     let mut parser = Parser::new(source, file);
     if let Some(bytes) = source.too_large {
-        let message = format!("the file has {bytes} bytes: {MAX_FILE_SIZE} are the most that are read");
+        let message = format!("the file has {bytes} bytes, more than the maximum of {MAX_FILE_SIZE}");
         parser.report(Diagnostic::error("uc-file-too-large", (file, Span::default()), message));
         return (File::default(), parser.finish());
     }
