@@ -190,7 +190,7 @@ fn check_with_features(features: &[&str], habit: &str, expected: &[&str]) {
     check_with_search(ReferenceSearch::Never, features, habit, expected);
 }
 
-/// Checks that a habit does not keep the image mapped. `search` enables or disables the memory search.
+/// Checks that a habit does not keep the image mapped. `search` enables or disables the memory scan.
 fn check_with_search(search: ReferenceSearch, features: &[&str], habit: &str, expected: &[&str]) {
     let library = support::plugin("traces", features);
     let host = host(&library, None, search);

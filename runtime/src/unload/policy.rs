@@ -51,7 +51,7 @@ pub struct UnloadPolicy {
     /// Frees the C heap blocks that a module has left. The host keeps the blocks if the module may have passed a block to a library. The
     /// host assumes this if the module dynamically links a library outside of the platform, or calls `getline`. Default: true.
     pub free_c_heap: bool,
-    /// Selects the modules whose unmapping requires a memory search. The search finds references to an image in the memory of the process,
+    /// Selects the modules whose unmapping requires a memory scan. The scan finds references to an image in the memory of the process,
     /// such as a callback that a library has stored. While a reference exists, the image stays mapped. A report states the location and the
     /// target of the reference. Default: modules that use system libraries. In [development](crate::Builder::development), the default is
     /// all modules.

@@ -64,10 +64,10 @@ pub struct ModuleEnd {
     /// host has reset the limit or the timer.
     #[serde(default)]
     pub put_back: Vec<String>,
-    /// Number of memory searches for references to the module.
+    /// Number of memory scans for references to the module.
     #[serde(default, rename = "looks")]
     pub searches: u64,
-    /// Total time of the memory searches.
+    /// Total time of the memory scans.
     #[serde(default, rename = "look_took")]
     pub search_time: Duration,
     /// Bytes in memory maps that the host released.

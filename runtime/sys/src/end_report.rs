@@ -90,9 +90,9 @@ pub struct EndReport {
     /// Descriptions of process limits that the image changed, and of signal sources that it set without the hooks. Each description states
     /// the action of the host.
     pub put_back: Vec<String>,
-    /// Number of memory searches.
+    /// Number of memory scans.
     pub searches: u64,
-    /// Total time of the memory searches.
+    /// Total time of the memory scans.
     pub search_time: Duration,
     /// Bytes in memory mappings that the image left and the ending unmapped.
     pub maps_bytes: u64,

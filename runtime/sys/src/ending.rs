@@ -25,7 +25,7 @@ use crate::stage::StagedFile;
 /// the pending destructors as holders of the image.
 const MOST_STEPS: u32 = 64;
 
-/// Minimum and maximum time between two memory searches for references to an image.
+/// Minimum and maximum time between two memory scans for references to an image.
 const SEARCH_INTERVAL: Duration = Duration::from_millis(20);
 const LONGEST_SEARCH_INTERVAL: Duration = Duration::from_secs(1);
 

@@ -1,4 +1,4 @@
-//! References to an image found by a memory search.
+//! References to an image found by a memory scan.
 
 use std::fmt;
 use std::time::Duration;
@@ -30,7 +30,7 @@ pub enum Target {
     Memory,
 }
 
-/// Result and cost of a memory search.
+/// Result and cost of a memory scan.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 #[non_exhaustive]
 pub struct SearchResult {

@@ -155,7 +155,7 @@ impl Run {
         self.state.compare_exchange(state, CHANGING, Ordering::SeqCst, Ordering::SeqCst).ok()?;
         self.table.store(0, Ordering::SeqCst);
         self.owner.store(0, Ordering::SeqCst);
-        // Clears the frame. Otherwise, if an image is later mapped at the address of this stack, a memory search would take the stored
+        // Clears the frame. Otherwise, if an image is later mapped at the address of this stack, a memory scan would take the stored
         // frame for a reference.
         self.frame.store(&Frame::NOWHERE);
         self.state.store(0, Ordering::SeqCst);

@@ -36,7 +36,7 @@ static ENDED: Condvar = Condvar::new();
 
 struct Rooms {
     /// Number of the page above the range for the next image. Zero before the first image. Stored as a page number, because an address
-    /// would resemble a reference in a memory search.
+    /// would resemble a reference in a memory scan.
     next: usize,
     /// Number of images that are being loaded.
     open: usize,
@@ -105,7 +105,7 @@ impl Drop for Room {
         rooms.next = following(rooms.next * PAGE, lowest(&mapped, self.end)) / PAGE;
         rooms.open -= 1;
         if rooms.open == 0 {
-            // Also frees the memory of the list, because its addresses would resemble references in a memory search.
+            // Also frees the memory of the list, because its addresses would resemble references in a memory scan.
             rooms.reserved = Vec::new();
             ENDED.notify_all();
         }

@@ -1,4 +1,4 @@
-//! Memory search for references to an image that is about to be unmapped, in the manner of a conservative garbage collector.
+//! Memory scan for references to an image that is about to be unmapped, in the manner of a conservative garbage collector.
 //!
 //! The roots are the variables of all libraries and of the program. The search follows pointers of a *library* into blocks of the C heap,
 //! because libraries usually store tables of callbacks in such blocks. The search skips blocks to which no pointer refers, because they

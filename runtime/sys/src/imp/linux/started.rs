@@ -39,7 +39,7 @@ pub(super) struct Started {
 }
 
 /// Complement of an address in an image. In contrast to the address itself, a copy of the complement in freed memory does not look like a
-/// reference to a memory search.
+/// reference to a memory scan.
 #[derive(Clone, Copy)]
 pub(super) struct Complement(usize);
 

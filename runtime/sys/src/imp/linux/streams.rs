@@ -48,7 +48,7 @@ pub(super) struct StreamFunctions {
 /// Forwarding record of a stream. The address of this record is the cookie that the C library stores in the stream.
 struct Forwarding {
     /// Functions and cookie of the module. `None` once the stream is cut off. The value is boxed, because an unboxed value would stay in
-    /// memory when the `Option` becomes `None`. A memory search would then find a stale reference to the image.
+    /// memory when the `Option` becomes `None`. A memory scan would then find a stale reference to the image.
     to: Mutex<Option<Box<To>>>,
     inside: AtomicUsize,
 }
@@ -143,7 +143,7 @@ pub(super) fn is_of(owner: usize, address: usize) -> bool {
         || lock(&BOUND).iter().any(|bound| bound.owner == owner && bound.stream.addr() == address)
 }
 
-/// Returns the addresses of all forwarding records. A memory search need not follow these records, because their targets are removed before
+/// Returns the addresses of all forwarding records. A memory scan need not follow these records, because their targets are removed before
 /// the image is unmapped.
 pub(super) fn forwarding_records() -> HashSet<usize> {
     lock(&OPEN).iter().map(|open| open.forwarding.addr()).collect()
