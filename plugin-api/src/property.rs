@@ -56,7 +56,7 @@ impl Cells {
 #[inline]
 fn offset_in(cell: &describe::Cell, class: &str) -> usize {
     let offset = cell.get();
-    debug_assert_ne!(offset, describe::Cell::UNFILLED, "the host has not placed a property of {class}");
+    debug_assert_ne!(offset, describe::Cell::UNFILLED, "the host has stored no offset for a property of {class}");
     offset as usize
 }
 

@@ -196,7 +196,7 @@ fn a_missing_host_table_is_refused_with_the_available_tables() {
         }
     }
     let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
-    let names = ["exchange takes the table Engine", "add(i32, i32 -> i32)", "call `Tables::offer`"];
+    let names = ["exchange requires the table Engine", "add(i32, i32 -> i32)", "call `Tables::offer`"];
     let error = refused(host.create_master(&[library(&[])]));
     assert_names(&error, &names);
     assert_names(&error, &["this host offers none"]);

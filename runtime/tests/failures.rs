@@ -350,7 +350,7 @@ fn a_declaration_the_host_cannot_accept_is_refused_with_what_is_wrong() {
     refused(
         "stale-function",
         expect![
-            "broken uses /Script/Engine.Actor:receive_storm, which is not there: the host is older than the glue, which also has `receive_storm`: build the host again and restart it; or `receive_storm` was removed: write the glue again with `alcedo glue`, and rebuild the module"
+            "broken uses /Script/Engine.Actor:receive_storm, which does not exist: the host is older than the glue, which also has `receive_storm`: build the host again and restart it; or `receive_storm` was removed: write the glue again with `alcedo glue`, and rebuild the module"
         ],
     );
 }

@@ -29,9 +29,9 @@ fn changed_members_of_glue_that_no_code_uses_do_not_matter() {
 #[test]
 fn a_changed_member_that_code_uses_refuses_the_module_by_name() {
     for (uses, expected) in [
-        ("weighs", "peddler uses /Script/Game.Scale:weight, which is not there"),
+        ("weighs", "peddler uses /Script/Game.Scale:weight, which does not exist"),
         ("stamps", "peddler uses /Script/Game.Scale:stamp, which is u64 here and u32 in the module"),
-        ("presses", "peddler uses /Script/Game.Scale:press, which is not there"),
+        ("presses", "peddler uses /Script/Game.Scale:press, which does not exist"),
     ] {
         let refused = buy(&[uses]).expect_err(uses);
         assert!(refused.contains(expected), "{refused}");

@@ -120,7 +120,7 @@ fn a_declined_name_is_looked_up_again_and_tools_list_the_decliners() {
     expect![[r#"
         console:/greet  (protocol: the host)
           -1  commands of the ledger (ledger 0.1.0 (): found (String -> String), implemented by module 1
-          0  commands (the host): not called, one before it has decided"#]]
+          0  commands (the host): not called, an earlier resolver has decided"#]]
     .assert_eq(&explained("console:/greet"));
     let failed = host.calls().explain("db:/resolver.fails").expect("a name");
     assert!(matches!(&failed.steps[0].answer, StepAnswer::Failed(error) if error.to_string() == "the resolver fails"));
@@ -247,7 +247,7 @@ fn protocol_and_resolver_failures_are_only_errors_of_the_caller() {
             assert!(error.contains(expected) && error.contains("ledger/src/lib.rs"), "{name}: {error}");
         }
         let itself = host.calls().call("db:/itself.needed", &[]).expect_err("it needs itself").to_string();
-        assert!(itself.contains("names that are resolved by themselves"), "{itself}");
+        assert!(itself.contains("the resolution of a name requires itself"), "{itself}");
     }
     check(&host, "db:/users.count", &[Value::I64(0)], expect!["Some(I64(2))"]);
 }

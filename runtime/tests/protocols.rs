@@ -299,7 +299,7 @@ fn resolvers_and_functions_may_come_back_to_the_runtime() {
         "console:/itself",
         &[],
         expect![
-            "refused: `console:/itself` does not resolve: tried commands (declined: names that are resolved by themselves: console:/itself → console:/itself; answer without them); `console:/help` lists the commands"
+            "refused: `console:/itself` does not resolve: tried commands (declined: the resolution of a name requires itself: console:/itself → console:/itself; answer without these names); `console:/help` lists the commands"
         ],
     );
     check(&host, "console:/down", &[Value::U32(10)], expect!["U32(55)"]);

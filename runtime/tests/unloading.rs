@@ -401,7 +401,7 @@ fn memory_mapped_past_the_hooks_is_reported_when_left() {
             let [end] = &report.modules[..] else { panic!("{report}") };
             assert_eq!((end.maps_unknown, end.maps_unknown_bytes), (maps, bytes), "{habit}: {report}");
             assert_eq!(end.maps_bytes, if habit == "mapping_by_number" { 2 * 4096 } else { 0 }, "{habit}: {report}");
-            let is_reported = report.to_string().contains("2 memory maps that no hook saw left (24.0 KiB)");
+            let is_reported = report.to_string().contains("2 untracked memory maps left (24.0 KiB)");
             assert_eq!(is_reported, maps != 0, "{report}");
             thread.thread().unpark();
             thread.join().expect("it ends");

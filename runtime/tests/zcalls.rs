@@ -520,7 +520,7 @@ fn a_name_declined_by_the_host_is_reported_and_retried() {
         "db:/itself",
         &[],
         expect![
-            "refused: `db:/itself` does not resolve: tried the host's `db` (declined: names that are resolved by themselves: db:/itself → db:/itself; answer without them)"
+            "refused: `db:/itself` does not resolve: tried the host's `db` (declined: the resolution of a name requires itself: db:/itself → db:/itself; answer without these names)"
         ],
     );
     check(

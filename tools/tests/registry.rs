@@ -507,7 +507,7 @@ impl Fault {
             Self::HalfLibrary => (&[], "refused", "could not read the library of"),
             Self::OtherKey => (&[], "refused", "is signed by the unknown key"),
             Self::Dark => (&[DARK], "failed host-0", fleet::IS_DARK),
-            Self::CrashInInitializer => (&[INITIALIZER], "failed host-2", "ended the process that tried it first"),
+            Self::CrashInInitializer => (&[INITIALIZER], "failed host-2", "ended the canary"),
             Self::CrashInConstructor => (&[CONSTRUCTOR], "failed host-2", "the host ended before its health window"),
         }
     }

@@ -122,8 +122,8 @@ pub enum BindError {
     },
     /// The function returns a struct that contains strings or arrays.
     #[error(
-        "`{function}` cannot be bound: it returns {found}, which has texts or arrays in it, and its memory would be the library's: \
-         take it as an out parameter"
+        "`{function}` cannot be bound: it returns {found}, which contains strings or arrays, whose memory would belong to the \
+         library: use an out parameter"
     )]
     OwningResult {
         /// Name of the function.

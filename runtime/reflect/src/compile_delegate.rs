@@ -143,6 +143,10 @@ mod tests {
         check(&[of("/Script/Engine.Object", "D")], &[], "declare a class and its delegates in one batch");
         check(&[of("/Script/Game.Cube", "p0")], &[(PropertyKind::U8, "")], "two members of the name p0");
         let stale = DelegateDecl { fingerprint: 7, ..on_scored() };
-        check(&[stale], &[], "/Script/Game.OnScored is (i32) here, but its module was compiled for something else");
+        check(
+            &[stale],
+            &[],
+            "/Script/Game.OnScored is (i32) here, but its module was compiled for another declaration",
+        );
     }
 }

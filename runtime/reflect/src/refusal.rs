@@ -32,8 +32,8 @@ pub enum DeclareError {
     },
     /// The class name is reserved for class default objects.
     #[error(
-        "the class {path} cannot have this name: names that begin with Default__ belong to class default objects; call it \
-         otherwise"
+        "the class {path} cannot have this name: names that begin with Default__ belong to class default objects; choose \
+         another name"
     )]
     DefaultName {
         /// Class path.
@@ -228,7 +228,7 @@ pub enum DeclareError {
         expected: String,
     },
     /// The declaring code was compiled for a layout or signature that differs from the layout or signature in this host.
-    #[error("{path} is ({found}) here, but its module was compiled for something else: rebuild the module")]
+    #[error("{path} is ({found}) here, but its module was compiled for another declaration: rebuild the module")]
     Fingerprint {
         /// Path of the struct, enum, delegate or function.
         path: String,

@@ -171,7 +171,9 @@ impl Registers {
             // SAFETY: `find` has just resolved the address. The value is the only place argument of the call. The loader rejects
             // other uses of its root, and objects are disjoint from frames. `Steps::borrow_counter` prevents moves of the value.
             Resolved::At(at) => Ok(unsafe { Argument::new(&place.property, at) }),
-            Resolved::NoObject => Err(CallError::other(format!("{} is of no object", place.property.text))),
+            Resolved::NoObject => {
+                Err(CallError::other(format!("the object of {} does not exist", place.property.text)))
+            }
             Resolved::OutOfRange(array, index, len) => Err(out_of_range(array, index, len)),
         }
     }

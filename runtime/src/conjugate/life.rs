@@ -106,7 +106,7 @@ impl Life {
 
     fn help(self, color: Color, gate: GateState) -> &'static str {
         match (self, color) {
-            (Self::Unbuilt, _) if gate == GateState::Shut => "its module takes no calls",
+            (Self::Unbuilt, _) if gate == GateState::Shut => "its module accepts no calls",
             (Self::Unbuilt, _) => "it has to be built first",
             (Self::Live, Color::Red) => "only the host ends it, by releasing it",
             (Self::Live, Color::Black) => "only the plugin ends it, by dropping it",
@@ -224,6 +224,6 @@ mod tests {
         );
         let error =
             Life::Unbuilt.step_behind(GateState::Shut, Color::Black, Event::Build).expect_err("it is set aside");
-        assert_eq!(error.to_string(), "a black conjugate that is unbuilt cannot be built: its module takes no calls");
+        assert_eq!(error.to_string(), "a black conjugate that is unbuilt cannot be built: its module accepts no calls");
     }
 }

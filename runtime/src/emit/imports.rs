@@ -89,7 +89,7 @@ pub(crate) fn fill_import(
         why,
         help: older_side(core, import, all),
     };
-    let missing = || wrong("which is not there".into());
+    let missing = || wrong("which does not exist".into());
     check_path(import.kind, path).map_err(|error| wrong(format!("which is refused: {error}")))?;
     let types = &core.world.types;
     let number = match import.kind {
@@ -135,7 +135,7 @@ pub(crate) fn fill_import(
                 let here = here.collect::<Vec<_>>().join(", ");
                 let expected = import.expected.as_str();
                 return Err(wrong(match here == expected {
-                    true => format!("which is made of {} here, and of other numbers in the module", found.underlying()),
+                    true => format!("whose numbers are {} here, and of another type in the module", found.underlying()),
                     false => format!("which has the entries ({here}) here and ({expected}) in the module"),
                 }));
             }
@@ -237,7 +237,7 @@ fn handle(core: &Core, name: &str, fingerprint: u64) -> Result<u64, CallError> {
 
 fn why(core: &Core, import: &ImportDesc, error: &CallError) -> String {
     match error {
-        CallError::NotFound { .. } => "which is not there".into(),
+        CallError::NotFound { .. } => "which does not exist".into(),
         CallError::Signature { found, .. } => {
             let expected = import.expected.as_str();
             let function = core.world.types.function_by_path(import.path.as_str());
@@ -264,7 +264,7 @@ fn difference(found: &StructType, expected: &[PropertyDesc]) -> String {
         let (name, path) = (field.name.as_str(), field.type_path.as_str());
         let ty = TypeText::of_declaration(field.kind, path).map_or_else(|error| error.text, |ty| ty.to_string());
         match found.field(name) {
-            None => return format!("whose field `{name}: {ty}` is not there"),
+            None => return format!("whose field `{name}: {ty}` does not exist"),
             Some(there) if (there.ty.kind(), there.ty.type_path()) != (field.kind, path) => {
                 return format!("whose field `{name}` is {} here and {ty} in the module", there.ty);
             }

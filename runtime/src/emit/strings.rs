@@ -27,7 +27,7 @@ const DEFAULT: &str = "a default is at most 65536 bytes";
 const META: &str = "metadata of a member is at most 65536 bytes";
 const MEMBER_PATH: &str =
     "a type or a member has a path `/Script/<Package>.<Type>` or `/Script/<Package>.<Type>:<Member>`";
-const ONCE: &str = "a module offers one function of a name";
+const ONCE: &str = "a module offers at most one function under a name";
 const CALL_NAME: &str = "a function is called by a name without spaces or control characters, at most 4096 bytes";
 
 /// Checks that every string in the module's descriptions follows its grammar.

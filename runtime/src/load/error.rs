@@ -150,7 +150,7 @@ pub enum LoadError {
         permissions: String,
     },
     /// The host requires a seal, but the file has no seal.
-    #[error("{path} has no seal, and this host takes sealed libraries only: build it with `alcedo build`")]
+    #[error("{path} has no seal, and this host accepts only sealed libraries: build it with `alcedo build`")]
     NotSealed {
         /// Path of the file.
         path: PathBuf,
@@ -162,7 +162,7 @@ pub enum LoadError {
     /// The host requires signatures, but script packages cannot be signed.
     #[cfg(feature = "script")]
     #[error(
-        "{path} is a package of scripts, which cannot be signed, and this host takes signed modules only: leave out \
+        "{path} is a package of scripts, which cannot be signed, and this host accepts only signed modules: leave out \
          `Builder::trust`, or write its classes as a plugin"
     )]
     ScriptsNotSigned {
@@ -298,8 +298,8 @@ pub enum LoadError {
     },
     /// The canary process ended during the load of new modules.
     #[error(
-        "{module} ended the process that tried it first, while {step} ({how}): its initializers run then, so check them; \
-         this host never mapped it{output}"
+        "{module} ended the canary, the process that loads new modules first, while {step} ({how}): check the \
+         initializers of the module; this host never mapped it{output}"
     )]
     CanaryCrashed {
         /// Name of the module.
@@ -315,8 +315,8 @@ pub enum LoadError {
     },
     /// The canary process did not load the new modules within the deadline.
     #[error(
-        "{module} was not done {step} within {after:?} in the process that tried it first: its initializers run then, \
-         so check them, or raise `Builder::canary_deadline`; this host never mapped it{output}"
+        "{module} did not finish {step} within {after:?} in the canary, the process that loads new modules first: check \
+         the initializers of the module, or raise `Builder::canary_deadline`; this host never mapped it{output}"
     )]
     CanaryHung {
         /// Name of the module.
@@ -330,8 +330,8 @@ pub enum LoadError {
     },
     /// The canary process sent invalid bytes, or a message out of order.
     #[error(
-        "{module} disturbed the process that tried it first, while {step}: {problem}; initializers that write to \
-         descriptors which they did not open do that, so check them; this host never mapped it{output}"
+        "{module} disturbed the canary, the process that loads new modules first, while {step}: {problem}; check if an \
+         initializer of the module writes to a descriptor that it did not open; this host never mapped it{output}"
     )]
     CanaryDisturbed {
         /// Name of the module.
@@ -344,7 +344,10 @@ pub enum LoadError {
         output: String,
     },
     /// The canary process rejected a new module.
-    #[error("{module} was refused while {step}, in the process that tried it first: {text}; this host never mapped it")]
+    #[error(
+        "{module} was refused while {step} in the canary, the process that loads new modules first: {text}; this host \
+         never mapped it"
+    )]
     CanaryRefused {
         /// Name of the module.
         module: String,
@@ -355,8 +358,8 @@ pub enum LoadError {
     },
     /// The canary process could not be started or did not respond.
     #[error(
-        "{program} could not try the modules first: {reason}; name a program that can with `Canary::Program`, or say \
-         `Canary::Off`"
+        "{program} could not be the canary, the process that loads new modules first: {reason}; name another program \
+         with `Canary::Program`, or set `Canary::Off`"
     )]
     CanaryUnavailable {
         /// Path of the canary program.

@@ -94,7 +94,7 @@ fn judge_slot(slot: &SlotFacts, is_hooked: bool) -> Result<(), &'static str> {
     match slot {
         SlotFacts { count: 0, .. } if is_hooked => Err("is missing, though its manifest states that it has hooks"),
         SlotFacts { count: 0, .. } => Ok(()),
-        SlotFacts { count: 2.., .. } => Err("is there more than once"),
+        SlotFacts { count: 2.., .. } => Err("occurs more than once"),
         SlotFacts { is_whole: false, .. } => Err("is damaged"),
         SlotFacts { is_relocated: true, .. } => Err("would be written over while the file is mapped"),
         SlotFacts { .. } => Ok(()),
@@ -213,7 +213,7 @@ mod tests {
                 (1, true, false, Ok(())),
                 (1, false, false, Err("is damaged")),
                 (1, true, true, Err("would be written over while the file is mapped")),
-                (2, true, false, Err("is there more than once")),
+                (2, true, false, Err("occurs more than once")),
             ] {
                 assert_eq!(judge_slot(&SlotFacts { count, is_whole, is_relocated }, hooked), expected);
             }

@@ -45,7 +45,7 @@ pub enum TableError {
     },
     /// The module requires a table that the host does not offer.
     #[error(
-        "{module} takes the table {table} of its host, {found}, and this host offers {offered}: call `Tables::offer` before the module \
+        "{module} requires the table {table} of its host, {found}, and this host offers {offered}: call `Tables::offer` before the module \
          is loaded"
     )]
     NotOffered {

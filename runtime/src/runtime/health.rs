@@ -350,7 +350,7 @@ impl Watching {
         }
         let outcome =
             changed.iter().try_for_each(|&at| self.keep(runtime, at, &digests[at], &bytes[at])).map_err(|error| {
-                format!("no copy can be made in {}: {error}; make room there", runtime.stage_dir().display())
+                format!("no copy can be made in {}: {error}; free space there", runtime.stage_dir().display())
             });
         let is_uncopied = outcome.is_err();
         if is_uncopied {

@@ -331,7 +331,7 @@ impl ModuleEnd {
         }
         if self.maps_unknown != 0 {
             let (count, bytes) = (self.maps_unknown, size(self.maps_unknown_bytes));
-            words.push(format!("{count} memory map{} that no hook saw left ({bytes})", plural(count)));
+            words.push(format!("{count} untracked memory map{} left ({bytes})", plural(count)));
         }
         words.extend(self.fds_left.iter().map(|OpenFile { fd, target }| format!("fd {fd} left open ({target})")));
         words.extend(

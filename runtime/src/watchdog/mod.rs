@@ -133,7 +133,7 @@ fn watch(limit: Duration, sources: &[Source], listeners: &Callbacks<Listener>, s
             match judge.check(begun.elapsed(), &ids) {
                 Verdict::Fine => {}
                 Verdict::Over { after } => {
-                    log!(INFO, thread = source.thread, seconds = after.as_secs_f64(), "what hung has returned");
+                    log!(INFO, thread = source.thread, seconds = after.as_secs_f64(), "the hanging call has returned");
                 }
                 Verdict::Stuck { at, since } => report(&hang(source.thread, &activity, at, since), listeners),
             }

@@ -193,7 +193,7 @@ impl Ending {
             return true;
         }
         let Some((result, blocks_in_use)) = ledger.search_memory(self.policy.search, &self.path) else { return false };
-        log!(DEBUG, image = ledger.label(), search = ?result, "memory was looked through");
+        log!(DEBUG, image = ledger.label(), search = ?result, "memory was scanned for references");
         self.report.searches += 1;
         self.report.search_time += result.elapsed;
         self.blocks_in_use = blocks_in_use;

@@ -47,7 +47,7 @@ pub enum ImageError {
     },
     /// The file exceeds the size limit of the host. The file was not read.
     #[error(
-        "{} has {len} bytes, and this host takes libraries of at most {largest}: leave out debug information \
+        "{} has {len} bytes, and this host accepts libraries of at most {largest}: leave out debug information \
          (`strip = \"debuginfo\"` in the profile), or raise `Builder::largest_library`",
         path.display()
     )]
@@ -61,7 +61,7 @@ pub enum ImageError {
     },
     /// The private copy could not be written, or the file could not be read completely.
     #[error(
-        "cannot copy {} into the staging folder {}: {source}; make room there, or let TMPDIR name a folder that has some",
+        "cannot copy {} into the staging folder {}: {source}; free space there, or set TMPDIR to a folder with free space",
         path.display(), folder.display()
     )]
     Copy {

@@ -109,7 +109,7 @@ impl Spares {
 /// Error of a failed copy.
 #[derive(Debug, Error)]
 #[error(
-    "cannot stage {} as {}: {source}; make room there, or let TMPDIR name a folder that has some",
+    "cannot stage {} as {}: {source}; free space there, or set TMPDIR to a folder with free space",
     library.display(), path.display()
 )]
 pub struct StageError {

@@ -32,7 +32,7 @@ pub enum UserLibraryError {
         name: String,
     },
     /// The folder has no library with this name.
-    #[error("{} has no library `{name}`: it would be {}", folder.display(), files(name).join(" or "))]
+    #[error("{} has no library `{name}`: the file would be {}", folder.display(), files(name).join(" or "))]
     Missing {
         /// Path of the searched folder.
         folder: PathBuf,
@@ -52,7 +52,7 @@ pub enum UserLibraryError {
     Image(#[from] ImageError),
     /// The folder for copies does not allow execution.
     #[error(
-        "copies of libraries are stored in {}, which is mounted `noexec`: let TMPDIR name a folder that code may be run from",
+        "copies of libraries are stored in {}, which is mounted `noexec`: set TMPDIR to a folder from which code may run",
         folder.display()
     )]
     NoExec {

@@ -467,7 +467,7 @@ fn a_later_image_is_not_a_library_of_an_earlier_one() {
     // SAFETY: the image is not used.
     let mut ending = unsafe { first.begin_end(at_once()) };
     let EndState::Gone(report) = ending.poll() else { panic!("nothing of it is in use") };
-    assert_eq!(report.searches, 0, "memory is looked through for libraries only");
+    assert_eq!(report.searches, 0, "memory is scanned for libraries only");
     // SAFETY: the image is not used.
     let _gone = unsafe { second.unmap() };
 }

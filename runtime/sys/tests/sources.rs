@@ -142,7 +142,7 @@ fn length_and_first_bytes_are_checked_before_the_rest_is_read() {
     // An image that was read without a stage directory is checked against the size limit during staging.
     let image = ImageFile::read(&library).expect("a library");
     let refused = small.stage(&image, "c").expect_err("it is too large").to_string();
-    assert!(refused.contains("this host takes libraries of at most"), "{refused}");
+    assert!(refused.contains("this host accepts libraries of at most"), "{refused}");
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn a_full_disk_is_reported_with_library_and_folder() {
     }
     for (stdout, why) in [(Some(limited), "File too large"), (full, "No space left on device")] {
         let Some(stdout) = stdout else { continue };
-        for part in [why, &library.display().to_string(), "alcedo-stage-", "let TMPDIR name a folder that has some"] {
+        for part in [why, &library.display().to_string(), "alcedo-stage-", "set TMPDIR to a folder with free space"] {
             assert_eq!(stdout.matches(part).count() / part.matches(part).count(), 3, "{part}: {stdout}");
         }
     }

@@ -242,7 +242,7 @@ fn an_import_must_exist_with_the_same_signature() {
 
 #[test]
 fn a_function_by_name_is_offered_once() {
-    check("exports-twice", &["surface declares two functions called \"ex:/twice\"", "one function of a name"]);
+    check("exports-twice", &["surface declares two functions called \"ex:/twice\"", "one function under a name"]);
     check("methods-twice", &["surface declares two functions called \"nm:/surface:Steady:twice\""]);
     check("name-of-the-hosts", &["surface", "of_the_host"]);
 }

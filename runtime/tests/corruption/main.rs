@@ -143,7 +143,7 @@ fn a_file_that_lost_its_seal_is_refused_where_seals_are_required() {
         scene.object = scene.host.objects().spawn("/Script/Game.Fragile").expect("an object");
         scene.is_refused(
             "no seal",
-            "has no seal, and this host takes sealed libraries only: build it with `alcedo build`",
+            "has no seal, and this host accepts only sealed libraries: build it with `alcedo build`",
         );
         scene.assert_unchanged_file_loads();
     });
@@ -614,7 +614,7 @@ fn a_non_file_or_an_oversized_file_is_refused_everywhere() {
         scene.is_refused_by(
             &small,
             "too long",
-            &format!("has {limit} bytes, and this host takes libraries of at most"),
+            &format!("has {limit} bytes, and this host accepts libraries of at most"),
         );
         scene.host = support::builder().largest_library(limit).build().expect("it is built");
         scene.host.create_master(&[&scene.file]).expect("it is just long enough");

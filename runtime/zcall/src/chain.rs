@@ -445,11 +445,11 @@ impl ResolverChain {
             chain.push(name.to_string());
             let chain = chain.join(" → ");
             return Err(CallError::other(format!(
-                "names that are resolved by themselves: {chain}; answer without them"
+                "the resolution of a name requires itself: {chain}; answer without these names"
             )));
         }
         if self.in_progress.len() == DEEPEST {
-            return Err(CallError::other(format!("`{name}` is the {DEEPEST}th name that is resolved for another")));
+            return Err(CallError::other(format!("`{name}` is resolved inside of {DEEPEST} other look-ups")));
         }
         Ok(self.in_progress.enter((name.clone(), is_coroutine)))
     }

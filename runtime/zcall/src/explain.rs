@@ -128,7 +128,7 @@ impl fmt::Display for StepAnswer {
             Self::Declined(reason) if reason.is_empty() => f.write_str("declined"),
             Self::Declined(reason) => write!(f, "declined: {reason}"),
             Self::Failed(error) => write!(f, "failed: {error}"),
-            Self::NotCalled => f.write_str("not called, one before it has decided"),
+            Self::NotCalled => f.write_str("not called, an earlier resolver has decided"),
             Self::SetAside => f.write_str("passed over, its module is set aside"),
         }
     }

@@ -42,7 +42,7 @@ pub enum BuildError {
     },
     /// Cargo failed outside the compiler, for example because of a manifest, a lock file, a registry or a build script.
     #[error(
-        "`{command}` failed before it had a library:\n{stderr}\ncorrect what cargo names above, or run the command by hand to see more"
+        "`{command}` failed before it built a library:\n{stderr}\ncorrect what cargo names above, or run the command by hand to see more"
     )]
     CargoFailed {
         /// The command that reproduces the failure in a shell.

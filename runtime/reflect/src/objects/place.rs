@@ -57,7 +57,10 @@ pub enum RenameError {
         handle: ObjectHandle,
     },
     /// The name is already used in the outer.
-    #[error("{object} cannot be called `{name}` there: {holder} already is; choose another name, or rename that first")]
+    #[error(
+        "{object} cannot be called `{name}`: {holder} in the same outer already has this name; choose another name, or \
+         rename {holder} first"
+    )]
     InUse {
         /// Object to rename.
         object: ObjectHandle,

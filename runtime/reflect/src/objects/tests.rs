@@ -540,8 +540,8 @@ fn names_are_unique_per_outer_and_objects_cannot_contain_themselves() {
     let cdo = objects.allocate(&class, None, none, object_flags::CDO);
     let part = objects.allocate(&class, None, house, object_flags::SUBOBJECT);
     for (object, name, outer, refused) in [
-        (chair, "room", house, "#2.1 cannot be called `room` there: #1.1 already is"),
-        (chair, "Cube_1", none, "#2.1 cannot be called `Cube_1` there: #0.1 already is"),
+        (chair, "room", house, "#2.1 cannot be called `room`: #1.1 in the same outer already has this name"),
+        (chair, "Cube_1", none, "#2.1 cannot be called `Cube_1`: #0.1 in the same outer already has this name"),
         (house, "house", chair, "#0.1 cannot be moved into #2.1, which is the same object or inside it"),
         (house, "house", house, "#0.1 cannot be moved into #0.1"),
         (cdo, "default", none, "#3.1 is a class default object"),

@@ -195,7 +195,7 @@ fn each_broken_declaration_is_refused_by_name() {
         (
             none(),
             f(FunctionDecl { fingerprint: 1, ..function("f", 0, &[f64("a")]) }),
-            "/Script/Game.X:f is (f64) here, but its module was compiled for something else",
+            "/Script/Game.X:f is (f64) here, but its module was compiled for another declaration",
         ),
         (
             s(&[StructDecl { fingerprint: 1, ..structure("S", &[f64("x")]) }]),

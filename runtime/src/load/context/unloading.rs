@@ -284,7 +284,8 @@ impl ContextRegistry {
     pub(super) fn abandon(&self, generation: &Arc<FreeGeneration>, modules: &[Arc<FreeModule>]) {
         if !modules.is_empty() {
             let work = SpaceUnload::new(self, generation, Some(modules));
-            let ticket = UnloadTicket::new(format!("what {} did not take", generation.title()), PATIENCE, work);
+            let ticket =
+                UnloadTicket::new(format!("modules of a failed load into {}", generation.title()), PATIENCE, work);
             self.failed_loads().push((generation.id, ticket.clone()));
             self.drive(ticket);
         }

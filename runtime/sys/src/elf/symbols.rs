@@ -64,7 +64,7 @@ impl<'a> Symbols<'a> {
             let code = matches!(location, SymbolLocation::Here(_)) && ground.holds(value);
             ensure(!called || code, || wrong("is resolved by something other than code"))?;
             ensure(kind != STT_FUNC.0 || location == SymbolLocation::Elsewhere || code, || {
-                wrong("is a function and no code")
+                wrong("is a function outside of the code")
             })?;
             if location == SymbolLocation::Elsewhere && !name.is_empty() {
                 imports.push(name.to_owned());
@@ -158,8 +158,8 @@ mod tests {
             (object, 5, DATA, 8, "is of no section"),
             (object, 0xfff2, DATA, 8, "is of no section"),
             (object, ELSEWHERE, DATA, 8, "is defined elsewhere and has a value"),
-            (function, HERE, DATA, 0, "is a function and no code"),
-            (function, NUMBER, CODE, 0, "is a function and no code"),
+            (function, HERE, DATA, 0, "is a function outside of the code"),
+            (function, NUMBER, CODE, 0, "is a function outside of the code"),
             (resolved, HERE, DATA, 0, "is resolved by something other than code"),
             (resolved, NUMBER, CODE, 0, "is resolved by something other than code"),
             (local, HERE, 0, 65, "is in no segment"),

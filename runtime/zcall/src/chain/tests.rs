@@ -179,7 +179,7 @@ fn cyclic_resolution_is_refused_and_the_cycle_printed() {
         Ok(Answer::Function(chain.resolve(&chain.read(next)?)?))
     };
     chain.add("db", Origin::Host, 0, "tables", Rc::new(resolver)).expect("there is the protocol");
-    let cycle = "names that are resolved by themselves: db:/a → db:/b → db:/a; answer without them";
+    let cycle = "the resolution of a name requires itself: db:/a → db:/b → db:/a; answer without these names";
     assert_eq!(resolve(&chain, "db:/a"), Err(cycle.to_owned()));
     assert!(resolve(&chain, "db:/1").expect_err("it never ends").contains("is the 64th name"));
     assert_eq!(resolve(&chain, "db:/deep"), Ok(String::new()), "what was refused is not under way any more");
@@ -266,6 +266,6 @@ fn an_explanation_stops_where_a_name_is_decided() {
     let explained = chain.explain("db:/a").expect("a name");
     assert!(explained.is_found());
     let expected = "db:/a  (protocol: the host)\n  0  first (the host): declined: not mine\n  1  second (the host): found (-> u8), \
-                implemented by the host\n  2  third (the host): not called, one before it has decided";
+                implemented by the host\n  2  third (the host): not called, an earlier resolver has decided";
     assert_eq!(explained.to_string(), expected);
 }

@@ -243,7 +243,12 @@ impl Companions {
                 && let Some(share) = loader::share(&library.name)
             {
                 let name = library.file();
-                log!(INFO, library = name, for_good, "a library that came with an image stays: it is in use");
+                log!(
+                    INFO,
+                    library = name,
+                    for_good,
+                    "a library that was mapped with an image stays mapped: it is in use"
+                );
                 state.held.push(Held { library, since, share, for_good });
             }
         }
