@@ -1,4 +1,5 @@
-//! Reference to an object that may outlive a call: an 8-byte handle. After the object is destroyed, the handle never refers to another object.
+//! Reference to an object that may outlive a call: an 8-byte handle. After the object is destroyed, the handle never refers to another
+//! object.
 
 use core::marker::PhantomData;
 
