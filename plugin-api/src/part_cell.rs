@@ -40,7 +40,7 @@ impl Taking {
     }
 }
 
-/// Static holders of a method with any kind of `self`.
+/// Static borrow records of a method, for `&self` and for `&mut self`.
 #[derive(Debug)]
 pub struct Holders {
     pub(crate) sharing: Sharing,

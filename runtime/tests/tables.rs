@@ -204,7 +204,7 @@ fn check_with_search(search: ReferenceSearch, features: &[&str], habit: &str, ex
     host.shutdown().into_result().unwrap_or_else(|report| panic!("{report:?}"));
 }
 
-/// Declares tests with a habit and the expected value after each reload.
+/// Declares tests. Each test has the name of a habit of the plugin `traces`, and the expected value after each reload.
 macro_rules! traces {
     ($($name:ident: $habit:literal => $expected:expr;)*) => {$(
         #[test]

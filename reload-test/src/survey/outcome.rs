@@ -71,7 +71,7 @@ impl Messages {
             parked: self.parked,
             growth: growth(&self.readings),
             names: self.names,
-            // Prefers an error that the host has reported to the way in which the host ended, because a damaged host may also crash.
+            // Prefers an error that the host has reported over the way in which the host ended, because a damaged host may also crash.
             fault: self.fault.or(broken).or(short),
         }
     }

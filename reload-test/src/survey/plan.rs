@@ -22,7 +22,7 @@ pub(crate) enum InjectedFault {
     LateWrite,
     /// A signal arrives that only the plugin handled. A timer that outlives the plugin would raise such a signal.
     LateSignal,
-    /// A former descriptor of the plugin is closed again.
+    /// A descriptor that the plugin has already closed is closed a second time.
     LateClose,
     /// The host blocks forever.
     Hang,

@@ -82,7 +82,7 @@ pub struct EndReport {
     pub c_heap_kept_bytes: u64,
     /// Number of leaked C heap blocks that were not freed.
     pub c_heap_kept_blocks: u64,
-    /// Number of unwind tables that the image left registered. The ending removed these tables.
+    /// Number of unwind tables that the image left registered. They were deregistered before the image was unmapped.
     pub frames: u64,
     /// Number of repaired references to the image or its memory in variables of the C library and in environment strings. Each reference
     /// was redirected to a copy of its target, or the previous value was restored.

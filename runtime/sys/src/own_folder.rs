@@ -22,7 +22,7 @@ impl OwnFolder {
     /// Starts the thread in that folder.
     ///
     /// # Errors
-    /// The system does not support threads with their own folder, or the folder cannot be entered.
+    /// Fails if the system does not support threads with their own folder, or if the folder cannot be entered.
     pub fn start(folder: &Path) -> io::Result<Self> {
         let folder = folder.canonicalize()?;
         let (jobs, queue) = sync_channel::<Job>(1);

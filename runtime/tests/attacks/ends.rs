@@ -13,11 +13,11 @@ use alcedo_runtime::{Budget, Outcome, Runtime, Value, World};
 use super::support::{self, Record};
 use super::{another_attacker, assert_works, attacker, host, query, spawn};
 
-/// Output of a drop on the game thread of an ending generation. The drop can access its values.
+/// Output of a destructor that runs on the game thread while its generation ends. The destructor can access its values.
 const RIGHT: &str = "expired false · display right · debug right · equal true · unequal false · map ((\"one\", 1)) \
                      · clone right · number Array(String) · frame OTHER · late made · post UNAVAILABLE";
 
-/// Output of a drop on the finalizer thread. The drop cannot follow references.
+/// Output of a destructor that runs on the finalizer thread. The destructor cannot follow references.
 const ELSEWHERE: &str = "expired true · display the number · debug the number · equal the call fails · unequal the call \
                          fails · map the number · clone WRONG_THREAD · number WRONG_THREAD · frame OTHER \
                          · late WRONG_THREAD · post UNAVAILABLE";

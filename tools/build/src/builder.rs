@@ -58,7 +58,7 @@ impl Builder {
     /// Builds a request and waits for the libraries.
     ///
     /// # Errors
-    /// The errors of [`build`](crate::build).
+    /// Returns the errors of [`build`](crate::build).
     pub fn build(&self, request: &BuildRequest<'_>) -> Result<BuildOutcome, BuildError> {
         self.spawn(request)?.wait()
     }

@@ -245,7 +245,7 @@ impl Comparison {
         self.functions(path, &from.functions, &functions);
     }
 
-    /// Checks if the new build has all members that a type inherits. `own` is the number of its own members, which precede them.
+    /// Checks if the new build has all members that a type inherits. The first `own` members are declared by the type itself.
     fn keeps_inherited(&self, own: usize, [before, after]: &[Vec<&DeclaredProperty>; 2]) -> bool {
         before.iter().skip(own).all(|&member| self.redirects.partner(member, before, after).is_some())
     }

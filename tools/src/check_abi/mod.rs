@@ -29,7 +29,7 @@ pub(crate) struct Args {
     /// The library that a host has loaded: `old/libmy_plugin.so`.
     #[arg(value_name = "OLD")]
     old: PathBuf,
-    /// The library that replaces it: `target/debug/libmy_plugin.so`.
+    /// The library that replaces OLD: `target/debug/libmy_plugin.so`.
     #[arg(value_name = "NEW")]
     new: PathBuf,
     /// Print one JSON object.

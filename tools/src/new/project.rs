@@ -96,7 +96,7 @@ impl Sources {
         Ok(placeholders)
     }
 
-    /// Returns the source of one crate as a manifest in the folder `from` specifies it.
+    /// Returns the entry `git`, `path` or `version` of a dependency on a crate, for a manifest in the folder `from`.
     pub(super) fn source(&self, dir: &str, from: &Path) -> Result<String, Error> {
         Ok(match &self.kind {
             Kind::Git(url) => format!("git = {}", toml::Value::from(url.as_str())),

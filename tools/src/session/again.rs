@@ -44,7 +44,7 @@ impl BuildLives {
         self.0.push((life, now));
     }
 
-    /// Decides how to continue after the world has ended. The last event must be this end.
+    /// Decides how to continue after the world has ended. The last recorded event must be the end of the world.
     pub(super) fn decide(&self) -> Again {
         let mut trying = None;
         let mut live: Option<(BuildNumber, Duration)> = None;

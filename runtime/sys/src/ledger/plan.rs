@@ -14,7 +14,7 @@ pub(crate) struct Facts {
     pub(crate) signals: bool,
     pub(crate) handler_runs: bool,
     pub(crate) exit_handlers: bool,
-    /// The image is referenced from outside: the kernel may write to its memory, or one of its signals was set without the hooks.
+    /// The image is referenced from outside: the kernel may write to its memory, or a signal handler was set without the hooks.
     pub(crate) outside: bool,
 }
 

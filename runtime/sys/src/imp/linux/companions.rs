@@ -310,8 +310,9 @@ enum HeldBy {
     Image,
 }
 
-/// Determines if a thread that started during the image's lifetime keeps the image mapped. The positions are those of the thread in the
-/// image's companions and in the image. If the image has no companions, a thread with an unknown stack is attributed to another library.
+/// Determines if a thread that started during the image's lifetime keeps the image mapped. `in_libraries` and `in_image` state if the stack
+/// of the thread refers to a companion of the image or to the image. If the image has no companions, a thread with an unknown stack is
+/// attributed to another library.
 fn held_by(in_libraries: &[Position], in_image: Position, is_pool: impl Fn(usize) -> bool) -> Option<HeldBy> {
     let is_unknown = in_image == Position::Unknown || in_libraries.contains(&Position::Unknown);
     if is_unknown {

@@ -17,7 +17,7 @@ pub(super) const REPAIR: Repair = Repair {
 /// `true` as soon as a module may have moved the state. While this flag is `false`, no check is necessary.
 static MOVED: AtomicBool = AtomicBool::new(false);
 
-/// Executes a call by which an image may move the state.
+/// Executes a call by which an image may move the state of `random` to its own memory.
 pub(super) fn moved<T>(call: impl FnOnce() -> T) -> T {
     MOVED.store(true, Ordering::SeqCst);
     call()

@@ -97,7 +97,7 @@ pub struct Inner {
 }
 
 thread_local! {
-    /// Holder whose points are replaced when a point is hashed next.
+    /// Holder whose points are replaced when the next point is hashed.
     static CLEARED: Cell<Obj<Holder>> = const { Cell::new(Obj::none()) };
 }
 
