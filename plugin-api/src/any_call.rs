@@ -29,7 +29,7 @@ const NO_VALUE: PropertyKind = PropertyKind(0);
 /// use alcedo_plugin_api::prelude::*;
 /// use alcedo_plugin_api::AnyArgument;
 ///
-/// /// Writes a property whose type only the host knows.
+/// /// Writes a property whose type is declared only in the host.
 /// fn write(this: This<'_, Object>, name: &str, value: impl AnyArgument) -> Result<(), CallError> {
 ///     this.zcall_any(name, (this.as_obj(), 1_u8, value))
 /// }

@@ -3,7 +3,7 @@
 use alcedo_plugin_api::prelude::*;
 use alcedo_plugin_api::{FailureKind, Value};
 
-/// A struct that lives in host memory.
+/// A struct that is stored in host memory.
 #[ustruct(package = "Game")]
 pub struct Stats {
     /// A number.

@@ -1,5 +1,5 @@
 //! Tests a module with a fake host, which calls the code that the attributes generate in the same way as the runtime.
-#![expect(unsafe_code, reason = "plays the host, on the raw side of the border")]
+#![expect(unsafe_code, reason = "calls the trampolines of the module as a host does")]
 
 mod fake_host;
 

@@ -7,7 +7,7 @@
 //! * `write_while_marking`: writes of a number and of a reference during an incremental collection, compared to writes without a
 //!   collection. During a mark, each write of a reference calls the host.
 //! * `sum`: an `Array(f64)` as a borrowed slice, compared to a `Vec<f64>`.
-#![expect(unsafe_code, reason = "opens the door that only the benchmarks of this crate have")]
+#![expect(unsafe_code, reason = "calls functions that only the benchmarks of this crate may call")]
 
 mod support;
 

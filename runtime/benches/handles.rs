@@ -4,7 +4,7 @@
 //! The objects have the class `Walker` of `crowd`, with a plugin part each. The `slotmap` contains as many values of one machine word.
 //! Both benchmarks resolve all handles in the same order, shuffled by xorshift (seed 0x5eed), and sum the results. The data of 1,000
 //! objects fits into the L1 cache; the data of 1,000,000 objects fits into no cache.
-#![expect(unsafe_code, reason = "opens the door that only the benchmarks of this crate have")]
+#![expect(unsafe_code, reason = "calls functions that only the benchmarks of this crate may call")]
 
 mod support;
 

@@ -18,7 +18,7 @@ use alcedo_runtime::{Runtime, natives};
 use criterion::{Criterion, criterion_group, criterion_main};
 
 #[path = "../tests/grid/natives.rs"]
-#[allow(dead_code, reason = "the grid has more than is measured")]
+#[allow(dead_code, reason = "the benchmark measures only a part of the grid")]
 mod grid;
 
 alcedo_runtime::host_class! {

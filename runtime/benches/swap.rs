@@ -1,7 +1,7 @@
 //! Measures the pause of a host while the code of a small module is replaced, compared to two other methods. The first method is plain
 //! `dlopen`, `dlsym` and `dlclose`. The library `cr` uses the second method: it copies the file first, so that a build can overwrite the
 //! original. Both methods check nothing, keep no state and cannot roll back.
-#![expect(unsafe_code, reason = "the ways of others map a library by hand")]
+#![expect(unsafe_code, reason = "the compared methods map a library directly")]
 
 mod support;
 

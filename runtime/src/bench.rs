@@ -1,5 +1,5 @@
 //! Internals for the benchmarks and tests of this crate. Not part of the public API.
-#![expect(unsafe_code, reason = "declares the door that only this crate's own benchmarks and tests may open")]
+#![expect(unsafe_code, reason = "declares functions that only this crate's own benchmarks and tests may call")]
 
 use crate::boundary::CallError;
 use crate::bridge::core::Core;

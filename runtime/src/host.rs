@@ -16,7 +16,7 @@
 //!     values {}
 //!     delegates {}
 //!     functions {
-//!         /// Turns it; gives how far.
+//!         /// Turns the cube, and returns the angle.
 //!         turn "turn"(seconds: f64) -> f64;
 //!     }
 //!     dynamic {}

@@ -155,7 +155,7 @@ impl Runtime {
 }
 
 /// Guard of an exclusive operation that is in progress.
-pub(crate) struct Busy<'a>(&'a Cell<Option<&'static str>>, #[expect(dead_code, reason = "ends with it")] Entered<'a>);
+pub(crate) struct Busy<'a>(&'a Cell<Option<&'static str>>, #[expect(dead_code, reason = "only dropped")] Entered<'a>);
 
 impl Drop for Busy<'_> {
     fn drop(&mut self) {

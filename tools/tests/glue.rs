@@ -132,7 +132,7 @@ fn the_glue_of_new_workspaces_equals_the_output_of_the_tool() {
 }
 
 /// Host from the template of new workspaces.
-#[allow(dead_code, unreachable_pub, reason = "a crate of its own, elsewhere")]
+#[allow(dead_code, unreachable_pub, reason = "this file is also a separate crate")]
 #[path = "../src/new/templates/host/src/lib.rs"]
 mod robots;
 

@@ -1,6 +1,6 @@
 //! Tests crash reports about unmapped images. A real plugin stores an address in a C library. After the plugin is unmapped, the library
 //! uses this address. The report names the plugin only if the plugin is certainly the cause. The report never names another module.
-#![expect(unsafe_code, reason = "the host is a part of this test, and has to crash")]
+#![expect(unsafe_code, reason = "the test itself is the host, and must crash")]
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::fs;

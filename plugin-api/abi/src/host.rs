@@ -1,9 +1,6 @@
 //! Context that a module receives from its host, and the table of host functions. The table is a prefix type: new functions at the end of
 //! the table do not break older plugins. A macro generates the table from a list in [`crate::list`].
-#![allow(
-    unsafe_code,
-    reason = "the derived accessor of a function behind the mark, once there is one, reads it by its offset"
-)]
+#![allow(unsafe_code, reason = "derived accessors of functions that an older host may lack read by offset")]
 
 use core::sync::atomic::{AtomicU32, AtomicU64};
 

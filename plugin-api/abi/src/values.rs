@@ -1,9 +1,6 @@
 //! Host functions for strings, containers, delegates and references in host memory, and for owned values. A plugin can change such a
 //! value only by a call of the host.
-#![allow(
-    unsafe_code,
-    reason = "the derived accessor of a function behind the mark, once there is one, reads it by its offset"
-)]
+#![allow(unsafe_code, reason = "derived accessors of functions that an older host may lack read by offset")]
 
 use abi_stable::StableAbi;
 

@@ -1,5 +1,5 @@
 //! Declares functions of C libraries, binds them, and calls them.
-#![expect(unsafe_code, reason = "calls what was bound")]
+#![expect(unsafe_code, reason = "calls the bound C function")]
 
 use std::cell::Cell;
 use std::fmt;

@@ -215,7 +215,7 @@ pub(crate) fn open(
 ) -> Result<(), LoadError> {
     #[cfg_attr(
         not(feature = "script"),
-        expect(clippy::infallible_destructuring_match, reason = "packages of scripts are the other case")
+        expect(clippy::infallible_destructuring_match, reason = "the feature `script` adds a variant")
     )]
     let staged = match staged {
         Ready::Library(staged) => staged,

@@ -169,7 +169,7 @@ impl FileValue {
             }
             Value::LazyObject(id) => Self::LazyObject(id.high, id.low),
             // Writes values as strings if their kind has no variant.
-            #[allow(unreachable_patterns, reason = "every kind has one, but for those that only tests have")]
+            #[allow(unreachable_patterns, reason = "only kinds for tests have no arm of their own")]
             other => Self::Printed(other.kind_name().to_owned(), other.print(names)),
         }
     }

@@ -3,7 +3,7 @@
 //! image left in the process are freed.
 //!
 //! An ending is polled repeatedly. Each poll returns quickly. The host runs between the polls.
-#![expect(unsafe_code, reason = "closes images and calls a function of theirs")]
+#![expect(unsafe_code, reason = "closes images, and calls a function of the image")]
 
 use std::collections::HashSet;
 use std::fmt;

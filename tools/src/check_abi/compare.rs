@@ -475,7 +475,7 @@ fn accepts(old: &str, new: &str) -> bool {
 fn predicted(from: &str, to: &str) -> Convertible {
     match (from.parse::<TypeText>(), to.parse::<TypeText>()) {
         (Ok(from), Ok(to)) => convertible(&from, &to),
-        // Reached if this version of the tool does not know the kind.
+        // Reached if this version of `alcedo` does not support the kind.
         _ => Convertible::Never,
     }
 }

@@ -5,7 +5,7 @@
     missing_docs,
     unreachable_pub,
     unsafe_code,
-    reason = "only the layouts are used; the derived accessor of a function behind the mark reads it by its offset"
+    reason = "only the layouts are used; derived accessors of functions that may be missing read by offset"
 )]
 
 use abi_stable::StableAbi;

@@ -1,6 +1,6 @@
 //! Runs the code fences of `runtime/docs/dll-bind.md`, together with lines that the page omits. The test `tools/tests/pages.rs` searches
 //! this file for the fences.
-#![allow(dead_code, reason = "lines of a page, as they are there; `classes.rs` runs their like")]
+#![allow(dead_code, reason = "copies lines of a page; `classes.rs` runs similar code")]
 
 use std::error::Error;
 use std::path::Path;

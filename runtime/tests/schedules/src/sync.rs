@@ -6,7 +6,7 @@ use std::time::Duration;
 pub(crate) use shuttle::sync::{Arc, PoisonError, atomic};
 pub(crate) use shuttle::{thread, thread_local};
 
-/// Longest timeout of a nap, which is a wait that may end without a notification.
+/// Maximum timeout of a short wait. A short wait may end without a notification.
 const NAP: Duration = Duration::from_secs(1);
 
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -16,7 +16,7 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[derive(Default)]
 pub(crate) struct Mutex<T>(shuttle::sync::Mutex<T>);
 
-/// Guard with a reference to its mutex. During a nap, the mutex is unlocked and locked again.
+/// Guard with a reference to its mutex. A short wait unlocks the mutex and locks it again.
 pub(crate) struct MutexGuard<'a, T>(&'a Mutex<T>, shuttle::sync::MutexGuard<'a, T>);
 
 type Locked<'a, T> = Result<MutexGuard<'a, T>, PoisonError<MutexGuard<'a, T>>>;
@@ -61,7 +61,7 @@ impl Condvar {
         self.0.notify_all();
     }
 
-    /// Ends a nap at any time. A longer wait ends only by a notification, so a lost notification is a deadlock.
+    /// Ends a short wait at any time. A longer wait ends only by a notification, so a lost notification is a deadlock.
     pub(crate) fn wait_timeout<'a, T>(&self, guard: MutexGuard<'a, T>, limit: Duration) -> Waited<'a, T> {
         let MutexGuard(mutex, guard) = guard;
         if limit > NAP {

@@ -1,5 +1,5 @@
 //! Clones and drops wakers through raw addresses, as a module does.
-#![expect(unsafe_code, reason = "takes the share of a holder back from its address")]
+#![expect(unsafe_code, reason = "converts an address back to the reference that it owns")]
 
 use std::sync::Arc;
 
