@@ -1,5 +1,5 @@
-//! Pointers to values in host memory, and to the parameters and results of a call, which are stored in a parameter block with the layout
-//! of C or in call slots. Creating a pointer is unsafe, but using it is safe, because it has the type of its value.
+//! Pointers to values in host memory, and to the parameters and results of a call. Parameters and results are stored in a parameter block
+//! with the layout of C, or in call slots. Creating a pointer is unsafe, but using it is safe, because it has the type of its value.
 //! Values are copied in or out as a whole. No Rust reference into host memory is created, because the host changes this memory.
 //!
 //! A pointer is valid until the next call to the host or to the author's code, because such a call may move or destroy values.

@@ -1,6 +1,6 @@
-//! Tokens with which views check that a value in host memory is still at its address. Before each access, a view checks that the owner of
-//! the memory is alive, and that the containers around the value have moved and destroyed no values since the value was looked up. The
-//! checks that read memory are in the Rust module of the view.
+//! Tokens with which views check that a value in host memory is still at its address. Before each access, a view checks two
+//! conditions. The owner of the memory must be alive. The containers around the value must not have moved or destroyed values since the
+//! value was looked up. The checks that read memory are in the Rust module of the view.
 
 use core::marker::PhantomData;
 

@@ -113,8 +113,8 @@ fn static_libraries(args: &[String]) -> Vec<PathBuf> {
     paths.filter(|path| path.is_file()).collect()
 }
 
-/// Returns true if a library defines the root module of a plugin, that is, if the symbol table in the first member of the archive contains
-/// the symbol of the root module. A library that contains only metadata, as from `cargo check`, has no symbol table.
+/// Returns true if a library defines the root module of a plugin. The symbol table in the first member of the archive then contains the
+/// symbol of the root module. A library that contains only metadata, as from `cargo check`, has no symbol table.
 fn has_root_module(library: &[u8]) -> bool {
     const ROOT: &[u8] = b"alcedo_root_module";
     let Some((_, mut names, _)) = library.strip_prefix(ARCHIVE).and_then(first_member) else { return false };

@@ -366,7 +366,7 @@ impl Tasks {
 
     /// Receives the messages that were sent before this call. Later messages remain in the inbox, because a thread that posts continuously
     /// would otherwise block the game thread. While the objects are in a shadow, leaves closures of older modules and of the host for the
-    /// next call, because a closure belongs to the plugin part of its object, and a rollback restores the plugin parts.
+    /// next call. A closure belongs to the plugin part of its object, and a rollback restores the plugin parts.
     pub(crate) fn receive(&self, world: &World, red: &RedStack) {
         let count = {
             let unreceived = &mut self.store.borrow_mut().unreceived;

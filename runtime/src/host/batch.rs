@@ -150,8 +150,8 @@ impl<A: ValueParams, R: NativeResult> BatchFunction<A, R> {
     /// that are destroyed before their call.
     ///
     /// # Errors
-    /// Returns an error and makes no call if the name cannot be resolved, if the name now refers to a different method, or while a slice of
-    /// host memory is borrowed. Returns [`CallError::Unavailable`] if the runtime was dropped.
+    /// Returns an error and makes no call if the name cannot be resolved, or if the name now refers to a different method. Also fails while
+    /// a slice of host memory is borrowed. Returns [`CallError::Unavailable`] if the runtime was dropped.
     pub fn call(&self, objects: &[ObjectHandle], arguments: A) -> Result<BatchReport, Error> {
         let slots = slots_of(arguments);
         self.begin(None, |core, callee, method| {

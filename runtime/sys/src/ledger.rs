@@ -235,8 +235,8 @@ impl Ledger {
         let mut facts = Facts { outside: !lock(&self.unrepaired).is_empty(), ..Facts::default() };
         self.repairs.iter().for_each(|repair| (repair.facts)(self, &mut facts));
         facts.may_evict &= may_evict;
-        // Searches for references from outside only when the image is about to be closed, because these searches are expensive, and because
-        // code of the image that has yet to run may change their results.
+        // Searches for references from outside only when the image is about to be closed. These searches are expensive. Code of the image
+        // that runs after a search may also change its result.
         let is_last = facts.next() == Step::Close;
         let outside = if is_last { self.repairs.iter().find_map(|repair| (repair.outside)(self)) } else { None };
         facts.outside |= outside.is_some();
