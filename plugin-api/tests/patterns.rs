@@ -105,7 +105,11 @@ fn no_unsafe_implementation_calls_a_method() {
 fn no_helper_arm_implements_an_unsafe_trait() {
     let mut implementations = 0;
     for (path, text) in sources() {
-        for (at, _) in text.match_indices("unsafe impl") {
+        // Skips the word in comments.
+        for (at, word) in text.match_indices("unsafe impl") {
+            if !text[at + word.len()..].starts_with([' ', '<']) {
+                continue;
+            }
             implementations += 1;
             // Each arm starts with a parenthesis after four spaces.
             let arm = &text[text[..at].rfind("\n    (").expect("an arm")..at];

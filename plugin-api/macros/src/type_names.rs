@@ -107,7 +107,7 @@ pub(crate) fn borrowed_type(ty: &Type) -> Option<Type> {
 
 #[cfg(test)]
 mod tests {
-    use quote::{ToTokens as _, quote};
+    use quote::ToTokens as _;
     use syn::{Signature, parse_quote};
 
     use super::name_self;
@@ -118,9 +118,9 @@ mod tests {
             fn meet(&mut self, this: This<Self>, all: UArray<Obj<Self>>, then: Delegate<fn(Obj<Self>)>, by: &mut Self) -> (Self, u8)
         };
         name_self(&mut signature, &parse_quote!(Cat));
-        let expected = quote! {
+        let expected: Signature = parse_quote! {
             fn meet(&mut self, this: This<Cat>, all: UArray<Obj<Cat>>, then: Delegate<fn(Obj<Cat>)>, by: &mut Cat) -> (Cat, u8)
         };
-        assert_eq!(signature.to_token_stream().to_string(), expected.to_string());
+        assert_eq!(signature.to_token_stream().to_string(), expected.to_token_stream().to_string());
     }
 }

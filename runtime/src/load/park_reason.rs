@@ -239,7 +239,7 @@ mod tests {
         expect(
             &report(&crypto, &needed, "main\0"),
             "it bypasses CRYPTO_get_ex_new_index of libcrypto.so.3: link libcrypto.so.3 into the plugin (if the crate \
-             openssl-sys brings it: feature `vendored`, which the crate openssl has as well)",
+             openssl-sys links it: feature `vendored`, which the crate openssl has as well)",
         );
         let own = [("leave_address", Some("libown.so.1"))];
         let expected =
@@ -253,8 +253,8 @@ mod tests {
         expect(
             &report(&unknown, &["libown.so", "libc.so.6", "liblzma.so.5"], ""),
             "it bypasses sigset, of one of these: libown.so, liblzma.so.5: link libown.so into the plugin, or leave it to \
-             the host; or link liblzma.so.5 into the plugin (if the crate liblzma-sys brings it: feature `static`; if the \
-             crate lzma-sys brings it: feature `static`)",
+             the host; or link liblzma.so.5 into the plugin (if the crate liblzma-sys links it: feature `static`; if the \
+             crate lzma-sys links it: feature `static`)",
         );
         let past = "it bypasses sigset: handle the signal by `sigaction`, for which there is a hook";
         expect(&report(&unknown, &["libc.so.6"], ""), past);
