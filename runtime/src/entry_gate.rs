@@ -208,12 +208,6 @@ impl EntryGate {
         blockers.sort_by_key(|blocker| std::cmp::Reverse(blocker.age));
         blockers
     }
-
-    #[cfg(test)]
-    fn is_empty(&self) -> bool {
-        let is_here = |row: &Arc<Row>| row.slots.iter().any(|slot| slot.gate.load(Ordering::SeqCst) == self.number);
-        !rows().iter().any(is_here)
-    }
 }
 
 impl Drop for Inside<'_> {
@@ -310,7 +304,7 @@ mod tests {
             done.send(()).expect("it waits");
             thread.expect("a thread").join().expect("it ends");
         });
-        assert!(gate.is_empty());
+        assert!(gate.inside(name).is_empty());
     }
 
     #[test]
@@ -320,9 +314,9 @@ mod tests {
         gate.shut();
         assert!(enter(&gate, 2).is_none());
         assert!(enter(&other, 3).is_some());
-        assert!(!gate.is_empty());
+        assert!(!gate.inside(name).is_empty());
         drop(inside);
-        assert!(gate.is_empty());
+        assert!(gate.inside(name).is_empty());
     }
 
     #[test]
@@ -332,7 +326,7 @@ mod tests {
         let mut open: Vec<_> = (0..SLOTS as u64 + 2).map(|at| enter(&gate, at)).collect();
         assert_eq!((gate.inside(name).len(), leases.count()), (SLOTS, 2));
         while open.pop().is_some() {}
-        assert!(gate.is_empty() && leases.count() == 0);
+        assert!(gate.inside(name).is_empty() && leases.count() == 0);
     }
 
     #[test]
@@ -352,7 +346,7 @@ mod tests {
             let gate = EntryGate::new(Leases::new("m"), reserve);
             let thread = std::thread::Builder::new().stack_size(512 << 10).spawn(move || (nest(&gate, 0), gate));
             let (depth, gate) = thread.expect("a thread").join().expect("it ends");
-            assert!(gate.is_empty() && gate.leases.count() == 0);
+            assert!(gate.inside(name).is_empty() && gate.leases.count() == 0);
             depth
         };
         let (more, less) = (depth_with(RESERVE), depth_with(RESERVE * 4));
@@ -378,7 +372,7 @@ mod tests {
                     std::thread::yield_now();
                 }
                 gate.shut();
-                while !gate.is_empty() {
+                while !gate.inside(name).is_empty() {
                     std::thread::yield_now();
                 }
                 gone.store(true, Ordering::SeqCst);

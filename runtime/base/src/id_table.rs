@@ -166,12 +166,6 @@ impl<T> IdTable<T> {
         self.pieces.iter_mut().for_each(|piece| piece.slots.shrink_to_fit());
         self.slot_limit = (2 * self.slot_count).max(SHORTEST);
     }
-
-    #[cfg(test)]
-    fn slot_count(&self) -> usize {
-        assert_eq!(self.slot_count, self.pieces.iter().map(|piece| piece.slots.len()).sum::<usize>());
-        self.slot_count
-    }
 }
 
 #[cfg(test)]
@@ -179,6 +173,13 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::{IdTable, LONGEST_GAP, SHORTEST};
+
+    impl<T> IdTable<T> {
+        fn slot_count(&self) -> usize {
+            assert_eq!(self.slot_count, self.pieces.iter().map(|piece| piece.slots.len()).sum::<usize>());
+            self.slot_count
+        }
+    }
 
     #[test]
     fn table_size_follows_the_number_of_values() {

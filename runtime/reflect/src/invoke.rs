@@ -115,7 +115,8 @@ mod tests {
         let mut block = ParamBlock::new(&function);
         block.set(1, &Value::Text("in".to_owned())).unwrap();
         function.invoke(&World::new(), ObjectHandle::NONE, &mut block).unwrap();
-        assert_eq!((block.get(0), block.get(1)), (Ok(Value::I32(0)), Ok(Value::Text("out".to_owned()))));
+        let read = |at: usize| block.view().read(&function.arguments()[at]);
+        assert_eq!((read(0), read(1)), (Ok(Value::I32(0)), Ok(Value::Text("out".to_owned()))));
     }
 
     #[test]
@@ -151,7 +152,8 @@ mod tests {
         block.set(0, &Value::Array(vec![Value::I32(1)])).unwrap();
         block.put(1, 7_i32).unwrap();
         function.invoke(&World::new(), ObjectHandle::NONE, &mut block).unwrap();
-        assert_eq!(block.get(0), Ok(Value::Array(vec![Value::I32(7), Value::I32(1)])));
+        let rows = block.view().read(&function.arguments()[0]);
+        assert_eq!(rows, Ok(Value::Array(vec![Value::I32(7), Value::I32(1)])));
         assert_eq!(block.result(), Some(Value::I32(7)));
     }
 
@@ -193,7 +195,8 @@ mod tests {
         let function = function("f", &[PropertyDecl::new("on", PropertyKind::BOOL)], |_, _| Ok(()));
         let mut block = ParamBlock::new(&function);
         block.set(0, &Value::Bool(true)).unwrap();
-        assert_eq!((block.get(0), block.result()), (Ok(Value::Bool(true)), None));
+        let on = block.view().read(&function.arguments()[0]);
+        assert_eq!((on, block.result()), (Ok(Value::Bool(true)), None));
         assert!(block.set(0, &Value::I32(1)).is_err());
         assert!(block.put(1, 1u8).unwrap_err().to_string().contains("has no parameter 1"));
     }

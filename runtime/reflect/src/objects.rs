@@ -379,24 +379,6 @@ impl Objects {
         (added, before.without(&store.roots).filter_map(living).collect())
     }
 
-    /// Returns the root set, unordered.
-    #[cfg(test)]
-    pub(crate) fn roots(&self) -> Vec<ObjectHandle> {
-        let store = self.store.borrow();
-        store.roots.iter().map(|index| store.slots.handle(index)).filter(|root| !root.is_none()).collect()
-    }
-
-    /// Returns the references of an object: properties, outer and subobjects. Excludes references that hooks of native classes report.
-    #[cfg(test)]
-    pub(crate) fn references(&self, object: ObjectHandle) -> Vec<ObjectHandle> {
-        let collect = |tenant: &Tenant| {
-            let mut found = tenant.body.view().objects();
-            tenant.each_relation(|object| found.push(object));
-            found
-        };
-        self.inspect(object, collect).unwrap_or_default()
-    }
-
     /// Checks that properties of the object may be written.
     ///
     /// # Errors
@@ -443,16 +425,6 @@ impl Objects {
         self.with_property(object, name, |view, property| view.get(property))
     }
 
-    /// Overwrites a property with a value of a Rust type.
-    ///
-    /// # Errors
-    /// Returns the errors of [`Objects::may_write`] and [`Objects::get`].
-    #[cfg(test)]
-    pub fn set<T: FrameValue>(&self, object: ObjectHandle, name: &str, value: T) -> Result<(), CallError> {
-        self.may_write(object)?;
-        self.with_property(object, name, |view, property| view.set(property, value))
-    }
-
     /// Returns the value of the property with that name.
     ///
     /// # Errors
@@ -461,17 +433,6 @@ impl Objects {
     #[inline]
     pub fn read_value(&self, object: ObjectHandle, name: impl PropertyKey) -> Result<Value, CallError> {
         self.with_property(object, name, |view, property| view.read(property))
-    }
-
-    /// Overwrites the value of the property with that name.
-    ///
-    /// # Errors
-    /// Returns the errors of [`Objects::may_write`] and [`Objects::read_value`]. Returns [`CallError::Signature`] if the value has a
-    /// different type.
-    #[inline]
-    pub fn write_value(&self, object: ObjectHandle, name: &str, value: &Value) -> Result<(), CallError> {
-        self.may_write(object)?;
-        self.with_property(object, name, |view, property| view.write(property, value))
     }
 
     /// Passes the object's body to `change`. `change` may overwrite properties, and must not change the store. The caller must check that

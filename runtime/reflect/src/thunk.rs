@@ -558,15 +558,6 @@ impl<'f> ParamBlock<'f> {
         self.storage.view().set(self.param(index)?, value)
     }
 
-    /// Returns the value of parameter `index`. The result is the last parameter.
-    ///
-    /// # Errors
-    /// Returns [`CallError::Other`] if the parameter does not exist.
-    #[cfg(test)]
-    pub(crate) fn get(&self, index: usize) -> Result<Value, CallError> {
-        self.storage.view().read(self.param(index)?)
-    }
-
     /// Returns the result, if the function has one.
     #[inline]
     pub fn result(&self) -> Option<Value> {

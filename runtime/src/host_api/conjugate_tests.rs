@@ -92,7 +92,7 @@ impl Host {
     }
 
     fn set_scores(&self, scores: &[f64]) {
-        self.core.world.objects.write_value(self.object, "scores", &array(scores)).expect("an array");
+        self.core.world.write(self.object, "scores", &array(scores)).expect("an array");
     }
 
     fn make(&self, words: &str, from: *const u8) -> Called<BlackHandle> {

@@ -20,11 +20,6 @@ pub(crate) struct Published {
 }
 
 impl Published {
-    #[cfg(test)]
-    pub(crate) fn phase(id: u64, phase: &str) -> Self {
-        Self { id, is_phase: true, what: phase.to_owned(), ..Self::default() }
-    }
-
     pub(crate) fn call(id: u64, module: &str, function: &str) -> Self {
         Self { id, is_phase: false, module: module.to_owned(), what: function.to_owned() }
     }
@@ -111,6 +106,12 @@ impl Activities {
 #[cfg(test)]
 mod tests {
     use super::{Activities, Published};
+
+    impl Published {
+        pub(crate) fn phase(id: u64, phase: &str) -> Self {
+            Self { id, is_phase: true, what: phase.to_owned(), ..Self::default() }
+        }
+    }
 
     #[test]
     fn an_activity_is_visible_until_it_ends() {

@@ -307,19 +307,6 @@ impl ZCallTable {
         names
     }
 
-    /// Returns the number of live handles, including handles of suspended modules.
-    #[cfg(test)]
-    pub fn len(&self) -> usize {
-        let state = self.state.borrow();
-        state.names.values().map(Vec::len).sum()
-    }
-
-    /// Returns `true` if no handle is live.
-    #[cfg(test)]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
     /// Returns one line for each handle that belongs to a module. The lines are sorted.
     pub fn of_modules(&self) -> Vec<String> {
         let state = self.state.borrow();

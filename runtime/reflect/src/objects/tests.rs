@@ -8,8 +8,9 @@ use alcedo_abi::kinds::PropertyKind;
 use alcedo_base::boundary::CallError;
 use alcedo_base::handles::{ObjectHandle, with_last_serial};
 
-use super::{Body, Objects, RenameError, object_flags};
+use super::{Body, Objects, RenameError, Tenant, object_flags};
 use crate::World;
+use crate::bits::Bits;
 use crate::class::Class;
 use crate::decl::PropertyDecl;
 use crate::dormant::Dormant;
@@ -19,7 +20,35 @@ use crate::mode::ModeWord;
 use crate::names::Names;
 use crate::slices::BorrowedSlices;
 use crate::testing::{Dice, declare, dynamic, native, world};
+use crate::typed::FrameValue;
 use crate::value::Value;
+
+impl Objects {
+    pub(crate) fn roots(&self) -> Vec<ObjectHandle> {
+        self.roots_since(&Bits::default()).0
+    }
+
+    /// Returns the references of an object: properties, outer and subobjects. Excludes references that hooks of native classes report.
+    pub(crate) fn references(&self, object: ObjectHandle) -> Vec<ObjectHandle> {
+        let collect = |tenant: &Tenant| {
+            let mut found = tenant.body.view().objects();
+            tenant.each_relation(|object| found.push(object));
+            found
+        };
+        self.inspect(object, collect).unwrap_or_default()
+    }
+
+    fn set<T: FrameValue>(&self, object: ObjectHandle, name: &str, value: T) -> Result<(), CallError> {
+        self.may_write(object)?;
+        self.with_property(object, name, |view, property| view.set(property, value))
+    }
+
+    /// Overwrites a property, and does not check the classes of the objects in the value.
+    pub(crate) fn write_value(&self, object: ObjectHandle, name: &str, value: &Value) -> Result<(), CallError> {
+        self.may_write(object)?;
+        self.with_property(object, name, |view, property| view.write(property, value))
+    }
+}
 
 fn cube(properties: &[PropertyDecl]) -> (World, Rc<Class>) {
     let world = world();

@@ -136,12 +136,6 @@ impl Wire {
         }
     }
 
-    /// Replaces the socket.
-    #[cfg(test)]
-    pub(super) fn put(&mut self, stream: Stream) {
-        self.stream = stream;
-    }
-
     fn end(&self) -> Result<Received, WireError> {
         self.listener.end()?;
         Ok(Received::End)
@@ -168,7 +162,7 @@ pub(super) mod tests {
     pub(in crate::load::canary) fn ends() -> (Wire, UnixStream) {
         let (mut wire, _stdin) = Wire::pair(Token(3)).expect("a socket");
         let (ours, theirs) = UnixStream::pair().expect("a socket");
-        wire.put(ours);
+        wire.stream = ours;
         (wire, theirs)
     }
 

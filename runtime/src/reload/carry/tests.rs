@@ -154,7 +154,7 @@ pub(super) fn set(core: &Core, object: ObjectHandle, own: &str) {
     let class = core.world.objects.class(object).expect("it lives");
     let ty = &class.find_property("x").expect("it has x").ty;
     let value = Value::parse(own, ty, &core.world.names).unwrap_or_else(|error| panic!("{error}"));
-    core.world.objects.write_value(object, "x", &value).expect("it fits");
+    core.world.objects.write_unasked(object, "x", &value).expect("it fits");
 }
 
 /// Migrates the object to the next build. Checks that the value of the object is equal before and after the commit.
@@ -409,7 +409,7 @@ fn references_of_a_removed_property_stay_alive_with_their_object() {
     let object = allocate(&core, &first, 0);
     let thing = core.world.types.class_by_path(OBJECT).expect("it is declared");
     let friend = core.world.objects.allocate(&thing, None, ObjectHandle::NONE, 0);
-    core.world.objects.write_value(object, "x", &Value::Object(friend)).expect("it fits");
+    core.world.objects.write_unasked(object, "x", &Value::Object(friend)).expect("it fits");
     assert!(core.world.objects.add_root(object), "it lives");
     let (second, changes) = reload(&core, object, &first, GONE, SAME);
     assert_eq!(changes.iter().map(|change| (change.dormant, change.dropped)).collect::<Vec<_>>(), [(1, 0)]);
@@ -417,7 +417,7 @@ fn references_of_a_removed_property_stay_alive_with_their_object() {
     assert!(!lost().contains(&friend));
     reload(&core, object, &second, reference, SAME);
     assert_eq!(core.world.objects.read_value(object, "x"), Ok(Value::Object(friend)));
-    core.world.objects.write_value(object, "x", &Value::Object(ObjectHandle::NONE)).expect("it fits");
+    core.world.objects.write_unasked(object, "x", &Value::Object(ObjectHandle::NONE)).expect("it fits");
     assert!(lost().contains(&friend), "nothing of it is left behind");
 }
 

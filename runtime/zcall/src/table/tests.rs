@@ -16,6 +16,13 @@ use crate::game_thread::GameThreadId;
 use crate::handles::{ModuleId, ObjectHandle, ZCallHandle};
 use crate::owned::DynBuffer;
 
+impl ZCallTable {
+    /// Returns the number of live handles, including handles of suspended modules.
+    fn len(&self) -> usize {
+        self.state.borrow().names.values().map(Vec::len).sum()
+    }
+}
+
 const MODULE: Implementer = Implementer::Module(ModuleId(7));
 const OLD: ModuleId = ModuleId(1);
 const NEW: ModuleId = ModuleId(2);
@@ -123,7 +130,7 @@ fn generations_may_end_in_any_order() {
     f.table.end_module(OLD);
     assert_eq!(f.call(new), (ZCallStatus::DISPATCHER_NOT_FOUND, None));
     assert_eq!(f.call(old), (ZCallStatus::DISPATCHER_NOT_FOUND, None));
-    assert!(f.table.is_empty());
+    assert_eq!(f.table.len(), 0);
 }
 
 #[test]
@@ -175,7 +182,7 @@ fn registration_needs_a_running_generation() {
     assert_eq!(f.table.resolve(&f.chain, "ex:/m", 0), unavailable);
     f.table.end_module(OLD);
     assert_eq!(f.table.resolve(&f.chain, "ex:/m", 0), unavailable);
-    assert!(f.table.is_empty());
+    assert_eq!(f.table.len(), 0);
 }
 
 #[test]
