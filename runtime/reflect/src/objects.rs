@@ -248,14 +248,12 @@ impl Objects {
         self.columns.part(object, class)
     }
 
-    /// Sets the plugin part of the object. Returns `false` if the object does not exist.
+    /// Sets the plugin part of the object. Has no effect if the object does not exist.
     #[inline]
-    pub fn set_plugin_part(&self, object: ObjectHandle, plugin_part: PluginPart) -> bool {
-        let is_there = self.is_alive(object);
-        if is_there {
+    pub fn set_plugin_part(&self, object: ObjectHandle, plugin_part: PluginPart) {
+        if self.is_alive(object) {
             self.columns.put_plugin_part(object, plugin_part);
         }
-        is_there
     }
 
     /// Returns the outer of the object.

@@ -55,7 +55,7 @@ impl Plugins<'_> {
         }
         let Some(hooks) = self.hooks_of(derived) else { return Err(unavailable(derived)) };
         let (key, plugin_part) = self.pairs.begin_red(&hooks);
-        let _there = self.world.objects.set_plugin_part(object, plugin_part);
+        self.world.objects.set_plugin_part(object, plugin_part);
         let built = match derived.base.as_ref().is_some_and(|base| base.has_plugin_part()) {
             true => self.build_chain(key, object, derived).and_then(|()| {
                 let whole = self.pairs.finish(key, plugin_part);
@@ -66,7 +66,7 @@ impl Plugins<'_> {
         match built {
             Ok(plugin_part) => {
                 // Cannot fail: `finish` has succeeded, so the conjugate has not ended, and the object is alive.
-                let _there = self.world.objects.set_plugin_part(object, plugin_part);
+                self.world.objects.set_plugin_part(object, plugin_part);
                 Ok(())
             }
             Err(failed) => {
@@ -136,7 +136,7 @@ impl Plugins<'_> {
     /// Ends the conjugate of an object, and passes the parts of the conjugate to the finalizer.
     pub(crate) fn end(&self, object: ObjectHandle) {
         if let Some(key) = self.key_of(object) {
-            let _there = self.world.objects.set_plugin_part(object, PluginPart::NONE);
+            self.world.objects.set_plugin_part(object, PluginPart::NONE);
             let parts = self.pairs.release(key);
             match self.red.depth() {
                 0 => self.finalizer.end(parts),
