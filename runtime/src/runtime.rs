@@ -33,7 +33,7 @@ use crate::boundary::CallError;
 use crate::bridge::core::Core;
 use crate::bridge::tasks::HostJob;
 use crate::callback::{Callbacks, LocalRegistration, Registered, Site, handle_goes};
-use crate::cells::RefCell;
+use crate::cells::{RefCell, Restore};
 use crate::counters::Counters;
 use crate::development::{Agent, Invitation};
 use crate::error::Error;
@@ -155,12 +155,9 @@ impl Runtime {
 }
 
 /// Guard of an exclusive operation that is in progress.
-pub(crate) struct Busy<'a>(&'a Cell<Option<&'static str>>, #[expect(dead_code, reason = "only dropped")] Entered<'a>);
-
-impl Drop for Busy<'_> {
-    fn drop(&mut self) {
-        self.0.set(None);
-    }
+pub(crate) struct Busy<'a> {
+    _action: Restore<'a, Option<&'static str>>,
+    _phase: Entered<'a>,
 }
 
 /// A host: its objects, its classes and its loaded modules. A clone is a further handle of this host. The host ends when its last handle is
@@ -582,7 +579,9 @@ impl Runtime {
 
     /// Marks `action` as in progress until the returned guard is dropped.
     fn begin(&self, action: &'static str) -> Busy<'_> {
-        self.inner.busy.set(Some(action));
-        Busy(&self.inner.busy, self.inner.core.red.activities().phase(action))
+        Busy {
+            _action: Restore::in_cell(&self.inner.busy, Some(action)),
+            _phase: self.inner.core.red.activities().phase(action),
+        }
     }
 }

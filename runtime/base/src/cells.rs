@@ -41,6 +41,40 @@ impl Drop for Counted<'_> {
     }
 }
 
+/// Guard of a replaced value. Dropping the guard restores the previous value of the cell.
+///
+/// # Examples
+/// ```
+/// use std::cell::Cell;
+///
+/// use alcedo_base::cells::Restore;
+///
+/// let mode = Cell::new("edit");
+/// {
+///     let _playing = Restore::in_cell(&mode, "play");
+///     assert_eq!(mode.get(), "play");
+/// }
+/// assert_eq!(mode.get(), "edit");
+/// ```
+#[derive(Debug)]
+#[must_use = "the previous value is restored when this is dropped"]
+pub struct Restore<'a, T: Copy>(&'a Cell<T>, T);
+
+impl<'a, T: Copy> Restore<'a, T> {
+    /// Sets the cell to `value` until the returned guard is dropped.
+    #[inline]
+    pub fn in_cell(cell: &'a Cell<T>, value: T) -> Self {
+        Self(cell, cell.replace(value))
+    }
+}
+
+impl<T: Copy> Drop for Restore<'_, T> {
+    #[inline]
+    fn drop(&mut self) {
+        self.0.set(self.1);
+    }
+}
+
 /// List of calls in progress, oldest first. Each entry has a guard that removes the entry. Guards may be dropped in any order. For example,
 /// a call in a coroutine can return later than the call that started the coroutine.
 ///

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use alcedo_abi::host::mode;
 use alcedo_abi::host_direct::CLOSED;
 use alcedo_base::boundary::CallError;
-use alcedo_base::cells::RefCell;
+use alcedo_base::cells::{RefCell, Restore};
 use alcedo_base::handles::{ModuleId, ObjectHandle};
 
 /// Current mode of the host, one of [`alcedo_abi::host::mode`]. All clones share one mode word.
@@ -73,20 +73,6 @@ pub struct Starting(ModeWord);
 impl Drop for Starting {
     fn drop(&mut self) {
         self.0.shared.first_new.set(None);
-    }
-}
-
-/// Guard that restores the previous object that may be written to.
-#[derive(Debug)]
-#[must_use = "the object can no longer be written to when this is dropped"]
-pub struct RebuildTurn<'a> {
-    rebuilt: &'a Cell<ObjectHandle>,
-    before: ObjectHandle,
-}
-
-impl Drop for RebuildTurn<'_> {
-    fn drop(&mut self) {
-        self.rebuilt.set(self.before);
     }
 }
 
@@ -178,9 +164,8 @@ impl ModeWord {
 
     /// Sets the object that may be written to during a rebuild, until the guard is dropped. Rebuilds may be nested.
     #[inline]
-    pub fn rebuild_turn(&self, object: ObjectHandle) -> RebuildTurn<'_> {
-        let rebuilt = &self.shared.rebuilt;
-        RebuildTurn { rebuilt, before: rebuilt.replace(object) }
+    pub fn rebuild_turn(&self, object: ObjectHandle) -> Restore<'_, ObjectHandle> {
+        Restore::in_cell(&self.shared.rebuilt, object)
     }
 
     /// Marks the module `first` and all later modules as being loaded until the guard is dropped.

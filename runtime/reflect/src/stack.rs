@@ -7,10 +7,13 @@ use std::rc::Weak;
 
 use alcedo_abi::stack::StackSpan;
 use alcedo_base::boundary::CallError;
-use alcedo_base::cells::{Counted, RefCell};
+use alcedo_base::cells::{Counted, RefCell, Restore};
 use alcedo_base::handles::ObjectHandle;
 
 use crate::marker::RootSource;
+
+/// Innermost running hook of a native class, with its object.
+type RunningHook = Option<(&'static str, ObjectHandle)>;
 
 /// Objects that running calls of reflected functions hold. The objects of the outermost call are first.
 #[derive(Default)]
@@ -23,8 +26,7 @@ pub struct CallStack {
     /// Depth of the calls that [`CallStack::enter`] counts.
     depth: Cell<u32>,
     limits: Cell<StackLimits>,
-    /// Innermost hook of a native class, with its object.
-    hook: Cell<Option<(&'static str, ObjectHandle)>>,
+    hook: Cell<RunningHook>,
 }
 
 /// Ranges of the game thread's stack: `calls`, in which calls may start, `ends`, in which destructions may start, and the `whole` stack.
@@ -50,26 +52,18 @@ pub struct Held<'a> {
     count: usize,
 }
 
-/// Guard of a running hook of a native class.
-#[derive(Debug)]
-#[must_use = "the hook runs until this is dropped"]
-pub struct RunningHook<'a> {
-    stack: &'a CallStack,
-    outer: Option<(&'static str, ObjectHandle)>,
-}
-
 impl CallStack {
     /// Records the start of a hook that runs while an object is partly constructed or destroyed. Hooks on other stacks (coroutines) are not
     /// recorded, because a suspended hook can end after an outer hook has ended.
     #[inline]
-    pub fn enter_hook(&self, hook: &'static str, object: ObjectHandle) -> Option<RunningHook<'_>> {
+    pub fn enter_hook(&self, hook: &'static str, object: ObjectHandle) -> Option<Restore<'_, RunningHook>> {
         let is_here = self.limits.get().whole.is_here();
-        is_here.then(|| RunningHook { stack: self, outer: self.hook.replace(Some((hook, object))) })
+        is_here.then(|| Restore::in_cell(&self.hook, Some((hook, object))))
     }
 
-    /// Returns the name and the object of the innermost running hook.
+    /// Returns the innermost running hook.
     #[inline]
-    pub fn running_hook(&self) -> Option<(&'static str, ObjectHandle)> {
+    pub fn running_hook(&self) -> RunningHook {
         self.hook.get()
     }
 
@@ -142,13 +136,6 @@ impl CallStack {
 impl fmt::Debug for CallStack {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CallStack").field("held", &self.held).finish_non_exhaustive()
-    }
-}
-
-impl Drop for RunningHook<'_> {
-    #[inline]
-    fn drop(&mut self) {
-        self.stack.hook.set(self.outer);
     }
 }
 
