@@ -340,9 +340,7 @@ impl<'a> Reader<'a> {
     }
 
     fn take(&mut self, len: usize) -> Result<&'a [u8], ManifestError> {
-        let (head, tail) = self.bytes.split_at_checked(len).ok_or(ManifestError::Length)?;
-        self.bytes = tail;
-        Ok(head)
+        self.bytes.split_off(..len).ok_or(ManifestError::Length)
     }
 
     fn array<const N: usize>(&mut self) -> Result<[u8; N], ManifestError> {

@@ -248,9 +248,7 @@ impl<'a> Reader<'a> {
 
     #[inline]
     fn take(&mut self, len: usize) -> Option<&'a [u8]> {
-        let (taken, rest) = self.rest.split_at_checked(len)?;
-        self.rest = rest;
-        Some(taken)
+        self.rest.split_off(..len)
     }
 }
 
