@@ -79,10 +79,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
     };
     let glue = args.packages.iter().cloned().fold(Glue::default(), Glue::package);
     let glue = args.only.iter().fold(glue, |glue, package| glue.only(package));
-    let source = match args.for_host {
-        true => glue.for_host(&origin, &declared)?,
-        false => glue.for_plugins(&origin, &declared)?,
-    };
+    let source = if args.for_host { glue.for_host(&origin, &declared)? } else { glue.for_plugins(&origin, &declared)? };
     match &args.out {
         None => print_result(source.trim_end()),
         Some(out) => {

@@ -88,10 +88,7 @@ enum Request {
 
 fn converse<W: World>(mut world: W, modules: &[PathBuf]) -> ExitCode {
     let (sender, requests) = unbounded();
-    std::thread::spawn(move || match stdin().is_terminal() {
-        true => read_terminal(&sender),
-        false => read_input(&sender),
-    });
+    std::thread::spawn(move || if stdin().is_terminal() { read_terminal(&sender) } else { read_input(&sender) });
     world.request(ToHost::Load { libraries: modules.to_vec() });
     let mut code = ExitCode::SUCCESS;
     let (mut answered, mut completed): (Option<Sender<()>>, Option<Sender<Vec<String>>>) = (None, None);

@@ -211,10 +211,7 @@ fn entries(item: &mut ItemEnum, repr: &Ident, is_flags: bool) -> Result<Vec<Entr
 fn check(entry: &Entry, repr: &Ident, is_flags: bool) -> Result<()> {
     let Entry { ident, number, .. } = entry;
     let bits: u32 = repr.to_string()[1..].parse().unwrap_or(64);
-    let range = match repr.to_string().starts_with('i') {
-        true => -(1_i128 << (bits - 1))..1 << (bits - 1),
-        false => 0..1 << bits,
-    };
+    let range = if repr.to_string().starts_with('i') { -(1_i128 << (bits - 1))..1 << (bits - 1) } else { 0..1 << bits };
     if !range.contains(number) {
         return Err(rules::spanned(
             "ALC0164",

@@ -40,18 +40,12 @@ pub(crate) struct Parameter {
 impl Parameter {
     /// Expands to the type that trampolines read from a parameter block.
     pub(crate) fn parameter_type(&self) -> ParameterType<'_> {
-        match self.is_borrowed {
-            true => ParameterType::Red(&self.ty),
-            false => self.declared(),
-        }
+        if self.is_borrowed { ParameterType::Red(&self.ty) } else { self.declared() }
     }
 
     /// Expands to the type of the parameter in function cells.
     pub(crate) fn declared(&self) -> ParameterType<'_> {
-        match self.is_out {
-            true => ParameterType::Out(&self.ty),
-            false => ParameterType::Plain(&self.ty),
-        }
+        if self.is_out { ParameterType::Out(&self.ty) } else { ParameterType::Plain(&self.ty) }
     }
 }
 

@@ -11,10 +11,7 @@ pub(crate) fn holders(parked: &str) -> BTreeSet<String> {
     let names: BTreeSet<_> = list.split("; ").map(name).map(|name| unnamed(&name).unwrap_or(name)).collect();
     // If threads are among the holders, lists only the threads, because the remaining holders are usually thread-locals of these threads.
     let is_thread = |name: &&String| name.starts_with("thread ");
-    match names.iter().any(|name| is_thread(&name)) {
-        true => names.iter().filter(is_thread).cloned().collect(),
-        false => names,
-    }
+    if names.iter().any(|name| is_thread(&name)) { names.iter().filter(is_thread).cloned().collect() } else { names }
 }
 
 /// Removes the descriptor from the name of an `io_uring` ring, because descriptors differ between generations.

@@ -168,10 +168,7 @@ fn modes(row: &Row) -> impl Iterator<Item = ReloadMode> {
 
 /// Returns the number of reloads in a mode. Modes with a neighbor have fewer reloads, because the neighbor waits in each reload.
 fn reloads(row: &Row, mode: ReloadMode, requested: u64) -> u64 {
-    let most = match mode.alternates() {
-        false => u64::MAX,
-        true => FEWEST.max(WAITING_MS / row.strikes_after_ms().max(1)),
-    };
+    let most = if mode.alternates() { FEWEST.max(WAITING_MS / row.strikes_after_ms().max(1)) } else { u64::MAX };
     row.reloads(requested).min(most)
 }
 

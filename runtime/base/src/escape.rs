@@ -47,10 +47,7 @@ pub fn printable(string: &str) -> Cow<'_, str> {
 fn escaped(string: &str, is_plain: impl Fn(char) -> bool) -> String {
     let mut escaped = String::with_capacity(string.len() + 16);
     for letter in string.chars() {
-        match is_plain(letter) {
-            true => escaped.push(letter),
-            false => escaped.extend(letter.escape_debug()),
-        }
+        if is_plain(letter) { escaped.push(letter) } else { escaped.extend(letter.escape_debug()) }
     }
     escaped
 }

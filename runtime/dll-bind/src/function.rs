@@ -345,10 +345,7 @@ impl Imported {
         let start = memory.as_ptr().align_offset(ALIGN);
         let whole = start..start + plan.bytes().len();
         plan.set_base(memory.as_ptr().addr() + start);
-        let mut fences = match self.library.0.folder.has_fences() {
-            true => self.fences(plan)?,
-            false => Vec::new(),
-        };
+        let mut fences = if self.library.0.folder.has_fences() { self.fences(plan)? } else { Vec::new() };
         memory[whole.clone()].copy_from_slice(plan.bytes());
         for (at, pointer) in plan.pointers() {
             memory[start + at..start + at + pointer.len()].copy_from_slice(&pointer);

@@ -240,10 +240,7 @@ impl<'a> Argument<'a> {
     /// Overwrites the argument with a value of the matching Rust type.
     #[inline]
     pub(crate) fn store<T: FrameValue>(self, value: T) -> Result<(), CallError> {
-        match self.ptr_mut().set(value) {
-            true => Ok(()),
-            false => Err(self.mismatch(&T::describe())),
-        }
+        if self.ptr_mut().set(value) { Ok(()) } else { Err(self.mismatch(&T::describe())) }
     }
 
     /// Checks that the type belongs to category `W`.

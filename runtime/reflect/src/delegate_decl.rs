@@ -33,10 +33,7 @@ pub(super) fn delegate_type_text(decl: &DelegateDecl) -> Result<(PropertyKind, R
         if param.flags & property_flags::OUT != 0 {
             return Err(bad(format!("`{}` is an out parameter, which a delegate cannot have", param.name)));
         }
-        match is_result {
-            true => signature.result = Some(Box::new(of)),
-            false => signature.arguments.push(of),
-        }
+        if is_result { signature.result = Some(Box::new(of)) } else { signature.arguments.push(of) }
     }
     if signature.result.is_some() && decl.kind != PropertyKind::DELEGATE {
         return Err(bad(format!(

@@ -201,10 +201,7 @@ impl ModeWord {
     /// Returns [`CallError::DuringRebuild`] before a commit.
     #[inline]
     pub fn may_act(&self, action: &str) -> Result<(), CallError> {
-        match self.is_before_commit() {
-            true => Err(CallError::DuringRebuild { action: action.to_owned() }),
-            false => Ok(()),
-        }
+        if self.is_before_commit() { Err(CallError::DuringRebuild { action: action.to_owned() }) } else { Ok(()) }
     }
 
     /// Checks that a call is allowed. The closure `reach` is called only before a commit.

@@ -158,10 +158,7 @@ impl Naming {
         outer: ObjectHandle,
         object: ObjectHandle,
     ) -> Label {
-        match part.reserves_number {
-            true => self.assign(names, part.name, outer, object),
-            false => Label::Part(part.name),
-        }
+        if part.reserves_number { self.assign(names, part.name, outer, object) } else { Label::Part(part.name) }
     }
 
     /// Releases the generated or explicit name of `object` in `outer`.

@@ -374,8 +374,5 @@ fn element_of(ty: &PropertyType) -> Result<&PropertyType, CallError> {
 }
 
 fn same_type(expected: &PropertyType, found: Ptr<'_>) -> Result<(), CallError> {
-    match expected == found.ty() {
-        true => Ok(()),
-        false => Err(CallError::other(format!("a {} is not a {expected}", found.ty()))),
-    }
+    if expected == found.ty() { Ok(()) } else { Err(CallError::other(format!("a {} is not a {expected}", found.ty()))) }
 }

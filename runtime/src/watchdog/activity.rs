@@ -60,19 +60,13 @@ impl Activities {
     /// Publishes a call into `module`.
     #[inline]
     pub(crate) fn call(&self, module: &str, function: &str) -> Entered<'_> {
-        match self.on.load(Ordering::Relaxed) {
-            true => self.enter(false, module, function),
-            false => Entered(None),
-        }
+        if self.on.load(Ordering::Relaxed) { self.enter(false, module, function) } else { Entered(None) }
     }
 
     /// Publishes a phase of the host.
     #[inline]
     pub(crate) fn phase(&self, phase: &str) -> Entered<'_> {
-        match self.on.load(Ordering::Relaxed) {
-            true => self.enter(true, "", phase),
-            false => Entered(None),
-        }
+        if self.on.load(Ordering::Relaxed) { self.enter(true, "", phase) } else { Entered(None) }
     }
 
     /// Returns the current activities, outermost first.

@@ -235,10 +235,7 @@ impl<'a> Exchange<'a> {
         let put = || http.uploads.put(address.clone()).header(CONTENT_TYPE, media_type).body(bytes.to_vec());
         let response =
             if self.is_own(address) { self.send(put).await? } else { self.clock.within(put().send()).await? };
-        match response.status().is_success() {
-            true => Ok(Answer::Content(Vec::new())),
-            false => Ok(self.refused(response).await),
-        }
+        if response.status().is_success() { Ok(Answer::Content(Vec::new())) } else { Ok(self.refused(response).await) }
     }
 
     fn authorized(&self, request: RequestBuilder) -> RequestBuilder {

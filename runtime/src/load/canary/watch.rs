@@ -189,10 +189,7 @@ impl Words {
         let whole = format!("{}{cut}{}", self.head, self.tail);
         let whole = printable(&whole);
         let lines: Vec<_> = whole.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
-        match lines.is_empty() {
-            true => String::new(),
-            false => format!("; it had printed:\n    {}", lines.join("\n    ")),
-        }
+        if lines.is_empty() { String::new() } else { format!("; it had printed:\n    {}", lines.join("\n    ")) }
     }
 }
 

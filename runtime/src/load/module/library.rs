@@ -317,10 +317,7 @@ impl ModuleCode for LibraryCode {
     fn last(&self, has_started: bool) -> Result<(), CallError> {
         // A module whose attachment failed has no entry points.
         let Some(entries) = self.attached.get() else { return Ok(()) };
-        match has_started {
-            true => entries.exit(),
-            false => entries.dispose(),
-        }
+        if has_started { entries.exit() } else { entries.dispose() }
     }
 
     fn uses(&self) -> Vec<Use> {
