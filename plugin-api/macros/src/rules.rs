@@ -59,9 +59,6 @@ impl Errors {
 
     /// Returns all recorded errors, if any, as one error.
     pub(crate) fn finish(self) -> Result<(), Error> {
-        match self.0 {
-            Some(error) => Err(error),
-            None => Ok(()),
-        }
+        self.0.map_or(Ok(()), Err)
     }
 }

@@ -360,10 +360,8 @@ pub(crate) unsafe fn direct(
 
 #[cold]
 pub(crate) fn check_is_a(world: &World, object: ObjectHandle, function: &Function) -> Result<(), CallError> {
-    match world.types.class(function.owner) {
-        Some(owner) => check_class(world, object, &owner, &function.path),
-        None => Ok(()),
-    }
+    let owner = world.types.class(function.owner);
+    owner.map_or(Ok(()), |owner| check_class(world, object, &owner, &function.path))
 }
 
 #[cold]

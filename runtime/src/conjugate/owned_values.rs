@@ -154,10 +154,8 @@ impl OwnedValues {
             let message = format!("{ty} has no black conjugate: keep the value itself");
             return Err(CallError::other(message));
         }
-        let site = match site.filter(|_| stock.sites.keeps) {
-            Some((file, line)) => stock.sites.number(&format!("{file}:{line}")),
-            None => 0,
-        };
+        let site = site.filter(|_| stock.sites.keeps);
+        let site = site.map_or(0, |(file, line)| stock.sites.number(&format!("{file}:{line}")));
         let key = stock.counters_key(module, number, ty);
         let counters = &mut stock.type_counters[key];
         counters.live += 1;

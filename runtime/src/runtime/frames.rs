@@ -116,10 +116,8 @@ impl Runtime {
     /// Checks that no slice is borrowed and no exclusive operation is in progress. Plugin code may be on the stack.
     fn may_tick(&self) -> Result<(), Error> {
         self.inner.core.world.slices.allow_change(&A_TICK)?;
-        match self.inner.busy.get() {
-            Some(frame) => Err(Error::NotASafePoint { action: A_TICK, frame: frame.to_owned() }),
-            None => Ok(()),
-        }
+        let not_now = |frame: &str| Err(Error::NotASafePoint { action: A_TICK, frame: frame.to_owned() });
+        self.inner.busy.get().map_or(Ok(()), not_now)
     }
 
     /// Checks if code of a plugin or script, or a hook of a native class, is on the stack. No safe point is possible while such code runs.

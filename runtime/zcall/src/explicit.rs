@@ -112,10 +112,8 @@ impl Explicit {
         if !self.modules.is_running(module) {
             return refuse("it is set aside or has ended; load it again");
         }
-        match self.find(name) {
-            Some(held) => refuse(&format!("{} has it; choose another name", title(held.side))),
-            None => Ok(()),
-        }
+        let taken = |held: Resolved| refuse(&format!("{} has it; choose another name", title(held.side)));
+        self.find(name).map_or(Ok(()), taken)
     }
 
     /// Returns one line for each registered function. The lines are sorted.

@@ -172,10 +172,7 @@ impl<'a> Reader<'a> {
     }
 
     pub(crate) fn end(&self) -> Result<(), NameError> {
-        match self.rest().chars().next() {
-            Some(c) => Err(self.error(NameErrorKind::Unexpected(c))),
-            None => Ok(()),
-        }
+        self.rest().chars().next().map_or(Ok(()), |c| Err(self.error(NameErrorKind::Unexpected(c))))
     }
 }
 

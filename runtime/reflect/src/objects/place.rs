@@ -227,10 +227,8 @@ impl Objects {
         if around.any(|around| around == object) {
             return Err(RenameError::Circle { object, outer });
         }
-        match self.find(outer, name).filter(|holder| *holder != object) {
-            Some(holder) => Err(RenameError::InUse { object, name: name.into(), holder }),
-            None => Ok(()),
-        }
+        let holder = self.find(outer, name).filter(|holder| *holder != object);
+        holder.map_or(Ok(()), |holder| Err(RenameError::InUse { object, name: name.into(), holder }))
     }
 }
 

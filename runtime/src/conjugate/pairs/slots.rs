@@ -133,10 +133,7 @@ impl PairSlots {
     /// Returns an empty slot.
     #[inline]
     fn take(&mut self) -> (u32, &mut PairSlot) {
-        let index = match self.free.pop() {
-            Some(index) => index,
-            None => self.add(),
-        };
+        let index = self.free.pop().unwrap_or_else(|| self.add());
         (index, &mut self.chunks[index as usize / CHUNK].slots[index as usize % CHUNK])
     }
 
