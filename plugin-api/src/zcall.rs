@@ -342,10 +342,7 @@ impl ObjectView<'_> {
 /// Fails with `NOT_FOUND` for an unknown name, or with `SIGNATURE` for different parameters or a different result. Fails with `UNAVAILABLE`
 /// after the unload of the function's context has begun. Also returns errors of the called function.
 pub fn zcall<A: Params, R: ReturnValue>(name: &str, args: A) -> Result<R, CallError> {
-    if is_of_objects(name) {
-        return Err(on_an_object(name));
-    }
-    by_name(ObjectHandle::NONE, name, args)
+    if is_of_objects(name) { Err(on_an_object(name)) } else { by_name(ObjectHandle::NONE, name, args) }
 }
 
 /// Function with parameters `A` and result `R`, found by name. [`find`](Self::find) resolves the name and compares the signature once. Each
@@ -389,10 +386,7 @@ impl<A: Params, R: ReturnValue> ZFunction<A, R> {
     /// );
     /// ```
     pub fn find(name: &str) -> Result<Self, CallError> {
-        if is_of_objects(name) {
-            return Err(on_an_object(name));
-        }
-        Self::resolve(name)
+        if is_of_objects(name) { Err(on_an_object(name)) } else { Self::resolve(name) }
     }
 
     /// Resolves `name`, which may also be the name of a function that is called on an object.

@@ -168,10 +168,7 @@ impl Returned for ZCallStatus {
         what: &str,
         _action: &str,
     ) -> Result<T, CallError> {
-        if self == Self::SUCCESS {
-            return Ok(made);
-        }
-        Err(not_called(self, failure(), what))
+        if self == Self::SUCCESS { Ok(made) } else { Err(not_called(self, failure(), what)) }
     }
 }
 

@@ -99,10 +99,7 @@ pub(crate) fn no_slices_are_borrowed() -> bool {
 /// Returns an error if a held slice forbids the access.
 #[inline]
 pub(crate) fn allows(access: Access, action: &str) -> Result<(), CallError> {
-    if no_slices_are_borrowed() || HERE.get().allow(access) {
-        return Ok(());
-    }
-    Err(refusal(action))
+    if no_slices_are_borrowed() || HERE.get().allow(access) { Ok(()) } else { Err(refusal(action)) }
 }
 
 /// Returns an error if a held slice forbids calls to the host.

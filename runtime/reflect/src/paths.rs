@@ -78,10 +78,7 @@ impl Paths for crate::World {
 
 /// Escapes a name as a component of a path.
 fn escape(name: &str) -> Cow<'_, str> {
-    if !name.contains(['/', '%']) {
-        return name.into();
-    }
-    name.replace('%', "%25").replace('/', "%2F").into()
+    if name.contains(['/', '%']) { name.replace('%', "%25").replace('/', "%2F").into() } else { name.into() }
 }
 
 /// Decodes the name in a component of a path. Returns `None` if the component is malformed.

@@ -97,10 +97,7 @@ impl Gate {
     /// Enters the gate until the guard is dropped. Returns the errors of [`Gate::through`].
     #[inline]
     pub(crate) fn enter(&self) -> Result<Counted<'_>, Box<CallError>> {
-        if self.state.get() != State::Open {
-            return Err(self.shut());
-        }
-        Ok(Counted::in_cell(&self.inside))
+        if self.state.get() == State::Open { Ok(Counted::in_cell(&self.inside)) } else { Err(self.shut()) }
     }
 
     #[cold]

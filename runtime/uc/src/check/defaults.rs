@@ -265,10 +265,7 @@ impl<'a> Checker<'a> {
     }
 
     fn is_new(&self, known: &[Const], found: &Const, at: At) -> Found<()> {
-        if !known.contains(found) {
-            return Ok(());
-        }
-        self.refuse("uc-default", at, "this is a duplicate")
+        if known.contains(found) { self.refuse("uc-default", at, "this is a duplicate") } else { Ok(()) }
     }
 
     fn empty_of(&self, ty: &Type, at: At) -> Found<Const> {
