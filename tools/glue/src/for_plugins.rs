@@ -200,10 +200,8 @@ pub(crate) fn enumeration(text: &mut String, found: &DeclaredEnum, imported: &st
 fn delegate(text: &mut String, names: &Names<'_>, found: &DeclaredDelegate) -> Result<(), GlueError> {
     let of = |text: &str| names.of(&member(&found.path, "fn"), text);
     let class = found.path.split_once(':').map(|(class, _)| names.path(&found.path, class)).transpose()?;
-    let mut params = Vec::new();
-    for param in &found.params {
-        params.push(format!("{}: {}", identifier(&param.name), of(&param.ty)?));
-    }
+    let params = found.params.iter().map(|param| Ok(format!("{}: {}", identifier(&param.name), of(&param.ty)?)));
+    let params = params.collect::<Result<Vec<_>, GlueError>>()?;
     delegate_type(text, found, "imported, ", class, &params, found.result.as_deref().map(of).transpose()?);
     Ok(())
 }

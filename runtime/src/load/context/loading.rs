@@ -256,10 +256,8 @@ impl Plan {
     /// Removes the libraries whose modules are already loaded. If the requested module is among the removed modules, returns the requested
     /// module.
     fn leave_out_present(&mut self, generation: &FreeGeneration) -> Result<Option<Arc<FreeModule>>, ContextError> {
-        let mut there = Vec::new();
-        for library in &self.libraries {
-            there.push(present(generation, library)?);
-        }
+        let there = self.libraries.iter().map(|library| present(generation, library));
+        let mut there = there.collect::<Result<Vec<_>, _>>()?;
         if let Some(requested) = there.first_mut().and_then(Option::take) {
             return Ok(Some(requested));
         }
