@@ -208,7 +208,7 @@ fn a_plugin_thunk_finds_arguments_moved_by_a_script() {
     assert!(error.contains("has 0 elements, and none at 0"), "{error}");
     call(&host, crowd, "Fill", &[]);
     let error = around("end").expect_err("its object is not there any more");
-    assert!(error.contains("of no object"), "{error}");
+    assert!(error.contains("the object of Rows does not exist"), "{error}");
 }
 
 #[test]

@@ -272,7 +272,7 @@ mod tests {
     use alcedo_glue::Origin;
     use alcedo_runtime::Declared;
 
-    use super::{glue_of, host_types, rewrite};
+    use super::{glue_of, host_types, read_text, rewrite};
     use crate::world::HostProgram;
 
     #[test]
@@ -288,7 +288,7 @@ mod tests {
         assert_eq!(glue_of(&dirs, &origin).len(), 3);
         let error = rewrite(&dirs, &origin, &Declared::default()).unwrap_err().to_string();
         assert!(error.contains(".rs is out of date: package `Gone` has no types"), "{error}");
-        assert!(fs::read_to_string(dir.path().join("b.rs")).unwrap().contains("use alcedo_plugin_api::prelude::*;"));
+        assert!(read_text(&dir.path().join("b.rs")).unwrap().contains("use alcedo_plugin_api::prelude::*;"));
     }
 
     #[test]

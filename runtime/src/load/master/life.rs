@@ -13,7 +13,6 @@ use crate::load::context::masters::Masters;
 use crate::load::error::{LoadError, caught};
 use crate::load::module::master::MasterModule;
 use crate::object::construction::destroy;
-use crate::panic_guard;
 use crate::unload::steps::{UnloadCause, UnloadStep};
 use crate::unload::ticket::UnloadTicket;
 
@@ -145,7 +144,7 @@ fn call_end_listeners(core: &Core, masters: &Masters, generation: Generation) {
             };
             if let Err(error) = catch_panics(call) {
                 let object = core.world.objects.display(object);
-                panic_guard::log(|| tracing::error!(%generation, %object, %error, "a hook before a destroy failed"));
+                log!(ERROR, %generation, %object, %error, "a hook before a destroy failed");
                 masters.note(generation, format!("the hook before the destroy of {object} {error}"));
             }
         }
