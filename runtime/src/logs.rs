@@ -92,11 +92,15 @@ impl Logs {
             _ => lock(&self.spans).get(&id).map(|(_, span)| span.clone()),
         };
         let Some(span) = span else { return };
-        span.with_subscriber(|(id, dispatch)| match step {
-            SpanStep::ENTER => dispatch.enter(id),
-            SpanStep::EXIT => dispatch.exit(id),
-            _ => {}
+        // Guards the step and the drop alone, because a second panic during the first would abort the process.
+        panic_guard::log(|| {
+            span.with_subscriber(|(id, dispatch)| match step {
+                SpanStep::ENTER => dispatch.enter(id),
+                SpanStep::EXIT => dispatch.exit(id),
+                _ => {}
+            });
         });
+        panic_guard::log(|| drop(span));
     }
 
     /// Runs `send` with the subscriber of this thread. If this thread has no subscriber, uses the subscriber of the thread that built the
@@ -264,7 +268,7 @@ mod tests {
     use std::thread;
 
     use abi_stable::std_types::RSlice;
-    use alcedo_abi::log::{LogLevel, LogRecord};
+    use alcedo_abi::log::{LogLevel, LogRecord, SpanStep};
     use tracing::span::{Attributes, Id, Record};
     use tracing::{Dispatch, Event, Metadata, Span, Subscriber, dispatcher};
 
@@ -272,7 +276,7 @@ mod tests {
     use crate::conjugate::gate::ModuleTag;
     use crate::handles::{Generation, ModuleId};
 
-    /// Subscriber that counts events, and calls the function during each of the first three events and when a span is closed.
+    /// Subscriber that counts events, and calls the function during each of the first three events and when a span is entered or closed.
     struct Counter(Arc<AtomicU64>, fn());
 
     impl Subscriber for Counter {
@@ -294,7 +298,9 @@ mod tests {
             }
         }
 
-        fn enter(&self, _: &Id) {}
+        fn enter(&self, _: &Id) {
+            (self.1)();
+        }
 
         fn exit(&self, _: &Id) {}
 
@@ -349,11 +355,13 @@ mod tests {
     }
 
     #[test]
-    fn spans_of_an_unloaded_module_are_closed_although_the_subscriber_panics() {
+    fn spans_of_a_module_are_closed_although_the_subscriber_panics() {
         let home = Dispatch::new(Counter(Arc::default(), || panic!("a bug of the log")));
         let logs = logs(&home);
         let span = || dispatcher::with_default(&home, || tracing::trace_span!("work"));
-        lock(&logs.spans).extend([1, 2].map(|id| (id, (7, span()))));
+        lock(&logs.spans).extend([1, 2, 3].map(|id| (id, (7, span()))));
+        logs.step(1, SpanStep::ENTER);
+        logs.step(1, SpanStep::CLOSE);
         logs.forget(&ModuleTag { id: ModuleId(7), name: "m".into(), generation: Generation(1) });
         assert!(lock(&logs.spans).is_empty());
     }

@@ -176,12 +176,15 @@ impl Observer {
         call: impl FnOnce() -> Result<T, CallError>,
     ) -> Result<T, CallError> {
         let what = self.what.get();
-        let open = || tracing::trace_span!(target: "alcedo::calls", "call", kind, name).entered();
-        // Makes the call although the log subscriber panics.
-        let span = what.spans.then(|| panic_guard::caught(open));
+        let open = || tracing::trace_span!(target: "alcedo::calls", "call", kind, name);
+        // Makes the call although the log subscriber panics. Guards each step alone, because a second panic during the first would abort
+        // the process.
+        let span = what.spans.then(|| panic_guard::caught(open).ok()).flatten();
+        let entered = span.as_ref().map(|span| panic_guard::caught(|| span.enter()));
         let begun = Instant::now();
         let done = call();
         let elapsed = begun.elapsed();
+        panic_guard::log(|| drop(entered));
         panic_guard::log(|| drop(span));
         if what.counts {
             let (kind, name) = (kind.to_owned(), name.to_owned());
@@ -211,7 +214,7 @@ mod tests {
     use super::{Histogram, Observed, Observer};
     use crate::boundary::CallError;
 
-    /// Log subscriber that panics at the exit of a span if `.0` is set, and at its entry otherwise.
+    /// Log subscriber that panics at the close of a span, and at its exit if `.0` is set, and at its entry otherwise.
     struct Panicking(bool);
 
     impl Subscriber for Panicking {
@@ -235,6 +238,10 @@ mod tests {
 
         fn exit(&self, _: &Id) {
             assert!(!self.0, "a bug of the log");
+        }
+
+        fn try_close(&self, _: Id) -> bool {
+            panic!("a bug of the log");
         }
     }
 
