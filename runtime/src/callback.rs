@@ -321,15 +321,13 @@ pub(crate) fn let_go<C>(host: HostId, callbacks: impl IntoIterator<Item = Regist
     for Registered { code, site } in callbacks {
         let handles = handles_that_go(host, || drop_caught(Registered { code, site }));
         if handles != 0 {
-            let log = || {
-                log!(
-                    WARN, callback = %site,
-                    handles,
-                    "a callback owned a handle to its own host, so neither would have been dropped: use the handle that \
-                     is passed to the callback, or let the callback own the result of `downgrade`"
-                );
-            };
-            panic_guard::log(log);
+            log!(
+                WARN,
+                callback = %site,
+                handles,
+                "a callback owned a handle to its own host, so neither would have been dropped: use the handle that is \
+                 passed to the callback, or let the callback own the result of `downgrade`"
+            );
         }
     }
 }
