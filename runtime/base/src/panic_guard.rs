@@ -46,10 +46,7 @@ pub fn log(log: impl FnOnce()) {
 #[macro_export]
 macro_rules! log {
     (target: $target:expr, $level:ident, $($line:tt)+) => {
-        // If all levels are off, as without a subscriber, `tracing` may forward the line to the crate `log`.
-        if tracing::level_filters::LevelFilter::current().into_level().is_none_or(|max| tracing::Level::$level <= max) {
-            $crate::panic_guard::log(|| tracing::event!(target: $target, tracing::Level::$level, { $($line)+ }));
-        }
+        $crate::panic_guard::log(|| tracing::event!(target: $target, tracing::Level::$level, { $($line)+ }))
     };
     ($level:ident, $($line:tt)+) => {
         $crate::log!(target: module_path!(), $level, $($line)+)

@@ -14,12 +14,10 @@
 /// Logs a line as `log!` of `alcedo-base` does, on which this crate does not depend. Leaks the payload of a panic of the log subscriber,
 /// because the drop of the payload may panic again.
 macro_rules! log {
-    (target: $target:expr, $level:ident, $($line:tt)+) => {
-        if tracing::level_filters::LevelFilter::current().into_level().is_none_or(|max| tracing::Level::$level <= max) {
-            let log = || tracing::event!(target: $target, tracing::Level::$level, { $($line)+ });
-            let _lost = std::panic::catch_unwind(std::panic::AssertUnwindSafe(log)).map_err(std::mem::forget);
-        }
-    };
+    (target: $target:expr, $level:ident, $($line:tt)+) => {{
+        let log = || tracing::event!(target: $target, tracing::Level::$level, { $($line)+ });
+        let _lost = std::panic::catch_unwind(std::panic::AssertUnwindSafe(log)).map_err(std::mem::forget);
+    }};
     ($level:ident, $($line:tt)+) => {
         log!(target: module_path!(), $level, $($line)+)
     };
