@@ -115,9 +115,8 @@ pub fn short(path: &str) -> &str {
 /// assert_eq!(text, "Map(Name, /Script/Game.New)");
 /// ```
 pub fn with_paths<P: AsRef<str>>(text: &str, replace: impl Fn(&str) -> P) -> String {
-    const START: &str = "/Script/";
     let (mut replaced, mut rest) = (String::new(), text);
-    while let Some(at) = rest.find(START) {
+    while let Some(at) = rest.find(ROOT) {
         let is_part = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '.' | '/');
         let len = rest[at..].find(|letter| !is_part(letter)).unwrap_or(rest.len() - at);
         replaced.push_str(&rest[..at]);
