@@ -63,9 +63,6 @@ const NOT_FOUND: &str = "calls by name fail with `CallError::NotFound`";
 /// Consequence of a changed signature for calls by name.
 const SIGNATURE: &str = "calls by name with the old signature fail with `CallError::Signature`";
 
-/// Consequence of a new base without some members of the old base.
-const LOST: &str = "values of members that the new base lacks are put aside";
-
 pub(super) fn compare(old: &Inspected<'_>, new: &Inspected<'_>) -> Findings {
     let redirects = Redirects::between(old.declared, new.declared);
     let mut comparison = Comparison { redirects, found: Findings::default() };
@@ -188,7 +185,7 @@ impl Comparison {
 
     fn classes(&mut self, old: &[DeclaredClass], new: &[DeclaredClass]) {
         for (from, to) in self.matched(old, new) {
-            self.class(from, to, [chain(from, old), chain(to, new)]);
+            self.class(from, to, &[chain(from, old), chain(to, new)]);
         }
         for to in new {
             if self.redirects.partner(to, &refs(new), &refs(old)).is_none() {
@@ -197,23 +194,20 @@ impl Comparison {
         }
     }
 
-    /// Compares a class in both builds. `chains` contains, for each build, the class with its bases.
-    fn class(&mut self, from: &DeclaredClass, to: &DeclaredClass, chains: [Vec<&DeclaredClass>; 2]) {
+    /// Compares a class in both builds. `chains` contains, for each build, the class with its bases. If the class has another base, also
+    /// compares the properties and interfaces that it has inherited.
+    fn class(&mut self, from: &DeclaredClass, to: &DeclaredClass, chains: &[Vec<&DeclaredClass>; 2]) {
         let path = from.path.as_str();
         let properties =
-            [&chains[0], &chains[1]].map(|chain| chain.iter().flat_map(|class| &class.properties).collect::<Vec<_>>());
+            chains.each_ref().map(|chain| chain.iter().flat_map(|class| &class.properties).collect::<Vec<_>>());
         let [before, after] = &properties;
         let base = self.redirects.redirected(&from.base).to_owned();
+        let compared = if base == to.base { &chains[0][..1] } else { &chains[0] };
         if base != to.base {
             let change = format!("base {}", arrow(&from.base, &to.base));
-            let (effect, consequence) = match self.keeps_inherited(from.properties.len(), &properties) {
-                true => (
-                    Compatible,
-                    "its objects keep their values; they are constructed again if their native class changes",
-                ),
-                false => (Breaks, LOST),
-            };
-            self.note_host(effect, path, &change, consequence);
+            let consequence = "its objects keep the values of properties that both builds have; they are constructed again \
+                               if their native class changes";
+            self.note_host(Compatible, path, &change, consequence);
             match chains[1].iter().any(|class| class.base == base) {
                 true => self.note_plugins(Compatible, path, &change, "the old base is still one of its bases"),
                 false => self.note_plugins(Breaks, path, &change, REFUSED),
@@ -226,14 +220,15 @@ impl Comparison {
         if gains("abstract") {
             self.note_both(path, "is abstract", ["spawning an object of the class fails"; 2]);
         }
-        for interface in &from.implements {
+        for interface in compared.iter().flat_map(|class| &class.implements) {
             let after = self.redirects.redirected(interface).to_owned();
             if !chains[1].iter().any(|class| class.implements.contains(&after)) {
                 let consequence = "references by the interface no longer resolve to its objects";
                 self.note_both(path, &format!("no longer implements {interface}"), [consequence; 2]);
             }
         }
-        self.members(path, &from.properties, (&to.path, &to.properties), &properties);
+        let old = compared.iter().flat_map(|class| &class.properties);
+        self.members(path, old, (&to.path, &to.properties), &properties);
         for property in &from.properties {
             let item = member(path, &property.name);
             match self.redirects.partner(property, before, after) {
@@ -241,24 +236,18 @@ impl Comparison {
                 Some(next) => self.form(&item, &property.ty, &next.ty),
             }
         }
-        let functions = chains.map(|chain| chain.into_iter().flat_map(|class| &class.functions).collect());
+        let functions = chains.each_ref().map(|chain| chain.iter().flat_map(|class| &class.functions).collect());
         self.functions(path, &from.functions, &functions);
-    }
-
-    /// Checks if the new build has all members that a type inherits. The first `own` members are declared by the type itself.
-    fn keeps_inherited(&self, own: usize, [before, after]: &[Vec<&DeclaredProperty>; 2]) -> bool {
-        before.iter().skip(own).all(|&member| self.redirects.partner(member, before, after).is_some())
     }
 
     fn structs(&mut self, old: &[DeclaredStruct], new: &[DeclaredStruct]) {
         for (from, to) in self.matched(old, new) {
             let chains = [chain(from, old), chain(to, new)];
-            let fields = chains.map(|chain| chain.into_iter().flat_map(|found| &found.fields).collect());
-            if self.redirects.redirected(&from.base) != to.base && !self.keeps_inherited(from.fields.len(), &fields) {
-                let base = if to.base.is_empty() { "nothing" } else { to.base.as_str() };
-                self.note_host(Breaks, &from.path, &format!("base {}", arrow(&from.base, base)), LOST);
-            }
-            self.members(&from.path, &from.fields, (&to.path, &to.fields), &fields);
+            let fields = chains.each_ref().map(|chain| chain.iter().flat_map(|found| &found.fields).collect());
+            let keeps_base = self.redirects.redirected(&from.base) == to.base;
+            let compared = if keeps_base { &chains[0][..1] } else { &chains[0] };
+            let compared = compared.iter().flat_map(|found| &found.fields);
+            self.members(&from.path, compared, (&to.path, &to.fields), &fields);
             self.form(&from.path, &struct_form(from), &struct_form(to));
         }
     }
@@ -335,10 +324,10 @@ impl Comparison {
 
     /// Reports changes to the properties of a class or the fields of a struct that affect existing values. The last argument contains the
     /// members of both builds, including the members of the bases.
-    fn members(
+    fn members<'m>(
         &mut self,
         owner: &str,
-        old: &[DeclaredProperty],
+        old: impl Iterator<Item = &'m DeclaredProperty>,
         (new_owner, new): (&str, &[DeclaredProperty]),
         [before, after]: &[Vec<&DeclaredProperty>; 2],
     ) {

@@ -156,9 +156,20 @@ fn classes_are_compared_by_path_base_and_flags() {
     check(renamed, &[&format!("Compatible {change}")], &[&format!("Breaks {change}")]);
     let rebased = |new: &mut Declared| new.classes[1].base = "/Script/Core.Object".to_owned();
     let change = "/Script/Game.SpotLamp: base /Script/Game.Lamp → /Script/Core.Object";
-    let change = format!("Breaks {change}");
-    // The objects lose the inherited property `gain`.
-    check(rebased, &[&change], &[&change]);
+    let lost = "Breaks /Script/Game.SpotLamp:gain: removed";
+    let [kept, breaks] = ["Compatible", "Breaks"].map(|effect| format!("{effect} {change}"));
+    check(rebased, &[&kept, lost], &[&breaks]);
+    let retyped = |new: &mut Declared| {
+        let mut torch = new.classes[0].clone();
+        torch.path = "/Script/Game.Torch".to_owned();
+        "String".clone_into(&mut torch.properties[0].ty);
+        new.classes[1].base.clone_from(&torch.path);
+        new.classes.push(torch);
+    };
+    let change = "/Script/Game.SpotLamp: base /Script/Game.Lamp → /Script/Game.Torch";
+    let lost = "Breaks /Script/Game.SpotLamp:gain: f64 → String";
+    let [kept, breaks] = ["Compatible", "Breaks"].map(|effect| format!("{effect} {change}"));
+    check(retyped, &[&kept, lost, "Compatible /Script/Game.Torch: added"], &[&breaks]);
     let inserted = |new: &mut Declared| {
         let mut wall = new.classes[1].clone();
         (wall.path, wall.properties) = ("/Script/Game.WallLamp".to_owned(), Vec::new());
@@ -204,7 +215,7 @@ fn a_struct_loses_the_fields_of_a_base_that_it_drops() {
     let host = |new: &Declared| lines(&compare(&inspected(&old), &inspected(new)).host);
     assert_eq!(host(&new), [""; 0]);
     new.structs[1].base.clear();
-    assert_eq!(host(&new), ["Breaks /Script/Game.Place: base /Script/Game.Spot → nothing"]);
+    assert_eq!(host(&new), ["x", "y"].map(|field| format!("Breaks /Script/Game.Place:{field}: removed")));
 }
 
 #[test]
