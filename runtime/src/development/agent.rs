@@ -220,13 +220,15 @@ impl Agent {
 
     /// Executes the tool's requests and sends the status. Must be called at a safe point.
     pub(crate) fn attend(&self, runtime: &Runtime) {
-        while let Ok(order) = self.orders.try_recv() {
+        loop {
+            // Precedes the next request, which may replace the file of the world.
+            let world = self.restoring.borrow_mut().take_if(|_| runtime.generation() != 0);
+            if let Some(world) = world {
+                self.wait_for_write();
+                self.voice.send(&restore(runtime, &world));
+            }
+            let Ok(order) = self.orders.try_recv() else { break };
             self.obey(runtime, order);
-        }
-        let world = self.restoring.borrow_mut().take_if(|_| runtime.generation() != 0);
-        if let Some(world) = world {
-            self.wait_for_write();
-            self.voice.send(&restore(runtime, &world));
         }
         let now = self.begun.elapsed();
         if now.saturating_sub(self.last_status.get()) >= GLANCE {
@@ -433,6 +435,8 @@ mod tests {
     use std::os::unix::net::UnixStream;
     use std::rc::Rc;
     use std::sync::{Arc, Mutex};
+    #[cfg(feature = "script")]
+    use std::time::Duration;
 
     use alcedo_abi::kinds::PropertyKind;
     use alcedo_sys::plain_file;
@@ -559,14 +563,21 @@ mod tests {
         agent.load(&runtime, &[dir.path().join("none")]);
         agent.obey(&runtime, ToHost::Restore { world });
         agent.attend(&runtime);
-        agent.load(&runtime, &[package]);
+        for order in [ToHost::Load { libraries: vec![package] }, ToHost::Save] {
+            send(&mut tool, &order).expect("the socket takes it");
+        }
+        while agent.orders.len() < 2 {
+            std::thread::sleep(Duration::from_millis(1));
+        }
         agent.attend(&runtime);
         drop(agent);
         tool.shutdown(Shutdown::Write).expect("it is open");
         let messages = std::iter::from_fn(|| receive(&mut tool).expect("whole messages"));
         let messages: Vec<FromHost> = messages.filter(|message| !matches!(message, FromHost::Status(_))).collect();
-        let is_expected =
-            matches!(&messages[..], [FromHost::Refused { .. }, FromHost::Started { .. }, FromHost::Restored { .. }]);
+        let is_expected = matches!(
+            &messages[..],
+            [FromHost::Refused { .. }, FromHost::Started { .. }, FromHost::Restored { .. }, FromHost::Saved]
+        );
         assert!(is_expected, "{messages:?}");
     }
 
