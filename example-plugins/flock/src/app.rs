@@ -3,7 +3,7 @@
 
 use alcedo_plugin_api::prelude::*;
 
-/// Class that plugins extend to script entities.
+/// Native class that plugins extend to script entities.
 #[uclass(imported, package = "Bevy", base = Object)]
 pub struct Behavior {
     /// Position to the right.

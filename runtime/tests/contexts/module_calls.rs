@@ -381,7 +381,7 @@ fn endless_recursion_through_a_function_pointer_is_refused() {
     *pointer.lock().expect("no thread panics") = Some(Arc::clone(&found));
     let answer = found.call(&[text("ex:/host.deeper"), text("a text")]);
     let Ok(Some(Value::Text(answer))) = answer else { panic!("{answer:?}") };
-    assert!(answer.contains("nm:/relay:Relay:text calls itself by way of others"), "{answer}");
+    assert!(answer.contains("nm:/relay:Relay:text calls itself through other functions"), "{answer}");
     *pointer.lock().expect("no thread panics") = None;
 }
 
