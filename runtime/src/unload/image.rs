@@ -25,9 +25,8 @@ impl<'c> Unused<'c> {
     /// Creates the promise for `code`.
     ///
     /// # Safety
-    /// The leases of the module must be sealed, or the module must have declared nothing. After the last lease has ended and the
-    /// finalizers queued before the unload have run, no code that the host calls may use the module's code. Plugin parts, conjugates,
-    /// thunks and records count as the module's code.
+    /// The leases of the module must be sealed. After the last lease has ended and the finalizers queued before the unload have run, no
+    /// code that the host calls may use the module's code. Plugin parts, conjugates, thunks and records count as the module's code.
     pub(crate) unsafe fn of<C: ?Sized>(code: &'c C) -> Self {
         Self { code: ptr::from_ref(code).cast(), of: PhantomData }
     }
