@@ -23,6 +23,7 @@ use crate::load::context::info::{ContextInfo, ModuleSummary};
 use crate::load::context::masters::Masters;
 use crate::load::context::native_libs::RetainedNative;
 use crate::load::context::owner::{Above, Owner};
+use crate::load::context::waits::DEEPEST;
 use crate::load::context_id::{ContextId, ContextKind};
 use crate::load::error::LoadError;
 use crate::load::error::context::ContextError;
@@ -98,14 +99,12 @@ pub(crate) struct ContextRegistry {
     pub(super) has_closed: AtomicBool,
 }
 
-/// Maximum depth of nested loads and unloads on one thread. The main of a module or a listener may begin further loads and unloads.
-pub(super) const DEEPEST: usize = 16;
-
 thread_local! {
     static DEPTH: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Guard of a load or of a nested unload on this thread. The guards count the nesting depth.
+/// Guard of a load or of a nested unload on this thread. The guards count the nesting depth, because the main of a module or a listener may
+/// begin further loads and unloads.
 pub(super) struct Inside;
 
 impl Inside {

@@ -12,8 +12,8 @@ use std::hash::Hash;
 
 use crate::load::error::context::{LoadRequest, LoadStep};
 
-/// Maximum depth of nested resolver calls on one thread. In an unoptimized host, one call takes up to 64 KiB of the stack. The stack of a
-/// Rust thread has 2 MiB.
+/// Maximum depth of nested resolver calls, and of nested loads and unloads, on one thread. In an unoptimized host, one resolver call takes
+/// up to 64 KiB of the stack. The stack of a Rust thread has 2 MiB.
 pub(super) const DEEPEST: usize = 16;
 
 /// Module, native library or replacement that a thread is loading.
