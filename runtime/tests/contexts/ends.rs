@@ -10,7 +10,7 @@ use alcedo_runtime::{
     ContextError, ContextEventKind, ContextState, Contexts, LeaseKind, LoadContext, Runtime, ShutdownReport, Value,
 };
 
-use super::{build_tag, gone, number, reports, runtime, slim, support};
+use super::{LONG, build_tag, gone, number, reports, runtime, slim, support};
 
 type Log = Arc<Mutex<Vec<String>>>;
 
@@ -121,6 +121,19 @@ fn a_shutdown_report_lists_images_of_parked_slims() {
     let (runtime, _contexts, slim, _pointer) = held();
     let _ticket = slim.begin_unload().expect("it is collectible");
     slim.park();
+    let ShutdownReport { left, leases, .. } = runtime.shutdown();
+    assert_eq!((left.len(), leases.len()), (1, 0), "{left:?}");
+    assert!(left[0].starts_with("reports of Slim \"held\" stays mapped"), "{left:?}");
+}
+
+#[test]
+fn a_shutdown_report_lists_images_that_are_parked_during_its_wait() {
+    let builder = support::builder().unloads(|policy| policy.shutdown = LONG);
+    let runtime = builder.build().unwrap_or_else(|error| panic!("{error}"));
+    let contexts = runtime.contexts();
+    let slim = slim(&contexts, "held");
+    let _pointer = slim.get_function_pointer("Report", "build_tag", "-> u64").expect("it is offered");
+    contexts.park_after(Some(Duration::from_millis(200)));
     let ShutdownReport { left, leases, .. } = runtime.shutdown();
     assert_eq!((left.len(), leases.len()), (1, 0), "{left:?}");
     assert!(left[0].starts_with("reports of Slim \"held\" stays mapped"), "{left:?}");

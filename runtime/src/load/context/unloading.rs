@@ -29,7 +29,6 @@ use crate::unload::work::{Progress, UnloadWork, Unloaded};
 const PATIENCE: Duration = Duration::from_millis(50);
 
 /// Contexts and images that remain after the shutdown of the host.
-#[derive(Default)]
 pub(crate) struct Unended {
     /// Descriptions of each parked image and each unfinished generation.
     pub left: Vec<String>,
@@ -302,20 +301,24 @@ impl ContextRegistry {
         lines.retain(|line| {
             matches!(line.begin_unload(self, "the host ends"), Err(ContextError::NotCollectible { .. }))
         });
-        let mut end = Unended { left: self.parked(), blockers: Vec::new() };
+        let (mut unfinished, mut blockers) = (Vec::new(), Vec::new());
         let failed = self.failed_loads().clone();
         for (id, ticket) in self.unloads().into_iter().chain(failed) {
-            if id.index == ContextId::master(0).index || ticket.state() == ContextState::Parked {
+            if id.index == ContextId::master(0).index {
                 continue;
             }
-            if let Err(report) = ticket.wait(until.saturating_duration_since(Instant::now())) {
+            if let Err(report) = ticket.wait(until.saturating_duration_since(Instant::now()))
+                && report.state != ContextState::Parked
+            {
                 let kept = if report.blockers.is_empty() { String::new() } else { kept_by(&report.blockers) };
-                end.left.push(format!("{} is {}: {kept}", report.subject, report.state));
-                end.blockers.extend(report.blockers);
+                unfinished.push(format!("{} is {}: {kept}", report.subject, report.state));
+                blockers.extend(report.blockers);
             }
         }
         lines.iter().for_each(|line| self.notify_context(line));
-        end
+        // Reads the list after the wait, because an unload may have been parked during the wait.
+        let left = self.parked().into_iter().chain(unfinished).collect();
+        Unended { left, blockers }
     }
 
     /// Calls the listeners of all contexts that are not unloading. Called at process exit. Runs no module code.
