@@ -623,6 +623,19 @@ fn a_shutdown_waits_and_then_names_remaining_blockers() {
 }
 
 #[test]
+fn a_shutdown_omits_the_leases_of_generations_parked_before() {
+    let (_record, host, _) = stage(patient().unloads(|policy| policy.shutdown = Duration::ZERO));
+    let first = host.unloads().lease("lingering", "the first").expect("alive");
+    host.reload(&[lingering()]).expect("a Master").into_result().expect("a reload");
+    host.unloads().park(1).expect("it is unloading");
+    drop(first);
+    let _second = host.unloads().lease("lingering", "the second").expect("alive");
+    let leases = host.shutdown().leases;
+    let borrowed = leases.iter().filter(|lease| lease.kind == LeaseKind::Borrow);
+    assert_eq!(borrowed.map(|lease| lease.owner.as_str()).collect::<Vec<_>>(), ["the second"]);
+}
+
+#[test]
 fn a_module_unloads_after_its_dependents() {
     let _alone = support::record("lingering");
     let libraries = [support::plugin("glue-base", &[]), support::plugin("glue-derived", &[])];

@@ -23,8 +23,8 @@ impl Inner {
         if in_progress::wait_for_all(&self.core, &self.loads, deadline) {
             return Vec::new();
         }
-        let kept =
-            self.loads.registry.masters.unloads().iter().flat_map(|(_, ticket)| ticket.report().blockers).collect();
+        let unloads = self.loads.unloads.in_progress.borrow().clone();
+        let kept = unloads.iter().flat_map(|unload| unload.ticket.report().blockers).collect();
         in_progress::park(&self.core, &self.loads, None);
         kept
     }
