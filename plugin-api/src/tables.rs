@@ -8,6 +8,7 @@ use alcedo_abi::call::FailureKind;
 use alcedo_abi::describe::{EntryDesc, EntryTables, TableDesc};
 use alcedo_abi::fingerprint::table_fingerprint;
 use alcedo_abi::handles::ZCallHandle;
+use alcedo_abi::names::unraw;
 use alcedo_rt::CallError;
 
 use crate::__private::SignatureWords;
@@ -319,7 +320,7 @@ pub fn run_entry<Shape, F: EntryMethod<Shape>>(entry: F) -> Result<(), CallError
 pub const fn entry<A: Params, R: ReturnValue>(name: &'static str) -> EntryDesc {
     const { assert!(is_direct::<A, R>(), "an entry of a table takes and returns numbers, `bool` and names") }
     EntryDesc {
-        name: RStr::from_str(name),
+        name: RStr::from_str(unraw(name)),
         signature: RStr::from_str(SignatureWords::<A, R>::TEXT),
         fingerprint: fingerprint::<A, R>(),
     }
@@ -328,7 +329,7 @@ pub const fn entry<A: Params, R: ReturnValue>(name: &'static str) -> EntryDesc {
 /// Returns the name of an entry with its signature fingerprint.
 #[must_use]
 pub const fn entry_print<A: Params, R: ReturnValue>(name: &'static str) -> (&'static str, u64) {
-    (name, fingerprint::<A, R>())
+    (unraw(name), fingerprint::<A, R>())
 }
 
 /// Describes a table that consists of these entries.
@@ -437,8 +438,10 @@ macro_rules! entry_table {
 
             fn table() -> &'static Self {
                 static ALCEDO_TABLE: $table = $table {
-                    $($name: $crate::HostEntry::new($crate::__private::core::concat!(
-                        "ex:/", $crate::__private::core::stringify!($table), "/", $crate::__private::core::stringify!($name)
+                    $($name: $crate::HostEntry::new($crate::__private::join!(
+                        $crate::__private::core::concat!("ex:/", $crate::__private::core::stringify!($table)),
+                        "/",
+                        $crate::__private::unraw($crate::__private::core::stringify!($name))
                     )),)+
                 };
                 &ALCEDO_TABLE
@@ -475,7 +478,8 @@ macro_rules! entry_table {
             }
 
             $($crate::__private::export! {
-                @of $crate::__private::core::stringify!($table), $crate::__private::core::stringify!($name),
+                @of $crate::__private::core::stringify!($table),
+                $crate::__private::unraw($crate::__private::core::stringify!($name)),
                 ($($ty),*) -> ($($result)?), returns: ($($result)?),
                 location: $crate::__private::SourceLocation {
                     file: $crate::__private::core::file!(),

@@ -1,7 +1,7 @@
 //! Tests that the unit tests of a plugin run without a host: functions that need a host return an error.
 
 use alcedo_plugin_api::prelude::*;
-use alcedo_plugin_api::{FailureKind, Value};
+use alcedo_plugin_api::{FailureKind, HostEntries, Value};
 
 /// A struct that is stored in host memory.
 #[ustruct(package = "Game")]
@@ -45,6 +45,21 @@ fn a_container_of_std_is_the_hosts_own_to_others() {
     let described = fingerprint::<UArray<f64>>();
     assert_eq!(described, fingerprint::<Vec<f64>>());
     assert_ne!(described, fingerprint::<Vec<f32>>());
+}
+
+alcedo_plugin_api::entry_table! {
+    /// A table of the host. The name of its entry is a keyword.
+    pub host struct Sorter {
+        /// Returns a number.
+        r#type: fn(u32) -> u32,
+    }
+}
+
+#[test]
+fn an_entry_named_by_a_keyword_has_no_prefix() {
+    let (entries, table) = (<Sorter as HostEntries>::table(), <Sorter as HostEntries>::TABLE.expect("a table"));
+    let name = table.entries.iter().map(|entry| entry.name.as_str()).next();
+    assert_eq!((entries.r#type.name(), name), ("ex:/Sorter/type", Some("type")));
 }
 
 pub mod with_traits_of_the_author {

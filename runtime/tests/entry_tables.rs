@@ -86,6 +86,22 @@ fn assert_names(text: &str, parts: &[&str]) {
     }
 }
 
+alcedo::entry_table! {
+    /// A table of the host. The name of its entry is a keyword.
+    pub host struct Sorter {
+        /// Returns the next number.
+        r#type: fn(u32) -> u32,
+    }
+}
+
+#[test]
+fn an_entry_named_by_a_keyword_is_called_without_a_prefix() {
+    let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
+    host.tables().offer(Sorter { r#type: |number| number + 1 }).unwrap_or_else(|error| panic!("{error}"));
+    let next = host.function::<(u32,), u32>("ex:/Sorter/type").unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(next.call((2,)).unwrap_or_else(|error| panic!("{error}")), 3);
+}
+
 #[test]
 fn both_tables_work_for_a_module_of_the_master() {
     let (host, counted) = host();

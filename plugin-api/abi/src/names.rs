@@ -34,6 +34,15 @@ pub const VERSION_RANGE_RULE: &str = "a version range is at most 256 bytes, writ
 /// Rule for printable text, as reported in errors.
 pub const PRINTABLE_RULE: &str = "it must be at most 256 bytes and have no control characters";
 
+/// Removes the prefix of a raw identifier such as `r#type`, because a name in the host has no prefix.
+#[must_use]
+pub const fn unraw(ident: &str) -> &str {
+    match ident.as_bytes() {
+        [b'r', b'#', ..] => ident.split_at(2).1,
+        _ => ident,
+    }
+}
+
 /// Returns true for a valid module name.
 #[must_use]
 pub const fn is_module_name(text: &str) -> bool {
@@ -167,7 +176,7 @@ impl fmt::Debug for Excerpt {
 mod tests {
     use super::{
         Excerpt, is_identifier, is_member_path, is_module_name, is_printable, is_type_path, is_version,
-        is_version_range,
+        is_version_range, unraw,
     };
 
     /// Strings that are unsafe as a file name, in a log line or in a terminal.
@@ -206,6 +215,11 @@ mod tests {
         assert!(["1.0.0", "1.0.0-rc.1+x86-64"].into_iter().all(is_version));
         assert!(["^1", "*", ">=1.2, <2", "~0.3.1", "=1.0.0-rc.1"].into_iter().all(is_version_range));
         assert!(["rustc 1.95.0 (abc 2026-01-01)", "", "it's \"quoted\" \\"].into_iter().all(is_printable));
+    }
+
+    #[test]
+    fn only_the_prefix_of_a_raw_identifier_is_removed() {
+        assert_eq!(["r#type", "type", "r", "", "_r"].map(unraw), ["type", "type", "r", "", "_r"]);
     }
 
     #[test]

@@ -32,6 +32,7 @@ pub use alcedo_abi::describe::{
 pub use alcedo_abi::interface_check::{InterfaceFunction, declared_as, first_absent};
 pub use alcedo_abi::kinds::{CallingConvention, PropertyKind, class_flags, function_flags, property_flags};
 pub use alcedo_abi::manifest;
+pub use alcedo_abi::names::unraw;
 pub use alcedo_abi::override_check::{EventOf, NoEvent, NoEvents};
 pub use alcedo_abi::permissions::{Permission, Permissions};
 pub use alcedo_abi::type_text::contains;

@@ -92,6 +92,7 @@ pub mod __private {
     pub use crate::host_value::HostValue;
     pub use crate::native_value::NativeValue;
     pub use crate::typed::{PlainField, PlainStruct, PropertyKind, add_field, start_fields};
+    pub use alcedo_abi::names::unraw;
 }
 
 pub use property::nested;

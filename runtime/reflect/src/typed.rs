@@ -318,7 +318,10 @@ macro_rules! plain_struct {
 
         $crate::__alcedo_plain_fields! {
             $name in $path, [$($crate::__alcedo_doc_line!($($meta)*)),*],
-            [$({ $field, stringify!($field), $ty, "", [$($crate::__alcedo_doc_line!($($field_meta)*)),*] })*]
+            [$({
+                $field, $crate::__private::unraw(stringify!($field)), $ty, "",
+                [$($crate::__alcedo_doc_line!($($field_meta)*)),*]
+            })*]
         }
     };
 }
@@ -416,6 +419,18 @@ mod tests {
             at: Point,
             tag: u8,
         }
+    }
+
+    plain_struct! {
+        struct Signal in "/Script/Test.Signal" {
+            r#type: u8,
+        }
+    }
+
+    #[test]
+    fn a_field_named_by_a_keyword_has_no_prefix() {
+        let (signal, declared) = (Signal { r#type: 3 }, StructDecl::plain::<Signal>().unwrap());
+        assert_eq!((signal.r#type, &*declared.fields[0].name), (3, "type"));
     }
 
     #[test]

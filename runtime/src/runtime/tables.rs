@@ -509,7 +509,10 @@ macro_rules! entry_table {
             $crate::CallError,
         > {
             ::core::result::Result::Ok(::std::vec![
-                $((::core::stringify!($name), $crate::tables::signature::<$args, $result>()?)),+
+                $((
+                    ::core::stringify!($name).trim_start_matches("r#"),
+                    $crate::tables::signature::<$args, $result>()?,
+                )),+
             ])
         }
     };
@@ -541,7 +544,10 @@ macro_rules! entry_table {
                 self,
                 offering: &$crate::tables::Offering<'_>,
             ) -> ::core::result::Result<(), $crate::Error> {
-                $(offering.entry::<($($ty,)*), ($($result)?), _>(::core::stringify!($name), self.$name)?;)+
+                $(offering.entry::<($($ty,)*), ($($result)?), _>(
+                    ::core::stringify!($name).trim_start_matches("r#"),
+                    self.$name,
+                )?;)+
                 ::core::result::Result::Ok(())
             }
         }
@@ -570,7 +576,7 @@ macro_rules! entry_table {
                     $($name: P::bind::<($($ty,)*), ($($result)?)>(
                         module,
                         ::core::stringify!($table),
-                        ::core::stringify!($name),
+                        ::core::stringify!($name).trim_start_matches("r#"),
                     )?,)+
                 })
             }
