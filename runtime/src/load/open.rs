@@ -203,7 +203,7 @@ impl Ready {
     }
 }
 
-/// Maps a staged library, checks the root module and attaches the module. Appends the module to `opened` before the attachment can fail.
+/// Maps a staged library, checks the root module and attaches the module. Appends the module to `opened`, even if the attachment fails.
 /// Returns an error if the dynamic linker, the layout check or the attachment fails. After an error, the caller unloads `opened`.
 pub(crate) fn open(
     core: &Core,

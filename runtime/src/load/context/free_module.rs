@@ -65,8 +65,8 @@ pub(super) struct ModuleHost<'a> {
 }
 
 impl FreeModule {
-    /// Maps a staged library, checks the root module and attaches the module, on this thread. Appends the module to `opened` before the
-    /// attachment can fail. Returns an error if the dynamic linker rejects the library, if the layout differs, or if the attachment fails.
+    /// Maps a staged library, checks the root module and attaches the module, on this thread. Appends the module to `opened`, even if the
+    /// attachment fails. Returns an error if the dynamic linker rejects the library, if the layout differs, or if the attachment fails.
     /// After an error, the caller unloads `opened`.
     pub(super) fn open(
         staged: Staged,
