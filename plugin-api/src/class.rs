@@ -4,6 +4,7 @@
 use alcedo_abi::describe::Cell;
 use alcedo_abi::handles::ClassId;
 use alcedo_abi::interface_check::InterfaceFunction;
+use alcedo_abi::names::unraw;
 use alcedo_abi::type_text::is_same;
 
 use crate::keep::packed::{Packer, Unpacker};
@@ -213,12 +214,7 @@ impl Members {
 const fn contains(names: &[&str], name: &str) -> bool {
     let mut at = 0;
     while at < names.len() {
-        // In the list, the name of a field that is a keyword has the form `r#type`.
-        let known = match names[at].as_bytes() {
-            [b'r', b'#', ..] => names[at].split_at(2).1,
-            _ => names[at],
-        };
-        if is_same(known, name) {
+        if is_same(unraw(names[at]), name) {
             return true;
         }
         at += 1;
