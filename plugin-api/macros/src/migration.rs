@@ -6,7 +6,7 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens as _, format_ident, quote, quote_spanned};
 use syn::{Attribute, Ident, LitStr, Path, Result, Type};
 
-use crate::attr_args::AttrArgs;
+use crate::attr_args::{AttrArgs, text_of};
 use crate::custom_thunk::of_class;
 use crate::result::location_of;
 use crate::rules;
@@ -103,7 +103,7 @@ impl Conversions {
         // The generated names must differ from the names of all functions in the class, its bases and its subclasses.
         let (name, property) = match of {
             Of::Property(property, _) => (format!("alcedo_convert_{at}_{property}"), *property),
-            Of::Objects(package) => (format!("alcedo_convert_{at}_{package}_{class}"), ""),
+            Of::Objects(package) => (format!("alcedo_convert_{at}_{package}_{}", text_of(class)), ""),
         };
         let to = match (to, of) {
             (Some(to), _) => quote! { #to },
@@ -179,5 +179,22 @@ impl Conversions {
             const ALCEDO_CONVERSIONS: &[::alcedo_plugin_api::__private::Function<#class>] = &[#(#functions),*];
         };
         (quote! { #(#items)* #list }, Some(quote! { conversions: ALCEDO_CONVERSIONS, }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use syn::{Ident, parse_quote};
+
+    use super::{Conversions, Of, take};
+
+    #[test]
+    fn a_conversion_of_a_class_named_by_a_keyword_has_no_prefix() {
+        let class: Ident = parse_quote!(r#type);
+        let mut attrs = vec![parse_quote!(#[migrate(from = "Old", to = "New", with = Self::of_old)])];
+        let (migrations, mut conversions) = (take(&mut attrs, true).expect("a migration"), Conversions::default());
+        conversions.add(&class, &migrations, &Of::Objects("Game"));
+        let (items, _) = conversions.expand(&class);
+        assert!(items.to_string().contains("\"alcedo_convert_0_Game_type\""), "{items}");
     }
 }
