@@ -2,7 +2,8 @@
 //! replaces `Self` in types.
 
 use proc_macro2::{Group, TokenStream, TokenTree};
-use quote::ToTokens as _;
+use quote::ToTokens;
+use syn::parse::Parse;
 use syn::{Expr, FnArg, GenericArgument, Ident, PathArguments, ReturnType, Signature, Type};
 
 /// Names of the integer types that the host supports.
@@ -57,8 +58,10 @@ pub(crate) fn name_self_in(ty: &mut Type, class: &Ident) {
                 }
                 if let PathArguments::AngleBracketed(arguments) = &mut segment.arguments {
                     for argument in &mut arguments.args {
-                        if let GenericArgument::Type(ty) = argument {
-                            name_self_in(ty, class);
+                        match argument {
+                            GenericArgument::Type(ty) => name_self_in(ty, class),
+                            GenericArgument::Lifetime(_) => {}
+                            other => name_self_in_tokens(other, class),
                         }
                     }
                 }
@@ -66,12 +69,14 @@ pub(crate) fn name_self_in(ty: &mut Type, class: &Ident) {
         }
         Type::Reference(reference) => name_self_in(&mut reference.elem, class),
         Type::Group(group) => name_self_in(&mut group.elem, class),
-        // The remaining forms are rare, so creating their tokens costs little.
-        other => {
-            if let Ok(named) = syn::parse2(with_name(other.to_token_stream(), class)) {
-                *other = named;
-            }
-        }
+        other => name_self_in_tokens(other, class),
+    }
+}
+
+/// Replaces `Self` by the name of the class in a rare form, whose tokens are created for this purpose.
+fn name_self_in_tokens<T: Parse + ToTokens>(form: &mut T, class: &Ident) {
+    if let Ok(named) = syn::parse2(with_name(form.to_token_stream(), class)) {
+        *form = named;
     }
 }
 
@@ -98,19 +103,19 @@ fn at_span_of(replaced: &Ident, class: &Ident) -> Ident {
 pub(crate) fn borrowed_type(ty: &Type) -> Option<Type> {
     let Type::Path(path) = ungrouped(ty) else { return None };
     let last = path.path.segments.last().filter(|segment| segment.ident == "Borrowed")?;
-    let PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
+    let syn::PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
     arguments.args.iter().find_map(|argument| match argument {
-        GenericArgument::Type(ty) => Some(ty.clone()),
+        syn::GenericArgument::Type(ty) => Some(ty.clone()),
         _ => None,
     })
 }
 
 #[cfg(test)]
 mod tests {
-    use quote::ToTokens as _;
-    use syn::{Signature, parse_quote};
+    use quote::{ToTokens as _, quote};
+    use syn::{Signature, Type, parse_quote};
 
-    use super::name_self;
+    use super::{name_self, name_self_in};
 
     #[test]
     fn self_is_replaced_in_each_type_of_a_signature() {
@@ -118,9 +123,16 @@ mod tests {
             fn meet(&mut self, this: This<Self>, all: UArray<Obj<Self>>, then: Delegate<fn(Obj<Self>)>, by: &mut Self) -> (Self, u8)
         };
         name_self(&mut signature, &parse_quote!(Cat));
-        let expected: Signature = parse_quote! {
+        let expected = quote! {
             fn meet(&mut self, this: This<Cat>, all: UArray<Obj<Cat>>, then: Delegate<fn(Obj<Cat>)>, by: &mut Cat) -> (Cat, u8)
         };
-        assert_eq!(signature.to_token_stream().to_string(), expected.to_token_stream().to_string());
+        assert_eq!(signature.to_token_stream().to_string(), expected.to_string());
+    }
+
+    #[test]
+    fn self_is_replaced_in_the_constants_of_a_type() {
+        let mut ty: Type = parse_quote! { Buffer<'static, u8, { Self::SIZE }> };
+        name_self_in(&mut ty, &parse_quote!(Cat));
+        assert_eq!(ty.to_token_stream().to_string(), quote! { Buffer<'static, u8, { Cat::SIZE }> }.to_string());
     }
 }
