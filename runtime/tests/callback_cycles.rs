@@ -287,14 +287,17 @@ fn a_health_function_that_owns_its_host_is_dropped_and_named() {
     assert_eq!(named(&record.take()), ["health function: 1"]);
 }
 
+/// Value whose drop panics.
+struct Panics;
+
+impl Drop for Panics {
+    fn drop(&mut self) {
+        panic!("on purpose");
+    }
+}
+
 #[test]
 fn a_panic_of_a_captured_value_does_not_leave_a_dropped_host() {
-    struct Panics;
-    impl Drop for Panics {
-        fn drop(&mut self) {
-            panic!("on purpose");
-        }
-    }
     let host = support::host(&[support::tagged("magic-cube", &[], 1)]);
     let value = Panics;
     let watch = HealthWatch::new(LONG, move |_| {
@@ -303,6 +306,23 @@ fn a_panic_of_a_captured_value_does_not_leave_a_dropped_host() {
     });
     host.watch_health(watch).expect("a folder to watch");
     drop(host);
+}
+
+#[test]
+fn a_panic_of_a_replaced_resolver_does_not_leave_its_drop() {
+    let contexts = runtime().contexts();
+    let slim = contexts.create_slim("replaced").expect("the name is free");
+    let (of_modules, of_natives) = (Panics, Panics);
+    slim.set_resolver(move |_| {
+        used(&of_modules);
+        Ok(None)
+    });
+    slim.set_native_resolver(move |_| {
+        used(&of_natives);
+        Ok(None)
+    });
+    slim.set_resolver(|_| Ok(None));
+    slim.set_native_resolver(|_| Ok(None));
 }
 
 #[test]

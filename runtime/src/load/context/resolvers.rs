@@ -147,13 +147,13 @@ impl Resolvers {
         let before = add(&mut lock(&self.settings).modules, rank, resolver);
         // Drops the replaced resolver outside of the lock, because the drop of a captured value may call this registry. `add_native` and
         // `remove` also drop resolvers outside of the lock.
-        drop(before);
+        before.into_iter().for_each(drop_caught);
     }
 
     /// Adds a resolver for native libraries, like [`Resolvers::add`].
     pub(super) fn add_native(&self, rank: Rank, resolver: Known<NativeResolver>) {
         let before = add(&mut lock(&self.settings).natives, rank, resolver);
-        drop(before);
+        before.into_iter().for_each(drop_caught);
     }
 
     pub(super) fn remove(&self, site: Site) {
