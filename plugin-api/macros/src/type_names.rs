@@ -103,16 +103,16 @@ fn at_span_of(replaced: &Ident, class: &Ident) -> Ident {
 pub(crate) fn borrowed_type(ty: &Type) -> Option<Type> {
     let Type::Path(path) = ungrouped(ty) else { return None };
     let last = path.path.segments.last().filter(|segment| segment.ident == "Borrowed")?;
-    let syn::PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
+    let PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
     arguments.args.iter().find_map(|argument| match argument {
-        syn::GenericArgument::Type(ty) => Some(ty.clone()),
+        GenericArgument::Type(ty) => Some(ty.clone()),
         _ => None,
     })
 }
 
 #[cfg(test)]
 mod tests {
-    use quote::{ToTokens as _, quote};
+    use quote::ToTokens as _;
     use syn::{Signature, Type, parse_quote};
 
     use super::{name_self, name_self_in};
@@ -123,16 +123,17 @@ mod tests {
             fn meet(&mut self, this: This<Self>, all: UArray<Obj<Self>>, then: Delegate<fn(Obj<Self>)>, by: &mut Self) -> (Self, u8)
         };
         name_self(&mut signature, &parse_quote!(Cat));
-        let expected = quote! {
+        let expected: Signature = parse_quote! {
             fn meet(&mut self, this: This<Cat>, all: UArray<Obj<Cat>>, then: Delegate<fn(Obj<Cat>)>, by: &mut Cat) -> (Cat, u8)
         };
-        assert_eq!(signature.to_token_stream().to_string(), expected.to_string());
+        assert_eq!(signature.to_token_stream().to_string(), expected.to_token_stream().to_string());
     }
 
     #[test]
     fn self_is_replaced_in_the_constants_of_a_type() {
         let mut ty: Type = parse_quote! { Buffer<'static, u8, { Self::SIZE }> };
         name_self_in(&mut ty, &parse_quote!(Cat));
-        assert_eq!(ty.to_token_stream().to_string(), quote! { Buffer<'static, u8, { Cat::SIZE }> }.to_string());
+        let expected: Type = parse_quote!(Buffer<'static, u8, { Cat::SIZE }>);
+        assert_eq!(ty.to_token_stream().to_string(), expected.to_token_stream().to_string());
     }
 }
