@@ -94,11 +94,6 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, Error> {
     let (is_live, timings) = (screen.is_live(), args.timings);
     let messages = |is_sample| Messages { several, timings, ..Messages::new(paint, is_live, is_sample) };
     let chosen = host_program::choose(args.host.as_deref(), &crates)?;
-    // Reads keys only after the first build of the host, because cargo's errors are printed before the terminal is in raw mode.
-    let input = Input::signals()?;
-    if !interactive {
-        input.read_lines();
-    }
     if args.no_guard {
         if chosen.is_some() {
             screen.print(
@@ -107,8 +102,9 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, Error> {
         }
         let written = file("write last words into", Path::new(crash_guard::FOLDER));
         crash_guard::arm_if_supervised().map_err(written)?;
+        let input = Input::signals()?.read(interactive)?;
         let session = Session::open(Sources::watch(dirs, None)?, options, Local::new(&sample)?, None)?;
-        return Dev::new(session, screen, messages(true)).run(input);
+        return Dev::new(session, screen, messages(true)).run(&input);
     }
     let is_sample = chosen.is_none();
     let package = match &chosen {
@@ -121,9 +117,11 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, Error> {
         Some(host) => host.build(&options, &args.host_args, |line| screen.print(&paint.dim(line)))?,
         None => host_program::sample(&sample)?,
     };
+    // Reads input only after the first build of the host: commands on a pipe may follow this build, and cargo's errors precede raw mode.
+    let input = Input::signals()?.read(interactive)?;
     let host = package.map(|package| HostSources::new(package, program.clone(), args.restart_host));
     let session = Session::open(sources, options, Remote::start(program, paint)?, host)?;
-    Dev::new(session, screen, messages(is_sample)).run(input)
+    Dev::new(session, screen, messages(is_sample)).run(&input)
 }
 
 struct Dev<W: World> {
@@ -162,15 +160,12 @@ impl<W: World> Dev<W> {
         }
     }
 
-    fn run(mut self, mut input: Input) -> Result<ExitCode, Error> {
-        if self.screen.is_live() {
-            input.read_keys()?;
-        }
+    fn run(mut self, input: &Input) -> Result<ExitCode, Error> {
         self.screen.open();
         if self.screen.is_live() {
             self.screen.print(&self.messages.paint.dim(KEYS));
         }
-        while self.step(&input) {}
+        while self.step(input) {}
         self.unfold();
         self.screen.set_status("");
         let Self { session, screen, messages, over, .. } = self;

@@ -47,26 +47,19 @@ impl Input {
         Ok(Self { receiver, sender, keys: Arc::default(), _raw: None })
     }
 
-    /// Starts to read lines. The end of the input also ends a wait for another process.
-    pub(crate) fn read_lines(&self) {
-        let sender = self.sender.clone();
-        thread::spawn(move || {
-            read_lines(stdin().lock(), &sender);
-            if let Some(listener) = &*lock(&LISTENER) {
-                let _ = listener.send(Ok(Command::Quit));
-            }
-        });
-    }
-
-    /// Starts to read keys from a terminal.
+    /// Starts to read keys from a terminal if `interactive` is true, otherwise lines.
     ///
     /// # Errors
     /// Returns the error of the terminal.
-    pub(crate) fn read_keys(&mut self) -> Result<(), Error> {
-        self._raw = Some(Raw::enter()?);
+    pub(crate) fn read(mut self, interactive: bool) -> Result<Self, Error> {
         let (sender, keys) = (self.sender.clone(), Arc::clone(&self.keys));
-        thread::spawn(move || read_keys(&sender, &keys));
-        Ok(())
+        if interactive {
+            self._raw = Some(Raw::enter()?);
+            thread::spawn(move || read_keys(&sender, &keys));
+        } else {
+            thread::spawn(move || read_lines(stdin().lock(), &sender));
+        }
+        Ok(self)
     }
 
     /// Replaces the typed line `line` by its completion `longer`, if the user has not changed the line since the completion was requested.
@@ -179,15 +172,12 @@ fn read_keys(sender: &Sender<ParsedCommand>, keys: &Mutex<Keys>) {
     let _ = sender.send(Ok(Command::Quit));
 }
 
-/// Reads commands from lines, up to the command to quit. At the end of the input, requests to quit, because the process that controls this
-/// session has closed the pipe.
+/// Reads commands from lines. At the end of the input, requests to quit, because the process that controls this session has closed the
+/// pipe.
 fn read_lines(from: impl BufRead, sender: &Sender<ParsedCommand>) {
     // Replaces bytes that are not UTF-8, so that an error message can contain the line.
     let lines = from.split(b'\n').map_while(Result::ok).map(|line| String::from_utf8_lossy(&line).into_owned());
     for command in lines.filter_map(|line| parse(&line).transpose()) {
-        if command == Ok(Command::Quit) {
-            break;
-        }
         if sender.send(command).is_err() {
             return;
         }
