@@ -159,6 +159,7 @@ impl<W: World> Session<W> {
                 if !affected.is_empty() {
                     self.rewritten.extend(written);
                 }
+                // Builds these targets after the running job, which may have used the older glue.
                 self.stale.extend(affected);
                 true
             }
@@ -170,9 +171,9 @@ impl<W: World> Session<W> {
     }
 
     /// Records if the host's program is up to date. If its types have changed, updates the glue and builds all plugins.
-    pub(super) fn host_built(&mut self, is_outdated: bool) {
+    pub(super) fn host_built(&mut self, target: usize) {
         if let Some(host) = &mut self.host {
-            host.is_stale = is_outdated;
+            host.is_stale = self.stale.contains(&target);
         }
         if self.rewrite_glue() {
             self.stale.extend(self.plugin_targets());

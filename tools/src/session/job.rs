@@ -1,7 +1,7 @@
 //! Builds several folders one after another. A single cargo process already uses all cores, and two processes with a shared target folder
 //! would wait for each other.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use alcedo_build::{Artifact, BuildError, RunningBuild};
@@ -21,12 +21,10 @@ pub(crate) struct Job {
     pub(crate) warnings: String,
     /// Phases of the completed builds, with their times.
     pub(crate) parts: Vec<Part>,
-    /// Targets whose sources have changed since the start of this job, which continues. The libraries may lack these changes.
-    pub(crate) outdated: BTreeSet<usize>,
+    /// Indices of the targets that are not yet built. The first target is being built.
+    pub(crate) unbuilt: BTreeSet<usize>,
     /// Running build of a target. `None` after the last target was built.
     running: Option<Running>,
-    current: usize,
-    waiting: VecDeque<usize>,
 }
 
 /// Running build of a target.
@@ -61,11 +59,10 @@ impl Job {
         targets: &[Target],
         options: &BuildOptions,
     ) -> Result<Option<Self>, BuildError> {
-        let mut waiting: VecDeque<_> = which.iter().copied().collect();
-        let Some(current) = waiting.pop_front() else { return Ok(None) };
-        let running = Some(Running::start(&targets[current], options)?);
-        let (warnings, parts, outdated) = (String::new(), Vec::new(), BTreeSet::new());
-        Ok(Some(Self { edited, millis: 0.0, warnings, parts, outdated, running, current, waiting }))
+        let Some(first) = which.first() else { return Ok(None) };
+        let running = Some(Running::start(&targets[*first], options)?);
+        let (warnings, parts, unbuilt) = (String::new(), Vec::new(), which.clone());
+        Ok(Some(Self { edited, millis: 0.0, warnings, parts, unbuilt, running }))
     }
 
     /// Returns a channel that disconnects when the running build ends. Returns `None` if no build runs.
@@ -92,7 +89,6 @@ impl Job {
         targets: &[Target],
         options: &BuildOptions,
     ) -> Result<(usize, Vec<Artifact>), BuildError> {
-        let built = self.current;
         let artifacts = match self.running.take() {
             Some(Running::Cargo(cargo)) => {
                 let outcome = cargo.wait()?;
@@ -104,9 +100,12 @@ impl Job {
             Some(Running::Scripts(_, package)) => vec![package],
             None => Vec::new(),
         };
-        if let Some(next) = self.waiting.pop_front() {
-            (self.current, self.running) = (next, Some(Running::start(&targets[next], options)?));
+        let mut unbuilt = self.unbuilt.iter().copied();
+        let built = unbuilt.next().expect("a job is created with targets, and ends after the last one");
+        if let Some(next) = unbuilt.next() {
+            self.running = Some(Running::start(&targets[next], options)?);
         }
+        self.unbuilt.remove(&built);
         Ok((built, artifacts))
     }
 }

@@ -102,7 +102,7 @@ pub(crate) struct Session<W: World> {
     /// The host, if it is built from sources.
     host: Option<HostSources>,
     targets: Vec<Target>,
-    /// Indices of the targets whose sources have changed since the last build of the target.
+    /// Indices of the targets to build after the running job: changed since their last build or since the start of the job.
     stale: BTreeSet<usize>,
     /// Versions of the glue files that the session wrote.
     written: BTreeMap<PathBuf, FileVersion>,
@@ -160,8 +160,8 @@ impl<W: World> Session<W> {
     ) -> Result<Self, Error> {
         let Sources { dirs, mut targets, watch } = sources;
         if let (Some(host), Some(target)) = (&host, targets.iter_mut().find(|target| target.is_host())) {
-            target.artifacts = vec![host.artifact()];
-            watch.add_inputs(target.artifacts.iter().flat_map(Artifact::inputs));
+            target.set_artifacts(vec![host.artifact()]);
+            watch.add_inputs(target.inputs.iter().cloned());
         }
         let mut session = Self {
             dirs,
@@ -257,8 +257,7 @@ impl<W: World> Session<W> {
     /// Changes the mode. Sources that change during a pause are built when the mode becomes automatic again.
     pub(crate) fn set_mode(&mut self, mode: Mode) {
         self.mode = mode;
-        let is_covered = self.job.as_ref().is_some_and(|job| job.outdated.is_empty());
-        if mode == Mode::Automatic && !self.stale.is_empty() && !is_covered {
+        if mode == Mode::Automatic && !self.stale.is_empty() {
             self.build(None, Vec::new());
         }
     }
@@ -318,12 +317,7 @@ impl<W: World> Session<W> {
         }
         match self.mode {
             Mode::Automatic => self.build(Some(edited), changed),
-            Mode::Paused => {
-                if let Some(job) = &mut self.job {
-                    job.outdated.extend(affected);
-                }
-                self.events.push_back(Event::Noted { changed });
-            }
+            Mode::Paused => self.events.push_back(Event::Noted { changed }),
         }
     }
 
@@ -349,7 +343,7 @@ impl<W: World> Session<W> {
         let host = self.host.as_ref().map(|host| &host.package);
         let Ok(mut targets) = targets::find(host, &self.dirs) else { return };
         for (new, old) in targets.iter_mut().zip(&self.targets) {
-            new.artifacts.clone_from(&old.artifacts);
+            new.set_artifacts(old.artifacts.clone());
         }
         let (before, now) = (targets::sources(&self.targets), targets::sources(&targets));
         // Keeps the current watch if it covers all folders. The folders of removed plugins then remain watched, so the watch reports
@@ -357,8 +351,7 @@ impl<W: World> Session<W> {
         if !now.iter().all(|dir| before.contains(dir)) {
             match SourceWatch::new(&now) {
                 Ok(watch) => {
-                    let artifacts = targets.iter().flat_map(|target| &target.artifacts);
-                    watch.add_inputs(artifacts.flat_map(Artifact::inputs));
+                    watch.add_inputs(targets.iter().flat_map(|target| target.inputs.iter().cloned()));
                     // Keeps changes that the replaced watch has reported during the search.
                     self.receive_sources();
                     let late = self.debounce.take();
@@ -376,8 +369,6 @@ impl<W: World> Session<W> {
     /// as one edit.
     fn build_with_glue(&mut self, ended: Job) {
         let changed = std::mem::take(&mut self.rewritten);
-        // Builds the affected plugins again, because the ended build may have used the older glue.
-        self.stale.extend(targets::affected(&self.targets, &changed).intersection(&self.plugin_targets()));
         self.build(ended.edited, changed);
         if let Some(job) = &mut self.job {
             job.millis += ended.millis;
@@ -393,9 +384,10 @@ impl<W: World> Session<W> {
     /// Starts builds of the stale targets. First cancels a running build, because its libraries would be stale. If sources change during
     /// the cancellation, the build starts later, after the quiet window that follows these changes.
     fn build(&mut self, edited: Option<Duration>, changed: Vec<PathBuf>) {
-        let is_canceled = self.job.take().is_some();
+        let canceled = self.job.take().map(|job| job.unbuilt);
         self.rewritten.clear();
-        if is_canceled {
+        if let Some(unbuilt) = canceled {
+            self.stale.extend(unbuilt);
             self.events.push_back(Event::Canceled);
             if let Some(edited) = edited {
                 self.debounce.build_canceled();
@@ -407,6 +399,7 @@ impl<W: World> Session<W> {
         match Job::start(edited, &self.stale, &self.targets, &self.options) {
             Ok(None) => {}
             Ok(Some(job)) => {
+                self.stale.clear();
                 self.job = Some(job);
                 self.events.push_back(Event::Building { changed });
             }
@@ -422,6 +415,7 @@ impl<W: World> Session<W> {
         let (target, artifacts) = match job.advance(&self.targets, &self.options) {
             Ok(built) => built,
             Err(error) => {
+                self.stale.extend(job.unbuilt);
                 self.debounce.build_ended();
                 if let BuildError::DoesNotCompile { inputs, .. } = &error {
                     self.watch.add_inputs(inputs.iter().cloned());
@@ -429,12 +423,8 @@ impl<W: World> Session<W> {
                 return self.events.push_back(Event::NotBuilt(error));
             }
         };
-        let is_outdated = job.outdated.contains(&target);
-        if !is_outdated {
-            self.stale.remove(&target);
-        }
-        self.watch.add_inputs(artifacts.iter().flat_map(Artifact::inputs));
-        self.targets[target].artifacts = artifacts;
+        self.targets[target].set_artifacts(artifacts);
+        self.watch.add_inputs(self.targets[target].inputs.iter().cloned());
         self.rewrite_module_glue(target);
         let ended = if job.is_over() {
             self.debounce.build_ended();
@@ -444,7 +434,7 @@ impl<W: World> Session<W> {
             None
         };
         if self.targets[target].is_host() {
-            self.host_built(is_outdated);
+            self.host_built(target);
         }
         // Loads no libraries if the host's glue was rewritten, because a build of all plugins is then already running.
         if let Some(ended) = ended.filter(|_| self.job.is_none()) {

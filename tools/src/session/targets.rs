@@ -2,7 +2,6 @@
 //! targets would delay the new code.
 
 use std::collections::BTreeSet;
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use alcedo_build::{Artifact, BuildError, PluginFolder, SourceCrate};
@@ -16,6 +15,8 @@ pub(crate) struct Target {
     sources: Vec<PathBuf>,
     /// Libraries of the target's last build.
     pub(crate) artifacts: Vec<Artifact>,
+    /// Files and folders that this build has read, without links.
+    pub(crate) inputs: BTreeSet<PathBuf>,
 }
 
 #[derive(Clone, Debug)]
@@ -37,21 +38,31 @@ pub(crate) fn find(host: Option<&SourceCrate>, dirs: &[PathBuf]) -> Result<Vec<T
 }
 
 fn target(dir: &Path) -> Result<Target, BuildError> {
-    let whole = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     if scripts::is_package(dir) {
-        let path = whole(dir);
+        let path = real(dir);
         let package = Artifact { package: scripts::name(dir), path: path.clone(), fresh: false };
         return Ok(Target::new(Kind::Scripts(package), vec![path]));
     }
     let folder = PluginFolder::of(dir)?;
-    let sources = folder.plugins.iter().flat_map(|plugin| &plugin.source_dirs).map(|dir| whole(dir));
+    let sources = folder.plugins.iter().flat_map(|plugin| &plugin.source_dirs).map(|dir| real(dir));
     let sources: BTreeSet<_> = sources.collect();
     Ok(Target::new(Kind::Plugins(folder), sources.into_iter().collect()))
 }
 
+fn real(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}
+
 impl Target {
     fn new(kind: Kind, sources: Vec<PathBuf>) -> Self {
-        Self { kind, sources, artifacts: Vec::new() }
+        Self { kind, sources, artifacts: Vec::new(), inputs: BTreeSet::new() }
+    }
+
+    /// Sets the result of a build. Excludes the folder of a package from the inputs, because its sources are known.
+    pub(crate) fn set_artifacts(&mut self, artifacts: Vec<Artifact>) {
+        let inputs = artifacts.iter().flat_map(Artifact::inputs).filter(|path| !path.join("Cargo.toml").is_file());
+        self.inputs = inputs.map(|path| real(&path)).collect();
+        self.artifacts = artifacts;
     }
 
     pub(crate) fn is_host(&self) -> bool {
@@ -72,30 +83,20 @@ pub(crate) fn affected(targets: &[Target], changed: &[PathBuf]) -> BTreeSet<usiz
     let concerns = |target: &Target, path: &Path| {
         target.sources.iter().any(|source| path.starts_with(source) || source.starts_with(path))
     };
-    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let resolved = |input: PathBuf| if input.is_symlink() { real(&input) } else { input };
-    let inputs = |target: &Target| target.artifacts.iter().flat_map(Artifact::inputs).map(resolved).collect::<Vec<_>>();
-    let inputs: Vec<_> = targets.iter().map(inputs).collect();
-    // A build script may list folders, so an input may also be a folder above the file. Resolves links to parents only for inputs with a
-    // name in the path, because a build may have read a thousand files.
-    let is_input = |inputs: &[PathBuf], path: &Path| {
-        let has_name = |name: &OsStr| path.iter().any(|part| part == name);
-        let mut inputs = inputs.iter().filter(|input| input.file_name().is_none_or(has_name));
-        inputs.any(|input| path.starts_with(real(input)))
-    };
     let may_concern = |target: &Target, path: &Path| {
         let Kind::Host(host) = &target.kind else { return true };
         let is_below = |dir: &Path| target.sources.iter().any(|source| source.starts_with(dir));
         path.parent().is_some_and(is_below) || host.cargo_files().contains(path)
     };
+    // A build script may list folders, so an input may also be a folder above the file.
+    let is_input = |target: &Target, path: &Path| path.ancestors().any(|part| target.inputs.contains(part));
     let mut affected = BTreeSet::new();
     for path in changed {
         let is_outside = !targets.iter().any(|target| concerns(target, path));
-        let is_affected = |(target, inputs): (&Target, &Vec<PathBuf>)| {
-            concerns(target, path) || is_outside && may_concern(target, path) || is_input(inputs, path)
+        let is_affected = |target: &Target| {
+            concerns(target, path) || is_input(target, path) || is_outside && may_concern(target, path)
         };
-        let all = targets.iter().zip(&inputs).enumerate();
-        affected.extend(all.filter(|(_, target)| is_affected(*target)).map(|(at, _)| at));
+        affected.extend((0..targets.len()).filter(|at| is_affected(&targets[*at])));
     }
     affected
 }
@@ -131,7 +132,8 @@ mod tests {
         std::fs::write(built.path().join("rig.d"), "rig: /w/rig/src/main.rs /w/rig/data /w/cube/src/shared.rs\n")
             .unwrap();
         let program = Artifact { package: "rig".into(), path: built.path().join("rig"), fresh: true };
-        let targets = [Target { artifacts: vec![program], ..host }, targets[0].clone()];
+        let mut targets = [host, targets[0].clone()];
+        targets[0].set_artifacts(vec![program.clone()]);
         let of = |changed: &str| affected(&targets, &[changed.into()]).into_iter().collect::<Vec<_>>();
         assert_eq!(
             ["/w/rig/src/main.rs", "/w/cube/src/lib.rs", "/w/Cargo.toml", "/w/rig/Cargo.toml", "/w/cube/Cargo.toml"]
@@ -145,11 +147,16 @@ mod tests {
         assert_eq!(["/w/rig/data/a.txt", "/w/rig/other/a.txt"].map(of), [vec![0, 1], vec![1]]);
         assert_eq!(of("/w/cube/src/shared.rs"), [0, 1], "the host includes it");
         // A member may name its workspace in any folder.
-        let all = built.path().canonicalize().unwrap().join("all");
+        let root = built.path().canonicalize().unwrap();
+        let all = root.join("all");
         std::fs::create_dir(&all).unwrap();
         let manifest = built.path().join("Cargo.toml");
         std::fs::write(&manifest, "[package]\nname = \"rig\"\nworkspace = \"all\"\n").unwrap();
-        let host = of_kind(Kind::Host(rig(manifest)), &["/w/rig/src"]);
-        assert_eq!(affected(&[host], &[all.join("Cargo.toml")]), [0].into());
+        let mut host = of_kind(Kind::Host(rig(manifest)), &["/w/rig/src"]);
+        assert_eq!(affected(std::slice::from_ref(&host), &[all.join("Cargo.toml")]), [0].into());
+        // The build script of a host may list the whole package, which may contain plugins.
+        std::fs::write(built.path().join("rig.d"), format!("rig: {}\n", root.display())).unwrap();
+        host.set_artifacts(vec![program]);
+        assert!(affected(&[host], &[root.join("plugins/cube/src/lib.rs")]).is_empty());
     }
 }
