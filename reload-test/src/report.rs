@@ -2,7 +2,7 @@
 
 use crate::gauges;
 use crate::plan::{Counted, Line, Reading, ReloadResult};
-use crate::statistics::{Figure, Range, Series, Spread};
+use crate::statistics::{Range, Spread, last_half, slope};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -68,16 +68,15 @@ pub(crate) struct ReportBuilder {
     expected_output: Vec<&'static str>,
     received_outputs: u64,
     printed: u64,
-    reported_reloads: u64,
     ended: bool,
     start: Reading,
-    end: Reading,
-    readings: Series<Reading>,
-    swap_us: Figure,
-    rebuild_ns: Figure,
-    pause_ms: Figure,
-    pause_ns: Figure,
-    phases_ms: BTreeMap<String, Figure>,
+    /// Readings and figures of all reloads. A reload that was rolled back lacks some figures.
+    readings: Vec<Reading>,
+    swap_us: Vec<f64>,
+    rebuild_ns: Vec<f64>,
+    pause_ms: Vec<f64>,
+    pause_ns: Vec<f64>,
+    phases_ms: BTreeMap<String, Vec<f64>>,
 }
 
 impl ReportBuilder {
@@ -90,7 +89,7 @@ impl ReportBuilder {
     /// Adds a message from the child.
     pub(crate) fn add(&mut self, line: Line) {
         match line {
-            Line::Ready { process } => (self.start, self.end) = (process, process),
+            Line::Ready { process } => self.start = process,
             Line::Reload(result) => self.add_result(*result),
             Line::End { stale_mappings, findings, counted } => {
                 self.ended = true;
@@ -122,7 +121,7 @@ impl ReportBuilder {
             faults.push(format!("{} staged files are still mapped", self.report.stale_mappings));
         }
         // Counts one more generation, because the last generation ends together with the Master.
-        let expected = self.expected_output.len() as u64 * (self.swap_us.count() + 1);
+        let expected = self.expected_output.len() as u64 * (self.committed() + 1);
         if self.received_outputs != expected {
             let received = self.received_outputs;
             faults.push(format!(
@@ -147,17 +146,21 @@ impl ReportBuilder {
 
     /// Returns the number of reported reloads, including reloads with faults.
     pub(crate) fn reloads(&self) -> u64 {
-        self.reported_reloads
+        self.readings.len() as u64
     }
 
-    /// Returns the stored values of resident memory, in KiB.
+    fn committed(&self) -> u64 {
+        self.swap_us.len() as u64
+    }
+
+    /// Returns the resident memory after each reload, in KiB.
     pub(crate) fn memory(&self) -> Vec<f64> {
-        self.readings.kept().iter().map(|reading| reading.rss_kib as f64).collect()
+        self.readings.iter().map(|reading| reading.rss_kib as f64).collect()
     }
 
     pub(crate) fn report(&self) -> Report {
-        let reloads = self.swap_us.count();
-        let (start, end) = (self.start, self.end);
+        let reloads = self.committed();
+        let (start, end) = (self.start, *self.readings.last().unwrap_or(&self.start));
         let mut faults = self.faults();
         if reloads != self.requested_reloads {
             faults.push(format!("{reloads} of {} reloads were committed", self.requested_reloads));
@@ -173,7 +176,7 @@ impl ReportBuilder {
             rss_kib: Growth {
                 start: start.rss_kib,
                 end: end.rss_kib,
-                slope_per_reload: gauges::growth(&self.readings),
+                slope_per_reload: slope(last_half(&self.memory())),
             },
             open_fds: Ends { start: start.open_fds, end: end.open_fds },
             threads: Ends { start: start.threads, end: end.threads },
@@ -188,18 +191,16 @@ impl ReportBuilder {
     }
 
     fn add_result(&mut self, result: ReloadResult) {
-        self.reported_reloads = result.reload;
         self.report.lost_objects += result.findings.lost_objects;
         self.report.wrong_answers += result.findings.wrong_answers;
         self.report.stale_mappings = result.stale_mappings;
-        self.end = result.process;
         self.readings.push(result.process);
         self.swap_us.extend(result.swap_us);
         self.rebuild_ns.extend(result.rebuild_ns_per_conjugate);
         self.pause_ms.extend(result.pause_ms);
         self.pause_ns.extend(result.pause_ns_per_object);
         for (phase, ms) in result.phases_ms {
-            self.phases_ms.entry(phase).or_default().extend([ms]);
+            self.phases_ms.entry(phase).or_default().push(ms);
         }
         let messages = result.findings.messages.into_iter();
         self.add_errors(messages.map(|message| format!("reload {}: {message}", result.reload)));

@@ -1,74 +1,6 @@
-//! Statistical functions on numbers. A run may last for days, so the number of stored values is limited.
+//! Statistical functions on numbers.
 
 use serde::Serialize;
-
-/// Maximum number of stored values of a series.
-const KEPT: usize = 1 << 16;
-
-/// Values of a run, one per reload. Stores all values of a short run, and each second, fourth, … value of a longer run.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Series<T> {
-    kept: Vec<T>,
-    count: u64,
-    /// Number of times that the number of stored values was halved.
-    halvings: u32,
-}
-
-impl<T> Series<T> {
-    pub(crate) fn push(&mut self, value: T) {
-        if self.kept.len() == KEPT {
-            let mut is_even = false;
-            self.kept.retain(|_| {
-                is_even = !is_even;
-                is_even
-            });
-            self.halvings += 1;
-        }
-        if self.count.is_multiple_of(self.step()) {
-            self.kept.push(value);
-        }
-        self.count += 1;
-    }
-
-    /// Returns the stored values.
-    pub(crate) fn kept(&self) -> &[T] {
-        &self.kept
-    }
-
-    /// Returns the number of reloads between two stored values.
-    pub(crate) fn step(&self) -> u64 {
-        1 << self.halvings
-    }
-
-    /// Returns the number of all values.
-    pub(crate) fn count(&self) -> u64 {
-        self.count
-    }
-}
-
-/// A series of numbers, with the exact extremes of all values.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Figure {
-    series: Series<f64>,
-    extremes: Option<(f64, f64)>,
-}
-
-impl Figure {
-    /// Returns the number of all values.
-    pub(crate) fn count(&self) -> u64 {
-        self.series.count
-    }
-}
-
-impl Extend<f64> for Figure {
-    fn extend<I: IntoIterator<Item = f64>>(&mut self, values: I) {
-        for value in values {
-            let (least, greatest) = self.extremes.unwrap_or((value, value));
-            self.extremes = Some((least.min(value), greatest.max(value)));
-            self.series.push(value);
-        }
-    }
-}
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct Spread {
@@ -78,10 +10,10 @@ pub(crate) struct Spread {
 }
 
 impl Spread {
-    /// Computes the spread of a figure. All fields are zero if the figure has no values.
-    pub(crate) fn of(figure: &Figure) -> Self {
-        let (sorted, (_, max)) = (sorted(figure), figure.extremes.unwrap_or_default());
-        Self { p50: percentile(&sorted, 50), p95: percentile(&sorted, 95), max }
+    /// Computes the spread of unsorted `values`. All fields are zero if `values` is empty.
+    pub(crate) fn of(values: &[f64]) -> Self {
+        let sorted = sorted(values);
+        Self { p50: percentile(&sorted, 50), p95: percentile(&sorted, 95), max: percentile(&sorted, 100) }
     }
 }
 
@@ -93,15 +25,15 @@ pub(crate) struct Range {
 }
 
 impl Range {
-    /// Computes the range of a figure. All fields are zero if the figure has no values.
-    pub(crate) fn of(figure: &Figure) -> Self {
-        let (min, max) = figure.extremes.unwrap_or_default();
-        Self { min, median: percentile(&sorted(figure), 50), max }
+    /// Computes the range of unsorted `values`. All fields are zero if `values` is empty.
+    pub(crate) fn of(values: &[f64]) -> Self {
+        let sorted = sorted(values);
+        Self { min: percentile(&sorted, 0), median: percentile(&sorted, 50), max: percentile(&sorted, 100) }
     }
 }
 
-fn sorted(figure: &Figure) -> Vec<f64> {
-    let mut sorted = figure.series.kept.clone();
+fn sorted(values: &[f64]) -> Vec<f64> {
+    let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     sorted
 }
@@ -151,29 +83,11 @@ pub(crate) fn sparkline(values: &[f64]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Figure, KEPT, Range, Spread, curve, last_half, slope, sparkline};
-
-    fn figure(values: &[f64]) -> Figure {
-        let mut figure = Figure::default();
-        figure.extend(values.iter().copied());
-        figure
-    }
-
-    #[test]
-    fn a_long_run_keeps_some_values_and_the_extremes() {
-        let values: Vec<_> = (0..KEPT * 3).map(|at| at as f64).collect();
-        let long = figure(&values);
-        assert_eq!((long.count(), long.series.step()), (KEPT as u64 * 3, 4));
-        let expected: Vec<_> = values.iter().copied().step_by(4).collect();
-        assert_eq!(long.series.kept(), expected);
-        let last = (KEPT * 3 - 1) as f64;
-        assert_eq!((Spread::of(&long).max, Range::of(&long).min, Range::of(&long).max), (last, 0.0, last));
-        assert_eq!(figure(&values[..KEPT]).series.kept().len(), KEPT);
-    }
+    use super::{Range, Spread, curve, last_half, slope, sparkline};
 
     #[test]
     fn a_percentile_is_a_value_that_was_measured() {
-        let check = |values: &[f64], p50, p95, max| assert_eq!(Spread::of(&figure(values)), Spread { p50, p95, max });
+        let check = |values: &[f64], p50, p95, max| assert_eq!(Spread::of(values), Spread { p50, p95, max });
         check(&[], 0.0, 0.0, 0.0);
         check(&[7.0], 7.0, 7.0, 7.0);
         check(&[3.0, 1.0], 1.0, 3.0, 3.0);
@@ -184,8 +98,7 @@ mod tests {
 
     #[test]
     fn a_range_has_measured_values() {
-        let check =
-            |values: &[f64], min, median, max| assert_eq!(Range::of(&figure(values)), Range { min, median, max });
+        let check = |values: &[f64], min, median, max| assert_eq!(Range::of(values), Range { min, median, max });
         check(&[], 0.0, 0.0, 0.0);
         check(&[7.0], 7.0, 7.0, 7.0);
         check(&[4.0, 2.0, 3.0, 1.0], 1.0, 2.0, 4.0);
