@@ -226,8 +226,7 @@ pub(crate) fn write_again(
         Ok(())
     };
     // Continues after an error, because the remaining files would keep old declarations.
-    let results: Vec<_> = glue.iter().map(|(source, path)| rewrite(source, path)).collect();
-    results.into_iter().collect::<Result<(), _>>()?;
+    glue.iter().map(|(source, path)| rewrite(source, path)).fold(Ok(()), Result::and)?;
     Ok(written)
 }
 

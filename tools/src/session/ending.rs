@@ -45,7 +45,7 @@ impl<W: World> Session<W> {
         self.events.extend(printed.into_iter().map(Event::Printed));
         // Checks the exit status, because the process may have crashed before it was killed.
         let killed = self.killing.take().filter(|_| end.is_killed());
-        self.is_running = false;
+        self.running = None;
         if let Some(Candidate { build, origin, .. }) = self.loading.take() {
             self.throw_away(build, &origin);
         }

@@ -107,15 +107,15 @@ impl<W: World> Session<W> {
         (0..self.targets.len()).filter(|at| !self.targets[*at].is_host()).collect()
     }
 
-    /// Updates the glue for types of the host if these types have changed. Returns true if a glue file was written.
-    pub(super) fn rewrite_glue(&mut self) -> bool {
-        let Some(host) = &mut self.host else { return false };
+    /// Updates the glue for types of the host if these types have changed.
+    pub(super) fn rewrite_glue(&mut self) {
+        let Some(host) = &mut self.host else { return };
         let origin = glue::host_origin(&host.program);
         let glue = glue::glue_of(&targets::sources(&self.targets), &origin);
         let has_answered = host.answers == Some(true);
         // Queries a build that replaces the running host, even without glue.
         if glue.is_empty() && !(has_answered && host.is_due) {
-            return false;
+            return;
         }
         let types = glue::host_types(&host.program);
         if has_answered && types.is_err() {
@@ -125,7 +125,7 @@ impl<W: World> Session<W> {
             host.answers = Some(types.is_ok());
         }
         let written = types.and_then(|types| glue::write_again(&glue, &origin, &types));
-        self.note_glue(written)
+        self.note_glue(written);
     }
 
     /// Updates the glue for the modules of a target if their types have changed since the last build. The watch then reports the glue as
@@ -148,9 +148,9 @@ impl<W: World> Session<W> {
         }
     }
 
-    fn note_glue(&mut self, written: Result<Vec<PathBuf>, Error>) -> bool {
+    fn note_glue(&mut self, written: Result<Vec<PathBuf>, Error>) {
         match written {
-            Ok(written) if written.is_empty() => false,
+            Ok(written) if written.is_empty() => {}
             Ok(written) => {
                 self.events.push_back(Event::GlueWritten { files: written.clone() });
                 self.written.extend(written.iter().map(|path| (path.clone(), file_version(path))));
@@ -161,12 +161,8 @@ impl<W: World> Session<W> {
                 }
                 // Builds these targets after the running job, which may have used the older glue.
                 self.stale.extend(affected);
-                true
             }
-            Err(error) => {
-                self.events.push_back(Event::Failed { error: error.to_string() });
-                false
-            }
+            Err(error) => self.events.push_back(Event::Failed { error: error.to_string() }),
         }
     }
 
@@ -175,7 +171,8 @@ impl<W: World> Session<W> {
         if let Some(host) = &mut self.host {
             host.is_stale = self.stale.contains(&target);
         }
-        if self.rewrite_glue() {
+        self.rewrite_glue();
+        if !self.rewritten.is_empty() {
             self.stale.extend(self.plugin_targets());
             self.build(None, Vec::new());
         }

@@ -123,10 +123,8 @@ pub(crate) struct Session<W: World> {
     /// Build that the world is loading.
     loading: Option<Candidate>,
     next: Option<Candidate>,
-    /// Set if plugin code is loaded.
-    is_running: bool,
-    /// Last live generation. Stored because a hanging world cannot report its generation.
-    generation: u64,
+    /// Generation of the loaded plugin code, if any. Stored because a hanging world cannot report its generation.
+    running: Option<u64>,
     /// Description of the hanging code. `None` if the world does not hang.
     hang: Option<String>,
     /// Reason for killing the world's process. `None` after the end of the process was reported.
@@ -183,8 +181,7 @@ impl<W: World> Session<W> {
             restarts: Restarts::default(),
             loading: None,
             next: None,
-            is_running: false,
-            generation: 0,
+            running: None,
             hang: None,
             killing: None,
             leaving: None,
@@ -278,14 +275,14 @@ impl<W: World> Session<W> {
 
     pub(crate) fn status(&mut self) -> Status {
         let mut world = self.world.status();
-        if self.is_running {
-            world.generation = self.generation;
+        if let Some(generation) = self.running {
+            world.generation = generation;
         }
         Status {
             world,
             mode: self.mode,
             building: self.job.is_some(),
-            running: self.is_running,
+            running: self.running.is_some(),
             hang: self.hang.clone(),
         }
     }
@@ -529,7 +526,7 @@ impl<W: World> Session<W> {
                     self.throw_away(candidate.build, &candidate.origin);
                 }
                 let host_is_older = self.host.as_ref().is_some_and(|host| host.is_stale);
-                let event = Event::Refused { error, lacks_type, host_is_older, runs: self.is_running };
+                let event = Event::Refused { error, lacks_type, host_is_older, runs: self.running.is_some() };
                 self.events.push_back(event);
                 self.load_next();
             }
@@ -572,7 +569,7 @@ impl<W: World> Session<W> {
     ) {
         let Some(Candidate { build, expected, origin, .. }) = self.loading.take() else { return };
         let is_live = reload.as_ref().is_none_or(|(report, _)| report.is_committed());
-        (self.is_running, self.generation) = (self.is_running || is_live, generation);
+        self.running = (is_live || self.running.is_some()).then_some(generation);
         self.lives.note(if is_live { BuildLife::Live(build) } else { BuildLife::Refused(build) }, self.now());
         match is_live {
             true => self.history.bind(generation, build),
