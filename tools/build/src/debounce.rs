@@ -17,13 +17,13 @@ use crate::record::TOOLCHAIN_FILES;
 /// use std::path::Path;
 /// use std::time::Duration;
 ///
-/// use alcedo_build::{Debounce, Due};
+/// use alcedo_build::Debounce;
 ///
 /// let at = Duration::from_millis;
 /// let mut saves = Debounce::new(at(10), at(200));
 /// saves.add(at(0), Path::new("src/lib.rs"));
-/// assert_eq!(saves.due(at(4)), Due::Wait(at(6)));
-/// assert_eq!(saves.due(at(10)), Due::Ready(vec!["src/lib.rs".into()]));
+/// assert_eq!(saves.due(at(4)), Some(at(6)));
+/// assert_eq!(saves.due(at(10)), Some(Duration::ZERO));
 /// assert_eq!(saves.take(), [Path::new("src/lib.rs")]);
 /// ```
 #[derive(Debug, Clone)]
@@ -33,30 +33,6 @@ pub struct Debounce {
     /// Number of builds canceled since the last completed build.
     canceled: u32,
     pending: Option<Pending>,
-}
-
-/// Action that the caller of [`Debounce::due`] takes next.
-///
-/// # Examples
-/// ```
-/// use std::time::Duration;
-///
-/// use alcedo_build::{Debounce, Due};
-///
-/// match Debounce::default().due(Duration::ZERO) {
-///     Due::Nothing => {}
-///     Due::Wait(rest) => std::thread::sleep(rest),
-///     Due::Ready(files) => println!("building after a change of {files:?}"),
-/// }
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Due {
-    /// No change is pending.
-    Nothing,
-    /// Changes are pending, but more may follow: check again after this time, or at the next event.
-    Wait(Duration),
-    /// These files have changed, sorted by name: build now.
-    Ready(Vec<PathBuf>),
 }
 
 #[derive(Debug, Clone)]
@@ -92,15 +68,15 @@ impl Debounce {
     /// use std::path::Path;
     /// use std::time::Duration;
     ///
-    /// use alcedo_build::{Debounce, Due};
+    /// use alcedo_build::Debounce;
     ///
     /// let at = Duration::from_millis;
     /// let mut saves = Debounce::new(at(10), at(200));
     /// saves.build_canceled();
     /// saves.add(at(0), Path::new("src/lib.rs"));
-    /// assert_eq!(saves.due(at(4)), Due::Wait(at(16)));
+    /// assert_eq!(saves.due(at(4)), Some(at(16)));
     /// saves.build_ended();
-    /// assert_eq!(saves.due(at(4)), Due::Wait(at(6)));
+    /// assert_eq!(saves.due(at(4)), Some(at(6)));
     /// ```
     pub fn build_canceled(&mut self) {
         self.canceled = self.canceled.saturating_add(1);
@@ -132,15 +108,13 @@ impl Debounce {
         pending.paths.insert(path.to_owned());
     }
 
-    /// Returns the action to take at `now`.
-    pub fn due(&self, now: Duration) -> Due {
-        let Some(pending) = &self.pending else { return Due::Nothing };
+    /// Returns the time until a build can start, which is zero after the burst. Check again after this time, or at the next event. Returns
+    /// `None` if no change is pending.
+    pub fn due(&self, now: Duration) -> Option<Duration> {
+        let pending = self.pending.as_ref()?;
         let quiet = self.quiet.saturating_mul(2_u32.saturating_pow(self.canceled)).min(self.longest);
         let deadline = (pending.last + quiet).min(pending.first + self.longest);
-        match deadline.saturating_sub(now) {
-            Duration::ZERO => Due::Ready(pending.paths.iter().cloned().collect()),
-            rest => Due::Wait(rest),
-        }
+        Some(deadline.saturating_sub(now))
     }
 
     /// Removes and returns all pending changes, even if the burst is not over.
@@ -188,7 +162,7 @@ pub(crate) fn is_made_by_tools(path: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Debounce, Due, is_cargo_file, is_source};
+    use super::{Debounce, is_cargo_file, is_source};
     use std::path::Path;
     use std::time::Duration;
 
@@ -205,9 +179,9 @@ mod tests {
         for step in script.split(' ') {
             if let Some(now) = step.strip_prefix('?') {
                 answers.push(match debounce.due(ms(now)) {
-                    Due::Nothing => "-".into(),
-                    Due::Wait(rest) => format!("wait{}", rest.as_millis()),
-                    Due::Ready(paths) => names(paths),
+                    None => "-".into(),
+                    Some(Duration::ZERO) => "due".into(),
+                    Some(rest) => format!("wait{}", rest.as_millis()),
                 });
             } else if let Some((at, name)) = step.split_once(':') {
                 debounce.add(ms(at), Path::new(&format!("/p/src/{name}.rs")));
@@ -229,22 +203,22 @@ mod tests {
 
     #[test]
     fn one_save_is_due_after_the_quiet_window() {
-        check("0:a ?0 ?9 ?10 ?11", "wait10 wait1 a a");
+        check("0:a ?0 ?9 ?10 ?11", "wait10 wait1 due due");
     }
 
     #[test]
     fn a_burst_is_one_change() {
-        check("0:a 4:b 8:a ?10 ?18", "wait8 a+b");
+        check("0:a 4:b 8:a ?10 ?18 take", "wait8 due took(a+b)");
     }
 
     #[test]
     fn endless_writes_cannot_put_a_build_off_for_ever() {
-        check("0:a 9:a 18:a 27:a 36:a 45:a ?49 ?50", "wait1 a");
+        check("0:a 9:a 18:a 27:a 36:a 45:a ?49 ?50", "wait1 due");
     }
 
     #[test]
     fn a_save_during_a_build_makes_the_next_one_due() {
-        check("0:a ?10 take ?11 12:a ?13 ?22 take ?23", "a took(a) - wait9 a took(a) -");
+        check("0:a ?10 take ?11 12:a ?13 ?22 take ?23", "due took(a) - wait9 due took(a) -");
     }
 
     #[test]
@@ -267,7 +241,7 @@ mod tests {
             if saves.contains(&now) {
                 debounce.add(Duration::from_millis(now), Path::new("/p/src/a.rs"));
             }
-            if let Due::Ready(_) = debounce.due(Duration::from_millis(now)) {
+            if debounce.due(Duration::from_millis(now)) == Some(Duration::ZERO) {
                 debounce.take();
                 if is_building {
                     debounce.build_canceled();
@@ -291,12 +265,12 @@ mod tests {
 
     #[test]
     fn asking_changes_nothing() {
-        check("0:a ?10 ?10 ?5 take", "a a wait5 took(a)");
+        check("0:a ?10 ?10 ?5 take", "due due wait5 took(a)");
     }
 
     #[test]
     fn events_out_of_order_count_from_the_earliest_to_the_latest() {
-        check("8:a 0:b ?17 ?18", "wait1 a+b");
+        check("8:a 0:b ?17 ?18", "wait1 due");
     }
 
     #[test]

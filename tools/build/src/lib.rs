@@ -31,7 +31,7 @@ mod watch;
 
 pub use builder::Builder;
 pub use copy::SourceCopy;
-pub use debounce::{Debounce, Due};
+pub use debounce::Debounce;
 pub use error::{BuildError, WatchError};
 pub use find::{PluginFolder, SourceCrate, metadata};
 pub use find_host::find_host;

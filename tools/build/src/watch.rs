@@ -38,13 +38,13 @@ type Raw = (Duration, notify::Result<Event>);
 /// ```no_run
 /// use std::path::PathBuf;
 ///
-/// use alcedo_build::{Debounce, Due, SourceWatch};
+/// use alcedo_build::{Debounce, SourceWatch};
 ///
 /// let watch = SourceWatch::new(&[PathBuf::from("plugins")])?;
 /// let mut saves = Debounce::default();
 /// let event = watch.receiver().recv().expect("the watch continues");
 /// saves.add(event.at, &event.path);
-/// if let Due::Wait(rest) = saves.due(watch.now()) {
+/// if let Some(rest) = saves.due(watch.now()) {
 ///     std::thread::sleep(rest);
 /// }
 /// println!("changed: {:?}", saves.take());

@@ -1,7 +1,7 @@
 //! Watches the real file system. Actions of editors and checkouts must be reported as changes. Builds must not be reported.
 
 use crate::scratch::{LIB, Scratch};
-use alcedo_build::{BuildError, Builder, Debounce, Due, SourceWatch, build};
+use alcedo_build::{BuildError, Builder, Debounce, SourceWatch, build};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -18,10 +18,9 @@ fn settled_change(watch: &SourceWatch, debounce: &mut Debounce, patience: Durati
     loop {
         let rest = end.saturating_sub(watch.now());
         let wait = match debounce.due(watch.now()) {
-            Due::Ready(_) => return debounce.take(),
+            Some(Duration::ZERO) => return debounce.take(),
             _ if rest.is_zero() => return Vec::new(),
-            Due::Wait(wait) => wait.min(rest),
-            Due::Nothing => rest,
+            wait => wait.map_or(rest, |wait| wait.min(rest)),
         };
         match watch.receiver().recv_timeout(wait) {
             // Ignores the lock file, because builds by cargo write it.

@@ -20,7 +20,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
-use alcedo_build::{Artifact, BuildError, Debounce, Due, SourceWatch};
+use alcedo_build::{Artifact, BuildError, Debounce, SourceWatch};
 use alcedo_runtime::Declared;
 use alcedo_runtime::development::link::{FromHost, HangOf, ToHost};
 use alcedo_runtime::development::plain_file;
@@ -209,14 +209,11 @@ impl<W: World> Session<W> {
             }
             self.left(false);
             self.receive_sources();
-            let until_settled = match self.debounce.due(self.watch.now()) {
-                Due::Ready(_) => {
-                    self.sources_changed();
-                    continue;
-                }
-                Due::Wait(rest) => rest,
-                Due::Nothing => Duration::MAX,
-            };
+            let until_settled = self.debounce.due(self.watch.now()).unwrap_or(Duration::MAX);
+            if until_settled.is_zero() {
+                self.sources_changed();
+                continue;
+            }
             let patience = until_settled.min(self.world.rest()).min(GLANCE);
             let built = self.job.as_ref().and_then(Job::finished).cloned().unwrap_or_else(never);
             // Prefers ready channels to ticks, so that messages are received even if the ticks of the world are slow.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use alcedo_build::{Due, SourceCrate, SourceEvent, SourceWatch};
+use alcedo_build::{SourceCrate, SourceEvent, SourceWatch};
 
 use super::{Session, targets};
 use crate::error::Error;
@@ -50,7 +50,7 @@ impl<W: World> Session<W> {
     /// build covers all changes.
     pub(super) fn is_postponed(&mut self, edited: Duration, changed: &[PathBuf]) -> bool {
         self.receive_sources();
-        if self.debounce.due(self.watch.now()) == Due::Nothing {
+        if self.debounce.due(self.watch.now()).is_none() {
             return false;
         }
         let now = self.watch.now();
