@@ -14,13 +14,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Change of a source file, or of all files in a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceEvent {
-    /// Time of the event, on the clock of [`SourceWatch::now`].
-    pub at: Duration,
+    /// Time at which the event was received.
+    pub at: Instant,
     /// Path of the changed file, which may have been deleted. If a whole folder appeared, or if the system dropped events, the path of the
     /// folder.
     pub path: PathBuf,
@@ -30,21 +30,22 @@ pub struct SourceEvent {
 const MOST_FOLDERS: usize = 1_000;
 
 /// Event that the operating system has reported, and its time.
-type Raw = (Duration, notify::Result<Event>);
+type Raw = (Instant, notify::Result<Event>);
 
 /// Watch on source folders. Dropping this value ends the watch.
 ///
 /// # Examples
 /// ```no_run
 /// use std::path::PathBuf;
+/// use std::time::Instant;
 ///
 /// use alcedo_build::{Debounce, SourceWatch};
 ///
 /// let watch = SourceWatch::new(&[PathBuf::from("plugins")])?;
-/// let mut saves = Debounce::default();
+/// let (started, mut saves) = (Instant::now(), Debounce::default());
 /// let event = watch.receiver().recv().expect("the watch continues");
-/// saves.add(event.at, &event.path);
-/// if let Some(rest) = saves.due(watch.now()) {
+/// saves.add(event.at.duration_since(started), &event.path);
+/// if let Some(rest) = saves.due(started.elapsed()) {
 ///     std::thread::sleep(rest);
 /// }
 /// println!("changed: {:?}", saves.take());
@@ -53,7 +54,6 @@ type Raw = (Duration, notify::Result<Event>);
 #[derive(Debug)]
 pub struct SourceWatch {
     receiver: Receiver<SourceEvent>,
-    started: Instant,
     watcher: Arc<Mutex<FolderWatch>>,
     /// Folders that are watched recursively, and folders that are watched without recursion.
     folders: (Vec<PathBuf>, Vec<PathBuf>),
@@ -66,10 +66,9 @@ impl SourceWatch {
     /// folders, existing files of these kinds in parent folders, and the manifests of new folders next to packages.
     pub fn new(dirs: &[PathBuf]) -> Result<Self, WatchError> {
         let (sender, receiver) = unbounded();
-        let started = Instant::now();
         let (deep, flat) = folders(dirs);
         let (raw_sender, raw) = unbounded();
-        let on_event = move |event| drop(raw_sender.send((started.elapsed(), event)));
+        let on_event = move |event| drop(raw_sender.send((Instant::now(), event)));
         let mut watcher = FolderWatch::new(on_event).map_err(|source| WatchError::NoWatcher { source })?;
         let watched_deep = deep.iter().map(|dir| (dir, RecursiveMode::Recursive));
         let watched_flat = flat.iter().map(|dir| (dir, RecursiveMode::NonRecursive));
@@ -85,9 +84,8 @@ impl SourceWatch {
             (deep.into_iter().collect(), flat.into_iter().chain(configurations).collect());
         let inputs = Arc::<Mutex<BTreeSet<PathBuf>>>::default();
         let (known, folders) = (Arc::clone(&inputs), (deep.clone(), flat.clone()));
-        let now = move || started.elapsed();
-        thread::spawn(move || listen(&raw, &weak, (&deep, &flat), &known, &sender, now));
-        let watch = Self { receiver, started, watcher, folders, inputs };
+        thread::spawn(move || listen(&raw, &weak, (&deep, &flat), &known, &sender));
+        let watch = Self { receiver, watcher, folders, inputs };
         watch.add_inputs([]);
         Ok(watch)
     }
@@ -130,11 +128,6 @@ impl SourceWatch {
     /// Returns the channel of events, for `select!`. Pass each event to [`Debounce::add`](crate::Debounce::add).
     pub fn receiver(&self) -> &Receiver<SourceEvent> {
         &self.receiver
-    }
-
-    /// Returns the current time on the clock of the events, for [`Debounce::due`](crate::Debounce::due).
-    pub fn now(&self) -> Duration {
-        self.started.elapsed()
     }
 }
 
@@ -198,13 +191,12 @@ fn listen(
     (deep, flat): (&[PathBuf], &[PathBuf]),
     inputs: &Mutex<BTreeSet<PathBuf>>,
     sender: &Sender<SourceEvent>,
-    now: impl Fn() -> Duration,
 ) {
     loop {
         let received = raw.recv_timeout(FolderWatch::INTERVAL);
         let at = match &received {
             Ok((at, _)) => *at,
-            Err(RecvTimeoutError::Timeout) => now(),
+            Err(RecvTimeoutError::Timeout) => Instant::now(),
             Err(RecvTimeoutError::Disconnected) => return,
         };
         // Ignores the error that occurs after the receiver was dropped.

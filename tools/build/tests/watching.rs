@@ -5,7 +5,7 @@ use alcedo_build::{BuildError, Builder, Debounce, SourceWatch, build};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Maximum wait for a change, long enough for a busy machine. The wait ends as soon as the change arrives.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -14,17 +14,19 @@ const SILENCE: Duration = Duration::from_millis(400);
 
 /// Returns the changed paths after the changes have settled. Returns an empty list if no change settles within `patience`.
 fn settled_change(watch: &SourceWatch, debounce: &mut Debounce, patience: Duration) -> Vec<PathBuf> {
-    let end = watch.now() + patience;
+    let started = Instant::now();
     loop {
-        let rest = end.saturating_sub(watch.now());
-        let wait = match debounce.due(watch.now()) {
+        let rest = patience.saturating_sub(started.elapsed());
+        let wait = match debounce.due(started.elapsed()) {
             Some(Duration::ZERO) => return debounce.take(),
             _ if rest.is_zero() => return Vec::new(),
             wait => wait.map_or(rest, |wait| wait.min(rest)),
         };
         match watch.receiver().recv_timeout(wait) {
             // Ignores the lock file, because builds by cargo write it.
-            Ok(event) if !event.path.ends_with("Cargo.lock") => debounce.add(event.at, &event.path),
+            Ok(event) if !event.path.ends_with("Cargo.lock") => {
+                debounce.add(event.at.saturating_duration_since(started), &event.path);
+            }
             _ => {}
         }
     }

@@ -209,7 +209,7 @@ impl<W: World> Session<W> {
             }
             self.left(false);
             self.receive_sources();
-            let until_settled = self.debounce.due(self.watch.now()).unwrap_or(Duration::MAX);
+            let until_settled = self.debounce.due(self.now()).unwrap_or(Duration::MAX);
             if until_settled.is_zero() {
                 self.sources_changed();
                 continue;
@@ -348,9 +348,7 @@ impl<W: World> Session<W> {
                     watch.add_inputs(targets.iter().flat_map(|target| target.inputs.iter().cloned()));
                     // Keeps changes that the replaced watch has reported during the search.
                     self.receive_sources();
-                    let late = self.debounce.take();
-                    (self.watch, self.debounce) = (watch, Debounce::default());
-                    late.iter().for_each(|path| self.debounce.add(Duration::ZERO, path));
+                    self.watch = watch;
                 }
                 Err(error) => return self.events.push_back(Event::Failed { error: error.to_string() }),
             }

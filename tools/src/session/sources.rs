@@ -40,20 +40,19 @@ impl<W: World> Session<W> {
         if self.job.is_some() && event.path.ends_with("Cargo.lock") {
             return;
         }
-        // Converts the time to the clock of the session, because each watch has its own clock.
-        let at = self.now().saturating_sub(self.watch.now().saturating_sub(event.at));
+        let at = event.at.saturating_duration_since(self.started);
         self.edited = Some(self.edited.map_or(at, |first| first.min(at)));
-        self.debounce.add(event.at, &event.path);
+        self.debounce.add(at, &event.path);
     }
 
     /// Returns true if more sources have changed since the change at `edited`. In this case, also records `changed` again, so that one
     /// build covers all changes.
     pub(super) fn is_postponed(&mut self, edited: Duration, changed: &[PathBuf]) -> bool {
         self.receive_sources();
-        if self.debounce.due(self.watch.now()).is_none() {
+        if self.debounce.due(self.now()).is_none() {
             return false;
         }
-        let now = self.watch.now();
+        let now = self.now();
         changed.iter().for_each(|path| self.debounce.add(now, path));
         self.edited = Some(edited);
         true
