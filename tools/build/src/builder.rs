@@ -101,7 +101,7 @@ impl Builder {
     /// Returns the compiler calls that the next build repeats. If cargo must build instead, returns the reason as an error. Records the
     /// current stamps of all known inputs in `recorder`.
     fn plan(&self, recorder: &mut Recorder, request: &BuildRequest<'_>) -> Result<Direct, CargoReason> {
-        let all = self.records.lock();
+        let all = crate::lock(&self.records);
         let known = all.get(&recorder.key).ok_or(CargoReason::NotRecorded)?;
         let mut calls = Vec::new();
         let mut artifacts = Vec::new();

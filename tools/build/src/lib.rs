@@ -43,3 +43,10 @@ pub use running::{RunningBuild, build};
 pub use switches::Switches;
 pub use variants::{Member, Variants};
 pub use watch::{SourceEvent, SourceWatch};
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Locks a mutex, even if a thread has panicked while it held the lock.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -11,13 +11,14 @@ use std::fs::{self, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::call::words;
+use crate::lock;
 use crate::record::Record;
 
 /// Environment variable that makes the program run as a linker. The variable contains the path of the output folder. That folder also
@@ -224,7 +225,7 @@ pub(crate) fn prepare(folders: Vec<PathBuf>) {
     }
     thread::spawn(move || {
         static TURN: Mutex<()> = Mutex::new(());
-        let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+        let _turn = lock(&TURN);
         for folder in folders {
             let list = fs::read_to_string(folder.join(MISSING)).unwrap_or_default();
             let mut lines = list.lines().map(Path::new);

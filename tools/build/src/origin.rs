@@ -6,12 +6,13 @@ use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::{env, fs, io};
 
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::dep_info;
+use crate::lock;
 use crate::record::{configurations, manifest_folders};
 use crate::request::{BuildRequest, set_variables};
 
@@ -56,7 +57,7 @@ fn decides(name: &str) -> bool {
 /// Returns the version output of the request's compiler, cached per process.
 fn compiler(cargo: &Command) -> String {
     static CACHE: Mutex<BTreeMap<String, String>> = Mutex::new(BTreeMap::new());
-    let mut cache = CACHE.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut cache = lock(&CACHE);
     let rustc = cargo.get_envs().find(|(name, _)| *name == "RUSTC").and_then(|(_, value)| value).map(ToOwned::to_owned);
     let program = rustc.clone().unwrap_or_else(|| cargo.get_program().to_owned());
     let mut command = Command::new(program);

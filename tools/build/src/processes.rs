@@ -3,11 +3,12 @@
 use std::fs::File;
 use std::io;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::thread;
 use std::time::Duration;
 
 use crate::error::BuildError;
+use crate::lock;
 
 /// Processes that a build has started, and files that the build has locked.
 #[derive(Debug, Default)]
@@ -23,8 +24,6 @@ struct State {
     /// Locked files. A cancellation unlocks these files, because the next build may start before the thread of this build ends.
     locks: Vec<File>,
     is_canceled: bool,
-    /// Set if a running process was killed.
-    is_killed: bool,
 }
 
 impl State {
@@ -53,7 +52,7 @@ impl Processes {
         stdout: Stdio,
         command_line: &str,
     ) -> Result<Started, BuildError> {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         if state.is_canceled {
             return Err(BuildError::Canceled { command: command_line.to_owned() });
         }
@@ -69,13 +68,13 @@ impl Processes {
         Ok(Started { number: state.children.len() - 1, stdout, stderr })
     }
 
-    /// Waits for a process that has closed its output. Returns `None` if the process was killed.
+    /// Waits for a process that has closed its output. Returns `None` if the build was canceled.
     pub(crate) fn wait(&self, number: usize) -> io::Result<Option<ExitStatus>> {
         loop {
-            let mut state = self.state();
+            let mut state = lock(&self.state);
             // Releases the lock between checks, because a process may close its output and continue to run.
             if let Some(status) = state.children[number].try_wait()? {
-                return Ok((!state.is_killed).then_some(status));
+                return Ok((!state.is_canceled).then_some(status));
             }
             drop(state);
             thread::sleep(POLL);
@@ -84,13 +83,11 @@ impl Processes {
 
     /// Kills the running processes and their children, and prevents further starts.
     pub(crate) fn cancel(&self) {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         state.is_canceled = true;
-        let State { children, is_killed, .. } = &mut *state;
-        for child in children {
+        for child in &mut state.children {
             // Kills only a running process, because the id of a process that `try_wait` has reaped may belong to another process.
             if matches!(child.try_wait(), Ok(None)) {
-                *is_killed = true;
                 kill(child);
                 let _ = child.wait();
             }
@@ -100,19 +97,15 @@ impl Processes {
 
     /// Stores locked files, so that the files remain locked until the end of the build.
     pub(crate) fn hold(&self, locks: Vec<File>) {
-        self.state().locks = locks;
+        lock(&self.state).locks = locks;
     }
 
     pub(crate) fn unlock(&self) {
-        self.state().unlock();
+        lock(&self.state).unlock();
     }
 
     pub(crate) fn is_canceled(&self) -> bool {
-        self.state().is_canceled
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state).is_canceled
     }
 }
 
@@ -141,7 +134,7 @@ fn kill(child: &mut Child) {
 
 #[cfg(all(test, unix))]
 mod tests {
-    use super::Processes;
+    use super::{Processes, lock};
     use crate::error::BuildError;
     use rustix::process::{Pid, getpgid, getpgrp};
     use std::fs::File;
@@ -163,25 +156,15 @@ mod tests {
         processes.cancel();
         assert!(other.try_lock().is_ok(), "the canceled build holds its lock");
         drop(inherited);
-        assert_eq!(processes.wait(first.number).unwrap(), None, "it was killed");
+        assert_eq!(processes.wait(first.number).unwrap(), None);
         assert!(matches!(start(), Err(BuildError::Canceled { .. })));
-    }
-
-    #[test]
-    fn an_ended_process_is_not_canceled() {
-        let processes = Processes::default();
-        let ended = processes.start(&mut Command::new("true"), Stdio::null(), "true").unwrap();
-        let status = processes.wait(ended.number).unwrap();
-        processes.cancel();
-        assert!(status.is_some_and(|status| status.success()));
-        assert!(processes.wait(ended.number).unwrap().is_some());
     }
 
     #[test]
     fn only_processes_of_a_build_that_can_be_canceled_form_a_group() {
         let group = |processes: &Processes| {
             let started = processes.start(Command::new("sleep").arg("600"), Stdio::null(), "sleep").unwrap();
-            let group = getpgid(Some(Pid::from_child(&processes.state().children[started.number]))).unwrap();
+            let group = getpgid(Some(Pid::from_child(&lock(&processes.state).children[started.number]))).unwrap();
             processes.cancel();
             group
         };

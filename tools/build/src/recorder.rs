@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
 use crate::call::CompilerCall;
 use crate::dep_info;
 use crate::error::BuildError;
+use crate::lock;
 use crate::origin;
 use crate::processes::Processes;
 use crate::reason::CargoReason;
@@ -31,14 +32,7 @@ pub(crate) struct Known {
 }
 
 /// The last builds of all requests.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Records(Arc<Mutex<HashMap<Key, Known>>>);
-
-impl Records {
-    pub(crate) fn lock(&self) -> MutexGuard<'_, HashMap<Key, Known>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
+pub(crate) type Records = Arc<Mutex<HashMap<Key, Known>>>;
 
 /// Result of a compiler call.
 #[derive(Debug)]
@@ -114,7 +108,7 @@ impl Recorder {
         diagnostics: Diagnostics,
     ) {
         let Units { plugins: units, scripts, libraries } = units;
-        let mut all = self.records.lock();
+        let mut all = lock(&self.records);
         if processes.is_canceled() {
             return;
         }
@@ -225,7 +219,7 @@ impl Recorder {
         result: &Called,
         install: impl FnOnce() -> Result<(), BuildError>,
     ) -> Result<bool, BuildError> {
-        let mut all = self.records.lock();
+        let mut all = lock(&self.records);
         if processes.is_canceled() {
             return Ok(false);
         }

@@ -4,6 +4,7 @@
 use crate::copy::{TAG, is_built, is_hidden};
 use crate::debounce::{is_cargo_file, is_made_by_tools, is_source, is_source_folder};
 use crate::error::WatchError;
+use crate::lock;
 use crate::record::{CONFIGURATION, cargo_files};
 use alcedo_sys::FolderWatch;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
@@ -12,7 +13,7 @@ use notify::{Event, EventKind, RecursiveMode};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::thread;
 use std::time::Instant;
 
@@ -110,8 +111,8 @@ impl SourceWatch {
         let packages: Vec<_> = flat.iter().filter(|dir| !dir.ends_with(CONFIGURATION)).cloned().collect();
         let of_cargo = cargo_files(&[], &packages, &environment);
         let files = files.into_iter().chain(of_cargo.into_iter().filter(|file| file.is_file()));
-        let mut inputs = self.inputs.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut watcher = self.watcher.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut inputs = lock(&self.inputs);
+        let mut watcher = lock(&self.watcher);
         let earlier: BTreeSet<_> = inputs.iter().filter_map(|file| file.parent()).map(Path::to_owned).collect();
         let mut new = BTreeSet::new();
         let files = files.filter(|file| !is_made_by_tools(file)).map(real_path);
@@ -210,7 +211,7 @@ fn listen(
             Err(_) => None,
         };
         for folder in arrived(watcher, event.as_ref()) {
-            let inputs = inputs.lock().unwrap_or_else(PoisonError::into_inner);
+            let inputs = lock(inputs);
             let is_configuration = folder.ends_with(CONFIGURATION) && flat.contains(&folder);
             if is_configuration || deep.contains(&folder) || inputs.contains(&folder.join(TAG)) {
                 send(folder.clone());
@@ -221,7 +222,7 @@ fn listen(
         }
         let Some(event) = event else { continue };
         let is_input = |path: &Path| {
-            let inputs = inputs.lock().unwrap_or_else(PoisonError::into_inner);
+            let inputs = lock(inputs);
             let is_in_listed = || path.parent().is_some_and(|folder| inputs.contains(&folder.join(TAG)));
             inputs.contains(path) || is_in_listed() && is_content(path)
         };
@@ -231,9 +232,9 @@ fn listen(
             if is_arrival(event.kind) && is_next_to_package(&path, flat) && path.is_dir() {
                 // Watches the folder first, because its manifest may be written later.
                 let manifest = path.join("Cargo.toml");
-                inputs.lock().unwrap_or_else(PoisonError::into_inner).insert(manifest.clone());
+                lock(inputs).insert(manifest.clone());
                 if let Some(watcher) = watcher.upgrade() {
-                    add_flat(&mut watcher.lock().unwrap_or_else(PoisonError::into_inner), &path);
+                    add_flat(&mut lock(&watcher), &path);
                 }
                 Some(manifest).filter(|manifest| manifest.is_file()).into_iter().for_each(send);
             }
@@ -248,7 +249,7 @@ fn listen(
 /// if the system dropped events.
 fn arrived(watcher: &Weak<Mutex<FolderWatch>>, event: Option<&Event>) -> BTreeSet<PathBuf> {
     let Some(watcher) = watcher.upgrade() else { return BTreeSet::new() };
-    let mut watcher = watcher.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut watcher = lock(&watcher);
     let mut arrived = watcher.poll();
     arrived.extend(event.into_iter().flat_map(|event| watcher.follow(event)));
     arrived
