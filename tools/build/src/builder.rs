@@ -7,12 +7,13 @@ use std::path::{Path, PathBuf};
 
 use crate::direct::Direct;
 use crate::error::BuildError;
+use crate::processes::Processes;
 use crate::reason::CargoReason;
 use crate::record::{Plan, Record, plan};
 use crate::recorder::{Recorder, Records};
 use crate::report::BuildOutcome;
 use crate::request::BuildRequest;
-use crate::running::{Cargo, Progress, RunningBuild};
+use crate::running::{Cargo, RunningBuild};
 
 /// Builds the same requests repeatedly. A repeated build is fast if only the plugins' own sources have changed.
 ///
@@ -71,25 +72,25 @@ impl Builder {
         if request.programs {
             return RunningBuild::start(request);
         }
-        let progress = Progress::default();
+        let processes = Processes::default();
         let mut recorder = Recorder::new(self.records.clone(), request);
         let direct = self.plan(&mut recorder, request);
         let cargo = Cargo::new(request, Some(recorder));
         let reason = match direct {
-            Ok(direct) => match direct.start(&progress) {
+            Ok(direct) => match direct.start(&processes) {
                 Ok(direct) => {
-                    return Ok(RunningBuild::of(progress, move |progress| match direct.conclude(progress)? {
+                    return Ok(RunningBuild::of(processes, move |processes| match direct.conclude(processes)? {
                         Some(outcome) => Ok(outcome),
                         None => {
                             // Releases the lock of the target folder, because cargo itself locks this folder.
-                            progress.processes.unlock();
-                            cargo.start(progress, CargoReason::Failed)?.conclude(progress)
+                            processes.unlock();
+                            cargo.start(processes, CargoReason::Failed)?.conclude(processes)
                         }
                     }));
                 }
                 Err(_) => {
                     // Kills the compilers that were started, and unlocks the target folder for cargo.
-                    progress.processes.cancel();
+                    processes.cancel();
                     CargoReason::Failed
                 }
             },

@@ -16,11 +16,10 @@ use crate::dep_info;
 use crate::error::{BuildError, failed};
 use crate::link;
 use crate::named_files::named_files;
-use crate::processes::Started;
+use crate::processes::{Processes, Started};
 use crate::record::Record;
 use crate::recorder::{Called, Recorder, dep_file};
 use crate::report::{Artifact, BuildMethod, BuildOutcome, Diagnostics};
-use crate::running::Progress;
 
 /// Folder of the outputs, next to cargo's libraries.
 const FOLDER: &str = "alcedo-direct";
@@ -53,10 +52,10 @@ pub(crate) struct StartedDirect {
 impl Direct {
     /// Starts all compilers in parallel. Usually only one plugin has changed. If a compiler fails to start, the compilers that have started
     /// keep running.
-    pub(crate) fn start(mut self, progress: &Progress) -> Result<StartedDirect, BuildError> {
+    pub(crate) fn start(mut self, processes: &Processes) -> Result<StartedDirect, BuildError> {
         tracing::debug!(command = %self.command_line, "building without cargo");
         let started = Instant::now();
-        progress.processes.hold(std::mem::take(&mut self.locks));
+        processes.hold(std::mem::take(&mut self.locks));
         let mut compilers = Vec::new();
         for record in &self.records {
             let dir = folder(record);
@@ -66,7 +65,7 @@ impl Direct {
             let _ = fs::remove_file(output);
             let mut command = self.command(record, &dir);
             // Discards the standard output, to which macros may print.
-            compilers.push((progress.processes.start(&mut command, Stdio::null(), &self.command_line)?, dir));
+            compilers.push((processes.start(&mut command, Stdio::null(), &self.command_line)?, dir));
         }
         Ok(StartedDirect { direct: self, started, compilers })
     }
@@ -94,7 +93,7 @@ fn folder(record: &Record) -> PathBuf {
 impl StartedDirect {
     /// Waits for the compilers, and installs their libraries. Returns `None` if cargo must build instead. In this case, the target folder
     /// remains locked.
-    pub(crate) fn conclude(self, progress: &Progress) -> Result<Option<BuildOutcome>, BuildError> {
+    pub(crate) fn conclude(self, processes: &Processes) -> Result<Option<BuildOutcome>, BuildError> {
         let Self { direct, started, compilers } = self;
         let Direct { recorder, command_line, mut diagnostics, artifacts, records, .. } = direct;
         let canceled = || BuildError::Canceled { command: command_line.clone() };
@@ -103,7 +102,7 @@ impl StartedDirect {
         for (record, (compiler, dir)) in records.into_iter().zip(compilers) {
             let Started { number, stderr, .. } = compiler;
             let read = stderr.map(|stderr| read(stderr, &record.package.id)).unwrap_or_default();
-            let status = match progress.processes.wait(number) {
+            let status = match processes.wait(number) {
                 Ok(Some(status)) => status,
                 Ok(None) => return Err(canceled()),
                 Err(_) => return Ok(None),
@@ -126,16 +125,16 @@ impl StartedDirect {
             }
             diagnostics.replace(&record.package.id, read.diagnostics.clone());
             let called = Called { record, is_built, dep_file, diagnostics: read.diagnostics };
-            if !recorder.note_direct(&progress.processes, &called, || install(&output, &called.record.library))? {
+            if !recorder.note_direct(processes, &called, || install(&output, &called.record.library))? {
                 // A record is missing because the build was canceled, or because another build of the request has removed the record.
-                return if progress.processes.is_canceled() { Err(canceled()) } else { Ok(None) };
+                return if processes.is_canceled() { Err(canceled()) } else { Ok(None) };
             }
             if is_built {
-                progress.compiled.fetch_add(1, Ordering::Relaxed);
+                processes.compiled.fetch_add(1, Ordering::Relaxed);
             }
             linked.push(dir);
         }
-        progress.processes.unlock();
+        processes.unlock();
         link::prepare(linked);
         if diagnostics.errors {
             return Err(BuildError::DoesNotCompile { rendered: diagnostics.text(), command: command_line, inputs });

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Mutex;
+use std::sync::atomic::AtomicUsize;
 use std::thread;
 use std::time::Duration;
 
@@ -14,6 +15,8 @@ use crate::lock;
 #[derive(Debug, Default)]
 pub(crate) struct Processes {
     state: Mutex<State>,
+    /// Number of crates that the processes have compiled.
+    pub(crate) compiled: AtomicUsize,
     /// Set if the processes belong to the process group of this process, so that Ctrl-C ends them.
     shares_group: bool,
 }

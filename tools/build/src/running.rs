@@ -40,7 +40,7 @@ use std::time::Instant;
 #[derive(Debug)]
 pub struct RunningBuild {
     worker: Option<JoinHandle<Result<BuildOutcome, BuildError>>>,
-    progress: Progress,
+    processes: Arc<Processes>,
     finished: Receiver<()>,
 }
 
@@ -59,15 +59,8 @@ pub struct RunningBuild {
 /// }
 /// ```
 pub fn build(request: &BuildRequest<'_>) -> Result<BuildOutcome, BuildError> {
-    let progress = Progress { processes: Arc::new(Processes::in_this_group()), ..Progress::default() };
-    Cargo::new(request, None).start(&progress, CargoReason::Requested)?.conclude(&progress)
-}
-
-/// Processes of a build, and the number of crates that they have compiled.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Progress {
-    pub(crate) processes: Arc<Processes>,
-    pub(crate) compiled: Arc<AtomicUsize>,
+    let processes = Processes::in_this_group();
+    Cargo::new(request, None).start(&processes, CargoReason::Requested)?.conclude(&processes)
 }
 
 impl RunningBuild {
@@ -82,16 +75,17 @@ impl RunningBuild {
 
     /// Completes a build whose first processes have been started, by calling `rest` in a new thread.
     pub(crate) fn of(
-        progress: Progress,
-        rest: impl FnOnce(&Progress) -> Result<BuildOutcome, BuildError> + Send + 'static,
+        processes: Processes,
+        rest: impl FnOnce(&Processes) -> Result<BuildOutcome, BuildError> + Send + 'static,
     ) -> Self {
         let (alive, finished) = bounded(0);
-        let shared = progress.clone();
+        let processes = Arc::new(processes);
+        let shared = Arc::clone(&processes);
         let worker = thread::spawn(move || {
             let _alive = alive; // Dropped at the end of the thread, which disconnects `finished`.
             rest(&shared)
         });
-        Self { worker: Some(worker), progress, finished }
+        Self { worker: Some(worker), processes, finished }
     }
 
     /// Returns a channel that disconnects at the end of the build, for `select!` together with source changes. The channel carries no
@@ -102,7 +96,7 @@ impl RunningBuild {
 
     /// Returns the number of crates compiled so far.
     pub fn compiled(&self) -> usize {
-        self.progress.compiled.load(Ordering::Relaxed)
+        self.processes.compiled.load(Ordering::Relaxed)
     }
 
     /// Waits for the end of the build and returns its result. Each library has a seal, so that a host detects later bit flips.
@@ -113,7 +107,7 @@ impl RunningBuild {
 
     /// Cancels the build, and kills the compilers that the build has started. Has no effect after the end of the build.
     pub fn cancel(&mut self) {
-        self.progress.processes.cancel();
+        self.processes.cancel();
     }
 }
 
@@ -162,30 +156,30 @@ impl Cargo {
 
     /// Starts cargo, and completes the build in a thread.
     pub(crate) fn spawn(self, reason: CargoReason) -> Result<RunningBuild, BuildError> {
-        let progress = Progress::default();
-        let cargo = self.start(&progress, reason)?;
-        Ok(RunningBuild::of(progress, move |progress| cargo.conclude(progress)))
+        let processes = Processes::default();
+        let cargo = self.start(&processes, reason)?;
+        Ok(RunningBuild::of(processes, move |processes| cargo.conclude(processes)))
     }
 
-    pub(crate) fn start(mut self, progress: &Progress, reason: CargoReason) -> Result<StartedCargo, BuildError> {
+    pub(crate) fn start(mut self, processes: &Processes, reason: CargoReason) -> Result<StartedCargo, BuildError> {
         tracing::debug!(command = %self.command_line, %reason, "building");
         let started = Instant::now();
-        let process = progress.processes.start(&mut self.command, Stdio::piped(), &self.command_line)?;
+        let process = processes.start(&mut self.command, Stdio::piped(), &self.command_line)?;
         Ok(StartedCargo { cargo: self, process, started, reason })
     }
 }
 
 impl StartedCargo {
     /// Reads cargo's messages until cargo exits, and seals the libraries.
-    pub(crate) fn conclude(self, progress: &Progress) -> Result<BuildOutcome, BuildError> {
+    pub(crate) fn conclude(self, processes: &Processes) -> Result<BuildOutcome, BuildError> {
         let Self { cargo, process, started, reason } = self;
         let Cargo { command, command_line, what, makes_programs, recorder } = cargo;
         let Started { number, stdout, stderr } = process;
         let stderr = thread::spawn(move || stderr.map(read_stderr).unwrap_or_default());
-        let mut report = stdout.map(|stdout| read_messages(stdout, &progress.compiled)).unwrap_or_default();
+        let mut report = stdout.map(|stdout| read_messages(stdout, &processes.compiled)).unwrap_or_default();
         let millis = started.elapsed().as_secs_f64() * 1000.0;
         let mut stderr = joined(stderr);
-        let success = match progress.processes.wait(number) {
+        let success = match processes.wait(number) {
             Ok(Some(status)) => status.success(),
             Ok(None) => return Err(BuildError::Canceled { command: command_line }),
             Err(source) => return Err(crate::processes::not_run(&command, source)),
@@ -210,7 +204,7 @@ impl StartedCargo {
             alcedo_sys::seal_file(&artifact.path).map_err(failed("seal", &artifact.path))?;
         }
         if let Some(recorder) = recorder {
-            recorder.note(&progress.processes, units, calls, diagnostics);
+            recorder.note(processes, units, calls, diagnostics);
         }
         Ok(outcome)
     }
