@@ -81,10 +81,6 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, Error> {
 /// Creates a standalone project.
 fn make(kind: Kind, name: &Name, sources: &Sources, here: &Path) -> Result<(), Error> {
     let made = here.join(name.text());
-    let lock = sources.lock_file()?;
-    if let (Kind::Plugin, Some(lock)) = (kind, &lock) {
-        name.differs_from_locked(lock)?;
-    }
     let mut placeholders = placeholders(name);
     placeholders.extend(sources.placeholders(&made)?);
     let member = |dir: &str| sources.source(dir, &made.join("glue"));
@@ -113,7 +109,7 @@ fn make(kind: Kind, name: &Name, sources: &Sources, here: &Path) -> Result<(), E
         files.extend(filled(PLUGIN, &folder, &plugin_placeholders(&first, &members, sources, &made.join(&folder))?));
     }
     // Copies the lock file of Alcedo, so that the first build uses tested versions of its dependencies.
-    files.extend(lock.map(|lock| (PathBuf::from("Cargo.lock"), lock)));
+    files.extend(sources.lock_file()?.map(|lock| (PathBuf::from("Cargo.lock"), lock)));
     let outer = project::enclosing_workspace(here);
     project::write(&made, here, &files)?;
     if let Some(outer) = outer {
