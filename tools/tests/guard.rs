@@ -74,6 +74,23 @@ fn a_crash_is_located_and_the_session_continues_with_a_good_build() {
 }
 
 #[test]
+#[ignore = "builds for minutes: `cargo test --test commands guard:: -- --ignored`, as .ci/run does"]
+fn a_world_outlives_the_crash_of_the_only_build() {
+    let scratch = Scratch::new();
+    let healthy = scratch.source();
+    // Crashes in the first tick. The world was saved before this tick.
+    let tick = "let delta = f64::from(delta);";
+    scratch.save(&healthy.replace(tick, &format!("std::process::abort(); {tick}")));
+    let mut dev = Dev::start(&scratch);
+    dev.wait_for("no build is left that did not crash");
+    scratch.save(&healthy);
+    dev.wait_for("generation 1 is live");
+    dev.wait_for("the world is back as it was");
+    dev.send("q");
+    dev.expect_success();
+}
+
+#[test]
 fn a_host_that_exits_by_itself_keeps_its_exit_code() {
     let guard = |args: &[&str]| Command::new(env!("CARGO_BIN_EXE_alcedo")).arg("guard").args(args).output().unwrap();
     let ended = guard(&["sh", "-c", "exit 7"]);

@@ -75,17 +75,14 @@ impl<W: World> Session<W> {
         let good = good.map(|build| Candidate::new(build, libraries, Origin::Again));
         // Prefers the next candidate after a restart by the user, because its plugins may have been built for the host's new program.
         match self.next.take_if(|_| is_requested).or(good) {
-            Some(candidate) => {
-                self.begin_load(candidate);
-                self.world.restore();
-                if !restored {
-                    self.events.push_back(Event::LeftOut);
-                }
-            }
+            Some(candidate) => self.begin_load(candidate),
             None => {
                 self.events.push_back(Event::Restarted { generation: None });
                 self.load_next();
             }
+        }
+        if !restored {
+            self.events.push_back(Event::LeftOut);
         }
     }
 }

@@ -141,9 +141,6 @@ impl World for Local {
         Ok(())
     }
 
-    /// Does nothing, because the world is never saved.
-    fn restore(&mut self) {}
-
     fn shutdown(self, _print: &mut dyn FnMut(&Printed)) -> Vec<String> {
         self.runtime.shutdown().left
     }

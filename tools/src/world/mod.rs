@@ -45,16 +45,12 @@ pub(crate) trait World {
     /// Kills a hanging world. The event `Ended` follows.
     fn kill(&mut self);
 
-    /// Restarts a world that has ended. If `saved` is true, [`World::restore`] can restore the last saved world. Otherwise, the saved world
-    /// is set aside and cannot be restored.
+    /// Restarts a world that has ended. If `saved` is true, restores the last saved world, if any, as soon as plugins are loaded. The event
+    /// `Restored` or `NotRestored` reports the result. Otherwise, sets the saved world aside.
     ///
     /// # Errors
     /// Fails if the program cannot be started.
     fn restart(&mut self, saved: bool) -> Result<(), Error>;
-
-    /// Restores the last saved world, if any, after the previous requests were handled. The event `Restored` or `NotRestored` reports the
-    /// result.
-    fn restore(&mut self);
 
     /// Ends the world normally. Passes its remaining output to `print`. Returns a line for each
     /// image, context or process that did not end.

@@ -182,17 +182,15 @@ impl World for Remote {
     fn restart(&mut self, saved: bool) -> Result<(), Error> {
         self.current = None;
         let world = self.saved_world();
-        if !saved && world.exists() {
+        let is_saved = world.exists();
+        if is_saved && !saved {
             leave_out(&world).map_err(file("rename", &world))?;
         }
-        self.begin()
-    }
-
-    fn restore(&mut self) {
-        let world = self.saved_world();
-        if world.exists() {
+        self.begin()?;
+        if is_saved && saved {
             self.request(ToHost::Restore { world });
         }
+        Ok(())
     }
 
     fn shutdown(mut self, print: &mut dyn FnMut(&Printed)) -> Vec<String> {
