@@ -78,10 +78,6 @@ impl Job {
         if let Some(Running::Cargo(cargo)) = &self.running { cargo.compiled() } else { 0 }
     }
 
-    pub(crate) fn is_over(&self) -> bool {
-        self.running.is_none()
-    }
-
     /// Collects the libraries of the completed build, and starts the build of the next target. Returns the index of the built target, and
     /// its libraries. After an error, no further target is built.
     pub(crate) fn advance(

@@ -418,7 +418,7 @@ impl<W: World> Session<W> {
         self.targets[target].set_artifacts(artifacts);
         self.watch.add_inputs(self.targets[target].inputs.iter().cloned());
         self.rewrite_module_glue(target);
-        let ended = if job.is_over() {
+        let ended = if job.unbuilt.is_empty() {
             self.debounce.build_ended();
             Some(job)
         } else {
