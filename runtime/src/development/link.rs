@@ -19,7 +19,7 @@ pub use super::stream::is_of_this_user;
 pub const SOCKET: &str = "ALCEDO_DEV_SOCKET";
 
 /// Version of the protocol, incremented whenever a message changes.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// Maximum length of a message in bytes. A longer message is invalid.
 const LONGEST: u32 = 64 << 20;
