@@ -102,9 +102,9 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, Error> {
         }
         let written = file("write last words into", Path::new(crash_guard::FOLDER));
         crash_guard::arm_if_supervised().map_err(written)?;
-        let input = Input::signals()?.read(interactive)?;
+        let input = Input::signals()?;
         let session = Session::open(Sources::watch(dirs, None)?, options, Local::new(&sample)?, None)?;
-        return Dev::new(session, screen, messages(true)).run(&input);
+        return Dev::new(session, screen, messages(true)).run(input);
     }
     let is_sample = chosen.is_none();
     let package = match &chosen {
@@ -117,11 +117,10 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, Error> {
         Some(host) => host.build(&options, &args.host_args, |line| screen.print(&paint.dim(line)))?,
         None => host_program::sample(&sample)?,
     };
-    // Reads input only after the first build of the host: commands on a pipe may follow this build, and cargo's errors precede raw mode.
-    let input = Input::signals()?.read(interactive)?;
+    let input = Input::signals()?;
     let host = package.map(|package| HostSources::new(package, program.clone(), args.restart_host));
     let session = Session::open(sources, options, Remote::start(program, paint)?, host)?;
-    Dev::new(session, screen, messages(is_sample)).run(&input)
+    Dev::new(session, screen, messages(is_sample)).run(input)
 }
 
 struct Dev<W: World> {
@@ -160,12 +159,14 @@ impl<W: World> Dev<W> {
         }
     }
 
-    fn run(mut self, input: &Input) -> Result<ExitCode, Error> {
+    fn run(mut self, input: Input) -> Result<ExitCode, Error> {
+        // Reads input only after the first build of the host: commands on a pipe follow it, and cargo's errors precede raw mode.
+        let input = input.read(self.screen.is_live())?;
         self.screen.open();
         if self.screen.is_live() {
             self.screen.print(&self.messages.paint.dim(KEYS));
         }
-        while self.step(input) {}
+        while self.step(&input) {}
         self.unfold();
         self.screen.set_status("");
         let Self { session, screen, messages, over, .. } = self;
