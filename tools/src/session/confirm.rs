@@ -1,11 +1,13 @@
 //! Confirms that the running code is the code that was built. The host calls each module to get the module's build id, and the session
 //! compares this id with the id in the library file. A generation is reported as live only after this confirmation.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use alcedo_runtime::ManifestInfo;
 
-use super::Builds;
+/// Build ids by module.
+pub(super) type Builds = BTreeMap<String, String>;
 
 /// Reads the build ids of libraries from their files. Omits packages of scripts, because these have no library file.
 pub(super) fn expected(libraries: &[PathBuf]) -> Builds {

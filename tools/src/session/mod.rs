@@ -11,6 +11,7 @@ mod event;
 mod history;
 mod host;
 mod job;
+mod loads;
 mod sources;
 mod targets;
 
@@ -22,7 +23,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use alcedo_build::{Artifact, BuildError, Debounce, SourceWatch};
 use alcedo_runtime::Declared;
-use alcedo_runtime::development::link::{FromHost, HangOf, ToHost};
+use alcedo_runtime::development::link::{FromHost, HangOf};
 use alcedo_runtime::development::plain_file;
 use crossbeam_channel::select;
 use crossbeam_channel::{Receiver, never};
@@ -36,8 +37,9 @@ use crate::scripts;
 use crate::world::{Printed, World, WorldEvent};
 use again::{BuildLife, BuildLives};
 use ending::Restarts;
-use history::{BuildNumber, History};
+use history::History;
 use job::Job;
+use loads::{Candidate, Origin};
 use targets::Target;
 
 pub(crate) use event::{Event, Live, Part, Status, Step};
@@ -56,18 +58,6 @@ pub(crate) enum Mode {
 /// Identifies a version of a file by path, modification time and length. Identifies a version of a package of scripts by path and a hash.
 type FileVersion = (PathBuf, Option<SystemTime>, u64);
 
-/// Libraries to load, with their origin.
-struct Candidate {
-    build: BuildNumber,
-    libraries: Vec<PathBuf>,
-    /// Build ids of the libraries by module. Empty until the load begins.
-    expected: Builds,
-    origin: Origin,
-}
-
-/// Build ids by module.
-type Builds = BTreeMap<String, String>;
-
 /// Reason for killing a world's process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Killing {
@@ -76,23 +66,6 @@ enum Killing {
     Hang,
     /// The world sent an unreadable message.
     Unreadable,
-}
-
-enum Origin {
-    /// A build that has just completed.
-    Built {
-        /// Time of the first source change, on the clock of the session.
-        edited: Option<Duration>,
-        /// Milliseconds of the build. `parts` contains its phases.
-        build_ms: f64,
-        parts: Vec<Part>,
-        /// Versions of the library files in cargo's target folder.
-        versions: Vec<FileVersion>,
-    },
-    /// An earlier generation, at the user's request.
-    Back(u64),
-    /// The last good build, which is loaded again after a crash.
-    Again,
 }
 
 /// Runs a world, and watches and builds the sources of its plugins.
@@ -137,12 +110,6 @@ pub(crate) struct Session<W: World> {
     loaded: Vec<FileVersion>,
     started: Instant,
     events: VecDeque<Event>,
-}
-
-impl Candidate {
-    fn new(build: BuildNumber, libraries: Vec<PathBuf>, origin: Origin) -> Self {
-        Self { build, libraries, expected: Builds::new(), origin }
-    }
 }
 
 impl<W: World> Session<W> {
@@ -253,14 +220,6 @@ impl<W: World> Session<W> {
         self.mode = mode;
         if mode == Mode::Automatic && !self.stale.is_empty() {
             self.build(None, Vec::new());
-        }
-    }
-
-    /// Loads the code of an earlier generation as a new generation.
-    pub(crate) fn back(&mut self, generation: u64) {
-        match self.history.find(generation) {
-            Ok((build, libraries)) => self.offer(Candidate::new(build, libraries, Origin::Back(generation))),
-            Err(error) => self.events.push_back(Event::Failed { error }),
         }
     }
 
@@ -469,46 +428,6 @@ impl<W: World> Session<W> {
         }
     }
 
-    /// Loads the candidate in the world as soon as possible. If the world hangs, kills the world first. The world then restarts with the
-    /// last good build, as after a crash, and loads the candidate.
-    fn offer(&mut self, candidate: Candidate) {
-        self.queue(candidate);
-        match self.hang {
-            Some(_) => self.kill(Killing::Hang),
-            None => self.load_next(),
-        }
-    }
-
-    /// Replaces the candidate to load next, and deletes its build.
-    fn queue(&mut self, candidate: Candidate) {
-        if let Some(older) = self.next.replace(candidate) {
-            self.throw_away(older.build, &older.origin);
-        }
-    }
-
-    fn load_next(&mut self) {
-        if self.loading.is_none()
-            && let Some(candidate) = self.next.take()
-        {
-            self.begin_load(candidate);
-        }
-    }
-
-    fn begin_load(&mut self, candidate: Candidate) {
-        self.lives.note(BuildLife::Tried(candidate.build), self.now());
-        self.world.request(ToHost::Load { libraries: candidate.libraries.clone() });
-        // Reads the build ids while the host loads the libraries.
-        let expected = confirm::expected(&candidate.libraries);
-        self.loading = Some(Candidate { expected, ..candidate });
-    }
-
-    /// Deletes a new build that was never live.
-    fn throw_away(&self, build: BuildNumber, origin: &Origin) {
-        if matches!(origin, Origin::Built { .. }) {
-            self.history.discard(build);
-        }
-    }
-
     fn world_event(&mut self, event: WorldEvent) {
         match event {
             WorldEvent::Host(FromHost::Started { generation, builds }, _) => self.loaded(generation, &builds, None),
@@ -553,52 +472,6 @@ impl<W: World> Session<W> {
             WorldEvent::Populated(population) => self.events.push_back(Event::Populated(population)),
             other => self.events.push_back(Event::World(other)),
         }
-    }
-
-    /// Handles the result of a load: the new code is live, or the load was rolled back.
-    fn loaded(
-        &mut self,
-        generation: u64,
-        builds: &Builds,
-        reload: Option<(Box<alcedo_runtime::ReloadReport>, Instant)>,
-    ) {
-        let Some(Candidate { build, expected, origin, .. }) = self.loading.take() else { return };
-        let is_live = reload.as_ref().is_none_or(|(report, _)| report.is_committed());
-        self.running = (is_live || self.running.is_some()).then_some(generation);
-        self.lives.note(if is_live { BuildLife::Live(build) } else { BuildLife::Refused(build) }, self.now());
-        match is_live {
-            true => self.history.bind(generation, build),
-            false => self.throw_away(build, &origin),
-        }
-        let (edited, build_ms, build_parts, code_of) = match &origin {
-            Origin::Built { edited, build_ms, parts, .. } => (*edited, Some(*build_ms), parts.clone(), None),
-            Origin::Back(generation) => (None, None, Vec::new(), Some(*generation)),
-            Origin::Again => (None, None, Vec::new(), None),
-        };
-        let problems = if is_live { confirm::problems(&expected, builds) } else { Vec::new() };
-        let event = match (reload, &origin) {
-            _ if !problems.is_empty() => Event::NotConfirmed { generation, problems },
-            (Some((report, live)), _) => {
-                let live = live.saturating_duration_since(self.started);
-                let edit_to_live_ms =
-                    edited.filter(|_| is_live).map(|edited| live.saturating_sub(edited).as_secs_f64() * 1000.0);
-                let report = *report;
-                Event::Reloaded(Box::new(Live { report, edit_to_live_ms, build_ms, build_parts, code_of }))
-            }
-            (None, Origin::Again) => Event::Restarted { generation: Some(generation) },
-            (None, _) => Event::Started { generation, build_ms: build_ms.unwrap_or_default() },
-        };
-        self.events.push_back(event);
-        match origin {
-            Origin::Built { versions, .. } if is_live => {
-                self.loaded = versions;
-                self.restarts.forget();
-            }
-            Origin::Built { .. } => {}
-            // Clears the versions, because the libraries in cargo's folder differ from the older code that now runs.
-            Origin::Back(_) | Origin::Again => self.loaded.clear(),
-        }
-        self.load_next();
     }
 }
 
