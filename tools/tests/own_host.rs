@@ -313,7 +313,7 @@ fn the_authors_host_survives_an_edit_a_crash_and_a_hang() {
     let mut dev = own.dev(&["--host", "rig", "--restart-host"]);
     dev.wait_for("generation 1 is live");
     own.save_host(RUN, "panic!(\"not yet\");");
-    dev.wait_for("was asked for its native types and ended without an answer");
+    dev.wait_for("was queried for its native types and ended without an answer");
     own.save_host("panic!(\"not yet\");", RUN);
     own.save_host("good morning", "good evening");
     dev.wait_for("good evening");
