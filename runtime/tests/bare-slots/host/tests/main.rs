@@ -20,7 +20,9 @@ fn a_plugin_that_was_built_with_types_is_refused_from_its_file() {
     let host = support::builder().build().expect("a host");
     let refused = host.create_master(&[typed]).expect_err("the two sides differ").to_string();
     assert!(
-        refused.contains("was built with the feature slot-types, this host was built the other way: use the same features for both"),
+        refused.contains(
+            "was built with the feature slot-types, this host was built the other way: use the same features for both"
+        ),
         "{refused}"
     );
     host.create_master(&[bare]).expect("both alike");
