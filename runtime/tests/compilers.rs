@@ -236,7 +236,7 @@ fn is_cargos_own(name: &str) -> bool {
     names.contains(&name) || prefixes.iter().any(|prefix| name.starts_with(prefix))
 }
 
-/// Returns the crates that cargo compiles when a shell runs it with the target folder of the tests.
+/// Runs cargo with the environment of a shell and the target folder of the tests. Returns the crates that cargo compiles.
 fn compiled_from_a_shell(package: &str, features: &str) -> Vec<String> {
     let mut command = Command::new("cargo");
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_cargos_own)) {

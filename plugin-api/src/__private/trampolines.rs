@@ -194,8 +194,8 @@ struct About {
     location: SourceLocation,
 }
 
-/// Static function whose body is the closure type `F`, and whose name and parameter names are in `B::NAMES[AT]`. Code names this type only
-/// after it has received a zero-sized value of `F`.
+/// Static function with a body of the closure type `F`. The names of the function and of its parameters are in `B::NAMES[AT]`. This type is
+/// used only in functions that receive a zero-sized body of type `F`, because `run` creates a value of `F`.
 pub(super) struct StaticMethodOf<B, const AT: usize, A, X, F>(PhantomData<(B, A, X, F)>);
 
 impl<B, const AT: usize, A, X, F> StaticMethod for StaticMethodOf<B, AT, A, X, F>
@@ -213,7 +213,7 @@ where
 
     #[inline(always)]
     fn run<'f>(args: A::Seen<'f>) -> X {
-        // SAFETY: code names this type only after receiving a value of `F`, which is `Copy` and zero-sized.
+        // SAFETY: this type is used only in functions that receive a value of `F`, which is `Copy` and zero-sized.
         let body = unsafe { Body::<F> { nothing: () }.body };
         body(args)
     }
@@ -293,8 +293,8 @@ pub(super) unsafe extern "C" fn invoke_nothing(_call: &mut Call<'_>) -> Status {
     Status::OK
 }
 
-/// Trampoline of the method with the body `F`, whose name is in `B::NAMES[AT]`. Code names this function, and the functions below, only
-/// after it has received a zero-sized value of `F`.
+/// Trampoline of a method with a body of the closure type `F`. The name of the method is in `B::NAMES[AT]`. This function is used only in
+/// functions that receive a zero-sized body of type `F`, because [`perform`] creates a value of `F`.
 ///
 /// # Safety
 /// See [`Invoke`](alcedo_abi::call::Invoke).
@@ -345,7 +345,7 @@ where
         Ok(borrow) => borrow,
         Err(error) => return Err(error),
     };
-    // SAFETY: code names this function only after receiving a value of `F`, which is `Copy` and zero-sized.
+    // SAFETY: this function is used only in functions that receive a value of `F`, which is `Copy` and zero-sized.
     let body = unsafe { Body::<F> { nothing: () }.body };
     let returned = body(K::part(&mut borrow), this, args);
     // The borrow ends before the conversion of an error, because `Display` and `Drop` of the error run the author's code.

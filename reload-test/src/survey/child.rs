@@ -1,5 +1,6 @@
-//! The host of a row. Reloads the plugin, calls its function that uses the crate, waits for the previous generation to be unmapped or
-//! parked, and writes a line.
+//! The host process for one row of the survey's table. In each reload, loads the next build of the row's plugin, calls the plugin's
+//! function that uses the surveyed crate, and waits until the previous generation is unmapped or parked. Reports each step to the parent
+//! process.
 #![expect(unsafe_code, reason = "evicts threads, closes leftover descriptors, and harms this process on request")]
 
 use super::freed::{Freed, freed, range};

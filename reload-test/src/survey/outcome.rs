@@ -1,4 +1,4 @@
-//! Computes the outcome of a row from the messages that the row's host has sent.
+//! Computes the outcome of one row of the survey's table from the messages of the row's host process.
 
 use super::plan::{Growth, Message, ReloadMode, Step};
 use super::rows::{ImageState, Row};

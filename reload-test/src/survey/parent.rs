@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 
 /// Ids of the builds. The builds differ only in these ids.
 const TAGS: [u64; 2] = [1, 2];
-/// Maximum total time that the neighbor waits for late effects of a row, in milliseconds.
+/// Maximum total time that the neighbor waits for late effects of the plugin of a row, in milliseconds.
 const WAITING_MS: u64 = 10_000;
 /// Minimum number of reloads with a neighbor, unless fewer reloads are requested.
 const FEWEST: u64 = 5;

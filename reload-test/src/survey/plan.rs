@@ -1,4 +1,4 @@
-//! Messages between the survey and the host of a row: the plan for the host, and the progress of the host.
+//! Messages between the survey and the host process for one row of its table: the plan for the host, and the progress of the host.
 
 use crate::plan::Reading;
 use clap::ValueEnum;
@@ -37,7 +37,7 @@ pub(crate) struct Growth {
     pub(crate) keys: f64,
 }
 
-/// Mode in which a row is reloaded.
+/// Mode in which the plugin of a row is reloaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ReloadMode {
@@ -72,7 +72,7 @@ impl ReloadMode {
     }
 }
 
-/// Plan for the host of a row.
+/// Plan for the host process of one row.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Plan {
     pub(crate) libraries: Vec<PathBuf>,

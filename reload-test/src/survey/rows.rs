@@ -75,7 +75,7 @@ impl Row {
         needed.find(|system| !system.is_there()).map(|system| &*system.remedy)
     }
 
-    /// Returns the time, in milliseconds, for which the neighbor waits for late effects of the row.
+    /// Returns the time, in milliseconds, for which the neighbor waits for late effects of the plugin.
     pub(crate) fn strikes_after_ms(&self) -> u64 {
         self.strikes_after_ms.unwrap_or(20)
     }

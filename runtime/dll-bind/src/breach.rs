@@ -21,11 +21,11 @@ pub struct Broken {
     /// Location of the violation: a parameter with the path to the invalid value ("parameter `path.points[2]`"), "the result", "its row of
     /// arguments" (the whole argument list) or "the function".
     pub location: String,
-    /// Kind of violation.
+    /// Kind of violation of a C function's declaration.
     pub breach: Breach,
 }
 
-/// Kind of violation.
+/// Kind of violation of a C function's declaration.
 ///
 /// # Examples
 /// ```

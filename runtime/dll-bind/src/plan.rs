@@ -64,7 +64,7 @@ pub(crate) enum Slot {
     Block(usize),
 }
 
-/// Violation with its location: the parameter, and the path inside the parameter.
+/// Violation of a C function's declaration in a call, with its location: the parameter, and the path inside the parameter.
 #[derive(Debug)]
 pub(crate) struct Violation {
     pub(crate) param: usize,

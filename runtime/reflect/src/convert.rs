@@ -141,7 +141,7 @@ impl<'v> Earlier<'v> {
 /// Maps a struct and a field name to the current and earlier names of the field.
 type MemberNames = RefCell<HashMap<(*const StructType, String), Rc<[String]>>>;
 
-/// Context of a conversion: name table, path resolver and cached names.
+/// Context of a conversion: name table, object paths and cached names.
 pub(crate) struct Conversion<'a> {
     pub(crate) names: &'a Names,
     pub(crate) paths: &'a dyn Paths,
@@ -466,7 +466,7 @@ mod tests {
         check(Value::Struct(vec![field("y", Value::I32(300))]), &ty, None);
     }
 
-    /// Resolver that has only the object `#1.1`, at the path `/World/door`.
+    /// Paths of a world with one object: `#1.1`, at the path `/World/door`.
     struct Door;
 
     impl Paths for Door {

@@ -1,8 +1,8 @@
-//! Counter of the slices that plugin code has borrowed from host memory. While a slice exists, its memory must not be moved or changed.
-//! While a mutable slice exists, its memory must not be read. A module that holds a slice rejects its own calls. Log lines of the module
-//! nevertheless run host code, and this host code could write to the borrowed array. Modules therefore count their slices in a counter of
-//! the host. The host checks the counter before it reads, changes or destroys values, and before it runs plugin code. Host thunks that
-//! borrow an argument inside an object also use this counter.
+//! Counts the slices that plugin code has borrowed from host memory. While a slice exists, the memory of the slice must not be moved or
+//! changed. The memory of a mutable slice must not be read either. While plugin code holds a slice, its calls to the host are refused in
+//! the plugin. However, a log line of the plugin runs the host's logger, and the logger could write to the borrowed memory. Modules
+//! therefore count their slices in a counter of the host. The host checks the counter before it reads, changes or destroys values, and
+//! before it runs plugin code. Host thunks that borrow an argument inside an object also use this counter.
 
 use std::cell::Cell;
 use std::rc::Rc;

@@ -1,5 +1,5 @@
-//! Calls a function on several objects in one ABI crossing. Consecutive objects with direct code are called directly. All other objects are
-//! called with slots. A failed call does not stop the remaining calls.
+//! Calls a function on several objects in one ABI crossing. For consecutive objects, the function is called directly where possible. For
+//! all other objects, the function is called with slots. A failed call does not stop the remaining calls.
 #![expect(unsafe_code, reason = "dereferences pointers that a module lends for the calls")]
 
 use std::mem::MaybeUninit;
@@ -87,7 +87,7 @@ pub(super) fn zcall_each(
             let (objects, results) = (&each.objects[at..], &mut each.results[at..]);
             // SAFETY: this code runs on the game thread, which the trampoline has checked, and direct calls are open, so no commit is
             // pending. The code has the signature with this fingerprint. The module provides values for this signature, and as many
-            // results as objects. Direct code exists only if all values fit in slots.
+            // results as objects. Code for direct calls exists only if all values fit in slots.
             let answer =
                 unsafe { code(context, objects.as_ptr(), objects.len(), bits.as_ptr(), results.as_mut_ptr().cast()) };
             at += answer.bits as usize;

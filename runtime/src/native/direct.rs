@@ -40,7 +40,7 @@ const fn is_plain<A: SlotRow, R: NativeResult>() -> bool {
     A::IN_SLOTS && R::IN_SLOT
 }
 
-/// Returns the direct code of a method. Returns `None` if a parameter or the result does not fit in a slot.
+/// Returns the code with which plugins call a method directly. Returns `None` if a parameter or the result does not fit in a slot.
 pub(super) fn of_method<M: Method>(parts: &Rc<Parts<M::Class>>) -> Option<Rc<dyn Any>> {
     if !is_plain::<M::Args, M::Result>() {
         return None;
@@ -69,7 +69,7 @@ fn code_of<M: Method, B: DirectBody<BitsOf<M::Args>>>() -> (*const (), EachCode)
     (address::<BitsOf<M::Args>, B>(), BitsOf::<M::Args>::each_of::<B>())
 }
 
-/// Returns the direct code of a static function. Returns `None` if a parameter or the result does not fit in a slot.
+/// Returns the code with which plugins call a static function directly. Returns `None` if a parameter or the result does not fit in a slot.
 pub(super) fn of_static<M: StaticMethod>() -> Option<Rc<dyn Any>> {
     if !is_plain::<M::Args, M::Result>() {
         return None;

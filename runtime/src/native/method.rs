@@ -19,7 +19,7 @@ pub trait Part: Class {
     fn red_constructor(this: This<'_, Self>) -> Self;
 }
 
-/// Receiver of a method.
+/// Kind of the `self` parameter of a method.
 pub trait Receiver {
     /// `true` for `&C`, `false` for `&mut C`.
     const IS_SHARED: bool;
@@ -77,7 +77,7 @@ pub trait Method: 'static {
     type Result: NativeResult;
     /// Rust return type: the result type, or a `Result` of the result type.
     type Returned: NativeReturned<Value = Self::Result>;
-    /// Receiver of the method.
+    /// Kind of the `self` parameter.
     type Receiver: Receiver;
     /// Name of the method, for errors.
     const NAME: &'static str;

@@ -35,7 +35,8 @@ pub(crate) struct Slots {
 
 impl Slots {
     pub(crate) const COUNT: usize = 16;
-    /// Minimum time before a slot is overwritten, because a reader may still read the slot, and writing a slot takes time.
+    /// Minimum time between two reports in one slot. During this time, the supervisor can read the files of the slot. The limit also bounds
+    /// the time that panics spend on reports.
     const REST: Duration = Duration::from_secs(1);
 
     pub(crate) const fn new() -> Self {

@@ -46,7 +46,7 @@ impl Default for Debounce {
     /// Creates a debounce with a quiet window of 10 ms, which can grow to 200 ms.
     ///
     /// The build of each edit starts only after the full quiet window. The window is therefore only as long as one save: an editor's write,
-    /// sync and rename, or "save all" on a few files, happen within a few milliseconds. A longer burst, for example by a checkout or a
+    /// sync and rename, or "save all" on a few files, happen within a few milliseconds. A longer burst, for example by `git checkout` or a
     /// formatter, is split. The second part of the burst cancels the build of the first part. [`build_canceled`](Self::build_canceled) then
     /// doubles the window, so that a burst starts few builds.
     fn default() -> Self {

@@ -35,12 +35,12 @@ pub struct Variants {
     dir: PathBuf,
 }
 
-/// Package of a workspace, with the path for the copy of its library.
+/// Package of a workspace, with the subfolder and the file name for the copy of its library.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Member {
     /// Package name.
     pub package: String,
-    /// Folder of the copy.
+    /// Name of the subfolder for the copy.
     pub label: String,
     /// File name of the copy.
     pub file: String,

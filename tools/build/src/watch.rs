@@ -267,7 +267,8 @@ fn is_watched(path: &Path, deep: &[PathBuf], flat: &[PathBuf]) -> bool {
     deep.iter().any(|dir| path.starts_with(dir)) || path.parent().is_some_and(|dir| flat.iter().any(|flat| flat == dir))
 }
 
-/// Returns `true` for source folders in recursively watched folders. New folders in other locations are often target folders.
+/// Returns `true` for source folders in recursively watched folders. Excludes all other locations, because a new folder there is often a
+/// target folder.
 fn is_below(path: &Path, deep: &[PathBuf]) -> bool {
     is_source_folder(path) && deep.iter().any(|dir| path.starts_with(dir))
 }

@@ -19,7 +19,8 @@ use crate::install::{checkout_of, package};
 /// Environment variable with the path of the checkout to use by default.
 const CHECKOUT: &str = "ALCEDO_CHECKOUT";
 
-/// Folders of the crates in a checkout that new projects use, and that projects created by older versions use.
+/// Folders in a checkout of Alcedo, one for each crate that projects depend on. Includes the crates for projects that an older version of
+/// `alcedo new` created.
 pub(crate) const CRATES: [&str; 6] =
     ["example-plugins/engine-glue", "plugin-api", "runtime", "runtime/alcedo", "runtime/engine", "tools/build"];
 

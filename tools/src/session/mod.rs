@@ -82,7 +82,7 @@ pub(crate) struct Session<W: World> {
     /// Glue files that were rewritten since the running build began. Libraries that were built with the older glue are not loaded.
     rewritten: Vec<PathBuf>,
     watch: SourceWatch,
-    /// Set if the last search for targets failed, for example during a checkout. The search is repeated after the next change.
+    /// `true` if the last search for targets failed, for example during `git checkout`. The next change starts another search.
     must_find: bool,
     debounce: Debounce,
     /// Time of the first change that no build contains yet, on the clock of the session.

@@ -1,3 +1,3 @@
-//! Code shared by the benchmarks that compare scripts with other script engines.
+//! Provides the code that all benchmarks against other script engines share.
 #[path = "../shared/lib.rs"]
 pub mod alcedo;

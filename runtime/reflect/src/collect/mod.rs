@@ -100,8 +100,8 @@ pub fn next_dead(world: &World, has_time: &mut dyn FnMut() -> bool) -> Result<Sw
     Ok(next.unwrap_or(Sweep::More))
 }
 
-/// Marks all roots outside the root set: the CDOs of all classes, the objects that running calls hold, and the objects of `others`. Returns
-/// `true` if any object is queued for a scan.
+/// Marks all roots that are not in the root set: the CDOs of all classes, the objects that running calls hold, and the objects that
+/// `others` reports. Returns `true` if any object is queued for a scan.
 fn shade_roots(world: &World, others: &dyn RootSource, marker: &mut Marker) -> bool {
     let store = world.objects.store.borrow();
     marker.shade_roots(&store.slots, |visit| {

@@ -19,8 +19,8 @@ use crate::ledger::repair::{CPP_LIBRARY, Repair};
 
 const FILE: &str = "libstdc++.so";
 
-/// Global value of the library: getter, setter, and symbol of the initial value (`None` for null). The value is either a function, or an
-/// object that begins with the address of its virtual table.
+/// Global variable of the C++ library: getter, setter, and symbol of the initial value (`None` for null). The value is the address of a
+/// function, or of an object that begins with the address of its virtual table.
 struct Single {
     get: &'static CStr,
     set: &'static CStr,
@@ -91,7 +91,8 @@ type Set = unsafe extern "C" fn(usize) -> usize;
 type GetOf = unsafe extern "C" fn(usize) -> usize;
 type SetOf = unsafe extern "C" fn(usize, usize) -> usize;
 
-/// Value of the library, or of one of its streams. The caller of `get` and `set` keeps the library open.
+/// Variable of the C++ library that may refer to an image: a handler, the default memory resource, or the buffer or tied stream of one of
+/// the library's streams. The caller of `get` and `set` keeps the library open.
 struct FacetSlot {
     /// Returns the current value. Returns `None` for a stream that is not initialized.
     get: Box<dyn Fn() -> Option<usize> + Send>,
