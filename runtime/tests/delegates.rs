@@ -529,7 +529,7 @@ fn an_invalid_host_delegate_is_refused_before_the_host_exists() {
     check(NativeDelegate::sparse("Test", "D").result(bool), "has no result");
     check(
         NativeDelegate::single("Test", "D").of_class("Missing").result(bool),
-        "/Script/Test.Missing is not in this batch",
+        "/Script/Test.Missing is not declared with the delegate",
     );
     check(NativeDelegate::single("Test", "D").param("a b", bool), "cannot be a name");
     check(NativeDelegate::single("Nowhere", "D"), "the package Nowhere");

@@ -320,7 +320,7 @@ fn a_declaration_the_host_cannot_accept_is_refused_with_what_is_wrong() {
     refused(
         "unknown-base",
         expect![
-            "the types of broken cannot be declared: /Script/Game.Baseless is derived from /Script/Engine.Missing, which is not declared: declare it in the same batch or load its module first; delete a library that is left from an earlier build"
+            "the types of broken cannot be declared: /Script/Game.Baseless is derived from /Script/Engine.Missing, which is not declared: declare it or load its module first; delete a library that is left from an earlier build"
         ],
     );
     refused(

@@ -359,7 +359,7 @@ fn a_modules_class_implements_an_interface_of_the_host_by_name() {
     let listening = support::plugin("values", &["listens"]);
     let stranger = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
     let refused = stranger.create_master(&[&listening]).expect_err("the interface is not declared").to_string();
-    expect!["the types of values cannot be declared: /Script/Game.Bell implements /Script/Test.Listens, which is not declared: declare it in the same batch or load its module first"].assert_eq(&refused);
+    expect!["the types of values cannot be declared: /Script/Game.Bell implements /Script/Test.Listens, which is not declared: declare it or load its module first"].assert_eq(&refused);
     assert!(!stranger.types().has("/Script/Game.Rings"), "none of its types was declared");
 
     let host = host(&[]);

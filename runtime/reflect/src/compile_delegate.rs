@@ -140,7 +140,7 @@ mod tests {
         let out = [points().with_flags(property_flags::OUT)];
         check(&[delegate("D", MULTICAST, &out)], &[], "`points` is an out parameter");
         let of = |class: &str, name: &str| DelegateDecl { class: class.to_owned(), ..delegate(name, MULTICAST, &[]) };
-        check(&[of("/Script/Engine.Object", "D")], &[], "declare a class and its delegates in one batch");
+        check(&[of("/Script/Engine.Object", "D")], &[], "declare both together");
         check(&[of("/Script/Game.Cube", "p0")], &[(PropertyKind::U8, "")], "two members of the name p0");
         let stale = DelegateDecl { fingerprint: 7, ..on_scored() };
         check(

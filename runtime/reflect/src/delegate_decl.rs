@@ -55,7 +55,7 @@ pub(super) fn check_classes(batch: &Batch) -> Result<(), DeclareError> {
         let class = classes.get(&decl.class).filter(|class| class.origin == decl.origin).ok_or_else(|| {
             DeclareError::BadDelegate {
                 path: decl.path(),
-                problem: format!("{} is not in this batch: declare a class and its delegates in one batch", decl.class),
+                problem: format!("{} is not declared with the delegate: declare both together", decl.class),
             }
         })?;
         let mut members = class.properties.iter().map(|property| &property.name);

@@ -85,7 +85,7 @@ pub enum DeclareError {
     },
     /// The base class is not declared.
     #[error(
-        "{class} is derived from {base}, which is not declared: declare it in the same batch or load its module first; delete a library \
+        "{class} is derived from {base}, which is not declared: declare it or load its module first; delete a library \
          that is left from an earlier build"
     )]
     UnknownBase {
@@ -115,9 +115,7 @@ pub enum DeclareError {
         problem: &'static str,
     },
     /// The interface is not declared.
-    #[error(
-        "{class} implements {interface}, which is not declared: declare it in the same batch or load its module first"
-    )]
+    #[error("{class} implements {interface}, which is not declared: declare it or load its module first")]
     UnknownInterface {
         /// Class path.
         class: String,
@@ -146,9 +144,7 @@ pub enum DeclareError {
         class: String,
     },
     /// The type of a property or parameter is not declared.
-    #[error(
-        "{member} is a {kind} of {type_path}, which is not declared: declare it in the same batch or load its module first"
-    )]
+    #[error("{member} is a {kind} of {type_path}, which is not declared: declare it or load its module first")]
     UnknownType {
         /// Property or parameter.
         member: String,

@@ -36,7 +36,7 @@ pub enum TypeError {
     #[error(transparent)]
     Malformed(#[from] TypeTextError),
     /// The struct, enum, delegate, class or interface is not declared.
-    #[error("unknown {category} {path}: declare it in the same batch or load its module first")]
+    #[error("unknown {category} {path}: declare it or load its module first")]
     Unknown {
         /// Category of the missing type, such as `struct`.
         category: &'static str,
@@ -240,23 +240,23 @@ mod tests {
     fn unknown_types_are_named_in_the_error() {
         check(
             "Array(/Script/Test.Potato)",
-            "! unknown struct /Script/Test.Potato: declare it in the same batch or load its module first",
+            "! unknown struct /Script/Test.Potato: declare it or load its module first",
         );
         check(
             "Map(u8, WeakObject(/Script/Test.Point))",
-            "! unknown class /Script/Test.Point: declare it in the same batch or load its module first",
+            "! unknown class /Script/Test.Point: declare it or load its module first",
         );
         check(
             "Array(ScriptInterface(/Script/Engine.Object))",
-            "! unknown interface /Script/Engine.Object: declare it in the same batch or load its module first",
+            "! unknown interface /Script/Engine.Object: declare it or load its module first",
         );
         check(
             "Delegate(ScriptInterface(/Script/Engine.Hums))",
-            "! unknown interface /Script/Engine.Hums: declare it in the same batch or load its module first",
+            "! unknown interface /Script/Engine.Hums: declare it or load its module first",
         );
         check(
             "Delegate(/Script/Test.Potato)",
-            "! unknown struct /Script/Test.Potato: declare it in the same batch or load its module first",
+            "! unknown struct /Script/Test.Potato: declare it or load its module first",
         );
         check(
             "MulticastDelegate(-> u8)",

@@ -40,9 +40,9 @@ const MENDED: [Edit; 1] = [Edit {
 pub(super) fn play(stage: &mut Stage) -> Result<(), Error> {
     constant(stage)?;
     default(stage)?;
-    stage.chapter("A red constructor panics, for one cube of all");
+    stage.chapter("A red constructor panics for one of the cubes");
     let greetings = broken(stage)?;
-    stage.chapter("It is mended");
+    stage.chapter("The red constructor is fixed");
     mended(stage, &greetings)
 }
 

@@ -149,7 +149,7 @@ fn each_broken_declaration_is_refused_by_name() {
         (
             none(),
             vec![dynamic("X", "/Script/Game.Gone", &[])],
-            "/Script/Game.X is derived from /Script/Game.Gone, which is not declared: declare it in the same batch or load its \
+            "/Script/Game.X is derived from /Script/Game.Gone, which is not declared: declare it or load its \
              module first; delete a library that is left from an earlier build",
         ),
         (none(), vec![dynamic("X", "", &[])], "/Script/Game.X names no base class"),
