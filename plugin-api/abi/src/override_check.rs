@@ -25,7 +25,7 @@ impl<F> OverriddenBy<F> for F {}
 
 impl<E> EventOf<E> {
     /// Creates the constant of an event with the signature `E`.
-    #[expect(clippy::new_without_default, reason = "a constant is made of it")]
+    #[expect(clippy::new_without_default, reason = "`Default::default` is not const, and constants call `new`")]
     #[must_use]
     pub const fn new() -> Self {
         Self(PhantomData)

@@ -18,10 +18,10 @@ type RunningHook = Option<(&'static str, ObjectHandle)>;
 /// Objects that running calls of reflected functions hold. The objects of the outermost call are first.
 #[derive(Default)]
 pub struct CallStack {
-    /// Held objects, each with the serial number of its call.
+    /// Objects that running calls hold, each with the serial number of its call.
     held: RefCell<Vec<(u64, ObjectHandle)>>,
     last: Cell<u64>,
-    /// Sources that report further held objects.
+    /// Sources that report further objects of running calls.
     sources: RefCell<Vec<Weak<dyn RootSource>>>,
     /// Depth of the calls that [`CallStack::enter`] counts.
     depth: Cell<u32>,

@@ -1,4 +1,4 @@
-//! Static functions that modules offer.
+//! Registry of the static functions that modules export, for calls by name.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;

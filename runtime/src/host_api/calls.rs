@@ -1,4 +1,4 @@
-//! Calls by name.
+//! Resolves and runs calls by name, and adds protocols and resolvers of modules.
 
 use alcedo_abi::host_direct::{CLOSED, DirectCallee};
 

@@ -1,4 +1,4 @@
-//! References, classes and properties by path.
+//! Reads and writes references, class references and property paths in host memory.
 
 use alcedo_abi::handles::{ClassId, Name, ObjectHandle};
 

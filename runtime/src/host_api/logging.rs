@@ -1,4 +1,4 @@
-//! Log events, spans and panics of modules.
+//! Records log events, spans and panics of modules.
 
 use alcedo_abi::log::{LogRecord, SpanStep};
 use alcedo_sys::panics::{self, At};

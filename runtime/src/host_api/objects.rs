@@ -1,4 +1,4 @@
-//! Objects: lookup, names, construction and destruction.
+//! Looks up, names, constructs and destroys objects for modules.
 
 use std::rc::Rc;
 

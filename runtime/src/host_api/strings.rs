@@ -1,4 +1,4 @@
-//! Strings in host memory, and names.
+//! Writes strings in host memory, and interns names.
 
 use std::rc::Rc;
 

@@ -19,7 +19,7 @@ pub struct ImportCell<C, A, R, O>(FunctionCell<C, A, R>, PhantomData<fn() -> O>)
 
 impl<C, A, R, O> ImportCell<C, A, R, O> {
     /// Returns the marker.
-    #[expect(clippy::new_without_default, reason = "a static is made of it")]
+    #[expect(clippy::new_without_default, reason = "`Default::default` is not const, and statics call `new`")]
     pub const fn new() -> Self {
         Self(FunctionCell::new(), PhantomData)
     }

@@ -69,7 +69,7 @@ pub struct FunctionCell<C, A, R>(PhantomData<fn(C, A) -> R>);
 
 impl<C, A, R> FunctionCell<C, A, R> {
     /// Returns a new marker.
-    #[expect(clippy::new_without_default, reason = "a static is made of it")]
+    #[expect(clippy::new_without_default, reason = "`Default::default` is not const, and statics call `new`")]
     pub const fn new() -> Self {
         Self(PhantomData)
     }

@@ -177,7 +177,7 @@ pub(super) struct Watching {
     health: Health,
     check: Registered<Check>,
     watch: FileWatch,
-    /// Paths from which the Master was last loaded or adopted.
+    /// Paths of the Master's modules after the last reload by this watch, or after the last call of `adopt`.
     paths: Vec<PathBuf>,
     /// Paths of the watched libraries, in the order of the modules in `health`.
     files: Vec<PathBuf>,
@@ -373,7 +373,7 @@ impl Watching {
         self.forget_copies();
     }
 
-    /// Updates the watch after the host has reloaded or unloaded modules directly.
+    /// Records the running code as the current code of the watch, after the host has reloaded or unloaded modules directly.
     fn adopt(&mut self, runtime: &Runtime) {
         self.generation = runtime.generation();
         let master = runtime.inner.loads.master();
@@ -530,7 +530,7 @@ impl Watching {
             self.paths = paths;
         }
         runtime.name_files(&self.paths);
-        // If a module was not loaded from a copy, the next safe point adopts the code of the Master.
+        // If the loaded code is unknown, stores a generation that never exists, so that the next safe point calls `adopt`.
         self.generation = if is_known { runtime.generation() } else { u64::MAX };
         outcome
     }

@@ -34,7 +34,7 @@ const TAG: &str = "alcedo-tag:";
 pub struct Switches<'a> {
     /// Names of the switches that are on.
     pub on: &'a [&'a str],
-    /// The number that the copy returns as its tag. In a library without a tag, only the build id changes.
+    /// Number to store as the tag of the copy. A copy of a library without a tag differs only by its build id.
     pub tag: Option<u64>,
 }
 

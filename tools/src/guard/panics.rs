@@ -83,7 +83,7 @@ impl Panics {
     }
 }
 
-/// Parses the slot numbers in new lines of the list, without duplicates. The host writes each line atomically, so every line is complete.
+/// Returns the slot numbers in lines of the file `panics`, each once. The host writes lines atomically, so every line is complete.
 fn slots(list: &str) -> Vec<u32> {
     let mut slots = Vec::new();
     for slot in list.lines().filter_map(|line| line.strip_prefix("panic ")?.parse().ok()) {

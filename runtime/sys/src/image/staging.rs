@@ -1,4 +1,4 @@
-//! Copies of inspected libraries.
+//! Writes private copies of inspected libraries, from which images are mapped.
 
 use std::io::{self, Write as _};
 

@@ -51,7 +51,7 @@ impl UseSnapshot {
     }
 
     /// Compares the current resources of this process with the snapshot. Returns a use for each kind of new resource, including resources
-    /// that other code of the process created. Resources that were released again are missing.
+    /// that other code of the process created. Omits resources that were released again.
     #[must_use]
     pub fn uses(&self) -> Vec<Use> {
         self.0.uses()

@@ -157,7 +157,7 @@ pub(crate) struct ClassSym {
     pub(crate) path: Path,
     pub(crate) name: String,
     pub(crate) base: Option<Path>,
-    /// Class that contains the objects of this class: `within X`.
+    /// Class that `Outer` has as its type, from the specifier `within X`.
     pub(crate) within: Option<Path>,
     /// True if a base class is unknown or could not be parsed completely. It may declare members that seem to be missing.
     pub(crate) broken: bool,

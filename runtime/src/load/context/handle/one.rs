@@ -1,4 +1,4 @@
-//! Operations on one context.
+//! Methods of [`LoadContext`]: the state of one context, and its loads and unloads.
 
 use std::future::Future;
 use std::io::Read;

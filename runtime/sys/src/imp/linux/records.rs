@@ -1,4 +1,4 @@
-//! Records of one image.
+//! Records the resources of one image, in one table per kind of resource.
 
 use std::cell::LazyCell;
 use std::ffi::c_int;

@@ -1,4 +1,4 @@
-//! Executes one operation.
+//! Applies one operation of `ops.rs` to the values and objects of a `Yard`.
 
 use alcedo_plugin_api::prelude::*;
 

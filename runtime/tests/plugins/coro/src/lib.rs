@@ -63,7 +63,7 @@ impl Sleeper {
         LINES.take().join("\n")
     }
 
-    /// Tries to borrow one plugin part mutably twice. A loan ends while a coroutine borrows this part.
+    /// Tries to return from `lend` while a suspended coroutine still borrows the plugin part mutably.
     #[ufunction(blueprint_callable)]
     fn two_muts(me: Obj<Sleeper>) {
         let _posted = post(move || {
@@ -106,7 +106,7 @@ impl Sleeper {
         });
     }
 
-    /// Uses a slice, a loan and a call inside a coroutine. The coroutine captures `this` of the surrounding frame.
+    /// Suspends a coroutine during a slice, a host call and a call of `lend`. The coroutine captures `this` of the surrounding frame.
     #[ufunction(blueprint_callable)]
     fn inside(&mut self, this: This<Self>) {
         this.numbers().assign(vec![7_u64; 64]);

@@ -1,4 +1,4 @@
-//! Out parameters.
+//! Functions with out parameters, and calls of these functions.
 
 use alcedo_plugin_api::prelude::*;
 

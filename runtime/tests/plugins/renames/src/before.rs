@@ -1,4 +1,4 @@
-//! First version of the names.
+//! Types of the plugin before the rename.
 
 use alcedo_plugin_api::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Later version of the names.
+//! Types of the plugin after the rename.
 
 use alcedo_plugin_api::prelude::*;
 
