@@ -66,7 +66,7 @@ pub struct HookContext {
 unsafe impl Sync for HookContext {}
 
 // SAFETY: any thread may call the functions and drop the context, which contains only addresses and an integer.
-#[expect(unsafe_code, reason = "the host keeps it where any of its threads may drop it")]
+#[expect(unsafe_code, reason = "any thread of the host may drop the context")]
 unsafe impl Send for HookContext {}
 
 /// Destructor of a thread-local, or of a value stored under a `pthread` key.

@@ -334,7 +334,7 @@ impl<'a> Body<'a> {
         let this = method.has_this.then(|| quote! { this });
         self.red_constructor = Some(conditions.on_element(quote! {
             #[doc(hidden)]
-            #[allow(unused_variables, reason = "a red constructor may do without `this`")]
+            #[allow(unused_variables, reason = "a red constructor may ignore `this`")]
             pub(crate) fn alcedo_red_constructor(this: ::alcedo_plugin_api::__private::This<'_, Self>) -> Self {
                 Self::#name(#this)
             }
@@ -513,7 +513,7 @@ impl<'a> Body<'a> {
         }
         let (cell, ty) = (format_ident!("ALCEDO_OF_{}", method.text().to_uppercase()), method.cell(self.class));
         self.expanded.push(quote! {
-            #[allow(clippy::type_complexity, reason = "it has as many parts as the function has parameters")]
+            #[allow(clippy::type_complexity, reason = "the type has a part for each parameter")]
             static #cell: #ty = ::alcedo_plugin_api::__private::FunctionCell::new();
         });
         Ok(cell.to_string())
@@ -575,7 +575,7 @@ impl<'a> Body<'a> {
         let new = cells.iter().map(|_cell| format_ident!("new"));
         let cells = (!cells.is_empty()).then(|| {
             quote! {
-                #[allow(clippy::type_complexity, reason = "it has as many parts as the class has functions")]
+                #[allow(clippy::type_complexity, reason = "the type has a part for each function")]
                 static ALCEDO_CELLS: (#(#cells,)*) = (#(__alcedo::FunctionCell::#new(),)*);
             }
         });

@@ -31,7 +31,7 @@ pub(crate) fn expand(members: &[Member], class: &Ident) -> Result<TokenStream> {
     errors.finish()?;
     expanded.extend(event_names(&view, &names));
     Ok(quote! {
-        #[allow(non_snake_case, reason = "its members have the names that their module gave them")]
+        #[allow(non_snake_case, reason = "the members are declared with these names")]
         const _: () = { #(#expanded)* };
     })
 }

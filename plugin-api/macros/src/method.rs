@@ -235,7 +235,7 @@ impl Method {
                 const NAME: &'static str = #text;
                 const LOCATION: ::alcedo_plugin_api::__private::SourceLocation = #location;
 
-                #[allow(unused_variables, reason = "a method may do without `this`")]
+                #[allow(unused_variables, reason = "a method may ignore `this`")]
                 fn run<'f>(
                     part: ::alcedo_plugin_api::__private::Held<'_, Self>,
                     this: ::alcedo_plugin_api::__private::This<'f, #class>,

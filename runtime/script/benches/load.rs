@@ -1,7 +1,7 @@
 //! Measures the time to load a package of 11.7 MB of source in 1,000 files. The measured time starts with the source in memory. The time
 //! ends when the code can run and all class default objects exist. `check` measures parsing and checking, as in `alcedo check`. `parse`
 //! measures parsing only. Everything runs on one thread. Each run loads the same source.
-#![allow(dead_code, reason = "the loader is that of the tests, which use more of it")]
+#![allow(dead_code, reason = "the tests use more functions of this loader")]
 
 #[path = "../tests/natives.rs"]
 mod natives;

@@ -63,7 +63,7 @@ pub(crate) fn failed(error: CallError) -> DirectAnswer {
 /// Stores a boxed error like [`failed`].
 #[cold]
 #[inline(never)]
-#[expect(clippy::boxed_local, reason = "callers have it in a box, which they hand over in a register")]
+#[expect(clippy::boxed_local, reason = "callers own the error in a box, and pass the box in a register")]
 pub(crate) fn failed_with(error: Box<CallError>) -> DirectAnswer {
     failed(*error)
 }

@@ -17,7 +17,7 @@ macro_rules! __alcedo_native_pod {
             impl $crate::native::__private::Declared for $struct {
                 fn add_to(natives: $crate::native::__private::Natives) -> $crate::native::__private::Natives {
                     // An inherent `ALCEDO_NET` takes precedence over the constant of `WithoutNet`.
-                    #[allow(unused_imports, reason = "a struct may have its own")]
+                    #[allow(unused_imports, reason = "the struct may define `ALCEDO_NET`")]
                     use $crate::native::__private::WithoutNet as _;
                     $crate::native::__private::add_struct::<$struct>(natives, $package, &<$struct>::ALCEDO_NET)
                 }
@@ -43,7 +43,7 @@ macro_rules! __alcedo_native_structure {
             impl $crate::native::__private::Declared for $struct {
                 fn add_to(natives: $crate::native::__private::Natives) -> $crate::native::__private::Natives {
                     // An inherent `ALCEDO_NET` takes precedence over the constant of `WithoutNet`.
-                    #[allow(unused_imports, reason = "a struct may have its own")]
+                    #[allow(unused_imports, reason = "the struct may define `ALCEDO_NET`")]
                     use $crate::native::__private::WithoutNet as _;
                     let fields = ::std::vec![
                         $($crate::native::__private::struct_field::<$ty>($field_name, $default, $field_doc)),*
@@ -223,7 +223,7 @@ macro_rules! __alcedo_native_earlier_names {
 #[macro_export]
 macro_rules! __alcedo_native_import {
     ($cell:ident: $ty:ty = $new:expr, $import:ident($path:expr)) => {
-        #[allow(clippy::type_complexity, reason = "it has as many parts as the function has parameters")]
+        #[allow(clippy::type_complexity, reason = "the type has a part for each parameter")]
         static $cell: $ty = $new;
     };
 }

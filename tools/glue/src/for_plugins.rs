@@ -183,7 +183,7 @@ pub(crate) fn enumeration(text: &mut String, found: &DeclaredEnum, imported: &st
     let _ = writeln!(text, "#[derive(Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]");
     let is_usual = |name: &str| name.starts_with(char::is_uppercase) && !name.contains('_');
     if !found.entries.iter().all(|entry| is_usual(&entry.name)) {
-        let reason = "its entries have the names that their module gave them";
+        let reason = "the entries are declared with these names";
         let _ = writeln!(text, "#[allow(non_camel_case_types, reason = {reason:?})]");
     }
     let _ = writeln!(text, "#[repr({})]\npub enum {name} {{", found.underlying);
@@ -242,10 +242,7 @@ fn structure(
         let _ = writeln!(text, "#[derive(Debug, Default, PartialEq)]");
     }
     if is_pod && found.fields.iter().any(|field| field.name.contains(char::is_uppercase)) {
-        let _ = writeln!(
-            text,
-            "#[allow(non_snake_case, reason = \"its fields have the names that their module gave them\")]"
-        );
+        let _ = writeln!(text, "#[allow(non_snake_case, reason = \"the fields are declared with these names\")]");
     }
     let _ = writeln!(text, "pub struct {name} {{");
     for field in &found.fields {

@@ -172,7 +172,7 @@ impl Body<'_> {
         let doc = format!("Calls the base class's body of `{text}`, which this class overrides.");
         self.callers.push(method.callers(&base_name, &cell.to_string(), &path, &[syn::parse_quote!(#[doc = #doc])]));
         self.expanded.push(quote! {
-            #[allow(clippy::type_complexity, reason = "it has as many parts as the function has parameters")]
+            #[allow(clippy::type_complexity, reason = "the type has a part for each parameter")]
             static #cell: #cell_type = ::alcedo_plugin_api::__private::FunctionCell::new();
             ::alcedo_plugin_api::__private::register! {
                 IMPORTS: ::alcedo_plugin_api::__private::ImportDesc =
@@ -207,7 +207,7 @@ pub(crate) fn event_constant(view: &Ident, method: &Method) -> TokenStream {
         impl #view<'_> {
             /// Signature of the event, for overrides.
             #[doc(hidden)]
-            #[allow(clippy::type_complexity, reason = "it has as many parts as the event has parameters")]
+            #[allow(clippy::type_complexity, reason = "the type has a part for each parameter")]
             pub const #constant: ::alcedo_plugin_api::__private::EventOf<#fn_type> =
                 ::alcedo_plugin_api::__private::EventOf::new();
         }

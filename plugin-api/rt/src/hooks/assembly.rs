@@ -1,6 +1,6 @@
 //! Functions that cannot be written in Rust: variadic functions, a function that returns twice, and jumps to versioned
 //! symbols.
-#![expect(unsafe_code, reason = "naked functions are `unsafe`, as the C functions that they are")]
+#![expect(unsafe_code, reason = "naked functions are `unsafe`, like the C functions that they replace")]
 
 use core::arch::naked_asm;
 #[cfg(target_arch = "x86_64")]

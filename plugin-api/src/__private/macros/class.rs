@@ -65,7 +65,7 @@ macro_rules! __alcedo_class {
             }
 
             // All cells are in one static, because the compiler would track separate statics one by one.
-            #[allow(clippy::type_complexity, reason = "it has as many parts as the class has properties")]
+            #[allow(clippy::type_complexity, reason = "the type has a part for each property")]
             #[allow(clippy::unused_unit, reason = "a class may have no property")]
             static ALCEDO_CELLS: ($($crate::__private::PropertyCell<$class, $ty>,)*) = {
                 // SAFETY: each cell is part of the description below.
@@ -123,7 +123,7 @@ macro_rules! __alcedo_class {
         })*],
     ) => {
         $crate::__private::view! { $vis $class $view $view_doc }
-        #[allow(non_snake_case, reason = "its members have the names that their module gave them")]
+        #[allow(non_snake_case, reason = "the members are declared with these names")]
         const _: () = {
             static ALCEDO_CLASS: $crate::__private::ClassCell<$class> = $crate::__private::ClassCell::new();
 

@@ -8,7 +8,7 @@ macro_rules! __alcedo_import {
     ($cell:ident: $ty:ty = $new:expr, $import:ident($path:expr)) => {
         #[allow(non_camel_case_types, reason = "the type has the name of its cell")]
         struct $cell;
-        #[allow(clippy::type_complexity, reason = "a function cell has as many parts as the function has parameters")]
+        #[allow(clippy::type_complexity, reason = "the type has a part for each parameter")]
         const _: () = {
             static ALCEDO_CELL: $ty = $new;
             $crate::__private::import! { @listed $path, $import }

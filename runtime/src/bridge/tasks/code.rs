@@ -1,5 +1,5 @@
 //! Calls the code of a job, in a red frame and through the module's gate. Only this file dereferences the addresses in a job.
-#![expect(unsafe_code, reason = "enters module code through the functions that a job brought along")]
+#![expect(unsafe_code, reason = "enters module code through the function pointers of jobs")]
 
 use std::rc::Rc;
 use std::sync::Arc;

@@ -8,7 +8,7 @@
 //! # Safety
 //!
 //! For all hooks: `image` is [`Ledger::word`] of a live ledger, and the remaining arguments meet the requirements of the hooked C function.
-#![expect(unsafe_code, reason = "they replace functions of the C library")]
+#![expect(unsafe_code, reason = "hooks replace functions of the C library")]
 #![expect(clippy::missing_safety_doc, reason = "the promise is equal for all and documented above")]
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
