@@ -81,6 +81,10 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, Error> {
 /// Creates a standalone project.
 fn make(kind: Kind, name: &Name, sources: &Sources, here: &Path) -> Result<(), Error> {
     let made = here.join(name.text());
+    let lock = sources.lock_file()?;
+    if let (Kind::Plugin, Some(lock)) = (kind, &lock) {
+        name.differs_from_locked(lock, &[])?;
+    }
     let mut placeholders = placeholders(name);
     placeholders.extend(sources.placeholders(&made)?);
     let member = |dir: &str| sources.source(dir, &made.join("glue"));
@@ -109,7 +113,7 @@ fn make(kind: Kind, name: &Name, sources: &Sources, here: &Path) -> Result<(), E
         files.extend(filled(PLUGIN, &folder, &plugin_placeholders(&first, &members, sources, &made.join(&folder))?));
     }
     // Copies the lock file of Alcedo, so that the first build uses tested versions of its dependencies.
-    files.extend(sources.lock_file()?.map(|lock| (PathBuf::from("Cargo.lock"), lock)));
+    files.extend(lock.map(|lock| (PathBuf::from("Cargo.lock"), lock)));
     let outer = project::enclosing_workspace(here);
     project::write(&made, here, &files)?;
     if let Some(outer) = outer {
@@ -134,7 +138,7 @@ fn make(kind: Kind, name: &Name, sources: &Sources, here: &Path) -> Result<(), E
 /// Adds a plugin to a workspace that has a host. The plugin extends a class of this host.
 fn add_plugin(name: &Name, around: &Around, sources: &Sources, here: &Path) -> Result<(), Error> {
     name.differs_from(&around.packages)?;
-    name.differs_from_locked(&read_text(&around.root.join("Cargo.lock")).unwrap_or_default())?;
+    name.differs_from_locked(&read_text(&around.root.join("Cargo.lock")).unwrap_or_default(), &around.packages)?;
     let made = around.root.join("plugins").join(name.text());
     let workspace = around.manifest_with_member(&made)?;
     let host = Host::read(&around.glue.1, &around.host.1);

@@ -1,6 +1,7 @@
 //! Checks the names of new projects. One name is used for a package, a folder, a crate, a module and class names. Names must therefore
 //! satisfy the rules of cargo and the rules for module names. Each error suggests a valid name.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use alcedo_abi::names::LONGEST_MODULE_NAME;
@@ -21,6 +22,9 @@ const OF_RUST: &[&str] = &["alloc", "core", "proc_macro", "std", "test"];
 const OF_CARGO: &[&str] = &["build", "deps", "examples", "incremental"];
 
 const OF_DEPENDENCIES: &[&str] = &["engine_glue", "serde", "tracing", "tracing_subscriber"];
+
+/// Packages that a new project names, and that use all further crates of the project.
+const ROOTS: [&str; 3] = ["alcedo", "alcedo-plugin-api", "tracing-subscriber"];
 
 /// A name that is valid for packages, folders, crates, modules and classes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -102,15 +106,26 @@ impl Name {
         }
     }
 
-    /// Checks that the package of this name differs from the dependencies in a lock file. Cargo would not build one of two equal names.
-    pub(crate) fn differs_from_locked(&self, lock: &str) -> Result<(), Error> {
+    /// Checks that the package of this name differs from the dependencies of a project in a lock file. Cargo would not build one of two equal
+    /// names. The lock file of a new project is a copy of Alcedo's, and also contains crates that neither [`ROOTS`] nor `members` use.
+    pub(crate) fn differs_from_locked(&self, lock: &str, members: &[String]) -> Result<(), Error> {
         let lock: toml::Table = lock.parse().unwrap_or_default();
-        let mut locked = lock.get("package").and_then(toml::Value::as_array).into_iter().flatten();
+        let locked: Vec<_> = lock.get("package").and_then(toml::Value::as_array).into_iter().flatten().collect();
+        let has_name =
+            |package: &toml::Value, name: &str| package.get("name").and_then(toml::Value::as_str) == Some(name);
+        let mut pending: Vec<_> = ROOTS.into_iter().chain(members.iter().map(String::as_str)).collect();
+        let mut used = BTreeSet::new();
+        while let Some(name) = pending.pop() {
+            if used.insert(name) {
+                let packages = locked.iter().filter(|package| has_name(package, name));
+                let dependencies = packages.filter_map(|package| package.get("dependencies")?.as_array()).flatten();
+                // Removes the version that follows a name with several versions.
+                pending.extend(dependencies.filter_map(|dependency| dependency.as_str()?.split(' ').next()));
+            }
+        }
         // Skips members of the workspace, which have no source. The lock file may still contain a member that was deleted.
-        let is_locked = |package: &toml::Value| {
-            package.get("source").is_some() && package.get("name").and_then(toml::Value::as_str) == Some(self.text())
-        };
-        if locked.any(is_locked) {
+        let is_locked = |package: &&toml::Value| package.get("source").is_some() && has_name(package, self.text());
+        if used.contains(self.text()) && locked.iter().any(is_locked) {
             bail!(
                 "`{0}` is also a crate in Cargo.lock, so `cargo test -p {0}` would be ambiguous: take another name, such as \
                  `{0}-plugin`",
@@ -256,11 +271,19 @@ mod tests {
 
     #[test]
     fn a_package_and_a_dependency_have_different_names() {
-        let name = Name::parse("plugin", "regex").unwrap();
-        let lock = |source: &str| format!("version = 4\n[[package]]\nname = \"regex\"\nversion = \"1.0.0\"\n{source}");
-        assert!(name.differs_from_locked(&lock("")).is_ok());
-        let error =
-            name.differs_from_locked(&lock("source = \"registry+https://github.com/rust-lang/crates.io-index\"\n"));
+        let check = |name: &str, lock: &str| {
+            Name::parse("plugin", name).unwrap().differs_from_locked(lock, &["mine".to_owned()]).is_ok()
+        };
+        let package = |name: &str, rest: &str| format!("[[package]]\nname = \"{name}\"\nversion = \"1.0.0\"\n{rest}\n");
+        let of_registry = "source = \"registry+https://github.com/rust-lang/crates.io-index\"";
+        let lock = |source: &str| {
+            let roots =
+                package("alcedo", "dependencies = [\"regex 1.0.0\"]") + &package("mine", "dependencies = [\"rand\"]");
+            roots + &["regex", "rand", "tower"].map(|name| package(name, source)).concat()
+        };
+        assert_eq!(["regex", "rand", "tower"].map(|name| check(name, &lock(of_registry))), [false, false, true]);
+        assert!(check("regex", &lock("")));
+        let error = Name::parse("plugin", "regex").unwrap().differs_from_locked(&lock(of_registry), &[]);
         expect!["`regex` is also a crate in Cargo.lock, so `cargo test -p regex` would be ambiguous: take another name, such as `regex-plugin`"]
             .assert_eq(&error.unwrap_err().to_string());
     }
