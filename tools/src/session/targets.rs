@@ -49,8 +49,10 @@ fn target(dir: &Path) -> Result<Target, BuildError> {
     Ok(Target::new(Kind::Plugins(folder), sources.into_iter().collect()))
 }
 
+/// Returns the path with all links resolved. For a missing file, resolves only the path of its folder.
 fn real(path: &Path) -> PathBuf {
-    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+    let missing = || Some(path.parent()?.canonicalize().ok()?.join(path.file_name()?));
+    path.canonicalize().ok().or_else(missing).unwrap_or_else(|| path.to_owned())
 }
 
 impl Target {
@@ -154,6 +156,11 @@ mod tests {
         std::fs::write(&manifest, "[package]\nname = \"rig\"\nworkspace = \"all\"\n").unwrap();
         let mut host = of_kind(Kind::Host(rig(manifest)), &["/w/rig/src"]);
         assert_eq!(affected(std::slice::from_ref(&host), &[all.join("Cargo.toml")]), [0].into());
+        // The build script of a host may list a file that does not exist yet, in a folder behind a link.
+        std::os::unix::fs::symlink(&all, root.join("link")).unwrap();
+        std::fs::write(built.path().join("rig.d"), format!("rig: {}\n", root.join("link/new.txt").display())).unwrap();
+        host.set_artifacts(vec![program.clone()]);
+        assert_eq!(affected(std::slice::from_ref(&host), &[all.join("new.txt")]), [0].into());
         // The build script of a host may list the whole package, which may contain plugins.
         std::fs::write(built.path().join("rig.d"), format!("rig: {}\n", root.display())).unwrap();
         host.set_artifacts(vec![program]);
