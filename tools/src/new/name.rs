@@ -106,8 +106,8 @@ impl Name {
         }
     }
 
-    /// Checks that the package of this name differs from the dependencies of a project in a lock file. Cargo would not build one of two equal
-    /// names. The lock file of a new project is a copy of Alcedo's, and also contains crates that neither [`ROOTS`] nor `members` use.
+    /// Checks that the package of this name differs from the dependencies of a project in a lock file. Cargo would not build one of two
+    /// equal names. The lock file of a new project is a copy of Alcedo's. Crates that neither [`ROOTS`] nor `members` use are not compared.
     pub(crate) fn differs_from_locked(&self, lock: &str, members: &[String]) -> Result<(), Error> {
         let lock: toml::Table = lock.parse().unwrap_or_default();
         let locked: Vec<_> = lock.get("package").and_then(toml::Value::as_array).into_iter().flatten().collect();
