@@ -16,6 +16,7 @@ const CHANCES: u32 = 2;
 /// Time of the last restart, and number of consecutive restores that failed.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Restarts {
+    /// Time of the last restart with the saved world, or of the first load after this restart.
     last: Option<Duration>,
     /// Number of consecutive restored worlds that ended within [`SOON`].
     soon: u32,
@@ -26,11 +27,17 @@ impl Restarts {
     pub(super) fn may_restore(&mut self, now: Duration) -> bool {
         let is_soon = self.last.is_some_and(|last| now.saturating_sub(last) < SOON);
         self.soon = if is_soon { self.soon + 1 } else { 0 };
-        self.last = Some(now);
-        self.soon < CHANCES
+        let may_restore = self.soon < CHANCES;
+        self.last = may_restore.then_some(now);
+        may_restore
     }
 
-    /// Resets the counter after a different build was loaded.
+    /// Records the first load of a process. A restarted host restores the saved world after this load, for which it may have waited.
+    pub(super) fn loaded(&mut self, now: Duration) {
+        self.last = self.last.map(|_| now);
+    }
+
+    /// Resets the counter after a different build has replaced the code of a restored world.
     pub(super) fn forget(&mut self) {
         *self = Self::default();
     }
@@ -108,5 +115,14 @@ mod tests {
         check(&mut restarts, 62, true);
         check(&mut restarts, 63, true);
         check(&mut restarts, 64, false);
+        // Each restarted host waits for a corrected build.
+        let mut restarts = Restarts::default();
+        restarts.loaded(Duration::from_secs(1));
+        check(&mut restarts, 2, true);
+        restarts.loaded(Duration::from_secs(20));
+        check(&mut restarts, 21, true);
+        restarts.loaded(Duration::from_secs(40));
+        check(&mut restarts, 41, false);
+        check(&mut restarts, 42, true);
     }
 }

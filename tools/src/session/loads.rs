@@ -98,6 +98,7 @@ impl<W: World> Session<W> {
     pub(super) fn loaded(&mut self, generation: u64, builds: &Builds, reload: Option<(Box<ReloadReport>, Instant)>) {
         let Some(Candidate { build, expected, origin, .. }) = self.loading.take() else { return };
         let is_live = reload.as_ref().is_none_or(|(report, _)| report.is_committed());
+        let is_first = reload.is_none();
         self.running = (is_live || self.running.is_some()).then_some(generation);
         self.lives.note(if is_live { BuildLife::Live(build) } else { BuildLife::Refused(build) }, self.now());
         match is_live {
@@ -123,10 +124,15 @@ impl<W: World> Session<W> {
             (None, _) => Event::Started { generation, build_ms: build_ms.unwrap_or_default() },
         };
         self.events.push_back(event);
+        if is_first {
+            self.restarts.loaded(self.now());
+        }
         match origin {
             Origin::Built { versions, .. } if is_live => {
                 self.loaded = versions;
-                self.restarts.forget();
+                if !is_first {
+                    self.restarts.forget();
+                }
             }
             Origin::Built { .. } => {}
             // Clears the versions, because the libraries in cargo's folder differ from the older code that now runs.
