@@ -23,8 +23,9 @@ const OF_CARGO: &[&str] = &["build", "deps", "examples", "incremental"];
 
 const OF_DEPENDENCIES: &[&str] = &["engine_glue", "serde", "tracing", "tracing_subscriber"];
 
-/// Packages that a new project names, and that use all further crates of the project.
-const ROOTS: [&str; 3] = ["alcedo", "alcedo-plugin-api", "tracing-subscriber"];
+/// Packages that a new project names, and that use all further crates of the project. The lock file of the published program contains only
+/// the last two.
+const ROOTS: [&str; 4] = ["alcedo", "alcedo-plugin-api", "alcedo-engine", "tracing-subscriber"];
 
 /// A name that is valid for packages, folders, crates, modules and classes.
 #[derive(Debug, Clone, PartialEq, Eq)]
