@@ -45,6 +45,7 @@ use crate::load::module::master::MasterModule;
 use crate::native::net::NetStructs;
 use crate::native::{DestroyHook, Ticker};
 use crate::object::natives::World;
+use crate::panic_guard;
 use crate::reload::report::ReloadReport;
 use crate::reload::requests::{ReloadScope, Request};
 use crate::reload::watch::FileWatch;
@@ -284,9 +285,17 @@ impl Runtime {
         let runtime = Self { inner: Rc::new(inner) };
         let weak = runtime.downgrade();
         let notify = move |object| {
+            let mut notified = Ok(());
             if let Some(runtime) = weak.upgrade() {
-                runtime.inner.before_destroy.each(|_priority, hook| (hook.code)(&runtime, object));
+                runtime.inner.before_destroy.each(|_priority, hook| {
+                    if let Err(message) = panic_guard::caught(|| (hook.code)(&runtime, object)) {
+                        let object = runtime.inner.core.world.objects.display(object);
+                        log!(ERROR, callback = %hook.site, %object, message, "a hook panicked; the object is destroyed anyway");
+                        notified = Err(message);
+                    }
+                });
             }
+            notified
         };
         // Cannot fail: the core is new, so its `before_end` cell is empty.
         let _first = runtime.inner.core.before_end.set(Box::new(notify));

@@ -64,7 +64,7 @@ pub(crate) struct Core {
     /// Counts repeated failures in the log.
     pub failures: Repeats,
     /// Hook that runs before an object is destroyed explicitly. Set by `Runtime`.
-    pub(crate) before_end: OnceCell<Box<dyn Fn(ObjectHandle)>>,
+    pub(crate) before_end: OnceCell<Box<dyn Fn(ObjectHandle) -> Result<(), String>>>,
     /// Watchdog that reports calls that take too long. Set if the host has enabled the watchdog.
     pub(crate) watchdog: OnceCell<Watchdog>,
     pub tasks: Tasks,
@@ -249,17 +249,15 @@ impl Core {
         let _end = self.world.stack.enter_end(&format_args!("destroying {displayed}"))?;
         if self.world.objects.announce_end(object) {
             let _announced = Announced(&self.world.objects, object);
-            self.call_before_end(object);
+            let _logged = self.call_before_end(object);
             destroy(&self.world, &self.plugins(), object);
         }
         Ok(())
     }
 
-    /// Calls the listeners of an object before the object is destroyed explicitly.
-    pub(crate) fn call_before_end(&self, object: ObjectHandle) {
-        if let Some(before_end) = self.before_end.get() {
-            before_end(object);
-        }
+    /// Calls the listeners of an object before the object is destroyed explicitly. Logs panics of listeners, and returns the last one.
+    pub(crate) fn call_before_end(&self, object: ObjectHandle) -> Result<(), String> {
+        self.before_end.get().map_or(Ok(()), |before_end| before_end(object))
     }
 
     /// Suspends all names that these modules offer. [`Core::take_back`] resumes the names.

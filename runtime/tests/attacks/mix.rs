@@ -3,6 +3,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use alcedo_runtime::kinds::{PropertyKind, function_flags};
@@ -125,6 +126,18 @@ fn the_host_keeps_working_after_a_panicking_callback() {
         let left = host.shutdown();
         assert!(left.left.is_empty(), "after {which}: {:?}", left.left);
     }
+}
+
+#[test]
+fn an_object_is_destroyed_although_a_destruction_listener_panics() {
+    let calls = Rc::new(Cell::new(0));
+    let count = Rc::clone(&calls);
+    let natives = Natives::default().before_destroy(|_host, _object| panic!("on purpose"));
+    let natives = natives.before_destroy(move |_host, _object| count.set(count.get() + 1));
+    let host = support::builder().natives(natives).build().expect("a host");
+    let object = host.objects().spawn("/Script/Core.Object").expect("an object");
+    host.objects().destroy(object);
+    assert_eq!((host.objects().is_alive(object), calls.get()), (false, 1));
 }
 
 #[test]

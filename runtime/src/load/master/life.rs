@@ -5,7 +5,6 @@ use std::rc::Rc;
 
 use alcedo_abi::host::mode;
 
-use crate::boundary::catch_panics;
 use crate::bridge::core::Core;
 use crate::emit::batch::emit;
 use crate::handles::{Generation, ObjectHandle};
@@ -131,21 +130,15 @@ fn dynamic_objects(core: &Core) -> Vec<ObjectHandle> {
     objects.alive().into_iter().filter(|object| objects.needs_module(*object)).collect()
 }
 
-/// Calls the destruction listeners of each object of a dynamic class. Records a panic of a listener as a problem of the generation, because
-/// an interrupted unload would leave modules mapped and running.
+/// Calls the destruction listeners of each object of a dynamic class. Records a panic of a listener as a problem of the generation.
 fn call_end_listeners(core: &Core, masters: &Masters, generation: Generation) {
     for object in dynamic_objects(core) {
         // Skips templates, because templates have no listeners. Also skips objects that an earlier listener has destroyed. From here on, a
         // listener cannot destroy the object, because the unload destroys the object.
         if !core.world.objects.is_template(object) && core.world.objects.announce_end(object) {
-            let call = || {
-                core.call_before_end(object);
-                Ok(())
-            };
-            if let Err(error) = catch_panics(call) {
+            if let Err(message) = core.call_before_end(object) {
                 let object = core.world.objects.display(object);
-                log!(ERROR, %generation, %object, %error, "a hook before a destroy failed");
-                masters.note(generation, format!("the hook before the destroy of {object} {error}"));
+                masters.note(generation, format!("the hook before the destroy of {object} panicked: {message}"));
             }
         }
     }
