@@ -142,10 +142,20 @@ impl Parse for Member {
         if !ahead.peek(token::Brace) {
             return input.parse().map(Self::Other);
         }
-        let body = ahead.parse()?;
+        let body = body(&ahead)?;
         input.advance_to(&ahead);
         Ok(Self::Function(Function { attrs, vis, defaultness, sig, body }))
     }
+}
+
+/// Parses the body of a function. Removes the invisible group that surrounds a body that a macro has captured.
+fn body(input: ParseStream<'_>) -> Result<Group> {
+    input.step(|cursor| {
+        let (inside, span, rest) = cursor.group(Delimiter::Brace).ok_or_else(|| cursor.error("expected a body"))?;
+        let mut body = Group::new(Delimiter::Brace, inside.token_stream());
+        body.set_span(span.join());
+        Ok((body, rest))
+    })
 }
 
 /// Parses outer attributes. Doc comments are recognized by their tokens: `syn` would also parse their values.
@@ -326,7 +336,7 @@ impl ToTokens for Function {
 #[cfg(test)]
 mod tests {
     use super::{AnyItem, Member};
-    use proc_macro2::TokenStream;
+    use proc_macro2::{Delimiter, Group, TokenStream};
     use quote::{ToTokens as _, quote};
 
     fn block(tokens: TokenStream) -> Vec<Member> {
@@ -362,6 +372,14 @@ mod tests {
         );
         let functions = members.iter().map(|member| matches!(member, Member::Function(_)));
         assert_eq!(functions.collect::<Vec<_>>(), [true, false, false, true, true]);
+    }
+
+    #[test]
+    fn a_body_that_a_macro_has_captured_is_recognized() {
+        let body = Group::new(Delimiter::None, quote! { { 7 } });
+        let members = block(quote! { impl Cat { #[d] fn a() -> u32 #body fn b() {} } });
+        let [Member::Function(a), Member::Function(_)] = &members[..] else { panic!("{} members", members.len()) };
+        assert_eq!(a.body.to_string(), "{ 7 }");
     }
 
     #[test]
