@@ -193,6 +193,16 @@ pub const fn joined<const N: usize>(parts: [&str; 3]) -> [u8; N] {
     bytes
 }
 
+/// Returns joined strings as a string.
+///
+/// # Panics
+/// Panics if the bytes are not valid UTF-8.
+#[must_use]
+pub const fn joined_text(bytes: &[u8]) -> &str {
+    let Ok(text) = core::str::from_utf8(bytes) else { panic!("joined strings are valid UTF-8") };
+    text
+}
+
 /// Concatenates three strings at compile time.
 #[doc(hidden)]
 #[macro_export]
@@ -200,10 +210,7 @@ macro_rules! __alcedo_join {
     ($a:expr, $b:expr, $c:expr) => {{
         const ALCEDO_LEN: usize = $crate::type_text::joined_len([$a, $b, $c]);
         const ALCEDO_BYTES: [u8; ALCEDO_LEN] = $crate::type_text::joined([$a, $b, $c]);
-        const ALCEDO_TEXT: &str = match ::core::str::from_utf8(&ALCEDO_BYTES) {
-            ::core::result::Result::Ok(text) => text,
-            ::core::result::Result::Err(_) => panic!("joined strings are valid UTF-8"),
-        };
+        const ALCEDO_TEXT: &str = $crate::type_text::joined_text(&ALCEDO_BYTES);
         ALCEDO_TEXT
     }};
 }
@@ -238,8 +245,7 @@ pub const fn joined_member_paths<const N: usize>(path: &str, names: &[&str]) -> 
 /// Panics if `bytes` was joined from a different path or different names.
 #[must_use]
 pub const fn member_paths<const N: usize>(bytes: &'static [u8], path: &str, names: &[&str]) -> [&'static str; N] {
-    let Ok(mut rest) = core::str::from_utf8(bytes) else { panic!("joined strings are valid UTF-8") };
-    let (mut paths, mut at) = ([""; N], 0);
+    let (mut paths, mut at, mut rest) = ([""; N], 0, joined_text(bytes));
     while at < N {
         (paths[at], rest) = rest.split_at(path.len() + ":".len() + names[at].len());
         at += 1;
