@@ -180,7 +180,7 @@ impl Natives {
     }
 
     /// Adds a hook that runs once before the host destroys an object. The object is intact while the hook runs, even if the hook requests the
-    /// destruction of this object again.
+    /// destruction of this object again. Logs a panic of the hook, and destroys the object anyway.
     ///
     /// # Examples
     /// ```rust
