@@ -45,7 +45,7 @@ impl Conditions {
         rules::refuse(
             "ALC0035",
             attrs.iter().find(|attr| attr.path().is_ident("cfg")),
-            "a field, an entry or a constructor has no condition: put `#[cfg(…)]` on two declarations of the whole type",
+            "a field, an entry, a parameter or a constructor has no condition: put `#[cfg(…)]` on two whole declarations",
         )
     }
 

@@ -401,6 +401,7 @@ impl Method {
 
 /// Parses a parameter that follows `self` and `this`.
 fn parameter(at: usize, typed: &PatType) -> Result<Parameter> {
+    Conditions::refuse_cfg(&typed.attrs)?;
     if is_named(&typed.ty, "This") {
         return Err(rules::spanned("ALC0059", typed, "`this` is the first parameter after `self`"));
     }
@@ -468,6 +469,13 @@ mod tests {
     use syn::Signature;
 
     use super::Method;
+
+    #[test]
+    fn a_parameter_with_a_condition_is_refused() {
+        let signature: Signature = syn::parse_quote! { fn f(&self, #[cfg(any())] x: u32, y: u32) };
+        let Err(error) = Method::of(&signature) else { panic!("it is accepted") };
+        assert!(error.to_string().contains("ALC0035"), "{error}");
+    }
 
     #[test]
     fn types_that_a_macro_has_captured_are_recognized() {
