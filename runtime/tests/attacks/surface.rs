@@ -235,7 +235,7 @@ fn a_default_and_a_subobject_are_what_their_property_can_hold() {
 
 #[test]
 fn an_import_must_exist_with_the_same_signature() {
-    check("import-of-nothing", &["surface uses /Script/Game.Steady:nothing", "not there"]);
+    check("import-of-nothing", &["surface uses /Script/Game.Steady:nothing", "does not exist"]);
     check("import-of-another-type", &["surface uses /Script/Game.Steady:query", "has the signature"]);
     check("import-that-is-no-name", &["that it uses", "a type or a member has a path"]);
 }

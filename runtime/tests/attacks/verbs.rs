@@ -141,6 +141,7 @@ pub(crate) const VERBS: &[Verb] = &[
     ("watch_health", Nothing, quiet!(|host, tools| host.watch_health(HealthWatch::new(Duration::ZERO, |_| Ok(()))))),
     ("watch", Nothing, quiet!(|host, tools| host.watch())),
     ("watch_changed", Nothing, quiet!(|host, tools| host.watch_changed())),
+    ("may_call", Nothing, quiet!(|host, tools| host.may_call())),
     ("generation", Nothing, quiet!(|host, tools| host.generation())),
     ("modules", Nothing, quiet!(|host, tools| host.modules())),
     ("unloads().generations", Nothing, quiet!(|host, tools| host.unloads().generations())),
