@@ -37,6 +37,9 @@ use crate::zcall::chain::ResolverChain;
 use crate::zcall::explicit::Explicit;
 use crate::zcall::table::ZCallTable;
 
+/// Runs the hooks of the host before an object is destroyed. Returns the message of the last panic of a hook.
+pub(crate) type BeforeEnd = dyn Fn(ObjectHandle) -> Result<(), String>;
+
 /// Stores of one runtime. Game thread only, except for `game_thread` and `logs`.
 pub(crate) struct Core {
     pub game_thread: GameThreadId,
@@ -64,7 +67,7 @@ pub(crate) struct Core {
     /// Counts repeated failures in the log.
     pub failures: Repeats,
     /// Hook that runs before an object is destroyed explicitly. Set by `Runtime`.
-    pub(crate) before_end: OnceCell<Box<dyn Fn(ObjectHandle) -> Result<(), String>>>,
+    pub(crate) before_end: OnceCell<Box<BeforeEnd>>,
     /// Watchdog that reports calls that take too long. Set if the host has enabled the watchdog.
     pub(crate) watchdog: OnceCell<Watchdog>,
     pub tasks: Tasks,

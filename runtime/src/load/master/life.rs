@@ -135,11 +135,12 @@ fn call_end_listeners(core: &Core, masters: &Masters, generation: Generation) {
     for object in dynamic_objects(core) {
         // Skips templates, because templates have no listeners. Also skips objects that an earlier listener has destroyed. From here on, a
         // listener cannot destroy the object, because the unload destroys the object.
-        if !core.world.objects.is_template(object) && core.world.objects.announce_end(object) {
-            if let Err(message) = core.call_before_end(object) {
-                let object = core.world.objects.display(object);
-                masters.note(generation, format!("the hook before the destroy of {object} panicked: {message}"));
-            }
+        if !core.world.objects.is_template(object)
+            && core.world.objects.announce_end(object)
+            && let Err(message) = core.call_before_end(object)
+        {
+            let object = core.world.objects.display(object);
+            masters.note(generation, format!("the hook before the destroy of {object} panicked: {message}"));
         }
     }
 }
