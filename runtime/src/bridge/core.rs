@@ -31,7 +31,6 @@ use crate::handles::{ModuleId, ObjectHandle};
 use crate::logs::Logs;
 use crate::object::World;
 use crate::object::construction::destroy;
-use crate::object::objects::Objects;
 use crate::watchdog::{GAME_THREAD, Listener, Source, Watchdog};
 use crate::zcall::chain::ResolverChain;
 use crate::zcall::explicit::Explicit;
@@ -251,7 +250,6 @@ impl Core {
         self.world.slices.allow_change(&format_args!("destroying {displayed}"))?;
         let _end = self.world.stack.enter_end(&format_args!("destroying {displayed}"))?;
         if self.world.objects.announce_end(object) {
-            let _announced = Announced(&self.world.objects, object);
             let _logged = self.call_before_end(object);
             destroy(&self.world, &self.plugins(), object);
         }
@@ -295,15 +293,6 @@ impl Core {
             finalizer: &self.finalizer,
             hooks: &self.hooks,
         }
-    }
-}
-
-/// Announced destruction of an object. Dropping this value allows a second announcement, if a listener has panicked.
-struct Announced<'a>(&'a Objects, ObjectHandle);
-
-impl Drop for Announced<'_> {
-    fn drop(&mut self) {
-        self.0.revoke_end(self.1);
     }
 }
 

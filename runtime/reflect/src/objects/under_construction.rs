@@ -132,24 +132,14 @@ impl Objects {
 
     /// Records that listeners receive the destruction of the object. Returns `false` if the destruction was already announced or has begun.
     pub fn announce_end(&self, object: ObjectHandle) -> bool {
-        self.change_life(object, TenantState::Alive, TenantState::Announced)
-    }
-
-    /// Allows a second announcement, because a listener has failed. Has no effect if the destruction has begun.
-    pub fn revoke_end(&self, object: ObjectHandle) {
-        self.change_life(object, TenantState::Announced, TenantState::Alive);
-    }
-
-    /// Replaces the state `from` by `to`. Returns `false` if the object has a different state or does not exist.
-    fn change_life(&self, object: ObjectHandle, from: TenantState, to: TenantState) -> bool {
-        let change = |tenant: &mut Tenant| {
-            let is_expected = tenant.life == from;
-            if is_expected {
-                tenant.life = to;
+        let announce = |tenant: &mut Tenant| {
+            let is_first = tenant.life == TenantState::Alive;
+            if is_first {
+                tenant.life = TenantState::Announced;
             }
-            is_expected
+            is_first
         };
-        self.change(object, change) == Some(true)
+        self.change(object, announce) == Some(true)
     }
 
     /// Records that the destruction of the object has begun. Returns `false` if the destruction had already begun.
