@@ -40,7 +40,7 @@ impl std::fmt::Display for SourcePlace {
     }
 }
 
-/// Error of a call between host and module. Both continue to run after the error.
+/// Error of a call between host and module. Host and module continue to run after the error.
 ///
 /// # Examples
 /// ```
@@ -66,7 +66,8 @@ pub enum CallError {
     Returned {
         /// Message of the error.
         message: String,
-        /// Location in the function that returned the error, or location of the call of [`CallError::returned`].
+        /// Location in the function that returned the error. For an error of [`CallError::returned`], the location of the call of
+        /// `returned`.
         place: Option<SourcePlace>,
     },
     /// The plugin part is borrowed by a method that has not returned.
@@ -88,7 +89,7 @@ pub enum CallError {
         /// Rejected action.
         action: String,
     },
-    /// The action opens a scope, which a coroutine must not do. If the coroutine were suspended, the scope would outlive its frame.
+    /// The action opens a scope, which a coroutine must not do: a suspended coroutine would leave the scope open.
     WrongStack {
         /// Rejected action.
         action: String,
@@ -108,7 +109,7 @@ pub enum CallError {
         /// Message with the handle and help.
         message: String,
     },
-    /// A name does not resolve, but no Master is loaded, and a module of a Master may define the name.
+    /// A name does not resolve while no Master is loaded. A module of a Master may define the name.
     NoMaster {
         /// Message with the name, the search location and help.
         message: String,
@@ -143,10 +144,10 @@ pub enum CallError {
         /// Name of the call or module.
         what: String,
     },
-    /// The conjugate has expired. Either the frame of the conjugate has closed, its generation has ended or is suspended, or the caller has
-    /// returned the conjugate to its owner.
+    /// The conjugate has expired: its red frame has closed, its generation has ended or is suspended, or the conjugate was returned to its
+    /// owner.
     Expired {
-        /// Color and kind: `red Array`, `black Array(f64)`.
+        /// Color and kind of the conjugate, such as `red Array` or `black Array(f64)`.
         what: String,
         /// Time since the conjugate was created or borrowed, such as `3.2 s`.
         age: String,
@@ -155,7 +156,7 @@ pub enum CallError {
     TooDeep {
         /// Function that was called.
         what: String,
-        /// Depth limit, or the depth of the calls that used the stack.
+        /// Depth limit. If the call would use up the stack, the current depth of nested calls.
         limit: u32,
     },
     /// The arguments or results of a call would exceed the memory limit. No memory was allocated for these values.

@@ -1,7 +1,7 @@
-//! Cells for the stores of a host. Each cell wraps a cell of std. In debug builds, the cells also count the open borrows of each thread,
-//! because no borrow may be open while foreign code runs. Even a log statement runs foreign code: a log listener may call the runtime, and
-//! this call fails if a store is borrowed. All stores must use these cells instead of the cells of std. `tests/floors.rs` checks this rule.
-//! `tests/attacks` checks the count at every log line. Release builds do not count borrows.
+//! Cells for the stores of a host, such as the store of objects. Each cell wraps a cell of std. In debug builds, the cells also count the
+//! open borrows of each thread, because no borrow may be open while foreign code runs. Even a log statement runs foreign code: a log
+//! listener may call the runtime, and this call fails if a store is borrowed. All stores must use these cells instead of the cells of std.
+//! `tests/floors.rs` checks this rule. `tests/attacks` checks the count at every log line. Release builds do not count borrows.
 
 use std::cell::{Cell, Ref, RefMut};
 use std::ops::{Deref, DerefMut};
@@ -110,7 +110,7 @@ impl<T> Default for InProgress<T> {
 }
 
 impl<T> InProgress<T> {
-    /// Appends `entry` until the returned guard is dropped.
+    /// Appends `entry` to the list. Dropping the returned guard removes the entry.
     pub fn enter(&self, entry: T) -> Entered<'_, T> {
         let number = self.last.get() + 1;
         self.last.set(number);

@@ -8,7 +8,7 @@ use alcedo_abi::names::shows_itself;
 /// Maximum length in bytes of a foreign string in a message. Longer strings are truncated.
 const MOST: usize = 160;
 
-/// Escapes and truncates a string for use in one line, for names and other short strings in messages.
+/// Escapes and truncates a name or other short string for use within one line of a message.
 ///
 /// # Examples
 /// ```

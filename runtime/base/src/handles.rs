@@ -33,8 +33,8 @@ thread_local! {
     static LAST_SERIAL: Cell<u32> = const { Cell::new(u32::MAX) };
 }
 
-/// Returns the maximum number of objects or conjugates that may use one slot in succession. Applies to stores that this thread creates
-/// later.
+/// Returns the maximum number of objects or conjugates that may use one slot in succession. A store reads this limit when it is created.
+/// Each thread has its own limit.
 pub fn last_serial() -> u32 {
     LAST_SERIAL.get()
 }

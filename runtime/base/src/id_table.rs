@@ -2,10 +2,10 @@
 //! vector. A vector, however, would keep a slot for every number ever assigned, and would grow with every reload. This table removes long
 //! runs of empty slots, so that its size depends only on the number of live values.
 
-/// Maximum number of consecutive empty slots within a piece. At a longer run of empty slots, the table is split into two pieces.
+/// Maximum number of consecutive empty slots within a [`Piece`]. At a longer run of empty slots, the table is split into two pieces.
 const LONGEST_GAP: u64 = 16;
 
-/// Minimum number of slots of a table that is compacted.
+/// Number of slots up to which a table is never compacted.
 const SHORTEST: usize = 64;
 
 /// Values by number.

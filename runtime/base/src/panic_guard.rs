@@ -8,8 +8,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use alcedo_abi::words::words_into;
 
-/// Maximum number of payloads that the guard drops, because each drop may panic with a new payload. The guard leaks the payload that
-/// exceeds this number.
+/// Maximum number of payloads that the guard drops for one panic, because each drop may panic with a new payload. The guard leaks the
+/// payload that exceeds this number.
 const MOST_PAYLOADS: u32 = 16;
 
 /// Runs `code`. If `code` panics, returns the panic message as the error.

@@ -94,7 +94,7 @@ fn begin<C: Class>(
     begin_play: impl Fn(This<'_, C>) -> Result<(), CallError>,
 ) -> bool {
     let mut has_failed = false;
-    // If calls are refused on this stack, the code of an event may not have run.
+    // If this stack refuses calls, an error below may mean that no code of the event has run.
     let may_call = runtime.may_call().is_ok();
     for object in objects {
         // Skips objects that have begun play, which are nearly all objects.
@@ -106,7 +106,7 @@ fn begin<C: Class>(
         let begin = || runtime.objects().with(typed, &begin_play).and_then(|begun| begun.map_err(Error::from));
         let mut begun = has_begun.set(*object, true).and_then(|()| begin());
         has_failed |= begun.is_err();
-        // The next frame repeats a call that was refused.
+        // Repeats begin play in the next frame if the call was refused.
         if !may_call && matches!(begun, Err(Error::Call(CallError::WrongStack { .. } | CallError::TooDeep { .. }))) {
             begun = has_begun.set(*object, false).and(begun);
         }

@@ -14,8 +14,8 @@ impl LeafCode {
     /// Wraps a function that returns the address of the leaf function's code.
     ///
     /// # Safety
-    /// The code has the form that [`BlackCode::new`] requires. It needs neither context nor runtime, and may be called at any time on any
-    /// thread.
+    /// The code has the form that [`BlackCode::new`] requires. The code needs neither context nor runtime, and may be called at any time on
+    /// any thread.
     #[must_use]
     pub unsafe fn new(address: fn() -> *const ()) -> Self {
         Self(address)
@@ -72,8 +72,8 @@ impl BlackCode {
         self.each.map(|each| (each, self.callee(0).context))
     }
 
-    /// Returns the code in the form in which plugins receive it. `version` is the current version of direct calls: except for leaf
-    /// functions, plugins call the address only while this version is current. The context is valid as long as the call handle is valid.
+    /// Returns the code in the ABI form that plugins receive. `version` is the current version of direct calls: except for leaf functions,
+    /// plugins call the address only while this version is current. The context is valid as long as the call handle is valid.
     #[must_use]
     pub fn callee(&self, version: u64) -> DirectCallee {
         let without = if self.is_leaf { DirectCallee::LEAF } else { std::ptr::null() };

@@ -1,5 +1,5 @@
 //! Borrowed ZCall buffer with access by slot. A buffer crosses the ABI as an address and a length, and its slots refer to strings and
-//! structs by address. Only this file of the crate dereferences these addresses. It converts them to borrows and copies.
+//! structs by address. Only this file of the crate dereferences these addresses, and converts them to borrows and copies.
 #![expect(unsafe_code, reason = "follows the addresses that a ZCall buffer is made of")]
 
 use std::ptr;
@@ -44,8 +44,8 @@ impl<'a> BufferMut<'a> {
     /// Borrows the slots of `raw`.
     ///
     /// # Safety
-    /// If its length is not zero, `raw` points to that number of initialized slots. The slots are live and unshared for `'a`. The pointer
-    /// slots of `raw` match the signature of the call for `'a`.
+    /// If the length of `raw` is not zero, `raw` points to that number of initialized slots. The slots are live and unshared for `'a`. The
+    /// pointer slots of `raw` match the signature of the call for `'a`.
     #[inline]
     pub unsafe fn from_raw(raw: &'a mut ZCallBuffer) -> Self {
         if raw.len == 0 || raw.slots.is_null() {
@@ -55,7 +55,7 @@ impl<'a> BufferMut<'a> {
         Self::over(unsafe { slice::from_raw_parts_mut(raw.slots, raw.len) })
     }
 
-    /// Borrows slots whose addresses, if any, the caller guarantees to be valid.
+    /// Borrows `slots`. The creator of each pointer slot guarantees that the address in the slot is valid.
     #[inline]
     pub fn over(slots: &'a mut [Slot]) -> Self {
         Self { slots, raw: ZCallBuffer { slots: ptr::null_mut(), len: 0 } }
@@ -122,8 +122,8 @@ impl<'a> BufferMut<'a> {
         self.slots
     }
 
-    /// Overwrites a slot. Neither the old nor the new content of the slot may be an address. Without the feature `slot-types`, slots have
-    /// no types, so this function cannot check this and accepts any slot.
+    /// Overwrites a slot. Neither the old nor the new content of the slot may be an address. Without the feature `slot-types`, slots store
+    /// no types, and this function accepts any content.
     ///
     /// # Errors
     /// Returns [`CallError::Buffer`] if the slot does not exist, or if its old or new content is an address.

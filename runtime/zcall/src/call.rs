@@ -236,7 +236,7 @@ pub struct Resolved {
 }
 
 impl Resolved {
-    /// Creates a host function that may have side effects. Plugin code that is being loaded cannot call this function before its load
+    /// Creates a host function that may have side effects. New code of a plugin cannot call this function before the load of the plugin
     /// commits.
     pub fn new(signature: impl Into<CallSignature>, dispatcher: impl Dispatcher + 'static) -> Self {
         Self {
@@ -250,7 +250,7 @@ impl Resolved {
         }
     }
 
-    /// Declares that the function has no side effects. Plugin code that is being loaded may therefore call this function before its load
+    /// Declares that the function has no side effects. New code of a plugin may therefore call this function before the load of the plugin
     /// commits.
     ///
     /// # Examples

@@ -1,6 +1,6 @@
-//! Resolution of call names to functions. The protocol of a name parses it. The chain then calls the resolvers of this protocol in order
-//! until a resolver returns a function. If no resolver does, the error lists the called resolvers. Unresolved names are not cached, so the
-//! next lookup of such a name calls the resolvers again.
+//! Resolution of call names to functions. The protocol of a name parses the name. The chain then calls the resolvers of this protocol in
+//! order until a resolver returns a function. If all resolvers decline the name, the error lists the called resolvers. Unresolved names are
+//! not cached, so the next lookup of such a name calls the resolvers again.
 
 use std::cell::OnceCell;
 use std::fmt;
@@ -44,8 +44,8 @@ const DEEPEST: usize = 64;
 /// # Ok::<(), alcedo_base::boundary::CallError>(())
 /// ```
 pub trait Resolver {
-    /// Resolves `name`. If a function is returned, the call table assigns a handle to it and does not resolve the name again. If the name
-    /// is declined, the next lookup resolves it again.
+    /// Resolves `name`. If a function is returned, the call table assigns a handle to the function, and does not resolve the name again. If
+    /// the name is declined, the next lookup resolves the name again.
     ///
     /// # Errors
     /// Fails if this resolver is responsible for the name but the name is invalid. The chain then calls no further resolver.
@@ -96,9 +96,9 @@ impl Answer {
 pub enum Origin {
     /// Built into the runtime. Only the runtime may add resolvers to a built-in protocol, and these resolvers do not look up further names.
     BuiltIn,
-    /// The host registered the entry.
+    /// The host registered the protocol or resolver.
     Host,
-    /// A module registered the entry. The entry is inactive while the module is suspended, and removed when the module ends.
+    /// A module registered the protocol or resolver, which is inactive while the module is suspended, and removed when the module ends.
     Module(ModuleId),
 }
 
@@ -168,8 +168,8 @@ impl ResolverChain {
         Self::default()
     }
 
-    /// Sets the stack of the game thread. A lookup on this stack then counts no suspended lookup of a coroutine as its outer lookup. Has no
-    /// effect if the stack is set.
+    /// Sets the stack of the game thread. For a lookup on this stack, suspended lookups of coroutines then do not count as outer lookups.
+    /// Has no effect if a stack was set before.
     pub fn set_stack(&self, stack: StackSpan) {
         let _first = self.stack.set(stack);
     }
@@ -216,9 +216,10 @@ impl ResolverChain {
         Ok(())
     }
 
-    /// Adds a resolver to a protocol. The same side must have registered the protocol. In addition, a module may add a resolver to a
-    /// protocol of the host. The resolver with the lowest priority is called first. Resolvers with equal priorities are called in order of
-    /// addition. Errors identify the resolver by its label. Lookups that are already running do not call the new resolver.
+    /// Adds a resolver to a protocol. A side can add a resolver to a protocol that this side has registered. A module can also add a
+    /// resolver to a protocol of the host. The resolver with the lowest priority is called first. Resolvers with equal priorities are
+    /// called in order of addition. Errors identify the resolver by its label. Lookups that are already running do not call the new
+    /// resolver.
     ///
     /// # Errors
     /// Fails if the protocol does not exist, or already has a resolver with this label.
@@ -269,15 +270,15 @@ impl ResolverChain {
         Ok(())
     }
 
-    /// Returns the list of modules. Protocols and resolvers of a module that is not running are skipped. If a call table shares the list,
-    /// change statuses only through the table, which also changes the epoch.
+    /// Returns the list of module statuses. Protocols and resolvers of a module that is not running are skipped. If a call table shares the
+    /// list, change statuses only through the table, which also changes the epoch.
     #[must_use]
     pub fn modules(&self) -> &Rc<ModuleStatuses> {
         &self.modules
     }
 
-    /// Ends a module in the list, and removes its protocols and resolvers. A call table with this list must end the module first. The
-    /// module may be suspended. Has no effect for the host's own module.
+    /// Ends a module in the list of statuses, and removes its protocols and resolvers. If a call table shares the list, end the module in
+    /// the table first. The module may be suspended. Has no effect for the host's own module.
     pub fn end_module(&self, module: ModuleId) {
         if module == ModuleId::HOST {
             return;
@@ -435,7 +436,7 @@ impl ResolverChain {
         let mut chain = Vec::new();
         let is_coroutine = self.stack.get().is_some_and(|stack| !stack.is_here());
         self.in_progress.each(|(known, is_of_coroutine)| {
-            // While code runs on the stack of the thread, the coroutines are suspended.
+            // While code runs on the stack of the thread, all coroutines are suspended.
             let is_outer = is_coroutine || !*is_of_coroutine;
             if is_outer && (!chain.is_empty() || *known == *name) {
                 chain.push(known.to_string());

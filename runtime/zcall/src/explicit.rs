@@ -63,7 +63,7 @@ pub struct Explicit {
 }
 
 impl Explicit {
-    /// Creates a registry without functions. `modules` is the list of modules of the chain.
+    /// Creates a registry without functions. `modules` is the list of module statuses that the resolver chain uses.
     #[must_use]
     pub fn new(modules: Rc<ModuleStatuses>) -> Self {
         Self { modules, ..Self::default() }
@@ -131,8 +131,8 @@ impl Explicit {
         lines
     }
 
-    /// Ends a module in the list, and removes its functions. A call table with this list must end the module first. The module may be
-    /// suspended. Has no effect for the host's own module.
+    /// Ends a module in the list of statuses, and removes its functions. If a call table shares the list, end the module in the table
+    /// first. The module may be suspended. Has no effect for the host's own module.
     pub fn end_module(&self, module: ModuleId) {
         if module == ModuleId::HOST {
             return;

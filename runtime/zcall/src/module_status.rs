@@ -1,7 +1,7 @@
 //! Status of modules. A module's entries in a registry accept calls only while the module is running. A reload suspends an old module and
 //! keeps its entries, so that a rollback can resume the module without cost. The call table, the chain and the registry of `ex` share one
-//! list of statuses. The table must be the first to change a status, because it also invalidates its cached handles. Type ids of modules
-//! (`runtime/src/bridge/value_types.rs`) have a separate list.
+//! list of statuses. The call table must be the first to change a status, because the call table also invalidates its cached handles. The
+//! type ids of modules (`runtime/src/bridge/value_types.rs`) have a separate list.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};

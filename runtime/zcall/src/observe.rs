@@ -177,8 +177,8 @@ impl Observer {
     ) -> Result<T, CallError> {
         let what = self.what.get();
         let open = || tracing::trace_span!(target: "alcedo::calls", "call", kind, name);
-        // Makes the call although the log subscriber panics. Guards each step alone, because a second panic during the first would abort
-        // the process.
+        // Makes the call even if the log subscriber panics. Guards each step separately, because a second panic during the unwinding of the
+        // first would abort the process.
         let span = what.spans.then(|| panic_guard::caught(open).ok()).flatten();
         let entered = span.as_ref().map(|span| panic_guard::caught(|| span.enter()));
         let begun = Instant::now();
@@ -214,7 +214,7 @@ mod tests {
     use super::{Histogram, Observed, Observer};
     use crate::boundary::CallError;
 
-    /// Log subscriber that panics at the close of a span, and at its exit if `.0` is set, and at its entry otherwise.
+    /// Log subscriber that panics when a span is closed. Also panics when a span is entered (if `.0` is false) or exited (if `.0` is true).
     struct Panicking(bool);
 
     impl Subscriber for Panicking {

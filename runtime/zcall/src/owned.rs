@@ -1,6 +1,7 @@
 //! Buffers that a host caller owns. Strings are passed by address. The buffer stores references to input strings, and owns the result
-//! strings. It writes their addresses to its slots only when it is borrowed for a call and can no longer move. Safe code that fills slots
-//! therefore handles no addresses. Callers are responsible for the addresses of values that the buffer does not store.
+//! strings. The addresses of these strings are written to the slots only when the buffer is borrowed for a call and can no longer move.
+//! Safe code that fills slots therefore handles no addresses. Callers are responsible for the addresses of values that the buffer does not
+//! store.
 #![expect(unsafe_code, reason = "declares the verb by which a caller vouches for an address")]
 
 use std::marker::PhantomData;

@@ -99,7 +99,7 @@ impl ZCallTable {
         Self::default()
     }
 
-    /// Creates an empty table that uses the epoch `epoch`. `statuses` is the list of the chain.
+    /// Creates an empty table that uses the epoch `epoch`. `statuses` is the list of module statuses that the resolver chain uses.
     #[must_use]
     pub fn with_epoch(epoch: Rc<Epoch>, statuses: Rc<ModuleStatuses>) -> Self {
         Self { state: RefCell::new(State { statuses, ..State::default() }), epoch, ..Self::default() }
@@ -322,8 +322,8 @@ impl ZCallTable {
         lines
     }
 
-    /// Suspends a module in its list. Calls of its handles then return `CONTEXT_UNAVAILABLE`, and lookups of their names call the chain
-    /// again. The host's own module cannot be suspended.
+    /// Suspends a module in the list of statuses. Calls of its handles then return `CONTEXT_UNAVAILABLE`, and lookups of their names call
+    /// the chain again. The host's own module cannot be suspended.
     pub fn suspend(&self, module: ModuleId) {
         self.epoch.change();
         self.state.borrow().statuses.suspend(module);
@@ -348,7 +348,7 @@ impl ZCallTable {
         drop(ended);
     }
 
-    /// Records that the modules with ids between these two ids have no handles, protocols, resolvers and functions.
+    /// Records that the modules with ids between `after` and `before` have no handles, protocols, resolvers and functions.
     pub fn pass_over(&self, after: ModuleId, before: ModuleId) {
         self.epoch.change();
         self.state.borrow().statuses.pass_over(after, before);

@@ -96,7 +96,7 @@ fn a_borrowed_buffer_crosses_the_abi_and_back() {
     assert_eq!(owner.get::<i32>(1), Ok(42));
 }
 
-/// A callee of `(String, 20 bytes) -> (String, 20 bytes)`.
+/// Body of a function `(String, 20 bytes) -> (String, 20 bytes)`. Returns the string in upper case, and the bytes in reverse order.
 fn shout(buffer: &mut BufferMut<'_>) -> Result<(), CallError> {
     buffer.expect_len(4)?;
     // SAFETY: the buffers of the test have a string in slot 0.

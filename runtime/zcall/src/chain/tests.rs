@@ -244,7 +244,7 @@ fn resolvers_of_suspended_modules_are_skipped_and_of_ended_ones_removed() {
     resolver("http", new, "new").expect("its own");
     resolver("db", new, "new").expect("the label is free too");
     assert_eq!(both(), (Ok("new".into()), Ok("new".into())));
-    // Simulates the rollback of the reload.
+    // Simulates the rollback of a reload.
     chain.end_module(new);
     chain.modules.resume(old);
     assert_eq!(both(), (Ok("old".into()), Ok("old".into())));
