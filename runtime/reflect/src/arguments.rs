@@ -46,7 +46,8 @@ pub unsafe trait Steps<'a> {
     /// Returns the error of the evaluation.
     fn step(&mut self, at: usize) -> Result<Argument<'a>, CallError>;
 
-    /// Returns the counter that keeps an argument inside an object from being moved. Returns `None` for arguments outside objects.
+    /// Returns the borrow counter of an argument inside an object. The argument is not moved while the counter counts a borrow. Returns
+    /// `None` for arguments outside objects.
     fn borrow_counter(&self, at: usize) -> Option<&'a BorrowedSlices>;
 
     /// Returns the location where the thunk stores the result. Returns `None` if the caller discards the result.
@@ -202,8 +203,8 @@ impl<'a> Argument<'a> {
     ///
     /// # Safety
     /// The caller fulfills the conditions of [`PtrMut::new`] until the call with this argument returns. An argument that [`Steps::step`]
-    /// returns may become invalid earlier, in the case that [`Steps`] describes.
-    /// Arguments of one call may share a location if the call only reads them.
+    /// returns may become invalid earlier if [`Steps::borrow_counter`] returns a counter for this argument. Arguments of one call may share
+    /// a location if the call only reads them.
     #[inline]
     pub unsafe fn new(property: &'a Property, at: *mut u8) -> Self {
         Self { property, at }
@@ -243,7 +244,7 @@ impl<'a> Argument<'a> {
         if self.ptr_mut().set(value) { Ok(()) } else { Err(self.mismatch(&T::describe())) }
     }
 
-    /// Checks that the type belongs to category `W`.
+    /// Checks that the type of the argument belongs to category `W`.
     pub(crate) fn expect<W: ArgumentKind>(self) -> Result<(), CallError> {
         if W::is(&self.property.ty) { Ok(()) } else { Err(self.mismatch(W::DESCRIPTION)) }
     }
@@ -274,7 +275,8 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Returns the counter that keeps an argument inside an object from being moved. Returns `None` for arguments outside objects.
+    /// Returns the borrow counter of an argument inside an object. The argument is not moved while the counter counts a borrow. Returns
+    /// `None` for arguments outside objects.
     #[inline]
     pub(crate) fn borrow_counter(&self, at: usize) -> Option<&'a BorrowedSlices> {
         match self {
@@ -283,8 +285,8 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Returns the argument of a parameter or of the result. Returns `None` if a script evaluates the arguments, or if the function has a
-    /// custom thunk.
+    /// Returns the argument of a parameter, or the location of the result. Returns `None` if a script evaluates the arguments, or if the
+    /// function has a custom thunk.
     #[inline]
     pub(crate) fn plain_argument(&self, function: &Function, param: &'a Property) -> Option<Argument<'a>> {
         match self {
@@ -349,8 +351,8 @@ impl Ptr<'_> {
         self.to::<Optional>().and_then(Ref::inner)
     }
 
-    /// Calls `visit` with each value directly inside of this value whose type owns memory: each such field, element, key and value of a
-    /// map, and the content of an optional.
+    /// Calls `visit` with each value directly inside this value, if the type of the inner value owns memory. Inner values are the fields of
+    /// a struct, the elements of an array or a set, the keys and values of a map, and the content of an optional.
     pub fn visit_owning(self, visit: &mut dyn FnMut(Ptr<'_>)) {
         let visit = |inner: Ptr<'_>| {
             if inner.ty().owns_memory() {
@@ -373,7 +375,8 @@ impl Ptr<'_> {
 }
 
 impl PtrMut<'_> {
-    /// Overwrites an optional with a copy of its new content. Returns `false` if the value is not an optional of the type of `content`.
+    /// Overwrites the content of an optional with a copy of `content`. Returns `false` if the value is not an optional of the type of
+    /// `content`.
     pub fn set_content(self, content: Ptr<'_>) -> bool {
         let Some(to) = self.to::<Optional>().filter(|to| to.of().ty() == content.ty()) else { return false };
         to.inner().copy_from(content);

@@ -1,5 +1,5 @@
-//! Compiles declarations to types. The compilation of a batch never changes the registry. The registry adds the compiled types in a later
-//! step that always succeeds.
+//! Compiles declarations to types. The compilation of a batch of declarations never changes the registry of types. The registry adds the
+//! compiled types in a later step that always succeeds.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -30,7 +30,7 @@ use crate::value::{Value, names_object};
 use crate::values::structure::start_of;
 use crate::values::{Entry, name_of};
 
-/// The types of a batch, each after its dependencies.
+/// Compiled types of a batch of declarations, each after its dependencies.
 #[derive(Clone, Debug, Default)]
 pub struct Declared {
     /// Interfaces.

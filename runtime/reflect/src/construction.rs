@@ -262,8 +262,8 @@ fn end(world: &World, hooks: &dyn ConstructionHooks, object: ObjectHandle, class
 }
 
 /// For each object that a reload has moved to another native class, runs `begin_destroy` of the native classes that the object has left. If
-/// one of these hooks destroys a listed object, the destruction runs the remaining hooks of that object. Called immediately after the
-/// commit, or in a rollback. Game thread only.
+/// one of these hooks destroys another of these objects, the destruction runs the remaining hooks of that object. Called immediately after
+/// the commit, or in a rollback. Game thread only.
 pub fn leave_classes(world: &World) {
     while let Some((object, left)) = world.objects.next_left() {
         leave(world, object, &left);
@@ -347,7 +347,7 @@ enum Copying {
     BeforeOwnClass,
     /// After the steps of all classes. Used for subobjects, so that the owner's constructor finds complete subobjects.
     AfterClasses,
-    /// After the creation of all subobjects, by the caller.
+    /// After the creation of all subobjects. The caller of [`Constructor::begin`] makes this copy.
     Later,
 }
 

@@ -92,8 +92,8 @@ pub struct RowsMut<'a> {
     row: Row<'a>,
 }
 
-/// Maps the hash of a key to the row of the key. The table stores the hashes, so that its growth reads no keys. The keys may have changed
-/// in their rows.
+/// Maps the hash of a key to the row of the key. The table stores each hash and never computes a hash again, because a key may have changed
+/// in its row.
 type Index = HashTable<Found>;
 
 #[derive(Clone, Copy, Debug)]
@@ -295,7 +295,7 @@ impl RowsMut<'_> {
         self.as_rows().raw()
     }
 
-    /// Writes the header of the rows. Later accesses to the rows rely on the header.
+    /// Writes the `ArrayRaw` header of the container. Later accesses to the rows rely on this header.
     #[inline]
     fn set_raw(&mut self, raw: ArrayRaw) {
         // SAFETY: only this module creates rows, from a pointer whose creator promised a writable value of its type. `Begins` promises that
@@ -413,14 +413,15 @@ impl RowsMut<'_> {
         self.free();
     }
 
-    /// Iterates over the values of an array or set, or the keys of a map. The caller must rebuild the index if keys change.
+    /// Iterates over the values of an array or set, or the keys of a map. If keys change, the caller must rebuild the hash table of the set
+    /// or map.
     #[inline]
     pub(crate) fn keys(&mut self) -> impl Iterator<Item = PtrMut<'_>> {
         self.as_rows().span().iter().map(|row| row.parts_mut().0)
     }
 
-    /// Iterates over the keys with their values. In arrays and sets the value is `None`. The caller must rebuild the index
-    /// if keys change.
+    /// Iterates over the keys with their values. In arrays and sets the value is `None`. If keys change, the caller must rebuild the hash
+    /// table of the set or map.
     #[inline]
     pub(crate) fn entries(&mut self) -> impl Iterator<Item = (PtrMut<'_>, Option<PtrMut<'_>>)> {
         self.as_rows().span().iter().map(RowPtr::parts_mut)
@@ -434,7 +435,7 @@ impl RowsMut<'_> {
         Some(self.as_rows().span().iter().map(move |row| unsafe { Mut::new(row.at, of) }))
     }
 
-    /// Returns the mark that identifies a delegate list during a call. If the list has no mark, assigns the result of `fresh` as its mark.
+    /// Returns the id that identifies a delegate list during a call. If the list has no id, assigns the result of `fresh` as its id.
     pub(crate) fn mark(&mut self, fresh: impl FnOnce() -> Option<NonZeroU32>) -> Option<NonZeroU32> {
         let raw = self.raw();
         NonZeroU32::new(raw.reserved).or_else(|| {
@@ -541,7 +542,7 @@ impl KeyedMut<'_> {
 }
 
 impl<'a, K: Kind<Raw = SparseRaw>> Ref<'a, K> {
-    /// Returns the separately allocated list, as kind `L`. Returns `None` if no list is allocated.
+    /// Returns the list of a sparse delegate, as kind `L`. Returns `None` if no list is allocated.
     pub(crate) fn list<L: Rowed<Raw = ArrayRaw, Of = K::Of>>(self) -> Option<Ref<'a, L>> {
         let list = self.raw().list;
         // SAFETY: the creator of the pointer promised a value whose list, if allocated, has the rows of its type.
@@ -550,7 +551,7 @@ impl<'a, K: Kind<Raw = SparseRaw>> Ref<'a, K> {
 }
 
 impl<K: Kind<Raw = SparseRaw>> Mut<'_, K> {
-    /// Returns the separately allocated list, as kind `L`. Allocates a missing list.
+    /// Returns the list of a sparse delegate, as kind `L`. Allocates a missing list.
     pub(crate) fn list<L: Rowed<Raw = ArrayRaw, Of = K::Of>>(&self) -> Mut<'_, L> {
         let mut list = self.raw().list;
         if list.is_null() {
@@ -565,12 +566,12 @@ impl<K: Kind<Raw = SparseRaw>> Mut<'_, K> {
         }
     }
 
-    /// Returns the separately allocated list, as kind `L`. Returns `None` if no list is allocated.
+    /// Returns the list of a sparse delegate, as kind `L`. Returns `None` if no list is allocated.
     pub(crate) fn list_if_any<L: Rowed<Raw = ArrayRaw, Of = K::Of>>(&self) -> Option<Mut<'_, L>> {
         (!self.raw().list.is_null()).then(|| self.list())
     }
 
-    /// Destroys and frees the list.
+    /// Destroys and frees the list of a sparse delegate.
     pub(crate) fn drop_list<L: Rowed<Raw = ArrayRaw, Of = K::Of>>(&self) {
         let list = self.raw().list;
         if list.is_null() {

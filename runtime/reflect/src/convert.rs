@@ -141,14 +141,14 @@ impl<'v> Earlier<'v> {
 /// Maps a struct and a field name to the current and earlier names of the field.
 type MemberNames = RefCell<HashMap<(*const StructType, String), Rc<[String]>>>;
 
-/// Context of a conversion: name table, object paths and cached names.
+/// Context of a conversion: table of names, paths of objects, and cached names of fields.
 pub(crate) struct Conversion<'a> {
     pub(crate) names: &'a Names,
     pub(crate) paths: &'a dyn Paths,
     /// Records that a part of the value was lost. If `None`, the conversion fails at the first field or element without a counterpart.
     extent: Option<&'a Cell<Extent>>,
-    /// In a joined value, some fields and elements have an earlier and a current form. If true, the conversion keeps the current form,
-    /// otherwise the earlier form.
+    /// Selects the form of a field or element that has both an earlier and a current form, when [`rejoin`] combines values. If true, the
+    /// conversion keeps the current form, otherwise the earlier form.
     keeps_now: bool,
     /// Cached names of fields. Reused for later elements of an array of structs.
     known: &'a MemberNames,
@@ -256,8 +256,8 @@ impl Conversion<'_> {
         })
     }
 
-    /// Restores the fields of an earlier struct in `now`. `default` is the initial value of `now`. If `now` was initialized with the
-    /// converted fields of `earlier`, `default` is `None`.
+    /// Restores the fields of an earlier struct in `now`. `default` is the value with which `now` was initialized, or `None` if `now` was
+    /// initialized with the converted fields of `earlier`.
     fn rejoin_fields(
         &self,
         now: &[(Arc<str>, Value)],
@@ -327,8 +327,8 @@ impl Conversion<'_> {
         now.iter().zip(origins).enumerate().map(join).collect()
     }
 
-    /// Returns the field with that name, or else a field with that name as an earlier or later name. A field has a later name if a reload
-    /// undoes the renaming of the field.
+    /// Returns the field named `name`. Otherwise returns a field of which `name` is an earlier or later name. A field has a later name if a
+    /// reload undoes the renaming of the field.
     pub(crate) fn current_field<'s>(&self, of: &'s StructType, name: &str) -> Option<&'s Property> {
         of.field(name).or_else(|| self.names_of_field(of, name).iter().find_map(|name| of.field(name)))
     }

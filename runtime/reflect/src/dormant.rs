@@ -157,8 +157,8 @@ impl Aside {
         self.ty != 0 && self.ty == fingerprint(ty)
     }
 
-    /// Replaces the redo values of this value with the redo values of `replaced`. `ty` is the type that the property had before the undo,
-    /// if known. In this case, also adds `replaced` itself.
+    /// Replaces the redo values of this value with the redo values of `replaced`. `ty` is the type that the property had before the undo.
+    /// If `ty` is known, also adds `replaced` itself to the redo values.
     #[must_use]
     pub fn with_redo(self, mut replaced: Self, ty: Option<&PropertyType>) -> Self {
         let mut redo = std::mem::take(&mut replaced.redo);

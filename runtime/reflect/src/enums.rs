@@ -1,5 +1,5 @@
-//! Enums: named numbers. In the memory of hosts and plugins, a value is a number of the underlying type. Outside memory, a value is
-//! identified by the name of its entry. Values are therefore preserved if a new build changes the number of an entry.
+//! Enums: named numbers. In the memory of hosts and plugins, a value is a number of the underlying type. Everywhere else, the name of the
+//! entry identifies the value. Values are therefore preserved if a new build changes the number of an entry.
 
 use std::rc::Rc;
 use std::sync::Arc;

@@ -118,8 +118,9 @@ impl fmt::Debug for Function {
 }
 
 /// Metadata keys for wildcard parameters. The caller determines the types of these parameters. The value of each key lists parameter names,
-/// separated by commas. A parameter under the first key accepts any struct type (or any type). A parameter under the second key accepts any
-/// array type. All parameters under the third key have the type of the first of them.
+/// separated by commas. A parameter under the first key accepts any type. If it is declared as an array, set, map or struct, it accepts
+/// only types of this category. A parameter under the second key accepts any array. A parameter under the third key has the element type of
+/// that array. If it is declared as an array, it has the type of that array.
 pub const WILDCARDS: [&str; 3] = ["custom_struct_param", "array_parm", "array_type_dependent_params"];
 
 /// Separator before the result in a fingerprint. Distinguishes `f(a) -> b` from `f(a, b)`.

@@ -37,7 +37,7 @@ pub(crate) type NativeHook = Rc<dyn Fn(HookContext<'_>, ObjectHandle) -> Result<
 pub(crate) type EndHook = Rc<dyn Fn(HookContext<'_>, ObjectHandle)>;
 
 /// Hook that reports the references of an object of a native class, except the references in properties. No store is borrowed during the
-/// call. A mark phase tracks the writes, new objects and new roots of the hook, like those of code between two slices. An error means that
-/// some references are unknown.
+/// call. During a mark phase, the writes, new objects and new roots of the hook are tracked, like those of any code between two slices of
+/// the mark. An error means that some references are unknown.
 pub(crate) type AddReferences =
     Rc<dyn Fn(HookContext<'_>, ObjectHandle, &mut dyn FnMut(ObjectHandle)) -> Result<(), CallError>>;

@@ -1,5 +1,5 @@
-//! Rust structs of a host, each for a struct that a module declares. The fields may have any type, and values are copied field by field.
-//! Structs that contain only numbers and names use `plain_struct!` instead, whose values are copied as a whole.
+//! Rust structs of a host, each of which represents a struct that a module declares. The fields may have any type, and values are copied
+//! field by field. For structs that contain only numbers and names, `plain_struct!` copies whole values instead.
 
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -17,7 +17,7 @@ const MATCHES: &str = "a matching type is of the kind";
 /// Rust struct of the host that represents a reflected struct. [`host_struct!`](crate::host_struct) and the attribute `#[ustruct]` for
 /// hosts implement this trait.
 ///
-/// With a wrong implementation, the running call panics, but fields are never accessed as a different type.
+/// A wrong implementation can cause a panic of the running call, but never an access to a field as a different type.
 pub trait HostStructure: Sized + 'static {
     /// Path of the struct type.
     const PATH: &'static str;

@@ -1,4 +1,4 @@
-//! Calls reflected functions. Checks that each call is allowed, and holds the objects of the call until it returns.
+//! Calls reflected functions. Checks that each call is allowed, and keeps the objects of the call alive until the call returns.
 
 use alcedo_abi::kinds::function_flags;
 use alcedo_base::boundary::{CallError, mismatch};

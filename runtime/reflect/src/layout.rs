@@ -91,7 +91,7 @@ mod tests {
             (offsets, end, size, align)
         };
         assert_eq!(close(0, 1, &[]), (vec![], 0, 0, 1));
-        // A flag before a double: 10 bytes instead of 17.
+        // A flag before and a flag after a double: 10 bytes instead of 17.
         assert_eq!(close(0, 1, &[(1, 1), (8, 8), (1, 1)]), (vec![8, 0, 9], 10, 16, 8));
         // Fields of equal alignment keep their order.
         assert_eq!(close(0, 1, &[(4, 4), (8, 8), (4, 4), (24, 8)]), (vec![32, 0, 36, 8], 40, 40, 8));

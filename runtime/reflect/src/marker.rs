@@ -1,5 +1,5 @@
 //! Marker of the garbage collector's mark phase (short: mark). Memory latency dominates the cost of a mark, so the marker processes objects
-//! in batches and prefetches the next objects. The marker is not recursive. Besides two bits, it needs only a queue entry per object.
+//! in batches and prefetches the next objects. The marker is not recursive. Per object, the marker needs only two bits and a queue entry.
 #![expect(unsafe_code, reason = "reads references out of the memory of objects")]
 
 use std::cmp::Reverse;

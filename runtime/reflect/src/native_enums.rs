@@ -104,7 +104,7 @@ impl<E: NativeEnumeration> Fingerprints<E> {
     };
 }
 
-/// Number that represents a value of enum `E` in memory.
+/// Number of a value of enum `E`, as read from or written to memory.
 #[derive(Debug)]
 pub struct NumberOf<E>(i128, PhantomData<E>);
 
@@ -114,7 +114,7 @@ impl<E: NativeEnumeration> NumberOf<E> {
         Self(value.number(), PhantomData)
     }
 
-    /// Returns the value.
+    /// Converts the number to a value of the enum.
     ///
     /// # Errors
     /// Fails if the number has no entry, for example after a C function wrote the number.

@@ -293,7 +293,7 @@ pub trait NativeParam: Sized {
     /// Converts the argument to its form for the callee, and to the state that receives the out value.
     #[doc(hidden)]
     fn into_slotted(self) -> (Self::Slotted, Self::Back);
-    /// Converts that form to the type that the function body receives, and to the state that writes the out value back.
+    /// Converts the received argument to the value that the function body receives, and to the state that writes the out value back.
     #[doc(hidden)]
     fn from_slotted(slotted: Self::Slotted) -> (Self::Seen, Self::Kept);
     /// Takes the argument from a frame.
@@ -444,7 +444,7 @@ mod sealed {
 
 /// Conversion of parameter tuples to call slots. Each slot is built from a Rust value, so no slot contains an address.
 pub trait SlotRow: sealed::Sealed + NativeParams {
-    /// True if all parameters fit slots and none is an out parameter.
+    /// True if all parameters fit call slots and none is an out parameter.
     #[doc(hidden)]
     const IN_SLOTS: bool;
     /// Kinds of the slots. Each kind is the kind of `NativeParam::Slotted`, and may differ from the kind of the declared type.

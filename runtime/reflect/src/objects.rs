@@ -475,8 +475,8 @@ impl Objects {
         }
     }
 
-    /// Returns the mark that identifies a delegate property during a call. If the delegate has no mark, assigns the result of `fresh` as
-    /// its mark.
+    /// Returns the id that identifies a delegate property during a call. If the delegate has no id, assigns the result of `fresh` as its
+    /// id.
     ///
     /// # Errors
     /// Returns the errors of [`Objects::read_value`].

@@ -14,7 +14,7 @@ pub struct Row<T: Copy + 'static> {
     /// of these slices exists.
     entries: Cell<&'static [Cell<T>]>,
     /// Allocated entries, leaked from a box until [`Row::free`]. Entries after the end of `entries` are never written. The system therefore
-    /// does not have to provide memory for them.
+    /// does not have to provide memory for these entries.
     buffer: Cell<&'static [Cell<MaybeUninit<T>>]>,
 }
 

@@ -44,12 +44,12 @@ pub struct View<'a> {
     schema: &'a Schema,
 }
 
-/// Location of a value in memory with one schema, found once.
+/// Location of a value in memory with one schema, looked up once for many accesses.
 #[derive(Debug)]
 struct Location {
     schema: Rc<Schema>,
     offset: usize,
-    /// Type of the value. Locations with a shared type are compared and copied without a comparison of their types.
+    /// Type of the value. Two locations that share one `Rc` have equal types, so that no comparison is needed at an access.
     ty: Rc<PropertyType>,
 }
 
@@ -296,7 +296,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Returns the mark that identifies a delegate property during a call. See [`PtrMut::delegate_mark`].
+    /// Returns the id that identifies a delegate property during a call. See [`PtrMut::delegate_mark`].
     ///
     /// # Errors
     /// Returns [`CallError::Signature`] if the schema lacks the property.
@@ -415,7 +415,7 @@ impl<'a> View<'a> {
         Ok((to, unsafe { Ptr::new(from, &one.ty) }))
     }
 
-    /// Variant of [`View::both`] for values that were found before.
+    /// Variant of [`View::both`] for values whose locations are known.
     ///
     /// # Panics
     /// Panics if a view has a different schema than its location.

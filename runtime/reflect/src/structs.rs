@@ -238,7 +238,8 @@ mod tests {
         assert_ne!(layout(one), layout(two));
     }
 
-    /// Declares structs of which each contains the previous struct in two fields of a kind. Returns the result for the last struct.
+    /// Declares nested structs. Each struct contains the previous struct in two fields of kind `kind`. Returns the result for the last
+    /// struct.
     fn nested(depth: u32, kind: PropertyKind) -> Result<Rc<StructType>, DeclareError> {
         let world = world();
         let structs = (0..depth).map(|at| {

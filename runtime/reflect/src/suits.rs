@@ -1,5 +1,5 @@
-//! Checks the classes of the objects in a value. Statically typed code does not need these checks. Each entry point that receives a member
-//! name and a value makes the checks before it writes or calls.
+//! Checks the classes of the objects in a value. Statically typed code does not need these checks. An entry point that receives the name of
+//! a member and a value makes the checks before it writes the value or passes the value to a function.
 
 use std::rc::Rc;
 

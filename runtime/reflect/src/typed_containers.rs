@@ -20,7 +20,7 @@ use crate::values::{Content as _, Kind as _};
 
 const MATCHES: &str = "a matching type is of the kind";
 
-/// Implements the type of a container whose only inner type is that of `T`.
+/// Implements the type methods of [`OfKind`] for a Rust container of `T`. `T` is the only inner type.
 macro_rules! of_element {
     ($kind:ident) => {
         type Kind = $kind;

@@ -1,4 +1,4 @@
-//! Sets and maps. Both have rows, like an array, and a hash table that maps keys to rows.
+//! Sets and maps. Both store their entries in rows, like an array, and have a hash table that maps keys to rows.
 
 use alcedo_abi::value::{ArrayRaw, MapRaw};
 
@@ -9,7 +9,7 @@ use crate::values::map::Map;
 use crate::values::ptr::{Mut, Ptr, PtrMut, Ref};
 use crate::values::set::Set;
 
-/// Maximum number of rows of a container without a hash table. For so few rows, a scan is cheaper than a hash lookup.
+/// Maximum number of entries of a set or map without a hash table. For so few entries, a scan is cheaper than a hash lookup.
 const INDEX_THRESHOLD: u32 = 8;
 
 /// Returns read access to a set or map. Returns `None` for other types.
@@ -45,7 +45,7 @@ impl<'a> Keyed<'a> {
         self.row.key
     }
 
-    /// Returns the index of a key's row. Returns `None` if the key is missing.
+    /// Returns the index of the row that contains a key. Returns `None` if the key is missing.
     ///
     /// # Panics
     /// Panics if the type of `key` is not the key type.
@@ -66,13 +66,13 @@ impl<'a> Keyed<'a> {
         self.rows().len()
     }
 
-    /// Returns the key in row `at`, with its value in a map. Returns `None` if the row does not exist.
+    /// Returns the key in row `at`. In a map, also returns the value of the key. Returns `None` if the row does not exist.
     #[inline]
     pub fn get(self, at: u32) -> Option<(Ptr<'a>, Option<Ptr<'a>>)> {
         self.rows().span().get(at).map(RowPtr::parts)
     }
 
-    /// Checks that two containers of equal types have equal rows in any order.
+    /// Checks that two containers of equal types have equal entries in any order.
     pub(crate) fn equal(self, other: Keyed<'_>) -> bool {
         let (one, two) = (self.rows(), Keyed { at: other.at, row: self.row });
         one.len() == two.len()
@@ -101,8 +101,8 @@ impl<'a> KeyedMut<'a> {
         Keyed { at: self.at, row: self.row }
     }
 
-    /// Returns the index of a key's row, and `true` if the row is new. If the key is missing, inserts a copy of the key with a zero value.
-    /// `key` may point into a row of this container.
+    /// Returns the index of the row that contains `key`, and `true` if the row is new. If the key is missing, inserts a copy of the key
+    /// with a zero value. `key` may point into a row of this container.
     ///
     /// # Errors
     /// Fails if memory is exhausted, or if the row count would exceed the maximum. The container is then unchanged.
@@ -191,7 +191,7 @@ impl<'a> KeyedMut<'a> {
         self.rows().destroy();
     }
 
-    /// Rebuilds the index after keys were changed in their rows. If several rows have equal keys, keeps only the first of these rows.
+    /// Rebuilds the hash table after keys were changed in their rows. If several rows have equal keys, keeps only the first of these rows.
     pub(crate) fn rekey(&mut self) {
         self.set_index(None);
         let rows = self.span();

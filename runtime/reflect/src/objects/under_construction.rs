@@ -130,7 +130,8 @@ impl Objects {
         self.inspect(object, |tenant| tenant.life == TenantState::Ending) == Some(true)
     }
 
-    /// Records that listeners receive the destruction of the object. Returns `false` if the destruction was already announced or has begun.
+    /// Records that the destruction of the object is announced to listeners. Returns `false` if the destruction was already announced or
+    /// has begun.
     pub fn announce_end(&self, object: ObjectHandle) -> bool {
         let announce = |tenant: &mut Tenant| {
             let is_first = tenant.life == TenantState::Alive;

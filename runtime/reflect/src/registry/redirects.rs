@@ -74,7 +74,7 @@ impl Redirects {
     }
 }
 
-/// Links from each name to the names that redirects connect with it.
+/// Redirects of names in one direction. Maps each name to its later names, or each name to its earlier names.
 type Links<'a> = FxHashMap<&'a str, Vec<&'a str>>;
 
 /// Current and earlier names of members, connected by redirects. If two old names are redirected to one new name, the old names do not

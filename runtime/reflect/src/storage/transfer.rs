@@ -11,7 +11,8 @@ use crate::property::Property;
 /// Rule for the transfer of one value. `from` is a property of the old layout, and `to` of the new layout. Both have equal types.
 #[derive(Clone, Copy, Debug)]
 pub enum Rule<P> {
-    /// Copies the object's value. If this value equals the old default, copies the new default instead.
+    /// Copies the object's value. If this value equals the old default, copies the new default instead. The transfer fails if any other
+    /// value equals the new default.
     #[expect(missing_docs, reason = "see the enum")]
     Follow { from: P, to: P },
     /// Copies the object's value. If `is_distinct` is set, the transfer fails for a value that equals the new default.

@@ -364,7 +364,7 @@ impl fmt::Display for Part<'_> {
 pub(crate) enum Written {
     /// A single word. The word ends before a comma or parenthesis.
     Word,
-    /// Plain or quoted text. At the top level, plain text keeps its surrounding spaces, unless it begins with one of the listed characters.
+    /// Plain or quoted text. At the top level, plain text keeps its surrounding spaces, unless it begins with a character of the slice.
     Text(&'static [char]),
     /// Plain or quoted text, without surrounding spaces.
     Path,

@@ -248,7 +248,7 @@ impl<'a> Ptr<'a> {
         K::carried(self.ty).map(|of| unsafe { Ref::new(self.at, of) })
     }
 
-    /// Returns a pointer to this value that carries the reference `ty` as its type.
+    /// Returns this pointer with `ty` as the reference to its type.
     ///
     /// # Panics
     /// Panics if `ty` differs from the type of the pointer.
