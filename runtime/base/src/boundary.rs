@@ -348,7 +348,7 @@ impl CallError {
     /// ```
     pub fn to_failure(&self) -> Failure {
         if let Self::InScript { error, stack } = self {
-            // Transfers the fields of the inner error. If the message is text for users, appends the call stack of the script to the
+            // Transfers the fields of the inner error. If the message is a complete sentence, appends the call stack of the script to the
             // message.
             let mut failure = error.to_failure();
             let is_sentence = matches!(**error, Self::Panicked { .. } | Self::Returned { .. })

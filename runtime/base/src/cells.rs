@@ -149,7 +149,7 @@ impl<T> Drop for Entered<'_, T> {
         let mut entries = self.list.entries.borrow_mut();
         let at = entries.binary_search_by_key(&self.number, |(number, _)| *number);
         let entry = at.map(|at| entries.remove(at));
-        // Dropping the entry may run code that uses the list, so no borrow is held then.
+        // Ends the borrow first, because dropping the entry may run code that uses the list.
         drop(entries);
         drop(entry);
     }

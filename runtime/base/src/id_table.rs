@@ -23,7 +23,7 @@ const SHORTEST: usize = 64;
 /// ```
 #[derive(Debug)]
 pub struct IdTable<T> {
-    /// Contiguous pieces of the table, in order. Gaps separate the pieces.
+    /// Pieces of the table, in ascending order of their numbers. Each piece has consecutive numbers, and gaps separate the pieces.
     pieces: Vec<Piece<T>>,
     /// Number of slots in all pieces.
     slot_count: usize,

@@ -25,7 +25,7 @@ pub struct Repeats(RefCell<Counts>);
 
 #[derive(Debug, Default)]
 struct Counts {
-    /// Newest generation so far. The counts of this generation include later events of older generations.
+    /// Newest generation of an event so far. Later events of older generations are added to the counts of this generation.
     generation: u64,
     of: HashMap<u64, u64>,
 }

@@ -215,8 +215,8 @@ impl<'a> Argument<'a> {
     where
         'a: 'p,
     {
-        // SAFETY: the caller of `new` promised a value of the type. A frame returns the pointer with its own borrow, so no write happens
-        // through the argument during that borrow.
+        // SAFETY: the caller of `new` promised a value of the type.
+        // The pointer borrows its frame, so no write happens through the argument.
         unsafe { Ptr::new(self.at, &self.property.ty) }
     }
 
@@ -225,8 +225,9 @@ impl<'a> Argument<'a> {
     where
         'a: 'p,
     {
-        // SAFETY: the caller of `new` promised a value of the type. `Steps` promises that an out parameter and the result do not overlap
-        // other arguments. A frame returns the pointer with its own exclusive borrow.
+        // SAFETY: the caller of `new` promised a value of the type.
+        // `Steps` promises that an out parameter and the result do not overlap other arguments.
+        // A frame returns the pointer with its own exclusive borrow.
         unsafe { PtrMut::new(self.at, &self.property.ty) }
     }
 
@@ -309,8 +310,7 @@ impl<'a> Source<'a> {
 
 #[inline]
 fn in_block<'a>(view: View<'a>, param: &'a Property) -> Argument<'a> {
-    // SAFETY: a frame is created only from a block of its own function, whose properties are at their offsets and do not
-    // overlap.
+    // SAFETY: a frame is created only from a block of its own function, whose properties are at their offsets and do not overlap.
     unsafe { Argument::new(param, view.start().wrapping_add(param.offset as usize)) }
 }
 

@@ -116,7 +116,7 @@ pub(super) fn compile(
     Ok((declared, compiler.compiled))
 }
 
-/// Checks that this host defines the kinds of all properties and parameters.
+/// Checks that this host defines the kinds of all properties and parameters of a batch.
 pub(super) fn check_kinds(batch: &Batch) -> Result<(), DeclareError> {
     fn check(members: &[PropertyDecl], owner: impl Fn() -> String) -> Result<(), DeclareError> {
         match members.iter().find(|member| Entry::of(member.kind).is_none()) {
@@ -143,8 +143,8 @@ fn check_paths(known: &Registry, batch: &Batch) -> Result<(), DeclareError> {
     let structs = batch.structs.iter().map(|decl| (decl.path(), &decl.package, &decl.name));
     let classes = batch.classes.iter().map(|decl| (decl.path(), &decl.package, &decl.name));
     let interfaces = batch.interfaces.iter().map(|decl| (decl.path(), &decl.package, &decl.name));
-    // The prefix is reserved for names of class default objects. The generated name of an object begins with the name of its class. With
-    // the prefix, this name could equal the name of a class default object.
+    // Rejects class names with `DEFAULT_PREFIX`, which is reserved for class default objects. The generated name of an object begins with
+    // the name of its class, and could otherwise equal the name of a class default object.
     if let Some(decl) = batch.classes.iter().find(|decl| decl.name.starts_with(DEFAULT_PREFIX)) {
         return Err(DeclareError::DefaultName { path: decl.path() });
     }
@@ -231,7 +231,7 @@ impl Compiler<'_> {
         self.compiled.get(path).and_then(T::of).cloned().or_else(|| self.known.find(path))
     }
 
-    /// Adds a compiled type to the types by path, and to the list of its category.
+    /// Adds a compiled type to `compiled`, the map of types by path, and to `list`, the types of its category.
     fn add<T>(&mut self, list: &mut Vec<Rc<T>>, compiled: T)
     where
         Type: From<Rc<T>>,

@@ -276,7 +276,7 @@ fn shared_pairs(pairs: &[(String, String)]) -> Vec<(Rc<str>, Rc<str>)> {
 /// Flags of functions that a subclass may override. These functions have a slot in the table of virtual functions.
 const EVENTS: u64 = function_flags::NATIVE_EVENT | function_flags::IMPLEMENTABLE_EVENT;
 
-/// Checks that a class of that origin may extend `base`. The error describes `base` and the reason.
+/// Checks that a class of the origin `origin` may extend `base`. The error describes `base` and the reason.
 fn extended(origin: Origin, base: &Class) -> Result<(), &'static str> {
     let is = |flag| base.flags & flag != 0;
     let only_named = base.origin == Origin::Dynamic || is(class_flags::BLUEPRINT_TYPE);

@@ -423,7 +423,7 @@ impl Constructor<'_> {
                 || ConstructionStep::Defaults(turn.path.to_string()),
                 || {
                     self.set_defaults(object, turn)?;
-                    // Only CDOs need this step: instances copy these values from their template.
+                    // Overrides defaults only in CDOs: instances copy these defaults from their template.
                     match copying {
                         Copying::BeforeOwnClass => overrides::set_default_overrides(self.world, object, turn),
                         _ => Ok(()),
@@ -482,8 +482,8 @@ impl Constructor<'_> {
                 let mut part = self.begin(&order(self.cdo_of(&class)?), Copying::AfterClasses, &mut apart)?;
                 part.origin = TemplateOrigin::OwnClass;
                 if let Some(template) = of_template {
-                    // The subobject in the owner's template has a different class than this subobject. The values of that subobject
-                    // overwrite the values from the CDO.
+                    // The subobject in the owner's template has a different class than the new subobject. The values of the template's
+                    // subobject overwrite the values from the CDO of the new subobject's class.
                     (part.template, part.origin) = (Some(template), TemplateOrigin::Requested);
                     pairs.push((template, part.object));
                     self.or_destroy(&part, self.copy_values(&part, pairs))?;
@@ -512,7 +512,7 @@ impl Constructor<'_> {
             };
             self.world.objects.with_body_to_write(object, write)??;
         }
-        // Only CDOs need this hook: instances copy these values from their CDO.
+        // Runs the hook only for CDOs: instances copy the values that the hook has set.
         match &turn.script_defaults {
             Some(hook) if self.is_cdo_of(object, turn) => run_native(self.world, object, ("the defaults", hook)),
             _ => Ok(()),

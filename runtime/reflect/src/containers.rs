@@ -196,8 +196,8 @@ impl<'a, K: Rowed> Mut<'a, K> {
 impl<'a> Rows<'a> {
     #[inline]
     fn raw(self) -> ArrayRaw {
-        // SAFETY: only this module creates rows, from a pointer whose creator promised a value of its type. `Begins`
-        // promises that the value begins with an `ArrayRaw`.
+        // SAFETY: only this module creates rows, from a pointer whose creator promised a value of its type.
+        // `Begins` promises that the value begins with an `ArrayRaw`.
         unsafe { self.at.read() }
     }
 
@@ -231,8 +231,7 @@ impl<'a> Rows<'a> {
             ($($kind:ident: $rust:ty),*) => {
                 match number {
                     $(PropertyType::$kind => (0..raw.len as usize)
-                        // SAFETY: the container has `len` rows, each a struct with a number of this type at the offset of
-                        // the field.
+                        // SAFETY: the container has `len` rows, each a struct with a number of this type at the offset of the field.
                         .map(|at| unsafe { first.wrapping_add(at * size).cast::<$rust>().read() } as f64)
                         .sum::<f64>(),)*
                     _ => return None,
@@ -298,8 +297,8 @@ impl RowsMut<'_> {
     /// Writes the `ArrayRaw` header of the container. Later accesses to the rows rely on this header.
     #[inline]
     fn set_raw(&mut self, raw: ArrayRaw) {
-        // SAFETY: only this module creates rows, from a pointer whose creator promised a writable value of its type. `Begins` promises that
-        // the value begins with an `ArrayRaw`.
+        // SAFETY: only this module creates rows, from a pointer whose creator promised a writable value of its type.
+        // `Begins` promises that the value begins with an `ArrayRaw`.
         unsafe { self.at.write(raw) };
     }
 
@@ -320,8 +319,8 @@ impl RowsMut<'_> {
         self.end(at..at + remove);
         let (moved, rows, row) = (self.raw(), self.as_rows().span(), self.row);
         let moves = tail != 0 && remove != insert;
-        // SAFETY: capacity for `len` rows is reserved, and the check above proves that `tail` rows follow the removed rows. Source and
-        // target of the tail may overlap. Overwritten rows were destroyed or moved.
+        // SAFETY: capacity for `len` rows is reserved, and the check above proves that `tail` rows follow the removed rows.
+        // Source and target of the tail may overlap. Overwritten rows were destroyed or moved.
         unsafe {
             if moves {
                 rows.address(at + insert).copy_from(rows.address(at + remove), tail as usize * row.size);
@@ -393,8 +392,8 @@ impl RowsMut<'_> {
             return;
         }
         let owns = owns_memory(row);
-        // SAFETY: `make_exactly` reserved room for `source.len` rows, which does not overlap the source rows. Zeros are a
-        // value of every type, and values that own no memory may be copied as bytes.
+        // SAFETY: `make_exactly` reserved room for `source.len` rows, which does not overlap the source rows.
+        // Zeros are a value of every type. Values that own no memory may be copied as bytes.
         unsafe {
             match owns {
                 true => fresh.data.write_bytes(0, row.size * source.len as usize),
@@ -494,8 +493,7 @@ impl RowsMut<'_> {
         {
             block::count(-1);
             held::less(layout.size());
-            // SAFETY: only `take` allocates memory of rows, with this layout for this capacity, and the header was reset
-            // above.
+            // SAFETY: only `take` allocates memory of rows, with this layout for this capacity, and the header was reset above.
             unsafe { dealloc(old.data, layout) };
         }
     }
@@ -508,8 +506,8 @@ impl<'a> Keyed<'a> {
     }
 
     fn index(self) -> Option<&'a Index> {
-        // SAFETY: only this module creates a `Keyed`, from a pointer whose creator promised a value that is not written
-        // during this borrow. Only `set_index` writes an index, which is always a table of rows.
+        // SAFETY: only this module creates a `Keyed`, from a pointer whose creator promised a value without writes in this borrow.
+        // Only `set_index` writes an index, which is always a table of rows.
         unsafe { (*self.at).index.cast::<Index>().as_ref() }
     }
 }
@@ -522,17 +520,16 @@ impl KeyedMut<'_> {
     }
 
     fn index(&mut self) -> Option<&mut Index> {
-        // SAFETY: only this module creates a `KeyedMut`, from a pointer whose creator promised a value without other readers
-        // or writers during this borrow. Only `set_index` writes an index, which is always a table of rows without other
-        // references.
+        // SAFETY: only this module creates a `KeyedMut`, from a pointer whose creator promised a value without other accesses.
+        // Only `set_index` writes an index, which is always a table of rows without other references.
         unsafe { (*self.at).index.cast::<Index>().as_mut() }
     }
 
     fn set_index(&mut self, index: Option<Index>) {
         block::count(isize::from(index.is_some() as i8));
         let fresh = index.map_or(std::ptr::null_mut(), |index| Box::into_raw(Box::new(index)));
-        // SAFETY: only this module creates a `KeyedMut`, from a pointer whose creator promised a writable value. Only this
-        // function writes an index, always from a box of this type, and the map no longer refers to the old index.
+        // SAFETY: only this module creates a `KeyedMut`, from a pointer whose creator promised a writable value.
+        // Only this function writes an index, always from a box of this type, and the map no longer refers to the old index.
         let old = unsafe {
             let old = std::mem::replace(&mut (*self.at).index, fresh.cast()).cast::<Index>();
             (!old.is_null()).then(|| Box::from_raw(old))
@@ -558,8 +555,8 @@ impl<K: Kind<Raw = SparseRaw>> Mut<'_, K> {
             block::count(1);
             list = Box::into_raw(Box::new(ArrayRaw::EMPTY));
         }
-        // SAFETY: the creator of the pointer promised a writable value. The list of the value has the rows of its type and
-        // no other owner, or was allocated above.
+        // SAFETY: the creator of the pointer promised a writable value.
+        // The list of the value has the rows of its type and no other owner, or was allocated above.
         unsafe {
             self.at().cast::<SparseRaw>().write(SparseRaw { list });
             Mut::new(list.cast(), self.of())
@@ -615,8 +612,8 @@ impl<'a> RowPtr<'a> {
     fn parts_mut(self) -> (PtrMut<'a>, Option<PtrMut<'a>>) {
         let Self { at, row } = self;
         let value = row.value.map(|(value, offset)| (at.wrapping_add(offset), value));
-        // SAFETY: the row exists, begins with a key, and has its value, if there is one, at the value's offset; the two do
-        // not overlap. This module writes only rows of writable containers, and uses one pointer to a row at a time.
+        // SAFETY: the row exists, begins with a key, and has its value, if any, at the value's offset. Key and value do not overlap.
+        // This module writes only rows of writable containers, and uses one pointer to a row at a time.
         unsafe { (PtrMut::new(at, row.key), value.map(|(at, value)| PtrMut::new(at, value))) }
     }
 

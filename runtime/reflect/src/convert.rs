@@ -483,7 +483,8 @@ mod tests {
         }
     }
 
-    /// Converts the value of each row. Compares the result with the expected result, and with the prediction from the types.
+    /// For each row, converts the value `text` of type `from` to the type `to`. Compares the result with `expected`, and with the
+    /// prediction from the types.
     fn table(rows: &[(&str, &str, &str, &str)]) {
         let names = Names::new();
         for (from, text, to, expected) in rows {

@@ -53,7 +53,7 @@ pub fn convertible(from: &TypeText, to: &TypeText) -> Convertible {
     }
 }
 
-/// Predicts the conversion of containers with these element types.
+/// Predicts the conversion of containers with the element types `from` to containers with the element types `to`.
 fn all(from: &[TypeText], to: &[TypeText]) -> Convertible {
     let each = from.iter().zip(to).map(|(from, to)| convertible(from, to));
     each.max().unwrap_or(Convertible::Always)

@@ -1,4 +1,4 @@
-//! Statistics counters for reports. The code that causes an event increments its counter.
+//! Statistics counters for reports. The code that causes an event increments the counter of the event.
 
 use std::cell::Cell;
 

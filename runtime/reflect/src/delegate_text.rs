@@ -1,6 +1,6 @@
 //! Text inside the parentheses of a delegate type: a signature, or a path with the signature in parentheses.
 
-/// Returns the text of a named delegate.
+/// Returns the text inside the parentheses of a named delegate type.
 pub(super) fn format_named(path: &str, signature: &str) -> String {
     format!("{path}({signature})")
 }

@@ -111,7 +111,7 @@ impl Aside {
         Self { ty: fingerprint(ty), ..self }
     }
 
-    /// Returns the value that a property of type `ty` held. If the replacement of this value is known, returns the replacement, with this
+    /// Returns the value as a property of type `ty` held it. If the property held a replacement, returns the replacement, with the original
     /// value as its earlier value.
     #[must_use]
     pub fn held_as(mut self, ty: &PropertyType) -> Self {

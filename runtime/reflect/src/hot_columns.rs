@@ -105,7 +105,7 @@ impl HotColumns {
         }
     }
 
-    /// Returns the address of the head, for plugins. The address is stable for the lifetime of `self`.
+    /// Returns the address of the head of the columns, for plugins. The address is stable for the lifetime of `self`.
     #[inline]
     pub fn head(&self) -> *const Directory {
         self.head.as_ptr()
@@ -139,7 +139,7 @@ impl HotColumns {
         self.entries.count()
     }
 
-    /// Returns the entry of a slot. The serial of an empty slot is zero.
+    /// Returns the entry of a slot in the first column. The serial of an empty slot is zero.
     #[inline]
     pub(super) fn entry(&self, index: u32) -> DirectoryEntry {
         self.entries.get(index).unwrap_or(EMPTY_ENTRY)

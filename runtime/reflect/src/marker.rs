@@ -110,7 +110,7 @@ impl Marker {
 
     /// Queues a new object unconditionally. The object that refers to the new object may already have been scanned.
     pub(crate) fn add_created(&mut self, object: ObjectHandle) {
-        // The previous object in the slot may have been reached.
+        // Clears the bits of the previous object in the slot.
         self.marked.put(object.index(), false);
         self.hook_queued.put(object.index(), false);
         self.created_in_hooks.1 += u32::from(self.created_in_hooks.0);
@@ -255,8 +255,7 @@ impl Marker {
             }
         }
         for &(memory, class, index) in &batch[..count] {
-            // SAFETY: memory and class of the object were read from the column above, and no object is released during a
-            // slice of the mark.
+            // SAFETY: memory and class of the object were read from the column above. No object is released during a slice of a mark.
             unsafe { self.scan(slots, memory, class, index) };
         }
         while let Some(object) = self.found.pop() {

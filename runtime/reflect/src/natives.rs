@@ -36,7 +36,7 @@ use crate::value::Value;
 #[repr(transparent)]
 pub struct World(pub(crate) Core);
 
-/// Returns the core of a world. For the runtime only.
+/// Returns the internal [`World`](crate::World) of a view. For the runtime only.
 #[inline]
 pub fn core_of(world: &World) -> &Core {
     &world.0

@@ -73,8 +73,8 @@ impl Pool {
     /// `piece` came from `take` of this pool, was not returned since, and is not used after this call.
     #[inline]
     pub(super) unsafe fn put_back(&self, piece: NonNull<u8>) {
-        // SAFETY: the caller no longer uses the piece. The piece was allocated by `alone` with this layout, or is in a
-        // chunk and has the size and alignment of the word.
+        // SAFETY: the caller no longer uses the piece.
+        // The piece was allocated by `alone` with this layout, or is in a chunk and has the size and alignment of the word.
         unsafe {
             if cfg!(alcedo_asan) {
                 return dealloc(piece.as_ptr(), self.piece);

@@ -61,8 +61,9 @@ impl<T: Copy + 'static> Row<T> {
             buffer = self.grow();
         }
         buffer[count].set(MaybeUninit::new(self.fresh));
-        // SAFETY: the buffer has the layout of a slice of `Cell<T>`, its first `count` entries were written by earlier calls, and the next
-        // entry was written just now. The buffer lives until `free`, which forgets the result first.
+        // SAFETY: the buffer has the layout of a slice of `Cell<T>`.
+        // Earlier calls wrote its first `count` entries, and this call wrote the next entry.
+        // The buffer lives until `free`, which forgets the result of this function first.
         self.entries.set(unsafe { slice::from_raw_parts(buffer.as_ptr().cast(), count + 1) });
     }
 
@@ -86,8 +87,8 @@ impl<T: Copy + 'static> Row<T> {
         self.entries.set(&[]);
         let old = self.buffer.replace(&[]);
         if !old.is_empty() {
-            // SAFETY: `grow` leaked the slice from a box, this row was its only owner and no longer refers to it, and `get`
-            // and `set` keep no reference after they return.
+            // SAFETY: `grow` leaked the slice from a box. This row was the only owner and no longer refers to the slice.
+            // `get` and `set` keep no reference to an entry after they return.
             drop(unsafe { Box::from_raw(ptr::from_ref(old).cast_mut()) });
         }
     }

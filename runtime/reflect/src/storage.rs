@@ -263,8 +263,7 @@ impl<'a> View<'a> {
     pub(super) fn each_reference(self, mut visit: impl FnMut(ObjectHandle)) {
         for offset in self.schema.references.direct() {
             let at = self.base.wrapping_add(*offset as usize).cast::<ObjectHandle>();
-            // SAFETY: the caller of `from_raw` promised a value of each field's type, and this field's kind has a handle at
-            // this offset.
+            // SAFETY: the caller of `from_raw` promised a value of each field's type, and this field's kind has a handle at this offset.
             visit(unsafe { at.read() });
         }
         for (offset, ty) in self.schema.references.deep() {
@@ -334,8 +333,8 @@ impl<'a> View<'a> {
         }
         let copy_bytes = |range: Range<usize>| {
             let (to, from) = (self.base.wrapping_add(range.start), other.base.wrapping_add(range.start));
-            // SAFETY: the callers of `from_raw` promised memory of this schema on both sides. No value in the range owns memory, so no
-            // memory is leaked or shared.
+            // SAFETY: the callers of `from_raw` promised memory of this schema on both sides.
+            // No value in the range owns memory, so no memory is leaked or shared.
             unsafe { to.copy_from(from, range.len()) };
         };
         let mut copied = 0;
@@ -370,8 +369,8 @@ impl<'a> View<'a> {
             return false;
         }
         let at = self.base.wrapping_add(offset as usize).cast::<ObjectHandle>();
-        // SAFETY: the caller of `from_raw` promised a value of each field's type, and the schema has a handle at this offset,
-        // which owns no memory.
+        // SAFETY: the caller of `from_raw` promised a value of each field's type.
+        // The schema has a handle at this offset, and a handle owns no memory.
         unsafe { at.write(object) };
         true
     }
@@ -384,8 +383,8 @@ impl<'a> View<'a> {
     /// Feeds all values to `hasher`. Equal values have equal hashes.
     pub fn hash_into(self, hasher: &mut dyn Hasher) {
         for (offset, ty) in &self.schema.fields {
-            // SAFETY: the caller of `from_raw` promised a value of each field's type. Each method of a view finishes its access before the
-            // next begins.
+            // SAFETY: the caller of `from_raw` promised a value of each field's type.
+            // Each method of a view finishes its access before the next begins.
             unsafe { Ptr::new(self.base.wrapping_add(*offset), ty) }.hash_into(hasher);
         }
     }
@@ -395,8 +394,8 @@ impl<'a> View<'a> {
     where
         'a: 'p,
     {
-        // SAFETY: the caller of `from_raw` promised a value of each field's type, and `address_of` found the field. Each method of a
-        // view finishes its access before the next begins.
+        // SAFETY: the caller of `from_raw` promised a value of each field's type, and `address_of` found the field.
+        // Each method of a view finishes its access before the next begins.
         self.address_of(property).map(|at| unsafe { PtrMut::new(at, &property.ty) })
     }
 
@@ -410,8 +409,8 @@ impl<'a> View<'a> {
             return Err(mismatch(&member(one), &one.ty, &two.ty));
         }
         let (to, from) = (self.ptr_mut(one)?, other.address_of(two)?);
-        // SAFETY: the caller of `from_raw` promised a value of each field's type, and `address_of` found the field. Both types are
-        // equal by the comparison above. Each method of a view finishes its access before the next begins.
+        // SAFETY: the caller of `from_raw` promised a value of each field's type, and `address_of` found the field.
+        // Both types are equal by the comparison above. Each method of a view finishes its access before the next begins.
         Ok((to, unsafe { Ptr::new(from, &one.ty) }))
     }
 
@@ -426,8 +425,8 @@ impl<'a> View<'a> {
     {
         assert!(self.is_of(&one.schema) && other.is_of(&two.schema), "a location is used with its schema");
         let (to, from) = (self.base.wrapping_add(one.offset), other.base.wrapping_add(two.offset));
-        // SAFETY: the callers of `from_raw` promised a value of each field's type, and `Location::new` found fields of these types in
-        // these schemas. Each method of a view finishes its access before the next begins.
+        // SAFETY: the callers of `from_raw` promised a value of each field's type.
+        // `Location::new` found fields of these types in both schemas. Each method of a view finishes its access before the next begins.
         unsafe { (PtrMut::new(to, &one.ty), Ptr::new(from, &two.ty)) }
     }
 
@@ -451,8 +450,8 @@ impl<'a> View<'a> {
         let Some(of) = T::of(&property.ty) else {
             return Err(mismatch(&member(property), &property.ty.in_full(), &T::describe()));
         };
-        // SAFETY: the caller of `from_raw` promised a value of each field's type, `address_of` found the field, and `of` is the data
-        // of the field's type. Each method of a view finishes its access before the next begins.
+        // SAFETY: the caller of `from_raw` promised a value of each field's type, and `address_of` found the field, with `of` in its type.
+        // Each method of a view finishes its access before the next begins.
         self.address_of(property).map(|at| unsafe { Mut::new(at, of) })
     }
 }
@@ -500,8 +499,8 @@ impl<O: SchemaOwner> Storage<O> {
 impl<O: SchemaOwner> Drop for Storage<O> {
     fn drop(&mut self) {
         let (base, schema) = (self.start.as_ptr(), self.owner.schema());
-        // SAFETY: the memory holds a value of each field's type, `new` took it from this pool, which `swap_owner` keeps, all views of
-        // the memory have ended, and the memory is returned to the pool only here.
+        // SAFETY: the memory holds a value of each field's type, and all views of the memory have ended.
+        // `new` took the memory from this pool, which `swap_owner` keeps. The memory is returned to the pool only here.
         unsafe {
             for at in &schema.owning {
                 let (offset, ty) = &schema.fields[*at];

@@ -347,8 +347,8 @@ macro_rules! __alcedo_plain_fields {
         const _: fn($name) = |$name { $($field: _),* }| {};
         $(const _: fn($name) -> $ty = |value| value.$field;)*
 
-        // SAFETY: the functions above check that all fields are listed with their types; `add_field` accepts only plain fields; the
-        // fingerprint is computed from the real layout, so a type with the same fingerprint has the same layout.
+        // SAFETY: the functions above check that all fields are listed with their types. `add_field` accepts only plain fields.
+        // The fingerprint is computed from the real layout, so a type with an equal fingerprint has an equal layout.
         unsafe impl $crate::__private::PlainStruct for $name {
             const PATH: &'static str = $path;
             const FINGERPRINT: u64 = {

@@ -56,8 +56,8 @@ impl Location {
             return None;
         }
         let at = entry.memory.wrapping_add(self.offset as usize).cast_const();
-        // SAFETY: the memory of the entry has the layout of its class. `of` checked that this class has a value of this kind
-        // at the offset. Size and alignment follow from the kind, and every bit pattern is valid.
+        // SAFETY: the memory of the entry has the layout of its class. `of` checked that this class has a value of this kind at the offset.
+        // Size and alignment follow from the kind, and every bit pattern is valid.
         let bits = unsafe {
             match kind {
                 PropertyKind::U8 | PropertyKind::I8 | PropertyKind::BOOL => at.read().into(),

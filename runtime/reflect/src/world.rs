@@ -82,8 +82,7 @@ impl World {
     /// Returns the world of a hook context.
     #[inline]
     pub fn of(context: HookContext<'_>) -> &Self {
-        // SAFETY: a context is created only from `TheWorld`, which only this type implements, and borrows it for that
-        // lifetime.
+        // SAFETY: a context is created only from `TheWorld`, which only this type implements, and borrows it for that lifetime.
         unsafe { context.world().cast().as_ref() }
     }
 

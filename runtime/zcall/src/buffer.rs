@@ -190,8 +190,7 @@ impl<'a> BufferMut<'a> {
     #[inline]
     pub unsafe fn set_text(&mut self, index: usize, text: &str) -> Result<(), CallError> {
         let sink = self.pointer(index)?.cast::<TextSink>();
-        // SAFETY: our caller promises that the address points to a live sink, whose `put` copies its input; `text` is live UTF-8 of
-        // this length.
+        // SAFETY: our caller promises that the address points to a live sink, whose `put` copies its input. `text` is live UTF-8.
         unsafe {
             let sink = sink.read();
             (sink.put)(sink.context, text.as_ptr(), text.len());
@@ -239,15 +238,15 @@ impl BufferMut<'_> {
 
     pub(crate) fn text_argument(&self, signature: &CallSignature, at: usize) -> Result<&str, CallError> {
         self.check_argument(signature, at, is_text)?;
-        // SAFETY: the resolver that supplied the kinds promised in `with_kinds` that the caller passes a view of a string in this
-        // slot. A `Call` has not overwritten the slot, because it writes only to the result slot.
+        // SAFETY: the resolver that supplied the kinds promised in `with_kinds` that the caller passes a string view in this slot.
+        // A `Call` has not overwritten the slot, because a `Call` writes only to the result slot.
         unsafe { self.text(at) }
     }
 
     pub(crate) fn set_text_result(&mut self, signature: &CallSignature, text: &str) -> Result<(), CallError> {
         let at = self.check_result(signature, is_text)?;
-        // SAFETY: the resolver that supplied the kinds promised in `with_kinds` that the caller passes a sink in this slot. A
-        // `Call` never overwrites the slot of a string result.
+        // SAFETY: the resolver that supplied the kinds promised in `with_kinds` that the caller passes a sink in this slot.
+        // A `Call` never overwrites the slot of a string result.
         unsafe { self.set_text(at, text) }
     }
 }
@@ -303,8 +302,8 @@ pub fn collect_text<R>(write: impl FnOnce(&TextSink) -> R) -> (R, String) {
 /// # Safety
 /// `context` is the live, unshared `String` of [`sink_into`]; `data` points to `len` bytes that are live during the call.
 unsafe extern "C" fn put_text(context: *mut (), data: *const u8, len: usize) {
-    // SAFETY: `sink_into` made the context from a `String` that its caller neither moves nor accesses; the callee that uses a sink
-    // passes `len` bytes that are live during the call.
+    // SAFETY: `sink_into` made the context from a `String` that its caller neither moves nor accesses.
+    // The callee that uses a sink passes `len` bytes that are live during the call.
     let (text, bytes) = unsafe { (&mut *context.cast::<String>(), TextView { data, len }.bytes()) };
     text.clear();
     // Converts lossily, because this conversion never panics, and a panic must not cross the ABI.

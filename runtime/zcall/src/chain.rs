@@ -431,7 +431,7 @@ impl ResolverChain {
         entries.iter().find(|entry| *entry.word == *word && self.is_running(entry.origin)).cloned()
     }
 
-    /// Lists a running lookup until the returned guard is dropped.
+    /// Adds a running lookup to `in_progress`. Dropping the returned guard removes the lookup.
     fn enter(&self, name: &ZCallName) -> Result<Entered<'_, (ZCallName, bool)>, CallError> {
         let mut chain = Vec::new();
         let is_coroutine = self.stack.get().is_some_and(|stack| !stack.is_here());

@@ -1,5 +1,5 @@
-//! Storage of callees by handle number. Handle numbers are assigned in sequence and never reused. Without a list of ended callees, the
-//! table can therefore distinguish the number of an ended callee from a number that was never assigned.
+//! Storage of callees by handle number. Handle numbers are assigned in sequence and never reused. The table therefore needs no list of
+//! ended callees to distinguish the number of an ended callee from a number that was never assigned.
 
 use std::rc::Rc;
 

@@ -92,7 +92,7 @@ impl ModuleStatuses {
         self.alive.borrow_mut().retain(|module, _| !(after.0 < *module && *module < before.0));
     }
 
-    /// Records all modules up to `last` that have no status yet as running.
+    /// Records all modules up to `last` without a status as running.
     fn know(&self, last: u64) {
         let known = self.last_known.get();
         self.alive.borrow_mut().extend((known + 1..=last).map(|module| (module, false)));
@@ -158,7 +158,7 @@ mod tests {
     #[test]
     fn memory_of_module_statuses_does_not_grow_with_reloads() {
         let statuses = ModuleStatuses::default();
-        // Module 3 stays alive. Every further third id belongs to a module without entries.
+        // Module 3 stays alive. All other ids that are divisible by three belong to modules without entries.
         for number in (1..=3000u64).filter(|number| number % 3 != 0 || *number == 3) {
             if number > 4 && number % 3 == 1 {
                 statuses.pass_over(ModuleId(number - 2), ModuleId(number));

@@ -82,7 +82,7 @@ impl Constructor<'_> {
         });
         draft.dynamic += if plan.has_constructors { 0 } else { plan.dynamic };
         draft.steps.push(PartStep::Begin(at));
-        // The red constructor of the subobject can observe all steps before it. No step precedes the first member.
+        // The red constructor of the subobject can observe all earlier steps. The first member has no earlier steps.
         if class.has_plugin_part() && part.is_some() {
             draft.observed = draft.steps.len();
         }
@@ -112,7 +112,7 @@ impl Constructor<'_> {
         let class = self.world.types.class_by_path(&owner_class.subobject_class(subobject))?;
         let template = objects.subobject(owner_template, &subobject.name)?;
         let offset = subobject.property.offset;
-        // The slow path handles all other cases: it reports an error, or selects a different template.
+        // Plans only the plain case. In all other cases, the slow path reports an error, or selects a different template.
         let is_plain = class.flags & class_flags::ABSTRACT == 0
             && objects.class_id(template) == Some(class.id)
             && !draft.around.contains(&class.id)
@@ -297,8 +297,8 @@ impl Draft {
             }
         }
         let has_any = members.iter().any(|member| member.has_post_init);
-        // A member with a plugin part also keeps its entry, even if the class has no PostInitProperties. The plugin hook of the entry
-        // rejects an object that an earlier hook has destroyed.
+        // A member with a plugin part also keeps its entry in `inits`, even if the class has no PostInitProperties. The plugin hook of this
+        // entry rejects an object that an earlier hook has destroyed.
         inits.retain(|at| has_any && (members[*at].has_post_init || members[*at].has_plugin_part));
         PartsPlan { key, members: members.into(), steps, inits: inits.into(), dynamic }
     }

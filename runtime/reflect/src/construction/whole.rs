@@ -19,7 +19,7 @@ impl Constructor<'_> {
         template: ObjectHandle,
     ) -> Result<ObjectHandle, ConstructionFailed> {
         let plan = self.plan_of(self.requested);
-        // Without constructors, all classes are marked as constructed.
+        // Without constructors, all classes are marked as constructed from the start.
         let constructed = if plan.has_constructors { 0 } else { self.requested.depth() };
         let object = self.world.objects.allocate_as(self.requested, args.name, args.outer, 0, constructed);
         if let Err(failed) = self.grow_whole(object, template, plan) {

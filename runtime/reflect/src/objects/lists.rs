@@ -77,8 +77,9 @@ impl Objects {
         self.list(is_listed, Slots::is_dormant, |tenant| !tenant.is_template())
     }
 
-    /// Returns the objects whose class is listed or whose slot `is_also` accepts, if `is_kept` accepts their tenant (the content of the
-    /// slot). Scans the compact column of classes first, and reads only the tenants of the found objects, because a tenant is large.
+    /// Returns the objects whose class `is_listed` accepts or whose slot `is_also` accepts. Excludes an object if `is_kept` rejects its
+    /// tenant (the content of the slot). Scans the compact column of classes first, and reads only the tenants of the found objects,
+    /// because a tenant is large.
     fn list(
         &self,
         is_listed: impl FnMut(&Rc<Class>) -> bool,

@@ -153,9 +153,9 @@ impl Objects {
         }
     }
 
-    /// Removes and returns an object that has left its class, with that class. After a commit, these are the objects with another native
-    /// class, and their old classes. After a rollback, these are the objects that were constructed again, and their new classes. Returns
-    /// `None` if all of these objects were already removed.
+    /// Removes and returns an object that has left its class, with that class. After a commit, returns the objects that have another native
+    /// class, with their old classes. After a rollback, returns the objects that were constructed again, with their new classes. Returns
+    /// `None` after the last of these objects.
     pub(crate) fn next_left(&self) -> Option<(ObjectHandle, Rc<Class>)> {
         self.store.borrow_mut().left.pop_first()
     }

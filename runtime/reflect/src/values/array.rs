@@ -10,7 +10,7 @@ use crate::nested::ElementType;
 
 pub(crate) struct Array;
 
-/// Computes the nature of a container from the nature of its elements.
+/// Computes the [`Nature`] of a container from the [`Nature`] of its elements.
 pub(super) fn nature_around(inner: Nature) -> Nature {
     Nature { owns_memory: true, can_be_key: false, has_defaults: false, empty_structs: 0, ..inner }
 }

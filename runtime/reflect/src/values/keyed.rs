@@ -13,7 +13,7 @@ use crate::containers::Rowed;
 use crate::owned::OwnedValue;
 use crate::value::Value;
 
-/// Feeds the sum of the hashes of all rows. The sum is independent of the order of the rows.
+/// Feeds the sum of the hashes of all entries. The sum is independent of the order of the entries.
 pub(super) fn hash<K: Rowed>(at: Ref<'_, K>, hasher: &mut dyn Hasher) {
     let mut sum = u64::from(at.rows().len());
     for (key, value) in at.rows().entries() {

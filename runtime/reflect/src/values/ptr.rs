@@ -171,8 +171,8 @@ pub(crate) struct Mut<'a, K: InMemory> {
 macro_rules! with_kind {
     ($ptr:expr, $to:ident, $kind:ident, $at:ident $(, $other:expr => $from:ident)? => $body:expr) => {
         of_type!($ptr.ty, $kind, of => {
-            // SAFETY: the caller of `new` promised a value of the type, and `$kind` is the type's kind; the other pointer has an equal
-            // type, as compared before.
+            // SAFETY: the caller of `new` promised a value of the type, and `$kind` is the type's kind.
+            // The caller of this macro has checked that the other pointer has an equal type.
             let ($at, $($from)?) = unsafe { ($to::<$kind>::new($ptr.at, of), $(Ref::<$kind>::new($other.at, of))?) };
             $body
         })
@@ -361,16 +361,16 @@ impl OwnedValue {
     /// Returns a read-only pointer to the value.
     #[inline]
     pub fn as_ptr(&self) -> Ptr<'_> {
-        // SAFETY: the block started with zeros, which are a value of the type, and has always held a value of the type since. Writes go
-        // through `as_mut`, or through `at`, whose callers do not write while this pointer is used.
+        // SAFETY: the block started with zeros, which are a value of the type, and has always held a value of the type since.
+        // Only `as_mut` and callers of `at` write, and neither writes while this pointer is used.
         unsafe { Ptr::new(self.at(), &self.ty) }
     }
 
     /// Returns a writable pointer to the value.
     #[inline]
     pub fn as_mut(&mut self) -> PtrMut<'_> {
-        // SAFETY: the block started with zeros, which are a value of the type, and has always held a value of the type since. Callers of
-        // `at` do not access the value while this pointer is used.
+        // SAFETY: the block started with zeros, which are a value of the type, and has always held a value of the type since.
+        // Callers of `at` do not access the value while this pointer is used.
         unsafe { PtrMut::new(self.at(), &self.ty) }
     }
 
@@ -410,8 +410,8 @@ impl<'a, K: InMemory> Ref<'a, K> {
     /// Loads the data at the start of the value.
     #[inline]
     pub(crate) fn raw(self) -> K::Raw {
-        // SAFETY: the caller of `new` promised a value of the kind, whose size and alignment are at least the size and alignment of its
-        // `Raw`. `Raw` promises that every bit pattern is valid.
+        // SAFETY: the caller of `new` promised a value of the kind, which is at least as large and as aligned as its `Raw`.
+        // `Raw` promises that every bit pattern is valid.
         unsafe { self.at.cast::<K::Raw>().read() }
     }
 }
@@ -450,8 +450,8 @@ impl<'a, K: InMemory> Mut<'a, K> {
     where
         K::Raw: Plain,
     {
-        // SAFETY: the caller of `new` promised a writable value of the kind, whose size and alignment are at least the size and alignment
-        // of its `Raw`. `Plain` promises that overwriting leaks nothing.
+        // SAFETY: the caller of `new` promised a writable value of the kind, which is at least as large and as aligned as its `Raw`.
+        // `Plain` promises that overwriting leaks nothing.
         unsafe { self.at.cast::<K::Raw>().write(raw) };
     }
 }

@@ -13,8 +13,8 @@ use crate::block;
 use crate::held;
 
 fn with_bytes<K: Kind<Raw: Begins<TextRaw>>, T>(at: Ref<'_, K>, use_bytes: impl FnOnce(&[u8]) -> T) -> T {
-    // SAFETY: the creator of the pointer promised a value that is not written until `use_bytes` returns. `Begins` promises
-    // that the value begins with a `TextRaw`. Only `text_assign_raw` sets a length, together with that many bytes.
+    // SAFETY: the creator of the pointer promised a value that is not written until `use_bytes` returns.
+    // `Begins` promises that the value begins with a `TextRaw`. Only `text_assign_raw` sets a length, together with that many bytes.
     let bytes = unsafe {
         let text = at.at().cast::<TextRaw>().read();
         if text.len == 0 { &[] } else { std::slice::from_raw_parts(text.data, text.len) }
@@ -74,8 +74,8 @@ pub(crate) fn set_names<K: Kind<Raw = LocalTextRaw>>(at: &Mut<'_, K>, namespace:
 }
 
 fn assign<K: Kind<Raw: Begins<TextRaw>>>(at: &Mut<'_, K>, bytes: &[u8]) {
-    // SAFETY: the creator of the pointer promised a writable value without other readers during this borrow, so `bytes` does
-    // not overlap the value. `Begins` promises that the value begins with a `TextRaw`.
+    // SAFETY: the creator of the pointer promised a writable value without other readers during this borrow.
+    // `bytes` therefore does not overlap the value. `Begins` promises that the value begins with a `TextRaw`.
     unsafe { text_assign_raw(at.at().cast(), bytes.as_ptr(), bytes.len()) };
 }
 
@@ -85,9 +85,9 @@ fn assign<K: Kind<Raw: Begins<TextRaw>>>(at: &Mut<'_, K>, bytes: &[u8]) {
 /// `at` is an aligned [`TextRaw`] in host memory without other readers or writers during the call. `data` is readable for `len` bytes. If
 /// these bytes are inside the string, no Rust reference to them is used again.
 pub unsafe fn text_assign_raw(at: *mut TextRaw, data: *const u8, len: usize) {
-    // SAFETY: the caller promises a readable and writable string, and that `data` is readable. If the capacity suffices, the
-    // bytes are copied by a method that allows overlap. Otherwise the new bytes are a separate allocation. The old bytes,
-    // which `reserve` allocated as a `Vec`, are freed after the string no longer refers to them.
+    // SAFETY: the caller promises a readable and writable string, and that `data` is readable.
+    // If the capacity suffices, the bytes are copied by a method that allows overlap. Otherwise the new bytes are a separate allocation.
+    // The old bytes, which `reserve` allocated as a `Vec`, are freed after the string no longer refers to them.
     unsafe {
         let old = at.read();
         if len != 0 && len <= old.capacity {

@@ -79,7 +79,7 @@ impl Test {
             }
             6 => {
                 let (object, outer) = (self.any(), self.any());
-                // Cycles and stale handles are rejected.
+                // The store rejects stale handles, and an outer that is inside the object.
                 let name = format!("n{}", self.dice.roll(1 << 30));
                 let _refused = self.world.objects.rename(object, &name, outer);
             }
@@ -91,7 +91,7 @@ impl Test {
                 }
             }
             _ => {
-                // Moves a reference to a different object.
+                // Moves a reference from one object to another.
                 let (from, to) = (self.any(), self.any());
                 let names = ["one", "two"];
                 let source = names[self.dice.roll(2)];
@@ -121,7 +121,7 @@ impl Test {
         }
     }
 
-    /// Returns all reachable objects. Traverses the world with the simplest algorithm, as the model.
+    /// Returns all reachable objects, found by a simple traversal. The tests compare marks and sweeps with this result.
     fn reachable(&self) -> HashSet<ObjectHandle> {
         let mut open = self.world.objects.roots();
         open.extend(&self.held);
