@@ -153,7 +153,8 @@ pub(super) struct PartLocation {
     pub(super) offset: u32,
 }
 
-/// Step of a plan before the final copy of all values. A plan contains a step only if later code can observe the effect of the step.
+/// Step of a [`PartsPlan`] before the final copy of all values. The plan contains a step only if later code can observe the effect of the
+/// step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum PartStep {
     /// Allocates a member and builds its plugin part.

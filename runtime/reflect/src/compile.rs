@@ -73,8 +73,8 @@ const MAX_BASES: u32 = 256;
 /// Maximum number of structs that are nested in each other. Functions that visit a value recurse once per struct.
 pub(crate) const MAX_STRUCT_DEPTH: u32 = 32;
 
-/// Compiles a batch. `first` is the id of the batch's first class. Later classes receive consecutive ids. Returns the types in order, and
-/// by path.
+/// Compiles a batch. `first` is the id of the batch's first class. Later classes receive consecutive ids. Returns the compiled types by
+/// category, and a map of these types by path.
 pub(super) fn compile(
     names: &Names,
     known: &Registry,

@@ -512,7 +512,7 @@ impl Constructor<'_> {
             };
             self.world.objects.with_body_to_write(object, write)??;
         }
-        // Runs the hook only for CDOs: instances copy the values that the hook has set.
+        // Runs the hook only for the CDO of this class: all other objects copy the values that the hook has set.
         match &turn.script_defaults {
             Some(hook) if self.is_cdo_of(object, turn) => run_native(self.world, object, ("the defaults", hook)),
             _ => Ok(()),

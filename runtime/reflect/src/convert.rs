@@ -59,8 +59,8 @@ pub fn convert_in_part(
 /// removed. The result also keeps all changes that were made to `now` since `earlier` was saved. A property that can hold no part of
 /// `earlier` has the value `default`. Returns `None` if no part of `now` can come from `earlier`.
 ///
-/// The property may have held some fields or elements in a converted form. For these fields and elements, `value` contains the original
-/// form, and `instead` contains the converted form.
+/// The property may have held some fields or elements in a converted form. For these fields and elements, `earlier.value` contains the
+/// original form, and `earlier.instead` contains the converted form.
 pub fn rejoin(
     now: &Value,
     earlier: &Aside,

@@ -129,7 +129,7 @@ impl HotColumns {
         Some(slots)
     }
 
-    /// Returns the number of destroyed objects and replaced bodies. Plugins read this number.
+    /// Returns the counter that changes when an object is destroyed or a body is replaced. Plugins read this counter.
     #[inline]
     pub fn ends(&self) -> u64 {
         self.head.get().ends

@@ -32,8 +32,8 @@ pub(crate) fn place(base_size: usize, base_align: usize, things: &[(usize, usize
 }
 
 /// Variant of [`place`] that reorders the fields to reduce gaps. Repeatedly selects the field with the lowest possible offset. Of several
-/// such fields, selects the field with the largest alignment. Small fields are therefore last, next to the fields of a derived class. If
-/// the layout in input order is shorter, returns that layout. The returned offsets are in input order.
+/// such fields, selects the field with the largest alignment. Small fields are therefore usually last, next to the fields of a derived
+/// class. If the layout in input order is shorter, returns that layout. The returned offsets are in input order.
 pub(crate) fn place_closely(base_size: usize, base_align: usize, things: &[(usize, usize)]) -> Placed {
     let mut waiting: BTreeMap<usize, VecDeque<usize>> = BTreeMap::new();
     for (at, (_, align)) in things.iter().enumerate() {

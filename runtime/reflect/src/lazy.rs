@@ -68,8 +68,8 @@ impl LazyIds {
         }
     }
 
-    /// If the table has doubled since the last sweep, removes the entries of destroyed objects. Must not be called while a rollback may
-    /// restore objects.
+    /// If the table has doubled since the last sweep, removes the entries of destroyed objects. `is_alive` must return `true` for each
+    /// object that a rollback may restore.
     pub(crate) fn sweep(&self, is_alive: impl Fn(ObjectHandle) -> bool) {
         let mut table = self.table.borrow_mut();
         let Table { objects, ids, kept } = &mut *table;

@@ -62,7 +62,7 @@ pub enum Reach {
     PluginPart(ModuleId, IsStaged),
 }
 
-/// True if a rollback discards the current state of an object. The object was created in the shadow, or has a staged body.
+/// True if a rollback discards the current state of an object: the object was created in the shadow, or has a staged or kept body.
 pub(crate) type IsStaged = bool;
 
 /// Guard that marks modules as being loaded. Dropping the guard removes the mark.

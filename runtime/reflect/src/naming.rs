@@ -148,8 +148,8 @@ impl Naming {
         Label::Explicit(name)
     }
 
-    /// Registers the name of the default subobject `object` of `outer`. Adds an entry only if the name reserves a number. Names without a
-    /// number are listed only by the owner.
+    /// Registers the name of the default subobject `object` of `outer`. Adds an entry to `explicit` only if the name reserves a number.
+    /// Names without a number are listed only by the owner.
     #[inline]
     pub(super) fn assign_part(
         &mut self,
@@ -192,7 +192,7 @@ impl Naming {
         }
     }
 
-    /// Returns the generated name if no explicit name equals it.
+    /// Returns the generated name of `label`. Returns `None` for other labels, and if an explicit name equals the generated name.
     pub(super) fn unique(&self, label: Label) -> Option<GeneratedName> {
         let Label::Made(name) = label else { return None };
         let is_taken = self.series[name.series as usize].explicit_numbers.contains_key(&name.number);

@@ -1,8 +1,8 @@
 //! Counts the slices that plugin code has borrowed from host memory. While a slice exists, the memory of the slice must not be moved or
-//! changed. The memory of a mutable slice must not be read either. A plugin that holds a slice itself refuses to call the host. However, a
-//! log line of the plugin runs the host's logger, and the logger could write to the borrowed memory. Modules therefore count their slices
-//! in a counter of the host. The host checks the counter before it reads, changes or destroys values, and before it runs plugin code. Host
-//! thunks that borrow an argument inside an object also use this counter.
+//! changed. The memory of a mutable slice must not be read either. While plugin code holds a slice, `plugin-api` refuses all calls from the
+//! plugin to the host. However, a log line of the plugin runs the host's logger, and the logger could write to the borrowed memory. Modules
+//! therefore count their slices in a counter of the host. The host checks the counter before it reads, changes or destroys values, and
+//! before it runs plugin code. Host thunks that borrow an argument inside an object also use this counter.
 
 use std::cell::Cell;
 use std::rc::Rc;

@@ -125,7 +125,7 @@ pub(super) struct Slots {
     /// Slots with valid handles.
     occupied: Bits,
     count: usize,
-    /// Slots of objects with references outside their properties: an outer, subobjects, or kept values.
+    /// Slots of objects with references outside their properties: an outer, subobjects, or values outside their memory.
     related: Bits,
     /// Slots of CDOs and their subobjects. If a CDO or its subobject was destroyed in a shadow, its slot keeps the bit.
     templates: Bits,

@@ -116,7 +116,7 @@ const CLASSES: usize = 4;
 #[derive(Debug)]
 pub struct WordOffsets {
     epoch: Cell<u64>,
-    /// Cache entries, indexed by class id.
+    /// Cache entries, indexed by the class id modulo `CLASSES`.
     offsets: [Cell<Option<Location>>; CLASSES],
 }
 
@@ -175,7 +175,8 @@ impl WordOffsets {
         if is_refused { Err(value) } else { location.write(&entry, value) }
     }
 
-    /// Caches the offset of the property for `class` at epoch `count`. `referenced` is the class that a reference requires, or none.
+    /// Caches the offset of the property for `class` at epoch `count`. `referenced` is the class that a reference requires, or
+    /// [`ClassId::NONE`].
     pub fn note<T: FrameValue>(&self, count: u64, class: &Class, property: &Property, referenced: ClassId) {
         if self.epoch.replace(count) != count {
             self.offsets.iter().for_each(|location| location.set(None));

@@ -21,7 +21,7 @@ pub(crate) struct StepFacts {
     pub place: Option<SourcePlace>,
 }
 
-/// Failed construction. All objects that the construction had created were destroyed.
+/// Failed construction. The new object and its subobjects were destroyed. CDOs that were completed before the failure remain.
 ///
 /// # Examples
 /// ```

@@ -16,7 +16,7 @@ use crate::construction::{
 use crate::objects::object_flags;
 use crate::property::Property;
 
-/// Objects that a plan has constructed, with their classes.
+/// Objects that a [`PartsPlan`] has constructed, with their classes.
 type Made = SmallVec<[(ObjectHandle, Rc<Class>); 4]>;
 
 /// Plan that is being computed.

@@ -76,8 +76,8 @@ impl Objects {
     /// Returns [`CallError::Stale`] if the object does not exist.
     ///
     /// # Panics
-    /// Panics if no shadow is active or the layouts differ. Also panics if the object was created or staged in the shadow, or has values
-    /// outside its memory.
+    /// Panics if no shadow is active or the layouts differ. Also panics if the object was created, staged or kept in the shadow, or has
+    /// values outside its memory.
     pub fn keep_body(&self, object: ObjectHandle, class: &Rc<Class>) -> Result<(), CallError> {
         let mut binding = Rc::clone(class);
         let mut store = self.store.borrow_mut();
