@@ -125,7 +125,7 @@ impl<T> IdTable<T> {
         slots.filter_map(|slot| slot.take_if(&mut is_meant)).collect()
     }
 
-    /// Returns an iterator over numbers and values in order, starting at `number`.
+    /// Returns an iterator over numbers and values in ascending order of the numbers, starting at `number`.
     ///
     /// # Examples
     /// ```
@@ -144,7 +144,7 @@ impl<T> IdTable<T> {
         all.filter(move |(at, _)| *at >= number).filter_map(|(at, slot)| Some((at, slot.as_ref()?)))
     }
 
-    /// Returns an iterator over numbers and values in order.
+    /// Returns an iterator over numbers and values in ascending order of the numbers.
     #[inline]
     pub fn iter(&self) -> impl Iterator<Item = (u64, &T)> {
         self.iter_from(0)

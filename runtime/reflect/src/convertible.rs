@@ -59,7 +59,7 @@ fn all(from: &[TypeText], to: &[TypeText]) -> Convertible {
     each.max().unwrap_or(Convertible::Always)
 }
 
-/// Predicts the conversion between two different kinds whose types have no parentheses.
+/// Predicts the conversion between two different kinds without type parameters.
 fn plain(from: PropertyKind, to: PropertyKind) -> Convertible {
     let is_always = match (range(from), range(to)) {
         (Some(from), Some(to)) => to.contains(from.start()) && to.contains(from.end()),

@@ -278,7 +278,7 @@ impl Marker {
         };
         match classes.get(class.0.into()) {
             Some(class) => {
-                // SAFETY: promised by the caller.
+                // SAFETY: the caller promised a live body of this class that is not written during the call.
                 unsafe { View::from_raw(memory, &class.schema) }.each_reference(&mut find);
                 if !class.hooks.is_empty() && hook_queued.take(index) {
                     hook_queue.push((Rc::clone(class), slots.handle(index)));

@@ -134,7 +134,7 @@ impl PropertyRef {
             return None;
         }
         let at = class.properties.iter().position(|property| property.text == self.name)?;
-        // The weak reference prevents the deallocation of the class, so the allocator cannot reuse its address.
+        // The weak reference prevents the deallocation of the class. No other class can therefore have this address.
         *self.cached.borrow_mut() = (Rc::downgrade(class), at);
         class.properties.get(at)
     }

@@ -343,7 +343,8 @@ impl<'a> View<'a> {
             copy_bytes(copied..*offset);
             // SAFETY: the caller of `from_raw` promised a value of each field's type. The pointer is used for one copy only.
             let to = unsafe { PtrMut::new(self.base.wrapping_add(*offset), ty) };
-            // SAFETY: as above, in the other view, which has this schema. The two values are one value, or do not overlap.
+            // SAFETY: the caller of `from_raw` for `other` promised a value of each field's type, and `other` has this schema.
+            // The two values are one value, or do not overlap.
             to.copy_from(unsafe { Ptr::new(other.base.wrapping_add(*offset), ty) });
             copied = offset + ty.size();
         }

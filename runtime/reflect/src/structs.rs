@@ -154,8 +154,8 @@ impl StructType {
         self.nature
     }
 
-    /// Checks that both types are one struct or have equal layouts. Caches an equal struct, because otherwise a comparison would compare a
-    /// nested struct once for each path of fields to this struct.
+    /// Checks that both types are one struct or have equal layouts. Caches the most recent equal struct. Otherwise, a comparison would
+    /// visit a nested struct once for each field path to it.
     pub(super) fn is_same(one: &Rc<Self>, two: &Rc<Self>) -> bool {
         if Rc::ptr_eq(one, two) || one.same.borrow().as_ptr() == Rc::as_ptr(two) {
             return true;

@@ -204,12 +204,13 @@ pub enum Effect {
 /// Meaning of the slots in a buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Slots {
-    /// The object (for methods), then the parameters, then the result.
+    /// Call of a function. The slots contain the object (for methods), then the parameters, then the result.
     #[default]
     Function,
-    /// The object, then 0 (read) or 1 (write), then the value. The signature is the type of the value.
+    /// Access to a property. The slots contain the object, then 0 (read) or 1 (write), then the value. The signature is the type of the
+    /// value.
     Property,
-    /// The conjugate of a delegate, then the slots that the signature of the delegate specifies.
+    /// Call of a delegate. The slots contain the conjugate of the delegate, then the slots that the signature of the delegate specifies.
     Delegate,
 }
 

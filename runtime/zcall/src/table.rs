@@ -263,7 +263,7 @@ impl ZCallTable {
         if self.is_observed() { self.observer.around(kind, name, call) } else { call() }
     }
 
-    /// Returns the callee of `handle` if its module accepts calls and the fingerprints match.
+    /// Returns the callee of `handle` if its module accepts calls. A `fingerprint` other than zero must equal the callee's fingerprint.
     ///
     /// # Errors
     /// Returns the error that a call of the handle would return, or [`CallError::Signature`] if the fingerprints differ.
@@ -273,7 +273,8 @@ impl ZCallTable {
         Ok(callee)
     }
 
-    /// Returns the code for direct calls of `handle` if the fingerprint matches and is not zero.
+    /// Returns the code for direct calls of `handle`. Returns `None` if the callee has no such code, or if `fingerprint` is zero or differs
+    /// from the callee's fingerprint.
     ///
     /// # Errors
     /// Returns the error that a call of the handle would return.

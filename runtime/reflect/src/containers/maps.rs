@@ -95,7 +95,7 @@ impl<'a> KeyedMut<'a> {
         self.row.key
     }
 
-    /// Returns read access.
+    /// Returns read access to the set or map.
     #[inline]
     pub fn as_ref(&self) -> Keyed<'_> {
         Keyed { at: self.at, row: self.row }

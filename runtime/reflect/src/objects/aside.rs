@@ -58,7 +58,7 @@ impl Objects {
         Ok(())
     }
 
-    /// Checks that the object keeps a value outside its memory for that property.
+    /// Checks that the object keeps a value of the named property outside its memory.
     pub fn has_aside(&self, object: ObjectHandle, property: &str) -> bool {
         self.inspect(object, |tenant| {
             tenant.body.removed.as_ref().is_some_and(|removed| removed.get(property).is_some())

@@ -107,7 +107,7 @@ impl Objects {
     }
 
     /// Updates a list that [`Objects::of_class`] returned. `since` is the change counter at the time of the last update. Returns the edits
-    /// in order. If too many slots have changed, returns `None` and does not change the list.
+    /// in the order in which they were applied to the list. If too many slots have changed, returns `None` and does not change the list.
     pub fn follow(&self, class: &Class, list: &mut Vec<ObjectHandle>, since: u64) -> Option<Vec<ListEdit>> {
         let changed = self.columns.changed_since(since).filter(|changed| changed.len() <= MAX_FOLLOWED)?;
         let store = self.store.borrow();

@@ -445,18 +445,18 @@ fn a_body_of_another_layout_does_not_stay() {
 /// Reads the directory entry of an object as a module does.
 fn directory_entry(world: &World, object: ObjectHandle) -> Option<(u32, *mut u8)> {
     let head = world.objects.directory();
-    // SAFETY: the head is valid as long as the store, and nothing changes it during the read.
+    // SAFETY: the head lives as long as the store, and no code changes the head during the read.
     let head = unsafe { head.read() };
     if object.index() >= head.len {
         return None;
     }
-    // SAFETY: the directory has `len` entries, and the index is lower.
+    // SAFETY: the directory has `len` entries, and the object's index is below `len`.
     let entry = unsafe { head.entries.wrapping_add(object.index() as usize).read() };
     (entry.serial == object.serial()).then_some((entry.class.0, entry.memory))
 }
 
 fn ends(world: &World) -> u64 {
-    // SAFETY: the head is valid as long as the store, and nothing changes it during the read.
+    // SAFETY: the head lives as long as the store, and no code changes the head during the read.
     unsafe { world.objects.directory().read() }.ends
 }
 

@@ -361,7 +361,7 @@ impl OwnedValue {
     /// Returns a read-only pointer to the value.
     #[inline]
     pub fn as_ptr(&self) -> Ptr<'_> {
-        // SAFETY: the block started with zeros, which are a value of the type, and has always held a value of the type since.
+        // SAFETY: the block was initialized with zeros, which are a value of the type. Each later write stores a value of the type.
         // Only `as_mut` and callers of `at` write, and neither writes while this pointer is used.
         unsafe { Ptr::new(self.at(), &self.ty) }
     }
@@ -369,7 +369,7 @@ impl OwnedValue {
     /// Returns a writable pointer to the value.
     #[inline]
     pub fn as_mut(&mut self) -> PtrMut<'_> {
-        // SAFETY: the block started with zeros, which are a value of the type, and has always held a value of the type since.
+        // SAFETY: the block was initialized with zeros, which are a value of the type. Each later write stores a value of the type.
         // Callers of `at` do not access the value while this pointer is used.
         unsafe { PtrMut::new(self.at(), &self.ty) }
     }
@@ -518,7 +518,7 @@ impl<'a, K: Kind<Of = Rc<ElementType>, Raw = u8>> Ref<'a, K> {
     #[inline]
     pub(crate) fn inner(self) -> Option<Ptr<'a>> {
         let at = self.at.wrapping_add(self.of.row().align);
-        // SAFETY: the caller of `new` promised an optional value, whose value is stored after the byte.
+        // SAFETY: the caller of `new` promised an optional value. Its content is stored at this offset, after the presence byte.
         (self.raw() != 0).then(|| unsafe { Ptr::new(at, self.of.ty()) })
     }
 }
@@ -527,7 +527,8 @@ impl<K: Kind<Of = Rc<ElementType>, Raw = u8>> Mut<'_, K> {
     /// Returns a pointer to the memory of the contained value, even if the optional value is empty.
     #[inline]
     pub(crate) fn inner(&self) -> PtrMut<'_> {
-        // SAFETY: the caller of `new` promised a writable optional value, whose value is stored after the byte; zeros are also a value.
+        // SAFETY: the caller of `new` promised a writable optional value, with its content at this offset.
+        // The zero bytes of an absent content are also a value of the type.
         unsafe { PtrMut::new(self.at.wrapping_add(self.of.row().align), self.of.ty()) }
     }
 }

@@ -1,4 +1,4 @@
-//! UTF-8 strings of two kinds. `Utf8String` is for code that distinguishes this kind from `String`.
+//! Strings of the kinds `String` and `Utf8String`. Both kinds contain UTF-8. `Utf8String` is for code that must distinguish the two kinds.
 
 use std::borrow::Cow;
 

@@ -117,10 +117,10 @@ fn strings_and_values_pass_by_address_even_after_a_move() {
     bytes.iter_mut().zip(0..).for_each(|(byte, at)| *byte = at);
     let mut owner = Box::new(DynBuffer::with_len(4));
     owner.text_in(0, "grüße").expect("slot 0");
-    // SAFETY: the callee reads 20 bytes there, and they outlive the buffer.
+    // SAFETY: the callee reads the 20 bytes of `bytes`, which outlives the buffer.
     unsafe { owner.value_at(1, (&raw mut bytes).cast()) }.expect("slot 1");
     owner.text_out(2).expect("slot 2");
-    // SAFETY: the callee writes 20 bytes there, and they outlive the buffer.
+    // SAFETY: the callee writes the 20 bytes of `reversed`, which outlives the buffer.
     unsafe { owner.value_at(3, (&raw mut reversed).cast()) }.expect("slot 3");
     assert_eq!(shout(&mut owner.as_buffer_mut()), Ok(()));
     let mut moved = *owner;
@@ -134,10 +134,10 @@ fn an_empty_string_passes_by_address_next_to_a_value() {
     let (mut bytes, mut reversed) = ([7_u8; 20], [0_u8; 20]);
     let mut owner = DynBuffer::with_len(4);
     owner.text_in(0, "").expect("slot 0");
-    // SAFETY: the callee reads 20 bytes there, and they outlive the buffer.
+    // SAFETY: the callee reads the 20 bytes of `bytes`, which outlives the buffer.
     unsafe { owner.value_at(1, (&raw mut bytes).cast()) }.expect("slot 1");
     owner.text_out(2).expect("slot 2");
-    // SAFETY: the callee writes 20 bytes there, and they outlive the buffer.
+    // SAFETY: the callee writes the 20 bytes of `reversed`, which outlives the buffer.
     unsafe { owner.value_at(3, (&raw mut reversed).cast()) }.expect("slot 3");
     assert_eq!(shout(&mut owner.as_buffer_mut()), Ok(()));
     assert_eq!(owner.take_text(2), Ok(String::new()));
