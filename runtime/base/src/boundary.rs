@@ -156,7 +156,7 @@ pub enum CallError {
     TooDeep {
         /// Function that was called.
         what: String,
-        /// Depth limit. If the call would use up the stack, the current depth of nested calls.
+        /// Maximum depth of nested calls. If the stack was almost exhausted, this field contains the current depth instead.
         limit: u32,
     },
     /// The arguments or results of a call would exceed the memory limit. No memory was allocated for these values.

@@ -30,7 +30,7 @@ pub struct Epoch {
     shut: Cell<u32>,
     /// `true` while calls are observed. Observation disables the fast paths.
     observed: Cell<bool>,
-    /// Listener that is called after each change, with `true` if calls are observed.
+    /// Listener that [`Epoch::on_change`] has set.
     listener: OnceCell<Box<dyn Fn(bool)>>,
 }
 

@@ -477,9 +477,9 @@ pub fn function_of<'a>(frame: &Frame<'a>) -> &'a Function {
 }
 
 /// Returns the address of the whole parameter block, for a thunk that passes the block to code with an equal layout. Marks all parameters
-/// as taken and the result as stored, so the code that receives the block must write the result. Returns null if a script evaluates the
-/// parameters, which is only done for functions with the flag `CUSTOM_THUNK`. Not a method of [`Frame`], for the same reason as
-/// [`function_of`].
+/// as taken and the result as stored. The code that receives the block must therefore write the result. Returns null if a script evaluates
+/// the parameters, which is only done for functions with the flag `CUSTOM_THUNK`. Not a method of [`Frame`], because host code receives
+/// frames and must not have access to this operation.
 #[inline]
 pub fn hand_over(frame: &mut Frame<'_>) -> *mut u8 {
     (frame.at, frame.stage) = (frame.function.arguments().len(), Stage::Returned);

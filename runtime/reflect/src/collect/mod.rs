@@ -41,8 +41,8 @@ pub fn unreachable(world: &World, others: &dyn RootSource) -> Result<Vec<ObjectH
     Ok(end_mark(world))
 }
 
-/// Starts an incremental mark if the mode is normal and no mark is in progress. After the start, each write is reported to the mark before
-/// it happens. Call at safe points only.
+/// Starts an incremental mark if the mode is normal and no mark is in progress. After the start, each write to an object is reported to the
+/// mark before the write happens. Call at safe points only.
 pub fn begin(world: &World, others: &dyn RootSource) {
     if world.objects.is_marking() || world.mode.get() != mode::NORMAL {
         return;
