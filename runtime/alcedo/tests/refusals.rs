@@ -1,10 +1,10 @@
-//! Tests that safe host code cannot access memory. Each `.rs` file in `ui` contains an attempt. The `.stderr` file next to it contains the
-//! expected compiler errors.
+//! Tests that safe host code that would violate memory safety does not compile. Each `.rs` file in `ui` contains such code. The `.stderr`
+//! file next to it contains the expected compiler errors.
 
 use alcedo_runtime::{Runtime, World};
 
-/// Has one implementation for types that are neither `Send` nor `Sync`. For all other types, the implementation is ambiguous, and the line
-/// below does not compile.
+/// Implemented once for a type that is neither `Send` nor `Sync`. For all other types several implementations apply, so the constant below
+/// does not compile.
 trait ThreadBound<Why> {
     const HOLDS: () = ();
 }

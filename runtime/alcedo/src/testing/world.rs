@@ -90,7 +90,7 @@ impl TestWorldBuilder {
         let dispatch = Dispatch::new(recorder.clone());
         let engine = || Runtime::builder().package("Game").natives(alcedo_engine::natives()).canary(Canary::Off);
         let host = self.host.unwrap_or_else(engine);
-        // The host keeps this default subscriber for the log records of other threads.
+        // The host stores the subscriber that is the default while it is built, and uses this subscriber for log records of other threads.
         let runtime = dispatcher::with_default(&dispatch, || host.build()).map_err(|error| error.to_string())?;
         let libraries = RefCell::new(built.libraries.clone());
         let edits = RefCell::default();
