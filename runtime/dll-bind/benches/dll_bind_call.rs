@@ -29,7 +29,8 @@ unsafe extern "C" {
     safe fn isalpha(letter: i32) -> i32;
 }
 
-/// Python program that reads numbers from its input. For each number, it makes this many calls and prints the total time in nanoseconds.
+/// Python program that reads numbers from its input. For each number, it calls the C function that many times and prints the total time in
+/// nanoseconds.
 const PYTHON: &str = "
 import sys, time
 way, path = sys.argv[1:]

@@ -1,4 +1,4 @@
-//! Violations of the declaration of a C function that are detected in a call. The results of such a call are discarded.
+//! Errors of calls that violate the declaration of the called C function. The results of such a call are discarded.
 
 /// Error of a call in which the arguments or the C function violated the declaration. A C function can also damage host memory in ways that
 /// no check detects.

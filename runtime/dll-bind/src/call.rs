@@ -1,5 +1,5 @@
-//! Executes C calls. On x86-64 and aarch64, precompiled trampolines execute calls with few arguments. `libffi` executes all other calls.
-//! Functions of plain numbers are also called by their Rust types.
+//! Calls C functions. On x86-64 and aarch64, precompiled trampolines execute calls with few arguments. `libffi` executes all other calls.
+//! Functions whose parameters and results are numbers can also be called with static Rust types.
 #![expect(unsafe_code, reason = "calls C functions")]
 
 use std::marker::PhantomData;
@@ -8,8 +8,8 @@ use libffi::middle::{Arg, Cif, CodePtr, Ret, Type};
 
 use crate::number::{CNumber, Number, sealed};
 
-/// Function with its parameters and its result. An address counts as a number of eight bytes, because all supported platforms pass both in
-/// the same registers.
+/// C function with the types of its parameters and of its result. An address counts as a number of eight bytes, because all supported
+/// platforms pass both in the same registers.
 #[derive(Debug)]
 pub(crate) struct Stub {
     code: CodePtr,
@@ -47,7 +47,7 @@ impl Stub {
         Self { code: CodePtr(code.cast_mut().cast()), cif, params, result, has_trampoline }
     }
 
-    /// Returns the code for calls with these Rust types. Returns `None` if the declared types differ.
+    /// Returns the code for calls with the Rust types `A` and `R`. Returns `None` if the declared types differ from these types.
     ///
     /// # Safety
     /// The function neither receives nor returns an address.
@@ -135,13 +135,13 @@ impl Stub {
         macro_rules! trampoline {
             ($result:ty) => {
                 match floats {
-                    // SAFETY: `call` was promised a function with these registers; the function ignores all other registers.
+                    // SAFETY: our caller vouches for this function of integer parameters, which ignores registers without a parameter.
                     0 => unsafe {
                         type Function<R> = unsafe extern "C" fn(u64, u64, u64, u64, u64, u64) -> R;
                         let code = std::mem::transmute::<*const std::ffi::c_void, Function<$result>>(code);
                         code(i[0], i[1], i[2], i[3], i[4], i[5])
                     },
-                    // SAFETY: `call` was promised a function with these registers; the function ignores all other registers.
+                    // SAFETY: our caller vouches for the function, which ignores registers without a parameter.
                     _ => unsafe {
                         type Function<R> = unsafe extern "C" fn(
                             u64,
@@ -201,7 +201,7 @@ pub trait CResult: sealed::Sealed + 'static {
     fn of_word(word: u64) -> Self;
 }
 
-/// Code of a function of plain numbers, whose declaration was compared with the Rust types `A` and `R`.
+/// Code of a function whose parameters and result are numbers. The declared types were compared with `A` and `R`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TypedCode<'a, A, R> {
     code: *const (),

@@ -78,21 +78,21 @@ impl UserCode {
         Self::new(folder, Calls { has_trampolines: true, has_fences: false }, Layouts::default())
     }
 
-    /// Returns a value for this folder that executes all calls with `libffi`.
+    /// Returns a [`UserCode`] for this folder that executes all calls with `libffi`.
     #[must_use]
     pub fn by_libffi(&self) -> Self {
         self.called(Calls { has_trampolines: false, ..self.0.calls })
     }
 
-    /// Returns a value for this folder that helps to debug C code. Each buffer ends at an inaccessible page, so that an access beyond the
-    /// end of the buffer faults immediately. Under a supervisor (`alcedo guard`, `alcedo dev`), the crash report contains the function and
-    /// the parameter. Each buffer requires additional system calls.
+    /// Returns a [`UserCode`] for this folder that helps to debug C code. Each buffer ends at an inaccessible page, so that an access
+    /// beyond the end of the buffer faults immediately. Under a supervisor (`alcedo guard`, `alcedo dev`), the crash report contains the
+    /// function and the parameter. Each buffer requires additional system calls.
     #[must_use]
     pub fn with_fences(&self) -> Self {
         self.called(Calls { has_fences: true, ..self.0.calls })
     }
 
-    /// Returns a value for this folder with additional C layouts of structs, which apply to all libraries that the new value opens.
+    /// Returns a [`UserCode`] for this folder with additional C layouts of structs. Libraries that the result opens use these layouts.
     #[must_use]
     pub fn layouts(&self, layouts: Layouts) -> Self {
         Self::new(&self.0.path, self.0.calls, self.0.layouts.clone().and(layouts))
@@ -157,7 +157,7 @@ impl UserCode {
         if let Some(thread) = self.0.thread.get() {
             return Ok(thread);
         }
-        // Stores no error, because the folder may be moved back before the next call.
+        // Does not store the error, because the folder may exist in a later call.
         let thread = OwnFolder::start(&self.0.path).map_err(|error| error.to_string())?;
         Ok(self.0.thread.get_or_init(|| thread))
     }

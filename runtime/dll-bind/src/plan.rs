@@ -135,8 +135,8 @@ impl Plan {
         self.blocks[block].address
     }
 
-    /// Returns the offset of each container header with data, and the bytes of its data pointer. The addresses of all buffers must already
-    /// be set.
+    /// For each header of a string or array with data, returns its offset and the bytes of its data pointer. The addresses of all buffers
+    /// must already be set.
     pub(crate) fn pointers(&self) -> impl Iterator<Item = (usize, [u8; 8])> {
         let with_data = self.headers.iter().filter_map(|header| Some((header.at, header.block?)));
         with_data.map(move |(at, block)| (at, self.blocks[block].address.to_ne_bytes()))

@@ -152,7 +152,7 @@ pub(crate) struct Site<'a> {
     /// `true` if a script declares the function. In a struct of the host or of a plugin, an `f64` field may then be `float` or `double` in
     /// C.
     pub(crate) of_script: bool,
-    /// Layouts of the structs that are already laid out. Structs can contain each other along exponentially many paths.
+    /// Cache of finished layouts. Without this cache, structs that contain each other could be visited along exponentially many paths.
     pub(crate) known: RefCell<BTreeMap<*const StructType, Rc<Struct>>>,
 }
 

@@ -129,7 +129,7 @@ fn recursive_calls_have_separate_buffers() {
         assert_eq!(once_more(4), 4);
         assert_eq!(RESULTS.take(), ["1 true", "2 true", "3 true", "4 true"]);
     }
-    // A callback that runs on the thread of the folder cannot use the host.
+    // A callback that runs on the thread of the folder cannot use the host, so it makes no nested call.
     let import = Import::new("back").param("f", plain("u64")).param("depth", plain("i32")).out("s", plain("String"));
     let [function, _] = fixture.bind(&import);
     let address = once_more as extern "C" fn(i32) -> i32 as usize as u64;

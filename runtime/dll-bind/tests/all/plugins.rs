@@ -105,7 +105,7 @@ fn without_a_library_or_a_folder_calls_do_nothing() {
     }
 }
 
-/// Compiles a library that returns this number, and logs a line when it is closed.
+/// Compiles a library whose function `calls` returns `number`. When the library is closed, it appends `number` to the file `log`.
 fn compile_numbered(folder: &Path, number: i32) {
     let log = folder.join("log");
     let source = format!(

@@ -10,7 +10,7 @@ use alcedo_runtime::{Canary, LeaseKind, ObjectHandle, Runtime};
 
 use crate::support::{compile, compile_cpp, ints, structure, text};
 
-/// Class of the documentation page.
+/// Class of the Unreal documentation page on `DLLBind`.
 const PAGE: &str = "class TestDLLPlayerController extends PlayerController
    DLLBind(TestDLL);
 

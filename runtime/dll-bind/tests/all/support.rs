@@ -88,7 +88,7 @@ impl Fixture {
     }
 }
 
-/// Returns the type of a specifier. A specifier may name a struct of `structs` as `/Script/Test.Name`. A struct may name earlier structs.
+/// Parses a type specifier. The specifier may name a struct of `structs` as `/Script/Test.Name`. A struct may name earlier structs.
 pub(crate) fn ty(structs: &[(&str, &[(&str, &str)])], type_name: &str) -> PropertyType {
     let world = World::new();
     world.types.declare_package("Test");
