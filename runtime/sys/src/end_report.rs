@@ -15,8 +15,8 @@ use std::time::Duration;
 pub enum ReferenceSearch {
     /// No image.
     Never,
-    /// Images with libraries besides the C library and the libraries of the host, which the image needs or has opened. Such a library may
-    /// store addresses of the image without calling the hooks.
+    /// Images that need or have opened a library other than the C library and the libraries of the host. Such a library may store addresses
+    /// of the image without calling the hooks.
     #[default]
     WithLibraries,
     /// Every image.

@@ -1,4 +1,4 @@
-//! Facts that the check of a library file collects, and its errors. The checks of all file formats share them.
+//! Results and errors of the check of a library file, shared by the checks of all file formats.
 
 use std::collections::HashMap;
 use std::ops::Range;

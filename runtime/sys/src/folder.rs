@@ -16,7 +16,7 @@ pub(crate) use imp::{create_private, for_mapping, open_private};
 /// Name prefix of the folders for copies of libraries.
 pub(crate) const COPIES: &str = "alcedo-stage-";
 
-/// File that a running process keeps locked. If a folder has no such file, a process is just creating the folder.
+/// Name of the file that the process of a folder keeps locked. A folder without this file is still being created.
 const LOCK: &str = "lock";
 
 const UNLOCKED: &str = "lock.new";
@@ -241,7 +241,7 @@ mod imp {
         OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path)
     }
 
-    /// Returns the complete file, because the loader maps files that are open for writing.
+    /// Returns `file` itself, because the loader of this platform can map a file that is open for writing.
     pub(crate) fn for_mapping(file: File, _path: &Path) -> io::Result<File> {
         Ok(file)
     }
@@ -334,12 +334,12 @@ mod imp {
         }
     }
 
-    /// Creates a file that only this user may read or write, independent of the umask.
+    /// Creates a file. On this platform, only this user can access the temporary folder.
     pub(crate) fn create_private(path: &Path) -> io::Result<File> {
         File::options().read(true).write(true).create_new(true).open(path)
     }
 
-    /// Opens an existing file. Fails if the file is a link or if another user may write to the file.
+    /// Opens an existing file. On this platform, links and permissions are not checked.
     pub(crate) fn open_private(path: &Path, write: bool) -> io::Result<File> {
         File::options().read(true).write(write).open(path)
     }

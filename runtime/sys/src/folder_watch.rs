@@ -40,7 +40,7 @@ pub struct FolderWatch {
     roots: BTreeMap<PathBuf, RecursiveMode>,
     /// Watched roots and parents.
     watched: BTreeMap<PathBuf, Watched>,
-    /// Folders whose error was logged.
+    /// Folders for which a failed watch was already logged.
     failed: BTreeSet<PathBuf>,
     /// Roots that were watched again since the last report.
     arrived: BTreeSet<PathBuf>,
@@ -55,7 +55,8 @@ struct Watched {
 }
 
 impl FolderWatch {
-    /// Interval for [`poll`](Self::poll): distant parents are not watched, and events of nearer parents can be lost.
+    /// Maximum interval between two calls of [`poll`](Self::poll). Polling is required, because distant parents are not watched, and events
+    /// of nearer parents can be lost.
     pub const INTERVAL: Duration = Duration::from_secs(1);
 
     /// Creates a watch without folders. `handler` receives the events on another thread.
@@ -95,7 +96,8 @@ impl FolderWatch {
             return BTreeSet::new();
         }
         if !is_create {
-            // Discards these watches. The watcher removes the watch of a deleted folder, even if a new folder is already watched.
+            // Discards these watches. The watcher removes the watch on the path of a deleted folder, even if it already watches a new
+            // folder there.
             self.retain(|folder, _| !concerns(folder));
         }
         self.refresh()

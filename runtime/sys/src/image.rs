@@ -366,7 +366,7 @@ const LEAVE_CODE_BEHIND: [&str; 87] = [
     "tss_set",
 ];
 
-/// Name prefixes of further functions of this kind, which have several variants.
+/// Name prefixes of further functions that register addresses, which exist in several variants.
 const LEAVE_CODE_BEHIND_PREFIXES: [&str; 23] = [
     "ERR_load_strings",
     "PyStructSequence_InitType",
@@ -408,7 +408,7 @@ const CPP_FACET: &str = "_ZNSt6locale5_Impl16_M_install_facet";
 
 const CPP_GLOBAL_LOCALE: &str = "_ZNSt6locale6globalERKS_";
 
-/// Functions that set the locale of a stream. Imports of these functions matter only if the image also imports one of the streams below.
+/// Functions that set the locale of a stream. Imports of these functions matter only if the image also imports one of [`CPP_STREAMS`].
 const CPP_IMBUE: [&str; 3] = [
     "_ZNSt8ios_base5imbueERKSt6locale",
     "_ZNSt9basic_iosIcSt11char_traitsIcEE5imbueERKSt6locale",

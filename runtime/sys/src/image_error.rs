@@ -8,7 +8,7 @@ use thiserror::Error;
 use crate::format::{self, FormatError};
 use crate::signature::SignatureFound;
 
-/// Error of the loader, or error of an invalid name.
+/// Error of the loader, or error of an invalid library name.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error("{0}")]
 pub struct NativeError(pub(crate) String);

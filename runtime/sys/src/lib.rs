@@ -11,8 +11,8 @@
     allow(dead_code, reason = "code that only platforms with hooks and unmapped images use")
 )]
 
-/// Logs a line as `log!` of `alcedo-base` does, on which this crate does not depend. Leaks the payload of a panic of the log subscriber,
-/// because the drop of the payload may panic again.
+/// Logs a line like `log!` of `alcedo-base`, which this crate cannot use. Leaks the payload of a panic of the log subscriber, because the
+/// drop of the payload may panic again.
 macro_rules! log {
     (target: $target:expr, $level:ident, $($line:tt)+) => {{
         let log = || tracing::event!(target: $target, tracing::Level::$level, { $($line)+ });

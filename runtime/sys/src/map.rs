@@ -136,7 +136,7 @@ impl Image {
         staged.close();
         let image = Self { mapping, staged, share };
         let Err(error) = unchanged else { return Ok(image) };
-        // The replaced file has run its initializers. Its image is unmapped immediately.
+        // A different file has replaced the copy and has run its initializers. Unmaps its image immediately.
         let error = changed(image.path(), error);
         // SAFETY: no code of the image has run except its initializers, and its finalizers are as sound as its initializers.
         let _gone = unsafe { image.unmap() };

@@ -1,5 +1,5 @@
-//! Thread with its own working directory, in which code on the thread resolves relative paths. Other threads of the process keep the
-//! working directory of the process.
+//! Thread with its own working directory. Code on this thread resolves relative paths in this directory. Other threads of the process keep
+//! the working directory of the process.
 
 use std::env::set_current_dir;
 use std::io;

@@ -2,9 +2,10 @@
 //! their first bytes. A copy is a consistent snapshot of the file.
 //!
 //! A seal certifies the whole content. A file without a seal may be read while a build overwrites it, and a mix of two builds may have
-//! consistent headers. Therefore the host holds a *lease* while it copies such a file, which the kernel grants only if no process has the
+//! consistent headers. Therefore the host holds a *lease* while it copies such a file. The kernel grants a lease only if no process has the
 //! file open for writing. If leases are unavailable (files of another user, some network file systems), the file must be unmodified for a
-//! while and must not change during the copy. It is then read twice. If both reads return equal content, the copy is a consistent snapshot.
+//! while and must not change during the copy. The file is then read twice. If both reads return equal content, the copy is a consistent
+//! snapshot.
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek as _, Write};
@@ -23,8 +24,8 @@ use crate::stamp::Stamp;
 /// Minimum time since the last write to a file without lease and seal. Longer than the granularity of file system timestamps.
 const QUIET: Duration = Duration::from_millis(25);
 
-/// Time limit for writers to close the file. Between fork and exec, a new child process of this process holds all its descriptors,
-/// including descriptors for writing.
+/// Time limit for writers to close the file. Between fork and exec, a new child process holds all descriptors of this process, including
+/// descriptors for writing.
 const FORK: Duration = Duration::from_millis(200);
 
 /// Number of bytes that are checked before the remaining bytes are read.

@@ -274,8 +274,8 @@ impl StagedFile {
         }
     }
 
-    /// Checks that no private copy has the name of a library that this copy needs. With `$ORIGIN`, the loader would map that copy as a
-    /// dependency before its patches are written, and its unmapping would not detect this use.
+    /// Checks that no private copy has the name of a library that this copy needs. With `$ORIGIN` in a search path, the loader would map
+    /// that private copy as a dependency before its patches are written. The unmapping of that private copy would not detect this use.
     pub(crate) fn ensure_needs_no_copy(&self) -> Result<(), String> {
         let there = self.needed.iter().find(|name| fs::symlink_metadata(self.path.with_file_name(name)).is_ok());
         there.map_or(Ok(()), |name| {

@@ -58,7 +58,7 @@ void worker_key(void) { }
 #endif
 "#;
 
-/// Library that links the worker.
+/// Library that is linked with [`WORKER`].
 const USER: &str = r#"
 int worker_start(void (*)(void));
 void worker_stop(void);
@@ -78,7 +78,7 @@ static void *own(void *unused) { wait_here(); wait_here = 0; return unused; }
 int run(void (*wait)(void)) { wait_here = wait; return worker_run(own); }
 "#;
 
-/// Library that opens the worker by its path.
+/// Library that opens [`WORKER`] by its path.
 const OPENER: &str = r#"
 #include <dlfcn.h>
 static void (*volatile wait_here)(void);

@@ -25,7 +25,7 @@ use tempfile::TempDir;
 const PART: &str = "ALCEDO_SOURCES_PART";
 const LIBRARY: &str = "ALCEDO_SOURCES_LIBRARY";
 
-/// Start of a line that contains the start and the end of a read that accepted a torn file, in nanoseconds.
+/// Prefix of a line that a child prints. The line contains the start and the end of a read that accepted a torn file, in nanoseconds.
 const TORN: &str = "torn read ";
 
 /// Time without writes after which the host may read a file of another user: 25 ms, less the maximum age of a new timestamp, 10 ms.
@@ -295,7 +295,7 @@ fn a_file_rewritten_during_the_read_is_never_accepted_torn() {
     }
 }
 
-/// The host cannot take a lease on a file of a different user. The second check must therefore detect the change.
+/// The host cannot take a lease on a file of a different user, so the other checks of a copy must detect the change.
 #[test]
 fn another_users_file_rewritten_during_the_read_is_never_accepted_torn() {
     if !rustix::process::geteuid().is_root() {

@@ -154,7 +154,8 @@ fn programs_are_reported_as_programs() {
     assert!(matches!(error, ImageError::WrongKind { .. }), "{error}");
 }
 
-/// C++ code that registers objects in the shared C++ library, and similar code. The registrations cannot be queried afterwards.
+/// C++ code, with the imports that are reported because they register objects in the shared C++ library. Such registrations cannot be
+/// queried.
 const KEEPS: [(&str, &str, &[&str]); 9] = [
     (
         "callback",

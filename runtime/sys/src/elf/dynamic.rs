@@ -76,7 +76,8 @@ impl<'e, 'a> Dynamic<'e, 'a> {
         let entries: &[Dyn64<LE>] = records(raw, "the entries of the dynamic table")?;
         let end = entries.iter().position(|entry| entry.d_tag.get(LE) == DT_NULL);
         let end = end.ok_or_else(|| malformed("the dynamic table has no end"))?;
-        // Checks only the tags of these entries, because some tools remove an entry by clearing its tag without clearing its value.
+        // Checks only the tags of the entries after the end, because some tools remove an entry by clearing its tag without clearing its
+        // value.
         let clean = entries[end..].iter().all(|entry| entry.d_tag.get(LE) == DT_NULL);
         ensure(clean, || "the dynamic table continues after its end".to_owned())?;
         let mut dynamic = Self { elf, values: BTreeMap::new(), needed: Vec::new() };
@@ -132,7 +133,8 @@ impl<'e, 'a> Dynamic<'e, 'a> {
         Ok(there > 0)
     }
 
-    /// Returns the properties that keep a checked file mapped. `versions` maps the number of each needed version to its library.
+    /// Returns the properties of a checked file that keep its image mapped. `versions` maps the number of each needed version to its
+    /// library.
     fn pinning(&self, symbols: &Symbols<'_>, strings: &[u8], versions: &BTreeMap<u16, &str>) -> Pinning {
         let numbers = self.table(DT_VERSYM, SHT_GNU_VERSYM).ok().flatten().unwrap_or_default();
         Pinning {
@@ -271,7 +273,7 @@ impl<'e, 'a> Dynamic<'e, 'a> {
             |s: &Section<'_>| [&data, &calls].iter().any(|range| range.start <= s.addr && s.end() <= range.end);
         let loaded = || self.elf.sections.iter().filter(|s| s.kind == SHT_RELA && s.is_loaded());
         loaded().try_for_each(|s| ensure(covered(s), || format!("section {} is not announced", s.name)))?;
-        // The loader writes its own entry to the start of this table, so the start must be at the start of a section.
+        // The loader writes to the start of the table of `DT_PLTGOT`, so this table must begin at the start of a section.
         let tables = || [".got.plt", ".got"].into_iter().filter_map(|name| self.elf.section_named(name));
         let is_valid = self.get(DT_PLTGOT).is_none_or(|at| tables().any(|table| table.addr == at));
         ensure(is_valid, || "the call table is not where its section is".to_owned())?;

@@ -23,8 +23,8 @@ pub(crate) const LONGEST_END: u64 = 128;
 /// Number of bytes that [`glance`] needs.
 pub(crate) const HEAD: usize = size_of::<FileHeader64<LE>>();
 
-/// Checks the ELF header and the file size that it requires, for a file of `len` bytes that may be a library for this host. `head` contains
-/// the first bytes of the file. A trailer of [`crate::seal`] may follow the library.
+/// Checks the ELF header of a possible library for this host, and checks that a file of `len` bytes contains the tables of this header.
+/// `head` contains the first bytes of the file. A trailer of [`crate::seal`] may follow the library.
 pub(crate) fn glance(head: &[u8], len: u64) -> Result<(), FormatError> {
     let header = header(head)?;
     let tables = [

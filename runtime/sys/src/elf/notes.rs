@@ -12,7 +12,7 @@ pub(super) fn check(elf: &Elf<'_>) -> Result<(), FormatError> {
     for segment in elf.segments.iter().filter(|segment| [PT_NOTE, PT_GNU_PROPERTY].contains(&segment.kind)) {
         let at = segment.addr;
         ensure(elf.mapped(at, segment.filesz).is_some(), || format!("the notes at {at:#x} are not mapped"))?;
-        // The loader ignores notes with other alignments.
+        // The loader ignores notes with an alignment other than 4 or 8.
         let align = usize::try_from(segment.align).ok().filter(|align| [4, 8].contains(align));
         let raw = slice(elf.bytes, segment.offset, segment.filesz).unwrap_or_default();
         let whole = align.is_none_or(|align| walk(raw, align).is_some());

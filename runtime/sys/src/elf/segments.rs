@@ -117,7 +117,7 @@ fn check_segment(elf: &Elf<'_>, index: usize) -> Result<(), FormatError> {
     let exactly = |section: Option<&Section<'_>>| section.is_some_and(|s| segment.is_exactly(s) && *align >= s.align);
     let right = match *kind {
         PT_LOAD => true, // The segment was already checked together with its sections.
-        // If the dynamic table is writable according to this header, the loader modifies the table in place.
+        // If this header marks the dynamic table as writable, the loader writes to the table, so its memory must be writable.
         PT_DYNAMIC => {
             exactly(elf.section_of_kind(SHT_DYNAMIC)) && (!segment.allows(PF_W.0) || elf.is_writable(*addr, *memsz))
         }
@@ -133,8 +133,8 @@ fn check_segment(elf: &Elf<'_>, index: usize) -> Result<(), FormatError> {
         PT_NOTE => holds_notes(elf, segment),
         PT_TLS => holds_thread_locals(elf, segment),
         PT_GNU_RELRO => holds_only_relocated_constants(elf, segment),
-        // Machines define the types in this range. Libraries for x86-64 need none of these types. A larger range would also accept the
-        // types above with a flipped bit.
+        // Each processor architecture defines its own types in this range. Libraries for x86-64 need none of these types. A larger range
+        // would also accept the types above with a flipped bit.
         other => HOST != EM_X86_64 && (0x7000_0000..0x7000_0010).contains(&other.0),
     };
     ensure(right, || format!("{} does not agree with the sections", what()))

@@ -71,15 +71,15 @@ fn note(records: &mut Vec<Set>, ledger: Arc<Ledger>, tid: i32, now: Stack, befor
     };
     // An image that has set the previous stack again needs no record.
     if !now.is(first) {
-        // When an image that has set the previous stack is unmapped, this stack is replaced by its own previous stack.
+        // If another image has set the stack `before`, records `before`. `take_out` replaces it when this other image is unmapped.
         let is_of_image = records.iter().any(|set| set.tid == tid && set.now.is(before));
         let before = if is_of_image && !first.is(before) { before } else { first };
         records.push(Set { ledger, tid, since: Instant::now(), now, before });
     }
 }
 
-/// Removes a record. If another record has the removed stack as its previous stack, this previous stack is replaced by the stack before the
-/// removed one. Returns the removed stack and its previous stack.
+/// Removes the record at index `at`. Records that would restore the removed stack will restore the stack before it instead. Returns the
+/// removed stack and the stack before it.
 fn take_out(records: &mut Vec<Set>, at: usize) -> (Stack, Stack) {
     let Set { tid, now, before, .. } = records.remove(at);
     for other in records.iter_mut().filter(|set| set.tid == tid && set.before.is(now)) {
@@ -176,8 +176,8 @@ mod tests {
         note(&mut records, Arc::clone(&other), 1, stack(200), stack(101));
         note(&mut records, other, 2, stack(201), stack(5));
         assert_eq!(pairs(&records), [(101, 0), (200, 101), (201, 5)]);
-        // The first image sets its stack over the stack of the second image, which is restored later. The previous stack of the second
-        // image is still the original stack.
+        // The first image sets a stack while the stack of the second image is in use, and will restore the second image's stack. The second
+        // image will still restore the original stack.
         note(&mut records, Arc::clone(&one), 1, stack(102), stack(200));
         assert_eq!(pairs(&records), [(200, 0), (201, 5), (102, 200)]);
         note(&mut records, one, 1, stack(200), stack(102));

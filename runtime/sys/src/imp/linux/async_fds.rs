@@ -1,5 +1,5 @@
-//! Descriptors for which images have requested signals, and message queues with notifications. The open files behind them may outlive the
-//! image, and may raise signals even after the descriptor is closed.
+//! Descriptors for which images have requested signals, and message queues with notifications. The open files of these descriptors and
+//! queues may outlive the image, and may raise signals even after the descriptor is closed.
 
 use std::ffi::{c_int, c_void};
 use std::ptr;

@@ -26,8 +26,8 @@ const LIMITS: [(c_uint, c_int, &str); 2] =
 
 const INTERVALS: [&str; 3] = ["ITIMER_REAL", "ITIMER_VIRTUAL", "ITIMER_PROF"];
 
-/// States that were recorded before each mapped image. A record may contain changes by images that were mapped earlier. The list is locked
-/// while a state is restored, so that the states of only one image are restored at a time.
+/// States that were recorded before images were mapped, one for each image. A record may contain changes by images that were mapped
+/// earlier. The list is locked while a state is restored, so that the states of only one image are restored at a time.
 static ALL: Mutex<Vec<Weak<Before>>> = Mutex::new(Vec::new());
 
 pub(super) struct Before {
@@ -122,7 +122,8 @@ impl Found {
             if verdict == Verdict::Leave {
                 continue;
             }
-            // Restores the limit also in the records of other images. The system itself also raises the CPU time limit in steps.
+            // Corrects the records of other images that contain the lowered limit, or a lower limit: the system raises the CPU time limit
+            // in steps.
             let was = now.rlim_cur;
             for other in others {
                 let soft = &mut lock(other).soft[at];
@@ -227,7 +228,7 @@ fn own_filters() -> u64 {
     }
 }
 
-/// Returns the number of filters in a status file. On old kernels, the result only states if filters exist: in this case, it is nonzero.
+/// Returns the number of filters that a status file states. On old kernels, the result is nonzero if any filters exist.
 fn filters(status: &str) -> u64 {
     let Ok(text) = fs::read_to_string(status) else { return 0 };
     field(&text, "Seccomp_filters:").or_else(|| field(&text, "Seccomp:")).unwrap_or(0)

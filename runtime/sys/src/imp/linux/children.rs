@@ -30,7 +30,7 @@ static ORPHANS: AtomicUsize = AtomicUsize::new(0);
 
 struct RecordTable {
     children: Vec<Child>,
-    /// Number of records at which the records of reaped children are next removed.
+    /// Length of `children` at which the records of reaped children are next removed.
     prune_at: usize,
 }
 

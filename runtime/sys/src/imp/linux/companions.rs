@@ -59,8 +59,9 @@ pub(super) const REPAIR: Repair = Repair {
 /// Therefore an image may be unmapped while these threads exist, unless the image is on one of their stacks.
 const POOLS: [&str; 3] = ["libgomp.so", "libiomp5.so", "libomp.so"];
 
-/// Pairs of functions that register an address of a library's code with the process, and remove this address. A library that uses only the
-/// first function of a pair is never unmapped, because a registered address may remain. Threads and signals are checked separately.
+/// Pairs of functions. The first function registers an address of a library's code with the process, and the second function removes this
+/// address. A library that uses only the first function of a pair is never unmapped, because a registered address may remain. Threads and
+/// signals are checked separately.
 const LEAVE: [(&str, &str); 9] = [
     ("pthread_key_create", "pthread_key_delete"),
     ("tss_create", "tss_delete"),
@@ -300,7 +301,7 @@ impl State {
     }
 }
 
-/// Code on a thread's stack because of which the thread keeps an image mapped.
+/// Reason why a thread keeps an image mapped: code that the stack of the thread refers to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum HeldBy {
     /// The thread has this companion on its stack.

@@ -183,7 +183,7 @@ impl RunGuard {
     }
 }
 
-/// State of a record that is neither free nor assigned.
+/// State of a record that is changing: neither free nor assigned to a run.
 const CHANGING: u64 = u64::MAX;
 
 fn tid_of(state: u64) -> i32 {

@@ -30,8 +30,8 @@ pub use super::signal_hooks::{
 
 /// Defines hooks of C functions: `fn hook(image, arguments) = the call of the C function;`. A closure follows, which receives the image's
 /// ledger and `original`. A call of `original()` calls the C function. In a child made by `fork`, and for an image without the repair named
-/// after `in`, the hook only calls the C function. If the image is being closed, a hook with `refuses` rejects calls of the named function
-/// with this result. A hook that only reports an event has a default result instead of this call.
+/// after `in`, the hook only calls the C function. If the image is being closed, a hook with `refuses "function" with result` rejects its
+/// calls and returns this result. A hook that only reports an event has a default result instead of a C function.
 macro_rules! hooks {
     ($(
         $(#[$attribute:meta])*

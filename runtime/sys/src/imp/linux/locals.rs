@@ -136,7 +136,7 @@ impl Locals {
         Ok(key)
     }
 
-    /// Deletes a key by calling `delete`. Does not run destructors on the values of the key, as the C function does not either.
+    /// Deletes a key by calling `delete`. Like the C function, does not run destructors on the values of the key.
     pub(super) fn delete_key(&self, key: c_uint, delete: impl FnOnce() -> c_int) -> c_int {
         lock(&self.keys).remove(&key);
         let threads = lock(&self.threads).clone();

@@ -87,7 +87,7 @@ impl Room {
         // Places the image below mappings that were created since the last image.
         let (end, gaps) = search(&mapped, (libc::mmap as *const ()).addr(), lowest(&mapped, rooms.next * PAGE));
         if rooms.next == 0 {
-            // Other threads that load their first image now use this area, too.
+            // Makes other threads that now load their first image use this area, too.
             rooms.next = end / PAGE;
         }
         rooms.open += 1;
@@ -97,7 +97,7 @@ impl Room {
 }
 
 impl Drop for Room {
-    /// The next image is mapped below all segments that the loader has mapped in this range.
+    /// Ends the reservation. The next image is mapped below all segments that the loader has mapped in the range of this room.
     fn drop(&mut self) {
         let mut mapped = loader::all(|listed| listed.segments().collect::<Vec<_>>()).concat();
         mapped.sort_by_key(|segment| segment.start);
@@ -119,9 +119,9 @@ fn search(mapped: &[Range<usize>], anchor: usize, next: usize) -> (usize, Vec<Ra
     let area = mapped.chunk_by(is_close).find(|row| row.iter().any(|range| range.contains(&anchor)));
     let Some((first, last)) = area.and_then(|row| row.first().zip(row.last())) else { return (0, Vec::new()) };
     let below = |end: usize| mapped.iter().rev().find(|range| range.end <= end).map_or(0, |range| range.end);
-    // The area starts at `next` while other threads have reserved the gaps above it.
+    // While other threads have reserved the gaps above `next`, the lowest range of the area starts at `next`.
     let has_room = next != 0 && next <= first.start && next - below(next) >= WIDEST;
-    // A whole number of `WIDEST` keeps the alignment of a mapping, for every page size.
+    // A multiple of `WIDEST` is aligned to pages of every size.
     let distance = DISTANCE.min(first.start / 2 / WIDEST * WIDEST);
     let end = if has_room { next } else { first.start - distance };
     let within = || mapped.iter().filter(|range| range.end > end && range.end <= last.end);

@@ -350,9 +350,9 @@ impl Walk<'_> {
         self.blocks.around(word).map(|(block, len)| (block, len, within))
     }
 
-    /// Checks if `target` is the variable by which the C library identifies an image. The variable is the first variable in the image's
-    /// `.data`, and points to itself. A stored address of this variable is not a reference, because the C library only compares the address
-    /// and the host records it.
+    /// Checks if `target` is the image's `__dso_handle`, by which the C library identifies the image. It is the first variable in the
+    /// image's `.data`, and points to itself. A stored address of `__dso_handle` is not a reference, because the C library only compares
+    /// the address and the host records it.
     fn is_handle(&mut self, target: usize) -> bool {
         let offset = target.checked_sub(begin(&self.targets.image)).map(|offset| offset as u64);
         peek::word(target) == Some(target) && offset == self.files.section(self.path, ".data")

@@ -45,7 +45,7 @@ pub(super) fn set(owner: usize, signal: c_int, action: Option<&libc::sigaction>)
     let old = own.map_or_else(|| for_images(&original), |entry| entry.seen());
     if let Some(action) = action {
         let others = current.into_iter().flat_map(Table::entries).filter(|entry| entry.owner != owner);
-        // The entry of an image is removed when the image restores the action of the process.
+        // Creates no entry if the image restores the action of the process, which images receive as `pass_on`.
         let own = (action.sa_sigaction != pass_on as *const () as usize).then(|| Entry {
             owner,
             action: *action,
@@ -175,8 +175,8 @@ pub(super) fn handled(owner: usize) -> Handled {
     handled
 }
 
-/// Checks if the action calls a function that may be unmapped soon. Returns `false` for the default action, for an ignored signal, and for
-/// the original handler of the process.
+/// Checks if a handler may be a function of an image. Returns `false` for the default action, for an ignored signal, and for [`pass_on`],
+/// which calls the original handler of the process.
 pub(super) fn is_handler(handler: usize) -> bool {
     ![libc::SIG_DFL, libc::SIG_IGN, pass_on as *const () as usize].contains(&handler)
 }

@@ -198,7 +198,7 @@ fn join_soon(handle: usize) -> bool {
     result == 0
 }
 
-/// Reads two facts from the attributes: the thread is created detached, and the caller provides the stack of the thread.
+/// Reads two facts from the attributes: if the thread is created detached, and if the caller provides the stack of the thread.
 ///
 /// # Safety
 ///

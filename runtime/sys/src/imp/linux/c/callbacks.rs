@@ -17,14 +17,15 @@ pub type OnExit = unsafe extern "C" fn(c_int, *mut c_void);
 /// Function `__deregister_frame` of the unwinder with which the table was registered.
 pub type Deregister = unsafe extern "C" fn(*const c_void);
 
-/// Function of a module, with an argument for which the module has promised that the function may be called. The owner of this value calls
-/// the function at the promised time, while the module is mapped. Before a module is unmapped, its functions are called or dropped.
+/// Function of a module and its argument. The module has promised that the function may be called with this argument. The owner of this
+/// value calls the function at the promised time, while the module is mapped. Before a module is unmapped, its functions are called or
+/// dropped.
 pub(in crate::imp::linux) struct Promised<F> {
     function: F,
     argument: *mut c_void,
 }
 
-// SAFETY: the creator of the value has promised the threads that call the function; other threads only compare the addresses.
+// SAFETY: the creator of the value has promised on which threads the function is called; other threads only compare the addresses.
 unsafe impl<F: Send> Send for Promised<F> {}
 
 impl<F> Promised<F> {

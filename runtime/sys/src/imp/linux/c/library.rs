@@ -155,7 +155,7 @@ const LARGEST_STATE: usize = 256;
 /// state.
 static mut STATES: [[u64; LARGEST_STATE / 8]; 3] = [[0; LARGEST_STATE / 8]; 3];
 
-/// Buffer of the last move. `None` before the first move. The mutex is locked during a move.
+/// Index of the buffer to which the state was last moved. `None` before the first move. The mutex is locked during a move.
 static LAST_STATE: Mutex<Option<usize>> = Mutex::new(None);
 
 /// Moves the state of `random` out of memory that is about to be freed. Returns `false` if the state is in other memory.

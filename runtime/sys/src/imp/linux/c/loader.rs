@@ -61,7 +61,7 @@ impl Listed<'_> {
         self.dynamic().find(|entry| entry.0 == tag).map(|entry| entry.1)
     }
 
-    /// Returns the address for an entry of the dynamic table. The loader relocates most entries, unless the table is read-only.
+    /// Converts the value of a dynamic table entry to an address. The loader has relocated most entries, unless the table is read-only.
     pub(in crate::imp::linux) fn address(&self, value: usize) -> usize {
         if value < self.base { self.base.wrapping_add(value) } else { value }
     }
@@ -76,8 +76,8 @@ impl Listed<'_> {
         }
     }
 
-    /// Returns up to `len` bytes at an address. Copies bytes in writable parts, which contain tables of the loader if a tool has edited the
-    /// library.
+    /// Returns up to `len` bytes at an address. Copies bytes of writable parts. If a tool has edited the library, tables of the loader may
+    /// be in these parts.
     pub(in crate::imp::linux) fn read(&self, address: usize, len: usize) -> Cow<'_, [u8]> {
         if let Some(bytes) = self.bytes(address) {
             return Cow::Borrowed(&bytes[..len.min(bytes.len())]);

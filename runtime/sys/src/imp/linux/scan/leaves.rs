@@ -80,11 +80,11 @@ fn in_variables<T>(object: &Object, find: impl Fn(usize, &[usize]) -> Option<T>)
     })
 }
 
-/// Finds the block of the time zone by nine successive variables of the C library, which point into the block. The variables are, in this
-/// order: leap seconds, number of leap seconds, two unrelated numbers, names, types, number of types, indexes, number of transitions. In
-/// the block, the transitions, leap seconds, types, indexes and names are stored without gaps. A separate variable stores the address of
-/// the transitions. When the block is freed, only this variable is cleared. Returns `None` if a C library has a different order of these
-/// variables. The memory scan then searches the block like any other block.
+/// Finds the block of the time zone by nine successive variables of the C library, some of which point into the block. The variables are,
+/// in this order: leap seconds, number of leap seconds, two unrelated numbers, names, types, number of types, indexes, number of
+/// transitions. In the block, the transitions, leap seconds, types, indexes and names are stored without gaps. A separate variable stores
+/// the address of the transitions. When the block is freed, only this variable is cleared. Returns `None` if a C library has a different
+/// order of these variables. The memory scan then searches the block like any other block.
 fn zone(words: &[usize]) -> Option<usize> {
     const LEAP: usize = 16;
     const TYPE: usize = 8;

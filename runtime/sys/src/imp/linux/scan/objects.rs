@@ -23,8 +23,8 @@ pub(super) struct Object {
     pub(super) variables: Vec<Range<usize>>,
     pub(super) code: Vec<Range<usize>>,
     pub(super) dynamic: Option<usize>,
-    /// Parts that only the loader reads or calls. The loader's record of an image and the host's lists of segments contain many addresses
-    /// of these parts. Stale copies of the record and of the lists remain in free memory.
+    /// Parts that only the loader reads or calls, which the scan does not count as targets. Free memory contains many stale addresses of
+    /// these parts: copies of the loader's record of an image, and of the host's lists of segments.
     pub(super) for_loader: Vec<Range<usize>>,
 }
 
