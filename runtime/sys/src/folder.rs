@@ -316,7 +316,7 @@ mod imp {
     use super::{LOCK, MOST_FOLDERS};
     use crate::stamp::FileId;
 
-    /// Temporary folders are private to the user on this platform.
+    /// Checks nothing, because temporary folders are private to the user on this platform.
     pub(super) fn check_ancestors(_base: &Path) -> io::Result<()> {
         Ok(())
     }

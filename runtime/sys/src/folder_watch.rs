@@ -42,7 +42,7 @@ pub struct FolderWatch {
     watched: BTreeMap<PathBuf, Watched>,
     /// Folders for which a failed watch was already logged.
     failed: BTreeSet<PathBuf>,
-    /// Roots that were watched again since the last report.
+    /// Roots with a new watch that [`refresh`](Self::refresh) has not returned yet.
     arrived: BTreeSet<PathBuf>,
     checked: Instant,
 }

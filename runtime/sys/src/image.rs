@@ -366,7 +366,7 @@ const LEAVE_CODE_BEHIND: [&str; 87] = [
     "tss_set",
 ];
 
-/// Name prefixes of further functions that register addresses, which exist in several variants.
+/// Name prefixes of further functions that register addresses. Several functions begin with each prefix.
 const LEAVE_CODE_BEHIND_PREFIXES: [&str; 23] = [
     "ERR_load_strings",
     "PyStructSequence_InitType",

@@ -71,7 +71,7 @@ impl Drop for OwnFolder {
         // If a job on the thread drops this value, the thread cannot join itself.
         let is_current = self.is_current();
         if let Some(thread) = self.thread.take().filter(|_| !is_current) {
-            // A panic of a job has been reported already.
+            // Ignores the error of a job that has panicked, because the panic was already reported.
             _ = thread.join();
         }
     }

@@ -26,7 +26,7 @@ impl At<'_> {
     }
 }
 
-/// Last panic written to each slot.
+/// Slots for reports, each with the last panic that was written to the slot.
 #[derive(Debug)]
 pub(crate) struct Slots {
     last: [Option<(u64, Duration)>; Self::COUNT],

@@ -23,8 +23,8 @@ pub fn report_into(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes a report with the call stack of this thread, if panics are reported. Otherwise returns after one load. Panic hooks may call this
-/// function on any thread, because it neither allocates memory nor waits for other threads.
+/// Writes a report with the call stack of this thread, if panics are reported. Otherwise returns after one atomic load. Panic hooks may
+/// call this function on any thread, because it neither allocates memory nor waits for other threads.
 pub fn record(at: &At<'_>, message: &str) {
     imp::write_panic(at, message);
 }

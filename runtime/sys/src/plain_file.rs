@@ -51,7 +51,7 @@ impl From<PlainFileError> for io::Error {
 pub fn open(path: &Path) -> io::Result<(File, Metadata)> {
     ensure_plain(&fs::metadata(path)?)?;
     let file = without_waiting().open(path)?;
-    // The entry at the path may have been replaced after its check.
+    // Checks the opened file too, because the entry at the path may have been replaced after the first check.
     let found = file.metadata()?;
     ensure_plain(&found)?;
     Ok((file, found))

@@ -93,7 +93,7 @@ impl<'a> Source<'a> {
     fn wait_until_old(&self) -> io::Result<()> {
         let written = self.file.metadata()?.modified()?;
         let age = SystemTime::now().duration_since(written);
-        // A timestamp in the future was set by the clock of another machine.
+        // Waits for the whole time if the timestamp is in the future, because the clock of another machine has set this timestamp.
         thread::sleep(QUIET.saturating_sub(age.unwrap_or_default()));
         Ok(())
     }

@@ -77,7 +77,7 @@ struct Kept {
 }
 
 impl Spares {
-    /// Maximum number of files of each kind.
+    /// Maximum number of spare files, and of resting files.
     const MOST: usize = 8;
 
     fn take(&self) -> Option<(PathBuf, FileId)> {
@@ -152,7 +152,7 @@ impl StageDir {
         &self.demands
     }
 
-    /// Writes a file that is not mapped, under a unique name. Creates the directory again if it was deleted.
+    /// Writes `bytes` to a file under a unique name. The file is not meant for mapping. Creates the directory again if it was deleted.
     ///
     /// # Errors
     ///
@@ -179,7 +179,7 @@ impl StageDir {
         {
             match open_private(&staged.path, true) {
                 Ok(file) if FileId::of(&file.metadata()?) == id => return Ok(file),
-                // The spare file was replaced by another file.
+                // Removes a different file that has replaced the spare file.
                 _ => fs::remove_file(&staged.path)?,
             }
         }

@@ -16,7 +16,7 @@ use crate::plain_file;
 use crate::source::{Source, open_regular};
 use crate::stamp::FileId;
 
-/// Makes copy names unique, because the loader identifies an image by name.
+/// Number of the next copy. The number makes the names of copies unique, because the loader identifies an image by name.
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
 /// Maximum number of lookups if the file is replaced during each lookup.

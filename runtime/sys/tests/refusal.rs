@@ -20,7 +20,7 @@ const PROGRAM_HEADER: usize = 56;
 const HARMLESS: &[(&str, &str)] = &[
     // The entry point of a library is never called, so any address of code is accepted.
     ("ELF header", "e_entry"),
-    // Page permissions are defined by the flags of load segments only. The flags of these segments repeat the permissions and are not read.
+    // Page permissions are defined by the flags of load segments only. The loader does not read the flags of the following segments.
     ("DYNAMIC", "p_flags"),
     ("GNU_EH_FRAME", "p_flags"),
     ("GNU_PROPERTY", "p_flags"),

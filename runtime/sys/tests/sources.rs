@@ -213,7 +213,7 @@ fn outcomes(library: &Path, stage: &StageDir) -> String {
                 Ok(image) => {
                     let letters =
                         ['a', 'b'].map(|letter| image.bytes().iter().filter(|byte| **byte == letter as u8).count());
-                    // Bytes with other values belong to the headers.
+                    // A whole build has all the letters of its own payload. Further letters, and all other bytes, belong to the headers.
                     if letters.iter().filter(|count| **count >= 1 << 22).count() == 1
                         && letters.iter().all(|count| *count >= 1 << 22 || *count < 1 << 15)
                     {

@@ -135,7 +135,6 @@ fn is_failure(level: Level, target: &str) -> bool {
     is_of_runtime && (level == Level::ERROR || (level == Level::WARN && target.ends_with("::failures")))
 }
 
-/// Fields of an event.
 #[derive(Default)]
 struct Fields {
     message: String,

@@ -352,7 +352,7 @@ mod tests {
         ] {
             assert_eq!(check(entry), cannot, "{entry:?}");
         }
-        // The library that defines the symbol may have no thread-locals.
+        // Refused, because the library that defines the symbol may have no thread-locals.
         let near = reason(
             "requires another library's thread-local in the static block of the thread: build that code without `initial-exec`",
         );

@@ -14,7 +14,7 @@ pub(super) struct Symbols<'a> {
     entries: &'a [Sym64<LE>],
     /// Names of the undefined symbols, including weak symbols.
     pub(super) imports: Vec<String>,
-    /// Table index of each of the imports.
+    /// Index of each import in the symbol table.
     pub(super) import_indices: Vec<usize>,
 }
 

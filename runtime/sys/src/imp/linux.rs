@@ -87,7 +87,7 @@ use crate::ledger::Ledger;
 use crate::ledger::repair::Repair;
 use crate::lock;
 
-/// This platform unmaps images.
+/// `None`, because this platform unmaps images.
 pub(crate) const KEEPS_IMAGES: Option<&str> = None;
 
 /// Repairs of this platform, in the order in which they run. A repair frees one kind of resource that an image has left in the process.

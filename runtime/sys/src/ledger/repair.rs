@@ -45,9 +45,9 @@ pub(crate) struct Repair {
     pub(crate) before: fn(),
     /// Called after the image was mapped and its initializers have run.
     pub(crate) is_mapped: fn(&Arc<Ledger>, &Mapping),
-    /// Adds the counters of the image's records.
+    /// Adds the resources of this kind that the image has registered to the counters.
     pub(crate) counts: fn(&Ledger, &mut LedgerCounts),
-    /// Lists holders of the image.
+    /// Adds the resources of this kind that keep the image mapped to the list.
     pub(crate) holders: fn(&Ledger, &mut Vec<Holder>),
     /// Called when the ending of an image begins.
     pub(crate) ends: fn(&Ledger),

@@ -9,11 +9,11 @@ use super::{Elf, FormatError, PAGE, Section, Segment};
 
 pub(super) const TABLES: u64 = 0;
 pub(super) const CODE: u64 = PAGE;
-/// Array of initializers, two slots.
+/// Address of the array of initializers, which has two slots.
 pub(super) const INIT: u64 = 2 * PAGE;
-/// Variables that fill the rest of their page.
+/// Address of the variables, which fill the rest of their page.
 pub(super) const DATA: u64 = INIT + 16;
-/// Zeroed variables, one page.
+/// Address of the zeroed variables, which fill one page.
 pub(super) const ZEROES: u64 = 3 * PAGE;
 pub(super) const END: u64 = 4 * PAGE;
 

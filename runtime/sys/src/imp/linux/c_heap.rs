@@ -138,7 +138,7 @@ fn remove_record(address: *mut c_void) -> Option<Block> {
 }
 
 fn shard_of(address: *mut c_void) -> &'static Mutex<Shard> {
-    // Blocks are at least 16 bytes apart.
+    // Discards the lowest four bits, because blocks are at least 16 bytes apart.
     let mixed = (address.addr() >> 4).wrapping_mul(0x9e37_79b9_7f4a_7c15_u64 as usize) >> 56;
     &RECORDS[mixed % SHARDS]
 }

@@ -119,7 +119,7 @@ pub(super) struct Companions {
     created: Ticks,
     /// Facts about the image itself. Set once the image is mapped.
     own: OnceLock<Own>,
-    /// The image uses libraries in addition to the C library.
+    /// `true` if the image uses libraries in addition to the C library.
     has_others: AtomicBool,
 }
 

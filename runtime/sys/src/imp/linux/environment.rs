@@ -16,7 +16,7 @@ use crate::ledger::repair::{ENVIRONMENT, Repair};
 const MOST_ENTRIES: usize = 65_536;
 const LONGEST: usize = 1 << 20;
 
-/// Variables, each with its value from before the first image.
+/// Variables of the C library, each with its value before the first image was mapped.
 static BEFORE: OnceLock<Vec<(Variable, usize)>> = OnceLock::new();
 
 pub(super) const REPAIR: Repair = Repair {

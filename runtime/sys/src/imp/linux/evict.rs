@@ -128,7 +128,7 @@ mod possible {
         signal: c_int,
         /// Code ranges of the C library.
         library: Vec<Range<usize>>,
-        /// Start addresses of the functions of [`WAITING`] and their tail calls, sorted.
+        /// Start addresses of the functions of [`WAITING`] and of the functions that these call in tail calls, sorted.
         waiting: Vec<usize>,
     }
 

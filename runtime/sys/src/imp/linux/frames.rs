@@ -15,7 +15,8 @@ pub(super) const REPAIR: Repair = Repair {
     ..Repair::NONE
 };
 
-/// Registered tables of all images, each with its owner. A table is the argument of the function that deregisters the table.
+/// Registered tables of all images, each with its owner. An entry contains the function that deregisters the table, and the table as the
+/// argument of this function.
 static TABLES: Mutex<Vec<(usize, Promised<Deregister>)>> = Mutex::new(Vec::new());
 
 pub(super) fn registered(owner: usize, taking_back: Promised<Deregister>) {

@@ -306,7 +306,7 @@ impl Record {
     }
 
     /// Runs the destructor that `find` selects. Moves the destructor from `waiting` to `running` under one lock, so that at every moment
-    /// one of the lists holds the image. Returns `false` if `find` selects no destructor.
+    /// one of the lists keeps the image mapped. Returns `false` if `find` selects no destructor.
     fn run_one(&self, find: impl FnOnce(&[Waiting]) -> Option<usize>, touched: &mut Vec<Arc<Ledger>>) -> bool {
         let mut pending = lock(&self.pending);
         let Some(at) = find(&pending.waiting) else { return false };

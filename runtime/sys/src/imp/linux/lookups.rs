@@ -15,7 +15,7 @@ static OF_HOST: Lookups = Lookups(Mutex::new(BTreeSet::new()));
 #[derive(Default)]
 pub(super) struct Lookups(Mutex<BTreeSet<usize>>);
 
-/// Records an address that the host found by name. Images may use the library of this address through the host.
+/// Records an address that the host found by name, and that the host may pass to any image.
 pub(crate) fn note_for_all(address: usize) {
     OF_HOST.note(address);
 }

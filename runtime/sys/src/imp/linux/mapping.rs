@@ -80,7 +80,7 @@ impl Mapping {
     pub(crate) unsafe fn close(self, path: &Path) -> Result<bool, String> {
         let unmapping = Unmapping::begin();
         let closed = ManuallyDrop::into_inner(self.library).close();
-        // The check may itself unmap the image.
+        // The check may itself unmap the image, by dropping the last reference.
         let known = is_known(path);
         drop(unmapping);
         closed.map_err(message_of)?;

@@ -49,7 +49,7 @@ impl Event {
         (self.with(Target::of_host(notify, serial)), Some(serial))
     }
 
-    /// Returns the event with the image's function.
+    /// Reverses [`Self::through_host`]: returns the event with the image's function.
     pub(super) fn for_image(self) -> Self {
         let serial = self.value();
         if self.target() != Some(Target::of_host(notify, serial)) {

@@ -89,7 +89,7 @@ impl Rings {
         Some(Holder::new(HolderKind::Ring, name, since))
     }
 
-    /// Returns the current rings of the image, each with a descriptor. Returns `None` as descriptor of a ring that is only mapped.
+    /// Returns the current rings of the image, each with a descriptor. For a ring that is only mapped, the descriptor is `None`.
     fn of_image(&self, owner: usize) -> BTreeMap<Ring, Option<c_int>> {
         let mut found = present(Maps::read().ok().as_ref());
         found.retain(|ring, _| !self.before.contains(ring) && !lock(&HOSTS).contains(ring));
@@ -119,7 +119,7 @@ pub(super) fn of_descriptor(fd: c_int) -> Option<Ring> {
     is_ring.then_some(Ring(device, number))
 }
 
-/// Returns all rings of the process, each with its first descriptor. Returns `None` as descriptor of a ring that is only mapped.
+/// Returns all rings of the process, each with its first descriptor. For a ring that is only mapped, the descriptor is `None`.
 fn present(maps: Option<&Maps>) -> BTreeMap<Ring, Option<c_int>> {
     let mut found = BTreeMap::<Ring, Option<c_int>>::new();
     for fd in fds::open_now() {

@@ -454,7 +454,7 @@ mod tests {
 
     #[test]
     fn addresses_of_every_machine_are_followed() {
-        // Libraries on x86-64, libraries and the heap on aarch64.
+        // Addresses of a library on x86-64, and of a library and the heap on aarch64.
         assert!([0x7fff_f7d8_1000, 0xffff_8f5c_0000, 0xaaaa_d0e0_0000].into_iter().all(is_address));
         assert!(![0, 8, usize::from_ne_bytes(*b"libssl.s"), usize::MAX].into_iter().any(is_address));
     }

@@ -34,9 +34,9 @@ unsafe impl Send for Retired {}
 pub(super) struct Table {
     /// Number of handlers that use the table.
     users: AtomicUsize,
-    /// Next replaced table. The field is accessed under the lock only.
+    /// Next table in the list of replaced tables. Accessed only while the lock is held.
     next: Cell<*mut Table>,
-    /// `true` if there has been a moment without readers since the table was replaced. The field is accessed under the lock only.
+    /// `true` if there has been a moment without readers since the table was replaced. Accessed only while the lock is held.
     unreachable: Cell<bool>,
     bytes: usize,
     pub(super) len: usize,

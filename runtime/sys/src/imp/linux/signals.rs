@@ -28,7 +28,7 @@ struct Reading {
     table: Option<InUse>,
     run: Option<RunGuard>,
     frame: Frame,
-    /// Address of the fault.
+    /// Address of the fault that caused the signal, if any.
     fault: usize,
 }
 

@@ -135,7 +135,7 @@ pub(super) fn inspect(thread: &Thread, codes: &[&[Range<usize>]]) -> Inspection 
 }
 
 /// Removes the signature from a return address. On aarch64, C libraries sign the return addresses on their stack in the bits above the
-/// highest address of a program. `high` has as many bits as this address.
+/// highest address of a program. `high` is an address of the thread that has as many bits as this highest address.
 fn without_signature(word: usize, high: usize) -> usize {
     word & (usize::MAX >> high.leading_zeros())
 }

@@ -11,7 +11,7 @@ use crate::ledger::repair::Repair;
 /// This repair needs no callbacks, because the hook stores a permanent copy of the name.
 pub(super) const REPAIR: Repair = Repair { name: "the name for the system log", ..Repair::NONE };
 
-/// Permanent copies without duplicates. A program uses few names.
+/// Permanent copies of names, without duplicates. A program uses few names.
 static NAMES: Mutex<BTreeSet<CString>> = Mutex::new(BTreeSet::new());
 
 pub(super) fn keep(name: &CStr) -> *const c_char {

@@ -171,14 +171,14 @@ fn arena(mapped: &Range<usize>, address: usize, word: impl Fn(usize) -> Option<u
     if !mapped.contains(&start) {
         return None;
     }
-    // Owner record, previous arena, used size and maximum size.
+    // An arena begins with four words: owner record, previous arena, used size and maximum size.
     let [owner, size, room] = [0, 2, 3].map(|at| word(start + at * WORD));
     let (size, room) = (size?, room?);
     let is_arena = owner? != 0 && 0 < size && size <= room && room <= ARENA && room.is_multiple_of(PAGE);
     (is_arena && room <= mapped.end - start).then(|| start..start + room)
 }
 
-/// Checks if an allocation of the host, at this address, is where the C library's allocator usually places blocks.
+/// Checks if `address`, an allocation of the host, is at a location at which the C library's allocator usually places blocks.
 fn is_of_the_c_library(address: usize, list: &[Mapped<'_>], word: impl Fn(usize) -> Option<usize>) -> bool {
     let Some(mapped) = list.iter().find(|mapped| mapped.range.contains(&address)) else { return false };
     let is_in = |range: Range<usize>| range.contains(&address);

@@ -38,7 +38,7 @@ pub(in crate::imp::linux) fn word(address: usize) -> Option<usize> {
     (read(address, &mut bytes) == bytes.len()).then(|| usize::from_ne_bytes(bytes))
 }
 
-/// Returns the zero-terminated string of at most `most` bytes, without the zero.
+/// Returns the zero-terminated string at `address`, without the zero. Returns `None` if the first `most` bytes contain no zero.
 pub(in crate::imp::linux) fn string(address: usize, most: usize) -> Option<Vec<u8>> {
     let mut string = Vec::new();
     while string.len() < most {
