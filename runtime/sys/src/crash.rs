@@ -2,7 +2,7 @@
 //! signal then terminates this process as usual, and another process reads the report. All other data of a report is written during normal
 //! operation, before a crash.
 //!
-//! A report is written to files instead of a pipe, because a full pipe would block the crashing process. Files need no reader at that time.
+//! A report is written to files instead of a pipe, because a full pipe would block the crashing process until another process reads.
 
 use std::fs::{File, OpenOptions};
 use std::io;

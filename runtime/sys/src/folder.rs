@@ -439,7 +439,7 @@ mod tests {
         let file = fs::File::options().write(true).create_new(true).share_mode(0).open(path.join("mapped"));
         drop(folder);
         assert!(path.join(LOCK).exists());
-        // This sweep deletes the lock file before it fails, because folders are listed in order.
+        // This sweep deletes the lock file before it fails, because entries of folders are listed in alphabetical order.
         drop(create());
         assert!(path.join(LOCK).exists());
         drop(file.expect("made"));

@@ -1,7 +1,7 @@
 //! Inspects a library file without mapping it as code.
 //!
-//! Mapping runs initializers and trusts the headers of the file, so all headers are checked first. The file is read only once: the
-//! checked, hashed and staged bytes are identical, even if a build changes the file concurrently.
+//! Mapping runs initializers and trusts the headers of the file, so all headers are checked first. The checked, hashed and staged bytes are
+//! the result of a single read, so they are identical even if a build changes the file concurrently.
 
 mod staging;
 
@@ -59,7 +59,7 @@ impl Digest {
 }
 
 impl ImageFile {
-    /// Reads the whole file once. Checks that the file is a complete shared library for this host.
+    /// Reads the whole file, and checks that the file is a complete shared library for this host.
     ///
     /// Complete means that headers, sections, dynamic table and relocations are consistent with each other and with the length of the
     /// file. A bit error inside code or data is detected only in a file that was sealed by [`seal_file`](crate::seal_file).
@@ -176,7 +176,7 @@ impl ImageFile {
         self.bytes.get(self.section_range(name)?)
     }
 
-    /// Returns the libraries required from the loader (`DT_NEEDED`), in file order.
+    /// Returns the names of the libraries that this library needs (`DT_NEEDED`), in file order.
     pub fn needed(&self) -> &[String] {
         &self.facts.needed
     }

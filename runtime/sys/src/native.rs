@@ -124,7 +124,8 @@ impl fmt::Debug for NativeLibrary {
     }
 }
 
-/// Open library of a user. Dropping the value closes the library, which runs its finalizers (`.fini_array`). Any thread may use the value.
+/// Open private copy of a user library. Dropping the value closes the library, which runs its finalizers (`.fini_array`). Any thread may
+/// use the value.
 #[derive(Debug)]
 pub struct UserLibrary {
     // This field is declared first, so that the library is closed before the copy is removed.

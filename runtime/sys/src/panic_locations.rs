@@ -43,7 +43,7 @@ impl Slots {
         Self { last: [None; Self::COUNT], number: 0 }
     }
 
-    /// Returns the slot and the number for a panic at this location. Returns `None` if the panic is not reported.
+    /// Returns the slot for a panic at this location, and the number of the report. Returns `None` if the panic is not reported.
     pub(crate) fn claim(&mut self, location: u64, now: Duration) -> Option<(usize, usize)> {
         let has_rested = |at: Duration| now.saturating_sub(at) >= Self::REST;
         let same = self.last.iter().position(|last| last.is_some_and(|(of, _)| of == location));

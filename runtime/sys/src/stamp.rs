@@ -1,5 +1,5 @@
-//! Identity and modification state of a file: its id, size and change time. Programs cannot set the change time, unlike the modification
-//! time.
+//! Identity and modification state of a file: its id, size, modification time, and on Unix its change time. Programs can set the
+//! modification time of a file, but not the change time.
 
 use std::fs::Metadata;
 

@@ -83,7 +83,7 @@ impl<'e, 'a> Dynamic<'e, 'a> {
         let mut dynamic = Self { elf, values: BTreeMap::new(), needed: Vec::new() };
         for entry in &entries[..end] {
             let (tag, value) = (entry.d_tag.get(LE), entry.d_val.get(LE));
-            // Accepts tags that only this machine defines, for example for branch protection on AArch64.
+            // Accepts tags that only this processor architecture defines, for example for branch protection on AArch64.
             let own = HOST != EM_X86_64 && (0x7000_0000..0x7000_0010).contains(&tag.0);
             let known = KNOWN.iter().any(|tags| tags.contains(&tag));
             ensure(known || own, || format!("dynamic tag {:#x} is unknown", tag.0))?;

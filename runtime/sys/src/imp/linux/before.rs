@@ -122,8 +122,8 @@ impl Found {
             if verdict == Verdict::Leave {
                 continue;
             }
-            // Corrects the records of other images that contain the lowered limit, or a lower limit: the system raises the CPU time limit
-            // in steps.
+            // Corrects each record of another image whose limit is at most the lowered limit. The recorded limit may be lower, because the
+            // system raises the CPU time limit in steps.
             let was = now.rlim_cur;
             for other in others {
                 let soft = &mut lock(other).soft[at];

@@ -90,7 +90,7 @@ const RUNTIME: [&str; 11] = [
     "linux-vdso",
 ];
 
-/// Number of retries for a running thread, and the interval between two retries.
+/// Number of repeated inspections of a running thread, and the interval between two inspections.
 const RETRIES: u32 = 5;
 const RETRY_INTERVAL: Duration = Duration::from_micros(100);
 

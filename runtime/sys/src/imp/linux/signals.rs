@@ -223,7 +223,7 @@ impl Reading {
         Self { table, run, frame, fault: signals::fault(info) }
     }
 
-    /// Calls a handler on its requested stack. `owner` is the owner id of the image, or zero.
+    /// Calls a handler on its requested stack. `owner` is the owner id of the image, or zero for a handler of the process.
     ///
     /// # Safety
     ///
