@@ -1,6 +1,6 @@
-//! Background unloader. Polls unload tickets, so that unloads continue without a waiting thread. The threads of the unloader exist only
-//! while unloads are in progress. A blocked context is polled about fifty times per second. A poll may run an exit hook or a listener. If
-//! an exit hook or a listener hangs, a supervisor thread replaces the polling thread.
+//! Background unloader. Polls unload tickets, so that an unload continues even if no caller polls its ticket or waits for it. The threads
+//! of the unloader exist only while unloads are in progress. A blocked context is polled about fifty times per second. A poll may run an
+//! exit hook or a listener. If an exit hook or a listener hangs, a supervisor thread replaces the polling thread.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};

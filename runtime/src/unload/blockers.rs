@@ -1,11 +1,12 @@
-//! Converts the holders of an image, such as threads, to the blockers of a report.
+//! Converts the holders of an image, such as running threads and registered handlers, to the blockers of an unload report.
 
 use alcedo_sys::process::describe_thread;
 use alcedo_sys::{Holder, HolderKind};
 
 use crate::lease::{Blocker, LeaseKind};
 
-/// Converts holders to blockers. Lists each running thread once, without its thread-locals, because an exiting thread drops them.
+/// Converts holders to blockers. Lists each running thread once, without its thread-locals, because an exiting thread drops its
+/// thread-locals.
 pub(super) fn blockers_of(holders: Vec<Holder>) -> Vec<Blocker> {
     let threads: Vec<_> = holders.iter().filter(|holder| holder.kind == HolderKind::Thread).cloned().collect();
     let is_of_a_thread = |holder: &Holder| threads.iter().any(|thread| thread.thread == holder.thread);
@@ -37,8 +38,8 @@ pub(crate) fn kept_by(blockers: &[Blocker]) -> String {
     format!("kept by {}", words.join("; "))
 }
 
-/// Prefixes of the thread names that known crates use, each with help on how to end the threads. Compares only prefixes, because the
-/// operating system truncates thread names.
+/// Prefixes of the names that known crates set for their threads, each with help on how to end these threads. Only prefixes are compared,
+/// because the operating system truncates thread names.
 const THREADS_OF_CRATES: [(&str, &str); 3] = [
     ("\"tokio-r", "drop its tokio runtime in `exit`, with the servers and clients that run on it"),
     ("\"actix-", "stop its actix server in `exit` (`ServerHandle::stop`), and wait for the end of its `System`"),

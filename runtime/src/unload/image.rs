@@ -15,7 +15,7 @@ use crate::unload::job::{CodeStep, CodeUnload};
 use crate::unload::policy::UnloadPolicy;
 use crate::unload::report::{ModuleEnd, OpenFile, ParkedImage, UnwaitedProcess};
 
-/// Promise that the code of a module is unused once its leases have ended.
+/// Promise that the code of a module is unused once all leases of the module have ended.
 pub(crate) struct Unused<'c> {
     code: *const (),
     of: PhantomData<&'c ()>,
@@ -69,11 +69,12 @@ pub(crate) struct ImageFacts {
     pub module: String,
     /// Function that clears the module's pointer to the host. This call is the last call into the module.
     pub detach: extern "C" fn(),
-    /// Function that returns the bytes in use on the module's own heap. `None` if the module was built with an older API.
+    /// Function that returns the bytes in use on the module's own heap. `None` if the module was built with an older plugin API.
     pub heap_bytes: Option<extern "C" fn() -> u64>,
     /// Reason why the image must stay mapped, if any.
     pub will_park: Option<String>,
-    /// Reason why the host must not free the module's C heap blocks. In this case, a library may free the blocks.
+    /// Reason why the host must not free the C heap blocks that the module has left. `None` if no library can still use or free these
+    /// blocks.
     pub c_heap_shared: Option<String>,
 }
 
@@ -84,7 +85,7 @@ pub(crate) struct ImageUnload {
     unused: OnceLock<Instant>,
     evict_after: Option<Duration>,
     policy: EndPolicy,
-    /// Reason why blocks of the C heap are kept. Empty if the blocks are freed.
+    /// Reason that the report states if the host keeps C heap blocks of the module.
     blocks_kept_for: String,
     stage: Stage,
 }
@@ -128,8 +129,8 @@ impl ImageUnload {
         self.ledger.as_ref().map(|ledger| ledger.holders()).unwrap_or_default()
     }
 
-    /// Drops the thread-locals of this thread, then detaches the module. The destructors run first, because a destructor may log through
-    /// the host.
+    /// Drops the module's thread-locals of this thread, then detaches the module. The destructors run first, because a destructor may log
+    /// through the host.
     fn let_go_of_host(&self) {
         if let Some(ledger) = &self.ledger {
             ledger.run_thread_locals_here();

@@ -17,7 +17,7 @@ pub(crate) struct UnloadJob {
     pub leases: Arc<Leases>,
     /// Leases on dependencies of the module. Released after the module's code is unmapped.
     pub keeps: Vec<Lease>,
-    /// Number of active calls. Nonzero if the host shuts down inside a call into the module. The code then stays mapped.
+    /// Number of active calls into the module. Nonzero only if the host shuts down inside such a call. The code then stays mapped.
     pub calls: u32,
     pub code: Box<dyn CodeUnload>,
     /// Callback that runs after the code is unmapped.
@@ -121,7 +121,8 @@ impl ModuleUnload {
         Some(step)
     }
 
-    /// Leaves the code mapped. Returns `None` if the unload is already over. `above` contains blockers that apply to several modules.
+    /// Leaves the code mapped. Returns `None` if the unload is already over. `above` contains the blockers that apply to all modules of the
+    /// context, such as a running finalizer.
     pub(super) fn park(&mut self, above: &[Blocker]) -> Option<ParkedImage> {
         if self.is_over() {
             return None;

@@ -27,8 +27,8 @@ impl ModuleUnloads {
         self.modules.extend(modules);
     }
 
-    /// Continues the unload of each module as far as possible without blocking. Returns the blockers. Does not return modules whose unload
-    /// is complete. A later `advance` or `park` returns them.
+    /// Continues the unload of each module as far as possible without blocking. Returns the blockers. Stores the reports of completed
+    /// unloads. `advance` or `park` returns these reports later.
     pub(crate) fn advance_each(&mut self) -> Vec<Blocker> {
         let mut blockers = Vec::new();
         for module in &mut self.modules {

@@ -56,10 +56,10 @@ pub struct UnloadPolicy {
     /// target of the reference. Default: modules that use system libraries. In [development](crate::Builder::development), the default is
     /// all modules.
     ///
-    /// In a small host a search took 0.3 to 0.5 ms. In a debug build, a search took 0.8 s. In this measurement, variables of a library
-    /// pointed to 100 MB on the C heap, in blocks of 1 kB. A search stops after 64 MiB, 262,144 blocks or one second. The image then stays
-    /// mapped, and a report states the limit. The search does not follow pointers in variables of the host program. The search follows few
-    /// pointers in variables of the C library. An unrelated number that equals an address may keep an image mapped.
+    /// In a small host a scan took 0.3 to 0.5 ms. In a debug build, a scan took 0.8 s if variables of a library pointed to 100 MB on the C
+    /// heap, in blocks of 1 kB. A scan stops after 64 MiB, 262,144 blocks or one second. The image then stays mapped, and a report states
+    /// the exceeded limit. The scan does not follow pointers in variables of the host program, and follows few pointers in variables of the
+    /// C library. An unrelated number that equals an address may keep an image mapped.
     pub search_references: ReferenceSearch,
 }
 
@@ -85,7 +85,7 @@ impl UnloadPolicy {
         self.park_after.is_some_and(|after| age >= self.grace.saturating_add(after))
     }
 
-    /// Returns the policy for unmapping one image. The grace period is zero, because only the caller of a poll may wait, not the poll.
+    /// Returns the policy for unmapping one image. The grace period is zero, because a poll of the unload must return without waiting.
     pub(crate) fn of_an_image(&self) -> EndPolicy {
         EndPolicy {
             grace: Duration::ZERO,

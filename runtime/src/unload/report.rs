@@ -10,7 +10,7 @@ use crate::lease::Blocker;
 use crate::unload::blockers::hints;
 use crate::unload::state::ContextState;
 
-/// Resources that a module had not released before its unload. Also states how the host has released these resources.
+/// Resources that a module had not released before its unload, with the resources that the host has then released or kept.
 ///
 /// # Examples
 /// ```rust
@@ -50,14 +50,14 @@ pub struct ModuleEnd {
     /// Number of C heap blocks that the host did not free.
     #[serde(default)]
     pub c_heap_kept_blocks: u64,
-    /// Reason why the host did not free some C heap blocks. Empty otherwise.
+    /// Reason why the host did not free some C heap blocks. Empty if the host freed all of these blocks.
     #[serde(default)]
     pub c_heap_kept_for: String,
     /// Number of unwind tables that were deregistered from the unwinder.
     #[serde(default)]
     pub frames: u64,
-    /// Number of addresses in the module that the host replaced in the environment (`putenv`) or in variables of the C library
-    /// (`stdout`).
+    /// Number of pointers into the module that the host has replaced. The pointers were stored in the environment (`putenv`), or in
+    /// variables of the C library such as `stdout`.
     #[serde(default)]
     pub addresses: u64,
     /// Process limits whose signals the module handled, and timers that the module set by direct system calls. Each entry states how the
@@ -267,7 +267,7 @@ impl fmt::Display for UnloadReport {
     }
 }
 
-/// Heap bytes that statics of a plugin and its crates usually keep, such as lazy values and logger registries.
+/// Usual maximum of the heap bytes that statics of a plugin and its crates keep, such as lazy values and logger registries.
 const ORDINARY_HEAP: u64 = 64 << 10;
 
 impl ModuleEnd {

@@ -1,5 +1,6 @@
-//! Order of the unload steps for each cause of an unload. `generation.rs`, `in_progress.rs` and, for Slims, `load/context/unloading.rs`
-//! perform the steps. Steps that run module code precede steps that destroy data of modules, because module code may access this data.
+//! Order of the unload steps for each cause of an unload. `load/master` performs the steps of a Master, `reload/transaction.rs` the steps
+//! of a rollback, and `load/context/unloading.rs` the steps of a Slim. Steps that run module code precede steps that destroy data of
+//! modules, because module code may access this data.
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum UnloadCause {
@@ -29,20 +30,20 @@ pub(crate) enum UnloadStep {
     DropJobs,
     /// Destroys the objects of the generation, and the per-module data of their classes.
     EndObjects,
-    /// Invalidates all references to the modules. Passes plugin parts to the finalizer thread.
+    /// Removes the call names, exports and class hooks of the modules. Passes plugin parts to the finalizer thread.
     ReleasePluginParts,
-    /// Allows calls into the suspended generation again, and resumes its modules.
+    /// Reopens the gates of the old generation, which the failed reload has suspended, and resumes the modules of this generation.
     Resume,
     /// Waits for finalizers, up to the limit in the host's policy. A hanging finalizer does not prevent the later steps. For a replaced
-    /// generation with many or slow finalizers, later safe points perform this step and the later steps.
+    /// generation with many or slow finalizers, later safe points perform this step and the steps after it.
     AwaitFinalizers,
-    /// Runs the exit hooks of modules whose mains have returned, dependents first. Then drops the values that a module has deferred to the
-    /// exit.
+    /// Runs the exit hooks of modules whose mains have returned, dependents first. Then drops the values that a module has registered for a
+    /// drop at its exit.
     ExitHooks,
     /// Drops the thread-locals of the current thread. The finalizer thread drops its own thread-locals after its last
     /// finalizer.
     EndThreadLocals,
-    /// Drops owned values in host memory, after every finalizer has run or was abandoned.
+    /// Drops the values in host memory that the modules own, after every finalizer has run or was abandoned.
     EndOwnedValues,
     /// Frees the type numbers of the modules.
     EndTypeNumbers,
@@ -50,7 +51,7 @@ pub(crate) enum UnloadStep {
     EndImages,
 }
 
-/// Last steps of an unload of the Master. These steps may run after the call that began the unload.
+/// Last steps of an unload of the Master. These steps may run after the call that began the unload has returned.
 pub(crate) const LATER: [UnloadStep; 3] =
     [UnloadStep::EndOwnedValues, UnloadStep::EndTypeNumbers, UnloadStep::EndImages];
 

@@ -206,7 +206,7 @@ impl UnloadTicket {
     /// Returns the blockers as of the last poll. The report has no blockers if the context is dead.
     #[must_use]
     pub fn report(&self) -> BlockerReport {
-        // Omits the current thread, because module code may call this method inside a poll.
+        // Omits the current thread from the blockers, because module code may call this method inside a poll.
         let driver = match &*self.work() {
             Work::Driven(driver) if !driver.is_here() => Some(driver.clone()),
             Work::Driven(_) | Work::Here(_) | Work::Gone => None,
@@ -249,7 +249,7 @@ impl UnloadTicket {
         self.status().problems.push(problem);
     }
 
-    /// Adds the numbers of dropped jobs.
+    /// Adds the counts of dropped jobs to the report.
     pub(crate) fn note_jobs(&self, ended: Vec<JobCount>) {
         self.status().jobs.extend(ended);
     }

@@ -7,12 +7,13 @@ use crate::bridge::core::Core;
 /// Duration of the first sleep, and maximum duration of a sleep.
 const SLEEP_RANGE: (Duration, Duration) = (Duration::from_micros(50), Duration::from_millis(2));
 
-/// Number of closures between two checks of the limit, because other threads may post continuously.
+/// Maximum number of posted closures that run between two checks of the limit. The number is limited, because other threads may post
+/// closures continuously.
 const BATCH: usize = 256;
 
-/// Waits until `is_done` is true, and then returns true. Returns false if `is_late` was true before the last call of `is_done`. Between two
-/// calls, sleeps with increasing durations, and runs posted closures. In a reload, in a creation and before a commit, the closures stay
-/// queued, because the runtime would reject their operations.
+/// Waits until `is_done` returns true, and then returns true. Returns false if `is_late` returned true before the last call of `is_done`.
+/// Between two calls, sleeps with increasing durations, or runs posted closures. In a reload, in a creation of the Master, and before any
+/// commit, the closures stay queued, because the runtime would reject their operations.
 pub(crate) fn wait_until(core: &Core, is_late: impl Fn() -> bool, mut is_done: impl FnMut() -> bool) -> bool {
     let (mut sleep, longest) = SLEEP_RANGE;
     loop {
