@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard};
 
 use crate::sync::lock;
 
-/// Activity of a thread: a phase of a host operation, such as the phase `retire` of a reload, or a call into a module. A call has not
+/// Activity of a thread: a phase of a host operation, such as the phase `retire` of a reload, or a call into a module that has not
 /// returned.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Published {

@@ -57,11 +57,12 @@ pub struct Hang {
     pub module: String,
     /// Function that has not returned, such as `Game.MagicCube:say_hello` or `exit hook of magic_cube`. Empty if code of the host hangs.
     pub function: String,
-    /// Active phases of the host, outermost first, such as `a reload`, `retire`. Empty in an ordinary frame.
+    /// Active phases of the host, outermost first, such as `a reload`, `retire`. Empty outside of such operations.
     pub phase: Vec<String>,
     /// Observed duration of the activity when the hang was detected. The actual duration may be longer.
     pub since: Duration,
-    /// Calls that have not returned, outermost first, including `function`. Calls that `function` makes may change between checks.
+    /// Calls that have not returned, outermost first. Contains `function` and the calls inside `function`, which may change between two
+    /// checks.
     pub calls: Vec<String>,
 }
 
