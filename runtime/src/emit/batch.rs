@@ -1,6 +1,7 @@
-//! Declares the types of all modules of one load. All libraries are declared in one batch. Each script package is a separate batch, because
-//! its source is checked against types that are already declared. On success, all types are declared, and the cells that modules use to
-//! access types are filled. After an error, the caller drops the shadow (the set of new types), so that no type is declared.
+//! Declares the types of all modules of one load, in batches. A batch contains several libraries, because libraries may refer to types of
+//! each other. Each script package is a separate batch, because its source is checked against types that are already declared. On success,
+//! all types are declared, and the cells that modules use to access types are filled. After an error, the caller drops the shadow (the set
+//! of new types), so that no type is declared.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -43,7 +44,7 @@ pub(crate) struct Declarer<'a> {
 }
 
 impl Declarer<'_> {
-    /// Returns the properties of the module that determine its batch.
+    /// Returns the facts that determine the batch of the module.
     fn module_needs(&self) -> ModuleNeeds<'_> {
         #[cfg(feature = "script")]
         let is_script = self.scripts.is_some();
@@ -68,8 +69,8 @@ impl Declarer<'_> {
     }
 }
 
-/// Declares the types of `modules`, and fills the cells of these modules. Returns the classes, base classes first. `all` contains all
-/// modules of the generation, including modules that stay loaded.
+/// Declares the types of `modules`, and fills the cells of these modules. Returns the declared classes, base classes first. `all` contains
+/// all modules of the generation, including modules that stay loaded.
 ///
 /// # Errors
 /// Returns the first declaration error, or the first import that cannot be resolved.

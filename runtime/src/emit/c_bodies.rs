@@ -116,7 +116,7 @@ mod bound {
     use crate::object::class::Class;
     use crate::object::decl::{ClassDecl, FunctionDecl};
 
-    /// Body of a C function. The body is bound when its class is declared.
+    /// Body of a class function that a C library implements. The body is bound to the C function when its class is declared.
     pub(crate) struct CBody {
         /// Path of the class.
         class: String,
@@ -137,8 +137,8 @@ mod bound {
         }
     }
 
-    /// Checks the imported functions of these script classes, and returns the functions that cannot be called in C. Each entry contains
-    /// class, function and error. Opens no library.
+    /// Checks the imported functions of these script classes. Returns the functions whose signature C cannot represent, each with its class
+    /// and the error. Opens no library.
     #[cfg(feature = "script")]
     pub(crate) fn unreadable(classes: &[Rc<Class>], layouts: &Layouts) -> Vec<(String, String, String)> {
         let mut found = Vec::new();

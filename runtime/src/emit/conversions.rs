@@ -1,6 +1,6 @@
 //! Conversion functions of plugin authors, declared by `#[migrate(from = "f64", with = Self::of_number)]`. A conversion is a static
-//! function of a class. Its metadata contains the name of the converted property. This file finds the conversions of a module, and checks
-//! the conversions when the module is staged. `reload/conversion.rs` calls the conversions.
+//! function of a class. The metadata of this function contains the name of the converted property. This file finds the conversions of a
+//! module, and checks the conversions when the module is staged. `reload/conversion.rs` calls the conversions.
 
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -122,7 +122,8 @@ mod tests {
     type Conversion<'a> = (&'a str, PropertyKind, PropertyKind);
 
     /// Declares a class with these conversions, and returns the problem that the check reports. The class has the property `level: i32` and
-    /// the subobject `lid`. Structs have the field `level: i32`. A conversion with the parameter kind `u8` has a parameter for an object.
+    /// the subobject `lid`. Structs have the field `level: i32`. A conversion with the parameter kind `u8` is declared as a method of an
+    /// object, without the flag `STATIC`.
     fn problem(conversions: &[Conversion<'_>]) -> String {
         let world = World::new();
         world.types.declare_package("Game");

@@ -1,5 +1,5 @@
-//! Fills the cells of a module: static variables from which the module reads its own declarations, and its imports from the host and from
-//! other modules. Reports missing members and different signatures before any hook of the module runs.
+//! Fills the cells of a module. A cell is a static variable of the module, in which the host stores the id, offset or call handle of one
+//! declaration or import of the module. Reports missing members and different signatures before any hook of the module runs.
 #![expect(unsafe_code, reason = "the module trusts the filled cells")]
 
 use std::rc::Rc;
@@ -20,7 +20,7 @@ use crate::object::type_text::TypeText;
 /// Fills the cells of a class that the module declares.
 ///
 /// # Errors
-/// Returns an error if the layout of a parameter block differs between module and host.
+/// Returns an error if the signature or the parameter block of a function differs between module and host.
 pub(crate) fn fill_own(core: &Core, module: &str, described: &ClassDesc, class: &Rc<Class>) -> Result<(), EmitError> {
     fill(described.cell, u64::from(class.id.0));
     for property in described.properties.iter() {
@@ -95,7 +95,8 @@ pub(crate) fn fill_import(
     let number = match import.kind {
         ImportKind::CLASS => {
             let class = types.class_by_path(path).ok_or_else(missing)?;
-            // Module code may access members of a base class through the derived class. The offsets are then the offsets in the base class.
+            // Module code may access members of a base class on objects of the derived class. The class must therefore still extend the
+            // base class with which the module was built.
             let is_base = |class: &Rc<Class>| Fingerprint::START.text(&class.path).finish() == import.fingerprint;
             if !class.chain().iter().any(is_base) {
                 let base = class.base.as_ref().map_or("nothing", |base| &*base.path);
@@ -163,7 +164,7 @@ pub(crate) fn fill_import(
     Ok(())
 }
 
-/// Creates the error for a layout that differs between host and module, although one macro has generated both sides.
+/// Creates the error for a declaration of the module whose layout or signature hash the host computes differently than the module.
 fn disagree(module: &str, path: &str, why: String) -> EmitError {
     let help = "rebuild the module with the alcedo-plugin-api of this host".to_owned();
     EmitError::Import { module: module.to_owned(), path: path.to_owned(), why, help }
@@ -243,7 +244,7 @@ fn why(core: &Core, import: &ImportDesc, error: &CallError) -> String {
             let function = core.world.types.function_by_path(import.path.as_str());
             match function.as_ref().map(|function| function.signature_text()).filter(|words| *words != expected) {
                 Some(words) => format!("which has the signature ({words}) here and ({expected}) in the module"),
-                // The signatures are equal, but a type in the signatures has a different layout.
+                // The two signatures have equal type names, but a type in the signatures has a different layout.
                 None => format!("which has the signature ({found}) here, and another in the module"),
             }
         }

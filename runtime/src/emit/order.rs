@@ -2,7 +2,7 @@
 //! library. Each batch therefore contains as many libraries as possible. A script package is a separate batch after its dependencies,
 //! because its source is checked against declared types.
 
-/// Properties of a module that determine its batch.
+/// Facts about a module that determine its batch.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ModuleNeeds<'a> {
     pub name: &'a str,
@@ -12,7 +12,7 @@ pub(crate) struct ModuleNeeds<'a> {
 }
 
 /// Returns the indices of the modules, batch by batch. The last batch contains the modules with cyclic dependencies, if any. Most callers
-/// have already rejected cycles. The remaining callers declare the modules of a cycle in one batch.
+/// have already rejected cycles.
 pub(crate) fn batches(modules: &[ModuleNeeds<'_>]) -> Vec<Vec<usize>> {
     let mut batches = Vec::new();
     let mut left: Vec<usize> = (0..modules.len()).collect();

@@ -36,7 +36,7 @@ pub(crate) const MOST: u64 = 1 << 20;
 /// Size of a machine word of the target, in bytes.
 pub(crate) const WORD: u64 = 8;
 
-/// Constant in a description. The host copies this constant.
+/// Constant of a description, which the host copies from a mapped module or from a library file.
 pub(crate) trait Copied {
     /// Type of the copy.
     type Own;
@@ -254,7 +254,8 @@ fn bind(class: &mut ClassDecl, described: &ClassDesc, core: &Weak<Core>, gate: &
     }
 }
 
-/// Returns the functions of a class that support direct calls, by name. Entries also contain the name for red frames.
+/// Returns the functions of a class that support direct calls, by function name. Each entry contains the name that red frames record, and
+/// the direct trampoline.
 pub(crate) fn direct_methods(described: &ClassDesc) -> FxHashMap<Box<str>, (Rc<str>, DirectMethod)> {
     let class = format!("{}.{}", described.package, described.name);
     let direct = described.functions.iter().filter_map(|function| Some((function, function.direct.into_option()?)));

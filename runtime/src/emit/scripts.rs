@@ -145,7 +145,7 @@ fn enter_by_gate(core: &Rc<Core>, gate: &Rc<Gate>, class: &mut ClassDecl) {
     }
 }
 
-/// Converts `DLLBind` and `dllimport` to the metadata that classes of plugins have.
+/// Converts the script specifiers `DLLBind` and `dllimport` to the metadata that plugin classes have for C functions.
 fn bind_to_library(package: &hir::Package, class: &mut ClassDecl) {
     let found = package.classes.iter().find(|found| found.name == class.name);
     let Some(library) = found.and_then(|found| found.dll_bind.as_ref()) else { return };
@@ -158,7 +158,8 @@ fn bind_to_library(package: &hir::Package, class: &mut ClassDecl) {
     }
 }
 
-/// Returns options with the script library. Scripts can call static functions of its classes without a class name.
+/// Returns compiler options that list the classes of the script library. Scripts can call static functions of these classes without a class
+/// name.
 pub(crate) fn options() -> Options {
     Options { libraries: library::PATHS.iter().map(|path| (*path).to_owned()).collect(), ..Options::default() }
 }

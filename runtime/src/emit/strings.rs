@@ -173,8 +173,8 @@ impl Check<'_> {
         self.properties(path, &import.fields)
     }
 
-    /// Returns the call name of an export. Parsing the name must return its original parts. This check rejects a part that contains a
-    /// separator.
+    /// Returns the ZCall name of an export. Parsing the name must return the type path and the method from which the name was built. A part
+    /// that contains a separator fails this check.
     fn export(&self, export: &ExportDesc) -> Result<String, EmitError> {
         let (type_path, method) = (export.type_path.as_str(), export.name.as_str());
         let expected = Method { module: self.module, type_path, method };
