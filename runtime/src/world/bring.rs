@@ -44,7 +44,7 @@ pub(super) struct Bringing<'a> {
     report: &'a mut WorldLoadReport,
     /// Created object of each record.
     objects: Vec<ObjectHandle>,
-    /// Created objects that were in the root set.
+    /// Created objects that were in the root set when the world was saved.
     roots: Vec<ObjectHandle>,
     /// Subobjects that the load destroys, because the class of their owner no longer declares them.
     doomed: HashSet<ObjectHandle>,
@@ -240,7 +240,7 @@ impl<'a> Bringing<'a> {
         faults::at(ReloadStep::CarryObject)?;
         let objects = &self.core.world.objects;
         let (mut own, asleep, aside) = self.saved(object, record, plan);
-        // Both lists contain properties of the current class, so their addresses can be compared.
+        // `own` and `plan.defaults` contain properties of the current class, so the addresses of the properties can be compared.
         let is_saved = |property: &Rc<Property>| own.iter().any(|(saved, _)| Rc::ptr_eq(saved, property));
         let to_own = &mut self.to_own;
         let mut write = |to: &Body, from: &Body| {
@@ -298,7 +298,8 @@ impl<'a> Bringing<'a> {
                     own.push((Rc::clone(to), value));
                 }
                 Target::Property { to, change, conversions, .. } => {
-                    // A value that was saved while its class was missing has no type, so the form of the value decides.
+                    // A value that was saved while its class was missing has no type. The form of this value then decides if a conversion
+                    // runs.
                     let is_typed = !class.properties[index].ty.is_empty();
                     let may_run = |function: &&Rc<Function>| {
                         let fits_form = || types_of(function).is_some_and(|(from, _)| fits(from, &value).is_ok());
@@ -346,7 +347,7 @@ impl<'a> Bringing<'a> {
                 }
             }
         }
-        // Adds the properties that had their default values when the object was saved.
+        // Processes the properties without a saved value, which had their default values when the object was saved.
         for index in (0..plan.targets.len()).filter(|index| self.is_default[*index]) {
             match &plan.targets[index] {
                 Target::Sleep => asleep.push((class.properties[index].name.as_str().into(), KeptValue::Default)),
@@ -391,8 +392,8 @@ impl<'a> Bringing<'a> {
         Ok(())
     }
 
-    /// Sets the references of an object to its subobjects, creates missing subobjects, and marks subobjects of the wrong class for
-    /// destruction.
+    /// Sets the references of an object to its subobjects, creates missing subobjects, and marks subobjects that the class no longer
+    /// declares for destruction.
     fn gather_parts(&mut self, at: usize) -> Result<(), CallError> {
         let (object, _, plan) = self.at(at);
         let objects = &self.core.world.objects;
@@ -410,8 +411,8 @@ impl<'a> Bringing<'a> {
                 Some(subobject) => {
                     objects.write_unasked(object, &subobject.property.text, &Value::Object(child))?;
                 }
-                // A dormant object keeps its subobjects until the class of the object is declared again. Two subobjects of one name could
-                // not be saved.
+                // A dormant object keeps its subobjects until the class of the object is declared again. Only the subobject that has the
+                // name is kept, because a save requires unique names.
                 None if is_dormant && has_name => {}
                 None => {
                     let words = format!("{}.{name} is no longer a subobject: destroyed", plan.class.short_path());

@@ -1,7 +1,7 @@
-//! Writes the objects of a world file in canonical form, and reads a body in this form. In canonical form, lengths are definite, tags are
-//! absent, and all keys are known. The reader copies strings directly from the bytes, and stores each name of a kept field once for all
-//! objects. If the body has a different form, for example because a different program has written the file, the result is `None`. The
-//! general reader of `ciborium` then reads the body or describes the defect.
+//! Writes the object records of a world file as canonical CBOR, and reads the body of a file in this form. In canonical form, lengths are
+//! definite, tags are absent, and all keys are known. The reader copies strings directly from the bytes, and stores each name of a kept
+//! field once for all objects. If the body has a different form, for example because a different program has written the file, the result
+//! is `None`. The general reader of `ciborium` then reads the body or describes the defect.
 
 use std::io;
 use std::rc::Rc;
@@ -85,7 +85,7 @@ fn put_text(text: &str, to: &mut Vec<u8>) {
     to.extend_from_slice(text.as_bytes());
 }
 
-/// Adds the shortest header with this number.
+/// Adds the shortest CBOR header with this major type and number.
 #[inline]
 fn put(major: u8, number: u64, to: &mut Vec<u8>) {
     let (major, bytes) = (major << 5, number.to_be_bytes());
@@ -101,7 +101,7 @@ fn put(major: u8, number: u64, to: &mut Vec<u8>) {
     }
 }
 
-/// Reads a whole body. Returns `None` if the body is not in canonical form, or is invalid.
+/// Reads the whole body of a world file. Returns `None` if the body is not in canonical form, or is invalid.
 pub(super) fn read(body: &[u8]) -> Option<WorldFile> {
     let mut reader = Reader { rest: body, scratch: vec![0; 4096], names: FxHashSet::default() };
     let (mut structs, mut classes, mut objects) = (None, None, None);
@@ -302,7 +302,8 @@ mod tests {
             let tree: ciborium::Value = ciborium::from_reader(body.as_slice()).expect("it is CBOR");
             let mut again = Vec::new();
             ciborium::into_writer(&tree, &mut again).expect("a tree is written");
-            // The list of objects has a length of four bytes, because its header is written first.
+            // The header of the object list always has a length field of four bytes, because the header is written before the number of
+            // objects is known.
             assert_eq!(again.len() + 4, body.len(), "each header is as short as possible");
         }
     }

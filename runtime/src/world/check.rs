@@ -1,5 +1,5 @@
-//! Validates a whole file: names are valid, paths and ids are unique, and references resolve to records. An invalid file is rejected before
-//! any object is created. The error contains the index of the invalid record.
+//! Validates the records of a world file: names are valid, paths and ids are unique, and references resolve to records. An invalid file is
+//! rejected before any object is created. The error names the invalid record.
 
 use std::hash::BuildHasher as _;
 use std::rc::Rc;
@@ -71,8 +71,8 @@ fn properties(what: &str, records: &[PropertyRecord]) -> Result<(), FormatError>
     Ok(())
 }
 
-/// `valid` is the last kept field that was found valid. An equal field needs no new check. Adjacent objects mostly share the strings of
-/// their fields.
+/// Checks the record of the object at index `at`. `valid` is the last kept field that was found valid. A field with the same strings needs
+/// no new check, and adjacent objects mostly share these strings.
 fn object<'a>(
     file: &'a WorldFile,
     at: usize,
@@ -100,7 +100,8 @@ fn object<'a>(
     if record.lazy == Some((0, 0)) {
         return wrong("has an invalid id for lazy references".into());
     }
-    // Alcedo writes the values of an object in order. Only records that a different program has written need the set of property indices.
+    // Alcedo writes the values of an object in the order of their property indices. Only records of other programs need the set `known` to
+    // find duplicates.
     let is_sorted = record.values.is_sorted_by(|(one, _), (other, _)| one < other);
     let mut known = FxHashSet::default();
     for (property, value) in &record.values {
@@ -156,8 +157,8 @@ fn bad_field(value: &FileValue) -> Option<&str> {
 
 /// Checks that no chain of outers has a cycle.
 fn outers(file: &WorldFile) -> Result<(), FormatError> {
-    // For each object, the start of the walk that first visited the object. If an earlier walk has visited an object, the chain of outers
-    // from this object has no cycle.
+    // Contains for each object the index of the object at which the first walk to it started. If an earlier walk has visited an object, the
+    // chain of outers from this object has no cycle.
     let mut seen = vec![usize::MAX; file.objects.len()];
     for start in 0..file.objects.len() {
         let mut at = Some(start);

@@ -15,7 +15,7 @@ pub(super) fn replace<T>(path: &Path, write: impl FnOnce(&mut File) -> Result<T,
     let failed = |doing| move |source| WorldError::Disk { doing, path: path.to_owned(), source };
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let builder = &mut tempfile::Builder::new();
-    // A new file gets the permissions that the process has set for its files. Otherwise, only the owner may read the temporary file.
+    // Creates a new file with the default permissions of the process. Without this setting, only the owner may read a temporary file.
     #[cfg(unix)]
     if !path.exists() {
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
@@ -38,7 +38,8 @@ pub(super) fn replace<T>(path: &Path, write: impl FnOnce(&mut File) -> Result<T,
     Ok(written)
 }
 
-/// If the owner or the group of a file cannot be kept, keeps the rights of all users, and of the group if it is the same.
+/// If the new file has a different owner or group than the old file, keeps the rights of other users. Keeps the rights of the group only if
+/// both files have the same group.
 #[cfg(unix)]
 fn widen_access(file: &File, path: &Path) {
     use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};

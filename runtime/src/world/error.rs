@@ -83,7 +83,7 @@ pub enum WorldError {
     /// An object could not be created.
     #[error("{}: {error}", line(object))]
     Object {
-        /// Path of the object in the file.
+        /// Name of the object in the file, or a description of the failed step.
         object: String,
         /// Error of the creation.
         error: CallError,

@@ -101,8 +101,9 @@ pub(crate) enum FileReference {
     Path(String),
 }
 
-/// Converts between [`Value`] and [`FileValue`], which have variants of the same names. The rules convert the names, objects, nested values
-/// and bindings that a variant contains. The arms behind the rules convert the variants whose contents differ.
+/// Converts between [`Value`] and [`FileValue`], which have variants of the same names. The arguments with `=>` in the second line of a
+/// call convert the names, objects, nested values and bindings in a variant. The arms after these arguments convert the variants whose
+/// contents differ.
 macro_rules! converted {
     (
         $value:expr, $from:ident => $to:ident;
@@ -196,7 +197,7 @@ impl FileValue {
             }),
             Self::Printed(kind, text) => {
                 let parsed = PropertyType::plain_named(kind).and_then(|ty| Value::parse(text, &ty, names).ok());
-                // Converts a value of an unknown kind to a string. Reports can format the string.
+                // Keeps a value of an unknown kind as a string, so that reports can print the value.
                 parsed.unwrap_or_else(|| Value::Text(text.clone()))
             }
             Self::LazyObject(high, low) => Value::LazyObject(LazyRaw { high: *high, low: *low }),

@@ -113,7 +113,7 @@ impl WorldFile {
     }
 }
 
-/// Reads a body in any form.
+/// Reads a CBOR body in any valid form.
 fn read_any(mut body: &[u8]) -> Result<WorldFile, FormatError> {
     let file = ciborium::from_reader(&mut body).map_err(of_cbor)?;
     if !body.is_empty() {

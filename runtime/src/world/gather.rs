@@ -29,7 +29,7 @@ use crate::world::file_value::{FileReference, FileValue};
 use crate::world::format::Records;
 use crate::world::records::{ClassRecord, KeptRecord, ObjectRecord, PropertyRecord, StructRecord};
 
-/// Plan for the objects of one class.
+/// Plan for saving the objects of one class.
 struct ClassNotes {
     /// Index of the class in the file.
     index: u32,
@@ -101,7 +101,7 @@ struct Entry {
 }
 
 impl Entry {
-    /// `text` is a buffer.
+    /// Returns the entry of an object. `text` is a buffer for generated names.
     fn of(indexes: &FileIndexes<'_>, object: ObjectHandle, text: &mut String) -> Self {
         let objects = &indexes.world.objects;
         let owner = objects.outer(object).filter(|outer| !outer.is_none());
@@ -152,10 +152,10 @@ pub(super) fn gather(core: &Core, path: &Path, to: &mut dyn Write) -> Result<u64
     Ok(entries.len() as u64)
 }
 
-/// Makes names unique within each outer. Duplicates have two causes. First, an object whose outer was destroyed (an orphan) is saved
-/// without an outer. Another object without an outer may have the name of the orphan. Second, a class may have gained a subobject with the
-/// name of an existing object. In both cases the orphan or the existing object receives a new name in the file. Subobjects are named first,
-/// and orphans last, because no saved reference uses the path of an orphan.
+/// Replaces invalid names, and makes names unique within each outer. Duplicates have two causes. First, an object whose outer was destroyed
+/// (an orphan) is saved without an outer. Another object without an outer may have the name of the orphan. Second, a class may have gained
+/// a subobject with the name of an existing object. In both cases the orphan or the existing object receives a new name in the file.
+/// Subobjects are named first, and orphans last, because no saved reference uses the path of an orphan.
 fn name_apart(world: &World, entries: &mut [Entry]) {
     let mut used_names: FxHashSet<(Option<u32>, Name)> = FxHashSet::default();
     let mut numbers: FxHashMap<(Option<u32>, String), u32> = FxHashMap::default();
@@ -270,7 +270,7 @@ impl Gathering<'_> {
         Ok(notes)
     }
 
-    /// Plans the objects of a class, and adds the record of the class.
+    /// Plans saving the objects of a class, and adds the record of the class to the file.
     fn new_notes(
         &mut self,
         class: Rc<Class>,
@@ -300,7 +300,7 @@ impl Gathering<'_> {
         Ok(ClassNotes { index, class, properties, compare })
     }
 
-    /// Adds the values that differ from the default. Returns the kept fields of a dormant object.
+    /// Adds the values of an object that differ from the defaults to `values`. Returns the kept fields if the object is dormant.
     fn values(
         &mut self,
         object: ObjectHandle,
@@ -324,7 +324,7 @@ impl Gathering<'_> {
                     continue;
                 }
                 let value = FileValue::of(&own.read(property)?, &world.names, &reference);
-                // A reference to a destroyed object is saved as an empty reference, so it counts as equal to an empty default.
+                // A reference to a destroyed object is saved as an empty reference, so such a reference equals an empty default.
                 if !property.ty.names_objects()
                     || value != FileValue::of(&default.read(property)?, &world.names, &reference)
                 {
@@ -338,7 +338,7 @@ impl Gathering<'_> {
         Ok(dormant.fields.clone())
     }
 
-    /// Returns the dormant values of an object, with their property indices. The types are derived from the values, because the class of
+    /// Returns the dormant values of an object, with their property indices. Records new properties without a type, because the class of
     /// the object is missing. Omits values whose names now belong to properties of a base class.
     fn asleep(&mut self, dormant: &Dormant, base: &Class, class: usize) -> Saved {
         let record = &mut self.classes[class];

@@ -41,7 +41,7 @@ pub(super) enum Target {
 pub(super) struct ClassPlan {
     /// Class of the new bodies.
     pub(super) class: Rc<Class>,
-    /// Outcome of the load for objects of the class.
+    /// Plan for the objects of the class: carried, constructed again, or dormant.
     pub(super) object_plan: ObjectPlan,
     /// Destination of each saved property.
     pub(super) targets: Vec<Target>,

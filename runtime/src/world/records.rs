@@ -69,7 +69,7 @@ pub(crate) struct ObjectRecord {
 /// Saved field of a plugin part.
 #[derive(Deserialize, Clone, PartialEq, Eq, Debug)]
 pub(crate) struct KeptRecord {
-    /// Path of the class that declares the field. Objects share the strings of their fields.
+    /// Path of the class that declares the field. All records of a field share the strings `class` and `name`.
     #[serde(deserialize_with = "shared")]
     pub(crate) class: Rc<str>,
     #[serde(deserialize_with = "shared")]
