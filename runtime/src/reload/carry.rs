@@ -29,10 +29,10 @@ const REMOVED: &str = "removed";
 
 /// Source of the new value of one property.
 enum Decision<'p> {
-    /// Own value of the object, copied byte for byte.
+    /// Own value of the object, copied from this old property without a conversion.
     Copy(&'p Property),
     Write(Value),
-    /// Result of a conversion that runs later. Before the conversion, the property has its default, and the old value is put aside.
+    /// Result of a conversion that runs later. Until then, the property has its default, and the pending conversion contains the old value.
     Convert(PendingConversion, &'p PropertyDefault),
     Default(&'p PropertyDefault),
     /// Leaves the property unset. A later step sets the property.
@@ -94,8 +94,9 @@ pub(super) fn stays(
     if is_in_place { carry_plain(around, carried.into(), plan, (None, changes)) } else { Ok(false) }
 }
 
-/// Carries the values of an object with the compiled actions of its class. If the object keeps its body, only compares the values with the
-/// defaults. If the compiled actions cannot carry a value, counts no values and returns `false`.
+/// Carries the values of an object into `body` with the compiled actions of its class (`ClassPlan::plain`). Without `body`, the object
+/// keeps its old body, and the values are only compared with the defaults. If the compiled actions cannot carry a value, counts no values
+/// and returns `false`.
 fn carry_plain(
     around: Surroundings<'_>,
     carried: Carried,
@@ -120,7 +121,7 @@ fn carry_plain(
                 let part = objects.subobject(sources.object, name);
                 are_own[*rule] = part.is_none_or(|part| sources.own.get(property) != Ok(part));
             }
-            // Checks references to templates even if the mapping is settled, because the mapping contains only classes of living objects.
+            // Rejects references to templates even if the mapping is settled, because the mapping contains only classes of living objects.
             for (_, property) in plain.references.iter().filter(|(rule, _)| are_own[*rule]) {
                 sources.own.read(property)?.visit_objects(&mut |object, _| is_done &= !objects.is_template(object));
             }
@@ -200,7 +201,7 @@ pub(super) fn asleep(
                 Some(own) => {
                     let own = own.of_type(&property.ty);
                     let now = own.instead.clone().unwrap_or_else(|| own.value.clone());
-                    // The property may have a different type when its class returns.
+                    // Also puts the value aside, because the property may have a different type when its class returns.
                     removed.put(&property.text, Aside { instead: Some(now.clone()), ..own });
                     KeptValue::Own(now)
                 }
@@ -478,7 +479,7 @@ fn fitting(sources: &Sources<'_>, property: &Property, own: &Aside) -> Option<(V
     let now = own.instead.as_ref().filter(|_| !own.is_of(&property.ty)).and_then(fit);
     match (now, original) {
         (Some((now, extent)), None) => Some((now, extent.and(Extent::OneWay))),
-        // Prefers the current value. However, prefers an original value of unknown type if it fits without a conversion.
+        // Prefers the current value, except if the type of the original value is unknown and the original value fits without a conversion.
         (Some((now, extent)), Some((value, other)))
             if extent <= other && now != value && !(own.ty == 0 && other == Extent::Whole) =>
         {

@@ -45,14 +45,14 @@ pub(crate) fn is_same_type(world: &World, earlier: &str, now: &PropertyType) -> 
 /// Returns the function that converts an object's own value, with the argument of the function. `ty` is the new type of the property.
 /// `held` contains the type and value of the property in the replaced build. `held` is `None` if the property had its default.
 ///
-/// Converts the value in `held`. Without `held`, converts the value that was put aside.
+/// The function converts the value in `held`. Without `held`, the function converts the value in `own`, which was put aside.
 pub(crate) fn select(
     world: &World,
     functions: &[Rc<Function>],
     own: &Aside,
     (ty, held): (&PropertyType, Option<(&PropertyType, &Value)>),
 ) -> Option<(Rc<Function>, Value)> {
-    // The property has the original type of the value again, for example after the author has reverted a change.
+    // Selects no function if the property has the original type of the value again, for example after the author has reverted a change.
     if own.is_of(ty) {
         return None;
     }
@@ -201,7 +201,7 @@ mod tests {
         check(&own().of_type(&f32), None, "");
         check(&own(), None, "of_number(2.5)");
         check(&Value::I32(7).into(), None, "");
-        // The current value of the property was converted from this value.
+        // The current value of the property was already converted from the value that was put aside.
         check(&own().of_type(&f64), Some((&i32, Value::I32(2))), "");
         // Converts the current value of the property. A later reload with the original type restores the original.
         check(&own().of_type(&f64), Some((&text, Value::Text("warm".into()))), "of_text(\"warm\")");

@@ -135,7 +135,7 @@ fn leases(loads: &Loads) -> Vec<String> {
     lines
 }
 
-/// Lists the private copies of libraries. Omits the spare files of removed images, because a rollback does not remove these files.
+/// Lists the private copies of libraries. Omits the `.spare` files of unmapped images, because a rollback does not remove these files.
 fn files(loads: &Loads) -> Vec<String> {
     let entries = std::fs::read_dir(loads.registry.stage_dir.path()).into_iter().flatten().flatten();
     let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());

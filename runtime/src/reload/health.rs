@@ -57,7 +57,7 @@ pub struct ModuleStatus {
     /// SHA-256 digest of the file whose code runs. If the file was replaced after the host itself had loaded the library, contains `image:`
     /// and the digest of the image. Empty if the library is absent.
     pub digest: String,
-    /// State of this code.
+    /// State of the running code.
     #[serde(flatten)]
     pub state: ModuleState,
     /// File that could not be loaded, or whose code was unhealthy. `None` after the file was replaced.
@@ -74,9 +74,9 @@ pub enum ModuleState {
     Checking,
     /// The code was healthy during its health window.
     Running,
-    /// The host has unloaded the Master, or has reloaded it without this library. The watch does not load the library.
+    /// The host has unloaded the Master, or has reloaded the Master without this library. The watch does not load the library.
     Absent,
-    /// The code is unhealthy. The code still runs, because the host has no earlier library.
+    /// The code is unhealthy. The code still runs, because the host has no earlier library, or could not load the earlier library.
     Unhealthy {
         /// Error of the health function, truncated after 4 KiB.
         reason: String,
@@ -233,8 +233,8 @@ impl Health {
         }
     }
 
-    /// Records the code of the libraries after a reload that the host itself has started. Opens the health window if code has changed.
-    /// `None` means that the Master does not contain the library.
+    /// Records the code of the libraries after a reload that the host itself has started. Opens the health window if code has changed. An
+    /// entry of `found` is `None` if the Master does not contain the library.
     pub(crate) fn adopted(&mut self, now: Duration, found: Vec<Option<Adopted>>) {
         for (module, found) in self.modules.iter_mut().zip(found) {
             let Some(Adopted { digest, file, is_elsewhere }) = found else {

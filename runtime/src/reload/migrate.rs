@@ -66,9 +66,9 @@ struct Walk<'a> {
     /// Objects that are dormant before or after the reload. A dormant object has the body of a base class, whose subobjects have other
     /// defaults. Subobjects of these objects therefore have no templates, and keep values that the missing class has overridden.
     without_templates: FxHashSet<ObjectHandle>,
-    /// New classes that objects of several available old classes receive.
+    /// New classes that objects of several old classes receive. Missing and returning classes do not count.
     merged: FxHashSet<ClassId>,
-    /// Old class of each object that receives a merged class.
+    /// Old class of each object that receives a class of `merged`.
     former: FxHashMap<ObjectHandle, Rc<Class>>,
     later: Later,
     removed_subobjects: Vec<ObjectHandle>,
@@ -327,8 +327,8 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Restores the reference from a formerly dormant object to its subobject, if the class of the subobject matches. Returns true on
-    /// success.
+    /// Restores the reference from a formerly dormant object to its subobject, and returns `true`. If the subobject has a different class
+    /// than the declaration, marks the subobject for destruction.
     fn find_again(&mut self, object: ObjectHandle, class: &Class, subobject: &Subobject) -> Result<bool, CallError> {
         let objects = &self.core.world.objects;
         let Some(child) = objects.subobject(object, &subobject.name) else { return Ok(false) };

@@ -33,7 +33,7 @@ use crate::reload::object_plan::ObjectPlan;
 pub(super) enum Action {
     /// Copies the old value. If the old value equals the old default, uses the new default instead.
     Carry { from: Rc<Property>, was: Option<PropertyDefault>, default: PropertyDefault, change: usize },
-    /// Converts the old value to a new type, completely or in part. `is_same` is set if the two types differ only in names.
+    /// Converts the old value to a new type, completely or in part. `is_same` is set if the two types differ only in renamed paths.
     Convert { from: Rc<Property>, was: Option<PropertyDefault>, default: PropertyDefault, change: usize, is_same: bool },
     /// Restores a value that was put aside under one of these names. The object was dormant, or its class lacked the property. Without such
     /// a value, uses the new default.
@@ -232,7 +232,8 @@ impl ClassPlan {
     }
 }
 
-/// Checks if a property has a different name in the old build. Subobjects are renamed as objects instead.
+/// Checks if a property has a different name in the old build. Returns `false` for subobjects, because the migration renames the subobjects
+/// themselves.
 pub(super) fn is_renamed(from: &Property, to: &Property) -> bool {
     from.text != to.text && !is_subobject(from) && !is_subobject(to)
 }
@@ -388,7 +389,7 @@ fn whole_conversions(
             targets: to.fields().iter().filter_map(|field| new.find_property(&field.text).cloned()).collect(),
         });
     }
-    // Prefers the conversion with the most arguments, because its declaration is closest to the replaced build.
+    // Prefers the conversion with the most arguments, because its argument is closest to the declaration in the replaced build.
     found.sort_by_key(|whole| Reverse(whole.sources.len()));
     let mut known = FxHashSet::default();
     found.retain(|whole| {

@@ -72,7 +72,8 @@ pub enum Outcome {
 pub struct ReloadReport {
     /// Number of requests that were merged into this reload. Zero for a direct call.
     pub requests: u64,
-    /// Modules that the reload replaced or tried to replace, dependencies first. If a file was rejected, only the module of that file.
+    /// Modules that the reload replaced or tried to replace, dependencies first. If a file was rejected, contains only the module of that
+    /// file.
     pub modules: Vec<String>,
     /// Modules that were not replaced, with their generations. Filled only for a reload of changed modules.
     pub kept_modules: Vec<String>,
@@ -166,7 +167,7 @@ impl ReloadReport {
         Self { outcome, objects_kept: objects, ..self.without_changes() }
     }
 
-    /// Removes the fields that are valid only after a commit.
+    /// Resets the fields that are valid only after a commit.
     fn without_changes(self) -> Self {
         let Self { modules, from, class_constructors_rerun, parked, retired, blocked, .. } = self;
         let Self { remainder, warnings, phases, .. } = self;

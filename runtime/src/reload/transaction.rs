@@ -86,7 +86,7 @@ pub(crate) fn reload(
         Ok(Some(committed)) => {
             let objects_kept = committed.objects_kept;
             run.report_warnings();
-            // Catches a failure of the unload, because the new generation is live even then.
+            // Catches a failure of the unload, because such a failure leaves the new generation live.
             if let Err(error) = caught(|| {
                 run.unload_old(committed);
                 Ok(())
@@ -104,7 +104,7 @@ struct Staged {
     modules: Vec<Rc<MasterModule>>,
     /// All modules of the new generation, including kept modules.
     all: Vec<Rc<MasterModule>>,
-    /// Set after a listener was called for an event of the new generation.
+    /// Set before the first listener is called for an event of the new generation.
     is_known: bool,
     /// Set while the new types are declared in a shadow of the type registry.
     has_shadow: bool,
@@ -234,7 +234,7 @@ impl Run<'_> {
         }
     }
 
-    /// Suspends the old generation, which a rollback can resume. The conjugates of the old generation become stale.
+    /// Suspends the old generation. Uses of the conjugates of this generation then fail. A rollback can resume the generation.
     fn quiesce(&mut self) -> Result<(Vec<ObjectHandle>, ClassMapping, KeptFields), LoadError> {
         let core = self.core;
         self.notify_unloading()?;

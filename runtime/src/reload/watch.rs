@@ -26,7 +26,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(200);
 /// Interval at which the watch compares the targets of links.
 const LINK_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Target of a link, with its stamp. Deployments may set the time of the last write to a constant.
+/// Target of a link, with its stamp. The modification time alone is insufficient, because deployments may set this time to a constant.
 type Target = (PathBuf, Stamp);
 
 /// Error while watching files.
@@ -153,7 +153,7 @@ impl FileWatch {
     fn update_targets(&mut self) -> bool {
         let mut has_changed = false;
         for (file, known) in self.files.iter().zip(&mut self.targets) {
-            // If the target is absent, a build is replacing the target.
+            // An absent target does not count as a change, because a build is then replacing the target.
             let found = target(file);
             has_changed |= found.is_some() && found != *known;
             *known = found;

@@ -290,7 +290,7 @@ fn unconvertible_values_are_restored_when_their_type_returns() {
     assert_eq!(print(&core, object), "7");
 }
 
-/// Step of a property test.
+/// Step of a test that migrates one property of one object.
 #[derive(Clone, Copy)]
 enum Step<'a> {
     /// Reloads with this build, and expects this value.
