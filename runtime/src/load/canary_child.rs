@@ -137,7 +137,8 @@ fn check_uses(path: &Path, uses: &[Use]) -> Result<(), String> {
     if uses.is_empty() {
         return Ok(());
     }
-    // Reads the bytes without the checks of staged files. The host has completed these checks, and still has the copy open for writing.
+    // Reads the bytes without the checks of staged files, because the host has completed these checks and still has the copy open for
+    // writing.
     let bytes = plain_file::read(path, u64::MAX).map_err(|error| error.to_string())?;
     let demands = Demands { largest: bytes.len() as u64, ..Demands::default() };
     let image = ImageFile::from_bytes_for(path, bytes, &demands).map_err(|error| error.to_string())?;
@@ -154,7 +155,8 @@ fn registration(core: &Rc<Core>, described: Described, name: &str) -> Result<usi
     // Rejects an unknown property kind in the canary, before the host maps the copy.
     let unknown = |source| EmitError::Declare { modules: name.to_owned(), source }.to_string();
     Types::check_kinds(&batch).map_err(unknown)?;
-    // Formats these lists to read every string and number in them. In a host, the linking of modules reads them.
+    // Formats the imports, exports and tables, so that each string and number in them is read once. In a host, the linking of modules reads
+    // this data.
     let Described { imports, exports, tables, .. } = described;
     Ok(format!("{imports:?}{exports:?}{tables:?}").len())
 }

@@ -13,7 +13,7 @@ pub(crate) struct HostFacts {
     pub layout_hash: u64,
     pub api_oldest: u32,
     pub api_current: u32,
-    /// Set if slots contain a type byte.
+    /// Set if each call slot contains the type of its value (feature `slot-types`).
     pub slot_types: bool,
 }
 

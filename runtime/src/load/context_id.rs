@@ -20,9 +20,9 @@ named! {
     #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
     #[serde(rename_all = "snake_case")]
     pub enum ContextKind {
-        /// The host's executable and the contract modules that all contexts share. Never unloaded.
+        /// The host's executable, and modules that all contexts share. Never unloaded.
         Default = "Default",
-        /// Modules with classes. A reload replaces modules. Game thread only.
+        /// Modules with classes, which reloads replace. Game thread only.
         Master = "Master",
         /// Named context without classes, for any thread.
         Slim = "Slim",

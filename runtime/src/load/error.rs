@@ -88,12 +88,12 @@ pub enum LoadError {
         /// Newest API version of the host.
         offered: u32,
     },
-    /// Slots have a type byte in the module or in the host, but not in both.
+    /// Call slots contain the types of their values in the module or in the host, but not in both.
     #[error("{module} was built {} the feature slot-types, this host was built the other way: use the same features for both", if *found { "with" } else { "without" })]
     SlotTypes {
         /// Name of the module.
         module: String,
-        /// Set if the slots of the module have type bytes.
+        /// Set if the call slots of the module contain the types of their values.
         found: bool,
     },
     /// Types that are passed by value have different layouts in module and host.
@@ -196,8 +196,8 @@ pub enum LoadError {
     /// The names, versions or dependencies of the modules are inconsistent.
     #[error(transparent)]
     Order(#[from] OrderError),
-    /// A dependency of a Master module could not be resolved. Either the dependency is missing, or the Default has a different version, or
-    /// its resolver failed.
+    /// A dependency of a Master module could not be resolved. The dependency is missing, the Default has a different version, or the
+    /// resolver of the Default failed.
     #[error("{}{}", .0, help(.0))]
     Dependency(Box<ContextError>),
     /// A version or version range is invalid.
@@ -310,7 +310,7 @@ pub enum LoadError {
         signal: Option<i32>,
         /// Exit status or signal of the canary process, as text.
         how: String,
-        /// Last output of the canary process, formatted for the end of the error message.
+        /// Beginning and end of the canary process's output, formatted for the end of the error message.
         output: String,
     },
     /// The canary process did not load the new modules within the deadline.
@@ -325,7 +325,7 @@ pub enum LoadError {
         step: CanaryStep,
         /// Deadline for all modules together.
         after: Duration,
-        /// Last output of the canary process, formatted for the end of the error message.
+        /// Beginning and end of the canary process's output, formatted for the end of the error message.
         output: String,
     },
     /// The canary process sent invalid bytes, or a message out of order.
@@ -340,7 +340,7 @@ pub enum LoadError {
         step: CanaryStep,
         /// Description of the invalid bytes, or of the message that was out of order.
         problem: String,
-        /// Last output of the canary process, formatted for the end of the error message.
+        /// Beginning and end of the canary process's output, formatted for the end of the error message.
         output: String,
     },
     /// The canary process rejected a new module.

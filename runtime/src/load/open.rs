@@ -112,7 +112,7 @@ pub(crate) enum Found {
 pub(crate) type Inspected = (Found, ModuleInfo);
 
 /// Copies and checks a set of libraries without running their code. Adds the dependencies of script packages. A script package depends on
-/// each module that declares a type in its source. Returns the first error.
+/// each module that declares a type named in the source of the package. Returns the first error.
 pub(crate) fn inspect_all(paths: &[PathBuf], dir: &StageDir, require_seal: bool) -> Result<Vec<Inspected>, LoadError> {
     let mut inspected = Vec::new();
     for path in paths {
@@ -169,7 +169,7 @@ pub(crate) fn stage(
     Ok(staged)
 }
 
-/// Creates a module of the Master, and registers its gate in the stores.
+/// Creates a module of the Master, and registers its gate in the stores of jobs and of owned values.
 fn admitted(core: &Core, module: Module, tag: ModuleTag) -> Rc<MasterModule> {
     let module = MasterModule::new(module, Gate::among(tag, core.red.hot()));
     core.tasks.admit(module.gate(), Arc::clone(module.leases()));

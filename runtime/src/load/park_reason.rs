@@ -33,7 +33,8 @@ impl ParkReason {
     }
 }
 
-/// Returns the warning about C functions with a hook that a module defines itself. Returns `None` for an empty list.
+/// Returns the warning about C functions that a module defines itself instead of using the hooks for them. Returns `None` for an empty
+/// list.
 pub(crate) fn of_unhooked(names: &[String]) -> Option<String> {
     let names: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
     let functions = names.join(", ");
@@ -136,7 +137,7 @@ fn of_library(facts: &Facts<'_>, library: Option<&str>, names: &[&str]) -> (Stri
     }
 }
 
-/// Describes which hooks of a plugin the C++ library bypasses.
+/// Describes how these functions of the C++ library bypass the hooks of a plugin.
 fn why_of_cpp(names: &[&str]) -> &'static str {
     let is_thread = |name: &&str| name.starts_with("_ZNSt6thread");
     match (names.iter().any(is_thread), names.iter().all(is_thread)) {

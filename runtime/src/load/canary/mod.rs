@@ -1,11 +1,10 @@
 //! Canary support. A canary is a child process that loads new modules before the host does. Mapping a library runs the initializers of the
 //! library. An initializer that crashes or hangs affects only the child process. `canary_child.rs` runs in the child process, and
-//! `watch.rs` waits for that process. `protocol.rs` defines the frames, and `wire.rs` contains the socket. This file decides if a load
-//! starts a canary. Loads of the Master, of a Slim and of the Default may start a canary. Reloads may start a canary too. Callable on any
-//! thread.
+//! `watch.rs` waits for that process. `protocol.rs` defines the messages between host and canary, and `wire.rs` contains the socket for
+//! these messages. This file decides if a canary starts, for loads into all kinds of contexts and for reloads. Callable on any thread.
 //!
-//! A canary finds mistakes, not malice. A module can detect that the module runs in a canary, for instance by the arguments of the process.
-//! A malicious module can then behave differently.
+//! A canary finds mistakes, not malice. A malicious module can detect the canary, for instance by the arguments of the process, and then
+//! behave differently.
 
 #[cfg_attr(not(unix), allow(dead_code, reason = "canaries are supported only on Unix"))]
 pub(super) mod protocol;

@@ -1,8 +1,8 @@
-//! Protocol between a host and its canary. Messages are sent as length-prefixed frames on a dedicated socket. Decodes frames from pieces of
-//! any size, without I/O. Each frame contains a magic number, a version, a token for this host and canary, the process id of the sender, a
-//! sequence number and a digest. With these fields, the receiver rejects bytes that a module writes to the socket by mistake. The receiver
-//! also rejects frames that are incomplete, repeated or out of sequence. Frames from a second canary or from a forked process are rejected
-//! too.
+//! Protocol between a host and its canary. Messages are sent as length-prefixed frames on a dedicated socket. This file encodes frames, and
+//! decodes frames from pieces of any size, without I/O. Each frame contains a magic number, a version, a token for this host and canary,
+//! the process id of the sender, a sequence number and a digest. With these fields, the receiver rejects bytes that a module writes to the
+//! socket by mistake. The receiver also rejects frames that are incomplete, repeated or out of sequence. Frames from a second canary or
+//! from a forked process are rejected too.
 
 use std::ffi::OsString;
 use std::process::ExitStatus;

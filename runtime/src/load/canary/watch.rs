@@ -88,7 +88,7 @@ fn watch(course: &mut Course, wire: &mut Wire, child: &mut Child, until: Instant
         let received = match let_go {
             false => wire.receive(Some(patience.min(GLANCE))),
             // The canary's end of the socket is closed. Either the canary has exited, or a module in the canary has closed the descriptor.
-            // In the second case, the canary may continue to run. This loop polls the exit status.
+            // In the second case, the canary may continue to run. This loop therefore polls the exit status.
             true => {
                 std::thread::sleep(Duration::from_millis(1));
                 Ok(Received::Nothing)
@@ -104,7 +104,8 @@ fn watch(course: &mut Course, wire: &mut Wire, child: &mut Child, until: Instant
             Ok(Received::Nothing) => match child.try_wait() {
                 Ok(None) if patience.is_zero() => return End::Silent,
                 Ok(None) => {}
-                // Fails for an ended process if the host ignores `SIGCHLD`, or if other code of the host has waited for the process.
+                // `try_wait` fails for an ended process if the host ignores `SIGCHLD`, or if other code of the host has waited for the
+                // process.
                 status => return last_words(course, wire, End::Exited(status.ok().flatten())),
             },
             Err(error) => return End::Disturbed(error.to_string()),

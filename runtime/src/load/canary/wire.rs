@@ -79,10 +79,10 @@ impl Wire {
         Err(unsupported())
     }
 
-    /// Returns a second handle to this end of the socket. With the handle, a thread waits until the peer closes the socket.
+    /// Returns a second handle to this end of the socket, on which a thread can wait until the peer closes the socket.
     ///
     /// # Errors
-    /// Returns an error if the operating system cannot create the socket.
+    /// Returns an error if the operating system cannot duplicate the descriptor of the socket.
     pub(crate) fn lifeline(&self) -> io::Result<Stream> {
         self.stream.try_clone()
     }

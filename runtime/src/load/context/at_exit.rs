@@ -1,4 +1,4 @@
-//! Raises events at process exit, for registries whose host has enabled these events. A C exit handler receives no argument, so the
+//! Raises events at process exit, for context registries whose host has enabled these events. A C exit handler receives no argument, so the
 //! handlers find the registries in the static `HUBS`.
 //!
 //! Modules are not unloaded at exit, because concurrent threads may run code of the images. The dynamic linker runs the remaining

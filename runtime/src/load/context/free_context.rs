@@ -34,7 +34,7 @@ pub(super) struct FreeContext {
     /// Unique number of this context, for the [`Work`] of its replacements.
     scope: u64,
     life: Mutex<Generations>,
-    /// Weak reference to the shared state of the handles. The handles prevent an unload of the context.
+    /// Weak reference to the shared state of the handles. Dropping this state begins the unload of a Slim.
     handle: Mutex<Above>,
 }
 
@@ -125,7 +125,7 @@ impl FreeContext {
     pub(super) fn state(&self) -> ContextState {
         let life = lock(&self.life);
         let Some((_, ticket)) = &life.unload else { return ContextState::Alive };
-        // A dead generation is removed from the list before its ticket changes.
+        // A dead generation is removed from the list before the state of its ticket changes.
         let last = life.generations.iter().find(|generation| generation.ticket() == Some(ticket));
         last.map_or(ContextState::Dead, |generation| generation.state())
     }
@@ -169,7 +169,7 @@ impl FreeContext {
         if let Some((_, ticket)) = &life.unload {
             return Err(ticket.clone());
         }
-        // Only this function removes the current generation. The caller holds the lock of `life` during the removal.
+        // Only this function removes the current generation, and holds the lock of `life` during the removal.
         let generation = self.current.swap(None).expect("a context that does not unload has a current generation");
         let begun = begin(&generation);
         life.unload = Some((Instant::now(), begun.0.clone()));

@@ -82,8 +82,8 @@ fn find(
 
 impl ContextFunction {
     /// Resolves the function and checks its signature. `here` is the generation whose scope this thread has entered, if any. If `here` is
-    /// set, resolves the function in that generation. Then later calls on threads in a scope of `line` use the generation of the scope.
-    /// Returns an error if the context is unloading, the function does not exist, or the signature differs.
+    /// set, resolves the function in that generation. Later calls on threads in a scope of the context `line` then use the generation of
+    /// that scope. Returns an error if the context is unloading, the function does not exist, or the signature differs.
     pub(super) fn new(
         registry: &ContextRegistry,
         line: &Arc<FreeContext>,

@@ -13,7 +13,8 @@ use crate::sync::lock;
 static TABLE: LazyLock<Mutex<Table<ThreadId>>> = LazyLock::new(Mutex::default);
 static ENDED: Condvar = Condvar::new();
 
-/// Returns a unique number for a context or a generation. The number distinguishes loads with equal module names.
+/// Returns a unique number for a context or a generation. The number distinguishes loads of equally named modules into different contexts
+/// or generations.
 pub(super) fn next_scope() -> u64 {
     static LAST: AtomicU64 = AtomicU64::new(0);
     LAST.fetch_add(1, Ordering::Relaxed)

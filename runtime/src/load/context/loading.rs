@@ -106,7 +106,7 @@ pub(super) fn load(
         ContextError::LoadTooDeep { requested, limit: DEEPEST }
     })?;
     let loading = in_progress::begin(Sort::Loading, &[generation.module_work(&library.info.name)])?;
-    // A concurrent load of this module has completed. If the concurrent load has succeeded, the module is present.
+    // Checks again, because a concurrent load of this module may have completed during the wait.
     if let Some(module) = present(generation, &library)? {
         return Ok(module);
     }
@@ -154,7 +154,7 @@ pub(super) fn replace(
     let _one_at_a_time = in_progress::begin(Sort::Claiming, &[line.replacement_work()])?;
     let action = format!("replacing it by {}", library.info.name);
     let current = line.open(action.as_str())?;
-    // An unload of `current` cannot complete before `set_current` has returned.
+    // While `busy` is held, an unload of `current` cannot complete.
     let busy = current.busy(&action)?;
     let next = line.next_to(&current);
     load(registry, &next, library, Some(&current))?;

@@ -1,5 +1,5 @@
-//! Finds types and functions in the search order of modules. The order is: own and borrowed modules, the resolver, the Default, the
-//! handlers. Also finds dependencies of the Master in the Default.
+//! Finds types and functions by name. Searches the own and borrowed modules of a generation, and then the Default. If the name contains a
+//! module, finds this module like a dependency. Also finds dependencies of the Master in the Default.
 
 use std::sync::Arc;
 

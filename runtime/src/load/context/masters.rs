@@ -24,7 +24,7 @@ struct Record {
     ticket: Option<UnloadTicket>,
     /// Problems noted before the generation had a ticket.
     problems: Vec<String>,
-    /// Numbers of tasks, timers and posted closures that were dropped before the generation had a ticket.
+    /// Counts of tasks, timers and posted closures that were dropped before the generation had a ticket.
     jobs: Vec<JobCount>,
 }
 

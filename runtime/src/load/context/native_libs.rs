@@ -122,8 +122,8 @@ impl Natives {
         lock(&self.found).values().map(|library| retained(generation, library, true)).collect()
     }
 
-    /// Releases the libraries at the end of the generation. An unloadable library is closed when its last handle is dropped. Libraries
-    /// without this mark stay open. Returns the released libraries.
+    /// Releases the libraries at the end of the generation. An unloadable library is closed when its last handle is dropped. All other
+    /// libraries stay open. Returns the released libraries.
     pub(super) fn retire(&self, generation: ContextId) -> Vec<RetainedNative> {
         let found = std::mem::take(&mut *lock(&self.found));
         found.values().map(|library| retained(generation, library, false)).collect()

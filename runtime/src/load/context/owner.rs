@@ -5,7 +5,8 @@ use std::any::Any;
 use std::fmt;
 use std::sync::{Arc, Weak};
 
-/// Weak reference to the shared state of the handles. The type of the state is erased. Only the handles downcast the reference.
+/// Weak reference with an erased type: to a registry, to a context, or to the shared state of handles. Only the handles downcast the
+/// reference.
 pub(super) type Above = Weak<dyn Any + Send + Sync>;
 
 /// Weak references to a context and its registry. The default value refers to no context.

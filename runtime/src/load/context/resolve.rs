@@ -1,8 +1,8 @@
-//! Search order for the names of modules, types and functions. `search` applies the order to modules. `lookup` applies the order to types
-//! and functions. This file also checks that a found module satisfies a request.
+//! Search order for the names of modules, types and functions. `search.rs` applies the order to modules, and `lookup.rs` to types and
+//! functions. This file also checks that a found module satisfies a request.
 //!
 //! The order is: own modules, the resolver of the context, the Default, and the handlers in order of registration. The search ends at the
-//! first module, even if that module is invalid.
+//! first module that is found, even if that module does not satisfy the request.
 
 use semver::{Version, VersionReq};
 

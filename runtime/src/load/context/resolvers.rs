@@ -145,8 +145,8 @@ impl Resolvers {
     /// Adds a resolver for modules. A resolver replaces the previous resolver with this rank. A handler is added to the existing handlers.
     pub(super) fn add(&self, rank: Rank, resolver: Known<ModuleResolver>) {
         let before = add(&mut lock(&self.settings).modules, rank, resolver);
-        // Drops the replaced resolver outside of the lock, because the drop of a captured value may call this registry. `add_native` and
-        // `remove` also drop resolvers outside of the lock.
+        // Drops the replaced resolver outside of the lock, because the drop of a captured value may add or remove resolvers. `add_native`
+        // and `remove` also drop resolvers outside of the lock.
         before.into_iter().for_each(drop_caught);
     }
 

@@ -1,4 +1,4 @@
-//! Searches for a module by name, in the order of `resolve`. Checks the modules that resolvers return.
+//! Searches for a module by name, in the order that `resolve.rs` defines. Checks the modules that resolvers return.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -119,7 +119,7 @@ fn put(
 ) -> Result<Option<Answer>, ContextError> {
     let context = generation.title();
     let Some(found) = call_resolver(&context, source, &request.name, || resolver(request))? else { return Ok(None) };
-    // Checks again, because the resolver or a concurrent thread may have started the unload.
+    // Checks the generation again, because the resolver or a concurrent thread may have started the unload.
     generation.expect_unsealed(|| format!("loading {}", request.name))?;
     let is_named = |name: &str| match name == request.name {
         true => Ok(()),

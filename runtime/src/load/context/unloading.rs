@@ -188,7 +188,7 @@ impl SpaceUnload {
 impl UnloadWork for SpaceUnload {
     fn advance(&mut self) -> Progress {
         if self.modules.is_none() {
-            // A concurrent thread may still call the listeners.
+            // Waits, because a concurrent thread may still call the unloading listeners.
             if !self.generation.announced.load(Ordering::Acquire) {
                 return Self::kept(Vec::new());
             }
@@ -279,7 +279,7 @@ fn begin(registry: &ContextRegistry, generation: &Arc<FreeGeneration>, subject: 
 }
 
 impl ContextRegistry {
-    /// Starts to unload the modules of a failed load. `generation` is the generation that does not receive the modules.
+    /// Starts to unload the modules of a failed load. `generation` is the generation into which the load has failed.
     pub(super) fn abandon(&self, generation: &Arc<FreeGeneration>, modules: &[Arc<FreeModule>]) {
         if !modules.is_empty() {
             let work = SpaceUnload::new(self, generation, Some(modules));
@@ -316,7 +316,7 @@ impl ContextRegistry {
             }
         }
         lines.iter().for_each(|line| self.notify_context(line));
-        // Reads the list after the wait, because an unload may have been parked during the wait.
+        // Reads the list of parked images after the wait, because an unload may have been parked during the wait.
         let left = self.parked().into_iter().chain(unfinished).collect();
         Unended { left, blockers }
     }

@@ -17,7 +17,7 @@ const LISTS: &str = if cfg!(windows) { ".linkme_" } else { "linkme_" };
 /// Reads the declarations of the module `module` from its file. Returns an error that names the unreadable declaration.
 pub(crate) fn of_file(module: &str, image: &ImageFile) -> Result<Declarations, String> {
     let from = &image.constants().ok_or("its headers cannot be read a second time")?;
-    // Without debug information, the linker cuts the names of a PE file to 8 bytes. All lists then have this name.
+    // Without debug information, the linker cuts the section names of a PE file to 8 bytes. All lists then have the name `.linkme_`.
     if from.section(LISTS).is_some() {
         return Err("the names of its lists are cut off; build it with debug information".to_owned());
     }

@@ -105,7 +105,7 @@ pub(crate) fn bring_up(
     Ok(BroughtUp { new, kept, why, elsewhere })
 }
 
-/// Declares the classes of the script library. The classes remain declared even if the first package cannot be loaded.
+/// Declares the classes of the script library. The classes remain declared even if the package that needs the library cannot be loaded.
 #[cfg(feature = "script")]
 fn declare_library(core: &Core) -> Result<(), LoadError> {
     let refused = |source| EmitError::Declare { modules: "the library of scripts".to_owned(), source };
@@ -115,8 +115,8 @@ fn declare_library(core: &Core) -> Result<(), LoadError> {
     Ok(())
 }
 
-/// Requests dependencies outside of the set from the Default. If the Default loads a dependency, the dependency stays loaded, even if this
-/// load fails.
+/// Requests the dependencies that are not among these modules from the Default. If the Default loads a dependency, the dependency stays
+/// loaded, even if this load fails.
 fn request_default<'a>(
     loads: &Loads,
     modules: impl Iterator<Item = &'a ModuleInfo> + Clone,

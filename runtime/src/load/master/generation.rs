@@ -84,8 +84,8 @@ fn step_now(core: &Core, loads: &Loads, unload: &GenerationUnload<'_>, step: Unl
         }
         UnloadStep::ReleasePluginParts => release(core, &ids(modules).collect()),
         UnloadStep::AwaitFinalizers => {
-            // Excludes failed generations, because no older generation uses their modules. Also, calls are restricted during the unload of
-            // a failed generation.
+            // Runs the delayed exit hooks of older generations first, because their modules may use these modules. No older generation uses
+            // the modules of a failed generation, and calls are restricted during its unload.
             if matches!(unload.cause, UnloadCause::Unloaded | UnloadCause::Replaced) {
                 in_progress::exit_up_to(core, loads, generation);
             }
@@ -102,8 +102,8 @@ fn step_now(core: &Core, loads: &Loads, unload: &GenerationUnload<'_>, step: Unl
             modules.iter().rev().for_each(|module| module.code().end_thread_locals_here());
             // Allows irreversible changes again, because the modules no longer call the host.
             core.world.mode.end_staging();
-            // Logs the uses here, to include the uses of finalizers and exit hooks. For a failed load, the load error already names the
-            // uses.
+            // Logs the undeclared uses of resources here, to include the uses by finalizers and exit hooks. For a failed load, the load
+            // error already names the uses.
             if matches!(unload.cause, UnloadCause::Unloaded | UnloadCause::Replaced) {
                 modules.iter().for_each(|module| loads.registry.log_uses(module));
             }
@@ -123,7 +123,8 @@ fn exit(core: &Core, masters: &Masters, generation: Generation, module: &MasterM
     }
 }
 
-/// Invalidates all references to these modules. Passes the plugin parts of the modules to the finalizer thread.
+/// Removes the call names, exports, scripts and class hooks of these modules. Passes the plugin parts of the modules to the finalizer
+/// thread.
 fn release(core: &Core, modules: &BTreeSet<ModuleId>) {
     core.finalizer.finalize(core.pairs.release_modules(modules));
     for module in modules {

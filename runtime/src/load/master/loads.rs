@@ -197,7 +197,7 @@ impl Loads {
         self.canary_time.take()
     }
 
-    /// Returns a guard that marks all later modules as starting.
+    /// Returns a guard. While the guard exists, all modules that are loaded after this call count as starting.
     pub(crate) fn mark_starting(&self, core: &Core) -> Starting {
         core.world.mode.mark_starting(self.registry.upcoming_module())
     }
@@ -205,7 +205,7 @@ impl Loads {
     pub(super) fn next_module(&self, core: &Core) -> ModuleId {
         let module = self.registry.next_module();
         let before = self.last_of_master.replace(module);
-        // The skipped ids belong to modules outside of the Master, but these tables contain only modules of the Master.
+        // Skips the ids of modules outside of the Master, because these tables contain only modules of the Master.
         core.zcalls.pass_over(before, module);
         core.value_types.pass_over(before, module);
         module

@@ -26,7 +26,8 @@ pub(crate) struct OneUnload {
     pub(crate) ticket: UnloadTicket,
     /// Delayed exit hooks. `None` once the exit hooks have run.
     pub(crate) exits: RefCell<Option<DelayedExits>>,
-    /// Time at which the delayed exit hooks ran. The parking time is measured from here, because exit hooks may stop threads of the module.
+    /// Time at which the delayed exit hooks ran. The time until parking is measured from this time, because exit hooks may stop threads of
+    /// the module.
     pub(crate) exited: Cell<Option<Instant>>,
     pub(crate) left: Cell<&'static [UnloadStep]>,
     /// Set if an event was raised for the generation. A generation that never started raises no events.

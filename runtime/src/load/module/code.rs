@@ -51,8 +51,8 @@ pub(crate) trait ModuleCode: Send + Sync {
         Ok(())
     }
 
-    /// Makes the last call into the code. Runs the exit hook if the main has returned. Then drops the values that the module has deferred
-    /// to the exit. Returns a panic as an error.
+    /// Makes the last call into the code. Runs the exit hook if the main has returned. Then drops the values that the module has registered
+    /// for a drop at its exit. Returns a panic as an error.
     fn last(&self, _has_started: bool) -> Result<(), CallError> {
         Ok(())
     }
@@ -65,7 +65,7 @@ pub(crate) trait ModuleCode: Send + Sync {
     /// Requests the module's threads to stop.
     fn request_stop(&self) {}
 
-    /// Runs the destructors of the module's thread-locals on this thread. Callers must call this function before `hand_over`.
+    /// Runs the destructors of the module's thread-locals on this thread. Has no effect after `hand_over`.
     fn end_thread_locals_here(&self) {}
 
     /// Returns a function that runs the destructors of the module's thread-locals on the calling thread. The function works while the image

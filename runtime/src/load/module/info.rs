@@ -30,9 +30,9 @@ pub(crate) struct ModuleInfo {
     pub classes: Vec<String>,
     /// Reason why the image must stay mapped, if any.
     pub park_reason: Option<ParkReason>,
-    /// C functions with a hook that the module defines itself. The hooks do not record calls to these functions.
+    /// C functions that the module defines itself instead of using the hooks for them. No hook records calls to these functions.
     pub unhooked: Vec<String>,
-    /// Reason why the host must not free the module's C heap blocks. In this case, a library may free the blocks.
+    /// Reason why the host must not free the C heap blocks that the module leaves. `None` if no library can still use or free these blocks.
     pub c_heap_shared: Option<String>,
     pub permissions: Declaration,
 }

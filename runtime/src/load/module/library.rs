@@ -66,7 +66,7 @@ impl Staged {
             Ok(root) => Ok((info, Mapped { image, root })),
             Err(error) => {
                 let _gone = match info.park_reason {
-                    // The hooks have not recorded all that the initializers have registered.
+                    // Parks the image, because the hooks have not recorded all that the initializers have registered.
                     Some(_) => image.park(),
                     // SAFETY: no reference to the image is kept; the strings of the error are copies.
                     None => unsafe { image.unmap() },

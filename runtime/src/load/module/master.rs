@@ -67,8 +67,8 @@ impl MasterModule {
         self.enter(red, "resume", || self.gate.through(|| self.core.code().resume()))
     }
 
-    /// Runs the exit hook if the main has returned. Then drops the values that the module has deferred to the exit. This call is the last
-    /// call into the module. Returns an error if the module panics.
+    /// Runs the exit hook if the main has returned. Then drops the values that the module has registered for a drop at its exit. This call
+    /// is the last call into the module. Returns an error if the module panics.
     pub(crate) fn exit(&self, red: &RedStack) -> Result<(), CallError> {
         // Does not check the gate, because the gate is already closed.
         self.enter(red, "exit hook", || self.core.exit())

@@ -30,8 +30,8 @@ use crate::unload::image::Unused;
 use crate::unload::job::UnloadJob;
 use crate::unload::policy::UnloadPolicy;
 
-/// Loaded module. Its owner has to take the unload job before dropping it. Otherwise the drop leaks the code, the host context and the
-/// leases on dependencies. Usable on any thread, if the code allows this.
+/// Loaded module. The owner must take the unload job before dropping the module. Otherwise the drop leaks the code, the host context and
+/// the leases on dependencies. Usable on any thread, if the code allows this.
 pub(crate) struct Module {
     info: ModuleInfo,
     tag: ModuleTag,
@@ -147,8 +147,9 @@ impl Module {
         self.has_started.load(Ordering::Acquire)
     }
 
-    /// Runs the exit hook if the main has returned and the exit hook has not run. Then drops deferred values. This call is the last call
-    /// into the module. Afterwards, the module does not call its dependencies. Returns a panic as an error.
+    /// Runs the exit hook if the main has returned and the exit hook has not run. Then drops the values that the module has registered for
+    /// a drop at its exit. This call is the last call into the module. Afterwards, the module does not call its dependencies. Returns a
+    /// panic as an error.
     pub(crate) fn exit(&self) -> Result<(), CallError> {
         let ended = self.code.last(self.has_started.swap(false, Ordering::AcqRel));
         let uses: Vec<_> = lock(&self.needs).iter_mut().map(|need| need.use_of.take()).collect();

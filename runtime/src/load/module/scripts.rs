@@ -1,5 +1,6 @@
-//! Implements [`ModuleCode`] for script packages. The code is the parsed source. Classes of packages and classes of libraries are created
-//! in one step. The functions of a package are dropped with its classes, so the unload of a package unmaps no image and does not wait.
+//! Implements [`ModuleCode`] for script packages. The code is the parsed source. A load creates the classes of packages in the step that
+//! also creates the classes of libraries. The functions of a package are dropped with its classes, so the unload of a package unmaps no
+//! image and does not wait.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

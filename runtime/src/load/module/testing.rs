@@ -21,7 +21,7 @@ use crate::unload::job::{CodeStep, CodeUnload};
 use crate::unload::policy::UnloadPolicy;
 use crate::unload::report::{ModuleEnd, ParkedImage};
 
-/// Generation of the module.
+/// Generation of the test module.
 pub(crate) const GENERATION: Generation = Generation(1);
 
 pub(crate) fn tag() -> ModuleTag {

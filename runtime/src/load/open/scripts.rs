@@ -56,7 +56,7 @@ pub(crate) fn info(package: &Package, path: &Path) -> ModuleInfo {
 }
 
 /// Adds the dependencies of packages. A package depends on the modules in its manifest. A package also depends on the modules that declare
-/// the types in its source. Omits modules that depend on the package, because their types are declared after the package.
+/// the types named in its source. Omits modules that depend on the package, because their types are declared after the package.
 pub(super) fn add_dependencies(modules: &mut [Inspected]) {
     let known = modules.iter().map(|(found, info)| match found {
         Found::Scripts(package) => Known::of_package(package, info),

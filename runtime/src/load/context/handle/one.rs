@@ -147,7 +147,8 @@ impl LoadContext {
         self.load(Library::from_reader(name, image, symbols, &self.kept.registry.stage_dir)?)
     }
 
-    /// Loads a module by name. Searches the context's own modules, its resolver, the Default and its handlers, in this order.
+    /// Loads a module by name. Searches the context's own modules, the resolver of the context, the Default, and the handlers of the
+    /// context, in this order.
     ///
     /// # Errors
     /// Returns the errors of [`LoadContext::load_path`]. If the module is not found, the error lists all steps of the search.
@@ -440,9 +441,9 @@ impl LoadContext {
         self.resolving(Rank::Handler, Site::new("handler for modules", &handler), Arc::new(handler))
     }
 
-    /// Finds a native library. Searches the open libraries of the context. Then calls the resolver of the module and the resolver of the
-    /// context. Then searches the folders of the context's modules and the system. Finally calls the handlers. The context keeps the
-    /// library open.
+    /// Finds a native library. Searches the open libraries of the context. Then calls the resolver of the module `for_module`, if any, and
+    /// the resolver of the context. Then searches the folders of the context's modules and the system. Finally calls the handlers. The
+    /// context keeps the library open.
     ///
     /// # Errors
     /// Fails if the library is not found. The error lists all steps of the search. Fails if a resolver fails or returns a relative path.
@@ -467,7 +468,7 @@ impl LoadContext {
         )
     }
 
-    /// Sets the resolver for native libraries. The resolver is called before the folders and the system are searched.
+    /// Sets the resolver for native libraries. The resolver is called before the folders of the modules and the system are searched.
     #[track_caller]
     pub fn set_native_resolver(
         &self,
@@ -513,7 +514,7 @@ impl LoadContext {
         self.registration(site)
     }
 
-    /// Returns the registration of the resolver or handler in slot `site`.
+    /// Returns the registration of the resolver or handler that was registered at `site`.
     fn registration(&self, site: Site) -> Registration {
         let line = Arc::downgrade(self.line());
         Registration::new(site, move || line.upgrade().iter().for_each(|line| line.resolvers.remove(site)))
