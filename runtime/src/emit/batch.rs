@@ -28,7 +28,7 @@ use crate::signature::honest_words;
 #[derive(Clone)]
 pub(crate) struct Declarer<'a> {
     pub(crate) name: &'a str,
-    /// Name, version and build, for errors about duplicates.
+    /// Name, version and build, for errors about types that are declared twice.
     pub(crate) title: String,
     /// Gate of the module's code.
     pub(crate) gate: &'a Rc<Gate>,
@@ -69,8 +69,8 @@ impl Declarer<'_> {
     }
 }
 
-/// Declares the types of `modules`, and fills the cells of these modules. Returns the declared classes, base classes first. `all` contains
-/// all modules of the generation, including modules that stay loaded.
+/// Declares the types of `modules`, and fills the `Cell`s of these modules with ids, offsets and handles. Returns the declared classes,
+/// base classes first. `all` contains all modules of the generation, including modules that stay loaded.
 ///
 /// # Errors
 /// Returns the first declaration error, or the first import that cannot be resolved.
@@ -147,7 +147,7 @@ fn names(modules: &[&Declarer<'_>]) -> String {
     modules.iter().map(|module| module.name).collect::<Vec<_>>().join(", ")
 }
 
-/// Registers the classes and exports of a module, checks its structs, and fills the cells of its own classes.
+/// Registers the classes and exports of a module, checks its structs, and fills the `Cell`s of its own classes.
 fn enroll(core: &Rc<Core>, module: &Declarer<'_>) -> Result<(), EmitError> {
     for described in module.described.structs {
         let path = format!("/Script/{}.{}", described.package, described.name);

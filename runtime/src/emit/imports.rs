@@ -17,7 +17,7 @@ use crate::object::path::{MemberPath, PathError, TypePath};
 use crate::object::structs::StructType;
 use crate::object::type_text::TypeText;
 
-/// Fills the cells of a class that the module declares.
+/// Fills the [`Cell`]s of a class that the module declares.
 ///
 /// # Errors
 /// Returns an error if the signature or the parameter block of a function differs between module and host.
@@ -72,7 +72,7 @@ pub(crate) fn check_own(module: &str, described: &StructDesc, found: &StructType
     Ok(())
 }
 
-/// Fills the cell of an import. `all` contains all imports of the module.
+/// Fills the [`Cell`] of an import. `all` contains all imports of the module.
 ///
 /// # Errors
 /// Returns an error if the import is missing, or if its declaration has changed since the module was built.

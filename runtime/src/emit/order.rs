@@ -19,7 +19,7 @@ pub(crate) fn batches(modules: &[ModuleNeeds<'_>]) -> Vec<Vec<usize>> {
     while !left.is_empty() {
         let is_left = |name: &str| left.iter().any(|at| modules[*at].name == name);
         let waits = |at: usize| modules[at].needs.iter().any(|need| *need != modules[at].name && is_left(need));
-        // A library must follow only the script packages that it requires, directly or indirectly.
+        // A library waits only for the script packages that the library requires, directly or indirectly.
         let mut waiting: Vec<usize> = left.iter().copied().filter(|at| modules[*at].is_script).collect();
         let mut at = 0;
         while at < waiting.len() {

@@ -133,7 +133,7 @@ fn load(
 /// Checks that a module declares permissions for all used resources. `uses` lists the resources that the initializers and the attachment
 /// have created.
 fn check_uses(path: &Path, uses: &[Use]) -> Result<(), String> {
-    // The host has already checked the imports of the file.
+    // Returns early, because the host has already checked the imports of the file.
     if uses.is_empty() {
         return Ok(());
     }

@@ -38,7 +38,7 @@ impl fmt::Display for Why {
 }
 
 /// Returns the modules that the reload replaces, with the reasons. Each pair in `uses` contains the names of a user and of the used module.
-/// The pairs include uses without an entry in a manifest.
+/// The pairs also include uses that no manifest lists.
 pub(crate) fn replaced<D: PartialEq>(
     old: &[Build<D>],
     new: &[Build<D>],

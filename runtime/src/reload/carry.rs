@@ -80,8 +80,8 @@ pub(super) fn carry(
     Ok(body)
 }
 
-/// Checks if an object can keep its body. Layout and defaults of its class must be unchanged, and none of its values must be put aside. If
-/// the object can keep its body, counts its values for the report.
+/// Checks if an object can keep its body. The layout and the defaults of its class must be unchanged, and no value of the object may be put
+/// aside. If the object can keep its body, counts its values for the report.
 pub(super) fn stays(
     around: Surroundings<'_>,
     carried: impl Into<Carried>,

@@ -244,7 +244,8 @@ fn types(core: &Core) -> Vec<String> {
     lines
 }
 
-/// Lists registered calls. Omits native calls by the host, because the host may resolve native calls at any time.
+/// Lists the call handles of modules, and the registered functions, resolvers and exports. Omits call handles that belong to no module,
+/// because the host may resolve names at any time.
 fn calls(core: &Core) -> Vec<String> {
     let mut lines = core.zcalls.of_modules();
     lines.extend(core.explicit.lines());

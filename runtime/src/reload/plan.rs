@@ -389,7 +389,7 @@ fn whole_conversions(
             targets: to.fields().iter().filter_map(|field| new.find_property(&field.text).cloned()).collect(),
         });
     }
-    // Prefers the conversion with the most arguments, because its argument is closest to the declaration in the replaced build.
+    // Prefers the conversion of the most properties, because its argument is closest to the declaration in the replaced build.
     found.sort_by_key(|whole| Reverse(whole.sources.len()));
     let mut known = FxHashSet::default();
     found.retain(|whole| {

@@ -25,7 +25,7 @@ pub(super) struct Surroundings<'a> {
 }
 
 impl Surroundings<'_> {
-    /// Checks if the type accepts the class of each object in the value. Compares the class that the object has after the reload. Accepts
+    /// Checks if the type accepts the class of each object in the value. Uses the class that each object has after the reload. Accepts
     /// destroyed and dormant objects, because these objects have no class after the reload.
     pub(super) fn suits(self, ty: &PropertyType, value: &Value) -> bool {
         let class_of = |object| self.mapping.class_after(self.core, object);

@@ -12,7 +12,7 @@ use crossbeam_channel::{Receiver, Select, unbounded};
 use notify::event::{AccessKind, AccessMode};
 use notify::{Event, EventKind, RecursiveMode};
 
-/// Time without changes after which a file is quiet. The pauses of a linker between two writes are shorter.
+/// Time without changes after which a file counts as quiet. The pauses of a linker between two writes are shorter.
 const QUIET: Duration = Duration::from_millis(15);
 
 /// File extension of script sources.

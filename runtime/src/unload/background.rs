@@ -135,7 +135,7 @@ impl Poller {
         Some(Self { rounds, done })
     }
 
-    /// Polls the tickets of one round on the thread. Returns `None` if the round takes too long.
+    /// Polls the tickets of one round on the polling thread. Returns `None` if the round takes too long.
     fn poll(self, round: Round) -> Option<Self> {
         self.rounds.send(round).ok()?;
         self.done.recv_timeout(LONGEST_POLL).ok()?;

@@ -32,7 +32,7 @@ pub(crate) enum UnloadStep {
     EndObjects,
     /// Removes the call names, exports and class hooks of the modules. Passes plugin parts to the finalizer thread.
     ReleasePluginParts,
-    /// Reopens the gates of the old generation, which the failed reload has suspended, and resumes the modules of this generation.
+    /// Reopens the gates of the old generation, and resumes the modules that the failed reload has suspended.
     Resume,
     /// Waits for finalizers, up to the limit in the host's policy. A hanging finalizer does not prevent the later steps. For a replaced
     /// generation with many or slow finalizers, later safe points perform this step and the steps after it.
@@ -45,7 +45,7 @@ pub(crate) enum UnloadStep {
     EndThreadLocals,
     /// Drops the values in host memory that the modules own, after every finalizer has run or was abandoned.
     EndOwnedValues,
-    /// Frees the type numbers of the modules.
+    /// Removes the ids by which the modules refer to types.
     EndTypeNumbers,
     /// Unmaps each image once the image is unused.
     EndImages,

@@ -411,8 +411,8 @@ impl<'a> Bringing<'a> {
                 Some(subobject) => {
                     objects.write_unasked(object, &subobject.property.text, &Value::Object(child))?;
                 }
-                // A dormant object keeps its subobjects until the class of the object is declared again. Only the subobject that has the
-                // name is kept, because a save requires unique names.
+                // A dormant object keeps its subobjects until the class of the object is declared again. Only the subobject that is found
+                // under its name is kept, because a save requires unique names.
                 None if is_dormant && has_name => {}
                 None => {
                     let words = format!("{}.{name} is no longer a subobject: destroyed", plan.class.short_path());

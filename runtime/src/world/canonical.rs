@@ -302,8 +302,7 @@ mod tests {
             let tree: ciborium::Value = ciborium::from_reader(body.as_slice()).expect("it is CBOR");
             let mut again = Vec::new();
             ciborium::into_writer(&tree, &mut again).expect("a tree is written");
-            // The header of the object list always has a length field of four bytes, because the header is written before the number of
-            // objects is known.
+            // The header of the object list always has a length field of four bytes, even for a short list.
             assert_eq!(again.len() + 4, body.len(), "each header is as short as possible");
         }
     }

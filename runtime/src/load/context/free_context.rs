@@ -31,7 +31,7 @@ pub(super) struct FreeContext {
     /// Number of stack bytes that each call leaves free on its thread.
     stack_reserve: usize,
     current: ArcSwapOption<FreeGeneration>,
-    /// Unique number of this context, for the [`Work`] of its replacements.
+    /// Unique number of this context. Identifies the replacements of the context in [`Work`].
     scope: u64,
     life: Mutex<Generations>,
     /// Weak reference to the shared state of the handles. Dropping this state begins the unload of a Slim.
@@ -125,7 +125,7 @@ impl FreeContext {
     pub(super) fn state(&self) -> ContextState {
         let life = lock(&self.life);
         let Some((_, ticket)) = &life.unload else { return ContextState::Alive };
-        // A dead generation is removed from the list before the state of its ticket changes.
+        // A missing generation is dead, because a dead generation is removed from the list before the state of its ticket changes.
         let last = life.generations.iter().find(|generation| generation.ticket() == Some(ticket));
         last.map_or(ContextState::Dead, |generation| generation.state())
     }

@@ -36,7 +36,7 @@ pub(super) struct FreeGeneration {
     pub gate: Arc<EntryGate>,
     /// Native libraries that were found for the generation.
     pub natives: Natives,
-    /// Unique number of this generation, for the [`Work`] of its loads.
+    /// Unique number of this generation. Identifies the loads into the generation in [`Work`].
     scope: u64,
     table: Mutex<Table>,
     ticket: OnceLock<UnloadTicket>,

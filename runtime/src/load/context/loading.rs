@@ -274,7 +274,7 @@ impl Plan {
             let present = self.present.iter().map(|module| module.info());
             loaded.iter().copied().chain(present).find(|info| info.name == *name).map(|info| info.version.clone())
         };
-        // A version satisfies a range if a resolver has returned the version for this range.
+        // A version outside of a range is accepted if a resolver has returned the version for this range.
         let met = |(name, range): &(String, VersionReq)| match version(name) {
             Some(found) if will_do(&found, range, &generation.granted(name)) => (name.clone(), VersionReq::STAR),
             _ => (name.clone(), range.clone()),

@@ -69,14 +69,14 @@ pub(crate) struct LoadSettings {
 
 pub(crate) struct ContextRegistry {
     own: Weak<Self>,
-    /// Host context for modules of these contexts. Each module receives a copy with a separate table of calls by name.
+    /// Host context for modules outside of the Master. Each module receives a copy with a separate table of calls by name.
     pub(super) host_context: Arc<SharedHostContext>,
     /// Receives log records of modules.
     pub(super) logs: Arc<Logs>,
     pub(crate) stage_dir: StageDir,
     pub(crate) settings: LoadSettings,
     pub(in crate::load) listeners: Listeners,
-    /// Host functions that modules of these contexts call.
+    /// Host functions that modules outside of the Master call.
     pub(crate) functions: HostFunctions,
     pub(crate) tables: HostTables,
     pub(super) unloader: Arc<BackgroundUnloader>,
@@ -172,17 +172,18 @@ impl ContextRegistry {
         }
     }
 
-    /// Checks that the module declares permissions for all imports of its file. Called before the file is mapped.
+    /// Checks that the module declares the permissions that the imports of its file require. Called before the file is mapped.
     pub(crate) fn check_file(&self, info: &ModuleInfo) -> Result<(), LoadError> {
         permissions::check(self.settings.permissions, &info.name, &info.permissions, &[])
     }
 
-    /// Checks that the module declares permissions for all uses that its hooks have noted. Called after the file is mapped.
+    /// Checks that the module declares permissions for all resource uses that its hooks have noted. Called after the file is mapped.
     pub(crate) fn check_uses(&self, module: &Module) -> Result<(), LoadError> {
         permissions::check(self.settings.permissions, module.name(), &module.info().permissions, &module.code().uses())
     }
 
-    /// Logs the undeclared uses that the hooks of a module have noted. Skips uses that were already logged for a module with this name.
+    /// Logs the undeclared resource uses that the hooks of a module have noted. Skips uses that were already logged for a module with this
+    /// name.
     pub(crate) fn log_uses(&self, module: &Module) {
         let warnings =
             permissions::warnings_of_uses(self.settings.permissions, &module.info().permissions, &module.code().uses());
@@ -191,7 +192,7 @@ impl ContextRegistry {
         }
     }
 
-    /// Logs the undeclared uses of all modules outside of the Master. See [`Self::log_uses`].
+    /// Logs the undeclared resource uses of all modules outside of the Master. See [`Self::log_uses`].
     pub(crate) fn log_uses_of_contexts(&self) {
         for generation in self.lines().iter().chain([&self.default]).flat_map(|line| line.generations()) {
             generation.modules().iter().for_each(|module| self.log_uses(module));

@@ -26,7 +26,7 @@ pub(super) struct Guidance {
 
 impl Guidance {
     /// Returns the guidance for a search without resolvers and handlers. The Master has no resolvers and no handlers. A lookup without a
-    /// module name cannot use resolvers and handlers, because they search by module name.
+    /// module name cannot call resolvers and handlers, because these functions search by module name.
     pub(super) fn of_modules_only(is_default: bool) -> Self {
         Self { is_default, has_resolver: false, handlers: 0 }
     }

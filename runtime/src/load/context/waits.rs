@@ -81,7 +81,7 @@ struct Step {
 }
 
 impl Step {
-    /// Checks if this step forbids a nested step of the kind `inner` for an item of this step.
+    /// Checks if a step of the kind `inner` is forbidden inside this step, if both steps process the same item.
     fn excludes(&self, inner: Sort) -> bool {
         match (self.sort, inner) {
             (Sort::Claiming, _) => true,

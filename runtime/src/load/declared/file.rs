@@ -42,7 +42,7 @@ pub(crate) fn of_loaded(module: &str, described: Described) -> Declared {
 /// Copies the declarations from one linker-created list.
 fn each<T: Copied>(from: &Constants<'_>, list: &str) -> Result<Vec<T::Own>, String> {
     let Some((start, size)) = from.section(&format!("{LISTS}{list}")) else { return Ok(Vec::new()) };
-    // On Windows, each list begins and ends with a word without an entry.
+    // On Windows, each list begins and ends with one machine word that is not an entry.
     let (start, size) = if cfg!(windows) { (start + WORD, size.saturating_sub(2 * WORD)) } else { (start, size) };
     let entry = |at: u64| {
         let described = start.checked_add(at * WORD).and_then(|at| T::read(from, from.address(at)?));

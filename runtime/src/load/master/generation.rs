@@ -42,8 +42,8 @@ pub(crate) fn unload(
         step_now(core, loads, unload, step);
         own(step);
     }
-    // Frees destroyed objects, because this code runs at a safe point. Until then, a destroyed object keeps its class alive, and the class
-    // may hold a C library open.
+    // Frees destroyed objects, because this code runs at a safe point. A destroyed object that is not freed keeps its class alive, and the
+    // class may hold a C library open.
     core.world.objects.free_graveyard();
     in_progress::hand_over(core, loads, unload, &LATER, (begun, exits))
 }
@@ -59,7 +59,8 @@ fn delay_exits(unload: &GenerationUnload<'_>) -> DelayedExits {
     let leases = ManuallyDrop::new(modules.iter().map(lease).collect::<Vec<_>>());
     Box::new(move |core: &Core, masters: &Masters| {
         modules.iter().rev().for_each(|module| exit(core, masters, generation, module));
-        // Calls the functions that `thread_locals` returns. `end_thread_locals_here` has no effect, because the ticket owns the images.
+        // Calls the functions that `thread_locals` returns. `end_thread_locals_here` would have no effect here, because the ticket owns the
+        // images.
         modules.iter().rev().filter_map(|module| module.code().thread_locals()).for_each(|end_here| end_here());
         drop(ManuallyDrop::into_inner(leases));
     })

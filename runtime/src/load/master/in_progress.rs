@@ -137,8 +137,8 @@ fn exit(core: &Core, masters: &Masters, unload: &OneUnload) {
     }
 }
 
-/// Checks if delayed exit hooks must run now. They run once every finalizer has run, or once a single finalizer has run for the whole grace
-/// period at two safe points. The first safe point runs the posted closures for which the finalizer may wait.
+/// Checks if delayed exit hooks must run now. These hooks run once every finalizer has run, or once a single finalizer has run for the
+/// whole grace period at two safe points. The first safe point runs the posted closures for which the finalizer may wait.
 fn must_exit(core: &Core, loads: &Loads, unload: &OneUnload, is_drained: bool) -> bool {
     if unload.exits.borrow().is_none() {
         return false;
@@ -163,7 +163,7 @@ fn end_values(core: &Core, unload: &OneUnload) {
     unload.left.take().iter().for_each(|step| step_later(core, &unload.modules, *step));
 }
 
-/// Polls one generation and calls the listeners. Returns true if the unload is over.
+/// Polls the unload of one generation and calls the listeners. Returns true if the unload is over.
 fn tend(core: &Core, loads: &Loads, unload: &OneUnload) -> bool {
     let OneUnload { generation, ticket, .. } = unload;
     let mut state = ticket.poll();

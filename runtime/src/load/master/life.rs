@@ -133,8 +133,8 @@ fn dynamic_objects(core: &Core) -> Vec<ObjectHandle> {
 /// Calls the destruction listeners of each object of a dynamic class. Records a panic of a listener as a problem of the generation.
 fn call_end_listeners(core: &Core, masters: &Masters, generation: Generation) {
     for object in dynamic_objects(core) {
-        // Skips templates, because templates have no listeners. Also skips objects that an earlier listener has destroyed. From here on, a
-        // listener cannot destroy the object, because the unload destroys the object.
+        // Skips templates, because templates have no listeners. Also skips objects that an earlier listener has destroyed. After
+        // `announce_end`, a listener cannot destroy the object, because the unload itself destroys the object.
         if !core.world.objects.is_template(object)
             && core.world.objects.announce_end(object)
             && let Err(message) = core.call_before_end(object)

@@ -96,7 +96,7 @@ pub(crate) fn start(
     check_uses(loads, modules)
 }
 
-/// Checks that the modules declare permissions for all uses that their hooks have noted.
+/// Checks that the modules declare permissions for all resource uses that their hooks have noted.
 pub(crate) fn check_uses(loads: &Loads, modules: &[Rc<MasterModule>]) -> Result<(), LoadError> {
     modules.iter().try_for_each(|module| loads.registry.check_uses(module))
 }
