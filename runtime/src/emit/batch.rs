@@ -132,7 +132,7 @@ fn refused(modules: &[&Declarer<'_>], all: &[Declarer<'_>], source: DeclareError
     if let DeclareError::Duplicate { path } = &source {
         let declaring = all.iter().flat_map(|module| std::iter::repeat_n(&module.title, module.declares(path)));
         let mut declaring: Vec<_> = declaring.cloned().collect();
-        // If only one module declares the path, the first declaration belongs to the host.
+        // If the modules declare the path only once, the host has declared the path before.
         if declaring.len() == 1 {
             declaring.insert(0, "the host".to_owned());
         }

@@ -1,6 +1,6 @@
 //! Converts the descriptions of modules to classes, structs and functions of the host's reflection. A load declares either all of its types
-//! or none. This module also fills the cells, the static variables in which modules find their own declarations and their imports. No
-//! object is changed.
+//! or none. This module also fills the cells, the static variables in which modules find their own declarations and their imports. These
+//! steps change no object.
 
 pub(crate) mod batch;
 pub(crate) mod c_bodies;

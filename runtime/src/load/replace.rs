@@ -79,7 +79,7 @@ mod tests {
         let builds = |text: &str| {
             let build = |word: &str| {
                 let (name, digest) = word.split_at(1);
-                // In these tests, upper-case names are packages.
+                // In these tests, modules with upper-case names are script packages.
                 let is_scripts = name.chars().all(char::is_uppercase);
                 Build { name: name.to_owned(), digest: digest.to_owned(), is_scripts }
             };

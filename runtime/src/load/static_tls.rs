@@ -1,6 +1,6 @@
-//! Consumers of static thread-local storage. At startup, a process reserves a small amount of this storage for later libraries. Each mapped
-//! copy of a consumer uses some of the storage, and the dynamic linker never frees the storage. A load may therefore fail even if the
-//! loaded module needs little storage.
+//! Lists the modules and libraries that use static thread-local storage. At startup, a process reserves a small amount of this storage for
+//! later libraries. Each mapped copy of such a library uses some of the storage, and the dynamic linker never frees the storage. A load may
+//! therefore fail even if the loaded module needs little storage. The error of this load lists the users of the storage.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -46,8 +46,8 @@ pub(crate) fn note_mapped(module: &str, part: Part) {
     modules.insert(module.to_owned(), (part, copies + 1));
 }
 
-/// Returns the message of the dynamic linker, followed by all consumers and the help. `library` is the rejected dependency of the module.
-/// `None` means that the dynamic linker rejected the module itself.
+/// Returns the message of the dynamic linker, followed by each [`Consumer`] and the help. `library` is the rejected dependency of the
+/// module. `None` means that the dynamic linker rejected the module itself.
 pub(crate) fn reason(module: &str, message: &str, library: Option<&Path>, own: Option<&Part>) -> String {
     let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let libraries = process::static_tls().into_iter().map(|(path, used)| Consumer {
@@ -74,7 +74,7 @@ fn in_words(module: &str, message: &str, library: Option<&str>, own: Option<&Par
         let all: Vec<_> = used.iter().map(Consumer::in_words).collect();
         words += &format!("; taken before: {}", all.join(", "));
     }
-    // Adds the help for the largest consumer in this process. The largest consumer may be the rejected copy.
+    // Adds the help for the file that uses most of the storage. This file may be the rejected module.
     let own = own.filter(|_| library.is_none()).map(|part| (module, part, part.used.bytes));
     let others = used.iter().map(|consumer| (consumer.name.as_str(), &consumer.part, consumer.bytes()));
     match own.into_iter().chain(others).max_by_key(|(_, _, bytes)| *bytes) {

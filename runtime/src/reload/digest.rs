@@ -103,7 +103,7 @@ pub(crate) fn digest(core: &Core, loads: &Loads) -> WorldDigest {
     WorldDigest { parts }
 }
 
-/// Lists the owned values of plugins and of the host.
+/// Counts the living owned values of plugins and of the host, per type and module.
 fn owned_values(core: &Core) -> Vec<String> {
     let report = core.owned_values.report();
     report

@@ -524,7 +524,8 @@ mod tests {
         assert_eq!([2, 3, 4].map(|most| super::cut("aéb", most)), ["a…", "aé…", "aéb"]);
     }
 
-    /// Tests all sequences of up to six steps.
+    /// Tests all sequences of up to six steps. A step is a result of the health function, a changed file, or a changed file that fails to
+    /// load.
     #[test]
     fn the_last_healthy_code_is_never_lost() {
         let steps = ["+", "-", "a1", "a2", "a2!", "b2"];

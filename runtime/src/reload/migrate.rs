@@ -68,7 +68,7 @@ struct Walk<'a> {
     without_templates: FxHashSet<ObjectHandle>,
     /// New classes that objects of several old classes receive. Missing and returning classes do not count.
     merged: FxHashSet<ClassId>,
-    /// Old class of each object that receives a class of `merged`.
+    /// Old class of each object whose new class is in `merged`.
     former: FxHashMap<ObjectHandle, Rc<Class>>,
     later: Later,
     removed_subobjects: Vec<ObjectHandle>,

@@ -498,7 +498,7 @@ pub(crate) fn is_transient(property: &Property) -> bool {
 pub(crate) struct OwnReference {
     pub object: ObjectHandle,
     pub property: Rc<str>,
-    /// Default that determines the referenced subobject.
+    /// Default of the property. Determines the referenced subobjects.
     pub to: PropertyDefault,
 }
 

@@ -28,7 +28,7 @@ pub(super) struct FreeContext {
     pub(super) name: Arc<str>,
     pub(super) resolvers: Arc<Resolvers>,
     pub(super) unloading: Listeners,
-    /// Number of stack bytes that each call leaves free on its thread.
+    /// Number of bytes that each call into the context leaves free on the stack of the calling thread.
     stack_reserve: usize,
     current: ArcSwapOption<FreeGeneration>,
     /// Unique number of this context. Identifies the replacements of the context in [`Work`].

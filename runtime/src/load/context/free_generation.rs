@@ -57,7 +57,7 @@ struct Table {
     foreign: Vec<Foreign>,
     /// Version ranges, by module name, for which a resolver has returned a version outside of the range.
     granted: HashMap<String, Vec<VersionReq>>,
-    /// Set when the unload takes over the modules, because a module that is added later would never be unloaded.
+    /// Set when the unload takes over the modules. Later additions are rejected, because nothing would unload the added module.
     is_closed: bool,
 }
 
@@ -127,7 +127,7 @@ impl Target {
 }
 
 impl FreeGeneration {
-    /// Creates an empty generation. Each call leaves `stack_reserve` bytes free on the stack of its thread.
+    /// Creates an empty generation. Each call into the generation leaves `stack_reserve` bytes free on the stack of the calling thread.
     pub(super) fn new(
         id: ContextId,
         kind: ContextKind,

@@ -1,6 +1,6 @@
 //! Functions of the host with `ex:/` names. Modules of Slims, pinned contexts and the Default call these functions on any thread. If all
-//! arguments and the result fit into slots, modules call the function directly. For a leaf function, a direct call uses the address of the
-//! leaf. For a function without a leaf, a direct call runs the body.
+//! arguments and the result fit into slots, modules call the function directly. A function may be registered as a *leaf*: its code needs no
+//! context, and a direct call jumps to this code. A direct call of any other function runs the body of the function.
 #![expect(unsafe_code, reason = "declares the code of direct calls")]
 
 use std::collections::HashMap;
@@ -46,8 +46,8 @@ impl HostFunction {
         body(buffer)
     }
 
-    /// Returns the code for direct calls. The code is valid for this version of the gate word. Returns `NONE` if a value does not fit into
-    /// a slot, or if `version` is [`CLOSED`]. Except for a leaf, the code receives this function as its context.
+    /// Returns the code for direct calls, valid for this version of the gate word. The code receives this function as its context. The code
+    /// of a leaf receives no context. Returns `NONE` if a value does not fit into a slot, or if `version` is [`CLOSED`].
     pub(crate) fn direct(self: &Arc<Self>, version: u64) -> DirectCallee {
         let Some((parameters, _)) = self.slots.as_ref().filter(|_| version != CLOSED) else {
             return DirectCallee::NONE;
@@ -104,7 +104,7 @@ impl Default for HostFunctions {
 }
 
 impl HostFunctions {
-    /// Adds a function under the name `ex:/name`. The name must be unique. The code of a leaf must have the same effect as the body.
+    /// Adds a function under the name `ex:/name`. The name must be unique. The code in `leaf` must have the same effect as `body`.
     pub(crate) fn add(
         &self,
         name: &str,

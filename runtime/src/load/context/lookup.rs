@@ -1,5 +1,6 @@
-//! Finds types and functions by name. Searches the own and borrowed modules of a generation, and then the Default. If the name contains a
-//! module, finds this module like a dependency. Also finds dependencies of the Master in the Default.
+//! Finds types and functions by name. Searches the own and borrowed modules of a generation, and then the Default. If the name contains the
+//! name of a module, searches only this module, which is found in the same way as a dependency. Also finds dependencies of the Master in
+//! the Default.
 
 use std::sync::Arc;
 
@@ -185,8 +186,8 @@ fn named(
     }
 }
 
-/// Calls `pick` with the module in `name`. If `name` contains no module, calls `pick` with the modules of each search step. Returns the
-/// first nonempty result of `pick`.
+/// Calls `pick` with the module that `name` contains. If `name` contains no module, calls `pick` with the modules of each search step.
+/// Returns the first nonempty result of `pick`.
 fn first<M, T>(
     name: &TypeName<'_>,
     kind: ContextKind,

@@ -80,7 +80,7 @@ pub(crate) struct ContextRegistry {
     pub(crate) functions: HostFunctions,
     pub(crate) tables: HostTables,
     pub(super) unloader: Arc<BackgroundUnloader>,
-    /// Number of bytes that each call leaves free on the stack of its thread.
+    /// Number of bytes that each call into a context leaves free on the stack of the calling thread.
     stack_reserve: usize,
     last_module: AtomicU64,
     default: Arc<FreeContext>,
@@ -108,7 +108,7 @@ thread_local! {
 pub(super) struct Inside;
 
 impl Inside {
-    /// Returns `None` at the maximum depth.
+    /// Returns a guard. Returns `None` if the nesting depth is at its maximum.
     pub(super) fn enter() -> Option<Self> {
         let depth = DEPTH.get();
         (depth < DEEPEST).then(|| {

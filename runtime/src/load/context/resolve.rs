@@ -50,7 +50,7 @@ pub(super) fn will_do(found: &Version, range: &VersionReq, granted: &[VersionReq
     *range == VersionReq::STAR || range.matches(found) || granted.contains(range)
 }
 
-/// Outcome of comparing a file with the loaded module of this name, if any.
+/// Outcome of comparing a library file with the loaded module of the same name, if any.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Name {
     /// The context has no module with this name. The file is loaded.

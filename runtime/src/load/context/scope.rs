@@ -1,5 +1,5 @@
-//! Scopes select the context for operations that name no context, per thread or task. Leaving a scope restores the scope that was active
-//! before, even if guards are dropped out of order. A lease keeps the context of a scope loaded.
+//! A scope selects the context for operations that name no context. A scope belongs to one thread or one task. Leaving a scope restores the
+//! scope that was active before, even if guards are dropped out of order. A lease keeps the context of a scope loaded.
 
 use std::cell::RefCell;
 use std::fmt;

@@ -205,7 +205,7 @@ impl Loads {
     pub(super) fn next_module(&self, core: &Core) -> ModuleId {
         let module = self.registry.next_module();
         let before = self.last_of_master.replace(module);
-        // Skips the ids of modules outside of the Master, because these tables contain only modules of the Master.
+        // Skips the ids of modules outside of the Master, because both tables below contain only modules of the Master.
         core.zcalls.pass_over(before, module);
         core.value_types.pass_over(before, module);
         module
