@@ -6,7 +6,7 @@
 //! references from the class of each object, and lists the unreachable objects.
 //!
 //! *Writes*: writes a number and a reference of each object in turn, by property name. One measurement runs outside a mark phase. The other
-//! measurement runs during an incremental mark phase that makes no progress. During it, every write checks the state of the mark phase. A
+//! measurement runs during an incremental mark phase that makes no progress. In this phase, every write checks the state of the mark. A
 //! write to an object that was already scanned marks the object for another scan.
 #![expect(unsafe_code, reason = "calls functions that only the benchmarks of this crate may call")]
 

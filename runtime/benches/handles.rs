@@ -1,9 +1,9 @@
 //! Measures how fast a handle resolves to its object, compared to `get` of a plain `slotmap`. The `slotmap` does the minimum for a checked
 //! handle: one load and one comparison.
 //!
-//! The objects have the class `Walker` of `crowd`, with a plugin part each. The `slotmap` contains as many values of one machine word.
-//! Both benchmarks resolve all handles in the same order, shuffled by xorshift (seed 0x5eed), and sum the results. The data of 1,000
-//! objects fits into the L1 cache; the data of 1,000,000 objects fits into no cache.
+//! The objects have the class `Walker` of `crowd`, with a plugin part each. The `slotmap` contains the same number of values, of one
+//! machine word each. Both benchmarks resolve all handles in the same order, shuffled by xorshift (seed 0x5eed), and sum the results. The
+//! data of 1,000 objects fits into the L1 cache; the data of 1,000,000 objects fits into no cache.
 #![expect(unsafe_code, reason = "calls functions that only the benchmarks of this crate may call")]
 
 mod support;

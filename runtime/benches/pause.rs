@@ -35,7 +35,7 @@ const MILLION: u64 = 1_000_000;
 /// Environment variable that adds [`MILLION`] to the counts.
 const WITH_MILLION: &str = "ALCEDO_BENCH_MILLION";
 
-/// Names of the changes. Each name has the features of `crowd` that enable the change.
+/// Names of the changes, each with the features of `crowd` that enable the change.
 const CHANGES: [(&str, &[&str]); 5] = [
     ("unchanged", &[]),
     ("constant", &["other-constant"]),
@@ -44,7 +44,7 @@ const CHANGES: [(&str, &[&str]); 5] = [
     ("base_inserted", &["base-inserted"]),
 ];
 
-/// Suffixes of the ids. Each suffix has the class of the objects that are reloaded.
+/// Suffixes of the ids, each with the class of the reloaded objects.
 const CLASSES: [(&str, &str); 2] = [("", "/Script/Game.Walker"), ("_with_a_kept_field", "/Script/Game.Runner")];
 
 /// Content of a box: seven machine words, as in `rebuild.rs`.
@@ -62,7 +62,7 @@ fn pause(criterion: &mut Criterion) {
         for (change, features) in CHANGES {
             for (suffix, class) in CLASSES {
                 let name = format!("alcedo_{change}{suffix}");
-                // Creates the objects in the first call, because criterion may filter out this id and then makes no call.
+                // Creates the objects in the first call, since criterion makes no call for an id that it filters out.
                 let mut world = None;
                 group.bench_function(BenchmarkId::new(&name, count), |bencher| {
                     let world = world.get_or_insert_with(|| World::new(features, class, count));

@@ -74,7 +74,7 @@ fn worlds(criterion: &mut Criterion) {
 fn populate(runtime: &Runtime) -> Plain {
     let objects = (0..OBJECTS).map(|number| {
         let object = runtime.objects().spawn(CLASS).expect("an object");
-        // Uses a value that differs from the default, and that needs all bytes of an `f64`.
+        // Uses a value that differs from the default and needs all bytes of an `f64`.
         let speed = 5.0 + number as f64 * 1e-3;
         runtime.objects().set(object, "speed", &Value::F64(speed)).expect("a number");
         let run = runtime.objects().call(object, "run_for", &[Value::F64(1.0)]).expect("a runner");

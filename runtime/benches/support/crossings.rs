@@ -1,5 +1,5 @@
-//! Provides the measured calls of Alcedo, and two equivalent calls in plain Rust. `calls.rs` uses them, and so does the benchmark of
-//! `peers`, which measures other libraries in the same run.
+//! Provides the measured calls of Alcedo, and two equivalent calls in plain Rust. `calls.rs` and the benchmark of `peers` run these calls.
+//! The benchmark of `peers` also measures other libraries, in the same run.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -19,7 +19,7 @@ pub(crate) const ROUNDS: u64 = 1_000;
 /// Number of objects in a batch. The measured time of a batch is the sum for all its objects.
 const MANY: u64 = 1_000;
 
-/// Host class that the class of the plugin extends.
+/// Host class that the plugin's class extends.
 #[uclass(package = "Test", blueprintable)]
 #[derive(Default)]
 struct Adder {

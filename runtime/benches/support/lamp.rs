@@ -36,7 +36,7 @@ impl Lamp {
         0
     }
 
-    /// Turns it up.
+    /// Turns up the lamp.
     #[ufunction]
     fn turn_up(&mut self, by: f64) {
         self.turned += by;

@@ -1,5 +1,5 @@
-//! Compared libraries behind the trait [`Peer`]. `there` is one call from the host to the library. `back` makes the library call the host
-//! in a loop, and returns the sum.
+//! Implements the trait [`Peer`] for each compared library. `there` is one call from the host to the library. `back` makes the library call
+//! the host in a loop, and returns the sum.
 
 #![allow(non_local_definitions, reason = "the macro of `abi_stable` writes some")]
 

@@ -1,4 +1,4 @@
-/** What is measured, as a user writes it. */
+/** Functions that the benchmarks measure, in the style of user code. */
 class Robot extends Machine;
 
 var int energy;
@@ -24,7 +24,7 @@ final function int fib(int n)
     return fib(n - 1) + fib(n - 2);
 }
 
-/** The same, as a function that subclasses override. */
+/** Fibonacci function that a subclass can override, so that its calls are virtual. */
 function int virtual_fib(int n)
 {
     if (n < 2)
@@ -60,7 +60,7 @@ function float average(name field)
     return array_numeric_property_average(rows, field);
 }
 
-/** Steps of a point with a velocity that gets less, and a length. */
+/** Scales, adds and multiplies vectors in a loop. */
 function float vectors(int n)
 {
     local vector at, by;

@@ -1,4 +1,4 @@
--- What the benchmarks run, for Lua 5.4 and LuaJIT alike.
+-- Functions that the benchmarks measure, for Lua 5.4 and LuaJIT.
 function looping(n)
   local s = 0
   for i = 0, n - 1 do s = (s * 31 + i) % 65536 end
@@ -32,7 +32,7 @@ function average()
   return sum / #rows
 end
 
--- Vectors as a library of vectors has them: a table each, with operators.
+-- Represents each vector as a table with operators, like a library of vectors.
 local vector = {}
 vector.__index = vector
 local function new(x, y, z) return setmetatable({ x = x, y = y, z = z }, vector) end

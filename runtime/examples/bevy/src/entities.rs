@@ -60,7 +60,7 @@ pub(crate) fn destroy_removed(
     mut removed: RemovedComponents<Scripted>,
 ) {
     for entity in removed.read() {
-        // If the object was destroyed before its entity, `links` has already lost the pair.
+        // If the object was destroyed before its entity, `links` no longer contains the pair.
         if let Some(object) = links.objects.remove(&entity) {
             links.entities.remove(&object);
             runtime.objects().destroy(object);

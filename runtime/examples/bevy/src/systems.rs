@@ -79,7 +79,7 @@ pub(crate) fn run(
 ) {
     failed.write_batch(systems.refresh(&runtime));
     for PluginSystem { function, objects } in &mut systems.systems {
-        // Returns early unless objects were created or destroyed.
+        // `refresh` changes the list only if objects were created or destroyed.
         objects.refresh(&runtime);
         match function.call_list(objects.list(), (step.0,)) {
             Ok(report) => {

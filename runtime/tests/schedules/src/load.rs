@@ -1,4 +1,4 @@
-//! Contains files of `runtime/src/load`.
+//! Represents the folder `runtime/src/load` by stubs, under the module paths that the compiled files use.
 
 pub(crate) mod context {
     pub(crate) use crate::stand_ins::handle;

@@ -2,7 +2,7 @@
 
 pub(crate) use shuttle::sync::mpsc::{Receiver, SyncSender as Sender};
 
-/// Returns a channel. A capacity of zero becomes one; the compiled files send no messages.
+/// Returns a channel. Replaces a capacity of zero by one, which has no effect, because the compiled files send no messages.
 pub(crate) fn bounded<T>(room: usize) -> (Sender<T>, Receiver<T>) {
     shuttle::sync::mpsc::sync_channel(room.max(1))
 }

@@ -1,4 +1,4 @@
-//! Contains files of `runtime/src/unload`.
+//! Compiles the files of `runtime/src/unload` that the checks use.
 
 pub(crate) use crate::stand_ins::blockers;
 
