@@ -28,8 +28,8 @@ struct Group {
     indexes: Vec<u32>,
 }
 
-/// Objects grouped by class, with the values of the population counter and of the call epoch at the time of grouping. The groups are valid
-/// until one of these values changes.
+/// Objects grouped by class. The groups are valid until the population counter or the call epoch differs from its value at the time of
+/// grouping.
 pub(crate) struct Groups {
     population: u64,
     resolved_at: u64,
@@ -50,7 +50,7 @@ pub(crate) struct ListChange {
     pub(crate) before: u64,
     /// Population counter after the change.
     pub(crate) after: u64,
-    /// Class epoch before and after the change. Different hosts have different class epochs.
+    /// Class epoch, which the change left equal. Different hosts have different class epochs.
     pub(crate) classes: u64,
     pub(crate) edits: Vec<ListEdit>,
 }
@@ -200,7 +200,7 @@ impl Groups {
                 results.as_ref().map(|_| vec![DirectAnswer::without(DirectStatus::NOT_DONE); group.items.len()]);
             let mut at = 0;
             while at < group.items.len() {
-                // An object without a plugin part takes the slow path, which returns the error.
+                // For an object without a plugin part, the slow path returns the error.
                 let Some(fast_path) = group.fast_path.filter(|_| is_right && !group.items[at].part.is_null()) else {
                     is_right &= group.one(core, at, &mut done, results.as_deref_mut(), &mut slow);
                     at += 1;
@@ -256,7 +256,7 @@ impl Group {
     fn insert(&mut self, core: &Core, at: usize, (object, memory): (ObjectHandle, *mut u8), index: u32) {
         let part =
             self.fast_path.and_then(|fast_path| core.pairs.find_part(&core.world.objects, object, fast_path.owner()));
-        // Objects without a plugin part take the slow path. The slow path then returns the error.
+        // Objects without a plugin part take the slow path, which returns the error for the missing part.
         let part = part.map_or(std::ptr::null_mut(), |part| part.0);
         self.is_whole &= !part.is_null();
         self.items.insert(at, BatchItem { object, memory, part });

@@ -22,11 +22,11 @@ use crate::zcall::buffer::BufferMut;
 /// Cached targets of one method. Keeps no function and no module alive. Game thread only.
 #[derive(Debug, Default)]
 pub(crate) struct CallCache {
-    /// Fast paths into modules, indexed by class id.
+    /// Fast paths into modules, indexed by the low bits of the class id.
     by_class: [Cell<Option<MethodFastPath>>; CLASSES],
-    /// Host functions, indexed by class id.
+    /// Host functions, indexed like `by_class`.
     own: RefCell<[Option<OwnTarget>; CLASSES]>,
-    /// Failed resolutions, indexed by class id. Each entry contains the epoch of the resolution, and the class.
+    /// Failed resolutions, indexed like `by_class`. Each entry contains the epoch of the resolution, and the class.
     none: [Cell<Option<(u64, ClassId)>>; CLASSES],
 }
 
@@ -59,8 +59,8 @@ impl CallCache {
         }
     }
 
-    /// Calls the method with [plain](is_plain) Rust types on an object with a cached target. If the conversion of the arguments changes the
-    /// cache, resolves the target again for the method that `function` returns. Returns the error of the callee.
+    /// Calls the method with [plain](is_plain) Rust types on an object with a cached target. If the conversion of the arguments has
+    /// invalidated the target, calls the function that `function` returns, on the slow path. Returns the error of the callee.
     #[inline]
     pub(crate) fn call_typed<A: SlotRow, R: NativeResult>(
         &self,

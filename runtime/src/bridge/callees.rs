@@ -178,7 +178,7 @@ pub(crate) fn direct_of(core: &Rc<Core>, function: &Rc<Function>, dispatch: Disp
     Some((maker.make)(core, Callees::of_event(function, dispatch)))
 }
 
-/// Converts the result of a fast call to a `DirectAnswer`.
+/// Converts the result of a call through a fast path to a `DirectAnswer`.
 #[inline(always)]
 pub(crate) fn answer_of(called: Called) -> DirectAnswer {
     match called {

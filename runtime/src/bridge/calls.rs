@@ -18,7 +18,7 @@ pub(crate) enum Dispatch {
     Final,
 }
 
-/// Returns the error for an object that is not of the class `expected`. `place` is the accessed member. Empty if no member is accessed.
+/// Returns the error for an object that is not of the class `expected`. `place` is the accessed member, or empty if no member is accessed.
 pub(crate) fn wrong_class(place: String, handle: ObjectHandle, class: &Class, expected: &str) -> CallError {
     let (found, expected) = (class.path.to_string(), expected.to_owned());
     CallError::WrongClass { place, handle, found, expected }

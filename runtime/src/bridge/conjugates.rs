@@ -43,8 +43,8 @@ pub(crate) fn state(core: &Core, handle: ConjugateHandle, now: Instant) -> Resul
     Ok(State { color, facts, is_expired: find(core, handle).is_none() })
 }
 
-/// Returns the address of a conjugate's value. The address is valid until plugin code returns, or until the conjugate is released if it is
-/// black. If the conjugate has expired, returns an error with its kind and age.
+/// Returns the address of a conjugate's value. The address is valid until plugin code returns. The address of a black conjugate is valid
+/// only until the conjugate is released. If the conjugate has expired, returns an error with its kind and age.
 pub(crate) fn open(core: &Core, handle: ConjugateHandle, now: Instant) -> Result<Opened, CallError> {
     match find(core, handle) {
         Some(opened) => Ok(opened),

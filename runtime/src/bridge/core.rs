@@ -1,4 +1,4 @@
-//! Stores of one runtime, which calls by name, modules and reloads use. Each store manages its borrows separately. No store is borrowed
+//! Groups the stores of one runtime that ZCalls, modules and reloads share. Each store manages its borrows separately. No store is borrowed
 //! while plugin code runs.
 
 use std::cell::OnceCell;
@@ -219,8 +219,8 @@ impl Core {
         self.game_thread.prove().expect("a `Core` is neither Send nor Sync, so only the game thread holds one")
     }
 
-    /// Runs at most `most` posted closures. Returns `true` if it has run this number. Has no effect while code of a plugin or script
-    /// is on the stack. Also has no effect on the stack of a coroutine, where no captures of a module can be dropped.
+    /// Runs at most `most` posted closures. Returns `true` if `most` closures have run. Has no effect while code of a plugin or script is
+    /// on the stack. Also has no effect on the stack of a coroutine, where no captures of a module can be dropped.
     pub(crate) fn pump_posted(&self, most: usize) -> bool {
         let may_run = !self.code_runs() && self.red.hot().stack().is_here();
         may_run && self.tasks.pump_posted(&self.world, &self.red, most)

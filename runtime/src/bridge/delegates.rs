@@ -33,7 +33,7 @@ pub(crate) const DEEPEST: usize = 64;
 /// Maximum number of cached signatures. A host uses fewer signatures, even after many reloads.
 const MOST_SIGNATURES: usize = 1024;
 
-/// Delegate calls in progress. Game thread only.
+/// Delegate calls in progress, and cached signatures. Game thread only.
 #[derive(Debug, Default)]
 pub(crate) struct Delegates {
     running: InProgress<Running>,

@@ -14,7 +14,7 @@ use crate::object::class::Class;
 use crate::object::function::Function;
 use crate::object::type_text::SignatureText;
 
-/// Method that calls refer to. Does not keep the function alive, because the function may keep a C library open.
+/// Function of a method call, with its dispatch. Does not keep the function alive, because the function may keep a C library open.
 #[derive(Clone)]
 pub(crate) struct MethodCall {
     function: Weak<Function>,

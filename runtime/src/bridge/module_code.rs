@@ -21,8 +21,8 @@ use crate::handles::ObjectHandle;
 use crate::object::function::Function;
 use crate::zcall::black_code::BlackCode;
 
-/// Context of the code for direct calls. The code uses the context only while a red frame is open, which guarantees that the context
-/// exists.
+/// Data that the code for a direct call receives. The code uses this data only while a red frame is open. The open frame guarantees that
+/// the data exists.
 pub(crate) struct Context<T> {
     pub fast_paths: FastPaths,
     core: NonNull<Core>,
@@ -161,12 +161,12 @@ impl<Bits: DirectBits> Target<Bits> for StaticTarget {
     }
 }
 
-/// Returns the code that runs `B` with these argument words.
+/// Returns the address of the code that runs `B` with arguments of type `Bits`.
 pub(crate) fn address<Bits: DirectBits, B: DirectBody<Bits>>() -> *const () {
     Bits::address(Bits::code_of::<B>())
 }
 
-/// Returns the code that runs `B` with `count` argument words. Returns `None` if this number of words is not supported.
+/// Returns the address of the code that runs `B` with `count` argument words. Returns `None` if this number of words is not supported.
 pub(crate) fn code<B>(count: usize) -> Option<*const ()>
 where
     B: DirectBody<[u64; 0]> + DirectBody<[u64; 1]> + DirectBody<[u64; 2]> + DirectBody<[u64; 3]> + DirectBody<[u64; 4]>,

@@ -22,7 +22,7 @@ use crate::zcall::name::ZCallName;
 use crate::zcall::protocol::{PlainProtocol, Protocol};
 use crate::zcall::reader::{NameError, NameErrorKind, Reader};
 
-/// Description that a module lends. The functions in the description match their declared types.
+/// Description borrowed from a module. The functions in the description match their declared types.
 pub(crate) struct BorrowedDesc<'a, D>(&'a D);
 
 impl<'a, D> BorrowedDesc<'a, D> {

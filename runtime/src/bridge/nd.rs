@@ -61,8 +61,8 @@ pub(crate) fn call(core: &Core, module: Option<ModuleId>, buffer: &mut BufferMut
     let bound = conjugates::copy(core, handle, Instant::now())?.0.read();
     let (bound, dead) = delegates::keep(bound, |binding| core.world.objects.is_alive(binding.object));
     if dead != 0 && !core.world.mode.is_before_commit() {
-        // If the delegate cannot currently be written, bindings to destroyed objects remain in the delegate, and later calls skip them.
-        // Before a commit, the owner of the delegate is unknown.
+        // Before a commit, the owner of the delegate is unknown, so this write is skipped. After a skipped or failed write, bindings to
+        // destroyed objects remain in the delegate, and later calls skip them.
         let _may_not = conjugates::write(core, handle, &bound, Instant::now());
     }
     let mark = conjugates::mark_delegate(core, handle, Instant::now())?;

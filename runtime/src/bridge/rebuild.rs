@@ -68,7 +68,7 @@ struct Turns {
     done: Rebuilt,
     /// Fields that could not be restored, with the reason and the number of objects.
     lost: Vec<(KeptField, Misfit, u64)>,
-    /// Current class for the fields of each old class.
+    /// Current class of kept fields, by the path of the class that saved the fields.
     kept_classes: FxHashMap<Rc<str>, Rc<KeptClass>>,
 }
 
@@ -138,7 +138,7 @@ fn take_back(core: &Core, turns: &RefCell<Turns>, object: ObjectHandle) -> Resul
     let packed = Rc::clone(&turns.borrow().packed);
     // An object for which fields of an earlier build were put aside has no packed fields.
     let mut fields_kept = plugins.unpack_kept(object, &packed)?;
-    // Takes the named fields only now. After an error, the object is built again and receives these fields then.
+    // Takes the named fields only now, because an object that is built again after an error still needs these fields.
     let kept = turns.borrow_mut().kept.take(object);
     let mut earlier = objects.replace_fields_aside(object, Vec::new());
     if kept.is_empty() && earlier.is_empty() {

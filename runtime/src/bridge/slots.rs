@@ -178,7 +178,7 @@ pub(crate) enum Source<'a> {
     Value(Ptr<'a>),
 }
 
-/// Returns the value that the caller lends through a pointer in the slot `at`. `ty` is the type in the signature. Values of this type do
+/// Returns the value that the caller passes through a pointer in the slot `at`. `ty` is the type in the signature. Values of this type do
 /// not fit in a slot. Returns an error if the slot is not a pointer slot, or if the address in the slot is invalid for the type.
 pub(crate) fn source<'a>(buffer: &BufferMut<'a>, at: usize, ty: &'a PropertyType) -> Result<Source<'a>, CallError> {
     let is_text = matches!(ty, PropertyType::Text);
@@ -208,7 +208,7 @@ pub(crate) fn set_text(buffer: &mut BufferMut<'_>, at: usize, text: &str) -> Res
     unsafe { buffer.set_text(at, text) }
 }
 
-/// Lends a value to the callee through a pointer slot. The value must exist until the call returns.
+/// Passes a value to the callee through a pointer slot. The value must exist until the call returns.
 pub(crate) fn pass_value(buffer: &mut DynBuffer<'_>, at: usize, value: &OwnedValue) -> Result<(), CallError> {
     // SAFETY: the value has the type in the callee's signature. The callers in `dynamic_call` keep the value alive, and do not access it
     // until the buffer is no longer borrowed.

@@ -11,7 +11,7 @@ use super::{FastPaths, MethodFastPath, failed};
 use crate::boundary::CallError;
 
 pub(crate) struct BatchOutcome {
-    /// Error of the object that was called last. `None` if the calls on all objects have succeeded.
+    /// Error of the last call. `None` if all calls have succeeded.
     pub(crate) failed: Option<CallError>,
     /// Index of the next object to call.
     pub(crate) at: usize,

@@ -1,7 +1,7 @@
 //! Operations that any thread may request: post, wake, cancel. Each operation sends a message, which the game thread processes later.
 //!
-//! A post holds the read lock of the modules, and ending a module takes the write lock. Therefore, either the message is processed when the
-//! module ends, or the post fails. No job outlives the code of its module.
+//! A post holds the read lock of `Inbox::modules`, and ending a module takes the write lock. Therefore, either the message is processed
+//! when the module ends, or the post fails. No job outlives the code of its module.
 
 use std::any::Any;
 use std::collections::BTreeMap;

@@ -145,17 +145,17 @@ impl Store {
         self.made
     }
 
-    /// Adds a closure that another thread has posted. If the object of the closure is destroyed, the closure never runs, and is dropped.
+    /// Adds a closure that a module has posted. If the object of the closure is destroyed, the closure never runs, and is dropped.
     pub(super) fn take_post(&mut self, gate: Rc<Gate>, posted: Posted, world: &World) {
         let Posted { object, place, code, timing, lease, .. } = posted;
-        // Uses the current conjugate of the object, because the sending thread could not look up the conjugate. Class default objects run
-        // no jobs.
+        // Uses the current conjugate of the object, because a thread that posts cannot look up the conjugate. Class default objects run no
+        // jobs.
         let life = match JobOwner::of(&world.objects, object) {
             Ok(life) if !world.objects.is_template(object) => life,
             _ => JobOwner::ended(object),
         };
         let made = self.next_number();
-        // A rollback processes the inbox. A message that is received after a reload therefore belongs to a committed reload.
+        // A rollback receives all sent messages. A message that is received after the reload therefore depends on no commit.
         let timing = if world.mode.is_before_commit() { timing } else { Timing::Certain };
         let entry = Entry {
             what: what(LeaseKind::Posted, gate.tag(), &place),

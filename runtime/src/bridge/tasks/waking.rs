@@ -30,7 +30,7 @@ impl Waking {
         self.woken.store(false, Ordering::Release);
     }
 
-    /// Returns the address that is lent to the module. The caller keeps its reference while the module uses the address.
+    /// Returns the address that is passed to the module. The caller keeps its reference while the module uses the address.
     pub(super) fn as_address(self: &Arc<Self>) -> *const () {
         Arc::as_ptr(self).cast()
     }
