@@ -1,6 +1,6 @@
 //! Table with the addresses of owned values. Modules read this table directly. A reader uses an address only if the serial number in the
-//! entry equals the serial number in the handle. The host accepts no address from a module. The head of the table has a stable address. No
-//! code creates a Rust reference to the head.
+//! entry equals the serial number in the handle. The host accepts no address from a module. The head of the table contains the address and
+//! length of the entries, and has a stable address. No code creates a Rust reference to the head.
 
 use std::cell::Cell;
 use std::rc::Rc;

@@ -346,7 +346,7 @@ struct KeptList<'a> {
     fields: &'a mut Vec<KeptField>,
 }
 
-/// Class to which kept fields of this path are restored. The id is `None` if the class has been removed.
+/// Class that receives kept fields. `id` is `None` if a reload has removed the class.
 pub(crate) struct KeptClass {
     path: Rc<str>,
     id: Option<ClassId>,

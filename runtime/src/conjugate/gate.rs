@@ -34,7 +34,7 @@ pub(crate) struct Gate {
     tag: ModuleTag,
     state: Cell<State>,
     inside: Cell<u32>,
-    /// State that fast calls check. Closing the gate invalidates the fast calls that were resolved while the gate was open.
+    /// State that calls on fast paths check. Closing the gate invalidates the fast paths that were resolved while the gate was open.
     hot: Rc<HotFrames>,
 }
 
@@ -44,7 +44,7 @@ impl Gate {
         Self::among(tag, &Rc::default())
     }
 
-    /// Creates an open gate. Closing this gate invalidates the fast calls of `hot`.
+    /// Creates an open gate. Closing this gate invalidates the fast paths of `hot`.
     pub(crate) fn among(tag: ModuleTag, hot: &Rc<HotFrames>) -> Rc<Self> {
         Rc::new(Self { tag, state: Cell::new(State::Open), inside: Cell::new(0), hot: Rc::clone(hot) })
     }

@@ -1,5 +1,6 @@
-//! State that every call from the host into a module uses: call depth, frame names, and number of lent values. A resolved call opens its
-//! frame with two writes, and closes the frame with one write. A list stores each frame name once, and frames refer to names by number.
+//! State that every call from the host into a module uses: call depth, frame names, and number of borrowed values. A call on a fast path
+//! opens its frame with two writes, and closes the frame with one write. A list stores each frame name once, and frames refer to names by
+//! number.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -30,7 +31,7 @@ pub(crate) struct HotFrames {
     epoch: Rc<Epoch>,
     depth: Cell<usize>,
     numbers: [Cell<FrameNumber>; FAST_FRAMES],
-    /// Number of lent values, combined with [`Self::WAITS`].
+    /// Number of borrowed values, combined with [`Self::WAITS`].
     height: Cell<usize>,
     /// Range of the game thread's stack in which frames may open: the stack without its reserve.
     room: Cell<StackSpan>,
@@ -55,7 +56,7 @@ pub(crate) struct Opened {
 }
 
 impl Opened {
-    /// Returns the number of values that were lent before the frame was opened.
+    /// Returns the number of values that were borrowed before the frame was opened.
     #[inline]
     pub(crate) fn borrowed_height(self) -> usize {
         self.height & !HotFrames::WAITS
@@ -174,8 +175,7 @@ impl HotFrames {
         Opened { depth, height }
     }
 
-    /// Closes a frame. Returns `false` if the caller must end lent values, or must run operations that were deferred to the end of the
-    /// frame.
+    /// Closes a frame. Returns `false` if the caller must end borrows, or must run operations that were deferred to the end of the frame.
     #[inline]
     pub(crate) fn close(&self, opened: Opened) -> bool {
         self.depth.set(opened.depth);

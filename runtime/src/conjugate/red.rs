@@ -1,5 +1,5 @@
-//! Stack of red frames, which are the active calls from the host into plugins. A safe point requires an empty stack. A value that was lent
-//! in a frame expires when the frame closes.
+//! Stack of red frames, which are the active calls from the host into plugins. A safe point requires an empty stack. A value that was
+//! borrowed in a frame expires when the frame closes.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -21,9 +21,9 @@ type Afterwards = Box<dyn FnOnce()>;
 
 /// Active calls, oldest first. Game thread only.
 pub(crate) struct RedStack {
-    /// Number of all open frames, and names of the frames that fast calls have opened.
+    /// Number of all open frames, and names of the frames that calls on fast paths have opened.
     hot: Rc<HotFrames>,
-    /// Names of the frames that other calls have opened.
+    /// Names of the frames that calls on slow paths have opened.
     frames: RefCell<Vec<Rc<str>>>,
     reds: Reds,
     /// Published calls. The watchdog reads these calls, if it is enabled.
@@ -99,7 +99,7 @@ impl RedStack {
         Pop { stack: self, opened, height: self.reds.height() }
     }
 
-    /// Ends the loans above `height` in the stack of loans. If no frame is open, also runs deferred operations.
+    /// Ends the borrows above `height` in the stack of borrows. If no frame is open, also runs deferred operations.
     #[cold]
     pub(crate) fn clean_up(&self, height: usize) {
         self.reds.cut(height);
@@ -116,7 +116,7 @@ impl RedStack {
         self.afterwards.borrow_mut().push(work);
     }
 
-    /// Lends a value until the innermost frame closes. Returns an error if no frame is open.
+    /// Borrows a value until the innermost frame closes. Returns an error if no frame is open.
     pub(crate) fn borrow_red(&self, value: Opened, now: Instant) -> Result<ConjugateHandle, CallError> {
         match self.depth() {
             0 => Err(CallError::other(format!(

@@ -1,6 +1,6 @@
-//! Host values that are lent to plugin code by handle, for calls without static types. The loan of a value ends when its frame closes.
-//! Frames are nested, and only the innermost frame lends values, so the lent values form a stack. When a frame is opened, it stores the
-//! current height of this stack.
+//! Host values that plugin code borrows by handle, in calls without static types. A borrow ends when its frame closes. Frames are nested,
+//! and only the innermost frame adds borrows, so the borrows form a stack. Each frame stores the height that this stack had when the frame
+//! was opened.
 //!
 //! Views with static types need no handle, because Rust limits their lifetime to the frame.
 
@@ -18,13 +18,13 @@ use crate::handles::last_serial;
 /// First slot index of red conjugates. Smaller indexes belong to owned values.
 pub(super) const FIRST: u32 = 1 << 31;
 
-/// Lent values. Game thread only.
+/// Borrowed values. Game thread only.
 #[derive(Debug)]
 pub(crate) struct Reds {
     values: RefCell<Serials<Opened>>,
-    /// Lent values, oldest first.
+    /// Borrowed values, oldest first.
     row: RefCell<Vec<ConjugateHandle>>,
-    /// Frame counters. They also store the height of this stack, because every call reads the height.
+    /// Frame counters. The counters also contain the height of this stack, because every call reads the height.
     hot: Rc<HotFrames>,
 }
 
@@ -40,7 +40,7 @@ impl Reds {
         self.hot.height()
     }
 
-    /// Lends a value. The loan ends when [`Reds::cut`] is called with a smaller height.
+    /// Borrows a value. The borrow ends when [`Reds::cut`] is called with a smaller height.
     pub(super) fn borrow_red(&self, value: Opened, now: Instant) -> ConjugateHandle {
         let handle = self.values.borrow_mut().insert(value.ty.kind(), now, value);
         self.row.borrow_mut().push(handle);
@@ -48,7 +48,7 @@ impl Reds {
         handle
     }
 
-    /// Ends the loans above `height` in the stack of loans.
+    /// Ends the borrows above `height` in the stack of borrows.
     #[inline]
     pub(super) fn cut(&self, height: usize) {
         if self.height() > height {

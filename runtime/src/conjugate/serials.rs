@@ -1,6 +1,6 @@
-//! Handles of conjugates without an object: owned values and lent values. A handle contains a slot index and a serial number, so a stale
-//! handle never refers to a newer conjugate in its slot. A slot whose serial numbers are exhausted stays empty. All values that a slot
-//! stores have one kind, so errors can report the kind of a stale handle.
+//! Handles of conjugates without an object: owned values and borrowed values. A handle contains a slot index and a serial number, so a
+//! stale handle never refers to a newer conjugate in its slot. A slot whose serial numbers are exhausted stays empty. All values that a
+//! slot stores have one kind, so errors can report the kind of a stale handle.
 
 use std::time::{Duration, Instant};
 

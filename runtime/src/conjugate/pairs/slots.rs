@@ -30,7 +30,7 @@ pub(super) struct PairSlot {
 // slot.
 const _: () = assert!(size_of::<PairSlot>() <= 32);
 
-/// End of a list of base classes.
+/// Marks the end of a list of base-class slots.
 const NO_SLOT: u32 = u32::MAX;
 
 /// Number of slots per chunk. An allocation of this size is large enough that the allocator returns the memory to the system.
@@ -41,7 +41,7 @@ pub(super) const CHUNK: usize = 4096;
 pub(super) struct Chunk {
     /// Slots of the chunk. If all slots are empty after the end of a module, the memory of the slots is freed.
     pub slots: Vec<PairSlot>,
-    /// First serial number of the slots of a freed chunk.
+    /// First serial number for the slots if a freed chunk is used again.
     first_serial: u32,
 }
 
