@@ -1,5 +1,5 @@
-//! Host part of `alcedo dev`. In this folder, *the tool* is the process of this command. A thread reads the requests from the tool, and the
-//! game thread executes these requests at its safe points.
+//! Host part of `alcedo dev`. A thread reads the requests from `alcedo dev`, and the game thread executes these requests at its safe
+//! points.
 
 use std::cell::Cell;
 use std::io;
@@ -27,10 +27,10 @@ use crate::watchdog::{GAME_THREAD, Hang};
 use crate::world::WorldLoadReport;
 
 const GLANCE: Duration = Duration::from_millis(200);
-/// Timeout for the greeting. A running tool always answers earlier. If the tool has exited, the timeout limits the time for which the host
-/// waits.
+/// Timeout for the greeting. A running `alcedo dev` always answers earlier. If `alcedo dev` has exited, the timeout limits the time for
+/// which the host waits.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Time that the host has for an orderly shutdown after the tool has ended. When the time has passed, the process exits.
+/// Time that the host has for an orderly shutdown after `alcedo dev` has ended. When the time has passed, the process exits.
 const GRACE: Duration = Duration::from_secs(3);
 
 /// Maximum length of a text in a message in bytes. A message that exceeds the limit of the protocol would end the session.
@@ -44,12 +44,12 @@ pub(crate) struct Invitation {
     live: Rc<Cell<Option<Instant>>>,
 }
 
-/// Sends messages to the tool. Usable on any thread.
+/// Sends messages to `alcedo dev`. Usable on any thread.
 #[derive(Clone)]
 struct Voice(Arc<Mutex<Stream>>);
 
 impl Voice {
-    /// Sends a message to the tool. If sending fails, closes the connection. The reading thread then detects the closed connection, and
+    /// Sends a message to `alcedo dev`. If sending fails, closes the connection. The reading thread then detects the closed connection, and
     /// ends.
     fn send(&self, message: &FromHost) {
         let mut stream = lock(&self.0);
@@ -60,8 +60,8 @@ impl Voice {
 }
 
 impl Invitation {
-    /// Connects to the tool and exchanges greetings. Returns `None` if the environment specifies no socket. Returns an error if the tool
-    /// cannot be reached, or if its protocol version differs.
+    /// Connects to `alcedo dev` and exchanges greetings. Returns `None` if the environment specifies no socket. Returns an error if `alcedo
+    /// dev` cannot be reached, or if its protocol version differs.
     pub(crate) fn from_environment() -> Result<Option<Self>, Error> {
         let Some(socket) = std::env::var_os(SOCKET) else { return Ok(None) };
         let socket = PathBuf::from(socket);
@@ -87,7 +87,7 @@ impl Invitation {
         Ok(Self { voice, from, autosave, live: Rc::default() })
     }
 
-    /// Returns the callback that reports a hang to the tool, on the watchdog's thread.
+    /// Returns the callback that reports a hang to `alcedo dev`, on the watchdog's thread.
     pub(crate) fn on_hang(&self) -> impl Fn(&Hang) + Send + Sync + 'static {
         let voice = self.voice.clone();
         move |hang| {
@@ -110,7 +110,7 @@ impl Invitation {
         }
     }
 
-    /// Starts a thread that reads requests from the tool. Returns an error if the thread cannot be started.
+    /// Starts a thread that reads requests from `alcedo dev`. Returns an error if the thread cannot be started.
     pub(crate) fn accept(self, poster: Poster) -> io::Result<Agent> {
         let Self { voice, mut from, autosave, live } = self;
         let (sender, orders) = unbounded();
@@ -135,8 +135,8 @@ impl Invitation {
     }
 }
 
-/// Forwards the requests from the tool to the game thread. When the tool has exited, requests the shutdown of the host, because the user
-/// could not stop the host without the tool. If the host does not end in time, exits the process, even after an earlier request to end.
+/// Forwards the requests from `alcedo dev` to the game thread. When `alcedo dev` has exited, requests the shutdown of the host, because the
+/// user could not stop the host otherwise. If the host does not end in time, exits the process, even after an earlier request to end.
 fn read_requests(from: &mut Stream, orders: &Sender<ToHost>, poster: &Poster) {
     loop {
         let order = match receive(from) {
@@ -179,7 +179,7 @@ pub(crate) struct Agent {
     cannot_save: Cell<bool>,
     /// Libraries of the last load request that succeeded.
     loaded: RefCell<Vec<PathBuf>>,
-    /// World to restore as soon as plugins are loaded, because the first load request may fail.
+    /// World to restore when the first load request has succeeded.
     restoring: RefCell<Option<PathBuf>>,
     has_sent_end: Cell<bool>,
     shutdown_requested: Cell<bool>,
@@ -190,11 +190,11 @@ impl Agent {
         self.shutdown_requested.get()
     }
 
-    /// The first call executes requests from the tool until the plugins that the tool has built are loaded. Later calls load the libraries
+    /// The first call executes requests from `alcedo dev` until the plugins of the first build are loaded. Later calls load the libraries
     /// of these plugins again.
     ///
     /// # Errors
-    /// Returns [`Error::Ended`] if the tool requests the shutdown of the host before any plugin is loaded.
+    /// Returns [`Error::Ended`] if `alcedo dev` requests the shutdown of the host before any plugin is loaded.
     pub(crate) fn create(&self, runtime: &Runtime) -> Result<(), Error> {
         let loaded = self.loaded.borrow().clone();
         if !loaded.is_empty() {
@@ -218,10 +218,10 @@ impl Agent {
         }
     }
 
-    /// Executes the tool's requests and sends the status. Must be called at a safe point.
+    /// Executes the requests from `alcedo dev` and sends the status. Must be called at a safe point.
     pub(crate) fn attend(&self, runtime: &Runtime) {
         loop {
-            // Precedes the next request, which may replace the file of the world.
+            // Restores the world before the next request, because this request may replace the file of the world.
             let world = self.restoring.borrow_mut().take_if(|_| runtime.generation() != 0);
             if let Some(world) = world {
                 self.wait_for_write();
@@ -249,8 +249,8 @@ impl Agent {
         }
     }
 
-    /// Reports the shutdown of the runtime to the tool, at most once. `left` describes the contexts and images that could not be unloaded.
-    /// A process that exits without a shutdown of the runtime does not send this message.
+    /// Reports the shutdown of the runtime to `alcedo dev`, at most once. `left` describes the contexts and images that could not be
+    /// unloaded. A process that exits without a shutdown of the runtime does not send this message.
     pub(crate) fn send_end(&self, left: Vec<String>) {
         if self.has_sent_end.replace(true) {
             return;
@@ -360,7 +360,7 @@ impl Agent {
         autosave.set(next);
     }
 
-    /// Reports a failed save to the tool, unless the previous save has also failed.
+    /// Reports a failed save to `alcedo dev`, unless the previous save has also failed.
     fn report_save(&self, saved: Result<(), String>) {
         let has_failed = self.cannot_save.replace(saved.is_err());
         if let Err(error) = saved
@@ -447,7 +447,7 @@ mod tests {
     use crate::object::value::Value;
     use crate::runtime::Runtime;
 
-    /// Returns an agent of this host, and the tool's end of the connection.
+    /// Returns an agent of this host, and the end of the connection that belongs to `alcedo dev`.
     fn agent(runtime: &Runtime) -> (Agent, UnixStream) {
         let (host, tool) = UnixStream::pair().expect("a pair");
         let voice = Voice(Arc::new(Mutex::new(host.try_clone().expect("a descriptor"))));

@@ -1,6 +1,6 @@
-//! Declarations of a host for tools. `alcedo glue --host` starts the host with an environment variable that contains the path of a file.
+//! Declarations of a host for `alcedo`. `alcedo glue --host` starts the host with an environment variable that contains the path of a file.
 //! The host writes its native types to this file and exits before it constructs an object. For `alcedo check --host`, the host also checks
-//! script packages, and writes the results. The tool and the host must be built from one checkout. A comparison of [`VERSION`] detects a
+//! script packages, and writes the results. `alcedo` and the host must be built from one checkout. A comparison of [`VERSION`] detects a
 //! mismatch.
 
 use std::io;

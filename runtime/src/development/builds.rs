@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::runtime::Runtime;
 
 /// Calls each module of the Master to read its build id. Returns the ids by module name, as 32 hexadecimal digits. Omits modules that
-/// accept no calls. A tool compares the returned ids with the ids in the manifests of the requested libraries.
+/// accept no calls. `alcedo dev` compares the returned ids with the ids in the manifests of the requested libraries.
 ///
 /// # Examples
 /// ```rust
