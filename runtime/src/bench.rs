@@ -78,7 +78,7 @@ impl Stores<'_> {
         self.0.world.objects.abandon_mark();
     }
 
-    /// Sets the change counter of the container that a property stores to `epoch`.
+    /// Sets the change counter of the container in a property to `epoch`.
     ///
     /// # Errors
     /// Fails if the object is destroyed or has no such container.

@@ -218,8 +218,8 @@ thread_local! {
 /// Records that a public function of the runtime is running on this thread. Dropping this value restores the previous record.
 pub(crate) struct HostVerb(Option<&'static Location<'static>>, PhantomData<*const ()>);
 
-/// Records that the calling public function is running. Leases that the public function takes contain the location of the caller of this
-/// public function. Must be called directly in the public function.
+/// Records that the calling public function is running. Leases that this public function takes contain its call site. Must be called
+/// directly in the public function.
 #[track_caller]
 pub(crate) fn host_verb() -> HostVerb {
     // Reads the location outside of the closure, because in the closure `Location::caller` would return a line of this function.

@@ -92,7 +92,8 @@ impl Logs {
             _ => lock(&self.spans).get(&id).map(|(_, span)| span.clone()),
         };
         let Some(span) = span else { return };
-        // Guards the step and the drop alone, because a second panic during the first would abort the process.
+        // Guards the step and the drop of the span separately, because a panic of the drop during a panic of the step would abort the
+        // process.
         panic_guard::log(|| {
             span.with_subscriber(|(id, dispatch)| match step {
                 SpanStep::ENTER => dispatch.enter(id),

@@ -1,4 +1,5 @@
-//! Defines the macro for enums that messages name. A variant and its name are on one line, so that no second list can differ.
+//! Defines a macro for enums whose variants appear in messages. A line of the macro contains a variant and its name, so no separate list of
+//! names exists.
 
 /// Declares an enum without data, and a `Display` that prints the text of each variant.
 macro_rules! named {

@@ -135,8 +135,8 @@ impl Runtime {
         if !red.hot().stack().is_here() && unended::end_later(Self { inner: Rc::clone(&self.inner) }) {
             return;
         }
-        // Listeners and posted closures start no exclusive operation, as in `shutdown`. Otherwise they could create a Master that is never
-        // unloaded.
+        // The guard rejects exclusive operations of listeners and posted closures, as in `shutdown`. Otherwise such an operation could
+        // create a Master that is never unloaded.
         // A listener may have kept a handle, which remains usable after the guard is dropped. Dropping this handle ends the host again.
         let _busy = self.begin("ending the host");
         if let Some(agent) = self.inner.agent.get() {

@@ -105,8 +105,8 @@ thread_local! {
 /// Parsed signature of a callee. Cached when the name of the callee is resolved.
 type Types = Result<Signature, CallError>;
 
-/// Returns the signature of a callee. Only the dispatcher of this callee reads the slots of a call. If the string is invalid, callers with
-/// dynamic values receive an error.
+/// Returns the signature of a callee without the kinds of its slots. Only the dispatcher of this callee then reads the slots of a call. If
+/// the string is invalid, callers with dynamic values receive an error.
 pub(crate) fn described(words: &str, fingerprint: u64) -> CallSignature {
     CallSignature::new(words.to_owned(), fingerprint, Types::from(words.parse()))
 }

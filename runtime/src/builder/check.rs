@@ -58,7 +58,7 @@ pub(super) fn check(world: &World, modules: &[PathBuf], layouts: &Layouts) -> Ve
     let infos: Vec<_> = libraries.iter().map(|library| library.info.clone()).collect();
     let needs = dependencies_among(&packages, &infos);
     scripts.iter_mut().zip(needs).for_each(|(script, needs)| script.needs = needs);
-    // Maps each lower-case name that a module with errors declares to a description of the module.
+    // Descriptions of modules with errors, by the lower-case names that these modules declare.
     let mut wrong = HashMap::new();
     for batch in in_order(&scripts, &libraries) {
         let (of_scripts, of_libraries): (Vec<_>, Vec<_>) = batch.into_iter().partition(|at| *at < scripts.len());

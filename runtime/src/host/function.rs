@@ -271,7 +271,7 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
     /// # let runtime = Runtime::builder().build()?;
     /// # runtime.calls().register_typed("host.add", |_, (left, right): (i32, i32)| left + right)?;
     /// let add = runtime.function::<(i32, i32), i32>("ex:/host.add")?;
-    /// // A function of the host has no such pointer.
+    /// // A function of the host has no pointer for direct calls.
     /// assert!(add.hot(|add| add.call((1, 2))).is_err());
     /// # Ok(())
     /// # }

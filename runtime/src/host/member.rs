@@ -22,7 +22,7 @@ use crate::object::native_value::{NativeParams, NativeResult, ValueParams, signa
 use crate::object::value::Value;
 use crate::runtime::Runtime;
 
-/// Class that the glue expects, and the last checked class of an object that equals or extends the expected class.
+/// Class that the glue expects, and the last object class that passed the check.
 #[derive(Debug)]
 struct Meant {
     path: &'static str,

@@ -1,6 +1,6 @@
-//! Argument types for calls from modules to the host. Each type represents what the module guarantees for one argument. The function lists
-//! document these guarantees, and only the implementations of [`IntoArgument`] rely on them. The function bodies have parameters of these
-//! types, and access addresses only through the safe methods of these types.
+//! Argument types for calls from modules to the host. Each type represents what the module guarantees for one argument. The lists in
+//! `alcedo_abi::list` document these guarantees, and only the implementations of [`IntoArgument`] rely on them. The function bodies have
+//! parameters of these types, and access addresses only through the safe methods of these types.
 //!
 //! An argument with the lifetime `'c` belongs to one call. Addresses in the argument refer to values of the type that this call specifies.
 #![expect(unsafe_code, reason = "dereferences pointers that a module lends for a call")]

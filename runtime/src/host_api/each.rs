@@ -1,5 +1,5 @@
-//! Calls a function on several objects in one ABI crossing. For consecutive objects, the function is called directly where possible. For
-//! all other objects, the function is called with slots. A failed call does not stop the remaining calls.
+//! Calls a function on several objects in one ABI crossing. One direct call covers consecutive objects, until the call on an object fails
+//! or requires slots. The function is then called with slots on this object. A failed call does not stop the remaining calls.
 #![expect(unsafe_code, reason = "dereferences pointers that a module lends for the calls")]
 
 use std::mem::MaybeUninit;

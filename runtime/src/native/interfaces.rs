@@ -88,8 +88,8 @@ pub const fn compared<A: NativeParams, R: NativeResult>(name: &'static str, text
     InterfaceFunction::new(name, text, fingerprint::<A, R>())
 }
 
-/// Compiles only if values of type `T` can be parameters. The macro attaches the source span of the type to the call of this function, so
-/// the compiler error refers to the type.
+/// Compiles only if values of type `T` can be parameters. `#[uinterface]` attaches the source span of the type to the call of this
+/// function, so the compiler error refers to the type.
 pub const fn crosses<T: NativeValue>() {}
 
 /// Checks that the interface function `name` has parameters `A` and result `R`. Returns `true` for an unknown name, because a separate

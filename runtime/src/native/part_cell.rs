@@ -31,7 +31,8 @@ impl<C> PartCell<C> {
         }
     }
 
-    /// Runs a `&self` method. Returns [`CallError::ReentrantBorrow`] if a running `&mut self` method has not lent its `self`.
+    /// Runs a `&self` method. Returns [`CallError::ReentrantBorrow`] if a running `&mut self` method has not lent its `self`
+    /// (`This::lend`).
     #[inline]
     pub(super) fn share<R>(
         &self,
@@ -75,7 +76,7 @@ impl<C> PartCell<C> {
 
     #[inline]
     fn try_begin(&self, method: &'static str, begin: Event, end: Event) -> Option<Borrow<'_, C>> {
-        // A borrow in a coroutine could outlive the loan.
+        // A borrow on the stack of a coroutine could outlive the call of `reborrow`.
         if self.borrowed.get().is_some() && !thread_stack::is_here() {
             return None;
         }
@@ -134,7 +135,7 @@ pub(super) fn not_its_own(object: ObjectHandle) -> CallError {
     ))
 }
 
-/// A borrow or a loan of the fields. Dropping this guard restores the previous borrow state, also during unwinding.
+/// A borrow of the fields, or a call of `reborrow`. Dropping this guard restores the previous borrow state, also during unwinding.
 struct Borrow<'a, C> {
     cell: &'a PartCell<C>,
     end: Event,

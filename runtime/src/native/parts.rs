@@ -128,8 +128,8 @@ impl<C> Parts<C> {
 
     /// Ends the part of an object. The caller must hold no borrow when it drops the returned part. A part that a running method uses
     /// remains until [`Parts::drop_ended`] calls `hook` and drops the part. `is_left` is true if the object stays alive and only changes to
-    /// another class. The object may later return to the class, and then receives a new part. A hook may have destroyed the object that
-    /// left. The index of the object can then belong to a later object, whose part remains.
+    /// another class. The object may later return to the class, and then receives a new part. A hook may have destroyed the object after
+    /// the change of its class. The index of the object can then belong to a later object, whose part remains.
     pub(super) fn end(
         &self,
         object: ObjectHandle,

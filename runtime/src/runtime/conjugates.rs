@@ -1,4 +1,4 @@
-//! Access to conjugates, which are values with a handle. Lends property values for a call, stores values that the host owns, and inspects
+//! Access to conjugates, which are values with a handle. Borrows property values for a call, stores values that the host owns, and inspects
 //! values that plugin code owns. Intended for tools, scripts and tests. Code with static types accesses properties directly.
 
 use std::time::{Duration, Instant};
@@ -17,8 +17,8 @@ use crate::object::owned::OwnedValue;
 use crate::object::property::PropertyType;
 use crate::object::value::Value;
 
-/// Handle of a red or a black value. A red value is owned by the host and lent for a call. A black value is owned by the side that created
-/// the value. Any use of an expired conjugate returns an error with the kind and age of the conjugate. Handles are never reused.
+/// Handle of a red or a black value. A red value is owned by the host and borrowed for a call. A black value is owned by the side that
+/// created the value. Any use of an expired conjugate returns an error with the kind and age of the conjugate. Handles are never reused.
 ///
 /// # Examples
 /// ```rust
@@ -57,7 +57,7 @@ pub struct ConjugateInfo {
     pub kind: PropertyKind,
     /// Set if an access to the value currently fails.
     pub is_expired: bool,
-    /// Time since the conjugate was created or lent. May be only a lower bound; see `is_exact`.
+    /// Time since the conjugate was created or borrowed. May be only a lower bound; see `is_exact`.
     pub age: Duration,
     /// Set if `age` is exact. After another conjugate has reused the slot, `age` is only a lower bound.
     pub is_exact: bool,
@@ -115,7 +115,7 @@ impl Conjugates<'_> {
         self.0.inner.core.owned_values.keep_sites(keeps);
     }
 
-    /// Lends the value of a property until the innermost call into a module returns.
+    /// Borrows the value of a property until the innermost call into a module returns.
     ///
     /// # Errors
     /// Fails if the object is destroyed or has no such property, or if no call into a module is in progress.

@@ -95,8 +95,8 @@ impl Runtime {
         self.safe_point_within(budget.collection);
     }
 
-    /// Checks that code of modules can be called on this stack. A host that repeats refused calls later can thereby distinguish them from
-    /// calls that ran and returned such an error.
+    /// Checks that code of modules can be called on this stack. A host that repeats rejected calls later can thereby distinguish rejected
+    /// calls from calls that ran and returned one of these errors.
     ///
     /// # Errors
     /// Returns [`CallError::WrongStack`] on the stack of a coroutine, and [`CallError::TooDeep`] if the stack is nearly exhausted.
@@ -152,10 +152,10 @@ impl Runtime {
         }
     }
 
-    /// Runs a safe point: runs posted closures, a requested reload and a requested collection, and frees memory. Has no effect while
-    /// code of a plugin or script, or a hook of a native class, is on the stack. Only logs a warning on the stack of a coroutine. If the
-    /// stack is nearly exhausted, posted closures of modules stay queued until a later safe point. Also ends the hosts of this thread whose
-    /// last handle was dropped on a coroutine, and waits as that drop would.
+    /// Runs a safe point: runs posted closures, a requested reload and a requested collection, and frees memory. Has no effect while code
+    /// of a plugin or script, or a hook of a native class, is on the stack. Only logs a warning on the stack of a coroutine. If the stack
+    /// is nearly exhausted, posted closures of modules stay queued until a later safe point. Also ends the hosts of this thread whose last
+    /// handle was dropped on a coroutine, and waits for their unloads like a drop of the last handle.
     ///
     /// # Examples
     /// ```rust

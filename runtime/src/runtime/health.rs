@@ -26,8 +26,8 @@ mod paths;
 /// Time between attempts to write the status file.
 const RETRY: Duration = Duration::from_secs(1);
 /// Time before a failed attempt is repeated. Applies to attempts to load the last healthy library again, and to attempts to copy a new
-/// library. An attempt fails, for example, while the disk is full. The time doubles after each failed return, up to [`MOST_DOUBLINGS`]
-/// times, because each attempt may interrupt the host.
+/// library. An attempt fails, for example, while the disk is full. The time doubles after each failed attempt to load the last healthy
+/// library, up to [`MOST_DOUBLINGS`] times, because each attempt may interrupt the host.
 const LONG_RETRY: Duration = Duration::from_secs(5);
 const MOST_DOUBLINGS: u32 = 6;
 
@@ -84,8 +84,8 @@ impl std::fmt::Debug for HealthWatch {
 impl Runtime {
     /// Watches the files like [`Runtime::watch_changed`], and checks new code during a health window. A window opens when the watch starts,
     /// and after each reload that commits a watched library. If the check fails during the window, an ordinary reload returns to the last
-    /// healthy library. [`Runtime::take_reloads`] also returns the report of this reload. A failed return is repeated after some seconds.
-    /// If files change during a window, they are loaded after the window.
+    /// healthy library. [`Runtime::take_reloads`] also returns the report of this reload. If the return to the healthy library fails, the
+    /// host repeats the return after some seconds. If files change during a window, they are loaded after the window.
     ///
     /// The host keeps private copies of the running libraries and of the last healthy libraries. An unhealthy library is loaded again only
     /// after its file was replaced. The limit [`Builder::parked_budget`](crate::Builder::parked_budget) does not prevent a return. If a
@@ -156,7 +156,7 @@ impl Runtime {
         self.inner.has_ended.get() || self.inner.watch.borrow().is_some() || self.inner.health.borrow().is_some()
     }
 
-    /// Ends the health watch, because a new watch replaces it.
+    /// Ends the health watch, because a new watch replaces this health watch.
     pub(super) fn end_health_watch(&self) {
         if let Some(watching) = self.inner.health.take() {
             watching.withdraw(None);
@@ -194,7 +194,7 @@ pub(super) struct Watching {
     next_copy: Option<Duration>,
     /// Next attempt to return to the last healthy libraries after a failed attempt: time, indices of the modules, and reason.
     next_return: Option<(Duration, Vec<usize>, String)>,
-    /// Number of failed returns since a check found the code unhealthy.
+    /// Number of failed returns to the last healthy libraries since a check found the code unhealthy.
     failed_returns: u32,
     status_file: Option<PathBuf>,
     /// Generation and health at the last write of the status file. `None` before the first write.
@@ -439,8 +439,8 @@ impl Watching {
     }
 
     /// Reads the files of the modules in the Master. Returns `None` if a file cannot be read, for example because the file is just being
-    /// replaced. Schedules a further attempt unless the file is absent, because no change follows, for example, the end of a lack of file
-    /// descriptors.
+    /// replaced. Schedules a further attempt unless the file is absent. Without this attempt, the watch would not read the file again after
+    /// a temporary error, such as a lack of file descriptors.
     fn read(&mut self, runtime: &Runtime) -> Option<(Vec<Vec<u8>>, Vec<String>)> {
         let mut bytes = Vec::new();
         for (file, slot) in self.files.iter().zip(&self.slots) {
@@ -556,8 +556,8 @@ impl Watching {
         let_go(host, [self.check]);
     }
 
-    /// Ends this watch, because a new watch replaces it. Removes the status file of this watch, which would no longer be updated. `next` is
-    /// the status file of the next watch.
+    /// Ends this watch, because a new watch replaces this watch. Removes the status file of this watch, which would no longer be updated.
+    /// `next` is the status file of the next watch.
     fn withdraw(self, next: Option<&Path>) {
         drop_caught(self.check);
         let Some(path) = self.status_file.as_deref().filter(|_| self.written.is_some()) else { return };

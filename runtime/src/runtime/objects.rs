@@ -78,8 +78,8 @@ impl Objects<'_> {
     /// references from reachable objects protect the object from collection.
     ///
     /// # Errors
-    /// Returns the errors of [`Objects::spawn`]. Returns an error if `outer` is destroyed, or is a class default object or a subobject of
-    /// one.
+    /// Returns the errors of [`Objects::spawn`]. Returns an error if `outer` is destroyed, is a class default object, or is a subobject of
+    /// a class default object.
     ///
     /// # Examples
     /// ```rust

@@ -1,4 +1,4 @@
-//! Formats constant values, which are known when a source is checked. Reflection later parses each string as a value of its type.
+//! Formats the constant values in a script as strings. Reflection later parses each string as a value of its type.
 
 use alcedo_uc::hir::{Const, Type};
 
