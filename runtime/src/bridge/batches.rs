@@ -28,7 +28,7 @@ struct Group {
     indexes: Vec<u32>,
 }
 
-/// Objects grouped by class. The groups are valid until the population counter or the call epoch differs from its value at the time of
+/// Objects grouped by class. The groups are valid until `FastPaths::population` or the call epoch differs from its value at the time of
 /// grouping.
 pub(crate) struct Groups {
     population: u64,
@@ -43,14 +43,14 @@ pub(crate) struct Groups {
     skipped: Vec<ClassId>,
 }
 
-/// Change to a list of objects between two population counts of one host.
+/// Change to a list of objects between two values of `FastPaths::population` in one host.
 #[derive(Debug)]
 pub(crate) struct ListChange {
-    /// Population counter before the change.
+    /// Value of `FastPaths::population` before the change.
     pub(crate) before: u64,
-    /// Population counter after the change.
+    /// Value of `FastPaths::population` after the change.
     pub(crate) after: u64,
-    /// Class epoch, which the change left equal. Different hosts have different class epochs.
+    /// Class epoch of the host, which this change does not affect. Different hosts have different class epochs.
     pub(crate) classes: u64,
     pub(crate) edits: Vec<ListEdit>,
 }
@@ -200,7 +200,7 @@ impl Groups {
                 results.as_ref().map(|_| vec![DirectAnswer::without(DirectStatus::NOT_DONE); group.items.len()]);
             let mut at = 0;
             while at < group.items.len() {
-                // For an object without a plugin part, the slow path returns the error.
+                // For an object without a plugin part, the slow path returns the error of a missing part.
                 let Some(fast_path) = group.fast_path.filter(|_| is_right && !group.items[at].part.is_null()) else {
                     is_right &= group.one(core, at, &mut done, results.as_deref_mut(), &mut slow);
                     at += 1;

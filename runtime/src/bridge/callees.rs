@@ -1,5 +1,5 @@
 //! Call cache for direct calls of object functions. Contains one target for each receiver class: the function's native body, a function of
-//! a module, or a call through slots. The cached targets are valid until the version of direct calls changes.
+//! a module, or a call through slots. The cached targets are valid until the version of direct calls (`FastPaths::version`) changes.
 
 use std::any::Any;
 use std::rc::Rc;
@@ -150,7 +150,7 @@ pub(crate) struct DirectMaker {
     body: Box<OwnBody>,
 }
 
-/// Function that creates the code of a native function. Receives a call cache if the native function can be overridden.
+/// Function that creates the code for direct calls of a native function. Receives a call cache if the native function can be overridden.
 type Make = dyn Fn(&Rc<Core>, Option<Callees>) -> BlackCode;
 
 /// Runs the body of a native function on an object. The slots must match the function's parameters. Returns the result as a slot. Panics
@@ -209,7 +209,7 @@ mod tests {
         assert!(known.of(ClassId(0)).is_none() && known.of(ClassId(7)).is_none());
         let keep = |version, class| known.keep(Known { version, class: ClassId(class), callee: Callee::Itself });
         let version = |class| known.of(ClassId(class)).map(|known| known.version);
-        // Simulates many reloads, each of which assigns an id to the class that is far from the previous id.
+        // Simulates many reloads. Each reload assigns the class an id that is far from the previous id.
         for reload in 1..=1000_u32 {
             keep(reload.into(), reload * 1000);
             assert_eq!(version(reload * 1000), Some(reload.into()));

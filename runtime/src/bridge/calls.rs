@@ -92,7 +92,7 @@ pub(crate) fn invoke(
 
 /// Calls a function with dynamic values, for hosts, tools and tests. Returns the result, and the out parameters in order. The result is
 /// `None` for a function without a result. Returns an error if the arguments do not match the signature. If the function body fails,
-/// returns its error.
+/// returns the error of the body.
 pub(crate) fn call_with_out_parameters(
     world: &World,
     function: &Rc<Function>,

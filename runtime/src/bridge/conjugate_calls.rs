@@ -21,8 +21,8 @@ struct Plan<'a> {
     result: Option<(usize, &'a TypeText)>,
 }
 
-/// Calls a handle on behalf of `module`. The module then owns the results. Returns an error if the handle is invalid, the slots do not
-/// match the signature, a conjugate has expired, or the callee fails. After an error, the slots are unchanged.
+/// Calls a function through a handle, on behalf of `module`. The module then owns the results. Returns an error if the handle is invalid,
+/// the slots do not match the signature, a conjugate has expired, or the callee fails. After an error, the slots are unchanged.
 pub(crate) fn call(
     core: &Core,
     module: ModuleId,

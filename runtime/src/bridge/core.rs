@@ -231,9 +231,10 @@ impl Core {
         self.tasks.hold_posted(&self.world, &self.red)
     }
 
-    /// Calls the listeners of an object, and then destroys the object. Has no effect if a listener or a hook of this destruction requests
-    /// the destruction again. Returns an error if the object is already destroyed or is a class default object. Returns an error if a
-    /// rollback of the reload in progress could not restore the object. Returns [`CallError::TooDeep`] if the stack is nearly exhausted.
+    /// Runs the hooks of the host (`Natives::before_destroy`), and then destroys the object. Has no effect if a hook of this destruction
+    /// requests the destruction again. Returns an error if the object is already destroyed or is a class default object. Returns an error
+    /// if a rollback of the reload in progress could not restore the object. Returns [`CallError::TooDeep`] if the stack is nearly
+    /// exhausted.
     pub(crate) fn end_object(&self, object: ObjectHandle) -> Result<(), CallError> {
         if !self.world.objects.is_alive(object) {
             return Err(CallError::Stale { handle: object });
@@ -256,7 +257,7 @@ impl Core {
         Ok(())
     }
 
-    /// Calls the listeners of an object before the object is destroyed explicitly. Logs panics of listeners, and returns the last one.
+    /// Runs the hooks of the host before an object is destroyed explicitly. Returns the message of the last panic of a hook.
     pub(crate) fn call_before_end(&self, object: ObjectHandle) -> Result<(), String> {
         self.before_end.get().map_or(Ok(()), |before_end| before_end(object))
     }

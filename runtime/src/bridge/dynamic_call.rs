@@ -48,7 +48,7 @@ pub(crate) fn call_with_out_parameters(
 ) -> Result<(Option<Value>, Vec<Value>), CallError> {
     core.world.slices.allow_change(&"a call by name")?;
     let Some(callee) = core.zcalls.callee(handle) else {
-        // The handle is invalid. The dispatch accesses no slot, and returns the error.
+        // The handle is invalid. The dispatch accesses no slot, and returns the error for the handle.
         return core
             .zcalls
             .dispatch(core.here(), handle, DynBuffer::with_len(0).as_buffer_mut())

@@ -64,8 +64,8 @@ impl OpenFrames {
         found.ok_or_else(over)?
     }
 
-    /// Advances to the next parameter. Returns the number by which the plugin refers to this parameter: the count of the parameters before
-    /// it.
+    /// Advances to the next parameter. Returns the number by which the plugin refers to this parameter: the count of the earlier
+    /// parameters.
     pub(crate) fn step(&self, number: u64) -> Result<u32, CallError> {
         self.with(number, |frame, params| {
             params.push(frame.step_again()?);

@@ -123,7 +123,7 @@ fn no_plugin_part(core: &Core, object: ObjectHandle, what: &str) -> CallError {
     CallError::Unavailable { what }
 }
 
-/// Creates the call of a module's static function. `core` provides the red stack while the runtime exists.
+/// Creates the resolved callee for a module's static function. `core` provides the red stack while the runtime exists.
 pub(crate) fn export_call(export: Export, core: &Weak<Core>) -> Resolved {
     let what: Rc<str> = format!("{}:{}:{}", export.gate.tag().name, export.type_path, export.name).into();
     let name = export_name(&export.gate.tag().name, &export.type_path, &export.name);

@@ -86,7 +86,8 @@ pub(crate) fn rebuild(
     let late = {
         let (core, turns) = (Rc::clone(core), Rc::clone(&turns));
         move |object| {
-            // Ends a part without its kept fields. If the caller ignores the error, the object is rebuilt at its own turn.
+            // After an error, ends the part, which lacks its kept fields. If the caller ignores the error, the object is rebuilt at its own
+            // turn.
             catch_panics(|| build_one(&core, &turns, object)).inspect_err(|_error| core.plugins().end(object))
         }
     };

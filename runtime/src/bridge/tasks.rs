@@ -63,7 +63,7 @@ pub struct JobInfo {
     pub module: String,
     /// Generation of the module.
     pub generation: u64,
-    /// "task", "timer" or "posted closure".
+    /// Kind of the job: task, timer or posted closure.
     pub kind: LeaseKind,
     /// Source file and line that requested the job.
     pub place: String,
@@ -87,7 +87,7 @@ pub struct JobInfo {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobCount {
-    /// "task", "timer" or "posted closure".
+    /// Kind of the jobs: task, timer or posted closure.
     pub kind: LeaseKind,
     /// Name of the module.
     pub module: String,
@@ -342,7 +342,7 @@ impl Tasks {
         counts
     }
 
-    /// Makes jobs that were requested before the commit runnable. Runs no plugin code and cannot fail.
+    /// Makes the jobs runnable that were requested before the commit. Runs no plugin code and cannot fail.
     pub(crate) fn commit_staged(&self) {
         self.store.borrow_mut().commit();
     }

@@ -47,8 +47,8 @@ fn mend(world: &World, ty: &PropertyType, value: Value, reasons: &mut Vec<String
     })
 }
 
-/// Redirects a binding from a replaced class default object to the new class default object. Bindings to static functions of scripts refer
-/// to class default objects.
+/// Redirects a binding from a replaced class default object to the new class default object. Bindings to static functions of scripts need
+/// this redirect, because they refer to class default objects.
 fn of_new_class(world: &World, mut binding: Binding) -> Binding {
     let class = world.objects.class(binding.object).filter(|class| class.cdo.get() == binding.object);
     let now = class.and_then(|class| world.types.class_by_path(&class.path)).map(|class| class.cdo.get());
