@@ -2,11 +2,11 @@
 //!
 //! * `call_host_to_plugin`: calls from the host. `c_pointer` is a C function called by its pointer, and `dyn_trait` a method of a boxed
 //!   trait object; both functions are in the host. `alcedo_ex`, `alcedo_nm` and `alcedo_uf` are functions of the plugin, resolved once with
-//!   their Rust types ([`Runtime::function`]). `alcedo_pointer` calls `alcedo_ex` while its red frame is open (`TypedFunction::hot`), and
-//!   `alcedo_dynamic` calls `alcedo_ex` with dynamic values. `alcedo_up` and `alcedo_up_write` read and write a property by its Rust type.
-//!   `alcedo_batch` calls `uf` on a thousand objects in one crossing; its time is for all objects, its throughput for each object.
-//!   `alcedo_table` is an entry of a table (`entry_table!`), and `alcedo_table_pointer` this entry while its red frame is open.
-//!   `alcedo_table_slim` and `alcedo_table_slim_pointer` are entries of the table of a module in a Slim.
+//!   their Rust types ([`Runtime::function`]). `alcedo_pointer` repeats the call `alcedo_ex` inside one open red frame
+//!   (`TypedFunction::hot`), and `alcedo_dynamic` repeats this call with dynamic values. `alcedo_up` and `alcedo_up_write` read and write a
+//!   property by its Rust type. `alcedo_batch` calls the function of `alcedo_uf` on a thousand objects in one crossing; its time is for all
+//!   objects, its throughput for each object. `alcedo_table` is an entry of a table (`entry_table!`), and `alcedo_table_pointer` this entry
+//!   inside one open red frame. `alcedo_table_slim` and `alcedo_table_slim_pointer` are entries of the table of a module in a Slim.
 //! * `call_plugin_to_host`: calls from the plugin, in a long loop; one call of the host starts the loop, so the time of that call is
 //!   negligible. `c_pointer` and `dyn_trait` stay in the plugin. `alcedo_pointer` is a leaf function of the host, and `alcedo_ex` a
 //!   function that the host registered with its Rust types. `alcedo_nm` is a function of a module, which the host enters. `alcedo_uf` is an

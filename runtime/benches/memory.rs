@@ -10,7 +10,7 @@ use alcedo_runtime::process;
 const COUNTS: [u64; 3] = [0, 100_000, 1_000_000];
 
 fn main() {
-    // Cargo passes `--list` to every benchmark to find tests.
+    // Measures nothing in a run of the tests, or if cargo only lists the tests.
     if std::env::args().any(|arg| arg == "--test" || arg == "--list") {
         return;
     }

@@ -1,3 +1,5 @@
+//! Checks the call gate (`entry_gate.rs`).
+
 use super::explore;
 use crate::entry_gate::{Calling, EntryGate};
 use crate::lease::Leases;

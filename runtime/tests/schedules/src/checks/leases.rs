@@ -1,3 +1,5 @@
+//! Checks leases (`lease.rs`).
+
 use super::explore;
 use crate::lease::{LeaseKind, Leases};
 use crate::sync::atomic::{AtomicBool, Ordering};

@@ -1,3 +1,5 @@
+//! Checks the watch of a Slim (`slim_watch.rs`).
+
 use super::explore;
 use crate::load::context::handle::LoadContext;
 use crate::slim_watch::SlimWatch;

@@ -1,3 +1,5 @@
+//! Checks the ticket of an unload (`unload/ticket.rs`).
+
 use std::time::Duration;
 
 use super::{LONG, explore};
