@@ -26,11 +26,11 @@ listed! {
         Attach,
         /// Old names are set aside and shadow types are active.
         Shadow,
-        /// Types are declared. The import cells are still empty.
+        /// Types are declared. The import cells (static variables of the modules) are still empty.
         Declare,
-        /// The classes and exports of a module are registered, and the cells for its own declarations are filled.
+        /// The classes and exports of a module are registered, and the cells for the module's own declarations are filled.
         Enroll,
-        /// Imported types and functions of a module are stored in its cells.
+        /// The cells of a module contain the types and functions that the module imports.
         FillCells,
         /// Before the `suspend` function of a module runs.
         Suspend,

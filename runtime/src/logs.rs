@@ -277,7 +277,8 @@ mod tests {
     use crate::conjugate::gate::ModuleTag;
     use crate::handles::{Generation, ModuleId};
 
-    /// Subscriber that counts events, and calls the function during each of the first three events and when a span is entered or closed.
+    /// Subscriber that counts events. Calls the contained function during each of the first three events, and when a span is entered or
+    /// closed.
     struct Counter(Arc<AtomicU64>, fn());
 
     impl Subscriber for Counter {

@@ -179,7 +179,7 @@ impl Builder {
         if let Some(invitation) = &invitation {
             self = self.on_hang(invitation.on_hang()).named(DEV).on_event(invitation.on_event()).named(DEV);
             self.watchdog.get_or_insert(HANG);
-            // The host may have armed the guard in `main` already.
+            // Only logs an error, because the host may already have armed the crash guard in `main`.
             if let Err(error) = crate::crash_guard::arm_if_supervised() {
                 log!(DEBUG, %error, "the crash guard is not armed here");
             }

@@ -99,10 +99,10 @@ struct Running {
     left: u64,
 }
 
-/// State shared by the thread and the code that waits for the thread.
+/// State shared by the finalizer thread and the code that waits for this thread.
 #[derive(Default)]
 struct Desk {
-    /// System id of the current thread; `None` before the thread has started.
+    /// System id of the current finalizer thread; `None` before the thread has started.
     number: Option<i32>,
     running: Option<Running>,
     /// Time when the last finalizer returned.
@@ -145,7 +145,7 @@ pub(crate) struct Finalizer {
 }
 
 impl Finalizer {
-    /// Starts the thread. Returns an error if the system cannot create a thread.
+    /// Starts the finalizer thread. Returns an error if the system cannot create a thread.
     pub(crate) fn start() -> std::io::Result<Self> {
         let (jobs, inbox) = unbounded();
         let (report, failures) = unbounded();
@@ -422,7 +422,7 @@ mod tests {
         until(|| runs("generation 2)"));
         let before = Arc::strong_count(&finalizer.desk);
         drop(release);
-        // The replaced thread drops its reference to the desk when it ends.
+        // The replaced thread drops its reference to the shared `Desk` when it ends.
         until(|| Arc::strong_count(&finalizer.desk) < before);
         assert!(first.is_passed());
         assert!(runs("generation 2)"));

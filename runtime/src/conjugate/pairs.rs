@@ -83,7 +83,7 @@ impl Drop for LateParts<'_> {
 }
 
 impl Pairs {
-    /// Returns the number of conjugates that were built since the start.
+    /// Returns the number of conjugates that were built since the runtime was built.
     pub(crate) fn built(&self) -> u64 {
         self.built.get()
     }

@@ -26,7 +26,7 @@ pub(crate) struct RedStack {
     /// Names of the frames that calls on slow paths have opened.
     frames: RefCell<Vec<Rc<str>>>,
     reds: Reds,
-    /// Published calls. The watchdog reads these calls, if it is enabled.
+    /// Publishes active calls for the watchdog, if the host has enabled the watchdog.
     activities: Arc<Activities>,
     afterwards: RefCell<Vec<Afterwards>>,
 }

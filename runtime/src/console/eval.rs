@@ -101,7 +101,7 @@ fn errors_of(found: Vec<Diagnostic>, written: Written<'_>) -> String {
     rendered(&translated.collect::<Vec<_>>(), &[Source::new("eval", written.text)])
 }
 
-/// Declares the class, calls its function on a new object, and removes the object and the class.
+/// Declares the temporary class, calls its function on a new object, and removes the object and the class.
 fn run(runtime: &Runtime, mut checked: CheckedSources) -> Answer<Option<Value>> {
     let core = runtime.core();
     let (types, names) = (&core.world.types, &core.world.names);

@@ -391,7 +391,7 @@ fn restore(runtime: &Runtime, world: &Path) -> FromHost {
             FromHost::Restored { objects: report.objects, age, text: cut(report.to_string()) }
         }
         Err(error) => {
-            // Renames the file, because the next save would replace it.
+            // Renames the file of the world, because the next save would replace this file.
             let error = match leave_out(world) {
                 Ok(left_out) => format!("{error} · the saved world is kept in {}", left_out.display()),
                 Err(_) => error.to_string(),

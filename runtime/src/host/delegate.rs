@@ -127,7 +127,7 @@ impl<A: ValueParams, R: NativeResult> DelegateOf<A, R> {
         delegates::bind(&core.world, (self.object, self.name), &self.ty(&core.world)?, target, function)
     }
 
-    /// Removes bindings. The class of the object must declare the delegate with these types.
+    /// Removes the bindings to a function of an object. The class of the object must declare the delegate with these types.
     pub(crate) fn unbind_in(&self, core: &Core, target: ObjectHandle, function: &str) -> Result<u32, CallError> {
         core.delegates.unbind(&core.world, (self.object, self.name), &self.ty(&core.world)?, target, function)
     }

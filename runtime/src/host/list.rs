@@ -42,7 +42,7 @@ pub struct ObjectList {
 /// Objects that were added to and removed from a list since an earlier version.
 #[derive(Debug)]
 pub(super) struct Edits {
-    /// Version of the earlier list.
+    /// Version of the list before the edits.
     pub(super) from: u64,
     pub(super) change: ListChange,
 }
@@ -106,7 +106,7 @@ impl ObjectList {
 pub struct ClassList {
     class: String,
     list: ObjectList,
-    /// Counter of object changes and class epoch at the last refresh. Different hosts have different class epochs.
+    /// Value of `FastPaths::population` and class epoch at the last refresh. Different hosts have different class epochs.
     seen: Option<(u64, u64)>,
     /// Set if the last refresh has updated the list.
     was_updated: bool,

@@ -32,10 +32,11 @@ pub(super) trait IntoArgument<Host, As> {
     /// Converts the parameter.
     ///
     /// # Safety
-    /// A module must have passed the parameter for the call that lasts `'c`. The promises of the lists must hold: strings are readable; a
-    /// sink copies the data it receives and does not unwind; a buffer has unshared slots with valid pointers for the call; a host context
-    /// is the context that the module was attached with, and its runtime exists; a type number belongs to the core `host`. The promises for
-    /// addresses in the docs of `As` must hold until the call returns, unless the body itself invalidates the addresses.
+    /// A module must have passed the parameter for the call that lasts `'c`. The promises that `alcedo_abi::list` documents must hold:
+    /// strings are readable; a sink copies the data it receives and does not unwind; a buffer has unshared slots with valid pointers for
+    /// the call; a host context is the context that the module was attached with, and its runtime exists; a type number belongs to the core
+    /// `host`. The promises for addresses in the docs of `As` must hold until the call returns, unless the body itself invalidates the
+    /// addresses.
     unsafe fn into_argument(self, host: Host) -> As;
 }
 

@@ -28,7 +28,7 @@ use crate::object::value::Value;
 
 const MODULE: ModuleId = ModuleId(7);
 
-/// A host with a module that has only a gate, and with an object that has a property `scores: Array(f64)`.
+/// A host with an object and a module. The object has a property `scores: Array(f64)`, and the module consists only of a gate.
 struct Host {
     core: Rc<Core>,
     host_context: Box<HostContext>,

@@ -1,4 +1,4 @@
-//! Functions on conjugates by handle, for calls without static types.
+//! Accesses conjugates by handle, for calls without static types.
 
 use std::time::Instant;
 

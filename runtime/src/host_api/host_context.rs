@@ -145,7 +145,7 @@ fn without_objects(host: HostRef, module: ModuleId, generation: Generation) -> M
 /// Write mode for modules without objects. The mode is always normal, because these modules have no objects.
 static MODE: AtomicU32 = AtomicU32::new(mode::NORMAL);
 
-/// Gate word of a closed gate, for modules without calls by name.
+/// Version of direct calls for modules without calls by name: direct calls are not allowed.
 static CLOSED_WORD: AtomicU64 = AtomicU64::new(CLOSED);
 
 /// Context that attaches one module. The owner must keep `kept` while the module is mapped. All pointers in the context are then valid.

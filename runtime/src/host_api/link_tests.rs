@@ -53,7 +53,7 @@ fn double(_: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     frame.set_result(number * 2)
 }
 
-/// A host with a module that has only a gate, and with two objects that record and double numbers.
+/// A host with a module that consists only of a gate, and with two objects that record and double numbers.
 struct Host {
     core: Rc<Core>,
     host_context: Box<HostContext>,

@@ -67,8 +67,8 @@ pub trait WithoutARedConstructor: Class {
 
 impl<C: Class> WithoutARedConstructor for C {}
 
-/// Accepts all types, because Rust fields of native classes are dropped on the game thread. The plugin function with this name checks the
-/// type.
+/// Accepts all types, because Rust fields of native classes are dropped on the game thread. The function of this name in
+/// `alcedo-plugin-api` checks the type.
 pub const fn the_finalizer_thread_drops<T>() {}
 
 /// A type of struct fields whose default can be written as a string.
@@ -119,7 +119,7 @@ const fn declarer<C: Class>(name: &str) -> Option<&'static str> {
     declarer::<C::Base>(name)
 }
 
-/// Accepts all names. The plugin function with this name checks the property name.
+/// Accepts all names. The function of this name in `alcedo-plugin-api` checks the property name.
 pub const fn assert_no_property<C: Class>(_name: &str, _message: &str) {}
 
 /// Compiles only if the error type implements `Display`.

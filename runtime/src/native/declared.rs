@@ -205,8 +205,8 @@ pub(super) fn class_decl<C: DeclaredClass>() -> ClassDecl {
 }
 
 /// Runs the hook on the Rust fields of an object, and then drops the fields. Called if the object is being destroyed, or if a reload has
-/// moved the object to another native class. If a running method has borrowed the fields, the fields are dropped after this method returns.
-/// If this borrow conflicts with the hook, the hook also runs after this method returns.
+/// moved the object to another native class. If a running method has borrowed the fields, the fields are dropped after the running method
+/// returns. If this borrow conflicts with the hook, the hook also runs after the running method returns.
 fn end<C: DeclaredClass>(parts: &Parts<C>, this: This<'_, C>, hook: Option<Hook<C>>) {
     let At { world, object } = this.view.at();
     let objects = &core_of(world).objects;

@@ -29,7 +29,7 @@ pub struct Budget {
     /// Game time of the tick in seconds.
     pub seconds: f32,
     /// Time limit for an incremental collection; one millisecond by default. A tick may exceed the limit by the time to destroy one object
-    /// with its subobjects, including the listeners that the destruction calls. A tick may also exceed the limit by the time of the
+    /// with its subobjects, including the hooks that the destruction runs. A tick may also exceed the limit by the time of the
     /// `add_references` hooks of native classes. After the mark phase, these hooks run again in each tick.
     pub collection: Duration,
 }

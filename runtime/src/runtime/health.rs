@@ -222,7 +222,7 @@ impl Watching {
             let digest = plain_file::sha256(&bytes);
             copies.push(KeptCopy::new(stage_dir(runtime), path, &digest, &bytes).map_err(failed(path))?);
             let image = ImageFile::from_bytes(path, bytes).ok().map(|image| image.digest());
-            // An earlier health watch has loaded the module from a copy.
+            // Also searches by digest, because an earlier health watch may have loaded the module from a copy.
             let loaded = master.modules.iter().find(|module| module.info().origin.as_deref() == Some(path.as_path()));
             let loaded = loaded.or_else(|| master.modules.iter().find(|module| image == Some(module.info().digest)));
             let Some(module) = loaded.filter(|module| image == Some(module.info().digest)) else {

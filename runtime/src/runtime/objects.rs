@@ -96,7 +96,7 @@ impl Objects<'_> {
     }
 
     /// Destroys an object and its subobjects. Has no effect on a destroyed object. Only logs a warning if the object is a class default
-    /// object, or if a listener calls this method during a reload.
+    /// object. During a reload, only logs a warning if a rollback could not restore the object.
     ///
     /// # Examples
     /// ```rust

@@ -117,7 +117,7 @@ impl Tables<'_> {
             return Err(CallError::other(message).into());
         }
         let entries = T::entries()?;
-        // Checks all names first, because a used name then leaves no entry registered.
+        // Checks all names first, so that a table with a used name leaves no entry registered.
         let explicit = &self.0.inner.core.explicit;
         let check = |(name, _): &(&'static str, Signature)| {
             explicit.check(&format!("{}/{name}", T::NAME), Implementer::Host, ModuleId::HOST)

@@ -28,7 +28,7 @@ pub struct Worlds<'a>(pub(super) &'a Runtime);
 impl Worlds<'_> {
     /// Saves all live objects to a file, and returns their number. For each object, the file contains the class, the name, the outer, the
     /// property values that differ from the defaults, and the kept fields of the plugin part. Transient properties are not saved.
-    /// `docs/world-format.md` describes the format.
+    /// `runtime/docs/world-format.md` describes the format.
     ///
     /// # Errors
     /// Fails if plugin code is on the stack, a kept field cannot be serialized, or the file cannot be written. After an error, an existing
