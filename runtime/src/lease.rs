@@ -45,7 +45,7 @@ named! {
         Borrow = "borrowed data",
         /// A thread that the module started.
         Thread = "thread",
-        /// A contextual scope that code of the module has opened but not closed.
+        /// A contextual scope (`ContextScope` or `Scoped`) that code of the module has opened but not closed.
         Scope = "scope",
         /// A module that depends on this module.
         Dependent = "dependent module",

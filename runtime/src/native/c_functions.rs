@@ -1,4 +1,4 @@
-//! Functions of native classes whose bodies are in a C library. The attribute expands to the same code in hosts and plugins. Building the
+//! Functions of native classes whose bodies are in a C library. `#[dll_import]` expands to the same code in hosts and plugins. Building the
 //! runtime opens the library.
 
 use std::marker::PhantomData;

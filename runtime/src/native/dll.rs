@@ -105,7 +105,8 @@ impl DllImport {
         import
     }
 
-    /// Declares that the function does not depend on the working directory. The function then runs on the game thread.
+    /// Declares that the function does not depend on the working directory. The function then runs on the game thread. Without this
+    /// declaration, the function runs on a thread whose working directory is the folder of the library.
     #[must_use]
     pub fn no_cwd(mut self) -> Self {
         self.flags |= function_flags::NO_CWD;

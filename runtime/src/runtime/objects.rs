@@ -95,8 +95,8 @@ impl Objects<'_> {
         self.construct(&class.find(self.0.types())?, outer)
     }
 
-    /// Destroys an object and its subobjects. Has no effect on a destroyed object. Only logs a warning if the object is a class default
-    /// object. During a reload, only logs a warning if a rollback could not restore the object.
+    /// Destroys an object and its subobjects. Has no effect on a destroyed object. Only logs a warning if the destruction is rejected, for
+    /// example for a class default object, or if a rollback of the reload in progress could not restore the object.
     ///
     /// # Examples
     /// ```rust

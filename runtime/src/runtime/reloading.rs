@@ -112,7 +112,7 @@ impl Runtime {
         Ok(report)
     }
 
-    /// Reloads the Master from the first paths. After the commit, the Master lists the second paths.
+    /// Reloads the Master from the paths in `libraries`. After the commit, the Master lists the paths in `names`.
     pub(super) fn reload_within(
         &self,
         (libraries, names): (&[PathBuf], &[PathBuf]),

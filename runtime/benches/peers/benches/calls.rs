@@ -2,7 +2,7 @@
 //! other libraries. All calls run in one process, so that their times are comparable. `runtime/benches/calls.rs` describes the ids of
 //! Alcedo, and `src/peers.rs` the other libraries.
 //!
-//! Run it by `cd runtime/benches/peers && cargo bench`. With `cargo bench -- --quick` the run takes a minute.
+//! `cd runtime/benches/peers && cargo bench` runs this benchmark. With `cargo bench -- --quick` the run takes a minute.
 
 #[path = "../../support/mod.rs"]
 mod support;

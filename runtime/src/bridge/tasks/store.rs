@@ -244,8 +244,9 @@ impl Store {
         None
     }
 
-    /// Removes all jobs whose object is destroyed, in order of creation. Checks the jobs only if objects were destroyed since the last
-    /// call. Must not be called during a reload, because objects of a suspended generation then have new plugin parts.
+    /// Removes all jobs whose object is destroyed or has lost its plugin part, in order of creation. Checks the jobs only if objects were
+    /// destroyed since the last call. Must not be called during a reload, because objects of a suspended generation then have new plugin
+    /// parts.
     pub(super) fn take_expired(&mut self, world: &World) -> Vec<Entry> {
         let deaths = world.counters.deaths.get();
         if std::mem::replace(&mut self.deaths_seen, deaths) == deaths {
