@@ -44,9 +44,9 @@ listed! {
         ShutGates,
         /// Listeners were called for the start of the new generation.
         PreStartup,
-        /// Before a main runs.
+        /// Before the main function of a module runs.
         Main,
-        /// All mains have returned.
+        /// All main functions have returned.
         PostStartup,
         /// Before a class default object is constructed.
         ClassDefault,

@@ -47,7 +47,7 @@ pub enum ToHost {
     Save,
     /// Runs a console line.
     Line {
-        /// The line, without its colon prefix.
+        /// Console line, without its colon prefix.
         line: String,
     },
     /// Completes a console line.

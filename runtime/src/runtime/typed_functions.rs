@@ -324,7 +324,7 @@ where
     A: ValueParams,
     R: NativeReturned + 'static,
 {
-    /// `register_own` stores this context with the code. The caller guarantees that the table that owns the context exists.
+    /// `register_own` stores this context with the code. The caller guarantees that the table of the context exists.
     type Context = Typed<F, A, R>;
 
     #[inline]
