@@ -6,9 +6,9 @@ use abi_stable::type_layout::TypeLayout;
 
 /// Checks that the layouts agree. The function tables of either side may have additional functions at their end.
 ///
-/// The checker accepts additional functions only in its second argument. Therefore this function compares the layouts in both directions,
-/// since the tables of an older module are shorter than the tables of the host. Each comparison has its own `CheckingGlobals`, because
-/// the global cache of the checker would retain pointers into images that are unmapped later.
+/// The checker accepts additional functions only in its second argument. Either side may be older and have the shorter tables, so this
+/// function compares the layouts in both directions. Each comparison has its own `CheckingGlobals`, because the global cache of the checker
+/// would retain pointers into images that are unmapped later.
 ///
 /// # Errors
 /// Returns the differences if the comparison fails in both directions.

@@ -61,7 +61,7 @@ impl FailureKind {
     pub const UNAVAILABLE: Self = Self(10);
     /// Any other failure, described by the message.
     pub const OTHER: Self = Self(11);
-    /// The conjugate has expired. `held` contains the conjugate's color and kind; `expected` contains its age.
+    /// The conjugate has expired. `held` contains the color and kind of the conjugate, and `expected` contains the age.
     pub const EXPIRED: Self = Self(12);
     /// The module called the host while the module held a slice of host memory.
     pub const BORROWED: Self = Self(13);
@@ -73,7 +73,7 @@ impl FailureKind {
     pub const NO_MASTER: Self = Self(16);
     /// The function completed and returned the plugin author's error; the failure contains the message and the location of this error.
     pub const RETURNED: Self = Self(17);
-    /// A scope of objects was opened on the stack of a coroutine; the message names the scope.
+    /// A scope that must nest, such as a red frame or a slice, was opened on the stack of a coroutine. The message names the scope.
     pub const WRONG_STACK: Self = Self(19);
     /// The values would exceed their memory limit. `held` names the values, and `expected` names the setting that contains the limit.
     /// `file` contains the number of requested bytes and the limit, separated by a space.
@@ -224,9 +224,9 @@ pub struct Call<'a> {
 /// Body of a reflected function in a module.
 ///
 /// # Safety
-/// `call` contains a live object of the class, the object's memory, the plugin part that this module created for the object, and a
-/// parameter block of the described layout. Object, memory, part and block remain valid until the function returns. The caller accesses
-/// none of them before the function returns.
+/// `call` contains a live object of the class that declares the function, the object's memory, the plugin part that this module created for
+/// the object, and a parameter block of the described layout. Object, memory, part and block remain valid until the function returns. The
+/// caller accesses none of them before the function returns.
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct Invoke(pub unsafe extern "C" fn(call: &mut Call<'_>) -> Status);

@@ -179,7 +179,7 @@ pub struct PartHooks {
     pub kept_print: u64,
     /// Number of kept fields.
     pub kept_count: u32,
-    /// Passes the bytes of all kept fields to the sink in pieces with empty names. Called only if `kept_print` is not zero.
+    /// Passes the bytes of all kept fields to `sink` in several pieces, each with an empty name. Called only if `kept_print` is not zero.
     pub pack_kept: unsafe extern "C" fn(part: PartPtr, sink: &KeepSink, failure: &mut Failure) -> Status,
     /// Restores all kept fields from the bytes that `pack_kept` of an earlier build has written. Called only if the earlier class and this
     /// class have equal values of `kept_print`.
@@ -350,8 +350,8 @@ impl ImportKind {
     pub const DELEGATE: Self = Self(8);
 }
 
-/// Item that a module uses, and that is declared in the host or in another module. When the host loads the module, it checks each such
-/// item, and so detects a missing member or a wrong signature before the first call.
+/// Imported item: declared in the host or in another module, and used by this module. When the host loads this module, it checks each
+/// imported item, and so detects a missing member or a wrong signature before the first call.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct ImportDesc {

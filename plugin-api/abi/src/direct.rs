@@ -61,7 +61,8 @@ pub struct Batch {
     pub results: *mut DirectAnswer,
     /// Directory of objects, with which the trampoline detects and skips objects that were destroyed after the batch began.
     pub directory: *const Directory,
-    /// Value of [`Directory::ends`] at a time when all objects of the batch were alive, or a value that `Directory::ends` never reaches.
+    /// Value of [`Directory::ends`] at a time when all objects of the batch were alive, or a value that `Directory::ends` never reaches. If
+    /// `Directory::ends` has a different value now, the trampoline checks each object.
     pub ends: u64,
     /// Offset of a condition byte in each object. The trampoline skips an object whose condition byte is zero. [`Batch::UNCONDITIONAL`] if
     /// the batch has no condition.

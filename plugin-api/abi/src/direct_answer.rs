@@ -19,8 +19,7 @@ impl DirectStatus {
     pub const NOT_DONE: Self = Self(2);
 }
 
-/// Result of a direct call in two registers, returned by host functions and by module functions. Only a module function also receives the
-/// object's memory, the plugin part and storage for a failure.
+/// Result of a direct call in two registers, returned by host functions and by module functions.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, PartialEq, Eq, Debug)]
 #[must_use]

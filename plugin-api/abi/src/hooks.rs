@@ -19,7 +19,7 @@ pub const SECTION: &str = crate::__alcedo_section!(hooks);
 /// two 4-byte offsets and the name as a C string. The linker resolves the offsets, and so checks that the hook and the function exist.
 pub const UNHOOKED_SECTION: &str = ".alcedo.unhooked";
 
-/// First word of a slot. The host writes the context only if the slot starts with this word, so that it cannot overwrite unrelated memory.
+/// First word of a slot. The host writes the context only into a slot that starts with this word, and so never overwrites unrelated memory.
 pub const SLOT_MAGIC: u64 = u64::from_le_bytes(*b"ALCHOOK1");
 
 /// Content of the section [`SECTION`].
@@ -163,7 +163,7 @@ macro_rules! hook_functions {
             /// Reports that the module has registered the unwind table at `begin` (`__register_frame`); `deregister` removes the table.
             fn frame_registered(begin: *const c_void, deregister: Deregister);
             /// Reports that the module is about to deregister the unwind table at `begin`. Returns zero if the host has already
-            /// deregistered it.
+            /// deregistered the table.
             fn frame_deregistered(begin: *const c_void) -> c_int;
             /// `fopencookie`; `functions` points to the C library's `cookie_io_functions_t`.
             fn stream_open(cookie: *mut c_void, mode: *const c_char, functions: *const c_void) -> *mut c_void;

@@ -143,7 +143,8 @@ pub struct ModuleContext {
     /// bound to a thread may read it on any thread: for such a module, the host keeps the version until the module is unmapped, and closes
     /// direct calls when the module ends.
     pub direct: *const AtomicU64,
-    /// Stack of the game thread. Scopes of objects begin only on this stack. [`StackSpan::ANY`] for a module without objects.
+    /// Stack of the game thread. Scopes that must nest, such as red frames and slices, begin only on this stack. [`StackSpan::ANY`] for a
+    /// module without objects.
     pub stack: StackSpan,
     /// Most verbose log level for which the host has a listener.
     pub level: LogLevel,

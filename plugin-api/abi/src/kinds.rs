@@ -327,7 +327,7 @@ flags! {
         CONST = 7, "const";
         /// The function is implemented in a C library. The function's metadata names the library.
         DLL_IMPORT = 8, "dll_import";
-        /// The function is implemented in a C library, and needs no working directory.
+        /// The function is implemented in a C library. Its calls keep the working directory of the process.
         NO_CWD = 9, "no_cwd";
         /// The function is implemented in a C library, and its `bool` result has one byte.
         BOOL8 = 10, "bool8";
@@ -342,7 +342,7 @@ flags! {
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct CallingConvention {
-    /// True if the function needs no working directory.
+    /// True if calls of the function keep the working directory of the process.
     pub no_cwd: bool,
     /// True if a `bool` result has one byte.
     pub bool8: bool,

@@ -44,10 +44,11 @@ macro_rules! layout {
     (@complete $type:ident {} $private:literal) => {};
 }
 
-/// Crate whose types cross the ABI boundary, and the version to which the workspace pins it.
+/// Crate whose types cross the ABI boundary, with the version that the workspace pins.
 const CHECKER: &str = "abi_stable 0.11.3";
 
-/// Fingerprint of sizes, alignments and field offsets. Prefix types are excluded, because their size may grow.
+/// Fingerprint of the sizes, alignments and field offsets of the types that cross the ABI boundary by value. Prefix types are excluded,
+/// because their size may grow.
 pub const LAYOUT_HASH: u64 = layout! {
     Slot { ; "its fields are private; size and alignment are sufficient" }
     ZCallBuffer { slots, len }

@@ -51,7 +51,7 @@ pub const API_OLDEST: u32 = 1;
 pub const API_CURRENT: u32 =
     4 + added(host::HostTable::NAMES, MARKED_HOST_FUNCTIONS) + added(values::ValueTable::NAMES, MARKED_VALUE_FUNCTIONS);
 
-/// Number of functions in each table at host API 4, when their last function received the mark `last_prefix_field`.
+/// Numbers of functions in the two tables at host API 4. In each table, the mark `last_prefix_field` is on the last of these functions.
 const MARKED_HOST_FUNCTIONS: usize = 23;
 const MARKED_VALUE_FUNCTIONS: usize = 35;
 

@@ -113,7 +113,7 @@ pub fn is_member_path(text: &str) -> bool {
     text.split_once(':').is_some_and(|(owner, member)| is_type_path(owner) && is_identifier(member))
 }
 
-/// Returns true for a short string without characters that [`shows_itself`] rejects.
+/// Returns true for a string of at most [`LONGEST_WORDS`] bytes, if [`shows_itself`] accepts each character.
 #[must_use]
 pub fn is_printable(text: &str) -> bool {
     text.len() <= LONGEST_WORDS && text.chars().all(shows_itself)

@@ -56,7 +56,8 @@ impl NoEvent {
     pub const fn check<F>(self) {}
 }
 
-/// Provides an empty list of events for each class. The inherent constant of a class with events takes precedence over this constant.
+/// Provides an empty list of events for each class. The inherent constant of a class with events takes precedence over the constant of this
+/// trait.
 pub trait NoEvents {
     /// Names of the events: none.
     const ALCEDO_EVENTS: &'static [&'static str] = &[];

@@ -1,7 +1,8 @@
 //! Permissions: kinds of process resources whose use a module declares. The declaration is stored as flags of the manifest, which change no
 //! layout: hosts of earlier versions ignore the flags, and a manifest of an earlier version declares no permissions.
 //!
-//! A declaration does not restrict code. A host compares it with the imports of the file and with the calls that the hooks record.
+//! A declaration does not restrict code. A host compares the declaration with the imports of the file and with the calls that the hooks
+//! record.
 
 /// Kind of resource that a module uses.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

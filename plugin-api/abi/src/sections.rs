@@ -1,4 +1,5 @@
-//! Names of the sections that the host reads from a library file. A PE file without debug information has no names of more than 8 bytes.
+//! Names of the sections that the host reads from a library file. The names for Windows are shorter, because a section name in a PE file
+//! without debug information has at most 8 bytes.
 
 /// Expands to the name of a section, as a string literal.
 #[cfg(not(windows))]

@@ -81,8 +81,8 @@ const fn has_a_type_path(kind: PropertyKind) -> bool {
     matches!(kind.form(), KindForm::Struct | KindForm::Path) && kind.0 != PropertyKind::ENUM.0
 }
 
-/// Returns true if a string has the form `/Script/<Package>.<Type>`. This rejects parentheses and commas in a path, which would change the
-/// meaning of the type string that contains the path.
+/// Returns true if a string has the form `/Script/<Package>.<Type>`. Rejects parentheses and commas in a path, because they would change
+/// the meaning of the type string that contains the path.
 #[must_use]
 pub const fn is_type_path(path: &str) -> bool {
     match package_and_name(path) {
@@ -193,7 +193,7 @@ pub const fn joined<const N: usize>(parts: [&str; 3]) -> [u8; N] {
     bytes
 }
 
-/// Returns joined strings as a string.
+/// Converts the bytes of joined strings to a string.
 ///
 /// # Panics
 /// Panics if the bytes are not valid UTF-8.
@@ -253,8 +253,8 @@ pub const fn member_paths<const N: usize>(bytes: &'static [u8], path: &str, name
     paths
 }
 
-/// Declares `ALCEDO_PATHS`: the `$count` member paths in the form `path:name`, computed at compile time. Repeats the names, because a
-/// constant for the names would take longer to compile.
+/// Declares `ALCEDO_PATHS`: the `$count` member paths in the form `path:name`, computed at compile time. The expansion repeats the names,
+/// because a constant for the names would take longer to compile.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_member_paths {

@@ -151,7 +151,7 @@ pub struct SparseRaw {
 }
 
 impl ArrayRaw {
-    /// Maximum value of `epoch`, at which the counter stops, since it could not report further moves.
+    /// Maximum value of `epoch`. The counter stops at this value, because a counter that wraps around could repeat an earlier value.
     pub const WORN: u64 = u64::MAX;
     /// The empty array.
     pub const EMPTY: Self = Self { data: core::ptr::null_mut(), len: 0, capacity: 0, epoch: 0, reserved: 0 };

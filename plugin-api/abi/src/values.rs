@@ -47,7 +47,7 @@ pub mod color {
     pub const BLACK: u8 = 2;
 }
 
-/// State of a conjugate that is not an object, even if the conjugate has expired.
+/// State of a live or expired conjugate that is not an object.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ConjugateState {

@@ -3,8 +3,8 @@
 use core::fmt::{Display, Write};
 use core::mem::ManuallyDrop;
 
-/// Formats such a value into `words`, and drops the value in a second step. `caught` runs one step and returns a panic of this step as an
-/// error. The steps run separately, because a panic during an unwind aborts the process.
+/// Formats `value` into `words`, and drops `value` in a second step. `caught` runs one step and returns a panic of this step as an error.
+/// The steps run separately, because a panic during an unwind aborts the process.
 ///
 /// # Errors
 /// Returns the panic of `Display`. If `Display` does not panic, returns the panic of `Drop`.

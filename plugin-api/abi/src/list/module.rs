@@ -13,8 +13,8 @@ macro_rules! module_functions {
             /// valid during the call.
             Module, ModuleRef;
 
-            /// Attaches the module. The host calls this function before all others. After this call the module can log, and after the host
-            /// has filled the module's cells, the module can also call functions.
+            /// Attaches the module. The host calls this function before all others. After this call the module can log. After the host has
+            /// filled the module's cells, the module can also call functions of the host.
             always(unsafe)
             fn attach(context: &ModuleContext; or failure) -> Status;
             /// Returns the structs of the module.
@@ -78,8 +78,9 @@ macro_rules! module_functions {
             #[sabi(missing_field(option))]
             maybe()
             fn entry_tables() -> EntryTables;
-            /// Returns the paths of types and members that have earlier names, each with these names, separated by commas; none for a
-            /// module that lacks this function. Members with `was` metadata are not included.
+            /// Returns an entry for each type or member that has earlier names. The key is the path, and the value contains the earlier
+            /// names, separated by commas. Returns no entries for a module that lacks this function. Members with `was` metadata are not
+            /// included.
             #[sabi(missing_field(option))]
             maybe()
             fn earlier_names() -> RSlice<'static, &'static MetaDesc>;

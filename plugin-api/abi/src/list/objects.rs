@@ -110,9 +110,9 @@ macro_rules! host_functions {
             fn zcall_direct(
                 host; handle: ZCallHandle, fingerprint: u64; returns out: DirectCallee = DirectCallee::NONE; or failure
             ) -> Status;
-            /// Calls a method on each object. The method's signature must have the passed fingerprint, and all its kinds must fit a slot. A
-            /// failure does not stop the remaining calls. `each` exclusively borrows the data behind its pointers until the function
-            /// returns.
+            /// Calls a method on each object of `each`. The method's signature must have the passed fingerprint, and all its kinds must fit
+            /// a slot. A failure does not stop the remaining calls. `each` exclusively borrows the data behind its pointers until the
+            /// function returns.
             game_thread("a call on several objects", unsafe)
             fn zcall_each(host; handle: ZCallHandle, fingerprint: u64, each: &mut EachCall; or failure) -> Status;
             /// Returns the class of `object`, and the offset of a property in objects of this class. The offset may differ in subclasses.
@@ -133,8 +133,8 @@ macro_rules! host_functions {
             /// and accept the resolver's number. Callable on the game thread only.
             any_thread("registering a resolver", unsafe)
             fn resolver_add(host, module; resolver: &ResolverDesc<'_>; or failure) -> Status;
-            /// Returns one while, on the calling thread, the host calls a module that is not bound to a thread; otherwise zero. If one is
-            /// returned, the panic guard of the host's call catches panics. Callable on any thread.
+            /// Returns 1 if the calling thread runs inside a call from the host to a module that is not bound to a thread, otherwise 0.
+            /// Inside such a call, the host's panic guard catches panics. Callable on any thread.
             bare("finding open calls")
             fn calls_are_open(host;) -> u8;
         }

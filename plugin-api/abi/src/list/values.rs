@@ -183,7 +183,7 @@ macro_rules! value_functions {
         /// The number is valid until the call returns. Returns an index that identifies the parameter in the functions below.
         game_thread("stepping through a call")
         fn frame_step(host; frame: u64; returns out: u32 = 0; or failure) -> Status;
-        /// Completes the parameters after the last step. Only then may the caller write the out parameters and the result.
+        /// Ends the steps through the parameters. The caller may write the out parameters and the result only after this call.
         game_thread("finishing the parameters of a call")
         fn frame_finish(host; frame: u64; or failure) -> Status;
         /// Returns the type of a parameter, or of a value inside the parameter, as a string. The path `[3]` refers to an element of an
