@@ -50,9 +50,9 @@ pub fn may_call_directly() -> bool {
     is_game_thread() || is_free()
 }
 
-/// Checks that the current stack is the stack of the game thread. A scope of objects may begin only on this stack, because a coroutine with
-/// a separate stack could suspend inside the scope, which would then outlive the surrounding call. Callable on the game thread only.
-/// Succeeds without a host.
+/// Checks that the current stack is the stack of the game thread. A scope that must nest, such as a red frame or a slice, may begin only on
+/// this stack: a coroutine with a separate stack could suspend inside the scope, and the scope would then outlive the surrounding call.
+/// Callable on the game thread only. Succeeds without a host.
 ///
 /// # Errors
 /// Fails with `WRONG_STACK` if the current stack is not the stack of the game thread.

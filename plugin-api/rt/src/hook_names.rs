@@ -1,9 +1,9 @@
 //! C names of the hooks. A macro defines the names in the plugin's crate, because the linker always links the object files of that crate.
 //! From this crate, the linker might omit object files, or might first resolve the names to the platform's functions.
 
-/// Defines the C functions of [`hooks`](crate::hooks) as hidden symbols of the calling library, except for the listed names, whose
-/// functions the library itself defines. For the listed names, `dlsym` in the library still returns the hooks. Also defines the initializer
-/// that looks up the platform's functions.
+/// Defines the C functions of [`hooks`](crate::hooks) as hidden symbols of the calling library. For the names in the macro's argument, the
+/// library defines its own functions instead, but `dlsym` in the library still returns the hooks. Also defines the initializer that looks
+/// up the platform's functions.
 #[doc(hidden)]
 #[macro_export]
 #[cfg(hooked)]
@@ -147,8 +147,8 @@ macro_rules! __alcedo_hooks {
     ($unhooked:tt) => {};
 }
 
-/// Adds a name to a section that the host reads from the file. Linking fails if no hook or no function of the library has the name. The
-/// macro hides the function, because the loader would bind calls of a visible function to the platform's function.
+/// Adds a name to a section that the host reads from the file. Linking fails unless both a hook and a function of the library have the
+/// name. The macro hides the function, because the loader would bind calls of a visible function to the platform's function.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_unhooked {

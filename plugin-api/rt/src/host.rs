@@ -35,7 +35,6 @@ impl<'a> Host<'a> {
 /// Returns the host for the logging functions below, which are allowed while a slice of host memory is borrowed on this thread.
 fn for_records() -> Option<Host<'static>> {
     // SAFETY: the result is used only for the functions below, which change no value. The host rejects changes by its own subscribers.
-    // subscribers.
     unsafe { Host::attached("logging") }
 }
 

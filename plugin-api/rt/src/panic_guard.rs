@@ -221,9 +221,9 @@ pub fn keep_hook() {
 /// has called, or in a destructor that runs because of an earlier panic.
 const ABORT_MESSAGES: [&str; 2] = ["panic in a function that cannot unwind", "panic in a destructor during cleanup"];
 
-/// Returns true if this panic occurred in a direct call, for a panic outside of all counted panic guards on this thread. For a module
-/// without objects, the host counts the calls. The module cannot compare thread numbers itself, because a new thread may reuse the number
-/// of an ended thread.
+/// Returns true if this panic occurred in a direct call. Called only for a panic outside of all counted panic guards on this thread. For a
+/// module without objects, the host counts the calls. The module cannot compare thread numbers itself, because a new thread may reuse the
+/// number of an ended thread.
 fn is_direct_call() -> bool {
     if is_free() { records::calls_are_open() } else { is_game_thread() }
 }

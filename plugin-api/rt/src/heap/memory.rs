@@ -69,7 +69,7 @@ impl Pages {
         self.memory
     }
 
-    /// Restores a value whose ownership [`Pages::into_memory`] has passed to the caller.
+    /// Reverses [`Pages::into_memory`]: creates a value that owns the pages.
     ///
     /// # Safety
     /// [`Pages::into_memory`] returned `memory` for pages of length `len`, and no code uses the memory any more.
@@ -130,7 +130,7 @@ impl Free<Block> {
         self.0
     }
 
-    /// Restores a value whose ownership [`Free::into_memory`] has passed to the caller.
+    /// Reverses [`Free::into_memory`]: creates a value that owns the memory.
     ///
     /// # Safety
     /// [`Free::into_memory`] returned `memory`, and no code uses the memory any more.

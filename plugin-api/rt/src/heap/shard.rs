@@ -55,8 +55,8 @@ enum Access {
     Locked(&'static Shard, MutexGuard<'static, ()>),
 }
 
-/// Returns the first shard to try, a hash of the thread pointer. Thread control blocks are near page boundaries, so the low bits alone
-/// would cause collisions.
+/// Returns the index of the first shard to try: a hash of the thread pointer. Thread control blocks are near page boundaries, so the low
+/// bits alone would cause collisions.
 #[inline]
 fn first_choice(thread: usize) -> usize {
     (thread as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) as usize >> (usize::BITS - OWNED.ilog2())

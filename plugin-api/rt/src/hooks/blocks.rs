@@ -1,5 +1,5 @@
-//! Blocks of C functions that allocate a heap block that the caller must free. The platform allocates the block, and the hook notifies the
-//! host, which then counts and frees the block like a block of `malloc`.
+//! Heap blocks that a C function such as `strdup` allocates and its caller must free. The platform's function allocates the block, and the
+//! hook reports the block to the host. The host then counts and frees the block like a block of `malloc`.
 
 #![expect(unsafe_code, reason = "moves blocks from one heap to another")]
 

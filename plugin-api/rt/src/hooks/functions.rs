@@ -1,6 +1,6 @@
-//! Lists of functions, from which hooks and calls of the platform are generated. A replaced function has a hook that calls the host's
-//! function instead of the platform's function while a host is present. Each line of a list contains the result without the platform's
-//! function, and the host's function or the form of the hook.
+//! Lists of C functions, from which macros generate the hooks and the calls of the platform's functions. A replaced function has a hook
+//! that calls the host's function instead of the platform's function while a host is present. Each line of a list contains the result for a
+//! platform that lacks the function (`without`), and the host's function or the form of the hook.
 
 use core::ffi::{c_char, c_int, c_uint, c_void};
 use core::ptr::null;

@@ -33,7 +33,7 @@ fn is_platforms(found: *mut c_void, name: &CStr) -> bool {
     }
     let next = find(Scope::Next, name);
     if default.is_null() || next.is_null() {
-        // The lookup by the module has succeeded, so its next call of `dlerror` must return no error.
+        // The lookup by the module has succeeded, so the next `dlerror` of the module must return no error.
         forget_error();
     }
     found == next && is_of_c_library(found)

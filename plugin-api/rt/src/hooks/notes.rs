@@ -42,7 +42,7 @@ notes! {
     /// Reports that the platform is about to move or free a block. Returns a nonzero value if the host has recorded the block for a
     /// module.
     fn block_borrowed(block: *mut c_void) -> c_int => block_borrowed(block), or 0;
-    /// Reports that the unwinder is about to deregister a table. Returns a nonzero value if the table is still registered.
+    /// Reports that the unwinder is about to deregister an unwind table. Returns a nonzero value if the table is still registered.
     fn frame_is_there(begin: *const c_void) -> c_int => frame_deregistered(begin), or 1;
     /// Reports that a stream or directory stream is about to be closed. Returns the location at which closing the stream stores the
     /// address of a block, or null.
@@ -75,7 +75,7 @@ notes! {
     /// The function that `made_by` specifies has just created the stream with this `location`, and the module closes the stream.
     [unsafe] fn stream_bound(stream: *mut c_void, made_by: c_int, location: *const *mut c_void), if !stream.is_null()
         => stream_bound(stream, made_by, location);
-    /// Reports that the unwinder has registered the table at `begin`.
+    /// Reports that the unwinder has registered the unwind table at `begin`.
     ///
     /// # Safety
     /// The table was just registered, and `deregister` removes the table.

@@ -1,4 +1,4 @@
-//! Hooks of functions that jump out of handlers, or start processes.
+//! Hooks of functions that jump out of signal handlers, or start processes.
 
 use core::ffi::{c_char, c_int, c_void};
 

@@ -58,7 +58,7 @@ macro_rules! hooks {
 }
 
 /// Defines hooks that run additional code around the platform's function. This code receives the call of the platform's function as a
-/// closure, which it may call at most once.
+/// closure, and runs the closure at most once.
 macro_rules! around {
     ($(
         $(#[doc = $doc:tt])*
