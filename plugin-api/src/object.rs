@@ -189,8 +189,8 @@ impl<'f> ObjectView<'f> {
         host::host("rename")?.object_rename(self.handle(), name, outer.handle())
     }
 
-    /// Requests a collection of unreferenced objects. The collection never runs inside a call, so a request from a call runs at the next
-    /// safe point.
+    /// Requests a collection of unreferenced objects. The collection never runs inside a call. A collection that a call requests runs at
+    /// the next safe point.
     ///
     /// # Errors
     /// Fails with `UNAVAILABLE` if the collection was postponed to the next safe point, or with `DURING_REBUILD` before the

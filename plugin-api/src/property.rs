@@ -1,5 +1,5 @@
-//! Properties accessed in place, at offsets from the host. The host stores the offset of a declared property in a cell. A name is resolved
-//! once, and the host then returns the offset.
+//! Properties accessed in place, at offsets from the host. The host stores the offset of a declared property in a cell. A [`ZProperty`]
+//! resolves a name once, and the host then returns the offset of the property.
 #![expect(unsafe_code, reason = "reads and writes properties at offsets from the host")]
 
 use core::cell::Cell;
@@ -52,7 +52,8 @@ impl Cells {
     }
 }
 
-/// Returns a property's offset in an object. The host has stored this offset in the cell. All classes share the code.
+/// Returns a property's offset in an object. The host has stored this offset in the cell. The function is not generic, so all classes share
+/// its code.
 #[inline]
 fn offset_in(cell: &describe::Cell, class: &str) -> usize {
     let offset = cell.get();

@@ -136,7 +136,7 @@ pub unsafe trait Param: Sized {
     }
 }
 
-/// Implements the items of [`Param`] that concern out parameters, for a parameter that is not one.
+/// Implements the items of [`Param`] that concern out parameters, for a parameter that is not an out parameter.
 macro_rules! only_goes_in {
     () => {
         type Awaited = ();
@@ -552,7 +552,8 @@ pub(crate) const fn words(params: &[ValueType], result: &Option<ValueType>, may_
     text
 }
 
-/// Returns the separator before a parameter, its direction and its type. The result follows the last parameter.
+/// Returns three strings for the parameter at index `at`: the separator before the parameter, the direction, and the type. The index after
+/// the last parameter selects the result.
 pub(crate) const fn part_of_words(
     params: &[ValueType],
     result: &Option<ValueType>,

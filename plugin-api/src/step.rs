@@ -23,7 +23,7 @@ pub(crate) fn running<R>(code: impl FnOnce() -> R) -> R {
     code()
 }
 
-/// Runs `code`, which drops the data of a job. Until it returns, plugin code cannot enter objects.
+/// Runs `code`, which drops the data of a job. Until `code` returns, plugin code cannot enter objects.
 pub(crate) fn ending<R>(code: impl FnOnce() -> R) -> R {
     let _restore = Restore(STEPS.replace(0));
     code()

@@ -108,7 +108,7 @@ impl Frame<'_> {
         host("stepping through a call")?.frame_step(self.number).map(Param)
     }
 
-    /// Completes the parameters after the last step. Call this function before [`Frame::set`] and [`Frame::set_result`].
+    /// Ends the steps through the parameters. Call this function before [`Frame::set`] and [`Frame::set_result`].
     ///
     /// # Errors
     /// Fails if [`Frame::step`] has not yet returned all parameters.

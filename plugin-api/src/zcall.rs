@@ -443,8 +443,8 @@ impl<A: Params, R: ReturnValue> ZFunction<A, R> {
     /// for a leaf of the host (`Calls::register_leaf`), because its code has no preconditions, and exists as long as the host.
     ///
     /// [`hot`](Self::hot) performs the checks of a call once for all calls. Until `code` returns, no safe point and no reload occurs.
-    /// Slices borrowed in `code` do not block calls of the leaf. If an observer of calls starts while `code` runs, it does not count these
-    /// calls.
+    /// Slices borrowed in `code` do not block calls of the leaf. If a host or tool turns on the observation of calls while `code` runs,
+    /// these calls are not counted.
     ///
     /// ```
     /// # use alcedo_plugin_api::prelude::*;

@@ -106,8 +106,8 @@ impl<A: Params, R: ReturnValue> ZMethod<A, R> {
     }
 
     /// Calls the function on each of these objects, in order, with equal arguments, in one host call. A failure or a panic does not stop
-    /// the remaining calls. Parameters and result must be numbers, `bool`, names or objects, as the compiler checks. If an
-    /// observer of calls starts during the host call, it counts only those of the remaining calls that are events.
+    /// the remaining calls. Parameters and result must be numbers, `bool`, names or objects, as the compiler checks. If a host or tool
+    /// turns on the observation of calls during the host call, only those of the remaining calls that call events are counted.
     ///
     /// # Errors
     /// Fails with `DEAD_HANDLE` or `UNAVAILABLE` after the generation of the function has ended, or with `BORROWED` while a slice is

@@ -40,7 +40,8 @@ pub use imports::{
     member_name, section_of,
 };
 
-/// Description that only the checked constructors of this folder can create. The lists of the module accept only this type.
+/// Description that only the checked constructors of this folder can create. The lists of declarations in `registry.rs` accept only this
+/// type.
 #[repr(transparent)]
 #[derive(Debug)]
 pub struct Declared<D>(pub(super) D);
@@ -176,7 +177,7 @@ pub const fn function<M: Method + 'static>(
     )
 }
 
-/// Describes a method with the body `body`, whose name is at position `AT` in `B::NAMES`.
+/// Describes the method at position `AT` in `B::NAMES`, with the body `body`.
 const fn described_method<B, const AT: usize, K, A, X, F>(
     (name, flags, overrides): (&'static str, u64, &'static str),
     block: &'static Block,

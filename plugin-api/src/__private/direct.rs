@@ -311,8 +311,7 @@ where
 #[cfg_attr(not(debug_assertions), inline(always))]
 unsafe fn guarded_batch(batch: &mut Batch, signature: Words, code: Code) -> Status {
     let count = signature.0.len();
-    // This code reads the fields of the batch once. The author's code does not change these fields, but the compiler cannot prove this
-    // fact.
+    // Reads the fields of the batch once, because the compiler cannot prove that the author's code leaves these fields unchanged.
     let Batch { items, len, at, results, directory, ends, condition, .. } = *batch;
     let mut words = [0; MOST_WORDS];
     // SAFETY: the caller provides storage for a failure, and a word for each parameter; the trampoline exists only for at most

@@ -44,7 +44,7 @@ unsafe extern "C" fn red_constructor<C: Part>(call: &mut Call<'_>, out: &mut Par
 }
 
 /// # Safety
-/// Object and memory are live for the call, which is the frame.
+/// `memory` is the memory of `object`. Both are live until the function returns.
 unsafe fn construct<C: Part>(object: ObjectHandle, memory: *mut u8) -> *mut () {
     // SAFETY: the caller upholds the contract of this function.
     let this = unsafe { This::<C>::new(object, memory) };

@@ -313,8 +313,8 @@ where
 /// Calls a method.
 ///
 /// # Safety
-/// Object and memory are live during the call, which is the frame. `part` is null, or the plugin part that this module created for the
-/// class. `params` is a parameter block of the method, live during the call.
+/// `memory` is the memory of `object`. Both are live until the function returns. `part` is null, or the plugin part that this module
+/// created for the class. `params` is a parameter block of the method, live during the call.
 #[inline(always)]
 #[expect(clippy::question_mark, reason = "the functions of `?` would be code of each class")]
 pub(super) unsafe fn perform<B, const AT: usize, K, A, X, F>(

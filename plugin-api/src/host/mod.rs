@@ -24,8 +24,8 @@ pub(crate) fn part(object: ObjectHandle, class: ClassId) -> Result<PartPtr, Call
     host("lend")?.object_part(object, class)
 }
 
-/// Checks that a property of `object` may be written now. In the normal mode, this check does not call the host. It ignores borrowed
-/// slices, because slices refer to containers, not to properties. A separate check covers writes into containers.
+/// Checks that a property of `object` may be written now. In the normal mode, this check does not call the host. The check ignores borrowed
+/// slices, because a slice is part of a container's buffer, not of a property. A separate check covers writes into containers.
 ///
 /// In the marking mode of a collection, the host checks only writes of references. `names_objects` is true if the written value
 /// may contain a reference.

@@ -134,7 +134,7 @@ impl<'f, K: Value, V: Value> Borrowed<'f, UMap<K, V>> {
         put_entry(self.token().owner(), &self.ptr_mut()?, &key, &value)
     }
 
-    /// Returns the value of a key. If the key is missing, first inserts the result of `make` as its value.
+    /// Returns the value of a key. If the key is missing, first inserts the key with the result of `make`.
     ///
     /// ```no_run
     /// # use alcedo_plugin_api::prelude::*;

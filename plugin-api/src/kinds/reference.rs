@@ -10,7 +10,7 @@ use crate::this::InterfaceThis;
 use crate::{Borrowed, Class, Interface, Kind, Obj, Object, ObjectView, This, host};
 
 kind! {
-    /// Reference to an object of class `C` by path. The object need not exist, and the reference does not keep it alive.
+    /// Reference to an object of class `C` by path. The object need not exist, and the reference does not keep the object alive.
     ///
     /// # Examples
     /// ```

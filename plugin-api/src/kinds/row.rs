@@ -245,7 +245,7 @@ impl<'a, T: Value> Row<'a, T> {
         (index < self.len).then(|| unsafe { PtrMut::new(self.data.add(index * self.stride).cast()) })
     }
 
-    /// Copies the items. If copying an item runs code of the author, the row must be in a container that this code cannot access.
+    /// Copies the items. If copying an item runs code of the author, the buffer must belong to a container that this code cannot access.
     fn load(self) -> Vec<T> {
         lending::allows(Access::Read, "copying a container").unwrap_or_else(|error| alcedo_rt::fail(error));
         // `self` remains valid, because neither a copy nor code of the author changes the buffer.

@@ -135,7 +135,8 @@ unsafe extern "C" fn drop_work(data: *mut (), failure: &mut Failure) -> Status {
 static TABLE: RawWakerVTable = RawWakerVTable::new(clone, wake, wake_by_ref, drop_waker);
 
 // Waker of a task. The data of a waker belongs to the host, so a waker may be cloned on any thread, and may outlive its task. The four
-// functions of a waker below are code of the module. Therefore the host counts the holders of wakers.
+// functions of a waker below are code of the module. Therefore the host counts the holders of wakers, and keeps the module mapped until the
+// last holder has dropped its waker.
 
 /// Wraps the host's waker for one step of a task. A null pointer becomes a waker that has no effect.
 ///

@@ -64,7 +64,7 @@ macro_rules! __alcedo_class {
                 }
             }
 
-            // All cells are in one static, because the compiler would track separate statics one by one.
+            // All cells are in one static, because separate statics would take longer to compile.
             #[allow(clippy::type_complexity, reason = "the type has a part for each property")]
             #[allow(clippy::unused_unit, reason = "a class may have no property")]
             static ALCEDO_CELLS: ($($crate::__private::PropertyCell<$class, $ty>,)*) = {

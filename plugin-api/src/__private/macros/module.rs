@@ -15,8 +15,8 @@ macro_rules! __alcedo_module {
         // The hooks contain global assembly, so they are expanded at the top level, outside of the block below.
         #[cfg(not(test))]
         $crate::__private::hook_names!($unhooked);
-        // Only the items of this module depend on the build id, which changes in each build. The items have a codegen unit of their own,
-        // because the module is at the top level. The compiler therefore reuses the code of all other items.
+        // Only the items of `alcedo_build` depend on the build id, which changes in each build. The items have a codegen unit of their own,
+        // because `alcedo_build` is at the top level. The compiler therefore reuses the code of all other items.
         mod alcedo_build {
             const ALCEDO_SOURCE: $crate::__private::manifest::Source<'static> = $crate::__private::manifest::Source {
                 name: $name,
