@@ -86,7 +86,7 @@ fn no_unsafe_implementation_calls_a_method() {
     let mut bodies = 0;
     for (path, text) in sources() {
         let code: String = text.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
-        // The arms of this file are parts of unsafe implementations.
+        // The arms in `values.rs` are parts of unsafe implementations.
         let parts = path.ends_with("values.rs").then_some(code.as_str());
         let implementations = after(&code, "unsafe impl").map(|rest| braced(&rest[rest.find('{').expect("a body")..]));
         for body in parts.into_iter().chain(implementations) {

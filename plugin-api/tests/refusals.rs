@@ -1,5 +1,5 @@
 //! Compiles code that authors may not write. Separate tests compile the programs in `accepted`, because `trybuild` would link each
-//! dependency if a single program had to compile. Otherwise, it only checks the dependencies.
+//! dependency if a single program had to compile. Otherwise, `trybuild` only checks the dependencies.
 //!
 //! A file contains one module for each rule of an attribute, because each run of the compiler takes a second. Errors that the compiler
 //! reports only if all types are correct (borrows, lints, unsafe calls) are in separate files.

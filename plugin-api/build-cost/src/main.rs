@@ -85,7 +85,8 @@ fn write(sort: Sort, to: &Path) -> io::Result<()> {
     for (file, text) in sources(sort) {
         fs::write(to.join("src").join(file), text)?;
     }
-    // Locks the dependencies to the versions of the repository, so that builds without network access succeed after each release of one.
+    // Locks the dependencies to the versions of the repository, so that a build without network access succeeds even if a dependency has
+    // released a new version.
     fs::copy(crate_dir().join("../../Cargo.lock"), to.join("Cargo.lock"))?;
     fs::write(to.join("Cargo.toml"), manifest(sort, &crate_dir().join("..").canonicalize()?))
 }

@@ -44,8 +44,8 @@ pub(crate) struct Body<'a> {
     /// View methods that perform calls, and the names of the called functions.
     callers: Vec<Callers>,
     called: Vec<String>,
-    /// Types of the cells for functions without conditions. All these cells share one static, because the compiler tracks each static
-    /// separately.
+    /// Types of the cells for functions without conditions. All these cells share one static, because separate statics would take longer to
+    /// compile.
     cells: Vec<TokenStream>,
     /// Items next to the block: trampolines, cells of functions with conditions, checks.
     pub(crate) expanded: Vec<TokenStream>,
@@ -146,7 +146,7 @@ pub(crate) fn class_of(item: &ItemImpl) -> Result<Ident> {
     }
 }
 
-/// Expands to the constant of an optional hook, and to its value.
+/// Expands to a constant with an optional hook, and to an expression with the value of the constant.
 fn hook(name: &str, class: &Ident, hook: Option<Hook>) -> (TokenStream, TokenStream) {
     let none = quote! { ::core::option::Option::None };
     let Some(Hook { trampoline, conditions }) = hook else { return (TokenStream::new(), none) };

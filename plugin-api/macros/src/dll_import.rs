@@ -110,7 +110,7 @@ impl DllImport {
                 #(#attrs)*
                 ///
                 /// # Errors
-                /// The buffer error of the function; the buffers are then unchanged.
+                /// Fails if the C function has written outside a buffer. The caller's variables are then unchanged.
                 #view #try_name(#(#typed = #argument),*) -> #result, out_parameters: (#(#changed),*),
                 #cell,
                 ::alcedo_plugin_api::__private::join!(

@@ -23,7 +23,7 @@ pub(crate) struct Module {
     has_logger: bool,
     /// C functions defined by the author's code.
     unhooked: Vec<LitStr>,
-    /// Entries of `Permission`. `None` if the author declares no permissions.
+    /// Variants of `Permission`. `None` if the author declares no permissions.
     permissions: Option<Vec<Ident>>,
     dependencies: Vec<(LitStr, LitStr)>,
 }
@@ -170,7 +170,7 @@ fn parse_list<T: Parse>(input: ParseStream<'_>) -> Result<Vec<T>> {
     Ok(Punctuated::<T, Token![,]>::parse_terminated(&content)?.into_iter().collect())
 }
 
-/// Names of the permissions, each with its entry of `Permission`.
+/// Names of the permissions, each with its variant of `Permission`.
 const PERMISSIONS: [(&str, &str); 5] = [
     ("network", "Network"),
     ("files", "Files"),
@@ -179,7 +179,7 @@ const PERMISSIONS: [(&str, &str); 5] = [
     ("c_libraries", "CLibraries"),
 ];
 
-/// Parses a list of permissions. Returns their entries of `Permission`.
+/// Parses a list of permission names. Returns the variants of `Permission`.
 fn parse_permissions(input: ParseStream<'_>) -> Result<Vec<Ident>> {
     let mut entries: Vec<Ident> = Vec::new();
     for name in parse_list::<Ident>(input)? {

@@ -62,8 +62,7 @@ impl ResultOf {
     }
 }
 
-/// Expands to a type, or to `()` if there is none. Writes its tokens directly, because each nested token stream costs calls of the
-/// compiler.
+/// Expands to a type, or to `()` for `None`. Writes its tokens directly, because each nested token stream costs calls of the compiler.
 #[derive(Clone, Copy)]
 pub(crate) struct OrUnit<'a>(Option<&'a Type>);
 

@@ -73,7 +73,7 @@ pub(crate) fn name_self_in(ty: &mut Type, class: &Ident) {
     }
 }
 
-/// Replaces `Self` by the name of the class in a rare form, whose tokens are created for this purpose.
+/// Replaces `Self` by the name of the class in `form`, a rare kind of type. Converts `form` to tokens, and parses the changed tokens.
 fn name_self_in_tokens<T: Parse + ToTokens>(form: &mut T, class: &Ident) {
     if let Ok(named) = syn::parse2(with_name(form.to_token_stream(), class)) {
         *form = named;
