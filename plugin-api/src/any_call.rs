@@ -280,8 +280,9 @@ pub(crate) fn conjugate_zcall<A: AnyArguments, R: AnyResult>(
             _ => host.zcall_result(handle)?,
         };
         Expected::check::<R>(name, result)?;
-        // SAFETY: the buffer borrows `slots`. The host dereferences no address in the slots: it rejects any slot that is neither plain nor
-        // a known conjugate. The result has the expected kind, as checked above, and only this call receives the result.
+        // SAFETY: the buffer borrows `slots`.
+        // The host dereferences no address in the slots: it rejects any slot that is neither plain nor a known conjugate.
+        // The result has the expected kind, as checked above, and only this call receives the result.
         unsafe {
             host.conjugate_zcall(handle, &mut buffer_of(slots))?;
             R::take(slots.last().copied().unwrap_or(Slot::EMPTY))

@@ -111,9 +111,10 @@ impl<A: Params, R: ReturnValue> DirectCell<A, R> {
             return None;
         }
         let (code, context) = (self.code.load(Ordering::Relaxed), self.context.load(Ordering::Relaxed));
-        // SAFETY: the host returned code and context for a function with this signature, and its version is unchanged, so code and
-        // context are valid and direct calls are allowed. `called` proves the thread. A module that is not bound to a thread has only
-        // one host, which keeps code and context as long as the module is mapped. The bits encode values of the types.
+        // SAFETY: the host returned code and context for this signature, and the unchanged version proves that both are valid.
+        // `called` proves the thread.
+        // A module that is not bound to a thread has only one host, which keeps code and context while the module is mapped.
+        // The bits encode values of the types.
         argument(unsafe { args.direct_bits().call(code, context, called.object()) })
     }
 
@@ -156,9 +157,9 @@ alcedo_abi::copies! { impl[A, R] Leaf<'_, A, R>; }
 impl<A: Params, R: ReturnValue> Leaf<'_, A, R> {
     #[inline]
     pub(crate) fn call(self, args: &A) -> Result<u64, CallError> {
-        // SAFETY: the host returned the code for a function with this signature, which may be called on this thread. The raw
-        // pointer keeps this value on the thread. A leaf may be called at all times while code of the module runs, as
-        // `DirectCallee::LEAF` promises; this value exists only during the call of a closure of the module.
+        // SAFETY: the host returned the code for a function with this signature, which may be called on this thread.
+        // The raw pointer keeps this value on the thread. This value exists only while a closure of the module runs.
+        // At that time, a leaf may always be called, as `DirectCallee::LEAF` promises.
         let answer = unsafe { args.direct_bits().call(self.code, DirectCallee::LEAF, ObjectHandle::NONE) };
         if answer.status == DirectStatus::DONE { Ok(answer.bits) } else { Err(leaf_failure(answer.status)) }
     }

@@ -279,8 +279,8 @@ pub struct Taken<'a, C> {
 impl<C> Shared<'_, C> {
     #[inline(always)]
     pub(crate) fn part(&self) -> &C {
-        // SAFETY: the state allows a shared borrow, so no exclusive borrow is in use until this value is dropped. The pointer is the
-        // cell's own or derived from the lent exclusive reference, which is unused until then.
+        // SAFETY: the state allows a shared borrow, so no exclusive borrow is in use until this value is dropped.
+        // The pointer is the cell's own or derived from the lent exclusive reference, which is unused until then.
         unsafe { &*self.part }
     }
 }
@@ -288,8 +288,8 @@ impl<C> Shared<'_, C> {
 impl<C> Taken<'_, C> {
     #[inline(always)]
     pub(crate) fn part(&mut self) -> &mut C {
-        // SAFETY: the state allows an exclusive borrow, so no other borrow is in use until this value is dropped. The pointer is the
-        // cell's own or derived from the lent exclusive reference, which is unused until then.
+        // SAFETY: the state allows an exclusive borrow, so no other borrow is in use until this value is dropped.
+        // The pointer is the cell's own or derived from the lent exclusive reference, which is unused until then.
         unsafe { &mut *self.part }
     }
 }

@@ -69,9 +69,8 @@ impl<'f, C: Class> This<'f, C> {
         cell: &PropertyCell<C, T>,
     ) -> Viewable<'f, T, impl FnOnce() -> ValidityToken<'f>> {
         let (object, memory) = (self.object, self.memory);
-        // SAFETY: the creator of the cell promised that the host has filled it with the offset of a property of exactly this
-        // type in every object of this class. The token proves that the object is live, and a property is
-        // live as long as its object.
+        // SAFETY: the creator of the cell promised that the host has filled the cell for a property of this type and class.
+        // The token proves that the object is live, and a property is live as long as its object.
         unsafe {
             let value = PtrMut::new(memory.add(offset_in(&cell.0, C::PATH)).cast());
             Viewable::new(value, move || ValidityToken::of_object(object))
@@ -199,10 +198,10 @@ impl<T: Value> ZProperty<T> {
         if location.version != direct_version() || location.class != entry.class || location.version == CLOSED {
             location = self.locate(object)?;
         }
-        // SAFETY: the host has reported that the property is at this offset in every object of exactly this class, which is the
-        // class of the object. The object is alive, since its entry has its serial number. The report is valid until the
-        // version changes, and the location contains this version. This is the game thread: the host resolves names on no other
-        // thread for a module that has a directory. The location is used immediately.
+        // SAFETY: the host reported this offset for exactly the class of the object, and the unchanged version proves the report valid.
+        // The object is alive, since its entry has its serial number.
+        // The host resolves names for a module with a directory only on the game thread, so this is the game thread.
+        // The location is used immediately.
         Some(unsafe { PtrMut::new(entry.memory.add(location.offset as usize).cast()) })
     }
 

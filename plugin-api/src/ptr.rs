@@ -283,8 +283,8 @@ impl<'a, T> ArgumentSlot<'a, T> {
         T: Value<Passing = ByPointer>,
     {
         let at = pointer_of::<T::Raw>(self.slot)?;
-        // SAFETY: the caller of `ArgumentSlots::new` promised data in the form of the ABI. For types passed by pointer, the
-        // data is a live value.
+        // SAFETY: the caller of `ArgumentSlots::new` promised data in the form of the ABI.
+        // For types passed by pointer, the data is a live value.
         Ok(unsafe { Ptr::new(at) })
     }
 
@@ -294,8 +294,8 @@ impl<'a, T> ArgumentSlot<'a, T> {
         T: Value<Passing = AsText>,
     {
         let view = pointer_of::<TextView>(self.slot)?;
-        // SAFETY: the caller of `ArgumentSlots::new` promised data in the form of the ABI. For strings, the data is a live
-        // view, which borrows its bytes for the call.
+        // SAFETY: the caller of `ArgumentSlots::new` promised data in the form of the ABI.
+        // For strings, the data is a live view, which borrows its bytes for the call.
         Ok(unsafe { borrowed_text(view.read()) })
     }
 }
@@ -330,8 +330,8 @@ impl<'a, T> ResultSlot<'a, T> {
         T: Value<Passing = ByPointer>,
     {
         let at = pointer_of::<T::Raw>(*self.slot)?;
-        // SAFETY: the caller of `new` promised data in the form of the ABI. For types passed by pointer, the data is a live
-        // value or zero bytes, which are also a live value.
+        // SAFETY: the caller of `new` promised data in the form of the ABI.
+        // For types passed by pointer, the data is a live value or zero bytes, which are also a live value.
         Ok(unsafe { PtrMut::new(at) })
     }
 
@@ -341,8 +341,8 @@ impl<'a, T> ResultSlot<'a, T> {
         T: Value<Passing = AsText>,
     {
         let sink = pointer_of::<TextSink>(*self.slot)?;
-        // SAFETY: the caller of `new` promised data in the form of the ABI. For strings, the data is a live sink, whose `put`
-        // copies its argument.
+        // SAFETY: the caller of `new` promised data in the form of the ABI.
+        // For strings, the data is a live sink, whose `put` copies its argument.
         unsafe {
             let sink = sink.read();
             (sink.put)(sink.context, text.as_ptr(), text.len());

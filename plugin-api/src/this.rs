@@ -92,8 +92,8 @@ impl<'f, C: Class> This<'f, C> {
             Some(entry) if T::id() == entry.class || T::id().0 == 0 => entry.memory,
             _ => host::object_memory(obj.handle(), T::id())?,
         };
-        // SAFETY: the host found the object alive and of this class. The host keeps its memory until the safe point, which is after
-        // the running call of `'f`.
+        // SAFETY: the host found the object alive and of this class.
+        // The host keeps its memory until the safe point, which is after the running call of `'f`.
         Ok(unsafe { This::new(obj.handle(), memory) })
     }
 
@@ -152,8 +152,8 @@ impl<'f, C: Class> This<'f, C> {
 
     pub(crate) fn base_ref(&self) -> &This<'f, C::Base> {
         let this: *const Self = self;
-        // SAFETY: `This` is `repr(C)` and its class is only a marker, so both types have equal layouts. `Class` promises that the
-        // object is also an object of the base class.
+        // SAFETY: `This` is `repr(C)` and its class is only a marker, so both types have equal layouts.
+        // `Class` promises that the object is also an object of the base class.
         unsafe { &*this.cast() }
     }
 }
@@ -166,8 +166,8 @@ impl<C: Class> Obj<C> {
     pub(crate) fn with_in<R>(self, _step: Step, code: impl FnOnce(This<'_, C>) -> R) -> Result<R, CallError> {
         alcedo_rt::may_open_scope("entering an object")?;
         let memory = host::object_memory(self.handle(), C::id())?;
-        // SAFETY: the host found the object alive and of this class. A step of a job runs in a red frame of the host, and the host
-        // keeps the memory until the safe point that follows.
+        // SAFETY: the host found the object alive and of this class.
+        // A step of a job runs in a red frame of the host, and the host keeps the memory until the safe point that follows.
         Ok(code(unsafe { This::new(self.handle(), memory) }))
     }
 }
@@ -176,8 +176,8 @@ impl<'f, C: Part> This<'f, C> {
     /// Returns the plugin part that this module created for the object. Returns `None` if the module created no part.
     pub(crate) fn part(&self) -> Result<Option<&'f PartCell<C>>, CallError> {
         let cell = host::part(self.object, C::id())?;
-        // SAFETY: the host returns the address that this module's red constructor created for this object and class. The object owns
-        // the plugin part and is alive during the frame.
+        // SAFETY: the host returns the address that this module's red constructor created for this object and class.
+        // The object owns the plugin part and is alive during the frame.
         Ok(unsafe { cell.0.cast::<PartCell<C>>().as_ref() })
     }
 

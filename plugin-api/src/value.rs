@@ -370,8 +370,8 @@ impl TextOut {
     }
 }
 
-// SAFETY: the host's string is a `TextRaw`, for which any bytes are valid until its pointer is followed. Arguments are passed
-// as a view; results are returned through a sink.
+// SAFETY: the host's string is a `TextRaw`, for which any bytes are valid until its pointer is followed.
+// Arguments are passed as a view; results are returned through a sink.
 unsafe impl Value for String {
     const KIND: PropertyKind = PropertyKind::STRING;
     const TYPE_PATH: &'static str = "";
@@ -439,8 +439,8 @@ macro_rules! copied {
         runs_code: $runs_code:expr, load: |$from:ident| $load:expr, store: |$value:ident, $to:ident| $store:expr
     ) => {
         #[expect(unsafe_code, reason = "declares the host form of this kind, and dereferences pointer slots")]
-        // SAFETY: the host stores this kind in exactly this form, for which any bytes are valid until their pointers are
-        // followed. Slots hold a pointer to the value, as the ABI prescribes.
+        // SAFETY: the host stores this kind in exactly this form, for which any bytes are valid until their pointers are followed.
+        // Slots hold a pointer to the value, as the ABI prescribes.
         unsafe impl<$($params)*> Value for $name {
             const KIND: alcedo_abi::kinds::PropertyKind = alcedo_abi::kinds::PropertyKind::$kind;
             const TYPE_PATH: &'static str = $path;

@@ -90,9 +90,10 @@ impl<'a, A: Params, R: ReturnValue> Callee<'a, A, R> {
     pub(crate) fn call(&self, object: Option<ObjectHandle>, what: &str, args: &A) -> Result<R, CallError> {
         let mut out = Some(R::out());
         let out_slot = out.as_mut().map_or(Slot::EMPTY, R::slot_out);
-        // SAFETY: this is the game thread, or all values of `A` and `R` are stored in slots or are strings: see `Callee`. The slots
-        // are those of `A` and `R`, the types of the callee. They are valid during the call, since the staged values and `out` do not
-        // move before its end, and the callee has filled the result. The caller of `bound` promised a live delegate.
+        // SAFETY: this is the game thread, or all values of `A` and `R` are stored in slots or are strings: see `Callee`.
+        // The slots are those of `A` and `R`, the types of the callee.
+        // The staged values and `out` do not move before the end of the call, and the callee has filled the result.
+        // The caller of `bound` promised a live delegate.
         unsafe {
             let call = |slots: &mut [Slot]| {
                 let end = slots.len() - usize::from(R::VALUE.is_none());
@@ -145,8 +146,8 @@ impl<T: Value> PropertyHandle<T> {
     /// Reads the property of an object. If `write` contains a value, overwrites the property instead.
     fn exchange(&self, object: ObjectHandle, name: &str, write: Option<&T>) -> Result<Option<T>, CallError> {
         let mut out = write.is_none().then(T::out);
-        // SAFETY: the host has resolved the handle with the fingerprint of `T`, on this thread. The staged value and the data for a
-        // result stay on this stack until the end of the call, and the host has then filled the result.
+        // SAFETY: the host has resolved the handle with the fingerprint of `T`, on this thread.
+        // The staged value and the data for a result stay on this stack until the end of the call, and the host has then filled the result.
         unsafe {
             let staged = write.map(|value| (value, value.stage()));
             let slot = match (&staged, &mut out) {
@@ -230,9 +231,9 @@ pub(crate) fn import_by_cell<T, A: Params, R: ReturnValue, O: OutParameters>(
     let out_slot = R::slot_out(&mut out);
     let handle = Callee::<A, R>::in_cell(this, &cell.0, what)?.handle();
     let object = this.called().object();
-    // SAFETY: this is the game thread, as for `Callee::call`. The slots are first the slots of `A`, then of `O`, then of `R`. `O`
-    // lists the out parameters in the description of the function, so the host fills the slots of `O` like a result. The staged data,
-    // `out` and `out_parameters` do not move before the end of the call.
+    // SAFETY: this is the game thread, as for `Callee::call`. The slots are first the slots of `A`, then of `O`, then of `R`.
+    // `O` lists the out parameters in the description of the function, so the host fills the slots of `O` like a result.
+    // The staged data, `out` and `out_parameters` do not move before the end of the call.
     unsafe {
         let call = |slots: &mut [Slot]| {
             // The last slot is the slot of the result, which must follow the slots of the out parameters.

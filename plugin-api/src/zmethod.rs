@@ -68,8 +68,8 @@ impl<A: Params, R: ReturnValue> ZMethod<A, R> {
             failures: (&raw mut failed).cast(),
             failed: note::<crate::Object>,
         };
-        // SAFETY: the name was resolved on this thread, which is the game thread. There is one slot and no object, so no
-        // function is called.
+        // SAFETY: the name was resolved on this thread, which is the game thread.
+        // There is one slot and no object, so no function is called.
         unsafe { host::host(name)?.zcall_each(function.handle(), fingerprint::<A, R>(), &mut call)? };
         Ok(Self(function))
     }

@@ -212,8 +212,8 @@ macro_rules! bits {
                     if count == 0 {
                         return DirectAnswer::done(0);
                     }
-                    // SAFETY: the caller lends `count` objects, room for `count` results, and the argument bits. The caller also
-                    // promises the context and the requirements of the body for each call.
+                    // SAFETY: the caller lends `count` objects, room for `count` results, and the argument bits.
+                    // The caller also promises the context and the requirements of the body for each call.
                     unsafe {
                         let bits = bits.cast::<[u64; $count]>().read();
                         let objects = core::slice::from_raw_parts(objects, count);

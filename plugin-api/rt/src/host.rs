@@ -297,9 +297,9 @@ macro_rules! methods {
                     // The host writes the failure only if the call fails. After a successful call, the empty failure is not dropped,
                     // because its drop costs four calls.
                     $(let mut $failure = ManuallyDrop::new(Failure::none());)?
-                    // SAFETY: host pointer and module number are from this module's context. References and strings are live during the
-                    // call. If the host function has further requirements, the method is `unsafe`, and its caller promises to fulfill these
-                    // requirements.
+                    // SAFETY: host pointer and module number are from this module's context.
+                    // References and strings are live during the call.
+                    // If the host function has further requirements, the method is `unsafe`, and its caller fulfills them.
                     let result = unsafe {
                         call(
                             $(context.$host, $(context.$module,)?)? $(<$ty as Param>::crossing($param),)*

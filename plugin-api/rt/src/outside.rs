@@ -26,8 +26,8 @@ static SLOT: HookSlot = HookSlot::new();
 #[inline]
 pub(crate) fn hook_context() -> Option<&'static HookContext> {
     let context = SLOT.context.load(Ordering::Relaxed);
-    // SAFETY: the pointer is null, or refers to the context that the host wrote before the module was mapped. The host promises to
-    // keep the context longer than the image.
+    // SAFETY: the pointer is null, or refers to the context that the host wrote before the module was mapped.
+    // The host promises to keep the context longer than the image.
     unsafe { context.as_ref() }
 }
 
@@ -46,8 +46,7 @@ pub(crate) fn sleep_on(word: &AtomicU32, limit: Duration) {
         tv_nsec: limit.subsec_nanos().into(),
     };
     let operation = libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG;
-    // SAFETY: the word and the time are live during the call. The result is ignored, because the caller checks the word
-    // afterwards.
+    // SAFETY: the word and the time are live during the call. The result is ignored, because the caller checks the word afterwards.
     let _woken = unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), operation, 0, &raw const limit) };
 }
 
@@ -83,8 +82,9 @@ struct Attachment {
     direct: AtomicPtr<AtomicU64>,
 }
 
-// SAFETY: only the thread that changed the state from ALONE to ATTACHING writes the context, once, before it stores ATTACHED with release
-// ordering. Other threads read the context only after they have loaded ATTACHED with acquire ordering.
+// SAFETY: only the thread that changed the state from ALONE to ATTACHING writes the context, once.
+// The thread then stores ATTACHED with release ordering.
+// Other threads read the context only after they have loaded ATTACHED with acquire ordering.
 unsafe impl Sync for Attachment {}
 
 static ATTACHMENT: Attachment = Attachment {
@@ -99,8 +99,8 @@ pub(crate) fn attach(context: &ModuleContext, before: impl FnOnce()) -> bool {
     if ATTACHMENT.state.compare_exchange(ALONE, ATTACHING, Ordering::AcqRel, Ordering::Acquire).is_err() {
         return false;
     }
-    // SAFETY: this thread changed the state from ALONE, so no other thread writes the context, and no thread reads the context
-    // before ATTACHED.
+    // SAFETY: this thread changed the state from ALONE, so no other thread writes the context.
+    // No thread reads the context before the state is ATTACHED.
     unsafe { ATTACHMENT.context.get().write(MaybeUninit::new(*context)) };
     ATTACHMENT.mode.store(context.mode.cast_mut(), Ordering::Release);
     ATTACHMENT.direct.store(context.direct.cast_mut(), Ordering::Release);
@@ -136,8 +136,8 @@ pub fn context() -> Option<&'static ModuleContext> {
 #[must_use]
 pub fn slices() -> Option<(&'static Slices, u64)> {
     let context = context()?;
-    // SAFETY: the pointer is null, or refers to a counter that the host promises to keep while the module is attached. The module is
-    // attached while its code runs.
+    // SAFETY: the pointer is null, or refers to a counter that the host promises to keep while the module is attached.
+    // The module is attached while its code runs.
     Some((unsafe { context.slices.as_ref() }?, context.module))
 }
 
@@ -177,8 +177,8 @@ pub fn direct_version() -> u64 {
 #[inline]
 pub(crate) fn this_thread() -> usize {
     let pointer: usize;
-    // SAFETY: on x86-64, the first word of the thread's control block contains the block's own address, as the ABI of
-    // thread-locals promises. On AArch64, the code reads the register that contains the thread pointer.
+    // SAFETY: the ABI of x86-64 promises that the first word of a thread's control block contains the block's own address.
+    // On AArch64, the code reads the register that contains the thread pointer.
     unsafe {
         #[cfg(target_arch = "x86_64")]
         asm!("mov {}, qword ptr fs:[0]", out(reg) pointer, options(nostack, preserves_flags, readonly, pure));

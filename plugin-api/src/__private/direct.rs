@@ -314,8 +314,8 @@ unsafe fn guarded_batch(batch: &mut Batch, signature: Words, code: Code) -> Stat
     // Reads the fields of the batch once, because the compiler cannot prove that the author's code leaves these fields unchanged.
     let Batch { items, len, at, results, directory, ends, condition, .. } = *batch;
     let mut words = [0; MOST_WORDS];
-    // SAFETY: the caller provides storage for a failure, and a word for each parameter; the trampoline exists only for at most
-    // `MOST_WORDS` parameters.
+    // SAFETY: the caller provides storage for a failure, and a word for each parameter.
+    // The trampoline exists only for functions with at most `MOST_WORDS` parameters.
     let failure = unsafe {
         words[..count].copy_from_slice(core::slice::from_raw_parts(batch.words, count));
         &mut *batch.failure.cast::<Failed>()

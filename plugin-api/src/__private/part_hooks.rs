@@ -237,8 +237,8 @@ unsafe extern "C" fn finalize<C: Part>(part: PartPtr, failure: &mut Failure) -> 
 /// # Safety
 /// See [`finalize`].
 unsafe fn end<C: Part>(part: PartPtr) -> Result<(), CallError> {
-    // SAFETY: the caller promises a part of this class and passes its ownership. The red constructor allocated the part as a box of
-    // this type.
+    // SAFETY: the caller promises a part of this class and passes its ownership.
+    // The red constructor allocated the part as a box of this type.
     unsafe {
         let cell = cell_of::<C>(part.0, ObjectHandle::NONE)?;
         if !cell.is_free() {

@@ -435,8 +435,8 @@ pub(crate) unsafe fn typed_slots<A: Params, X: Returned>(
         return Err(CallError::new(FailureKind::BUFFER, message));
     }
     let mut none = Slot::EMPTY;
-    // SAFETY: the caller promises slots that are live and unshared during the call. Pointer slots match the signature: first the slots
-    // of the arguments, then the slot of the result, if any.
+    // SAFETY: the caller promises slots that are live and unshared during the call.
+    // Pointer slots match the signature: first the slots of the arguments, then the slot of the result, if any.
     let (args, result) = unsafe {
         let slots: &mut [Slot] =
             if expected == 0 { &mut [] } else { core::slice::from_raw_parts_mut(buffer.slots, expected) };

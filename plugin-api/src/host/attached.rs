@@ -22,8 +22,8 @@ pub(crate) fn host(action: &str) -> Result<Host<'_>, CallError> {
 
 /// Returns the host for the functions below, which are allowed while a slice of host memory is borrowed.
 fn harmless() -> Option<Host<'static>> {
-    // SAFETY: the functions up to `conjugate_state` look up numbers and copy data, or destroy one owned value of the module. No slice
-    // of this value exists, since a slice borrows its value. These functions run no code outside this module.
+    // SAFETY: the functions up to `conjugate_state` look up numbers and copy data, or destroy one owned value of the module.
+    // No slice of this value exists, since a slice borrows its value. These functions run no code outside this module.
     unsafe { Host::attached("a question") }
 }
 
@@ -123,9 +123,9 @@ macro_rules! directories {
         #[inline]
         fn $name(index: Option<u32>) -> Option<(&'static $ty, Option<$entry>)> {
             let context = alcedo_rt::context()?;
-            // SAFETY: the host keeps the head of the directory at this address as long as the module is attached; it changes
-            // the head on the game thread only, while the module holds no reference to it. The directory has `len` entries,
-            // which belong to the game thread: an index is passed only on the game thread.
+            // SAFETY: the host keeps the head of the directory at this address while the module is attached.
+            // The host changes the head on the game thread only, while the module holds no reference to the head.
+            // The directory has `len` entries, which only the game thread reads: an index is passed only on this thread.
             unsafe {
                 let head = context.$name.as_ref()?;
                 let index = index.filter(|index| *index < head.len);

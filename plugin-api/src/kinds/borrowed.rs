@@ -66,8 +66,8 @@ pub fn with_open<K: Kind, R>(value: &K, code: impl for<'v> FnOnce(Borrowed<'v, K
     // Fails if the value was destroyed, and on all threads except the game thread.
     value.at().unwrap_or_else(|error| alcedo_rt::fail(error));
     let (at, token) = seen::<K>(value.handle());
-    // SAFETY: `Owned` promises a value of kind `K`, which stays at this address as long as the token is valid, and each access checks the
-    // token. `at` has just checked that this is the game thread, and `'v` keeps the view inside `code`.
+    // SAFETY: `Owned` promises a value of kind `K` that stays at this address while the token is valid. Each access checks the token.
+    // `at` has just checked that this is the game thread. The lifetime `'v` keeps the view inside `code`.
     code(unsafe { Borrowed::new(at, token) })
 }
 
@@ -78,8 +78,8 @@ impl<K: Kind> Owned<K> {
     /// See [`Owned::at`].
     #[inline]
     pub(crate) fn ptr(&self) -> Result<PtrMut<'_, K>, CallError> {
-        // SAFETY: the host has just returned this address, which it does on the game thread only. The value stays at this address
-        // while `self` owns the value. The owner may write the value.
+        // SAFETY: the host has just returned this address, which it does on the game thread only.
+        // The value stays at this address while `self` owns the value. The owner may write the value.
         Ok(unsafe { PtrMut::new(self.at()?) })
     }
 }
@@ -88,8 +88,8 @@ impl<'f, K: Kind> Borrowed<'f, K> {
     #[inline]
     pub(crate) fn of_owned(_frame: &'f ObjectView<'_>, value: &'f Owned<K>) -> Self {
         let (at, token) = seen::<K>(value.handle());
-        // SAFETY: `Owned` promises a value of kind `K`, which stays at this address as long as the token is valid, and
-        // each access checks the token. An object's view exists on the game thread only.
+        // SAFETY: `Owned` promises a value of kind `K` that stays at this address while the token is valid. Each access checks the token.
+        // An object's view exists on the game thread only.
         unsafe { Self::new(at, token) }
     }
 
@@ -119,9 +119,9 @@ impl<'f, K: Kind> Borrowed<'f, K> {
                 return Err(CallError::other(message));
             }
         };
-        // SAFETY: the host has just compared the type and returned the address. A value of this module stays at the address as long as the
-        // token is valid. A red value is part of its owner: the token checks the owner, and the owner's memory stays valid during the
-        // call.
+        // SAFETY: the host has just compared the type and returned the address.
+        // A value of this module stays at the address as long as the token is valid.
+        // A red value is part of its owner: the token checks the owner, and the owner's memory stays valid during the call.
         Ok(unsafe { Self::new(at, token) })
     }
 
@@ -141,8 +141,8 @@ impl<'f, K: Kind> Borrowed<'f, K> {
     #[inline]
     fn checked(&self, access: Access) -> Result<PtrMut<'_, K>, CallError> {
         self.token.check(access, K::TYPE.as_str())?;
-        // SAFETY: the caller of `new` promised a live value as long as the token is valid, which `check` has just
-        // confirmed. For `Access::Read`, the functions below return a pointer for reading only.
+        // SAFETY: the caller of `new` promised a live value as long as the token is valid, which `check` has just confirmed.
+        // For `Access::Read`, the functions below return a pointer for reading only.
         Ok(unsafe { PtrMut::new(self.at) })
     }
 
@@ -539,8 +539,8 @@ impl ValidityToken<'_> {
                 break;
             }
             let is_optional = link.then == Link::SET;
-            // SAFETY: the previous links are valid, so the byte or the buffer is live by the contract of `in_optional`
-            // or `in_row`. No reference is made, because the host changes the value.
+            // SAFETY: the previous links are valid, so the byte or the buffer is live by the contract of `in_optional` or `in_row`.
+            // No reference is made, because the host changes the value.
             let now = unsafe {
                 if is_optional {
                     u64::from(link.at.cast::<u8>().read() != 0)
@@ -569,8 +569,8 @@ impl<'f, O: Kind> Borrowed<'f, O> {
         let optional = self.checked(Access::Read)?;
         let is_set = optional.as_ptr().is_set_at();
         let Some(value) = optional.into_value() else { return Ok(None) };
-        // SAFETY: the optional has just been checked and is live as long as its own token is valid. The byte at `is_set` is zero while the
-        // optional is unset.
+        // SAFETY: the optional has just been checked and is live as long as its own token is valid.
+        // The byte at `is_set` is zero while the optional is unset.
         let value = unsafe { Viewable::new(value, || self.token.in_optional(is_set)) };
         Ok(Some(O::Item::see(value)))
     }

@@ -88,8 +88,8 @@ macro_rules! kind {
         }
 
         #[expect(unsafe_code, reason = "declares the host form of this kind, and dereferences pointer slots")]
-        // SAFETY: the host stores this kind as `Raw`, for which any bytes are valid until addresses in it are dereferenced. Values are
-        // passed in slots as the ABI specifies.
+        // SAFETY: the host stores this kind as `Raw`, for which any bytes are valid until addresses in it are dereferenced.
+        // Values are passed in slots as the ABI specifies.
         unsafe impl<$($param: $bound),*> $crate::Value for $name<$($param),*> {
             const KIND: alcedo_abi::kinds::PropertyKind = alcedo_abi::kinds::PropertyKind::$kind;
             const TYPE_PATH: &'static str = $path;

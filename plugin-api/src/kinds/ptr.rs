@@ -222,8 +222,8 @@ impl<T: Value<Raw = SparseRaw>> Ptr<'_, T> {
     /// Returns the number of bound functions.
     pub(crate) fn bound(self) -> usize {
         let list = self.read().list;
-        // SAFETY: the caller of `new` promised a live delegate, whose list is live unless null. No reference is created,
-        // because the host may change the list.
+        // SAFETY: the caller of `new` promised a live delegate, whose list is live unless null.
+        // No reference is created, because the host may change the list.
         if list.is_null() { 0 } else { unsafe { (&raw const (*list).len).read() as usize } }
     }
 }
@@ -274,15 +274,15 @@ impl<T: Value> Temp<T> {
 
     /// Returns a pointer for reading the value.
     pub fn ptr(&self) -> Ptr<'_, T> {
-        // SAFETY: zero bytes are a value of every type. After the creation of `self`, only the host and the type's own code
-        // have written to the value.
+        // SAFETY: zero bytes are a value of every type.
+        // After the creation of `self`, only the host and the type's own code have written to the value.
         unsafe { Ptr::new(self.raw.as_ptr()) }
     }
 
     /// Returns a pointer for writing the value.
     pub(crate) fn ptr_mut(&mut self) -> PtrMut<'_, T> {
-        // SAFETY: zero bytes are a value of every type. After the creation of `self`, only the host and the type's own code
-        // have written to the value.
+        // SAFETY: zero bytes are a value of every type.
+        // After the creation of `self`, only the host and the type's own code have written to the value.
         unsafe { PtrMut::new(self.raw.as_mut_ptr()) }
     }
 
@@ -290,8 +290,8 @@ impl<T: Value> Temp<T> {
     #[inline]
     pub(crate) fn move_to(self, target: &PtrMut<'_, T>) {
         let this = ManuallyDrop::new(self);
-        // SAFETY: the caller of `PtrMut::new` promised a live, writable value. `this` is a live value that is not
-        // dropped here, and values in host form may be moved.
+        // SAFETY: the caller of `PtrMut::new` promised a live, writable value.
+        // `this` is a live value that is not dropped here, and values in host form may be moved.
         unsafe { core::ptr::copy_nonoverlapping(this.raw.as_ptr(), target.at(), 1) };
     }
 }
@@ -332,8 +332,8 @@ impl<T: Value> ArgumentSlot<'_, T> {
             return Ok(None);
         }
         let at = pointer_of::<T::Raw>(self.bare())?;
-        // SAFETY: the caller of `ArgumentSlots::new` promised data in the form of the ABI. `Value` requires that values whose copy
-        // runs code are passed by pointer, so the data is a live value.
+        // SAFETY: the caller of `ArgumentSlots::new` promised data in the form of the ABI.
+        // `Value` requires that values whose copy runs code are passed by pointer, so the data is a live value.
         Temp::copy_of(unsafe { Ptr::new(at) }).map(Some)
     }
 }

@@ -62,8 +62,7 @@ lists! {
 
 macro_rules! keys {
     ($([$($params:tt)*] $set:ty: $key:ty;)*) => {$(
-        // SAFETY: the host resolves the type by its path, which contains the type of the key. Entries of a set consist only
-        // of the key.
+        // SAFETY: the host resolves the type by its path, which contains the type of the key. Entries of a set consist only of the key.
         unsafe impl<$($params)*> Keyed for $set {
             type Key = $key;
             const STRIDE: usize = size_of::<<$key as Value>::Raw>();
@@ -78,8 +77,7 @@ keys! {
 
 macro_rules! entries {
     ($([$($params:tt)*] $map:ty: $key:ty => $item:ty;)*) => {$(
-        // SAFETY: the host resolves the type by its path, which contains the type of the key. Entries have the C layout of
-        // `Entry`.
+        // SAFETY: the host resolves the type by its path, which contains the type of the key. Entries have the C layout of `Entry`.
         unsafe impl<$($params)*> Keyed for $map {
             type Key = $key;
             const STRIDE: usize = size_of::<Entry<<$key as Value>::Raw, <$item as Value>::Raw>>();
@@ -271,8 +269,9 @@ impl<'a, 'f, W: Value> Inside<'a, 'f, W> {
     #[inline]
     pub(crate) fn in_row<P: Part<Whole = W>>(&self) -> ValidityToken<'f> {
         let row = self.whole.at().wrapping_byte_add(P::ROW).cast();
-        // SAFETY: the buffer is part of the container, which is live as long as its own token is valid, as the creator of the `Viewable`
-        // promised. The epoch changes whenever an element moves.
+        // SAFETY: the buffer is part of the container.
+        // The creator of the `Viewable` promised that the container is live while its token is valid.
+        // The epoch changes whenever an element moves.
         unsafe { self.token.in_row(row, &P::row(self.whole.read())) }
     }
 
@@ -323,8 +322,8 @@ impl<A: Value> PtrMut<'_, A> {
         if len == 0 {
             return Ok(code(&mut []));
         }
-        // SAFETY: the buffer has `len` writable values, and `Plain` promises that the host stores them in the layout of the
-        // Rust type. Reads and writes are rejected until `_lending` is dropped.
+        // SAFETY: the buffer has `len` writable values, and `Plain` promises that the host stores them in the layout of the Rust type.
+        // Reads and writes are rejected until `_lending` is dropped.
         Ok(code(unsafe { core::slice::from_raw_parts_mut(data.cast(), len) }))
     }
 }

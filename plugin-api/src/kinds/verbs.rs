@@ -58,8 +58,8 @@ impl<T: Value> ValueLocation<'_, T> {
     /// Returns the functions that are bound to this delegate, for a call with the signature `F`.
     pub(super) fn bound<F: Signature>(&self) -> Callee<'_, F::Args, F::Result> {
         const { assert!(is_delegate_of::<F, T>()) }
-        // SAFETY: a location is created from a `PtrMut` to a value of the type, or by the host. The host binds only functions with the
-        // signature in the type's path. The assertion above compares this signature with `F`.
+        // SAFETY: a location is created from a `PtrMut` to a value of the type, or by the host.
+        // The host binds only functions with the signature in the type's path. The assertion above compares this signature with `F`.
         unsafe { Callee::bound(&self.raw) }
     }
 
@@ -132,8 +132,9 @@ macro_rules! calls {
         pub(crate) $($unsafe)? fn $name$(<$kind: $bound>)?($($arg: $arg_ty),*) -> Result<$result, CallError> {
             $(let $var = $first;)?
             let host = host($what)?;
-            // SAFETY: the creator of each `ValueLocation`, `Ptr` and `PtrMut` promised a live value of the type, whose id is passed to
-            // the host. Other arguments are valid by their types or by the caller's promise, and live until the call returns.
+            // SAFETY: the creator of each `ValueLocation`, `Ptr` and `PtrMut` promised a live value of the type.
+            // The wrapper passes the id of this type to the host.
+            // Other arguments are valid by their types or by the caller's promise, and live until the call returns.
             let argument = unsafe { host.$call($($argument),*) };
             argument$(.map($map))?
         }

@@ -78,8 +78,7 @@ pub(crate) fn add_resolver(
         call: CallResolved(call_resolved),
         drop: DropResolved(drop_resolved),
     };
-    // SAFETY: `resolve_name` looks up the resolver by this number. The other functions look up functions that the resolver has
-    // returned.
+    // SAFETY: `resolve_name` looks up the resolver by this number. The other functions look up functions that the resolver has returned.
     unsafe { host.resolver_add(&resolver) }
 }
 

@@ -81,8 +81,8 @@ pub(crate) fn hand_over(
         drop: JobDrop(drop_work),
         file: RStr::from_str(file),
     };
-    // SAFETY: the two functions below are those of a boxed `Work`, and work posted from other threads is `Send`, which `post`
-    // and `post_to` require. If the host fails, it has not taken the box, which still belongs to this function.
+    // SAFETY: the two functions below are those of a boxed `Work`. Work that other threads post is `Send`, as `post` and `post_to` require.
+    // If the host fails, it has not taken the box, which still belongs to this function.
     let taken = unsafe { host::job_take(&job).map_err(|error| (error, Box::from_raw(data))) };
     match taken {
         Ok(job) => Ok(TaskHandle { job }),
@@ -102,8 +102,8 @@ fn nanos(time: Duration) -> u64 {
 unsafe extern "C" fn run(data: *mut (), waker: *const (), failure: &mut Failure) -> JobStep {
     let mut step = JobStep::PENDING;
     let status = catch_panics(failure, || {
-        // SAFETY: the host promises the box that `hand_over` passed, which has not been dropped and is not in use by other
-        // code. The host lends its waker for the call.
+        // SAFETY: the host promises the box that `hand_over` passed, which has not been dropped and is not in use by other code.
+        // The host lends its waker for the call.
         let (work, waker) = unsafe { (&mut *data.cast::<Work>(), borrowed(waker)) };
         match step::running(|| work.step(&mut Context::from_waker(&waker))) {
             Poll::Pending => Ok(()),
@@ -156,8 +156,8 @@ unsafe fn borrowed(waker: *const ()) -> ManuallyDrop<Waker> {
 macro_rules! counted {
     ($($name:ident: $($call:ident)*;)*) => {$(
         unsafe fn $name(waker: *const ()) {
-            // SAFETY: the host only counts holders and schedules the task; no value is accessed. The holder of a waker clones
-            // and uses it, and drops it once.
+            // SAFETY: the host only counts holders and schedules the task; no value is accessed.
+            // The holder of a waker clones and uses it, and drops it once.
             unsafe {
                 if let Some(host) = Host::attached("a waker") {
                     $(host.$call(waker);)*

@@ -42,8 +42,8 @@ impl Pages {
     /// Returns the pages to the host or the platform.
     pub(super) fn shrink(self) {
         let memory = self.memory.as_ptr().cast::<c_void>();
-        // SAFETY: the image pointer is from the same context. `self` owns the pages, which `grow` allocated in the same way. `munmap` fails
-        // only if kernel memory is exhausted. The pages then stay mapped, which is harmless.
+        // SAFETY: the image pointer is from the same context. `self` owns the pages, which `grow` allocated in the same way.
+        // `munmap` fails only if kernel memory is exhausted. The pages then stay mapped, which is harmless.
         unsafe {
             match hook_context() {
                 Some(context) => (context.table.heap_shrink)(context.image, memory, self.len),
@@ -83,8 +83,8 @@ impl Pages {
 fn map_aligned(len: usize) -> *mut u8 {
     let Some(more) = len.checked_add(SLAB) else { return null_mut() };
     let (protection, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
-    // SAFETY: a new mapping at an address that the platform selects does not affect used memory, and no code uses the excess. `munmap`
-    // fails only if kernel memory is exhausted. The excess then stays mapped, which is harmless.
+    // SAFETY: a new mapping at an address that the platform selects does not affect used memory, and no code uses the excess.
+    // `munmap` fails only if kernel memory is exhausted. The excess then stays mapped, which is harmless.
     unsafe {
         let mapped = platform::mmap(null_mut(), more, protection, flags, -1, 0);
         if mapped == libc::MAP_FAILED {
@@ -117,8 +117,7 @@ impl<K> Free<K> {
     /// Stores the address of the next list element in the first word of this memory.
     #[inline]
     fn link(&self, next: *mut u8) {
-        // SAFETY: `self` is the only owner of the memory, and a block or a slab has at least 16 bytes and is aligned to at least 16
-        // bytes.
+        // SAFETY: `self` is the only owner of the memory, and a block or a slab has at least 16 bytes and is aligned to at least 16 bytes.
         unsafe { self.0.cast::<*mut u8>().write(next) }
     }
 }
@@ -244,8 +243,8 @@ impl Slab {
             in_use: Cell::new(0),
         };
         let _exposed = memory.0.as_ptr().expose_provenance();
-        // SAFETY: by its type, the memory is that of a slab, has no other owner, and stays mapped until the image is unmapped. The
-        // header is at the start of the slab and is written first. The blocks may have any content.
+        // SAFETY: by its type, the memory is that of a slab, has no other owner, and stays mapped until the image is unmapped.
+        // The header is at the start of the slab and is written first. The blocks may have any content.
         unsafe {
             memory.0.cast::<Head>().write(head);
             memory.0.cast::<Self>().as_ref()
@@ -259,8 +258,8 @@ impl Slab {
     #[inline]
     pub(super) unsafe fn of(block: &Free<Block>) -> &'static Self {
         let slab = with_exposed_provenance::<Self>(block.0.as_ptr().addr() & !(SLAB - 1));
-        // SAFETY: every block is in a slab that is aligned to its length, and `new` exposed the provenance of each slab. The caller
-        // promises not to use the result after `retire`.
+        // SAFETY: every block is in a slab that is aligned to its length, and `new` exposed the provenance of each slab.
+        // The caller promises not to use the result after `retire`.
         unsafe { &*slab }
     }
 

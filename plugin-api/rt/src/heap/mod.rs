@@ -26,8 +26,8 @@ pub fn live_bytes() -> u64 {
     shard::live_bytes()
 }
 
-// SAFETY: blocks are disjoint, have the size and alignment of their layout, and do not move until they are freed. `placement` returns
-// the same result for the same layout.
+// SAFETY: blocks are disjoint, have the size and alignment of their layout, and do not move until they are freed.
+// `placement` returns the same result for the same layout.
 unsafe impl GlobalAlloc for ModuleHeap {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
@@ -67,8 +67,8 @@ unsafe impl GlobalAlloc for ModuleHeap {
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
-        // SAFETY: the caller of `realloc` passes a nonzero size that forms a layout with the same alignment, and a block that was
-        // allocated with this layout. Both blocks have at least the smaller size; the old block is freed after its content was copied.
+        // SAFETY: the caller of `realloc` passes a block of this layout, and a nonzero size that forms a layout with the same alignment.
+        // Both blocks have at least the smaller size. The old block is freed after its content was copied.
         unsafe {
             let new_layout = Layout::from_size_align_unchecked(new_size, layout.align());
             if placement(layout) == placement(new_layout) {
@@ -94,8 +94,8 @@ fn pages_for(placement: Placement, layout: Layout) -> Option<(NonNull<u8>, bool)
             let (pages, is_zero) = pages::take_pages(len)?;
             let memory = pages.into_memory();
             let offset = (memory.addr().get() + SLAB).next_multiple_of(layout.align()) - memory.addr().get();
-            // SAFETY: `placement` reserved space for the alignment and for one slab before the block, so the pages contain the word
-            // before the block. Pages and blocks are aligned for a word.
+            // SAFETY: `placement` reserved space for the alignment, and one slab before the block that contains the word.
+            // Pages and blocks are aligned for a word.
             let block = unsafe {
                 let block = memory.add(offset);
                 block.cast::<NonNull<u8>>().sub(1).write(memory);
@@ -115,8 +115,8 @@ fn pages_for(placement: Placement, layout: Layout) -> Option<(NonNull<u8>, bool)
 /// [`pages_for`] returned the block for the same placement and layout, and no code uses the block any more.
 #[cold]
 unsafe fn give_pages(placement: Placement, block: NonNull<u8>, layout: Layout) {
-    // SAFETY: the caller promises a block of `pages_for`, which took pages of this length. For a block at an offset, `pages_for`
-    // stored the address of the pages in the word before the block.
+    // SAFETY: the caller promises a block of `pages_for`, which took pages of this length.
+    // For a block at an offset, `pages_for` stored the address of the pages in the word before the block.
     let pages = unsafe {
         match placement {
             Placement::Pages(len) => Pages::from_memory(block, len),

@@ -95,8 +95,8 @@ fn allocate_slowly(thread: usize, class: usize, size: usize) -> Option<Free<Bloc
 #[inline]
 pub(super) fn free(block: Free<Block>, size: usize) {
     let thread = this_thread();
-    // SAFETY: the slab exists until the block is put back, as the type of the block guarantees. If this thread owns the shard,
-    // the block is put into its slab; otherwise, it is put into the owner's list.
+    // SAFETY: the slab exists until the block is put back, as the type of the block guarantees.
+    // If this thread owns the shard, the block is put into its slab; otherwise, it is put into the owner's list.
     unsafe {
         let slab = Slab::of(&block);
         let shard = slab.shard;

@@ -19,8 +19,9 @@ macro_rules! notes {
         $(#[doc = $doc])*
         pub(super) $($safety)? fn $name($($arg: $ty),*) $(-> $ret)? {
             match hook_context() {
-                // SAFETY: the image pointer is from the same context. Strings are borrowed for the call. The host promises to
-                // dereference only addresses that it has recorded, and addresses that the caller of an `unsafe` function promises.
+                // SAFETY: the image pointer is from the same context. Strings are borrowed for the call.
+                // The host promises to dereference only addresses that it has recorded.
+                // The caller of an `unsafe` function promises the addresses that it passes.
                 Some(context) $(if $condition)? => unsafe { (context.table.$entry)(context.image, $($argument),*) },
                 _ => ($($without)?),
             }

@@ -78,8 +78,8 @@ macro_rules! platform {
                 if address.is_null() {
                     return $($without)?;
                 }
-                // SAFETY: the loader returned the address of the C function, and the list contains its signature. On Linux,
-                // variadic integer arguments are passed like other arguments. The caller fulfills the contract of the function.
+                // SAFETY: the loader returned the address of the C function, and the list contains its signature.
+                // On Linux, variadic integer arguments are passed like other arguments. The caller fulfills the contract of the function.
                 unsafe { transmute::<*mut c_void, unsafe extern "C" fn($($ty),*) $(-> $ret)?>(address)($($arg),*) }
             }
         )*

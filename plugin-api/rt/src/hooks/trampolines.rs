@@ -40,8 +40,8 @@ macro_rules! hooks {
             => $entry:ident $(($($argument:expr),*))?;
     )*) => {$(trampoline! { $name: $name($($arg: $ty),*) $(-> $ret)? {
         let context = $crate::outside::hook_context()$(.filter(|_| $condition))?;
-        // SAFETY: the caller fulfills the C function's contract, which the host's and the platform's functions share. The image
-        // pointer is from the same context.
+        // SAFETY: the caller fulfills the C function's contract, which the host's and the platform's functions share.
+        // The image pointer is from the same context.
         unsafe {
             match context {
                 Some(context) => hooks!(@call context $entry($($arg),*) $(($($argument),*))?),
@@ -64,8 +64,7 @@ macro_rules! around {
         $(#[doc = $doc:tt])*
         $name:ident($($arg:ident: $ty:ty),*) $(-> $ret:ty)?, |$call:ident| $code:expr;
     )*) => {$(trampoline! { $name: $(#[doc = $doc])* $name($($arg: $ty),*) $(-> $ret)? {
-        // SAFETY: the caller fulfills the C function's contract for one call with these arguments, and the closure is called at most
-        // once.
+        // SAFETY: the caller fulfills the C function's contract for one call with these arguments, and the closure is called at most once.
         let $call = $crate::hooks::trampolines::once(move || unsafe { $crate::hooks::platform::$name($($arg),*) });
         $code
     }})*};
@@ -129,8 +128,7 @@ macro_rules! printers {
         $name:
         /// The last argument is a `va_list`, passed as an address.
         $name($($arg: $ty),*) -> c_int {
-        // SAFETY: the caller fulfills the C function's contract, so the address of a new block is stored at `$text` unless the result
-        // is an error.
+        // SAFETY: the caller fulfills the C function's contract, so unless the result is an error, `$text` points to a new block's address.
         unsafe {
             let result = $crate::hooks::platform::$name($($arg),*);
             if result >= 0 {
@@ -144,8 +142,8 @@ macro_rules! printers {
 /// Defines hooks of functions that read into the block at `$line` or into a new block. The C library may move the existing block.
 macro_rules! readers {
     ($($name:ident($($arg:ident: $ty:ty),*) at $line:ident $room:ident;)*) => {$(trampoline! { $name: $name($($arg: $ty),*) -> isize {
-        // SAFETY: the caller fulfills the C function's contract: `$line` points to the address of a block or to null, and the
-        // function overwrites this address. The platform rejects a null `$line`.
+        // SAFETY: the caller fulfills the C function's contract: `$line` points to the address of a block or to null.
+        // The C function overwrites this address. The platform rejects a null `$line`.
         unsafe {
             // A block from a different module still belongs to that module after the platform has moved the block.
             if let (Some(line), Some(room)) = ($line.as_mut(), $room.as_ref()) {
@@ -209,8 +207,8 @@ macro_rules! jumps {
         $name:
         /// The jump may leave a signal handler.
         $name(buffer: *mut c_void, value: c_int) {
-        // SAFETY: the caller fulfills the C function's contract, so the buffer is filled. The jump does not return, and no value
-        // here needs a drop.
+        // SAFETY: the caller fulfills the C function's contract, so the buffer is filled.
+        // The jump does not return, and no value here needs a drop.
         unsafe {
             $crate::hooks::notes::jumps(buffer);
             $crate::hooks::platform::$name(buffer, value);
@@ -230,8 +228,8 @@ macro_rules! spawners {
     ) -> c_int {
         let mut number = 0;
         let to = &raw mut number;
-        // SAFETY: the caller fulfills the C function's contract: `pid` is a valid pointer or null. The platform writes the process id
-        // to the local variable.
+        // SAFETY: the caller fulfills the C function's contract: `pid` is a valid pointer or null.
+        // The platform writes the process id to the local variable.
         unsafe {
             let result = $crate::hooks::platform::$name(to, program, actions, attributes, arguments, environment);
             if result == 0 {
@@ -267,8 +265,9 @@ pub unsafe extern "C" fn register_frame(begin: *const c_void) {
 /// The caller fulfills the contract of the C function.
 pub unsafe extern "C" fn fclose(stream: *mut c_void) -> c_int {
     let buffer = notes::stream_closed(stream);
-    // SAFETY: the caller fulfills the C function's contract. `buffer` is null, or the location to which closing the stream writes the
-    // address of a block. The creator of the stream keeps this location valid until the stream is closed.
+    // SAFETY: the caller fulfills the C function's contract.
+    // `buffer` is null, or the location to which closing the stream writes the address of a block.
+    // The creator of the stream keeps this location valid until the stream is closed.
     unsafe {
         let result = platform::fclose(stream);
         notes::block_made(buffer.as_ref().map_or(null_mut(), |block| *block));
@@ -332,8 +331,8 @@ pub unsafe extern "C" fn reallocarray(old: *mut c_void, count: usize, size: usiz
 /// # Safety
 /// The caller fulfills the contract of the C function.
 pub unsafe extern "C" fn fcntl(fd: c_int, command: c_int, argument: usize) -> c_int {
-    // SAFETY: the caller fulfills the C function's contract, and the argument is passed unchanged. After a command that creates a
-    // descriptor, the result is a new descriptor or an error.
+    // SAFETY: the caller fulfills the C function's contract, and the argument is passed unchanged.
+    // After a command that creates a descriptor, the result is a new descriptor or an error.
     unsafe {
         let result = platform::fcntl(fd, command, argument);
         match effect_of_fcntl(command, argument) {
@@ -481,8 +480,8 @@ macro_rules! lookups {
         pub unsafe extern "C" fn $name(
             $($arg: $ty,)* $($unused: $unused_ty,)? begin: *const HookedName, end: *const HookedName,
         ) -> *mut c_void {
-            // SAFETY: the caller fulfills the C function's contract, so the name of a found symbol is a C string. The caller also
-            // promises the bounds of a section that contains only entries and is never written.
+            // SAFETY: the caller fulfills the C function's contract, so the name of a found symbol is a C string.
+            // The caller also promises the bounds of a section that contains only entries and is never written.
             unsafe {
                 let found = platform::$name($($arg),*);
                 if found.is_null() || hook_context().is_none() {

@@ -25,8 +25,8 @@ macro_rules! __alcedo_class {
         const _: () = {
             static ALCEDO_CLASS: $crate::__private::ClassCell<$class> = $crate::__private::ClassCell::new();
 
-            // SAFETY: the description below contains path, base and members. Before any code of the module runs, the host emits the
-            // class from the description.
+            // SAFETY: the description below contains path, base and members.
+            // Before any code of the module runs, the host emits the class from the description.
             unsafe impl $crate::__private::Class for $class {
                 type Base = $base;
                 type View<'f> = $view<'f>;
@@ -127,8 +127,8 @@ macro_rules! __alcedo_class {
         const _: () = {
             static ALCEDO_CLASS: $crate::__private::ClassCell<$class> = $crate::__private::ClassCell::new();
 
-            // SAFETY: the import below contains path, base and members. Before any code of the module runs, the host compares the
-            // import with the class.
+            // SAFETY: the import below contains path, base and members.
+            // Before any code of the module runs, the host compares the import with the class.
             unsafe impl $crate::__private::Class for $class {
                 type Base = $base;
                 type View<'f> = $view<'f>;

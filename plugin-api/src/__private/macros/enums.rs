@@ -36,8 +36,8 @@ macro_rules! __alcedo_enum {
             <$name>::alcedo_of(number)
         }
 
-        // SAFETY: the host stores each value as a number of this type, as the fingerprint ensures. Any bytes are a valid
-        // number. A number without a variant is refused before a value is created.
+        // SAFETY: the host stores each value as a number of this type, as the fingerprint ensures. Any bytes are a valid number.
+        // A number without a variant is refused before a value is created.
         unsafe impl $crate::__private::Value for $name {
             const KIND: $crate::__private::PropertyKind = $crate::__private::PropertyKind::ENUM;
             const TYPE_PATH: &'static $crate::__private::core::primitive::str =

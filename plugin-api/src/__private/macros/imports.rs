@@ -43,9 +43,9 @@ macro_rules! __alcedo_import {
             {
                 // A raw pointer is not coerced by `Deref`, so the static itself has this type.
                 let _is_true: *const $crate::__private::Declared<$crate::__private::ImportDesc> = &raw const ALCEDO_IMPORT;
-                // SAFETY: the assembly contains no instruction. The directives add the address of the import, which has the
-                // type above, to `IMPORTS`, a list of addresses of this type. A relocation keeps the entry together with the
-                // code of this function.
+                // SAFETY: the assembly contains no instruction.
+                // The directives add the address of the import, which has the type above, to `IMPORTS`, a list of addresses of this type.
+                // A relocation keeps the entry together with the code of this function.
                 unsafe {
                     $crate::__private::core::arch::asm!(
                         // Section of `IMPORTS`.

@@ -110,14 +110,15 @@ macro_rules! __alcedo_pod {
         #[allow(non_camel_case_types, reason = "the type of a field has the name of the field")]
         impl<$($field: $crate::__private::Plain),*> AlcedoPlain for AlcedoParts<$($field),*> {}
 
-        // SAFETY: each field has the offset of its raw form, which is asserted above. Each field has exactly its declared type,
-        // otherwise `load` below would not compile. The struct therefore has the layout of its raw form, and accepts any bytes
-        // if all fields do. The `for` bound defers the check of the fields to users of the trait.
+        // SAFETY: each field has the offset of its raw form, which is asserted above.
+        // Each field has exactly its declared type, otherwise `load` below would not compile.
+        // The struct therefore has the layout of its raw form, and accepts any bytes if all fields do.
+        // The `for` bound defers the check of the fields to users of the trait.
         unsafe impl $crate::__private::Plain for $name where for<'plain> AlcedoTypes: AlcedoPlain {}
 
-        // SAFETY: `AlcedoRaw` has the fields of the host's struct in order, with the layout of C. The fingerprint ensures equal
-        // size, alignment and offsets. The raw form of each field is valid for any bytes, and so is the struct. Slots hold a
-        // pointer to this form.
+        // SAFETY: `AlcedoRaw` has the fields of the host's struct in order, with the layout of C.
+        // The fingerprint ensures equal size, alignment and offsets.
+        // The raw form of each field is valid for any bytes, and so is the struct. Slots hold a pointer to this form.
         unsafe impl $crate::__private::Value for $name {
             const KIND: $crate::__private::PropertyKind = $crate::__private::PropertyKind::STRUCT;
             const TYPE_PATH: &'static $crate::__private::core::primitive::str =
@@ -167,9 +168,10 @@ macro_rules! __alcedo_struct {
             $origin $name $package $text $doc [$(($field, $field_name, $ty, $default, $field_doc, $is_base)),*]
         }
 
-        // SAFETY: `AlcedoRaw` has the fields of the host's struct in order, with the layout of C. The fingerprint ensures equal
-        // size, alignment and offsets. The raw form of each field is valid for any bytes until its pointers are followed, and
-        // so is the struct. Slots hold a pointer to this form.
+        // SAFETY: `AlcedoRaw` has the fields of the host's struct in order, with the layout of C.
+        // The fingerprint ensures equal size, alignment and offsets.
+        // The raw form of each field is valid for any bytes until its pointers are followed, and so is the struct.
+        // Slots hold a pointer to this form.
         unsafe impl $crate::__private::Value for $name {
             const KIND: $crate::__private::PropertyKind = $crate::__private::PropertyKind::STRUCT;
             const TYPE_PATH: &'static $crate::__private::core::primitive::str =
