@@ -23,7 +23,7 @@ struct Resources {
     is_closed: bool,
 }
 
-/// Resource that was leaked because a chain of drops, each of which registers a further resource, exceeded the limits.
+/// Resource that was leaked because drops that each register a further resource exceeded [`ROUNDS`] and [`DEPTH`].
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Leaked {
     type_name: &'static str,

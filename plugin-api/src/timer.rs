@@ -77,7 +77,8 @@ pub fn try_every<L: Life>(
     hand_over(Work::Repeated(life.bind(code)), JobKind::EVERY, object, when, here())
 }
 
-/// Runs `code` once, after `delay` of game time, but not before the next round of timers. Everything else is as described for [`every`].
+/// Runs `code` once, after `delay` of game time, but not before the next round of timers. The timer otherwise follows the rules of
+/// [`every`].
 ///
 /// # Examples
 /// ```

@@ -1,5 +1,5 @@
-//! ZCalls from the plugin. The function is found through a handle that the host has stored in a cell, or by name. The slots are on the
-//! stack.
+//! ZCalls from the plugin. A function is found through a handle that the host has stored in a cell, or by name. The slots of a call are on
+//! the stack.
 #![expect(unsafe_code, reason = "calls functions of the host with slots on this stack")]
 
 use core::marker::PhantomData;

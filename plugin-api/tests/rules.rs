@@ -110,7 +110,7 @@ fn every_error_of_the_attributes_has_an_id() {
     for path in sources_of_macros().into_iter().filter(|path| !path.ends_with("/rules.rs")) {
         let source = read(&path);
         let without: Vec<_> = source.lines().filter(|line| line.contains("syn::Error::new")).collect();
-        // Skips errors that cannot be caused by a test that consists of a single file.
+        // Skips errors that a test in a single file cannot cause.
         let without_file = ["the build id of the module cannot be computed", "is a plugin itself, and one library"];
         let known = without_file.map(|words| source.matches(words).count()).iter().sum::<usize>();
         assert_eq!(without.len(), known, "in {path}, write `rules::spanned(\"ALC…\", …)`: {without:?}");

@@ -1,5 +1,5 @@
-//! Compares the layout of the root module, and of all types in the signatures of its functions, in two copies: the copy of the host and
-//! the copy of the module. The host compares the layouts after it has mapped the module, and before it calls the module.
+//! Compares two layouts of the root module and of all types in the signatures of its functions: the layout in the host and the layout in
+//! the module. The host makes this comparison after it has mapped the module, and before it calls the module.
 
 use abi_stable::abi_stability::abi_checking::{CheckingGlobals, check_layout_compatibility_with_globals};
 use abi_stable::type_layout::TypeLayout;

@@ -4,7 +4,8 @@
 //! Any number of shared borrows may be active together; an exclusive borrow excludes all further borrows. A method with an exclusive
 //! borrow can lend it to the functions that the method calls. These functions may then borrow the same fields, one level deeper.
 
-/// Borrow state of the innermost level as a single number, so that a borrow costs one comparison and one addition.
+/// Borrow state of the innermost level: the number of shared borrows, or [`Top::EXCLUSIVE`]. With a single number, a borrow costs one
+/// comparison and one addition.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Top(i32);
 

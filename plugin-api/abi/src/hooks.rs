@@ -143,7 +143,7 @@ macro_rules! hook_functions {
             fn memalign(out: *mut *mut c_void, alignment: usize, size: usize) -> c_int;
             /// `free`.
             fn free(block: *mut c_void);
-            /// Reports a block that the C library has allocated and that the module must free; may be null.
+            /// Reports a block that the C library has allocated for the module to free. `block` may be null.
             fn block_made(block: *mut c_void);
             /// Reports that the C library is about to move or free this block. Returns zero if the host has no record of the block.
             fn block_borrowed(block: *mut c_void) -> c_int;

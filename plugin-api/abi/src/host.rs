@@ -93,7 +93,7 @@ pub struct DirectoryEntry {
 }
 
 /// Addresses of owned values. A module may look up these addresses on the game thread without a call. The address of the directory is
-/// constant. It contains no stale address, because the host removes the entry of a destroyed value.
+/// constant. The directory contains no stale address, because the host removes the entry of a destroyed value.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct BlackDirectory {
@@ -140,8 +140,8 @@ pub struct ModuleContext {
     pub owned_values: *const BlackDirectory,
     /// Version of direct calls, or [`CLOSED`](crate::host_direct::CLOSED) while direct calls are closed, for example before a commit. If
     /// the version has changed, a module looks up its functions again. A module reads the version on the game thread. A module that is not
-    /// bound to a thread may read it on any thread: for such a module, the host keeps the version until the module is unmapped, and closes
-    /// direct calls when the module ends.
+    /// bound to a thread may read the version on any thread: for such a module, the host keeps the version until the module is unmapped,
+    /// and closes direct calls when the module ends.
     pub direct: *const AtomicU64,
     /// Stack of the game thread. Scopes that must nest, such as red frames and slices, begin only on this stack. [`StackSpan::ANY`] for a
     /// module without objects.

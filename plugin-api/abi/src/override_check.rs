@@ -4,8 +4,8 @@ use core::marker::PhantomData;
 
 use crate::type_text::{TypeText, nearest};
 
-/// Type of a constant that represents an event in the view of the class. The name of the constant contains the event's name. `E` is the
-/// event's signature as a function type.
+/// Type of a constant that represents an event. The constant belongs to the view of the class, and its name contains the event's name. `E`
+/// is the event's signature as a function type.
 #[derive(Clone, Copy, Debug)]
 pub struct EventOf<E>(PhantomData<E>);
 

@@ -25,7 +25,7 @@ impl StackSpan {
         stack_pointer().wrapping_sub(self.low) < self.len
     }
 
-    /// Returns the span without its lowest `bytes`. Removes at most three quarters of the span.
+    /// Returns the span without the lowest `bytes` bytes. Removes at most three quarters of the span.
     #[inline]
     #[must_use]
     pub const fn above(self, bytes: usize) -> Self {

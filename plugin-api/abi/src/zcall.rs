@@ -34,8 +34,8 @@ impl SlotType {
     /// Type `f64`.
     pub const F64: Self = Self(10);
     /// Address of a value. For `String`, an argument is the address of a [`crate::value::TextView`], and a result is the address of a
-    /// [`crate::value::TextSink`]. For further kinds that do not fit a slot (`PropertyKind::fits_slot`), the slot contains the address of a
-    /// live value. The caller keeps an argument alive while the callee reads it. The memory for a result is all zero before the call. The
+    /// [`crate::value::TextSink`]. For all other kinds that do not fit a slot (`PropertyKind::fits_slot`), the slot contains the address of
+    /// a live value. The caller keeps an argument alive while the callee reads it. The memory for a result is all zero before the call. The
     /// callee overwrites this memory, and the caller owns the result.
     pub const POINTER: Self = Self(11);
     /// Handle of a conjugate, which may be an object.

@@ -102,11 +102,11 @@ fn static_libraries(args: &[String]) -> Vec<PathBuf> {
         |option: &'static str| args.windows(2).filter(move |pair| pair[0] == option).map(|pair| pair[1].as_str());
     let folders: Vec<_> = values("-L").map(|value| value.strip_prefix("native=").unwrap_or(value)).collect();
     let names = values("-l").filter_map(|value| match value.split_once('=') {
-        // The kind may be followed by modifiers.
+        // Modifiers may follow the kind, as in `static:+bundle`.
         Some((kind, name)) => kind.starts_with("static").then_some(name),
         None => Some(value),
     });
-    // A new name of a library is written after its name.
+    // In `-l name:rename`, the file of the library has the name `rename`.
     let names = names.filter_map(|name| name.rsplit(':').next());
     let files = names.flat_map(|name| [format!("lib{name}.a"), format!("{name}.lib")]);
     let paths = files.flat_map(|file| folders.iter().map(move |folder| Path::new(folder).join(&file)));
@@ -118,7 +118,8 @@ fn static_libraries(args: &[String]) -> Vec<PathBuf> {
 fn has_root_module(library: &[u8]) -> bool {
     const ROOT: &[u8] = b"alcedo_root_module";
     let Some((_, mut names, _)) = library.strip_prefix(ARCHIVE).and_then(first_member) else { return false };
-    // The standard library finds the end of each symbol name, because the standard library is optimized in every build of this macro.
+    // Calls the standard library to find the end of each symbol name, because the standard library is optimized in every build of this
+    // macro.
     while let Ok(name) = CStr::from_bytes_until_nul(names) {
         let name = name.to_bytes();
         if name.ends_with(ROOT) {
@@ -161,8 +162,8 @@ fn without_code<'a>(library: &'a [u8], krate: &str) -> Vec<&'a [u8]> {
     parts
 }
 
-/// Returns true for the name of a member that contains generated code of `krate`. A long name is stored in `names`, and `name` is its
-/// position.
+/// Returns true for the name of a member that contains generated code of `krate`. For a long name, `name` contains the position of the name
+/// in `names`.
 fn is_code(name: &[u8], names: &[u8], krate: &str) -> bool {
     let at = str::from_utf8(&name[1..]).ok().and_then(|at| at.trim().parse::<usize>().ok());
     let name = at.and_then(|at| names.get(at..)).and_then(|names| names.split(|letter| *letter == b'/').next());

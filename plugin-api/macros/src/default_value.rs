@@ -63,7 +63,7 @@ fn assign(value: &Expr) -> Option<&ExprAssign> {
     if let Expr::Assign(assign) = value { Some(assign) } else { None }
 }
 
-/// Converts a default to a string for the host, without a check of its type. Only the host has the type of an inherited property.
+/// Converts a default to a string for the host, without a check of the type, because only the host has the type of an inherited property.
 pub(crate) fn untyped(value: &Expr) -> Result<String> {
     let Some(assigns) = assigns(value) else { return text(value) };
     let mut fields = Vec::new();

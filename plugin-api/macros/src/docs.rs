@@ -1,4 +1,5 @@
-//! Doc comments of types and members. The host stores them as documentation, and the generated items have them as well.
+//! Doc comments of types and members. The host stores doc comments as documentation, and the generated items copy the doc comments of their
+//! source.
 
 use crate::attr_args::name_of;
 use crate::type_names::ungrouped_expr;
@@ -26,8 +27,8 @@ fn value(text: &Literal) -> String {
     }
 }
 
-/// Returns the attributes that generated members copy from their source. Omits conditions. [`Conditions`](crate::conditions::Conditions)
-/// applies the conditions.
+/// Returns the attributes that generated members copy from their source. Omits `cfg` attributes, which
+/// [`Conditions`](crate::conditions::Conditions) handles.
 pub(crate) fn shared(attrs: &[Attribute]) -> Vec<Attribute> {
     attrs.iter().filter(|attr| ["doc", "deprecated"].contains(&name_of(attr).as_str())).cloned().collect()
 }

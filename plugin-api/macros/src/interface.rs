@@ -1,5 +1,5 @@
 //! Expands `#[uinterface]`: replaces the author's trait by a type and a view. The type represents the interface in references and lists.
-//! The view has a method that calls each function.
+//! The view has a method for each function, which calls the function.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};

@@ -203,8 +203,8 @@ pub fn zmethods(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// `main` is `fn(&[&str])` or `fn()`, and `exit` is `fn()`. `main`, `exit` and `dependencies` are optional.
 ///
 /// `entry: exchange` is the entry method, which exchanges tables of functions with the host immediately before `main`. Its type is
-/// `fn(&'static H) -> M`, `fn(&'static H)` or `fn() -> M`. `H` is a `host struct` of `entry_table!`, and `M` is a
-/// `module struct`. A host with a different definition of `H` or `M` refuses the module before its code runs.
+/// `fn(&'static H) -> M`, `fn(&'static H)` or `fn() -> M`. `H` is a `host struct` of `entry_table!`, and `M` is a `module struct`. A host
+/// with a different definition of `H` or `M` refuses the module before code of the module runs.
 ///
 /// `suspend: let_go, resume: take_again` are for exclusive resources: a fixed port, a lock file, a database. In a reload, the main of the
 /// new generation runs *before* the exit hook of the old generation: if the new generation fails, the old generation continues. `suspend`
@@ -241,7 +241,7 @@ pub fn zmethods(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// `permissions: [files, threads]` declares the kinds of process resources that the module uses: `network`, `files`, `threads`, `signals`,
 /// `c_libraries`. `[]` declares that the module uses none of these kinds. A host compares the declaration with the imports of the file and
 /// with the calls that the hooks record, and reports or refuses a module that uses undeclared kinds. Without this key, nothing is checked.
-/// The check finds mistakes, but does not restrict code; `runtime/docs/trusting-files.md` lists the cases that it detects.
+/// The check finds mistakes, but does not restrict code; `runtime/docs/trusting-files.md` lists the cases that the check detects.
 ///
 /// The host installs the logger of `log` and the subscriber of `tracing` in the library, and receives all records. A main may set its own
 /// logger and subscriber by `env_logger`, `fern`, `tracing_subscriber` or manually. For such a main, the host waits until main has run, and

@@ -66,7 +66,7 @@ impl ToTokens for ParameterType<'_> {
     }
 }
 
-/// Pattern or argument for a parameter: its name, which other tokens precede for an out parameter.
+/// Pattern or argument for a parameter: the name of the parameter, with further tokens before the name for an out parameter.
 struct Named<'a>(&'a Parameter, fn() -> TokenStream);
 
 impl ToTokens for Named<'_> {
@@ -264,8 +264,8 @@ impl Method {
         Group::new(Delimiter::Parenthesis, quote! { #(#names,)* })
     }
 
-    /// Expands to a call of `target` of `class` with the arguments `first` and these parameters. After the call, the expansion writes the
-    /// out parameters back.
+    /// Expands to a call of `target` of `class` with the arguments `first` and the parameters of this method. After the call, the expansion
+    /// writes the out parameters back.
     pub(crate) fn call(&self, class: &Ident, target: &Ident, first: &[&str]) -> TokenStream {
         let first = first.iter().map(|name| Ident::new(name, Span::call_site()));
         let arguments = self.parameters.iter().map(|parameter| Named(parameter, || quote! { &mut }));

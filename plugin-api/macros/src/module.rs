@@ -158,7 +158,7 @@ const OWN_ALLOCATOR: &str = "`allocator: own` states that this library has a `#[
 const OWN_LOGGER: &str =
     "`logger: own` states that main sets the logger of `log` or the subscriber of `tracing` in this library";
 
-/// Parses `own`, the only allowed value of the key. Without the key, the module uses this crate's heap or loggers.
+/// Parses `own`, the only allowed value of the key. Without the key, the module uses the heap or the loggers of `alcedo-rt`.
 fn parse_own(input: ParseStream<'_>, meaning: &str) -> Result<()> {
     let key: Ident = input.parse()?;
     if key == "own" { Ok(()) } else { Err(rules::at("ALC0075", key.span(), meaning)) }
@@ -222,7 +222,7 @@ fn is_module_name(name: &str) -> bool {
 }
 
 /// Returns true for a valid dependency name: the name of a module or of a package of scripts. Checks only the syntax of package names,
-/// which permits every name of a module.
+/// because every name of a module also has this syntax.
 fn is_name_of_other(name: &str) -> bool {
     name.starts_with(|first: char| first.is_ascii_alphabetic())
         && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')

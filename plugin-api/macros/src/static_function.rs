@@ -1,5 +1,5 @@
-//! Functions without a plugin part: static functions, and events that only scripts implement. Also expands the defaults of last parameters,
-//! which any function may have.
+//! Functions without a plugin part: static functions, and events that only scripts implement. Also expands the defaults of the last
+//! parameters of any function.
 
 use proc_macro2::{Literal, TokenStream};
 use quote::{quote, quote_spanned};

@@ -1,4 +1,5 @@
-//! The thread on which a module is attached to its host, and the threads and stacks on which code of the module may use the host.
+//! Records the thread on which a module is attached to its host, and checks on which threads and stacks code of the module may use the
+//! host.
 
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 

@@ -244,8 +244,8 @@ macro_rules! __alcedo_name {
     };
 }
 
-/// Defines C names of the functions that look up symbols. Each name passes the bounds of the table of all hooked names after the first
-/// three arguments of the C function.
+/// Defines C names of the functions that look up symbols. The code of each name passes the bounds of the table of all hooked names as the
+/// fourth and fifth argument, after the arguments of the C function.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_lookup {

@@ -129,7 +129,7 @@ unsafe extern "C" fn save_nothing(part: PartPtr, _sink: &KeepSink, failure: &mut
     })
 }
 
-/// Restores a part without kept fields.
+/// Restores a part without kept fields. Fails if the saved data is not empty.
 ///
 /// # Safety
 /// No requirements.
@@ -137,7 +137,7 @@ unsafe extern "C" fn unpack_nothing(_part: PartPtr, _data: *const u8, len: usize
     catch_panics(failure, || if len == 0 { Ok(()) } else { Err(misread("a class without kept fields")) })
 }
 
-/// Rejects a kept field of a class without kept fields.
+/// Rejects a saved field, because the class has no kept fields.
 ///
 /// # Safety
 /// The name is live for the call.

@@ -1,4 +1,4 @@
-//! References to objects besides `Obj<C>`: by path, by unique id, weak, and by interface.
+//! Kinds of references to objects in addition to `Obj<C>`: by path, by unique id, by weak handle, and by interface.
 
 use alcedo_abi::handles::{Name, ObjectHandle};
 use alcedo_abi::value::LazyRaw;

@@ -1,5 +1,5 @@
-//! Constants for the fields of structs in host memory. The type of a constant specifies the struct and the field's type. Its value is the
-//! offset, which the compiler computes from the layout of the struct.
+//! Constants for the fields of structs in host memory. The type of a constant specifies the struct and the field's type. The value of the
+//! constant is the offset of the field, which the compiler computes from the layout of the struct.
 
 use core::marker::PhantomData;
 

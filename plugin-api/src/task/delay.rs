@@ -43,8 +43,8 @@ struct Bell {
     waker: RefCell<Option<Waker>>,
 }
 
-/// Waits until `after` of game time has passed since the first poll, and at least until the next tick. Intended for tasks: a poll on a
-/// thread except the game thread fails the running call.
+/// Waits until `after` of game time has passed since the first poll, and at least until the next tick. Intended for tasks: a poll on any
+/// thread except the game thread ends the running call with an error.
 ///
 /// # Examples
 /// ```

@@ -50,8 +50,8 @@ impl<C: Class> Obj<C> {
 }
 
 impl<C: Part> Obj<C> {
-    /// Runs `code` with the object and the plugin part that this module has created for it. The part is borrowed as in a `&mut self`
-    /// method.
+    /// Runs `code` with the object and the plugin part that this module has created for the object. The part is borrowed as in a `&mut
+    /// self` method.
     ///
     /// # Errors
     /// See [`Obj::with`]. Also fails with `UNAVAILABLE` if this module created no plugin part of `C` for the object, or with

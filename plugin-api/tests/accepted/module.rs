@@ -1,4 +1,5 @@
-//! Follows ALC0069, ALC0070, ALC0071, ALC0072, ALC0073, ALC0074, ALC0076, ALC0077 and ALC0212: a program has one `module!`.
+//! Follows ALC0069, ALC0070, ALC0071, ALC0072, ALC0073, ALC0074, ALC0076, ALC0077 and ALC0212 together, because a program has only one
+//! `module!`.
 #![allow(unused, reason = "cases are compiled, not called")]
 use alcedo_plugin_api::prelude::*;
 

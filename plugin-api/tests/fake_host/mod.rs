@@ -1,6 +1,6 @@
-//! Implements a minimal host, which fills the cells of this module, stores objects as plain memory, and calls the module's trampolines
-//! as the ABI specifies. Unlike a runtime, it can also pass slots that violate the ABI. Functions for values, jobs and constructions are
-//! rejected, because tests of the runtime cover these functions.
+//! Implements a minimal host, which fills the cells of this module, stores objects as plain memory, and calls the module's trampolines as
+//! the ABI specifies. Unlike a runtime, this host can also pass slots that violate the ABI. Calls of the host functions for values, jobs
+//! and constructions are rejected, because tests of the runtime cover these functions.
 
 mod tables;
 

@@ -44,7 +44,7 @@ macro_rules! module_functions {
             #[sabi(missing_field(option))]
             maybe()
             fn heap_bytes() -> u64;
-            /// Returns the interfaces of the module; none for a module that lacks this function.
+            /// Returns the interfaces of the module. An older module that lacks this function has no interfaces.
             #[sabi(missing_field(option))]
             maybe()
             fn interfaces() -> RSlice<'static, &'static InterfaceDesc>;
@@ -66,26 +66,26 @@ macro_rules! module_functions {
             #[sabi(missing_field(option))]
             maybe(unsafe)
             fn resume(; or failure) -> Status;
-            /// Returns the enums of the module; none for a module that lacks this function.
+            /// Returns the enums of the module. An older module that lacks this function has no enums.
             #[sabi(missing_field(option))]
             maybe()
             fn enums() -> RSlice<'static, &'static EnumDesc>;
-            /// Returns the named delegates of the module; none for a module that lacks this function.
+            /// Returns the named delegates of the module. An older module that lacks this function has no named delegates.
             #[sabi(missing_field(option))]
             maybe()
             fn delegates() -> RSlice<'static, &'static DelegateDesc>;
-            /// Returns the function tables of the entry method; none for a module that lacks this function.
+            /// Returns the function tables of the entry method. An older module that lacks this function has no tables.
             #[sabi(missing_field(option))]
             maybe()
             fn entry_tables() -> EntryTables;
             /// Returns an entry for each type or member that has earlier names. The key is the path, and the value contains the earlier
-            /// names, separated by commas. Returns no entries for a module that lacks this function. Members with `was` metadata are not
-            /// included.
+            /// names, separated by commas. An older module that lacks this function has no earlier names. Members with `was` metadata are
+            /// not included.
             #[sabi(missing_field(option))]
             maybe()
             fn earlier_names() -> RSlice<'static, &'static MetaDesc>;
-            /// Returns the build id of the running code, as 16 bytes in little-endian order; none for a module that lacks this
-            /// function.
+            /// Returns the build id of the running code, as 16 bytes in little-endian order. The running code of an older module that lacks
+            /// this function has no known build id.
             #[sabi(missing_field(option))]
             maybe()
             fn build_id() -> RSlice<'static, u8>;

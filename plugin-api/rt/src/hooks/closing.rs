@@ -1,6 +1,6 @@
 //! Restrictions while a module is being closed. A finalizer of the library (`.fini_array`) runs after the host has freed the resources of
 //! the module, so the finalizer must not pass addresses of the module to the platform. Hooks that receive such addresses first call the
-//! host, which returns if the module is being closed.
+//! host to check that the module is not being closed.
 
 use core::ffi::CStr;
 use std::ffi::CString;
