@@ -40,7 +40,7 @@ impl Taking {
     }
 }
 
-/// Static borrow records of a method, for `&self` and for `&mut self`.
+/// Static holders of a method, for `&self` and for `&mut self`.
 #[derive(Debug)]
 pub struct Holders {
     pub(crate) sharing: Sharing,

@@ -123,7 +123,7 @@ pub unsafe trait Param: Sized {
     #[doc(hidden)]
     fn from_slot(slot: ArgumentSlot<'_, Self::Value>) -> Result<Self, CallError>;
 
-    /// Reads the copy of an argument.
+    /// Creates the parameter from a copy of the argument in host form.
     #[doc(hidden)]
     fn from_copy(_copy: Ptr<'_, Self::Value>) -> Result<Self, CallError> {
         Err(CallError::other("this parameter is never read from a slot"))

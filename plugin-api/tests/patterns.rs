@@ -105,7 +105,7 @@ fn no_unsafe_implementation_calls_a_method() {
 fn no_helper_arm_implements_an_unsafe_trait() {
     let mut implementations = 0;
     for (path, text) in sources() {
-        // Skips the word in comments.
+        // Skips the words `unsafe impl` in comments.
         for (at, word) in text.match_indices("unsafe impl") {
             if !text[at + word.len()..].starts_with([' ', '<']) {
                 continue;

@@ -161,9 +161,9 @@ pub struct FunctionDesc {
 pub struct PartHooks {
     /// Builds the plugin part.
     pub red_constructor: unsafe extern "C" fn(call: &mut Call<'_>, out: &mut PartPtr) -> Status,
-    /// Called once in the lifetime of an object.
+    /// Class constructor, called once in the lifetime of an object.
     pub class_constructor: ROption<Invoke>,
-    /// Called after the host has copied the defaults into the object.
+    /// Hook that is called after the host has copied the defaults into the object.
     pub post_init_properties: ROption<Invoke>,
     /// Saves the kept fields by name.
     pub save_kept: unsafe extern "C" fn(part: PartPtr, sink: &KeepSink, failure: &mut Failure) -> Status,

@@ -216,7 +216,7 @@ impl<'a> Body<'a> {
         self.condition(&conditions, mark)
     }
 
-    /// Adds items next to the block.
+    /// Adds items that are expanded next to the `impl` block.
     fn expand(&mut self, items: TokenStream) {
         if !items.is_empty() {
             self.expanded.push(items);

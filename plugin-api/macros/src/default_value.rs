@@ -8,7 +8,7 @@ use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Expr, ExprAssign, ExprLit, ExprParen, ExprTuple, ExprUnary, Lit, Result, Type, UnOp};
 
-/// Default as a string for the host, and its check.
+/// Default as a string for the host, and a check of the default's type.
 pub(crate) struct DefaultValue {
     pub(crate) text: String,
     /// Code that compiles only if the value fits the property's type.

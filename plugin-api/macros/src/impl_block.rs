@@ -46,7 +46,6 @@ pub(crate) struct Function {
 }
 
 impl AnyItem {
-    /// Parses an item.
     pub(crate) fn of(tokens: TokenStream) -> Result<Self> {
         let mut tokens: Vec<TokenTree> = tokens.into_iter().collect();
         match tokens.last() {
@@ -74,7 +73,6 @@ impl AnyItem {
 }
 
 impl ImplBlock {
-    /// Parses an `impl` block.
     pub(crate) fn of(tokens: TokenStream) -> Result<Self> {
         match AnyItem::of(tokens)? {
             AnyItem::Impl(block) => Ok(block),

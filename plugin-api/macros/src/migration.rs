@@ -16,10 +16,11 @@ const NAME: &str = "migrate";
 
 /// Attribute `migrate` of a property or a class.
 pub(crate) struct Migration {
-    /// Type of the function's parameter.
+    /// Type of the parameter of the conversion function.
     from: Type,
     from_text: LitStr,
-    /// Type of the function's result. `None` for a migration of a property, whose result has the type of the property.
+    /// Type of the result of the conversion function. `None` for a migration of a property, because the result then has the type of the
+    /// property.
     to: Option<Type>,
     with: Path,
 }
@@ -108,7 +109,7 @@ impl Conversions {
         let to = match (to, of) {
             (Some(to), _) => quote! { #to },
             (None, Of::Property(_, to)) => quote! { #to },
-            // The parser has already rejected this migration.
+            // The parser has already rejected a migration of a class without `to`.
             (None, Of::Objects(_)) => return,
         };
         let (argument, value) = match borrowed_type(from) {

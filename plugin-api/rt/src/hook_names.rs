@@ -189,7 +189,7 @@ macro_rules! __alcedo_hooks_of_memory {
     ($unhooked:tt) => {};
 }
 
-/// Hooks of functions for the C heap and for mappings.
+/// Defines the hooks of functions for the C heap and for mappings.
 #[doc(hidden)]
 #[macro_export]
 #[cfg(not(feature = "pass-through"))]

@@ -21,7 +21,7 @@ pub const fn dll_import<C: Class, A: Params, R: ReturnValue, O: OutParameters>(
     cell: &'static ImportCell<C, A::Values, R, O>,
     metadata: Metadata,
 ) -> Function<C> {
-    // The host fills one slot per out parameter, so the types in the cell must equal the types of the out parameters.
+    // The host fills one slot per out parameter, so the types `O` of `cell` must equal the types of the out parameters.
     let (params, mut at, mut out_parameters) = (block.descriptions(), 0, Fingerprint::START);
     while at < A::COUNT {
         if params[at].flags & property_flags::OUT != 0 {
@@ -45,7 +45,7 @@ pub fn invoke_import<T, A: Params, R: ReturnValue, O: OutParameters>(
 
 /// Type of a caller's variable for an out parameter of a C function. The host returns the value of the parameter as a `T`.
 pub trait GiveBack<T>: Sized {
-    /// Type of the value that is assigned to the variable.
+    /// Type of the value that is assigned to the caller's variable.
     type Ready;
 
     /// Converts the host value into the caller's type.

@@ -109,7 +109,7 @@ pub fn run_main<Shape>(main: impl MainFn<Shape>, args: &[&str]) {
 
 struct Root<M>(PhantomData<M>);
 
-/// Sets each field of the table to the function with the field's name.
+/// Sets each field of the module table to the function with the field's name.
 macro_rules! fill {
     (
         $(#[doc = $docs:tt])*

@@ -205,7 +205,7 @@ numbers! {
     }
 }
 
-/// Packs values of a type as numbers.
+/// Implements [`Packed`] for types whose values are packed as numbers.
 macro_rules! as_numbers {
     ($($ty:ident: $number:ident, |$read:ident| $value:expr;)*) => {$(
         impl Packed for $ty {

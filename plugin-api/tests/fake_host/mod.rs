@@ -78,7 +78,6 @@ impl Host {
         Self { _turn: turn, class }
     }
 
-    /// Returns the description of the class.
     pub(crate) fn class(&self) -> &'static ClassDesc {
         self.class
     }
@@ -123,7 +122,6 @@ impl Host {
         if status == Status::OK { Ok(()) } else { Err(failure) }
     }
 
-    /// Calls the class constructor.
     pub(crate) fn class_constructor(&self, object: ObjectHandle) -> Result<(), Failure> {
         let hook = self.class.hooks.class_constructor.into_option().expect("the class has one");
         let mut failure = Failure::none();

@@ -38,7 +38,7 @@ notes! {
     fn thread_named(name: &[u8]) => thread_named(name.as_ptr(), name.len());
     /// Reports an address that `dlsym` has found for the module.
     fn looked_up(found: *const c_void) => looked_up(found);
-    /// Returns a nonzero value if the module is being closed and therefore must not call this function.
+    /// Returns a nonzero value if the module is being closed and therefore must not call the C function with the name `function`.
     fn refuses(function: &CStr) -> c_int => refuses(function.as_ptr()), or 0;
     /// Reports that the platform is about to move or free a block. Returns a nonzero value if the host has recorded the block for a
     /// module.

@@ -154,7 +154,7 @@ macro_rules! __alcedo_register {
             $crate::__private::register! { @here $list: $ty = $desc }
         };
     };
-    // Declares the items without a block of their own.
+    // Declares the items without a block of their own, for a caller that already has a block.
     (@here $list:ident: $ty:ty = $desc:expr) => {
         static ALCEDO_DESC: $crate::__private::Declared<$ty> = $desc;
         $crate::__private::if_used! {
