@@ -197,7 +197,7 @@ impl Members {
     }
 
     pub(crate) const fn has_property(&self, name: &str) -> bool {
-        // A field of the plugin part may have the same name as a property of a base class.
+        // A field of the plugin part hides a property of a base class with the same name.
         if contains(self.fields, name) {
             return false;
         }

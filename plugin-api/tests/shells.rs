@@ -250,19 +250,19 @@ impl Toy {
     #[ufunction]
     fn conditional_twice(&self) {}
 
-    /// Excluded from this build.
+    /// Excluded from builds of the tests.
     #[cfg(not(test))]
     #[zmethod]
     fn conditional_export() {}
 
-    /// Excluded from this build.
+    /// Excluded from builds of the tests.
     #[cfg(not(test))]
     #[ufunction(blueprint_native_event)]
     fn conditional_event(&self);
     #[cfg(not(test))]
     fn conditional_event_implementation(&self) {}
 
-    /// Excluded from this build.
+    /// Excluded from builds of the tests.
     #[cfg(not(test))]
     #[post_init_properties]
     fn conditional_hook(&mut self) {}

@@ -24,7 +24,7 @@ use crate::zcall::{ZCallBuffer, ZCallStatus};
 pub struct HostRef(pub *const ());
 
 // SAFETY: a plugin only passes the pointer back. Host functions that may be called on any thread are documented as such.
-// All other host functions check the thread before they dereference the pointer.
+// All other host functions check the calling thread before they dereference the host pointer.
 #[expect(unsafe_code, reason = "the word is passed to functions that check the thread themselves")]
 unsafe impl Send for HostRef {}
 // SAFETY: a plugin shares only the pointer, and the host's functions check the thread that passes the pointer back.

@@ -41,9 +41,9 @@ pub struct Site {
 
 /// Constants for [`ConjugateState::color`]: the side that created the conjugate.
 pub mod color {
-    /// Created by the host.
+    /// Conjugate that the host created.
     pub const RED: u8 = 1;
-    /// Created by plugin code.
+    /// Conjugate that plugin code created.
     pub const BLACK: u8 = 2;
 }
 

@@ -34,7 +34,7 @@ impl Conditions {
         self.0.is_empty()
     }
 
-    /// Rejects conditions, because the expansion lists fields and entries, which must be equal in every build of the module.
+    /// Rejects conditions, because the expansion lists fields and entries, and the list must be equal in every build of the module.
     pub(crate) fn refuse(attrs: &[Attribute]) -> Result<()> {
         Self::of(attrs)?;
         Self::refuse_cfg(attrs)

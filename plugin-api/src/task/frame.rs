@@ -8,7 +8,7 @@ use crate::part_cell::Taking;
 use crate::step::Step;
 use crate::{Obj, This};
 
-/// Holder for the borrow by [`Obj::with_part`].
+/// Static holder for the borrow by [`Obj::with_part`], used if the plugin part is free.
 const WITH_PART: &Taking = &Taking::new("with_part");
 
 impl<C: Class> Obj<C> {
