@@ -375,9 +375,9 @@ pub fn not_filled(table: &str) -> ! {
 /// `entry_table!` of `alcedo_runtime`. Parameters and results of entries are numbers, `bool` and names.
 ///
 /// In a module, a `host struct` has a [`HostEntry`] for each entry, and a `module struct` has a `fn` pointer for each entry. The entry
-/// method of the module receives the `host struct` and returns the `module struct`. The entry method runs before the main, after the host
-/// has compared both tables with its own tables. A module should declare only the tables that it exchanges: if the entry method does not
-/// return a declared `module struct`, calls of the entries of this struct fail.
+/// method of the module receives the `host struct` and returns the `module struct`. The entry method runs before the main function, after
+/// the host has compared both tables with its own tables. A module should declare only the tables that it exchanges: if the entry
+/// method does not return a declared `module struct`, calls of the entries of this struct fail.
 ///
 /// ```
 /// use alcedo_plugin_api as alcedo;

@@ -41,10 +41,10 @@ impl HookSlot {
     }
 }
 
-/// Bit of [`HookContext::sets_loggers`]: the module's main may set the logger of the `log` crate.
+/// Bit of [`HookContext::sets_loggers`]: the module's main function may set the logger of the `log` crate.
 pub const SETS_LOG: u32 = 1;
 
-/// Bit of [`HookContext::sets_loggers`]: the module's main may set the subscriber of the `tracing` crate.
+/// Bit of [`HookContext::sets_loggers`]: the module's main function may set the subscriber of the `tracing` crate.
 pub const SETS_TRACING: u32 = 2;
 
 /// Host data for the hooks of one image. The host frees the data only after the image is unmapped.
@@ -57,7 +57,7 @@ pub struct HookContext {
     pub image: *const c_void,
     /// Points to a word that is nonzero while the host requests the module's threads to stop.
     pub stop: *const AtomicU32,
-    /// Loggers that the module's main may set, as the host has detected in the module's file: bits [`SETS_LOG`] and [`SETS_TRACING`].
+    /// Loggers that the module's main function may set, as the host has detected in its file: bits [`SETS_LOG`] and [`SETS_TRACING`].
     pub sets_loggers: u32,
 }
 

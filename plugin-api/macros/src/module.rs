@@ -19,7 +19,7 @@ pub(crate) struct Module {
     pair: Option<(Path, Path)>,
     /// True if the author defines an allocator.
     has_allocator: bool,
-    /// True if main sets its own loggers.
+    /// True if the main function sets its own loggers.
     has_logger: bool,
     /// C functions defined by the author's code.
     unhooked: Vec<LitStr>,

@@ -10,7 +10,7 @@ use crate::panic_guard::{self, catch_panics};
 use crate::{attached, loggers, panic_hook};
 
 /// Attaches the module to its host: enables logging and the recording of panics. The host calls this function once, before all other
-/// functions of the module. If `own_logger` is true, the module's main sets the loggers.
+/// functions of the module. If `own_logger` is true, the module's main function sets the loggers.
 pub fn attach(context: &ModuleContext, own_logger: bool, failure: &mut Failure) -> Status {
     catch_panics(failure, || {
         if !attached::begin(context) {

@@ -1,5 +1,5 @@
 //! Installs the bridges to the host as loggers of the module. The bridges are installed when the module is attached, so that no record is
-//! lost. If main may set a logger, the bridges are installed after main instead, because a logger can be set only once.
+//! lost. If the module's main function may set a logger, the bridges are installed after it returns, because a logger can be set only once.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -9,11 +9,11 @@ use alcedo_abi::log::LogLevel;
 use crate::outside::context;
 use crate::{log_bridge, records, trace_bridge};
 
-/// Loggers to install after main, as bits [`SETS_LOG`] and [`SETS_TRACING`].
+/// Loggers to install after the main function of the module, as bits [`SETS_LOG`] and [`SETS_TRACING`].
 static BEHIND_MAIN: AtomicU32 = AtomicU32::new(0);
 
-/// Installs the loggers of an attached module. `own_logger` is true if the author has declared that main sets loggers. Otherwise, the host
-/// has determined from the file of the module whether main may set loggers.
+/// Installs the loggers of an attached module. `own_logger` is true if the author has declared that the main function sets loggers.
+/// Otherwise, the host has determined from the file of the module whether the main function may set loggers.
 pub(crate) fn install(level: LogLevel, own_logger: bool) {
     let behind_main = if own_logger { SETS_LOG | SETS_TRACING } else { may_set() };
     BEHIND_MAIN.store(behind_main, Ordering::Relaxed);
@@ -25,8 +25,8 @@ pub(crate) fn install(level: LogLevel, own_logger: bool) {
     }
 }
 
-/// Runs the main of the module, which may set loggers. Until main returns, the host receives the `tracing` records of this thread. Records
-/// of `log` are dropped until main sets a logger.
+/// Runs the main function of the module, which may set loggers. Until the main function returns, the host receives the `tracing` records
+/// of this thread. Records of `log` are dropped until the main function sets a logger.
 pub fn with_loggers(main: impl FnOnce()) {
     let behind_main = BEHIND_MAIN.swap(0, Ordering::Relaxed);
     let level = context().map_or(LogLevel::OFF, |context| context.level);

@@ -212,7 +212,7 @@ pub(crate) fn install_hook() {
     panic_hook::install(hook);
 }
 
-/// Reinstalls the hook of the module after main, if the author's code has replaced it.
+/// Reinstalls the panic hook of the module after its main function, if the author's code has replaced the hook.
 pub fn keep_hook() {
     panic_hook::ensure(hook);
 }

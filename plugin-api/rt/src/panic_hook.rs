@@ -7,7 +7,7 @@
 //! first.
 //!
 //! A hook that the author's code takes with `take_hook` and stores is not dropped. The next hook that the author sets usually calls the
-//! stored hook. If not, [`ensure`] detects the missing link, after the main of the module and after a panic without a location.
+//! stored hook. If not, [`ensure`] detects the missing link, after the main function of the module and after a panic without a location.
 //!
 //! [`ensure`] calls `take_hook` and then `set_hook`, and this pair of calls is not atomic. If a second thread panics between the two calls,
 //! std prints the panic, and the host does not receive its location. If a second thread sets a hook between them, its hook is lost. Both

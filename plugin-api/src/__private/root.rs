@@ -22,7 +22,7 @@ use crate::registered;
 
 /// Hooks and settings that an author passes to `module!`.
 pub trait ModuleHooks: 'static {
-    /// Runs the main of the module.
+    /// Runs the main function of the module.
     fn main(args: &[&str]);
     /// Runs the exit hook.
     fn exit();
@@ -33,7 +33,7 @@ pub trait ModuleHooks: 'static {
     /// # Errors
     /// Fails if an entry of the host's table cannot be bound.
     fn entry() -> Result<(), CallError>;
-    /// True if the main installs its own loggers.
+    /// True if the main function installs its own loggers.
     const OWN_LOGGER: bool;
     /// True if the author has defined `suspend` and `resume`.
     const SUSPENDS: bool;
@@ -75,18 +75,18 @@ pub fn run_hook<R: Outcome>(hook: impl FnOnce() -> R) -> Result<(), CallError> {
     hook().into_result()
 }
 
-/// Function that can be the main of a module: `fn(&[&str])` or `fn()`.
+/// Function that can be the main function of a module: `fn(&[&str])` or `fn()`.
 #[diagnostic::on_unimplemented(message = "the main of a module is `fn(&[&str])` or `fn()`", label = "this is neither")]
 pub trait MainFn<Shape> {
-    /// Calls the main. A main of the type `fn(&[&str])` receives the arguments.
+    /// Calls the main function. A main function of the type `fn(&[&str])` receives the arguments.
     fn run(self, args: &[&str]);
 }
 
-/// Marker for a main of the type `fn(&[&str])`.
+/// Marker for a main function of the type `fn(&[&str])`.
 #[derive(Debug)]
 pub enum WithArgs {}
 
-/// Marker for a main of the type `fn()`.
+/// Marker for a main function of the type `fn()`.
 #[derive(Debug)]
 pub enum Bare {}
 
@@ -102,7 +102,7 @@ impl<F: FnOnce()> MainFn<Bare> for F {
     }
 }
 
-/// Calls a main with or without arguments.
+/// Calls a main function with or without arguments.
 pub fn run_main<Shape>(main: impl MainFn<Shape>, args: &[&str]) {
     main.run(args);
 }
@@ -227,7 +227,7 @@ impl<M: ModuleHooks> Root<M> {
     }
 }
 
-/// Calls the entry method and the main of a module. Like the functions below, this function is compiled once, in this crate.
+/// Calls the entry method and the main function of a module. Like the functions below, this function is compiled once, in this crate.
 fn start(
     args: RSlice<'_, RStr<'_>>,
     failure: &mut Failure,
@@ -240,7 +240,7 @@ fn start(
         alcedo_rt::with_loggers(|| main(&args));
         Ok(())
     });
-    // Reinstalls the panic hook of the module, because main may have replaced the hook.
+    // Reinstalls the panic hook of the module, because the main function may have replaced the hook.
     keep_hook();
     status
 }

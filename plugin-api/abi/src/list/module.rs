@@ -29,7 +29,7 @@ macro_rules! module_functions {
             /// Returns the exported static functions.
             always()
             fn exports() -> RSlice<'static, &'static ExportDesc>;
-            /// Runs the main of the module with its arguments.
+            /// Runs the main function of the module with its arguments.
             always(unsafe)
             fn main(args: RSlice<'_, RStr<'_>>; or failure) -> Status;
             /// Runs the exit hook.
@@ -56,8 +56,8 @@ macro_rules! module_functions {
             #[sabi(missing_field(option))]
             maybe()
             fn suspends() -> u8;
-            /// Releases resources that the next generation of the module needs to start. Called before the main of the next generation
-            /// runs.
+            /// Releases resources that the next generation of the module needs to start. Called before the main function of the next
+            /// generation runs.
             #[sabi(missing_field(option))]
             maybe(unsafe)
             fn suspend(; or failure) -> Status;
