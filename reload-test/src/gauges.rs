@@ -81,7 +81,7 @@ mod tests {
         check(200, growing, &["memory grows by 5.000 KiB per reload, more than 4"]);
         check(199, growing, &[]);
         check(400, |reload| Reading { rss_kib: 9000 + reload.min(100) * 50, ..steady() }, &[]);
-        // Detects a leak with the figures of an earlier version, which did not release the records of generations.
+        // Detects a leak with the figures of an earlier runtime version, which did not release the records of generations.
         let records = |reload: u64| Reading { rss_kib: 9000 + reload * 18 / 10, ..steady() };
         check(2000, records, &["memory grows by 1.800 KiB per reload, more than 0.4"]);
         check(10_000, records, &["memory grows by 1.800 KiB per reload, more than 0.1"]);

@@ -8,12 +8,12 @@ use std::path::PathBuf;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Plan {
-    /// Names of the subjects.
+    /// Names of the subjects, the tested plugins.
     pub(crate) plugins: Vec<String>,
     /// Builds between which the host reloads. The list has at least two builds.
     pub(crate) builds: Vec<Build>,
     pub(crate) reloads: u64,
-    /// Total number of objects of all subjects, the tested plugins.
+    /// Total number of objects of all subjects.
     pub(crate) objects: usize,
     /// Seed that selects the samples of objects.
     pub(crate) seed: u64,

@@ -54,7 +54,7 @@ pub(crate) struct Code {
 }
 
 impl Code {
-    /// Returns the absolute path of the folder of C libraries, which a host with a different working directory needs.
+    /// Returns the folder of C libraries as an absolute path, for a host with a different working directory.
     ///
     /// # Errors
     /// Fails if the folder does not exist.

@@ -73,7 +73,7 @@ pub(crate) fn keygen(Keygen { path }: &Keygen) -> Result<ExitCode, Error> {
         let written = file.write_all(key.public().to_pem().as_bytes());
         written.inspect_err(|_| drop(fs::remove_file(&public)))
     });
-    // A secret key without its public key would prevent the next attempt.
+    // Removes the secret key, because an existing secret key would make the next attempt fail.
     written.inspect_err(|_| drop(fs::remove_file(path))).map_err(file("write", &public))?;
     print_result(&format!("secret key  {}  keep it to yourself; for `alcedo build --sign`", path.display()));
     print_result(&format!("public key  {}  for `Builder::trust`: {}", public.display(), key.public()));

@@ -8,7 +8,7 @@ pub(crate) enum Command {
     Reload,
     /// Build and reload when sources change.
     Automatic,
-    /// Only record changes to sources.
+    /// Record changes to sources without building.
     Paused,
     /// Run the code of an earlier generation again.
     Back(u64),

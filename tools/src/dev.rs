@@ -111,7 +111,7 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, Error> {
         Some(Chosen::Package(package)) => Some(package.clone()),
         Some(Chosen::Program(_)) | None => None,
     };
-    // Watches the sources before the first build of the host, because the program may lack a save during this build.
+    // Watches the sources before the first build of the host, because the built program may lack an edit that was saved during the build.
     let sources = Sources::watch(dirs, package.as_ref())?;
     let program = match chosen {
         Some(host) => host.build(&options, &args.host_args, |line| screen.print(&paint.dim(line)))?,
@@ -160,7 +160,8 @@ impl<W: World> Dev<W> {
     }
 
     fn run(mut self, input: Input) -> Result<ExitCode, Error> {
-        // Reads input only after the first build of the host: commands on a pipe follow it, and cargo's errors precede raw mode.
+        // Reads input only after the first build of the host. Commands on a pipe then run after this build, and cargo prints its errors
+        // before the terminal enters raw mode.
         let input = input.read(self.screen.is_live())?;
         self.screen.open();
         if self.screen.is_live() {

@@ -209,7 +209,7 @@ pub(crate) fn rewrite(dirs: &[PathBuf], origin: &Origin, declared: &Declared) ->
 /// Rewrites the files in `glue` if the declarations have changed. Each of these files contains glue for types of `origin`.
 ///
 /// # Errors
-/// If the glue cannot be generated or written.
+/// Fails if the glue cannot be generated or written.
 pub(crate) fn write_again(
     glue: &[(String, PathBuf)],
     origin: &Origin,

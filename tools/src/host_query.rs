@@ -117,8 +117,8 @@ fn wait(mut child: Child, patience: Duration, stop: &Stop) -> io::Result<Option<
             other => break other,
         }
     };
-    // Kills the group before the process is reaped, because its id cannot belong to another process until then. Ignores an error, because
-    // the processes may have exited already.
+    // Kills the group before the process is reaped, because the process id may belong to another process afterwards. Ignores an error,
+    // because the processes may have exited already.
     let _ = kill_process_group(process, Signal::KILL);
     let status = child.wait()?;
     Ok(has_ended?.then_some(status))

@@ -36,7 +36,7 @@ impl Input {
         stdin().is_terminal() && stdout().is_terminal() && !is_dumb
     }
 
-    /// Handles signals.
+    /// Starts to receive signals. Keys and lines are received only after a call of [`Input::read`].
     ///
     /// # Errors
     /// Returns the error of the operating system.
@@ -97,8 +97,8 @@ impl Drop for Raw {
 /// Receives the next request to quit. `None` after a signal or key has requested to quit, so that a second request exits the process.
 static LISTENER: Mutex<Option<Sender<ParsedCommand>>> = Mutex::new(None);
 
-/// Receives requests to quit in place of the session during a wait for another process. Without a session, a signal that is not received
-/// exits the process.
+/// Receives requests to quit in place of the session during a wait for another process. Outside of a session, a signal exits the process
+/// immediately if no `Stop` exists.
 #[derive(Debug)]
 pub(crate) struct Stop {
     pub(crate) receiver: Receiver<ParsedCommand>,
@@ -168,7 +168,8 @@ fn read_keys(sender: &Sender<ParsedCommand>, keys: &Mutex<Keys>) {
             return;
         }
     }
-    // Reached if the terminal was closed. A signal reports this as well, and a second call of `quit` would exit without an orderly end.
+    // Reached if the terminal was closed. Does not call `quit`: a signal also calls `quit`, and a second call would exit without an orderly
+    // end.
     let _ = sender.send(Ok(Command::Quit));
 }
 

@@ -1,5 +1,5 @@
-//! The commands that a build without an optional feature lacks: `alcedo bindgen`, `push`, `pull` and `follow`. Each of these commands
-//! prints the shell command that installs `alcedo` with its feature.
+//! The commands that a build without an optional feature lacks: `alcedo bindgen`, `push`, `pull` and `follow`. In such a build, each of
+//! these commands prints the shell command that installs `alcedo` with the feature.
 
 /// Declares commands that this build lacks. The documentation is matched as `tt`, because `clap` does not recognize a literal that a macro
 /// has matched as an expression.

@@ -66,7 +66,6 @@ pub(crate) fn build(request: &BuildRequest<'_>) -> Result<BuildOutcome, Error> {
 pub(crate) fn find(paths: &[PathBuf]) -> Result<Found, Error> {
     let mut found = Found::default();
     for path in paths {
-        // Removes duplicates, because two paths may refer to the same folder.
         let no_modules = |found: &str| {
             anyhow!(
                 "{found} {}: name a folder of `.uc` files, a folder of plugin crates (`crate-type = \

@@ -4,7 +4,7 @@ use std::env;
 use std::io::{IsTerminal, stdout};
 use std::process::Command;
 
-/// Environment variable that enables colors in a child process of the tool.
+/// Environment variable with which `alcedo` enables colors in a child process.
 const COLOR: &str = "ALCEDO_COLOR";
 
 use alcedo_runtime::printable;
@@ -21,12 +21,12 @@ impl Paint {
         Self { on: stdout().is_terminal() && env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) }
     }
 
-    /// Enables colors in a process whose output the tool prints, if the tool has requested colors.
+    /// Enables colors in a child process of `alcedo` if the parent has requested colors.
     pub(crate) fn for_child() -> Self {
         Self { on: env::var_os(COLOR).is_some() }
     }
 
-    /// Passes the color setting to a process whose output the tool prints.
+    /// Passes the color setting to a child process whose output `alcedo` prints.
     pub(crate) fn pass_on(self, command: &mut Command) {
         match self.on {
             true => command.env(COLOR, "1"),

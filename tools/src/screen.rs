@@ -219,7 +219,7 @@ impl Drop for LogLine {
         let text = text.trim_end();
         match text {
             "" => {}
-            // Prints logs in the pane, because a world that runs in this process has written them.
+            // Prints logs in the pane, because a world in this process has written them.
             text if self.screen.has_pane() => self.screen.output(text),
             text => self.screen.print_error(text),
         }
@@ -237,9 +237,9 @@ pub(crate) fn log_to(screen: &Screen, level: &str, color: bool) {
         logs.with_writer(move || LogLine { screen: screen.clone(), text: Vec::new() }).finish().with(filter).try_init();
 }
 
-/// Sends logs of this process to standard error. Called in processes whose output the tool prints.
+/// Sends logs of this process to standard error. Called in child processes whose output `alcedo` prints.
 pub(crate) fn log_to_stderr(level: &str, paint: Paint) {
-    // Hides log messages about hangs, which the tool itself reports, and about completed unloads.
+    // Hides log messages about hangs, which `alcedo` itself reports, and about completed unloads.
     let level = format!("{level},alcedo_runtime::watchdog=off,alcedo_runtime::unload=warn");
     log_to(&Screen::new(false), &level, paint.is_on());
 }

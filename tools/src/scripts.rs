@@ -18,7 +18,7 @@ pub(crate) fn name(dir: &Path) -> String {
     whole.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// File in a package that contains its version.
+/// Name of the file with the version of a package.
 const MANIFEST: &str = "package.toml";
 
 /// Returns the source files and the manifest of a package.

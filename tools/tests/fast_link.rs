@@ -1,4 +1,4 @@
-//! Tests builds of a session without cargo. The command itself acts as the linker.
+//! Tests builds of a session without cargo. The program `alcedo` itself acts as the linker.
 
 use std::fs;
 use std::path::Path;

@@ -49,7 +49,7 @@ fn natives() -> Natives {
     natives
 }
 
-/// Implements every function. Returns the number of its parameters.
+/// Body of every function of the host. The result is the number of received parameters.
 fn body(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     let mut params = 0_u32;
     while frame.take_value().is_ok() {
@@ -168,7 +168,7 @@ fn thirty_native_classes_and_two_plugins_use_glue_over_all_reloads() {
         fs::remove_dir_all(two.0.other(plugin).join("src")).unwrap();
         fs::create_dir(two.0.other(plugin).join("src")).unwrap();
         fs::write(two.source(plugin, "host.rs"), &host_glue).unwrap();
-        // The library is initially empty, because cargo needs the sources of all packages of the workspace.
+        // Writes an empty library first, because cargo needs the sources of all packages of the workspace.
         fs::write(two.source(plugin, "lib.rs"), "").unwrap();
     }
     let (mut lamps, mut plus) = (Vec::new(), Vec::new());
@@ -218,7 +218,7 @@ fn thirty_native_classes_and_two_plugins_use_glue_over_all_reloads() {
     }
     runtime.shutdown().into_result().unwrap();
 
-    // Host in which one property of the thirty classes differs.
+    // Creates a host with an additional class.
     let changed = natives().class(NativeClass::new("Many", "Late", "/Script/Core.Object"));
     let runtime = Runtime::builder().package("Game").natives(changed).build().unwrap();
     runtime.create_master(&[&lamps[0], &plus[0]]).expect("additions are compatible");

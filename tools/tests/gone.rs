@@ -116,7 +116,7 @@ fn a_child_is_a_host() {
             assert_eq!(mapped.addr(), page.addr());
             follow(3);
         }
-        // The image of a plugin is mapped. The image of an earlier plugin was mapped before.
+        // Crashes in the C library while a plugin is mapped. An earlier image of the plugin was unmapped.
         "libc" => {
             load(&runtime, &plugin);
             // SAFETY: none. The code must crash.

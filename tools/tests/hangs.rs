@@ -67,7 +67,7 @@ fn a_hang_is_named_and_the_next_save_restores_the_objects() {
         expect_value(&mut dev);
     }
 
-    // Like a save, the key restarts the world. The last build is known to hang, so the session uses the build before it.
+    // The key `k` restarts the world, as a save does. The last build is known to hang, so the session uses the build before it.
     scratch.save(&endless(&healthy, blocking_code[0].0));
     expect_hang(&mut dev, "game thread", blocking_code[0].1);
     dev.send("k");

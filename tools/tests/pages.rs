@@ -384,7 +384,7 @@ impl Checkout {
         command
     }
 
-    /// Runs a line. After it prints `text`, ends all its processes.
+    /// Runs a line. After the program prints `text`, ends all its processes.
     fn run_until(&self, dir: &str, line: &str, text: &str) {
         let mut command = self.shell(dir, line);
         command.process_group(0);

@@ -19,7 +19,7 @@ use ways::{Random, Style, Way};
 /// Time limit for a save to become live, sufficient on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Time without an event after which a save is complete. This time is longer than the debounce time of the tool.
+/// Time without an event after which a save is complete. This time is longer than the debounce time of `alcedo dev`.
 const QUIET: Duration = Duration::from_millis(250);
 
 struct Session {
@@ -130,7 +130,7 @@ impl Session {
         self.record.writes.push(Write { part, value: number.to_owned(), ended: now() });
     }
 
-    /// Waits for the tool and the plugin to process the save.
+    /// Waits for `alcedo dev` and the plugin to process the save.
     fn settle(&mut self, way: &dyn std::fmt::Debug) {
         loop {
             self.wait(way, |record| record.is_settled(now(), QUIET));

@@ -56,7 +56,7 @@ impl Builds {
             let condition = format!("fixture::on!({switch:?}) && std::env::var_os({CRASH:?}).is_some()");
             format!("    if {condition} {{\n        std::process::abort();\n    }}\n")
         };
-        // An initializer requires a linker section.
+        // Permits unsafe code, because the function in `.init_array` requires an unsafe attribute.
         scratch.edit("#![forbid(unsafe_code)]\n", "");
         let main = "fn started(args: &[&str]) {\n";
         let section =

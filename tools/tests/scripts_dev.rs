@@ -147,7 +147,7 @@ fn files_that_come_and_go_are_classes_that_come_and_go() {
     dev.expect_success();
 }
 
-/// Evaluates an expression repeatedly, before the world returns this result. The number of reloads depends on timing.
+/// Evaluates an expression repeatedly until the world returns this result. The number of reloads depends on timing.
 fn eval_until(dev: &mut Dev, text: &str, expected: &str) {
     let begun = Instant::now();
     loop {

@@ -1,6 +1,6 @@
 //! Counts destructors and handlers in a file that the plugin shares with the host. The file lists the destructors and handlers that must
-//! run at the end of this generation, and those that have run. There is one row per generation, and one slot per thread and kind. After the
-//! host has unmapped the image, it reads the file, and detects a destructor that never ran, ran twice or ran on the wrong thread.
+//! run at the end of this generation, and those that have run. The file has one row per generation, and one slot per thread and kind. After
+//! the image is unmapped, the host reads the file, and detects a destructor that never ran, ran twice or ran on the wrong thread.
 //!
 //! The file consists of 64-bit words. The first word is the number of generations so far. [`ROWS`] rows follow, which successive
 //! generations use in turn. A row contains the number of its generation, the number of events for which no slot was free, and [`SLOTS`]

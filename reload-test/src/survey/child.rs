@@ -29,7 +29,7 @@ const PARK_AFTER_LONG: Duration = Duration::from_secs(5);
 const PARK_TIMEOUT: Duration = Duration::from_secs(30);
 /// Time after which a thread is evicted, if evictions are permitted.
 const EVICT_AFTER: Duration = Duration::from_millis(20);
-/// Number of images parked against the row's expectation after which the run stops.
+/// Number of images that are parked although the row expects unmapped images. The run stops after this number.
 const TOO_MANY: usize = 5;
 /// Reload at which the fault is injected.
 const INJECT_AT: u64 = 2;

@@ -80,7 +80,7 @@ impl Row {
         self.strikes_after_ms.unwrap_or(20)
     }
 
-    /// Returns the requested number of reloads, or the limit of the row if it is smaller.
+    /// Returns the requested number of reloads, or the limit of the row if this limit is smaller.
     pub(crate) fn reloads(&self, requested: u64) -> u64 {
         self.most.map_or(requested, |most| requested.min(most))
     }

@@ -100,7 +100,7 @@ impl Builder {
     }
 
     /// Returns the compiler calls that the next build repeats. If cargo must build instead, returns the reason as an error. Records the
-    /// current stamps of all known inputs in `recorder`.
+    /// current stamps (file versions) of all known inputs in `recorder`.
     fn plan(&self, recorder: &mut Recorder, request: &BuildRequest<'_>) -> Result<Direct, CargoReason> {
         let all = crate::lock(&self.records);
         let known = all.get(&recorder.key).ok_or(CargoReason::NotRecorded)?;
@@ -148,14 +148,14 @@ impl Builder {
     }
 }
 
-/// Locks the lock file of a cargo folder. Closing the returned file releases the lock. Returns `None` if the file does not exist or cannot
-/// be locked.
+/// Locks the lock file of a cargo folder. Closing the returned file releases the lock. Returns `None` if the lock file does not exist, or
+/// if the file system does not support locks. Fails with [`CargoReason::Locked`] if another process holds the lock.
 fn lock(path: &Path) -> Result<Option<File>, CargoReason> {
     let Ok(file) = File::options().read(true).write(true).open(path) else { return Ok(None) };
     match file.try_lock() {
         Ok(()) => Ok(Some(file)),
         Err(fs::TryLockError::WouldBlock) => Err(CargoReason::Locked),
-        // Continues without a lock, as cargo does, for example if the file system does not support locks.
+        // Continues without a lock, as cargo does.
         Err(fs::TryLockError::Error(_)) => Ok(None),
     }
 }

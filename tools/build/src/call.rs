@@ -136,10 +136,10 @@ impl CompilerCall {
         root.ancestors().nth(depth).map(Path::to_owned)
     }
 
-    /// Returns the programs and the libraries that a call in `dir` names. The programs are the compiler and its wrapper. For a program
-    /// without a path, returns its paths in all readable folders of `path`, the value of the variable PATH, with the platform's suffix of
-    /// programs. Some of these paths may be missing, and a new program there may replace the known program. Returns `None` if no folder
-    /// contains the program. The libraries are the crates of the flag `--extern`.
+    /// Returns the programs and the libraries that a call in `dir` names. The programs are the compiler and its wrappers. The libraries are
+    /// the crates of the flag `--extern`. `path` is the value of the variable PATH. For a program that the call names without a folder,
+    /// returns one path per readable folder of `path`. Some of these paths may be missing: a program that is created there later may run
+    /// instead of the current program. Returns `None` if no folder contains the program.
     pub(crate) fn tools(&self, path: &OsStr, dir: &Path) -> Option<(Vec<PathBuf>, Vec<PathBuf>)> {
         let find = |word: &str| {
             if Path::new(word).file_name() != Some(OsStr::new(word)) {
@@ -150,7 +150,7 @@ impl CompilerCall {
             let all: Vec<_> = all.filter(|program| Stamp::of(program) != Stamp::Unknown).collect();
             all.iter().any(|program| program.is_file()).then_some(all)
         };
-        // A call with wrappers names the compiler after the wrappers.
+        // With a wrapper, the call starts the wrapper, and the first arguments are further wrappers and the compiler.
         let wrapped = self.args.iter().map(String::as_str).take_while(|word| !word.starts_with('-'));
         let programs: Option<Vec<_>> = [self.program.as_str()].into_iter().chain(wrapped).map(find).collect();
         let libraries = self.values("--extern").filter_map(|word| word.split_once('=')).map(|(_, path)| path);

@@ -1,9 +1,9 @@
 //! Environment of the cargo process that builds plugins.
 //!
-//! This process is often started by `cargo run` or `cargo test`, which describe the *outer* package in the environment. Inherited variables
-//! would rerun build scripts unnecessarily, make linkers find the host's libraries, and specify a jobserver that is not available.
-//! Variables that the *user* set (CARGO_TARGET_DIR, CARGO_HOME, CARGO_PROFILE_*, RUSTFLAGS, …) are kept. This module computes the changes
-//! to the environment. `request.rs` applies the changes to the command.
+//! The program that starts this cargo often runs under `cargo run` or `cargo test`, which describe the *outer* package in the environment.
+//! Inherited variables would cause unnecessary runs of build scripts, make linkers find the host's libraries, and specify a jobserver that
+//! is not available. Variables that the *user* set (CARGO_TARGET_DIR, CARGO_HOME, CARGO_PROFILE_*, RUSTFLAGS, …) are kept. This module
+//! computes the changes to the environment. `request.rs` applies the changes to the command.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;

@@ -3,8 +3,9 @@
 //!
 //! The copy has a workspace root with everything that a package inherits: shared keys, profiles, patches, the lock file. Paths that leave
 //! the package become absolute, so the copy is built with the author's dependencies. A file is written only if its content differs, because
-//! cargo compares modification times. The name of the library contains a digest of the folder. Without this digest, cargo would regard the
-//! package and all its copies as equal. In a shared target folder, cargo would then use the library of one copy for another copy.
+//! cargo compares modification times. The name of the copied library contains a digest of the copy's folder. Without this digest, cargo
+//! would regard the package and all its copies as equal. In a shared target folder, cargo would then use the library of one copy for
+//! another copy.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -20,7 +21,8 @@ use crate::find::{metadata, same};
 use crate::request::BuildRequest;
 use crate::variants::lock;
 
-/// Name of a file with the last copied content of the author's lock file. Cargo changes the lock file of the copy itself.
+/// Name of a file with the last copied content of the author's lock file. Cargo changes the copy's own lock file, so a comparison with that
+/// file would not show if the author's lock file has changed.
 const LOCK_SOURCE: &str = ".Cargo.lock.source";
 
 /// Copy of a package that callers may edit and build, even in the target folder of the original package. The library `spinner` is renamed,
@@ -65,7 +67,7 @@ impl SourceCopy {
         let package = metadata.packages.iter().find(|package| same(package.manifest_path.as_std_path(), manifest));
         let from = package.and_then(|package| package.manifest_path.as_std_path().parent()).ok_or_else(no_package)?;
         let workspace = metadata.workspace_root.as_std_path();
-        // Protects the author's manifests, because all files of the copy are written below `dir`.
+        // Rejects such a `dir`, because a copy below `dir` would overwrite the author's manifests.
         if [from, workspace].into_iter().any(|folder| contains(dir, folder)) {
             let hint = "it contains the package or the root of its workspace: name a folder for the copy only, as `target/edited`";
             return Err(refused("copy a package into", dir, hint));
@@ -136,8 +138,8 @@ fn root_manifest(mut manifest: Table, dir: &Path, member: &Path) -> String {
     manifest.to_string()
 }
 
-/// Returns the manifest of the copied package. `dir` is the folder of the author's package. `ending` is added to the name of its library.
-/// `is_root` is true if the package is also the root of its workspace.
+/// Returns the manifest of the copied package. `dir` is the folder of the author's package. `ending` is added to the name of the package's
+/// library. `is_root` is true if the package is also the root of its workspace.
 fn package_manifest(mut manifest: Table, dir: &Path, ending: &str, is_root: bool) -> String {
     make_absolute(&mut manifest, dir, leaves);
     if let Some(Value::Table(package)) = manifest.get_mut("package") {
@@ -259,7 +261,7 @@ pub(crate) fn is_hidden(name: &OsStr) -> bool {
     name.to_string_lossy().starts_with('.')
 }
 
-/// File in a folder of generated files, for example in a target folder of cargo.
+/// Name of a file that marks its folder as generated. For example, cargo writes such a file to target folders.
 pub(crate) const TAG: &str = "CACHEDIR.TAG";
 
 /// Returns `true` for a target folder of cargo, recognized by its name or by one of two files that cargo creates in it.
@@ -268,8 +270,8 @@ pub(crate) fn is_built(dir: &Path, folder: &Path) -> bool {
     folder == Path::new("target") || marks.iter().any(|mark| dir.join(folder).join(mark).is_file())
 }
 
-/// Returns the relative paths of the files below a folder. Skips hidden files, files of [`is_own`], and the folders of [`is_built`] and
-/// `except`. Follows links.
+/// Returns the relative paths of the files below a folder. Skips hidden files, files for which [`is_own`] returns `true`, folders for which
+/// [`is_built`] returns `true`, and the folder `except`. Follows links.
 fn files(dir: &Path, except: Option<&Path>) -> BTreeSet<PathBuf> {
     let except = except.and_then(|folder| folder.canonicalize().ok());
     let (mut found, mut folders) = (BTreeSet::new(), vec![(PathBuf::new(), Vec::new())]);
@@ -296,7 +298,8 @@ fn files(dir: &Path, except: Option<&Path>) -> BTreeSet<PathBuf> {
     found
 }
 
-/// Copies the author's lock file if it has changed. In this copy, cargo later removes the workspace members that were not copied.
+/// Copies the author's lock file if it has changed. Cargo later removes from the copied lock file the workspace members that were not
+/// copied.
 fn copy_lock(workspace: &Path, dir: &Path) -> Result<(), BuildError> {
     let Ok(lock) = fs::read(workspace.join("Cargo.lock")) else { return Ok(()) };
     if write(&dir.join(LOCK_SOURCE), &lock)? {

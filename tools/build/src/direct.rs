@@ -1,6 +1,6 @@
-//! Builds without cargo, by repeating cargo's compiler calls. The output is written to a separate folder, so other files in cargo's folders
-//! do not change. A later run of cargo therefore detects the newer sources and builds again, even if an older file was restored with its
-//! modification time. Only the finished library replaces cargo's library.
+//! Builds without cargo, by repeating cargo's compiler calls. The compilers write to a separate folder, and only the finished library
+//! replaces cargo's library. All other files in cargo's folders stay unchanged, so a later run of cargo still detects sources that are
+//! newer than its last build.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead as _, BufReader};
@@ -50,8 +50,8 @@ pub(crate) struct StartedDirect {
 }
 
 impl Direct {
-    /// Starts all compilers in parallel. Usually only one plugin has changed. If a compiler fails to start, the compilers that have started
-    /// keep running.
+    /// Starts the compilers of all changed plugins in parallel, without a limit, because usually only one plugin has changed. If a compiler
+    /// fails to start, the compilers that have started keep running.
     pub(crate) fn start(mut self, processes: &Processes) -> Result<StartedDirect, BuildError> {
         tracing::debug!(command = %self.command_line, "building without cargo");
         let started = Instant::now();
@@ -85,7 +85,7 @@ impl Direct {
 /// Returns the output folder for the compiler call of a plugin.
 fn folder(record: &Record) -> PathBuf {
     let name = record.call.value("--crate-name").unwrap_or_default();
-    // The metadata hash differs for each set of features and for each profile.
+    // Includes the metadata hash, which differs for each set of features and for each profile.
     let id = record.call.codegen("metadata").unwrap_or_default();
     record.library.with_file_name(FOLDER).join(format!("{name}-{id}"))
 }

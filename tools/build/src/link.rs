@@ -1,7 +1,7 @@
-//! Links faster in builds without cargo. The compiler calls this program as its linker. The program reads the linker's arguments from the
-//! output of `cc -###`, and replaces itself by the linker. Archives of the standard library and of dependencies are replaced by copies
-//! without debug information, because reading this information would take most of a link's time. Plugin authors do not step through the
-//! code of these archives.
+//! Links faster in builds without cargo. The compiler starts the program that [`Builder::linker`](crate::Builder::linker) has set, for
+//! example `alcedo`, as its linker. This program reads the arguments of the real linker from the output of `cc -###`, and replaces itself
+//! by the real linker. Archives of the standard library and of dependencies are replaced by copies without debug information, because
+//! reading this information would take most of a link's time. Plugin authors do not step through the code of these archives.
 //!
 //! Each library still contains its own copy of the standard library, with its own heap, thread-locals and statics.
 
@@ -28,7 +28,7 @@ const FOLDER: &str = "ALCEDO_LINK_FOLDER";
 const NOTE: &str = "link";
 /// Name of the file that lists the archives to link with their debug information.
 const WHOLE: &str = "link-whole";
-/// Name of the file that contains the path of the program for copying archives, and lists the archives without a copy.
+/// Name of the file that lists the archives without a copy. The first line is the path of the program that copies archives.
 const MISSING: &str = "link-missing";
 /// Folder of the copies without debug information, next to the folders of outputs.
 const COPIES: &str = "archives";
@@ -55,7 +55,7 @@ pub(crate) fn redirect(command: &mut Command, linker: &Path, record: &Record, fo
     let _ = fs::remove_file(folder.join(NOTE));
     let call = &record.call;
     let is_usual = call.codegen("linker").is_none() && call.codegen("linker-flavor").is_none();
-    // Also checks that the linker program exists, because a new build may be replacing it.
+    // Also checks that the linker program exists, because a build may be replacing this program.
     if !is_usual || call.value("--target").is_some() || consts::OS != "linux" || !linker.is_file() {
         return;
     }
@@ -239,7 +239,8 @@ pub(crate) fn prepare(folders: Vec<PathBuf>) {
     });
 }
 
-/// Writes the copy of an archive if this copy does not exist. The copy is also an archive, so a link uses only the members that it needs.
+/// Writes the copy of an archive if this copy does not exist. The copy is also an archive, so a link uses only the members that the link
+/// needs.
 fn copy(folder: &Path, archive: &Path, objcopy: &Path) -> io::Result<()> {
     let Some(copy) = copy_path(folder, archive).filter(|copy| !copy.is_file()) else { return Ok(()) };
     if let Some(dir) = copy.parent() {

@@ -1,5 +1,5 @@
-//! Finds the files that are named in compiler errors. If a failed build has read a file for the first time, no dependency file lists this
-//! file.
+//! Finds the files that are named in compiler errors, because a change to such a file may correct the error. If a failed build was the
+//! first to read a file, no dependency file lists this file.
 
 use std::path::{Path, PathBuf};
 

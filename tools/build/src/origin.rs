@@ -22,7 +22,7 @@ pub(crate) fn inputs(request: &BuildRequest<'_>) -> String {
     let variables = environment(&cargo);
     let mut text = format!("{}\n", request.command_line());
     for (name, value) in variables.iter().filter(|(name, _)| name.to_str().is_some_and(decides)) {
-        // Identifies a wrapper program of the compiler by its content.
+        // Adds a digest of the file if the value is the path of a file, for example of a wrapper program for the compiler.
         let digest = fs::read(value).map_or(0, |program| xxh3_128(&program));
         let _ = writeln!(text, "{}={} {digest:x}", name.display(), value.display());
     }

@@ -17,7 +17,7 @@ pub(crate) struct Processes {
     state: Mutex<State>,
     /// Number of crates that the processes have compiled.
     pub(crate) compiled: AtomicUsize,
-    /// Set if the processes belong to the process group of this process, so that Ctrl-C ends them.
+    /// Set if the processes belong to the process group of the current process, so that Ctrl-C ends them.
     shares_group: bool,
 }
 
@@ -30,7 +30,8 @@ struct State {
 }
 
 impl State {
-    /// Unlocks the files before closing them. A process that another thread is starting may have inherited the open files.
+    /// Unlocks the files before closing them. A process that another thread is starting may have inherited the files, and would keep them
+    /// locked.
     fn unlock(&mut self) {
         for file in self.locks.drain(..) {
             let _ = file.unlock();

@@ -36,7 +36,7 @@ pub(crate) struct Record {
     pub(crate) call: CompilerCall,
     /// Working directory of the call.
     pub(crate) dir: PathBuf,
-    /// Stamp of the dependency file that the call wrote under cargo. Each later call by cargo for this library replaces the file.
+    /// Stamp of the dependency file that cargo's call wrote. Cargo replaces this file in each later call for this library.
     pub(crate) list: Stamp,
     /// The library in cargo's target folder.
     pub(crate) library: PathBuf,
@@ -74,7 +74,7 @@ pub(crate) struct Inputs {
 }
 
 impl Inputs {
-    /// Returns the same inputs as a later build finds them: the files of this build, with the stamps that `stamp` returns for these files.
+    /// Returns the current versions of the same inputs. `stamp` returns the stamp of each file.
     pub(crate) fn seen(
         &self,
         environment: BTreeMap<OsString, OsString>,
@@ -167,7 +167,8 @@ pub(crate) fn configurations(dirs: &[PathBuf], environment: &BTreeMap<OsString, 
     files
 }
 
-/// Returns the paths that a configuration file includes. Resolves their folders, so that files that include each other have one path each.
+/// Returns the paths that a configuration file includes. Resolves the links in their folders, so that files that include each other have
+/// one path each.
 fn included(file: &Path) -> Vec<PathBuf> {
     let config = fs::read_to_string(file).ok().and_then(|text| text.parse::<toml::Table>().ok()).unwrap_or_default();
     let list = config.get("include").and_then(toml::Value::as_array).into_iter().flatten();
@@ -176,7 +177,7 @@ fn included(file: &Path) -> Vec<PathBuf> {
     paths.map(|path| file.with_file_name(path)).map(|path| real(&path).unwrap_or(path)).collect()
 }
 
-/// Returns the folder that a variable names. Without the variable, returns this folder of the user.
+/// Returns the folder that an environment variable names. If the variable is unset, returns `folder` in the user's home folder.
 fn home(environment: &BTreeMap<OsString, OsString>, variable: &str, folder: &str) -> Option<PathBuf> {
     let named = environment.get(OsStr::new(variable)).map(PathBuf::from);
     named.or_else(|| Some(std::env::home_dir()?.join(folder)))

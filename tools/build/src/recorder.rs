@@ -166,7 +166,7 @@ impl Recorder {
         // Adds the workspace manifest, because its folder need not contain the members.
         let below: Vec<_> = all.iter().chain([&self.manifest]).cloned().collect();
         let of_cargo = cargo_files(&below, std::slice::from_ref(&self.dir), &self.environment);
-        // Skips a module of the plugin in a file `build.rs`. A manifest that the plugin includes remains an input of cargo.
+        // Skips a file `build.rs` that is a module of the plugin. A manifest that the plugin includes remains an input of cargo.
         let is_module = |path: &Path| path.ends_with("build.rs") && of_plugin.contains(&real(path));
         for path in of_cargo.into_iter().filter(|path| !is_module(path)) {
             let stamp = self.file(&path);

@@ -68,7 +68,7 @@ impl RunningBuild {
     /// are faster.
     ///
     /// # Errors
-    /// [`BuildError::CargoNotRun`].
+    /// Returns [`BuildError::CargoNotRun`].
     pub fn start(request: &BuildRequest<'_>) -> Result<Self, BuildError> {
         Cargo::new(request, None).spawn(CargoReason::Requested)
     }

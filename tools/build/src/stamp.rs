@@ -111,9 +111,9 @@ fn folder(root: &Path, start: Option<SystemTime>) -> Option<u128> {
         if !listed.insert(dir.canonicalize().ok()?) {
             continue;
         }
-        // The time of a folder shows that a file was deleted.
+        // Checks the time of the folder itself, because this time changes if a file is deleted.
         Version::of(&fs::metadata(&dir).ok()?, start)?;
-        // A build script may read the names of folders.
+        // Adds the name of the folder, because a build script may read the names of folders.
         files.push(dir.display().to_string());
         for entry in fs::read_dir(&dir).ok()? {
             let path = entry.ok()?.path();
@@ -121,7 +121,7 @@ fn folder(root: &Path, start: Option<SystemTime>) -> Option<u128> {
             let target = if link.is_symlink() { fs::metadata(&path).ok() } else { Some(link.clone()) };
             match target {
                 Some(target) if target.is_dir() => waiting.push(path),
-                // A link without a target has only the version of the link.
+                // Uses only the version of the link itself if the link has no target.
                 target => {
                     let target = match target {
                         Some(target) => Some(Version::of(&target, start)?),

@@ -83,7 +83,7 @@ impl Variants {
     ///
     /// # Errors
     ///
-    /// Fails as [`Variants::get`] does. If a package does not compile, the next build makes the copies of the remaining packages.
+    /// Fails as [`Variants::get`] does. If a package does not compile, no copy changes, and the next call builds all packages again.
     pub fn get_all(&self, request: &BuildRequest<'_>, members: &[Member]) -> Result<Vec<PathBuf>, BuildError> {
         let _lock = lock(&target_dir(request)?, LOCK)?;
         let inputs = origin::inputs(request);
@@ -145,7 +145,7 @@ impl Variants {
     }
 }
 
-/// Lock file in the shared target folder of the builds. For copies with switches, it is in the folder of the copies.
+/// Lock file in the shared target folder of the builds. For copies with switches, the lock file is in the folder of the copies.
 const LOCK: &str = ".alcedo-variants.lock";
 
 /// Locks a file in a folder against other threads and processes. The lock is released when the file is closed, or at the end of the

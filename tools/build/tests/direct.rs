@@ -216,7 +216,7 @@ fn a_member_of_a_workspace_in_another_folder_is_cargos() {
     assert!(holds("gamma-build"));
 }
 
-/// The program of a fast link fails here, so a build with this program would need cargo.
+/// The program `/bin/false` fails as a linker, so a build that used it would need cargo.
 #[test]
 fn a_linker_in_the_flags_of_the_user_is_kept() {
     let plain = Edits::new(&[("Cargo.toml", &cdylib("[workspace]")), ("src/lib.rs", &strings(&["\"alpha-word\""]))]);
@@ -240,7 +240,7 @@ fn a_new_compiler_that_is_found_by_path_is_cargos() {
     ]);
     let folder = edits.scratch.path("bin");
     fs::set_permissions(folder.join("plain-compiler"), fs::Permissions::from_mode(0o755)).unwrap();
-    // Adds an entry that is a file, because programs below a file have no metadata.
+    // Adds an entry that is a file. Reading the metadata of a path below a file fails.
     let entries = ["early", "plain-compiler", ""].map(|name| folder.join(name).display().to_string()).join(":");
     let path = format!("{entries}:{}", std::env::var("PATH").unwrap());
     let request = edits.scratch.request().env("PATH", path).env("RUSTC", "plain-compiler");
@@ -478,7 +478,8 @@ fn errors_and_warnings_are_those_of_cargo() {
         };
         assert_eq!(sorted(&outcome.warnings), sorted(&build(&edits.scratch.request()).unwrap().warnings));
         fs::remove_file(edits.scratch.path("Cargo.lock")).unwrap_or_default();
-        // Cargo compiles this edit. Without an edit it would print no call, and the last call is that of another process.
+        // Cargo compiles this edit and prints the compiler call. Without an edit, cargo would print no call, and the last call would belong
+        // to another process.
         let edited = format!("{source}fn unused() {{}}\nfn unused_too() {{}}\n// after {direct}\n");
         edits.scratch.write("src/lib.rs", &edited);
         edits.builder.build(&edits.scratch.request()).unwrap();
@@ -556,7 +557,7 @@ fn a_locked_target_folder_and_a_canceled_build_lose_nothing() {
     }
 }
 
-/// `cargo test --test builds direct:: -- --ignored`
+/// Runs by `cargo test --test builds direct:: -- --ignored`.
 #[test]
 #[ignore = "takes minutes: a thousand builds"]
 fn a_thousand_saves_in_any_style_are_never_missed() {

@@ -16,7 +16,7 @@ use crate::text::{block, doc, head, identifier, is_name, member, own_name, parts
 use crate::types::Names;
 use crate::{Glue, Origin};
 
-/// Returns the part of a header that lists the selected packages. Returns an empty string if all packages are selected.
+/// Returns the part of the glue's header that lists the selected packages. Returns an empty string if all packages are selected.
 pub(crate) fn packages(glue: &Glue) -> String {
     let packages: Vec<_> = glue.only.iter().map(|package| format!("`{package}`")).collect();
     if packages.is_empty() { String::new() } else { format!(" in package {}", packages.join(" and ")) }
@@ -25,7 +25,7 @@ pub(crate) fn packages(glue: &Glue) -> String {
 /// Start of the header line that lists the Rust paths of other packages.
 pub(crate) const ELSEWHERE: &str = "// Types of other packages: ";
 
-/// Returns the header line with the Rust paths of other packages. Returns an empty string if the source has none.
+/// Returns the line of the glue's header with the Rust paths of other packages. Returns an empty string if the source has none.
 pub(crate) fn other_packages(glue: &Glue) -> String {
     let packages: Vec<_> = glue.elsewhere.iter().map(|(package, module)| format!("{package}={module}")).collect();
     if packages.is_empty() { String::new() } else { format!("{ELSEWHERE}{}\n", packages.join(", ")) }

@@ -67,7 +67,7 @@ impl<'a> HostNames<'a> {
         Some(format!("{module}::{}", identifier(name)))
     }
 
-    /// Returns the Rust class that replaces `T` in `Obj<T>`. This class is `Object` if the class has no Rust type.
+    /// Returns the Rust name of a class, for `T` in `Obj<T>`. Returns `Object` if the class has no Rust type.
     pub(crate) fn class(&self, path: &str) -> String {
         let is_own_interface = self.declared.interfaces.iter().any(|found| found.path == path);
         self.path(path).filter(|_| !is_own_interface).unwrap_or_else(|| match self.own.contains_key("Object") {

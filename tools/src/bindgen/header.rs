@@ -196,7 +196,7 @@ impl Reader {
         if let Some(known) = self.structs.get(name) {
             return known.clone();
         }
-        // Stores an error first, which is returned if the struct contains itself.
+        // Stores an error first. The recursive call returns this error if the struct contains itself.
         self.structs.insert(name.to_owned(), Err("has itself in it".to_owned()));
         let found = self.laid_out(name, ty);
         self.structs.insert(name.to_owned(), found.clone());

@@ -194,8 +194,8 @@ impl Comparison {
         }
     }
 
-    /// Compares a class in both builds. `chains` contains, for each build, the class with its bases. If the class has another base, also
-    /// compares the properties and interfaces that it has inherited.
+    /// Compares a class in both builds. `chains` contains, for each build, the class with its bases. If the builds differ in the base of
+    /// the class, also compares the inherited properties and interfaces.
     fn class(&mut self, from: &DeclaredClass, to: &DeclaredClass, chains: &[Vec<&DeclaredClass>; 2]) {
         let path = from.path.as_str();
         let properties =

@@ -89,7 +89,7 @@ fn default(stage: &mut Stage) -> Result<(), Error> {
     Ok(())
 }
 
-/// Returns the number of greetings that each cube has counted.
+/// Breaks the red constructor, and checks that the reload is rolled back. Returns the number of greetings that each cube has counted.
 fn broken(stage: &mut Stage) -> Result<Vec<u32>, Error> {
     stage.greet()?;
     stage.runtime().objects().call(stage.cubes[0], "say_hello", &[])?;

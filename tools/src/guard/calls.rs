@@ -40,8 +40,8 @@ impl Owner {
     /// code.
     pub(super) fn of(function: &str, source: Option<&Path>, alcedo: Option<&Path>) -> Self {
         const OF_ALCEDO: [&str; 4] = ["plugin-api", "runtime", "tools", "reload-test"];
-        // Recognizes code that the attribute macros generate by its name, because its source location is that of the attribute in the
-        // author's code.
+        // Recognizes code that attribute macros generate by the name of the function. The debug information attributes such code to the
+        // source file of the author.
         let is_written = function.contains("::_::")
             && ["::ALCEDO_FUNCTIONS", "::AlcedoTrampoline", "::alcedo_"].iter().any(|of| function.contains(of));
         let Some(source) = source else { return if is_of_std(function) { Self::Std } else { Self::Library } };

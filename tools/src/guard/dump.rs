@@ -58,10 +58,10 @@ pub(super) struct CrashDump {
     pub(super) time: Option<Duration>,
     /// Mapped and recently unmapped images.
     pub(super) images: Vec<ImageRecord>,
-    /// Number of modules whose records the host discarded, because the modules had been unmapped much earlier the crash.
+    /// Number of modules whose records the host discarded, because the modules had been unmapped long before the crash.
     pub(super) forgotten: u64,
     pub(super) stages: Vec<PathBuf>,
-    /// For a fault in a fence, the inaccessible memory around a buffer: the side of the buffer, and the owner of the buffer.
+    /// Side and owner of a buffer, after a fault in the fence of this buffer. A fence is the inaccessible memory around a buffer.
     pub(super) fence: Option<String>,
     /// The module whose thread-local was being dropped.
     pub(super) local: Option<String>,
@@ -167,7 +167,8 @@ impl CrashDump {
     }
 
     /// Returns the record of a mapped file. If the file has no record, adds a record. Names of private copies are unique, but a library of
-    /// the system may be unloaded and loaded again. Searches from the end, because most lines concern a recent image.
+    /// the system may be unloaded and loaded again, so records of unmapped files are skipped. Searches from the end, because most lines
+    /// concern a recent image.
     fn image(&mut self, copy: PathBuf) -> &mut ImageRecord {
         let is_it = |image: &ImageRecord| image.copy == copy && image.unmapped.is_none();
         let at = self.images.iter().rposition(is_it).unwrap_or_else(|| {

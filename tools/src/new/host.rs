@@ -21,7 +21,7 @@ pub(super) struct Host {
     /// Class that the plugin extends. `None` means `Object`.
     pub(super) base: Option<String>,
     pub(super) events: Vec<Event>,
-    /// Set if the glue contains no class that plugins may extend.
+    /// Set if the host has classes that plugins may extend, but the glue contains none of these classes.
     pub(super) has_old_glue: bool,
     /// Package in which plugins declare their types.
     pub(super) package: String,

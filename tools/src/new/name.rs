@@ -23,8 +23,8 @@ const OF_CARGO: &[&str] = &["build", "deps", "examples", "incremental"];
 
 const OF_DEPENDENCIES: &[&str] = &["engine_glue", "serde", "tracing", "tracing_subscriber"];
 
-/// Packages that a new project names, and that use all further crates of the project. The lock file of the published program contains only
-/// the last two.
+/// Direct dependencies of new projects on registry crates and on crates of Alcedo. These packages use all further crates of a project. The
+/// lock file of the published program contains only the last two packages.
 const ROOTS: [&str; 4] = ["alcedo", "alcedo-plugin-api", "alcedo-engine", "tracing-subscriber"];
 
 /// A name that is valid for packages, folders, crates, modules and classes.
@@ -90,8 +90,8 @@ impl Name {
         Self(format!("{}-{suffix}", self.0))
     }
 
-    /// Checks that the modules and classes of this name differ from those of all packages in the workspace. Templates name classes after the
-    /// package, so these are equal even if only `-` and `_` differ.
+    /// Checks that the modules and classes of this name differ from those of all packages in the workspace. Templates name classes after
+    /// the package, so names that differ only in `-` and `_` result in equal classes.
     pub(crate) fn differs_from(&self, packages: &[String]) -> Result<(), Error> {
         let (module, class) = (self.module(), self.camel());
         match packages.iter().find(|package| Self((*package).clone()).camel() == class) {
@@ -107,8 +107,8 @@ impl Name {
         }
     }
 
-    /// Checks that the package of this name differs from the dependencies of a project in a lock file. Cargo would not build one of two
-    /// equal names. The lock file of a new project is a copy of Alcedo's. Crates that neither [`ROOTS`] nor `members` use are not compared.
+    /// Checks that no dependency in a lock file has this name, because `cargo test -p NAME` would be ambiguous. Ignores crates that neither
+    /// [`ROOTS`] nor `members` use, because the lock file of a new project is a copy of Alcedo's lock file.
     pub(crate) fn differs_from_locked(&self, lock: &str, members: &[String]) -> Result<(), Error> {
         let lock: toml::Table = lock.parse().unwrap_or_default();
         let locked: Vec<_> = lock.get("package").and_then(toml::Value::as_array).into_iter().flatten().collect();
@@ -124,7 +124,7 @@ impl Name {
                 pending.extend(dependencies.filter_map(|dependency| dependency.as_str()?.split(' ').next()));
             }
         }
-        // Skips members of the workspace, which have no source. The lock file may still contain a member that was deleted.
+        // Skips members of the workspace, whose entries have no `source`. The lock file may still contain a member that was deleted.
         let is_locked = |package: &&toml::Value| package.get("source").is_some() && has_name(package, self.text());
         if used.contains(self.text()) && locked.iter().any(is_locked) {
             bail!(

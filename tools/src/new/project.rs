@@ -24,7 +24,7 @@ const CHECKOUT: &str = "ALCEDO_CHECKOUT";
 pub(crate) const CRATES: [&str; 6] =
     ["example-plugins/engine-glue", "plugin-api", "runtime", "runtime/alcedo", "runtime/engine", "tools/build"];
 
-/// Version of this program, and of the published crates of Alcedo that belong to it.
+/// Version of this program, and of the published crates of Alcedo that new projects use.
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Sources of Alcedo for a new project.
@@ -241,7 +241,7 @@ pub(super) fn write(made: &Path, parent: &Path, files: &[(PathBuf, String)]) -> 
     match renameat_with(CWD, &whole, CWD, made, RenameFlags::NOREPLACE) {
         Ok(()) => Ok(()),
         Err(Errno::EXIST) => Err(exists()),
-        // Reached if the file system does not support the flag. `made` did not exist before, and `rename` fails if the target folder
+        // Reached if the file system does not support `NOREPLACE`. `made` did not exist before, and `rename` fails if the target folder
         // contains files.
         Err(Errno::INVAL | Errno::NOSYS) => fs::rename(&whole, made).map_err(file("write", made)),
         Err(error) => Err(file("write", made)(error.into())),

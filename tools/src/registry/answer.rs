@@ -88,8 +88,8 @@ pub(super) struct Http {
 }
 
 impl Http {
-    /// Creates a client for registries on this machine, or for other registries. A request to this machine must not pass through a proxy of
-    /// the environment, because the request has no TLS.
+    /// Creates a client for registries on this machine if `is_local` is `true`, otherwise for other registries. A request to this machine
+    /// must not pass through a proxy of the environment, because the request has no TLS.
     ///
     /// # Errors
     /// Fails if the system has no certificates.
@@ -152,7 +152,8 @@ impl Http {
     pub(super) async fn put_blob(&self, reference: &Reference, digest: &str, bytes: &[u8]) -> Result<Answer, Error> {
         let mut exchange = Exchange::new(self, reference, PUSH, upload_limit(bytes.len()));
         let (blob, uploads) = (exchange.url(&format!("blobs/{digest}")), exchange.url("blobs/uploads/"));
-        // An upload needs no access to the storage behind a redirect, which may be reachable only for hosts.
+        // Ignores errors. The registry may redirect this request to a storage that only hosts can reach, and the upload does not need this
+        // storage.
         let existing = exchange.send(|| self.client.head(&blob)).await;
         if existing.is_ok_and(|existing| existing.status() == StatusCode::OK) {
             return Ok(Answer::Content(Vec::new()));

@@ -1,4 +1,4 @@
-//! `alcedo push`: uploads signed libraries to a registry, and prints a reference to the module that contains its digest.
+//! `alcedo push`: uploads signed libraries to a registry, and prints a reference that contains the digest of the module.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

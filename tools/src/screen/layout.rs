@@ -1,4 +1,4 @@
-//! Layout of a live screen. Messages of the tool scroll in the upper rows and into the scrollback of the terminal. The pane below contains
+//! Layout of a live screen. Messages of `alcedo` scroll in the upper rows and into the scrollback of the terminal. The pane below contains
 //! output of the world, so this output never scrolls messages away. The last row is the status. Methods return control sequences and print
 //! nothing.
 

@@ -154,7 +154,7 @@ pub(crate) enum Step {
     /// An event occurred.
     Event(Event),
     Command(ParsedCommand),
-    /// Timeout.
+    /// The timeout was reached.
     Tick,
 }
 

@@ -19,7 +19,7 @@ const KEPT: usize = 20;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct BuildNumber(pub(crate) u64);
 
-/// Builds by the generations that have run them. A restarted world counts its generations from 1, so it replaces earlier entries.
+/// Builds by the generations that have run them. A restarted world counts its generations from 1, so its entries replace earlier entries.
 #[derive(Debug, Default)]
 struct Shelf {
     builds: BTreeMap<u64, BuildNumber>,

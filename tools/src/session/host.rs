@@ -83,8 +83,8 @@ impl<W: World> Session<W> {
         }
     }
 
-    /// Records a change to the host's sources if the host is among the `affected` targets. Removes the host from `affected` if it need not
-    /// be built now.
+    /// Records a change to the host's sources if the host is among the `affected` targets. Removes the host from `affected` if the host
+    /// need not be built now.
     pub(super) fn note_host(&mut self, affected: &mut BTreeSet<usize>, changed: &[PathBuf]) {
         let Some(target) = self.host_target().filter(|target| affected.contains(target)) else { return };
         let Some(host) = &mut self.host else { return };
@@ -119,7 +119,7 @@ impl<W: World> Session<W> {
         }
         let types = glue::host_types(&host.program);
         if has_answered && types.is_err() {
-            // Keeps the running host: the new build ends before it answers, as earlier builds did not.
+            // Keeps the running host, because the new build ended without an answer, although an earlier build answered.
             (host.is_due, host.is_stale) = (false, true);
         } else {
             host.answers = Some(types.is_ok());

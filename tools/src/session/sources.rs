@@ -20,7 +20,7 @@ impl Sources {
     /// Watches the sources of the plugins in `dirs` and of the host.
     ///
     /// # Errors
-    /// If a folder contains no plugins. Also returns errors of the operating system.
+    /// Fails if a folder contains no plugins. Also returns errors of the operating system.
     pub(crate) fn watch(dirs: Vec<PathBuf>, host: Option<&SourceCrate>) -> Result<Self, Error> {
         let targets = targets::find(host, &dirs)?;
         let watch = SourceWatch::new(&targets::sources(&targets))?;

@@ -1,5 +1,5 @@
-//! Build targets: cargo builds each folder argument once. Determines the targets that a saved file affects, because building the remaining
-//! targets would delay the new code.
+//! Build targets of a session: a host, and the folder arguments. Determines the targets that a saved file affects, because building the
+//! remaining targets would delay the new code.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ pub(crate) struct Target {
     sources: Vec<PathBuf>,
     /// Libraries of the target's last build.
     pub(crate) artifacts: Vec<Artifact>,
-    /// Files and folders that this build has read, without links.
+    /// Files and folders that the last build has read, with all links resolved.
     pub(crate) inputs: BTreeSet<PathBuf>,
 }
 
@@ -79,8 +79,8 @@ pub(crate) fn sources(targets: &[Target]) -> Vec<PathBuf> {
 }
 
 /// Returns the targets that depend on any of the `changed` files: a file in their source folders, or a file that their last build has read.
-/// A file outside all source folders is often a manifest or a build script, which may affect any plugin target. It affects the host only if
-/// the host's builds read the file, or if the host's sources are below the file's folder.
+/// A file outside all source folders is often a manifest or a build script, which may affect any plugin target. Such a file affects the
+/// host only if the host's builds read the file, or if the host's sources are below the file's folder.
 pub(crate) fn affected(targets: &[Target], changed: &[PathBuf]) -> BTreeSet<usize> {
     let concerns = |target: &Target, path: &Path| {
         target.sources.iter().any(|source| path.starts_with(source) || source.starts_with(path))

@@ -63,7 +63,7 @@ pub(crate) enum WorldEvent {
     Host(FromHost, Instant),
     /// Objects were created.
     Populated(Population),
-    /// The host's process runs, but has not connected to the tool. The string contains the reason and a hint.
+    /// The host's process runs, but has not connected to `alcedo`. The string contains the reason and a hint.
     NotJoined(String),
     /// The process sent an unreadable message.
     Unreadable(String),

@@ -134,7 +134,7 @@ impl Remote {
             read_lines(stderr, true, self.printed.0.clone(), Arc::clone(&known), reading.clone());
         }
         let (orders, requests) = unbounded();
-        // Sends this message first.
+        // Sends the settings before all requests.
         let _read = orders.send(ToHost::Settings { autosave: Some(self.saved_world()) });
         let conversation = Conversation {
             events: self.events.0.clone(),

@@ -103,7 +103,7 @@ pub(crate) fn run(Args { world, args }: Args) -> Result<ExitCode, Error> {
         // Spawns objects again in each new generation, because the new code may contain a fix for a class whose spawn failed.
         if std::mem::replace(&mut generation, runtime.generation()) != runtime.generation() {
             for population in populated.populate(&runtime, options.objects) {
-                // Prints to standard output, which the tool forwards to the user.
+                // Prints to standard output, which `alcedo dev` forwards to the user.
                 print_result(&population.line(paint));
             }
         }

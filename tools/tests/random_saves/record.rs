@@ -1,4 +1,4 @@
-//! Checks a recorded session. The record contains writes of files, lines of the tool, and ticks of the plugin, each with its time. The
+//! Checks a recorded session. The record contains writes of files, lines of `alcedo dev`, and ticks of the plugin, each with its time. The
 //! check performs no IO and reads no clock.
 
 use std::time::Duration;
@@ -132,7 +132,7 @@ impl Record {
         self.lines.iter().filter(|(_, other)| other == line).count()
     }
 
-    /// Returns true if the saved content runs, the tool has reported a result, and no event has occurred for the time `quiet`.
+    /// Returns true if the saved content runs, `alcedo dev` has reported a result, and no event has occurred for the time `quiet`.
     pub(super) fn is_settled(&self, now: Duration, quiet: Duration) -> bool {
         let last = self.lines.iter().rfind(|(_, line)| !matches!(line, Line::Other | Line::Status { .. }));
         let Some((at, Line::Live | Line::Unchanged | Line::NotBuilt)) = last else { return false };
@@ -161,7 +161,7 @@ impl Record {
             }
         }
         let began = self.runs.len().saturating_sub(1);
-        // The tool may not yet have printed the line for the latest library.
+        // `alcedo dev` may not yet have printed the line for the latest library.
         if began > lives + 1 {
             problems.push(format!("{began} libraries ran, and {lives} were reported as live"));
         }

@@ -28,7 +28,7 @@ const LIBRARY: &str = "libmagic_cube.so";
 
 const WINDOW: Duration = Duration::from_millis(2500);
 
-/// Time after which a build with a dark lamp is unhealthy. This time is shorter than the health window. [`IS_DARK`] is the reason.
+/// Time after which a build with a dark lamp is unhealthy, for the reason [`IS_DARK`]. This time is shorter than the health window.
 const DARK_FOR: Duration = Duration::from_secs(2);
 pub(super) const IS_DARK: &str = "the lamp is dark";
 
@@ -39,7 +39,7 @@ pub(super) fn run_host() {
     let socket = TcpListener::from(io::stdin().as_fd().try_clone_to_owned().unwrap());
     socket.set_nonblocking(true).unwrap();
     let builder = Runtime::builder().package("Game").natives(alcedo_engine::natives()).trust(key);
-    // Eight canaries may run at a time.
+    // Extends the time limit of canaries, because eight canaries may run at the same time.
     let builder = builder.canary(Canary::Program(env!("CARGO_BIN_EXE_alcedo").into()));
     let runtime = builder.canary_deadline(Duration::from_secs(60)).build().unwrap();
     runtime.create_master(&[folder.join("plugins").join(LIBRARY)]).unwrap();
@@ -77,7 +77,8 @@ impl Host {
     fn start(folder: &Path, socket: &TcpListener, key: PublicKey, crashes: bool) -> Child {
         let mut command = Command::new(env::current_exe().unwrap());
         command.args(["registry::host_process", "--exact", "--ignored", "--nocapture"]);
-        // This variable of the test harness selects the tests of one file. The process therefore runs its test itself.
+        // Runs only the tests of this file. With this variable, the test harness runs these tests in this process and not in a child
+        // process.
         command.env("ALCEDO_TEST_PART", "registry").env(FOLDER, folder).env(KEY, key.to_string());
         if crashes {
             command.env(CRASH, "1");

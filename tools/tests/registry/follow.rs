@@ -34,8 +34,8 @@ fn a_return_that_was_not_written_is_continued() {
     check_return("old", "refused");
 }
 
-/// Checks that a return is continued after the document with the content `failed` has failed. The present document has the content `new`.
-/// `last` is the last event.
+/// Checks that a host still returns to its last good files after a restart of `alcedo follow`. The document with the content `failed` has
+/// failed. The present document has the content `new`. `last` is the last event.
 fn check_return(failed: &str, last: &str) {
     let dir = interrupted(failed, "localhost:1");
     let [document, state, plugins] =
@@ -93,8 +93,8 @@ fn a_stored_library_is_used_only_for_its_target() {
     }
 }
 
-/// Returns a folder in which this program was ended before a host returned to its last good files, of which one is not stored. The host
-/// reports these files. The document with the content `failed` has failed. The present document has the content `new`.
+/// Returns the folder of an `alcedo follow` that was ended before a host returned to its last good files. One of these files is not stored.
+/// The host reports these files. The document with the content `failed` has failed. The present document has the content `new`.
 fn interrupted(failed: &str, registry: &str) -> TempDir {
     let dir = tempfile::tempdir().unwrap();
     key_in(dir.path());
@@ -203,7 +203,7 @@ impl Rollout {
         rollout
     }
 
-    /// Trusts the key `release.pub` in `dir`.
+    /// Starts `alcedo follow` with the document in `dir`. Trusts the key `release.pub` in `dir`.
     fn follow(dir: TempDir) -> Self {
         let [document, key] = ["plugins.toml", "release.pub"].map(|name| dir.path().join(name));
         let mut command = Command::new(env!("CARGO_BIN_EXE_alcedo"));

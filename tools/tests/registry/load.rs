@@ -101,7 +101,7 @@ pub(super) fn request(host: SocketAddr, number: u64) -> io::Result<u64> {
 /// Responds to all waiting requests. Runs on the game thread, so a crash during a reload interrupts no response.
 pub(super) fn answer_all(socket: &TcpListener, runtime: &Runtime) {
     while let Ok((client, _)) = socket.accept() {
-        // The client counts a missing answer.
+        // Ignores the error, because the client counts a missing response.
         let _ = answer(client, runtime);
     }
 }

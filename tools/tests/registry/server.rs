@@ -229,7 +229,7 @@ pub(super) fn answering_registry(answer: impl Fn(&str, SocketAddr) -> String + S
                 head.push(byte[0]);
             }
             let head = String::from_utf8_lossy(&head);
-            // A connection that is closed before the whole request is read may lose the response.
+            // Reads the whole request first. Closing a connection with unread bytes may discard the response.
             let lower = head.to_lowercase();
             let length = lower.lines().find_map(|line| line.strip_prefix("content-length: ")?.parse::<u64>().ok());
             let _ = std::io::copy(&mut (&client).take(length.unwrap_or_default()), &mut std::io::sink());

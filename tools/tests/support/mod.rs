@@ -82,7 +82,7 @@ impl Scratch {
     }
 
     fn with(turn: File, edited: &'static [&'static str]) -> Self {
-        // Cargo compares modification times. Files that are older than the library of another copy would never be compiled.
+        // Copies the files with new modification times. Cargo would not compile files that are older than the library of another copy.
         let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap();
         let dir = tempfile::tempdir().unwrap();
         for workspace in WORKSPACES {
@@ -142,7 +142,7 @@ impl Scratch {
 
     pub(crate) fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
-        // Also sets RUST_BACKTRACE, because crash reports must not depend on it.
+        // Also sets RUST_BACKTRACE, because crash reports must not depend on this variable.
         command
             .env("CARGO_TARGET_DIR", &self.target)
             .env("CARGO_BUILD_BUILD_DIR", compiled_plugins())
@@ -153,7 +153,7 @@ impl Scratch {
 
 impl Drop for Scratch {
     /// Removes the libraries of the packages that tests edit. Cargo then builds these packages again. `cargo clean` has this effect too,
-    /// but it first reads the whole workspace.
+    /// but first reads the whole workspace.
     fn drop(&mut self) {
         let units = fs::read_dir(compiled_plugins().join("debug/.fingerprint")).into_iter().flatten();
         for unit in units.filter_map(Result::ok) {

@@ -1,6 +1,6 @@
-//! The neighbor, a plugin that is loaded after a surveyed plugin was unloaded. It maps exactly the freed pages, fills them with a pattern,
-//! and opens files. Then the neighbor uses memory, threads, signals, panics and files like a usual plugin. If late effects of the unloaded
-//! plugin damage its state, the neighbor detects this damage.
+//! The neighbor, a plugin that is loaded after a surveyed plugin was unloaded. The neighbor maps exactly the freed pages, fills these pages
+//! with a pattern, and opens files. Then the neighbor uses memory, threads, signals, panics and files like a usual plugin. If late effects
+//! of the unloaded plugin damage this state, the neighbor detects the damage.
 
 use alcedo_plugin_api::prelude::*;
 

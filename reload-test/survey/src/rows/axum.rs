@@ -57,6 +57,6 @@ pub(crate) fn end() {
     if let Ok(Err(error)) = server.runtime.block_on(server.running) {
         eprintln!("{error}");
     }
-    // Drops the runtime, which waits for its threads.
+    // Waits for the threads of the runtime.
     drop(server.runtime);
 }

@@ -21,7 +21,7 @@ pub(crate) fn begin() {
     }
 }
 
-/// Returns `true` if a handler is set. It belongs to an earlier generation, because the host has no handler.
+/// Returns `true` if a handler is set. Such a handler belongs to an earlier generation, because the host has no handler.
 fn is_handled() -> bool {
     // SAFETY: all zeroes are a valid `sigaction`.
     let mut action: libc::sigaction = unsafe { mem::zeroed() };

@@ -73,7 +73,7 @@ pub(crate) fn end() {
         client.wait_idle().await;
         server.wait_idle().await;
     });
-    // Drops the runtime last, which waits for its threads.
+    // Drops the runtime last. This drop waits for the threads of the runtime.
     drop((client, server));
     drop(runtime);
 }

@@ -37,6 +37,6 @@ pub(crate) fn end() {
     let Some((runtime, pool)) = (if cfg!(feature = "sqlx-leaked") { None } else { POOL.take() }) else { return };
     runtime.block_on(pool.close());
     drop(pool);
-    // Dropping the runtime waits for its threads.
+    // Waits for the threads of the runtime.
     drop(runtime);
 }

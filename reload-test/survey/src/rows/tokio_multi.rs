@@ -29,6 +29,6 @@ pub(crate) fn work() -> String {
 }
 
 pub(crate) fn end() {
-    // Dropping the runtime waits for its threads.
+    // Waits for the threads of the runtime.
     RUNTIME.lock().expect("no thread panics while holding the lock").take();
 }

@@ -64,7 +64,7 @@ impl Document {
     pub(super) fn parse(text: &str) -> Result<Self, Error> {
         let written: Written = toml::from_str(text).map_err(|error| {
             let error = error.to_string();
-            // Truncates the lines of the error, because it quotes a line of the document, which may be long.
+            // Truncates the lines of the error, because the error quotes a line of the document, which may be long.
             let lines: Vec<_> = error.trim_end().lines().map(foreign).collect();
             anyhow!(
                 "the document is invalid: {}; it has `[modules]` and one `[[hosts]]` for each host",
@@ -96,9 +96,9 @@ impl Document {
         Ok(Self { id: sha256(lines.as_bytes()), modules, hosts, step, patience: Duration::from_secs(patience) })
     }
 
-    /// Parses the text of a document that may replace this document during its rollout. Returns `None` for an invalid document: a program
-    /// may still write this document, and an unhealthy host must return to its last good files. Also returns `None` for an equal document,
-    /// because a new rollout would start the time limit of each host again.
+    /// Parses the text of a document that may replace this document during its rollout. Returns `None` for an invalid document, because a
+    /// program may still be writing the text, and the current rollout must continue. Also returns `None` for an equal document, because a
+    /// new rollout would start the time limit of each host again.
     pub(super) fn successor(&self, text: &str) -> Option<Self> {
         let is_equal = |other: &Self| {
             (&self.id, &self.hosts, self.step, self.patience) == (&other.id, &other.hosts, other.step, other.patience)

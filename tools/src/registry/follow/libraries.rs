@@ -1,5 +1,5 @@
-//! Fetches and stores the libraries of documents. During a rollout, another thread fetches the libraries of the next document: a slow
-//! registry must not delay the return of unhealthy hosts.
+//! Fetches and stores the libraries of documents. During a rollout, another thread fetches the libraries of the next document. A slow
+//! registry therefore does not delay the return of unhealthy hosts to their last good files.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -117,7 +117,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
     let mut follower = Follower { args, path, libraries, store, state, out };
     let (mut wait, mut last, mut successor) = (RETRY.0, None::<Document>, None::<(String, Vec<Target>)>);
     loop {
-        // Does not read a successor again: the hosts must not wait for the libraries of a later document.
+        // Uses the stored text of a successor. A later text may name libraries that are not fetched yet, and the hosts would wait for them.
         let (found, earlier) = match successor.take() {
             Some((text, targets)) => (Ok(text), targets),
             None => (read(&follower.path), Vec::new()),
@@ -131,7 +131,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
         };
         let outcome = match parsed {
             Ok(document) => follower.follow(last.insert(document), &text, &earlier),
-            // Continues a return that has failed, because a valid document may not follow soon.
+            // Continues an unfinished return of hosts to their last good files, because a valid document may not follow soon.
             Err(error) => match &last {
                 Some(last) if follower.state.is_unfinished => follower.go_back(last).and(Err(error)),
                 _ => Err(error),
@@ -207,8 +207,8 @@ impl Follower<'_> {
 
     /// Follows the document until its rollout ends. `earlier` contains the hosts of a rollout that the document has interrupted.
     ///
-    /// # Errors
-    /// Fails if a library or a host is rejected. In this case, only the return of an unfinished rollout has changed files of hosts.
+    /// Fails if a library or a host is rejected. In this case, files of hosts have changed only if hosts of an earlier rollout have
+    /// returned to their last good files.
     fn follow(&mut self, document: &Document, text: &str, earlier: &[Target]) -> Result<Outcome, Error> {
         if let Some(failure) = self.state.failed.clone().filter(|failure| failure.document == document.id) {
             if self.state.is_unfinished {
@@ -217,7 +217,8 @@ impl Follower<'_> {
             self.out.print(&Event::Failed { host: &failure.host, reason: &failure.reason });
             return Ok(Outcome::Failed);
         }
-        // Returns hosts first if an earlier rollout has not ended, for example because this program was killed. A registry may be slow.
+        // If an earlier rollout has not ended, for example because this program was killed, first returns its hosts to their last good
+        // files. Fetching the libraries of this document may take long.
         if self.state.is_unfinished && !self.libraries.are_stored(document, &self.state.resolved) {
             // Ignores errors, because the new document may repair the hosts. Otherwise, the return is repeated below.
             let _ = self.go_back(document);
@@ -292,8 +293,8 @@ impl Follower<'_> {
         }
     }
 
-    /// Checks if the document `next` replaces `document`, whose text is `text`, during its rollout. A document that cannot begin does not,
-    /// for example without a registry: an unhealthy host must return to its last good files.
+    /// Checks if the document `next` replaces `document`, whose text is `text`, during its rollout. A document whose rollout cannot begin,
+    /// for example without a registry, does not replace `document`: an unhealthy host must return to its last good files.
     fn is_superseded(&mut self, document: &Document, text: &str, next: &mut Successor) -> bool {
         let Ok(present) = read(&self.path) else { return false };
         if present == text {
@@ -380,7 +381,7 @@ impl Follower<'_> {
                     ManifestInfo::peek_bytes(&file_name, &bytes).ok().map(|info| info.version);
                 let known = self.state.good.get(&name).and_then(|files| files.get(&file_name));
                 // Checks the host's report, because an operator may have replaced the file manually. If the host reports this file as
-                // healthy, it becomes the last good file.
+                // healthy, the file becomes the last good file.
                 let is_healthy = status.is_some_and(|status| runs(status, &file_name, &digest));
                 let is_return = (self.state.is_unfinished || !is_healthy) && returns(known, &library.digest);
                 let permits = self.args.allow_older || is_return;

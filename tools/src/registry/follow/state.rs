@@ -29,8 +29,8 @@ pub(super) struct State {
     #[serde(default)]
     pub(super) target: String,
     pub(super) failed: Option<Failure>,
-    /// Set during a rollout and the return of its hosts. Hosts may then have files that are neither good nor watched, if this program is
-    /// killed.
+    /// Set during a rollout and the return of its hosts. If this program is killed during this time, hosts may have files that are neither
+    /// known to be good nor watched by this program.
     #[serde(default)]
     pub(super) is_unfinished: bool,
 }
