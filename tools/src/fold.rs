@@ -39,7 +39,7 @@ pub(crate) fn note<'a>(lines: &'a mut VecDeque<Line>, kept: usize, text: &str) -
     line
 }
 
-/// Counts repeated lines until they are printed.
+/// Counts repeated lines until a summary of the repeats is printed.
 #[derive(Debug, Default)]
 pub(crate) struct Fold {
     last: VecDeque<Line>,

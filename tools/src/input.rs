@@ -106,7 +106,7 @@ pub(crate) struct Stop {
 }
 
 impl Stop {
-    /// Starts to receive the requests.
+    /// Starts to receive requests to quit.
     ///
     /// # Errors
     /// Returns the error of the operating system.

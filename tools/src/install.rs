@@ -1,4 +1,4 @@
-//! Finds the sources of this program, checks if shells find the `alcedo` command, and returns the shell command that installs it.
+//! Finds the sources of this program, checks if shells find the `alcedo` command, and returns the shell command that installs `alcedo`.
 
 use std::path::Path;
 

@@ -131,7 +131,7 @@ fn find_in(dir: &Path, depth: usize, found: &mut Found) -> Result<(), BuildError
             continue;
         }
         let is_within = |folder: &PluginFolder| folder.manifest.parent().is_some_and(|root| path.starts_with(root));
-        // Starts no cargo for a crate whose manifest shows that it contains no plugin.
+        // Does not start cargo for a crate whose manifest shows that the crate contains no plugin.
         let may_have_plugins = |text: String| text.contains("cdylib") || text.contains("[workspace");
         let may_be_one = read_text(&path.join("Cargo.toml")).is_ok_and(may_have_plugins);
         if may_be_one && !found.crates.iter().any(is_within) {

@@ -195,7 +195,7 @@ fn terminal_size() -> Size {
     Size { rows: rows.max(4), columns: columns.max(20) }
 }
 
-/// A line of the log. When the line is complete, it is printed above the status line of a live screen, or to standard error.
+/// A line of the log. A complete line is printed above the status line of a live screen, or to standard error.
 #[derive(Debug)]
 struct LogLine {
     screen: Screen,

@@ -58,7 +58,7 @@ const RTLD_NOW_GLOBAL: c_int = 0x102;
 /// Flags of an anonymous private mapping at a fixed address.
 const MAP_HERE: c_int = 0x10_0022;
 
-/// Variable that selects the scenario of the host. The two variables below contain the paths of the plugin's library and of the C library.
+/// Environment variables: the scenario of the host, the path of the plugin's library, and the path of the C library.
 const PART: &str = "ALCEDO_GONE_PART";
 const PLUGIN_AT: &str = "ALCEDO_GONE_PLUGIN";
 const LIBRARY_AT: &str = "ALCEDO_GONE_KEEPER";

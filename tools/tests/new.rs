@@ -142,7 +142,7 @@ fn alcedo_dev_runs_a_new_workspace_and_reloads_its_plugin() {
     dev.wait_for("LivePatrolRobot_1 is at ");
     let path = folder.dir.path().join("live/plugins/live-patrol/src/lib.rs");
     let source = fs::read_to_string(&path).unwrap();
-    // With this track, the robot turns immediately, at any position.
+    // With a negative track length, the robot turns immediately, at any position.
     fs::write(&path, source.replace("const TRACK: f64 = 10.0;", "const TRACK: f64 = -1000.0;")).unwrap();
     dev.wait_for("generation 1 → 2");
     dev.wait_for("LivePatrolRobot_1 is at -");

@@ -14,8 +14,8 @@ use crate::support::{Dev, alone, target};
 use expect_test::expect_file;
 use tempfile::TempDir;
 
-/// Files of the workspace, of the host and of the plugin. `REPOSITORY` is the folder of Alcedo. `PROFILE` is its debug profile. This
-/// profile compiles the runtime faster than the profile of a new workspace.
+/// Files of the workspace, of the host and of the plugin. `REPOSITORY` is the folder of Alcedo. `PROFILE` is the debug profile of Alcedo.
+/// This profile compiles the runtime faster than the profile of a new workspace.
 const FILES: [(&str, &str); 5] = [
     (
         "Cargo.toml",
@@ -163,7 +163,7 @@ impl Own {
         self.dir.path().join("gadgets/Cargo.toml")
     }
 
-    /// Saves the plugin with the statement `turn` instead of the turn of its wheel.
+    /// Saves the plugin's source with the statement `turn` in place of [`TURN`].
     fn save(&self, turn: &str) {
         let (_, source) = FILES[4];
         assert_eq!(source.matches(TURN).count(), 1);
@@ -306,7 +306,7 @@ fn the_authors_host_survives_an_edit_a_crash_and_a_hang() {
     dev.wait_for("needs the line `.development()`");
     assert_eq!(dev.child.wait().unwrap().code(), Some(1));
 
-    // Selects the host by the name of its package in the workspace of the plugin. The session queries also a host without glue.
+    // Selects the host by the name of its package in the workspace of the plugin. The session also queries a host without glue.
     let glue = own.dir.path().join("gadgets/src/rig.rs");
     let source = fs::read_to_string(&glue).unwrap();
     fs::write(&glue, source.split_once('\n').unwrap().1).unwrap();

@@ -26,7 +26,7 @@ enum Run {
     In(&'static str, &'static str),
     /// Does not run here. A job of `.ci/run` with this line runs the command.
     Job(&'static str),
-    /// Runs in this folder. After the program prints the second string, it is killed.
+    /// Runs in this folder. The program is killed after it prints the second string.
     Until(&'static str, &'static str),
     /// Only mentions a command. Nothing runs.
     Named,

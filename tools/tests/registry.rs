@@ -263,7 +263,7 @@ fn an_upload_sends_the_password_only_to_its_registry() {
 fn an_upload_that_was_redirected_to_a_page_has_failed() {
     let builds = Builds::new();
     let library = builds.sign(&builds.unsigned("1.0.0"));
-    // All blobs exist, and only a manifest is uploaded.
+    // Simulates a registry that has all blobs, so only a manifest is uploaded.
     let address = answering_registry(|head, address| {
         let status = match head.split(' ').next() {
             Some("PUT") => format!("303 See Other\r\nLocation: http://{address}/login"),
@@ -387,7 +387,7 @@ fn eight_hosts_follow_a_document_and_load_nothing_else() {
     assert_eq!(waves, [0, 1, 1, 1, 4, 4, 4, 7], "{events:#?}");
     fleet.wait_until_running(&digest_of(&good));
 
-    // A build that becomes unhealthy reaches only one host. The registry is killed before the return, because the return does not need it.
+    // A build that becomes unhealthy reaches only one host. The registry is killed before the return, because the return needs no registry.
     let sick_reference = push(&registry, &sick, DARK, &key);
     fleet.document("plugins.toml", &sick_reference, 60);
     let (is_done, events) = fleet.follow(&document, &key, &[], |event| {

@@ -157,7 +157,7 @@ static function int Sum(int A, int B)
     let glue = ["glue", "scripts/Ballad", "-o", "src/ballad.rs", "--package", "Engine=engine_glue"];
     let (succeeded, _, messages) = alcedo(&scratch, &listener, &glue);
     assert!(succeeded, "{messages}");
-    // The package has no doc comments.
+    // Permits missing docs, because the package has no doc comments.
     let text = "#![deny(warnings)]\n#![allow(missing_docs)]\n\npub mod ballad;\n\n\
                 alcedo_plugin_api::module! { name: \"listener\" }\n";
     fs::write(listener.join("src/lib.rs"), text).unwrap();

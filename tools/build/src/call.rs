@@ -41,8 +41,8 @@ pub(crate) fn split(stderr: &str) -> (Vec<CompilerCall>, String) {
     (calls, kept.join("\n"))
 }
 
-/// Returns `true` for lines that cargo prints only with `-vv`: fresh and dirty units, and the output of build scripts. These lines may be
-/// dropped, because cargo repeats the output of a failed build script in its error message.
+/// Returns `true` for lines that cargo prints only with `-vv`: the status of fresh and dirty units, and the output of build scripts. These
+/// lines may be dropped, because cargo repeats the output of a failed build script in its error message.
 fn is_verbose(line: &str) -> bool {
     let status = line.trim_start().trim_start_matches("\x1b[1m").trim_start_matches("\x1b[92m").trim_start();
     let of_script = |line: &str| {
@@ -157,7 +157,7 @@ impl CompilerCall {
         Some((programs?.concat(), libraries.map(PathBuf::from).collect()))
     }
 
-    /// Returns the arguments of the same call with `dir` as the output folder, and with or without color in diagnostics.
+    /// Returns the arguments of this call, but with `dir` as the output folder, and with or without color in diagnostics.
     pub(crate) fn redirected(&self, dir: &Path, color: bool) -> Vec<String> {
         let mut args = self.args.clone();
         if let Some(at) = args.iter().position(|arg| arg == "--out-dir")

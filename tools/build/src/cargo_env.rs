@@ -1,4 +1,4 @@
-//! Environment of the cargo process that builds plugins.
+//! Environment of the nested cargo: the cargo process that builds plugins.
 //!
 //! The program that starts this cargo often runs under `cargo run` or `cargo test`, which describe the *outer* package in the environment.
 //! Inherited variables would cause unnecessary runs of build scripts, make linkers find the host's libraries, and specify a jobserver that
@@ -12,7 +12,8 @@ use std::path::Path;
 type Change = (OsString, Option<OsString>);
 
 /// Returns the changes to the environment of a nested cargo. `other_toolchain` is `true` if the request specifies a toolchain that differs
-/// from the running toolchain. Relative paths of the user are resolved against `cwd`, because the nested cargo runs in another folder.
+/// from the toolchain of this process. Relative paths of the user are resolved against `cwd`, because the nested cargo runs in another
+/// folder.
 pub(crate) fn changes(vars: &[(OsString, OsString)], other_toolchain: bool, cwd: &Path) -> Vec<Change> {
     let under_cargo = vars.iter().any(|(name, _)| name == "CARGO_MANIFEST_DIR");
     vars.iter()
@@ -54,7 +55,7 @@ fn of_outer_build(name: &str) -> bool {
     NAMES.contains(&name) || PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }
 
-/// Returns `true` for variables that pin the running toolchain and would override the requested toolchain.
+/// Returns `true` for variables that select the toolchain of this process, and would override the requested toolchain.
 fn of_toolchain(name: &str) -> bool {
     matches!(name, "CARGO" | "RUSTC" | "RUSTDOC" | "RUSTUP_TOOLCHAIN" | "RUSTUP_TOOLCHAIN_SOURCE")
 }

@@ -67,7 +67,7 @@ impl SourceCopy {
         let package = metadata.packages.iter().find(|package| same(package.manifest_path.as_std_path(), manifest));
         let from = package.and_then(|package| package.manifest_path.as_std_path().parent()).ok_or_else(no_package)?;
         let workspace = metadata.workspace_root.as_std_path();
-        // Rejects such a `dir`, because a copy below `dir` would overwrite the author's manifests.
+        // Rejects a `dir` that contains the package or its workspace, because writing the copy would overwrite the author's manifests.
         if [from, workspace].into_iter().any(|folder| contains(dir, folder)) {
             let hint = "it contains the package or the root of its workspace: name a folder for the copy only, as `target/edited`";
             return Err(refused("copy a package into", dir, hint));
@@ -124,7 +124,7 @@ fn read_manifest(path: &Path, edited: Option<&String>) -> Result<Table, BuildErr
     text.parse().map_err(|error: toml::de::Error| unread(path, error.to_string()))
 }
 
-/// Reduces a root manifest to one member and the tables that the member inherits.
+/// Reduces the manifest of a workspace root to one member and the tables that this member inherits.
 fn root_manifest(mut manifest: Table, dir: &Path, member: &Path) -> String {
     manifest.retain(|key, _| ["workspace", "profile", "patch", "replace"].contains(&key));
     make_absolute(&mut manifest, dir, |_| true);

@@ -55,8 +55,8 @@ impl Default for Debounce {
 }
 
 impl Debounce {
-    /// Creates a debounce that settles after `quiet` without an event, and at the latest `longest` after the first event. Continuous writes
-    /// therefore delay a build, but do not prevent the build.
+    /// Creates a debounce. A burst is over when `quiet` has passed without an event, and at the latest `longest` after the first event.
+    /// Continuous writes therefore delay a build, but do not prevent the build.
     pub fn new(quiet: Duration, longest: Duration) -> Self {
         Self { quiet, longest, canceled: 0, pending: None }
     }
@@ -126,8 +126,8 @@ impl Debounce {
 /// Returns `true` if a change to this file can change a library. Excludes Cargo.lock, because cargo itself writes this file.
 pub(crate) fn is_source(path: &Path) -> bool {
     let Some(name) = path.file_name().and_then(OsStr::to_str) else { return false };
-    // Temporary files of editors (`.#x.rs`, `._x.rs`) are hidden; `x.rs~`, `#x.rs#`, `.x.rs.swp` and vim's probe `4913`
-    // have other extensions.
+    // Excludes temporary files of editors: `.#x.rs` and `._x.rs` are hidden, and `x.rs~`, `#x.rs#`, `.x.rs.swp` and vim's probe `4913` have
+    // other extensions.
     let hidden = name.starts_with('.');
     let extension = path.extension().and_then(OsStr::to_str);
     !hidden && (matches!(extension, Some("rs" | "toml" | "c" | "h")) || is_script(extension)) && !is_made_by_tools(path)

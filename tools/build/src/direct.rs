@@ -21,10 +21,10 @@ use crate::record::Record;
 use crate::recorder::{Called, Recorder, dep_file};
 use crate::report::{Artifact, BuildMethod, BuildOutcome, Diagnostics};
 
-/// Folder of the outputs, next to cargo's libraries.
+/// Name of the folder for the outputs of compilers, next to cargo's libraries.
 const FOLDER: &str = "alcedo-direct";
 
-/// Build that repeats recorded compiler calls, before its start.
+/// Build that repeats recorded compiler calls, and has not been started.
 #[derive(Debug)]
 pub(crate) struct Direct {
     pub(crate) recorder: Recorder,
@@ -126,7 +126,8 @@ impl StartedDirect {
             diagnostics.replace(&record.package.id, read.diagnostics.clone());
             let called = Called { record, is_built, dep_file, diagnostics: read.diagnostics };
             if !recorder.note_direct(processes, &called, || install(&output, &called.record.library))? {
-                // A record is missing because the build was canceled, or because another build of the request has removed the record.
+                // Reached if the plugin has no record, because the build was canceled, or because another build of the request has removed
+                // the record.
                 return if processes.is_canceled() { Err(canceled()) } else { Ok(None) };
             }
             if is_built {

@@ -196,12 +196,12 @@ fn split_words(words: Vec<String>) -> Result<(String, Vec<String>), String> {
     }
 }
 
-/// Finds a linker in the folders that the compiler names, or in PATH. Returns the linker's path and its first arguments.
+/// Finds a linker in the folders of the compiler's `-B` arguments, or in PATH. Returns the linker's path and its first arguments.
 fn find_linker(name: &str, args: &[OsString]) -> Option<(PathBuf, Vec<&'static str>)> {
     let file = format!("ld.{name}");
     let named = args.iter().filter_map(|arg| arg.to_str()?.strip_prefix("-B")).map(PathBuf::from);
     let found = named.chain(in_path()).map(|folder| folder.join(&file)).find(|path| path.is_file())?;
-    // Returns the linker in the parent folder, because the program in the toolchain's `gcc-ld` folder only starts this linker.
+    // Uses `rust-lld` in the parent folder, because the program in the toolchain's `gcc-ld` folder only starts `rust-lld`.
     let folder = found.parent()?;
     let real = folder.with_file_name("rust-lld");
     let (linker, mut flags) = match folder.ends_with("gcc-ld") && real.is_file() {
@@ -215,8 +215,7 @@ fn find_linker(name: &str, args: &[OsString]) -> Option<(PathBuf, Vec<&'static s
     Some((linker, flags))
 }
 
-/// Copies archives in the background: the archives that the links in these output folders have listed as missing. The next link uses the
-/// copies.
+/// Copies all archives that the files [`MISSING`] in these output folders list. Runs in the background. The next link uses the copies.
 pub(crate) fn prepare(folders: Vec<PathBuf>) {
     let lacks = |folder: &PathBuf| folder.join(MISSING).is_file();
     let folders: Vec<_> = folders.into_iter().filter(lacks).collect();

@@ -1,4 +1,4 @@
-//! Processes of a build. Another thread may kill these processes, because the dev loop cancels a build as soon as the sources change again.
+//! Processes of a build. Another thread may kill these processes, because `alcedo dev` cancels a build as soon as the sources change again.
 
 use std::fs::File;
 use std::io;
@@ -152,7 +152,7 @@ mod tests {
         let file = tempfile::NamedTempFile::new().unwrap();
         let locked = File::open(file.path()).unwrap();
         locked.lock().unwrap();
-        // Between `fork` and `exec`, a process that another thread starts holds such a copy of the descriptor.
+        // Clones the descriptor, because a process that another thread starts also holds a copy between `fork` and `exec`.
         let inherited = locked.try_clone().unwrap();
         processes.hold(vec![locked]);
         let other = File::open(file.path()).unwrap();

@@ -24,7 +24,7 @@ pub enum CargoReason {
     /// An environment variable has changed.
     #[error("the variable {0} has changed")]
     Variable(String),
-    /// A build script lists no inputs, so cargo runs it again after a change to any file in its package.
+    /// A build script lists no inputs, so cargo runs the script again after a change to any file in its package.
     #[error("the build script of {0} prints no `rerun-if-changed`")]
     BuildScript(String),
     /// Cargo is using the target folder.

@@ -76,7 +76,7 @@ impl Recorder {
         }
     }
 
-    /// Returns the stamp of a file that was recorded before this build. If no stamp was recorded, returns the current stamp.
+    /// Returns the stamp that was recorded for a file before this build. If no stamp was recorded, returns the current stamp.
     pub(crate) fn see(&self, path: &Path) -> Stamp {
         self.before.get(path).cloned().unwrap_or_else(|| Stamp::of(path))
     }
@@ -236,8 +236,8 @@ impl Recorder {
                 let _ = dep_info::update(&record.library, &record.inputs.own, &own);
                 record.inputs.contents = stamp::contents(&own);
                 record.inputs.own = own;
-                // This stamp is set only if the sources are known. Otherwise, the recorded sources belong to an older library, so the
-                // library counts as unknown.
+                // Sets this stamp only if the sources are known. Otherwise, the recorded sources belong to an older library, so the library
+                // counts as unknown.
                 record.inputs.library = Stamp::of(&record.library);
             }
             known.diagnostics.replace(&result.record.package.id, result.diagnostics.clone());

@@ -125,7 +125,7 @@ pub(crate) struct Cargo {
     pub(crate) command_line: String,
     what: String,
     makes_programs: bool,
-    /// Records the compiler calls.
+    /// Records the compiler calls. `None` if no [`Builder`](crate::Builder) started the build.
     recorder: Option<Recorder>,
 }
 

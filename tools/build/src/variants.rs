@@ -83,7 +83,7 @@ impl Variants {
     ///
     /// # Errors
     ///
-    /// Fails as [`Variants::get`] does. If a package does not compile, no copy changes, and the next call builds all packages again.
+    /// Fails as [`Variants::get`] does. If a package does not compile, no copy changes, and the next call builds all these packages again.
     pub fn get_all(&self, request: &BuildRequest<'_>, members: &[Member]) -> Result<Vec<PathBuf>, BuildError> {
         let _lock = lock(&target_dir(request)?, LOCK)?;
         let inputs = origin::inputs(request);
@@ -129,7 +129,7 @@ impl Variants {
         self.dir.join(label).join("made-of")
     }
 
-    /// Returns the copy of this label. Returns `None` if its inputs have changed.
+    /// Returns the copy of this label. Returns `None` if the inputs of the copy have changed.
     fn unchanged(&self, label: &str, inputs: &str) -> Option<PathBuf> {
         // Seals a copy that has no seal. A copy with an invalid seal is outdated.
         let is_sealed = |library: &PathBuf| alcedo_sys::seal_file(library).is_ok();

@@ -557,7 +557,7 @@ fn a_locked_target_folder_and_a_canceled_build_lose_nothing() {
     }
 }
 
-/// Runs by `cargo test --test builds direct:: -- --ignored`.
+/// Started by `cargo test --test builds direct:: -- --ignored`.
 #[test]
 #[ignore = "takes minutes: a thousand builds"]
 fn a_thousand_saves_in_any_style_are_never_missed() {

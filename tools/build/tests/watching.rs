@@ -96,7 +96,7 @@ fn files_of_cargo_next_to_a_manifest_are_watched_from_their_first_save() {
     for _ in 0..2 {
         scratch.write(".cargo/config.toml", "");
         wait_for(&scratch, &watch, ".cargo");
-        // If a folder is created again immediately after its removal, it may be reported more than once.
+        // If a folder is created again immediately after its removal, the folder may be reported more than once.
         while watch.receiver().recv_timeout(SILENCE).is_ok() {}
         scratch.write(".cargo/config.toml", "[env]");
         wait_for(&scratch, &watch, ".cargo/config.toml");

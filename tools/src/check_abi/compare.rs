@@ -455,7 +455,7 @@ fn is_event(function: &DeclaredFunction) -> bool {
     ["blueprint_native_event", "blueprint_implementable_event"].iter().any(|event| has(&function.flags, event))
 }
 
-/// Checks if a dependency on the old version accepts the new version, as cargo does for a version without an operator.
+/// Checks if the requirement `^old` accepts the version `new`. Cargo reads a requirement without an operator in the same way.
 fn accepts(old: &str, new: &str) -> bool {
     let range = VersionReq::parse(&format!("^{old}"));
     old == new || range.is_ok_and(|range| Version::parse(new).is_ok_and(|new| range.matches(&new)))
@@ -464,7 +464,7 @@ fn accepts(old: &str, new: &str) -> bool {
 fn predicted(from: &str, to: &str) -> Convertible {
     match (from.parse::<TypeText>(), to.parse::<TypeText>()) {
         (Ok(from), Ok(to)) => convertible(&from, &to),
-        // Reached if this version of `alcedo` does not support the kind.
+        // Reached if this version of `alcedo` does not support the kind of a property.
         _ => Convertible::Never,
     }
 }

@@ -75,8 +75,8 @@ fn findings(args: &Args) -> Result<Findings, Error> {
     }
 }
 
-/// Checks if the error means that a host rejects the new build, although its file is readable. The old build has the ABI of this version,
-/// so each host that loads the old build rejects the new build.
+/// Checks if the error means that hosts reject the new build, although the file is readable. The old build has the ABI of this `alcedo`, so
+/// each host that loads the old build rejects the new build.
 fn is_refusal(error: &ContextError) -> bool {
     let ContextError::Load(error) = error else { return false };
     matches!(

@@ -79,7 +79,7 @@ impl Redirects {
         self.0.iter().any(|(old, new)| old == path && new.rsplit(':').next() == Some(name))
     }
 
-    /// Returns the entry in `others`, the list of the opposite build, that corresponds to `entry`. Prefers an entry with an equal name.
+    /// Returns the entry in `others`, the list of the other build, that corresponds to `entry`. Prefers an entry with an equal name.
     /// Otherwise, returns a renamed entry whose name is not in `own`, the list that contains `entry`.
     pub(super) fn partner<'t, T: Entry>(&self, entry: &T, own: &[&T], others: &[&'t T]) -> Option<&'t T> {
         let same = others.iter().copied().find(|other| other.name() == entry.name());
@@ -89,7 +89,8 @@ impl Redirects {
         })
     }
 
-    /// Checks if one of the two entries lists the name of its counterpart as an earlier name.
+    /// Checks if a rename connects two entries: one entry lists the name of the other entry as an earlier name, or the names differ only in
+    /// the path of a renamed type.
     fn is_rename<T: Entry>(&self, one: &T, two: &T) -> bool {
         let lists = |was: &str, name: &str| was.split(',').any(|earlier| earlier.trim() == name);
         let (from, to) = (one.name(), two.name());

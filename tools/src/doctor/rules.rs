@@ -232,7 +232,7 @@ fn host(package: &Package) -> Vec<Finding> {
     }
 }
 
-/// Reports the setting `panic = "abort"`, because every host rejects modules that were built with it.
+/// Reports the setting `panic = "abort"`, because every host rejects modules that were built with this setting.
 fn panics(manifest: &Table) -> Vec<Finding> {
     let profiles = manifest.get("profile").and_then(Value::as_table).into_iter().flatten();
     let aborting = profiles.filter(|(_, profile)| profile.get("panic").and_then(Value::as_str) == Some("abort"));

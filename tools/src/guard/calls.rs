@@ -36,12 +36,12 @@ pub(super) enum Owner {
 
 impl Owner {
     /// Returns the author of `function`. `source` is the source path that the compiler recorded, if any. `alcedo` is the checkout from
-    /// which this tool was built, if any. The crates of this checkout count as libraries, but its example plugins count as the author's
+    /// which this `alcedo` was built, if any. The crates of this checkout count as libraries, but its example plugins count as the author's
     /// code.
     pub(super) fn of(function: &str, source: Option<&Path>, alcedo: Option<&Path>) -> Self {
         const OF_ALCEDO: [&str; 4] = ["plugin-api", "runtime", "tools", "reload-test"];
-        // Recognizes code that attribute macros generate by the name of the function. The debug information attributes such code to the
-        // source file of the author.
+        // Recognizes generated code of attribute macros by the name of its function, because debug information attributes this code to the
+        // author's source file.
         let is_written = function.contains("::_::")
             && ["::ALCEDO_FUNCTIONS", "::AlcedoTrampoline", "::alcedo_"].iter().any(|of| function.contains(of));
         let Some(source) = source else { return if is_of_std(function) { Self::Std } else { Self::Library } };
@@ -83,8 +83,8 @@ pub(super) fn culprit(calls: &[Call]) -> Option<&Call> {
     in_modules().find(|call| call.of == Owner::Author).or_else(|| in_modules().next()).or(calls.first())
 }
 
-/// Returns the innermost frame in the host or in a library that the culprit has called. This frame may be the cause of the crash. Ignores
-/// the standard library and the libraries of the platform.
+/// Returns the innermost frame in the host or in a library that the frame `culprit` has called. This frame may be the cause of the crash.
+/// Ignores the standard library and the libraries of the platform.
 pub(super) fn innermost_stranger<'a>(calls: &'a [Call], culprit: &Call) -> Option<&'a Call> {
     const PLATFORM: [&str; 7] =
         ["libc.so", "libc-", "libm.so", "libpthread.so", "ld-linux", "libgcc_s.so", "libstdc++.so"];
@@ -108,7 +108,7 @@ pub(super) fn report(calls: &[Call]) -> String {
 }
 
 /// Formats frames of the author's code in at most `most` lines, and the number of the remaining frames. Adjacent equal frames share one
-/// line. Each line starts with a line feed. Omits the frame `named`, because it is already part of the report.
+/// line. Each line starts with a line feed. Omits the frame `named`, because this frame is already part of the report.
 pub(super) fn brief(calls: &[Call], named: Option<&Call>, most: usize) -> String {
     let is_own = |(_, call): &(usize, &Call)| call.of == Owner::Author && Some(*call) != named;
     let own: Vec<_> = calls.iter().enumerate().filter(is_own).collect();

@@ -46,7 +46,7 @@ pub(super) struct CrashDump {
     /// Link register, on processors that have a link register.
     pub(super) lr: u64,
     pub(super) thread: String,
-    /// Address of the first byte of the stack.
+    /// Address of the first byte of `stack`.
     pub(super) stack_begin: u64,
     pub(super) stack: Vec<u8>,
     pub(super) maps: Vec<Mapped>,
@@ -131,7 +131,7 @@ impl CrashDump {
                 _ => {}
             }
         }
-        // Discards a truncated list, because it cannot prove that an address is unmapped.
+        // Discards a truncated list, because an incomplete list cannot prove that an address is unmapped.
         if dump.maps_len != Some(maps.len()) {
             dump.mapped_ranges.clear();
         }

@@ -71,7 +71,7 @@ impl End {
         matches!(self, Self::Ordered(status) if status.signal() == Some(SIGKILL))
     }
 
-    /// Adds a message about exhausted memory, which the program printed before its crash, to the crash report.
+    /// Adds to the crash report a message about exhausted memory, which the program printed before its crash.
     pub(crate) fn out_of_memory(mut self, text: &str) -> Self {
         if let Self::Crashed(crash) = &mut self {
             crash.what = format!("out of memory, {text}; {}", crash.what);

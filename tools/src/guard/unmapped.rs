@@ -85,7 +85,7 @@ fn cut(items: &[String], between: &str) -> String {
     if more == 0 { joined } else { format!("{joined}{between}one of {more} more") }
 }
 
-/// Formats `, unmapped 3 s ago`.
+/// Formats the time since an image was unmapped, for example as ` unmapped 3 s ago`.
 fn ago(image: &ImageRecord, now: Option<Duration>) -> String {
     match (image.unmapped, now) {
         (None, _) => " being unmapped just then".to_owned(),

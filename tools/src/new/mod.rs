@@ -112,7 +112,7 @@ fn make(kind: Kind, name: &Name, sources: &Sources, here: &Path) -> Result<(), E
         };
         files.extend(filled(PLUGIN, &folder, &plugin_placeholders(&first, &members, sources, &made.join(&folder))?));
     }
-    // Copies the lock file of Alcedo, so that the first build uses tested versions of its dependencies.
+    // Copies the lock file of Alcedo, so that the first build uses tested versions of Alcedo's dependencies.
     files.extend(lock.map(|lock| (PathBuf::from("Cargo.lock"), lock)));
     let outer = project::enclosing_workspace(here);
     project::write(&made, here, &files)?;
@@ -191,12 +191,12 @@ fn add_plugin(name: &Name, around: &Around, sources: &Sources, here: &Path) -> R
 /// Minimum Rust version of new projects.
 const RUST: &str = env!("CARGO_PKG_RUST_VERSION");
 
-/// Packages of the workspace to which a plugin is added, on which the plugin depends.
+/// Packages of a workspace on which a new plugin in this workspace depends.
 struct Members<'a> {
     host: (String, PathBuf),
     glue: (String, PathBuf),
     base: &'a str,
-    /// Set if the plugin has tests that load it into the host.
+    /// Set if the plugin has tests that load the plugin into the host.
     has_tests: bool,
     workspace: &'a toml::Table,
 }

@@ -23,8 +23,8 @@ const OF_CARGO: &[&str] = &["build", "deps", "examples", "incremental"];
 
 const OF_DEPENDENCIES: &[&str] = &["engine_glue", "serde", "tracing", "tracing_subscriber"];
 
-/// Direct dependencies of new projects on registry crates and on crates of Alcedo. These packages use all further crates of a project. The
-/// lock file of the published program contains only the last two packages.
+/// Direct dependencies of new projects. All further crates of a project are dependencies of these packages. The lock file of the published
+/// program contains only the last two packages.
 const ROOTS: [&str; 4] = ["alcedo", "alcedo-plugin-api", "alcedo-engine", "tracing-subscriber"];
 
 /// A name that is valid for packages, folders, crates, modules and classes.

@@ -19,8 +19,8 @@ use crate::install::{checkout_of, package};
 /// Environment variable with the path of the checkout to use by default.
 const CHECKOUT: &str = "ALCEDO_CHECKOUT";
 
-/// Folders in a checkout of Alcedo, one for each crate that projects depend on. Includes the crates for projects that an older version of
-/// `alcedo new` created.
+/// Folders in a checkout of Alcedo, one for each crate that projects depend on. Includes crates that only projects of older versions of
+/// `alcedo new` depend on.
 pub(crate) const CRATES: [&str; 6] =
     ["example-plugins/engine-glue", "plugin-api", "runtime", "runtime/alcedo", "runtime/engine", "tools/build"];
 

@@ -216,7 +216,8 @@ impl<'a> Exchange<'a> {
     /// Fails if the registry cannot be reached, is too slow, or requests a token without TLS.
     async fn send(&mut self, request: impl Fn() -> RequestBuilder) -> Result<Response, Error> {
         let response = self.clock.within(self.authorized(request()).send()).await?;
-        // An address behind a redirect must not request the password of this registry.
+        // Ignores a request for credentials from an address behind a redirect, because this address must not receive the password of the
+        // registry.
         if response.status() != StatusCode::UNAUTHORIZED || !self.is_own(response.url()) {
             return Ok(response);
         }
@@ -247,8 +248,8 @@ impl<'a> Exchange<'a> {
         }
     }
 
-    /// Returns the credentials that the registry requests in the response `refused`. Returns [`Credentials::None`] if no such credentials
-    /// exist.
+    /// Returns the credentials that the registry requests in the response `refused`. Returns [`Credentials::None`] if the registry requests
+    /// no token, and the user has no password for the registry.
     ///
     /// # Errors
     /// Fails if the address that issues tokens cannot be reached. Also fails if this address has no TLS, although the registry is accessed

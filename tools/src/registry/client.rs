@@ -44,7 +44,7 @@ impl Registry {
     /// Fails if the system has no certificates or provides no sockets. Also fails if several registries would receive the password of one
     /// user.
     pub(super) fn new<'a>(access: &Access, references: impl IntoIterator<Item = &'a Reference>) -> Result<Self, Error> {
-        // Ignores the error. Installing fails only if a provider is already installed, and this provider is then used.
+        // Ignores the error. Installing a TLS provider fails only if a provider is already installed, and this provider is then used.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let registries: BTreeSet<_> =
             references.into_iter().map(|reference| reference.resolve_registry().to_owned()).collect();

@@ -25,7 +25,7 @@ pub(super) fn parse(text: &str) -> Result<Reference, Error> {
     })
 }
 
-/// Returns the library of a module for a target. `stored` returns the library with a digest if it was fetched before.
+/// Returns the library of a module for a target. `stored` returns a library by its digest, if this library was fetched before.
 ///
 /// # Errors
 /// Fails if a step fails. The error names the reference. After an error, no content from the registry is used.

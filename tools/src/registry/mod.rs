@@ -21,7 +21,7 @@ use crate::error::{Error, one_line};
 /// Maximum size of a key file in bytes.
 const LARGEST_KEY: u64 = 1 << 16;
 
-/// Maximum number of bytes that a message contains of a text from a registry or document.
+/// Maximum number of bytes of a text from a registry or document in a message.
 const LONGEST: usize = 400;
 
 /// Keys that the hosts trust.

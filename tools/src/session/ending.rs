@@ -32,7 +32,7 @@ impl Restarts {
         may_restore
     }
 
-    /// Records the first load of a process. A restarted host restores the saved world after this load, for which it may have waited.
+    /// Records the first load of a process. A restarted host may wait for this load, and restores the saved world afterwards.
     pub(super) fn loaded(&mut self, now: Duration) {
         self.last = self.last.map(|_| now);
     }

@@ -46,7 +46,7 @@ pub(crate) enum Event {
         #[serde(serialize_with = "lossy")]
         changed: Vec<PathBuf>,
     },
-    /// The glue in these files was updated, because the types of its host or module have changed.
+    /// The glue in these files was updated, because types of a host or module have changed.
     GlueWritten {
         #[serde(serialize_with = "lossy")]
         files: Vec<PathBuf>,
@@ -113,7 +113,7 @@ pub(crate) enum Event {
     },
 }
 
-/// Serializes paths, of which JSON cannot represent each byte.
+/// Serializes paths as strings. Replaces bytes that JSON cannot represent.
 fn lossy<S: Serializer>(paths: &[PathBuf], to: S) -> Result<S::Ok, S::Error> {
     to.collect_seq(paths.iter().map(|path| path.to_string_lossy()))
 }

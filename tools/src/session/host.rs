@@ -24,7 +24,7 @@ pub(crate) struct HostSources {
     restarts: bool,
     /// Set if the sources have changed since the program was built.
     pub(super) is_stale: bool,
-    /// Set if the host is restarted after all stale targets were built.
+    /// Set if the host must be restarted after all stale targets were built.
     pub(super) is_due: bool,
     /// Set if the last queried build of the host has answered. `None` before the first query.
     answers: Option<bool>,
@@ -35,7 +35,7 @@ impl HostSources {
         Self { package, program, restarts, is_stale: false, is_due: false, answers: None }
     }
 
-    /// Returns the program as the result of its build.
+    /// Returns the host's program in the form of a build result.
     pub(super) fn artifact(&self) -> Artifact {
         Artifact { package: self.package.name.clone(), path: self.program.program.clone(), fresh: true }
     }
@@ -113,7 +113,7 @@ impl<W: World> Session<W> {
         let origin = glue::host_origin(&host.program);
         let glue = glue::glue_of(&targets::sources(&self.targets), &origin);
         let has_answered = host.answers == Some(true);
-        // Queries a build that replaces the running host, even without glue.
+        // Queries a build that will replace the running host even if no glue exists.
         if glue.is_empty() && !(has_answered && host.is_due) {
             return;
         }
@@ -159,7 +159,7 @@ impl<W: World> Session<W> {
                 if !affected.is_empty() {
                     self.rewritten.extend(written);
                 }
-                // Builds these targets after the running job, which may have used the older glue.
+                // Builds the affected targets after the running job, which may have used the older glue.
                 self.stale.extend(affected);
             }
             Err(error) => self.events.push_back(Event::Failed { error: error.to_string() }),

@@ -253,7 +253,7 @@ impl Conversation {
             return;
         }
         let Ok(mut to) = from.try_clone() else { return };
-        // Sends requests on a thread, which ends when the sender of requests is dropped, or when the host has ended.
+        // Sends requests on a thread. This thread ends when the sender of requests is dropped, or when the host has ended.
         thread::spawn(move || requests.iter().try_for_each(|order| send(&mut to, &order)));
         loop {
             let event = match receive::<FromHost>(&mut from) {

@@ -27,7 +27,7 @@ pub(super) enum Way {
     Dependency(Style),
     /// A text file that the source includes.
     Included(Style),
-    /// A part with a build that the user requests.
+    /// A save of a part, after which the user requests a build.
     Requested(Part, Style),
     /// All modules, each by a rename.
     Switch,

@@ -17,7 +17,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Pause of a client between a response and its next request.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Clients, one for each host. Each client sends requests before `stop` is called.
+/// Clients, one for each host. Each client sends requests until `stop` is called.
 pub(super) struct Load {
     is_over: Arc<AtomicBool>,
     clients: Vec<JoinHandle<Requests>>,

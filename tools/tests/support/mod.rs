@@ -28,7 +28,7 @@ pub(crate) struct Scratch {
     target: PathBuf,
     /// Packages that tests of this workspace edit.
     edited: &'static [&'static str],
-    /// Lock that excludes other copies of this workspace. Their libraries have equal names.
+    /// Lock that excludes other copies of this workspace, because the libraries of all copies have equal names.
     _turn: File,
 }
 

@@ -78,7 +78,8 @@ enum Outcome {
     Done,
     /// A host was unhealthy, and all hosts have returned to their last good files.
     Failed,
-    /// The document has changed during the rollout. Contains the text of the next document, which can begin, and the hosts of the rollout.
+    /// The document has changed during the rollout. Contains the text of the next document, whose rollout can begin, and the hosts of the
+    /// rollout that has ended.
     Superseded(String, Vec<Target>),
 }
 
@@ -207,6 +208,7 @@ impl Follower<'_> {
 
     /// Follows the document until its rollout ends. `earlier` contains the hosts of a rollout that the document has interrupted.
     ///
+    /// # Errors
     /// Fails if a library or a host is rejected. In this case, files of hosts have changed only if hosts of an earlier rollout have
     /// returned to their last good files.
     fn follow(&mut self, document: &Document, text: &str, earlier: &[Target]) -> Result<Outcome, Error> {
@@ -307,7 +309,7 @@ impl Follower<'_> {
             return false;
         }
         let Some(new) = document.successor(&next.text) else { return false };
-        // A document that has failed returns all hosts to their last good files, which requires no check.
+        // Accepts a document that has failed before, because this document only returns all hosts to their last good files.
         if self.state.failed.as_ref().is_some_and(|failure| failure.document == new.id) {
             return true;
         }
@@ -341,7 +343,8 @@ impl Follower<'_> {
             libraries.iter().map(|library| (file_name(&library.module), library.digest.clone())).collect();
         let (good, is_unfinished) = (self.state.good.clone(), self.state.is_unfinished);
         let prepared = self.prepare(document, &libraries, &expected);
-        // Restores the saved values. A later host may be refused after files of an unfinished rollout on an earlier host became good.
+        // Restores the saved values if a host is refused, because files of an unfinished rollout may have become good files of an earlier
+        // host.
         let targets = prepared.inspect_err(|_| (self.state.good, self.state.is_unfinished) = (good, is_unfinished))?;
         Ok((expected, targets))
     }
@@ -501,7 +504,7 @@ impl Follower<'_> {
             Some(failure) if failure.document == document.id => self.settle(document),
             _ => self.store.save(&self.state),
         };
-        // Repeats the return later, because the failure of the document may not be saved either.
+        // Repeats the return later if the state cannot be saved, because the failure of the document may not be saved either.
         saved.inspect_err(|_| self.state.is_unfinished = true)?;
         if !is_undone {
             bail!("the last good files of a host were not written: remove the reason, and follow the document again");
@@ -515,7 +518,7 @@ fn progress_of(target: &Target, expected: &Files, patience: Duration) -> Progres
         return Progress::Unhealthy(reason.clone());
     }
     let Some((since, process)) = target.written else { return Progress::Pending };
-    // Treats a damaged status file like a missing file, because the host replaces it with its next status.
+    // Treats a damaged status file like a missing file, because the host replaces the file with its next status.
     observe(expected, &Report::read(&target.host.status), process, (since.elapsed(), patience))
 }
 
