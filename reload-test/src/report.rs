@@ -101,7 +101,7 @@ impl ReportBuilder {
         }
     }
 
-    /// Sets strings that each generation is expected to print before it ends.
+    /// Adds strings that each generation is expected to print before it ends.
     pub(crate) fn expect_output(&mut self, messages: impl Iterator<Item = &'static str>) {
         self.expected_output.extend(messages);
     }

@@ -15,7 +15,7 @@ fn run(reloads: u64, more: &[&str]) -> (Output, Value) {
     (output, serde_json::from_slice(&text).expect("a report in JSON"))
 }
 
-/// Runs the program with an injected fault, and checks that it is detected.
+/// Runs the program with an injected fault, and checks that the fault is detected.
 fn failing(fault: &str, more: &[&str]) -> Value {
     let (output, report) = run(4, &[&["--sabotage", fault], more].concat());
     assert_eq!(output.status.code(), Some(1), "{output:?}");

@@ -1,4 +1,4 @@
-//! Extracts the holders of an image, such as threads that keep it mapped, from a message of the runtime.
+//! Extracts the holders of an image, such as threads that keep the image mapped, from a message of the runtime.
 
 use std::collections::BTreeSet;
 

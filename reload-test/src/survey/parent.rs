@@ -172,7 +172,8 @@ fn reloads(row: &Row, mode: ReloadMode, requested: u64) -> u64 {
     row.reloads(requested).min(most)
 }
 
-/// Builds the surveyed plugin with one feature, or builds the neighbor. Returns errors as a string, because they concern only this row.
+/// Builds the surveyed plugin with one feature, or builds the neighbor. Returns errors as a string, because these errors concern only this
+/// row.
 fn build(sources: &Path, row: Option<&str>, tag: u64, dir: &Path) -> Result<PathBuf, String> {
     let manifest = sources.join("Cargo.toml");
     let request = BuildRequest::new(&manifest).env("ALCEDO_BUILD_TAG", tag.to_string());

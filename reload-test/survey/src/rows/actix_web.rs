@@ -1,4 +1,5 @@
-//! Runs a server on a separate thread, with an actix system and a worker. The server is stopped when the module ends, or left running.
+//! Runs a server on a separate thread, with an actix system and a worker. The server is stopped when the module ends. In the row
+//! `actix-web-leaked`, the server is left running.
 
 use std::io::{self, Read as _, Write as _};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};

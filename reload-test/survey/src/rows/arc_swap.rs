@@ -1,4 +1,5 @@
-//! Swaps a value while threads read it. The guard that protects the value is dropped, or leaked by `mem::forget`.
+//! Swaps a value while threads read it. The guard that protects the value is dropped, or leaked by `mem::forget` in the row
+//! `arc-swap-leaked`.
 
 use std::sync::{Arc, LazyLock};
 use std::thread;

@@ -1,5 +1,5 @@
-//! Runs a server with one route for a client on this machine. The server is shut down gracefully when the module ends, or left running in a
-//! static.
+//! Runs a server with one route for a client on this machine. The server is shut down gracefully when the module ends. In the row
+//! `axum-leaked`, the server is left running in a static.
 
 use std::io::{self, Read as _, Write as _};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};

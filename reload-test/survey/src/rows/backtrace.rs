@@ -1,4 +1,5 @@
-//! Captures a backtrace with names. The crate caches the symbols of every image, and has a function to clear this cache.
+//! Captures a backtrace with names. The crate caches the symbols of every image. The row `backtrace-cleared` clears this cache when the
+//! module ends.
 
 pub(crate) fn begin() {}
 

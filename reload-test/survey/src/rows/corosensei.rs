@@ -1,4 +1,5 @@
-//! Runs a coroutine on a separate stack. The coroutine panics when it is resumed, or is left suspended in a thread-local.
+//! Runs a coroutine on a separate stack. The coroutine panics when it is resumed. In the row `corosensei-leaked`, the coroutine is left
+//! suspended in a thread-local.
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};

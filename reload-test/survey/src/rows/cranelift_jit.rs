@@ -1,4 +1,4 @@
-//! Compiles a function at run time. The memory of the function is freed when the module ends, or leaked.
+//! Compiles a function at run time. The memory of the function is freed when the module ends, or leaked in the row `cranelift-jit-leaked`.
 #![allow(unsafe_code, reason = "calls what was made, and gives its memory back")]
 
 use std::error::Error;

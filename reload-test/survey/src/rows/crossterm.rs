@@ -1,5 +1,6 @@
-//! Sets a pty to raw mode, and reads a key from it. One row restores the mode in each call, another row does not. In both rows, the crate's
-//! event source cannot be closed. `exit` cannot restore the mode, since the next generation starts before `exit` is called.
+//! Sets a pty to raw mode, and reads a key from it. The row `crossterm` restores the mode in each call. The row `crossterm-leaked` does
+//! not. In both rows, the crate's event source cannot be closed. `exit` cannot restore the mode, since the next generation starts before
+//! `exit` is called.
 #![allow(unsafe_code, reason = "makes a pty and puts it where the terminal of a program is")]
 
 use std::fs::File;

@@ -1,5 +1,5 @@
-//! Sends requests to a server on this machine through a handle. The handle is dropped when the module ends, or left in a static. libcurl is
-//! a C library, and the crate cannot release its global state.
+//! Sends requests to a server on this machine through a handle. The handle is dropped when the module ends. In the row `curl-leaked`, the
+//! handle is left in a static. libcurl is a C library, and the crate cannot release its global state.
 
 use crate::local::{self, Kept};
 

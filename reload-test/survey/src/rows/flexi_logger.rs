@@ -1,5 +1,5 @@
-//! Logs to a file that a thread writes. The logger is shut down when the module ends, or left in a static. Another row uses a logger whose
-//! thread only flushes and cannot be stopped.
+//! Logs to a file that a thread writes. The logger is shut down when the module ends. In the row `flexi_logger-leaked`, the logger is left
+//! in a static. The row `flexi_logger-flushed` uses a logger whose thread only flushes and cannot be stopped.
 
 use std::thread;
 use std::time::Duration;

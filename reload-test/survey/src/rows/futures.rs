@@ -1,4 +1,4 @@
-//! Runs futures on a thread pool. The pool is dropped when the module ends, or left in a static.
+//! Runs futures on a thread pool. The pool is dropped when the module ends. In the row `futures-leaked`, the pool is left in a static.
 
 use crate::local::Kept;
 

@@ -1,5 +1,5 @@
-//! Creates a repository with a commit. The repository is dropped when the module ends, or left in a static. libgit2 is a C library that the
-//! crate cannot shut down.
+//! Creates a repository with a commit. The repository is dropped when the module ends. In the row `git2-leaked`, the repository is left in
+//! a static. libgit2 is a C library that the crate cannot shut down.
 
 use crate::local::{self, Kept};
 

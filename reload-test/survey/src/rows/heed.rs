@@ -1,5 +1,5 @@
-//! Opens an LMDB database in a mapped file. The database is closed when the module ends, or left in a static. LMDB is a C library with its
-//! own thread-specific key.
+//! Opens an LMDB database in a mapped file. The database is closed when the module ends. In the row `heed-leaked`, the database is left in
+//! a static. LMDB is a C library with its own thread-specific key.
 #![allow(unsafe_code, reason = "opening it maps a file, which other processes may write to")]
 
 use crate::local::{self, Kept};

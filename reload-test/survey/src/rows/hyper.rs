@@ -1,5 +1,5 @@
-//! Runs a client and a server on this machine. Their connection stays open between calls. The connection is closed when the module ends, or
-//! left in a static with the runtime.
+//! Runs a client and a server on this machine. Their connection stays open between calls. The connection is closed when the module ends. In
+//! the row `hyper-leaked`, the connection is left in a static with the runtime.
 
 use std::convert::Infallible;
 use std::error::Error;

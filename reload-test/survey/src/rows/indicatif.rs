@@ -1,4 +1,5 @@
-//! Shows a progress bar that a thread updates. The bar is finished when the module ends, or left running in a static.
+//! Shows a progress bar that a thread updates. The bar is finished when the module ends. In the row `indicatif-leaked`, the bar is left
+//! running in a static.
 
 use std::time::Duration;
 

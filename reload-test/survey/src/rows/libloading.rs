@@ -1,4 +1,5 @@
-//! Opens a library of the system. The library is closed when the module ends, or left in a static.
+//! Opens a library of the system. The library is closed when the module ends. In the row `libloading-leaked`, the library is left in a
+//! static.
 #![allow(unsafe_code, reason = "loading a library is unsafe, as it runs code of it")]
 
 use std::ffi::c_int;

@@ -1,4 +1,5 @@
-//! Maps a file and anonymous memory. Both are unmapped when the module ends, or left in a static.
+//! Maps a file and anonymous memory. Both mappings are unmapped when the module ends. In the row `memmap2-leaked`, they are left in a
+//! static.
 #![allow(unsafe_code, reason = "mapping a file is unsafe, because other processes may write to it")]
 
 use std::io;

@@ -1,4 +1,5 @@
-//! Counts with a global recorder, or with a local recorder for the duration of a call. A global recorder cannot be removed.
+//! Counts with a global recorder, or in the row `metrics-local` with a local recorder for the duration of a call. A global recorder cannot
+//! be removed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,5 +1,5 @@
-//! Runs a Lua state with a Rust function. The state is dropped when the module ends, or left in a thread-local. Lua is a C library, and its
-//! errors are `longjmp`s.
+//! Runs a Lua state with a Rust function. The state is dropped when the module ends. In the row `mlua-leaked`, the state is left in a
+//! thread-local. Lua is a C library, and its errors are `longjmp`s.
 
 use std::cell::RefCell;
 

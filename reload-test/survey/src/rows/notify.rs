@@ -1,5 +1,5 @@
-//! Watches a folder and receives its events. The watcher is dropped when the module ends, or left in a static. Its thread ends shortly
-//! after the drop.
+//! Watches a folder and receives its events. The watcher is dropped when the module ends. In the row `notify-leaked`, the watcher is left
+//! in a static. The thread of the watcher ends shortly after the drop.
 
 use std::fs;
 use std::io;

@@ -1,5 +1,6 @@
 //! Opens TLS connections between two ends in this process, with a statically linked OpenSSL or with the OpenSSL of the system. One
-//! connection stays open: it is dropped with its connector when the module ends, or left in a static.
+//! connection stays open: this connection is dropped with its connector when the module ends, or left in a static in the rows
+//! `openssl-system-leaked` and `openssl-vendored-leaked`.
 
 use std::error::Error;
 use std::io::{self, Read as _, Write as _};

@@ -1,4 +1,5 @@
-//! Records spans. A thread passes the spans to an exporter in batches. The provider is shut down when the module ends, or left in a static.
+//! Records spans. A thread passes the spans to an exporter in batches. The provider is shut down when the module ends. In the row
+//! `opentelemetry-leaked`, the provider is left in a static.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

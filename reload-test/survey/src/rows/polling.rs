@@ -1,5 +1,5 @@
-//! Polls a socket, and is woken by a thread. The poller is dropped when the module ends, or left in a static. The crate opens its
-//! descriptors by direct system calls.
+//! Polls a socket, and is woken by a thread. The poller is dropped when the module ends. In the row `polling-leaked`, the poller is left in
+//! a static. The crate opens its descriptors by direct system calls.
 #![allow(unsafe_code, reason = "adding a socket is unsafe, as it must be taken away before it is closed")]
 
 use std::io;

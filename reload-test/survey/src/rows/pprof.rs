@@ -1,5 +1,5 @@
-//! Takes samples for a profile a hundred times a second, by a timer that sends a signal. The profiler is stopped when the module ends, or
-//! left running.
+//! Takes samples for a profile a hundred times a second, by a timer that sends a signal. The profiler is stopped when the module ends. In
+//! the row `pprof-leaked`, the profiler is left running.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};

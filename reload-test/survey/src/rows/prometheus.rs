@@ -1,5 +1,5 @@
-//! Registers a counter and a histogram in a registry: the default registry, which is never dropped, or a separate registry, which is
-//! dropped.
+//! Registers a counter and a histogram in the default registry, which is never dropped. The row `prometheus-own` uses a separate registry,
+//! which is dropped.
 
 use crate::local::report;
 

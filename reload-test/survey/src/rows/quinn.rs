@@ -1,5 +1,5 @@
-//! Connects two QUIC endpoints on this machine, with TLS by rustls. When the module ends, both endpoints are closed and awaited, or left in
-//! a static with their runtime.
+//! Connects two QUIC endpoints on this machine, with TLS by rustls. When the module ends, both endpoints are closed and awaited. In the row
+//! `quinn-leaked`, the endpoints are left in a static with their runtime.
 
 use std::error::Error;
 use std::net::Ipv4Addr;

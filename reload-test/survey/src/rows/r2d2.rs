@@ -1,5 +1,6 @@
-//! Uses a connection pool with maintenance threads. The pool is dropped when the module ends, or left in a static. By default, the threads
-//! of the pool may wait up to half a minute for their next task. With a custom scheduler, the threads end immediately.
+//! Uses a connection pool with maintenance threads. The pool is dropped when the module ends. In the row `r2d2-leaked`, the pool is left in
+//! a static. By default, as in the row `r2d2-dropped`, the threads of a dropped pool may wait up to half a minute for their next task. With
+//! the custom scheduler of the other rows, the threads end immediately.
 
 use std::convert::Infallible;
 use std::sync::Arc;

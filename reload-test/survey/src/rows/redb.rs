@@ -1,4 +1,5 @@
-//! Opens a database in a file. The database is dropped when the module ends, or left in a static. Each generation has a separate file.
+//! Opens a database in a file. The database is dropped when the module ends. In the row `redb-leaked`, the database is left in a static.
+//! Each generation has a separate file.
 
 use crate::local::{self, Kept};
 

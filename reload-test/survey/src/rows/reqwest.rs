@@ -1,4 +1,5 @@
-//! Uses the blocking client, which has a thread with a runtime. The client is dropped when the module ends, or left in a static.
+//! Uses the blocking client, which has a thread with a runtime. The client is dropped when the module ends. In the row `reqwest-leaked`,
+//! the client is left in a static.
 
 use crate::local::{self, Kept};
 

@@ -1,4 +1,5 @@
-//! Uses a client with a panic hook and a transport that counts events. The client is closed when the module ends, or left in a static.
+//! Uses a client with a panic hook and a transport that counts events. The client is closed when the module ends. In the row
+//! `sentry-leaked`, the client is left in a static.
 
 use std::panic::catch_unwind;
 use std::sync::Arc;

@@ -1,4 +1,5 @@
-//! Opens a database in a folder. The database is flushed and dropped when the module ends, or left in a static with its flushing thread.
+//! Opens a database in a folder. The database is flushed and dropped when the module ends. In the row `sled-leaked`, the database is left
+//! in a static, and its flushing thread keeps running.
 
 use crate::local::{self, Kept};
 

@@ -1,5 +1,5 @@
-//! Uses a pool of connections to SQLite databases in memory. Each connection has a thread. The pool is closed when the module ends, or left
-//! in a static with the runtime.
+//! Uses a pool of connections to SQLite databases in memory. Each connection has a thread. The pool is closed when the module ends. In the
+//! row `sqlx-leaked`, the pool is left in a static with the runtime.
 
 use crate::local::Kept;
 

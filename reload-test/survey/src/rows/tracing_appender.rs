@@ -1,4 +1,5 @@
-//! Writes lines to a file on a separate thread. The guard of the thread is dropped when the module ends, or left in a static.
+//! Writes lines to a file on a separate thread. The guard of the thread is dropped when the module ends. In the row
+//! `tracing-appender-leaked`, the guard is left in a static.
 
 use std::fs;
 use std::io;

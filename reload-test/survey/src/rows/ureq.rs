@@ -1,4 +1,4 @@
-//! Uses a client without threads. The client is dropped when the module ends, or left in a static.
+//! Uses a client without threads. The client is dropped when the module ends. In the row `ureq-leaked`, the client is left in a static.
 
 use crate::local::{self, Kept};
 

@@ -1,5 +1,6 @@
-//! Compiles and calls a WebAssembly module. In one row some calls trap. The engine and the instance are dropped when the module ends, or
-//! left in a static. Handlers for traps are process-wide, and one row removes them.
+//! Compiles and calls a WebAssembly module. In the row `wasmtime-trap`, some calls trap. The engine and the instance are dropped when the
+//! module ends. In the row `wasmtime-leaked`, both are left in a static. Handlers for traps are process-wide. Only the row `wasmtime`
+//! removes them.
 #![allow(unsafe_code, reason = "removing the handlers is unsafe, because other engines may need them")]
 
 use crate::local::Kept;

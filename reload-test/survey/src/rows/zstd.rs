@@ -1,4 +1,5 @@
-//! Compresses a frame with two threads of the C library. The frame is finished when the module ends, or left open in a static.
+//! Compresses a frame with two threads of the C library. The frame is finished when the module ends. In the row `zstd-leaked`, the frame is
+//! left open in a static.
 
 use std::io::{self, Write as _};
 
