@@ -40,7 +40,7 @@ fn worker() -> Handle {
     worker.as_ref().map(Runtime::handle).cloned().unwrap_or_else(|| panic!("the worker runs from `main` to `exit`"))
 }
 
-/// Fetches things.
+/// Fetches parcels.
 #[uclass(package = "Game", base = Actor, blueprintable)]
 pub struct Courier {
     /// Number of delivered parcels.
