@@ -33,9 +33,9 @@ pub(crate) enum Command {
 /// Input in progress.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Typed {
-    /// The digits after `b`.
+    /// The digits that were typed after `b`.
     Number(String),
-    /// The text after `:`.
+    /// The text that was typed after `:`.
     Line(String),
 }
 

@@ -37,7 +37,7 @@ impl Restarts {
         self.last = self.last.map(|_| now);
     }
 
-    /// Resets the counter after a different build has replaced the code of a restored world.
+    /// Resets time and number after a different build has replaced the code of a restored world.
     pub(super) fn forget(&mut self) {
         *self = Self::default();
     }

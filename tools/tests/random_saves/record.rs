@@ -16,7 +16,7 @@ pub(super) enum Part {
     Dependency,
     /// A variable that the compiler reads.
     Environment,
-    /// Many source files with one number.
+    /// Many source files that contain the same number.
     Modules,
 }
 
