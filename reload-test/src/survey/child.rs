@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 /// Time after which a generation is parked, if the row expects parked images.
 const PARK_AFTER: Duration = Duration::from_millis(100);
 /// Time after which a generation is parked, if the row expects unmapped images. This time is long, because a thread may end late on a busy
-/// machine. An eviction is also retried while the thread is outside of a system call.
+/// machine. The long time also permits further attempts to evict a thread that was not in a system call.
 const PARK_AFTER_LONG: Duration = Duration::from_secs(5);
 /// Time limit within which the host must park or unmap a generation.
 const PARK_TIMEOUT: Duration = Duration::from_secs(30);

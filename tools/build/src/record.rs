@@ -133,8 +133,8 @@ fn named_workspace(folder: &Path) -> Option<PathBuf> {
     folder.join(package.get("workspace")?.as_str()?).canonicalize().ok()
 }
 
-/// Returns the manifests and build scripts of `sources`, and the configuration, lock files and toolchain of a cargo that runs in one of
-/// `dirs`. A change to one of these files requires a build by cargo. The files need not exist.
+/// Returns the manifests and build scripts of `sources`, and the configuration files, lock files and toolchain files that cargo reads if it
+/// runs in one of `dirs`. A change to one of these files requires a build by cargo. The files need not exist.
 pub(crate) fn cargo_files(
     sources: &[PathBuf],
     dirs: &[PathBuf],

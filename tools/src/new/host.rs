@@ -1,5 +1,5 @@
 //! Reads the properties of a host on which a new plugin depends: the class that the plugin extends, the events of this class, and the
-//! package for the types of plugins. The host's sources and its glue are parsed as text, so no build is needed.
+//! package in which plugins declare types. The host's sources and its glue are parsed as text, so no build is needed.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,7 +8,7 @@ use std::path::Path;
 
 use crate::described::read_text;
 
-/// Package for the types of plugins, if the sources of the host do not specify a package.
+/// Package in which plugins declare types, if the sources of the host do not specify a package.
 const PACKAGE: &str = "Game";
 /// Number types, for which generated tests can contain literals.
 const NUMBERS: [&str; 10] = ["u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64", "f32", "f64"];
