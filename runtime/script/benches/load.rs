@@ -1,6 +1,6 @@
-//! Measures the time to load a package of 11.7 MB of source in 1,000 files. The measured time starts with the source in memory. The time
-//! ends when the code can run and all class default objects exist. `check` measures parsing and checking, as in `alcedo check`. `parse`
-//! measures parsing only. Everything runs on one thread. Each run loads the same source.
+//! Measures the time to load a package of 11.7 MB of source in 1,000 files, from the source in memory until the code can run and all class
+//! default objects exist. `check` measures parsing and checking, as in `alcedo check`. `parse` measures parsing only. All parts run on one
+//! thread. Each run loads the same source.
 #![allow(dead_code, reason = "the tests use more functions of this loader")]
 
 #[path = "../tests/natives.rs"]
@@ -27,8 +27,8 @@ const BYTES: usize = 11_700_000;
 /// Size in bytes of the last function and the defaults of a class.
 const END: usize = 900;
 
-/// Returns the source of a class of at least this size, with an enum, a struct, variables, functions and defaults. Every tenth class
-/// extends the root class. Each of the next nine classes extends the preceding tenth class.
+/// Returns the source of class number `at`, of at least `bytes` bytes. The class has an enum, a struct, variables, functions and defaults.
+/// Every tenth class extends the root class. Each of the next nine classes extends the preceding tenth class.
 fn class(at: usize, bytes: usize) -> String {
     let root = at / 10 * 10;
     let base = if at == root { "Machine".to_owned() } else { format!("Actor{root}") };

@@ -258,7 +258,7 @@ impl Machine {
         site.cached_is_own.get() && world.objects.class_id(object).is_some_and(|class| class == site.cached_class.get())
     }
 
-    /// Returns a function as a callee. If the function is a script of this machine, the callee contains its linked code.
+    /// Returns a function as a callee. If the function is a script function of this machine, the callee contains its linked code.
     pub(crate) fn callee(&self, function: &Rc<Function>) -> Callee {
         let linked = self.code.borrow().get(&(function.owner, function.name)).cloned();
         let linked = linked.filter(|linked| linked.strong_count() != 0);
@@ -282,7 +282,7 @@ impl Machine {
         Ok(())
     }
 
-    /// Returns true if the object has a running call of the function.
+    /// Returns true if a call of the function is running on the object.
     #[cold]
     pub(crate) fn runs(&self, linked: &Rc<Linked>, object: ObjectHandle) -> bool {
         let mut runs = false;

@@ -117,8 +117,8 @@ impl Frames {
         CallError::TooDeep { what, limit: self.most }
     }
 
-    /// Pushes a frame, in which the interpreter loop continues. If the depth limit or the memory limit is reached, pushes none and returns
-    /// the code.
+    /// Pushes a frame and returns its address. If the depth limit or the memory limit is reached, pushes no frame and returns `linked` as
+    /// the error.
     #[inline(always)]
     pub(crate) fn push(
         &self,

@@ -81,7 +81,7 @@ impl Machine {
                 None => None,
             };
             match (part, to) {
-                // Copies the part without a `Value`, which takes more memory.
+                // Copies the value directly to the register, because a `Value` in between would take more memory.
                 (Some(from), Some(slot)) if *from.ty() == slot.property.ty => {
                     cost::copy(registers.ptr_mut(slot), from);
                 }
@@ -289,7 +289,7 @@ pub(crate) fn remove_equal(rows: &mut RowsMut<'_>, item: Ptr<'_>) -> Result<u32,
     Ok(len - kept)
 }
 
-/// Returns the content of an optional, or the value of a key in a map. Returns `None` if it is absent.
+/// Returns the content of an optional, or the value of a key in a map. Returns `None` if the content or the key is absent.
 fn part_of<'a>(at: Ptr<'a>, args: &[Source], registers: &Registers) -> Result<Option<Ptr<'a>>, CallError> {
     let Some(rows) = keyed(at) else { return Ok(at.content()) };
     let key = args.first().ok_or_else(|| CallError::other("an operand is missing"))?;

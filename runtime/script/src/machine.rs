@@ -110,8 +110,8 @@ impl Machine {
         })
     }
 
-    /// Restricts scripts to this stack. On the stack of a coroutine, a script call could be suspended and later end before calls that began
-    /// after it.
+    /// Restricts scripts to this stack. A script call on the stack of a coroutine could be suspended and end before calls that began later,
+    /// but frames must end in reverse order.
     pub fn set_stack(&self, stack: StackSpan) {
         self.stack.set(stack);
     }

@@ -165,7 +165,8 @@ pub(crate) fn one_more(found: Keyed<'_>, key: Ptr<'_>, size: usize) -> Result<()
     rows(found.len(), 1, size).or_else(|error| found.find(key).map(drop).ok_or(error))
 }
 
-/// Checks the size of the string for a container or struct, and adds its cost. The total includes the copies that the formatting makes.
+/// Checks the size of the string into which a container or struct is formatted. The total includes the copies that the formatting makes.
+/// Adds the cost of the string.
 ///
 /// # Errors
 /// Returns [`CallError::TooLarge`] if a limit is exceeded.

@@ -42,7 +42,7 @@ impl Machine {
             Slow::Triple(triple_op, slot, left, right) => registers.make(*triple_op, slot, left, right),
             Slow::Convert(by, slot, source) => {
                 let from = registers.source(source);
-                // Copies the content without a `Value`, which takes more memory.
+                // Copies the value directly into the optional, because a `Value` in between would take more memory.
                 if matches!(by, Conversion::ToOptional) && registers.ptr_mut(slot).set_content(from) {
                     cost::add(cost::of(from));
                 } else {
@@ -155,7 +155,7 @@ fn binary(world: &World, op: Op, on: &Operand, left: Ptr<'_>, right: Ptr<'_>) ->
     }
 }
 
-/// Identity key used to compare two references.
+/// Returns a number that identifies the target of a reference. Two references are equal if their numbers are equal.
 fn reference(value: &Value) -> u64 {
     match value {
         Value::Object(_) | Value::WeakObject(_) | Value::ScriptInterface(_) => handle(value).0,
@@ -163,7 +163,7 @@ fn reference(value: &Value) -> u64 {
     }
 }
 
-/// Reads a string or name. Adds the cost. Returns an empty string for other types.
+/// Reads a string or name, and adds the cost of this copy. Returns an empty string for other types.
 fn read_text(from: Ptr<'_>, world: &World) -> Result<String, CallError> {
     Ok(plain_text(&size::read(from)?, world).unwrap_or_default())
 }
@@ -231,7 +231,7 @@ fn cast_value(world: &World, cast: &Cast, slot: &Slot, from: Ptr<'_>) -> Result<
     })
 }
 
-/// Checks if values of the type are formatted with all inner values.
+/// Returns true for containers, structs and optionals, whose strings contain the strings of their inner values.
 fn is_large(ty: &PropertyType) -> bool {
     ty.row().is_some() || matches!(ty, PropertyType::Struct(_) | PropertyType::Optional(_))
 }

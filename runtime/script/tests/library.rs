@@ -390,7 +390,7 @@ fn a_sort_survives_any_comparison_function() {
         "local array<int> a; local int i; for (i = 5; i > 0; i--) { a.AddItem(i); Own.AddItem(i); }",
         &[
             ("a.Sort(Up) -> Joined(a)", "1 2 3 4 5 "),
-            // The sorted elements overwrite changes that the function makes to the array.
+            // After the sort, the sorted elements replace the array, even if the comparison function has changed the array.
             ("Own.Sort(Clears) -> Joined(Own)", "1 2 3 4 5 "),
             ("Own.Sort(Grows) -> Joined(Own)", "1 2 3 4 5 "),
             ("Own.Sort(Fails) -> Joined(Own)", "~an assertion does not hold"),

@@ -65,7 +65,8 @@ pub(crate) struct Scripts {
     pub(crate) machine: Rc<Machine>,
     kept: RefCell<Vec<Compiled>>,
     cells: RefCell<Cells>,
-    /// Properties that are initially bound to a function of their object, as class, property and function.
+    /// Delegate properties that are initially bound to a function of their own object. Each entry has the class, the property and the
+    /// function.
     bound: RefCell<Vec<(String, String, Name)>>,
 }
 

@@ -377,7 +377,7 @@ fn targets_of_out_parameters_may_move_during_the_call() {
         function NoOther(out int v) { Other = none; v = 9; }
         function string OfOther() { Other = self; NoOther(Other.Energy); return Energy $ Other; }
         "#,
-        // The object of the place is resolved before the call.
+        // The call stores its out value in the object or element that its argument named before the call.
         &[("Element", "5500"), ("Gone", "21"), ("OfOther", "9None")],
     );
 }
@@ -413,8 +413,7 @@ fn writes_are_refused_while_a_rollback_could_not_undo_them() {
     }
     assert_eq!(scripts.world.get::<i32>(robot, "Energy"), Ok(5));
     scripts.world.write(robot, "Energy", &Value::I32(1)).unwrap();
-    // During a reload, functions of the host are not called. A frame that began before the reload would also be
-    // refused.
+    // During a reload, scripts cannot call functions of the host.
     let _staging = scripts.world.mode.enter(mode::REBUILDING);
     for name in ["Writes", "Adds", "Others", "Library"] {
         assert!(scripts.outcome(robot, name).contains("refused before the commit"), "{name}");

@@ -171,10 +171,10 @@ fn inheritance_cycles_through_reflection_are_reported() {
         let errors = messages.iter().filter(|message| message.is_error());
         errors.map(|message| message.message.clone()).collect::<Vec<_>>().join("; ")
     };
-    // The host declares a class of this path.
+    // The host has declared the classes `Test.Pawn` and `Test.Bird`.
     let reported = all("class Pawn extends Bird; function F() { Missing(); }");
     assert_eq!(reported, "`/Script/Test.Pawn` is declared by the host or by a plugin");
-    // A class of another script package extends this class.
+    // The script class `Other.Foo` extends the previous version of `Test.Foo`.
     let reported = all("class Foo extends Other.Foo; function F() { Missing(); }");
     assert_eq!(reported, "these classes extend one another: Foo → Other.Foo → Foo");
     let use_of =
@@ -293,12 +293,12 @@ fn a_long_chain_of_constants_is_reported_once() {
         let errors = messages.iter().filter(|message| message.is_error());
         errors.map(|message| format!("{}: {}", message.id, message.message)).collect::<Vec<_>>().join("; ")
     };
-    // Each constant refers to the previous constant. The number of these constants is not limited.
+    // Each constant uses the previous constant. The length of such a chain is not limited.
     let behind: String = (1..5_000).map(|at| format!("const C{at} = C{}; ", at - 1)).collect();
     let found = checked(&world, &program(format!("const C0 = 7; {behind}"))).expect("no error");
     let consts = &found.package.classes[0].consts;
     assert_eq!((consts.len(), &consts[4_999].value), (5_000, &alcedo_uc::hir::Const::Int(7)));
-    // Each constant refers to the next constant. The depth of such a chain is limited. The error is reported once.
+    // Each constant uses the next constant. The length of such a chain is limited. The error is reported once.
     let ahead: String = (0..5_000).map(|at| format!("const C{at} = C{}; ", at + 1)).collect();
     let reported = errors(&program(format!("{ahead} const C5000 = 7;")));
     assert_eq!(

@@ -88,7 +88,7 @@ impl FunctionCompiler {
     /// writes.
     fn placed(&self, call: &Call) -> Option<usize> {
         let writes = (0..call.args.len()).any(|at| is_out(call, at));
-        // The thunk must read a copy of an argument in a local, because the call may write to the same local.
+        // If the argument is in a local, the thunk must read a copy, because the call may write to this local.
         let may = |expr: &Expr, at: usize| is_elsewhere(expr) && (is_out(call, at) || !writes || !is_in_local(expr));
         let may = |at: &usize| matches!(&call.args[*at], Arg::Wildcard(expr) if may(expr, *at));
         let mut found = (0..call.args.len()).filter(may);

@@ -107,7 +107,7 @@ impl Key {
     }
 }
 
-/// Jumps out of a loop or `switch` whose targets are set once the end of the statement is compiled.
+/// `break` and `continue` jumps of a loop or `switch`. The compiler sets their targets at the end of the statement.
 #[derive(Default)]
 struct Loop {
     breaks: Vec<At>,
@@ -295,7 +295,7 @@ impl FunctionCompiler {
         }
     }
 
-    /// Returns the list of used temporaries and clears it here. The temporaries stay reserved until the caller returns them to the free
+    /// Takes the list of used temporaries out of the compiler. The temporaries stay reserved until the caller returns them to the free
     /// lists.
     fn keep(&mut self) -> Vec<(usize, Reg)> {
         std::mem::take(&mut self.used)

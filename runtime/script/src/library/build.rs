@@ -101,8 +101,9 @@ pub(super) enum AnyItem {}
 const WILDCARDS: [&str; 3] = ["array_parm", "array_type_dependent_params", CUSTOM_STRUCT];
 const CUSTOM_STRUCT: &str = "custom_struct_param";
 
-/// Declares wildcards, which accept the types of a category. [`function`] moves the key to the metadata of the function. Behind `&mut`, a
-/// wildcard is an out parameter.
+/// Declares the types of wildcard parameters. Each line contains the Rust type, the accepted values, the declared placeholder type, and the
+/// metadata key. [`function`] moves the key from the parameter to the metadata of the function. A wildcard behind `&mut` is an out
+/// parameter.
 macro_rules! wildcards {
     ($($ty:ident, $category:ident: $kind:ident, $path:literal, $key:expr;)*) => {$(
         impl Parameter for $ty {
@@ -147,8 +148,8 @@ wildcards! {
 /// Body of a library function. In contrast to a thunk, receives the world instead of the hook context.
 pub(super) type Body = fn(&World, &mut Frame<'_>) -> Result<(), CallError>;
 
-/// Declares a function. A function with wildcards has a custom thunk, and lists the wildcards in its metadata. A function without a result
-/// has side effects.
+/// Declares a function. A function with wildcards has a custom thunk, and lists the wildcards in its metadata. A function with a result and
+/// without wildcards is declared as pure.
 pub(super) fn function(name: &str, doc: &str, mut params: Vec<PropertyDecl>, body: Body) -> FunctionDecl {
     let mut meta: Vec<(String, String)> = Vec::new();
     for param in &mut params {
@@ -170,8 +171,8 @@ pub(super) fn function(name: &str, doc: &str, mut params: Vec<PropertyDecl>, bod
     FunctionDecl { flags, params, meta, doc: doc.trim().to_owned(), ..FunctionDecl::new(name, thunk) }
 }
 
-/// Declares the functions that follow two names, which the bodies use for the world and the frame. A parameter may have a default, as in
-/// `b: f32 = "1"`. `=>` precedes the wildcard of a result that the body itself writes to the frame.
+/// Declares library functions. The two names before the functions denote the world and the frame in the bodies. A parameter may have a
+/// default, as in `b: f32 = "1"`. `=>` precedes the wildcard of a result that the body itself writes to the frame.
 macro_rules! library {
     (@return $frame:ident $body:block) => {{
         let () = $body;

@@ -1,4 +1,4 @@
-//! Library functions for objects and classes of any kind. `Outer` and `Name` of the script language are two of them.
+//! Library functions for objects and classes of any kind. The script properties `Outer` and `Name` call two of these functions.
 
 use std::rc::Rc;
 
@@ -13,7 +13,7 @@ use super::build::library;
 use crate::cost;
 use crate::value::object_of;
 
-/// Returns the declarations of these functions. Object parameters accept any object of the class `root`.
+/// Returns the declarations of the functions. Object parameters accept any object of the class `root`.
 pub(super) fn functions(root: &str) -> Vec<FunctionDecl> {
     let mut functions = library! { world, frame:
         /// Returns the outer of an object, or none.

@@ -104,7 +104,8 @@ impl Linker<'_> {
         self.access(Some(slot.offset), place, true, |place| Slow::Load(slot, place))
     }
 
-    /// Emits one instruction that reads the length of an array. Returns false without an instruction if the place needs a slow operation.
+    /// Emits one instruction that reads the length of an array. If the place needs a slow operation, emits no instruction and returns
+    /// false.
     pub(super) fn length(&mut self, to: Reg, place: u16) -> Checked<bool> {
         let place = self.place(place, false)?;
         if !matches!(place.property.ty, PropertyType::Array(_)) {

@@ -31,7 +31,7 @@ pub(crate) struct Body<'c, 'a> {
     pub(super) locals: HashMap<String, LocalSym>,
     /// Constants of the function by name in lower case. `None` for a constant whose definition has an error.
     pub(super) consts: HashMap<String, Option<Expr>>,
-    /// Names of `const` parameters by the index of the local.
+    /// Names of `const` parameters by parameter index.
     pub(super) const_params: HashMap<u32, String>,
     pub(super) made: Vec<Local>,
     pub(super) params: u32,

@@ -108,8 +108,8 @@ impl Body<'_, '_> {
         Some(self.make_call(&found, Callee::Static { class: None, path: found.path.clone() }, name, &args, span))
     }
 
-    /// Returns true if the call has one argument that does not fit the function of this name. In this case, the script author probably
-    /// meant a cast to the type of this name.
+    /// Returns true if the only argument of the call does not fit the function `found`. The script author then probably meant a cast to a
+    /// type with the name of the function.
     fn is_cast_instead(&self, found: &FuncSym, args: &Args) -> bool {
         let [Some(arg)] = args else { return false };
         let required = found.params.iter().filter(|param| !param.optional).count();

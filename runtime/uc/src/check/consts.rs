@@ -77,8 +77,8 @@ impl<'a> Checker<'a> {
         self.report(Diagnostic::error("uc-const-circle", at, message))
     }
 
-    /// Reports a chain of constants, each used by the previous one, that exceeds the maximum depth. In each check, reports only the first
-    /// such chain. If the chain contains a cycle, reports the cycle instead.
+    /// Reports a chain of constants that exceeds the maximum depth. In such a chain, the definition of each constant uses the next
+    /// constant. In each check, reports only the first chain. If the chain contains a cycle, reports the cycle instead.
     fn deep_const(&self, class: &str, name: &str, found: &ConstSym) -> Reported {
         if self.depth_reported.replace(true) {
             return Reported;

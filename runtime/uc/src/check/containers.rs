@@ -1,4 +1,4 @@
-//! Operations on arrays, sets, maps, optionals and delegates. Also checks `foreach`.
+//! Checks built-in operations on arrays, sets, maps, optionals and delegates, and the heads of `foreach` loops.
 
 use std::rc::Rc;
 

@@ -9,7 +9,7 @@ use crate::ast;
 use crate::diagnostic::Diagnostic;
 use crate::hir::{Cast, Const, Conversion, Expr, ExprKind, Num, Type};
 
-/// Step that converts a value from one type to a second type.
+/// Operation that a conversion between two types requires: none, or a [`Conversion`].
 pub(super) enum Coercion {
     Same,
     By(Conversion),

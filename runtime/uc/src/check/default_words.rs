@@ -61,8 +61,8 @@ impl Checker<'_> {
                 };
             }
             Type::Delegate(_, _, expected) => {
-                // Accepts the own class as a qualifier, because existing menu classes write `Page.OnClick` in the defaults of `Page`
-                // itself.
+                // Accepts the class itself as a qualifier, because existing menu classes write `Page.OnClick` in the defaults of the class
+                // `Page`.
                 let own = match names {
                     [of, _] if *place.class == *place.of => {
                         self.chain(place.class).iter().any(|class| of.is(&class.name))

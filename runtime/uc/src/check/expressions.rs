@@ -338,8 +338,8 @@ impl Body<'_, '_> {
         let hint = first.as_ref().ok().map(|first| first.ty.clone());
         let second = self.value(other, expected.or(hint.as_ref()));
         let (condition, first, second) = (condition?, first?, second?);
-        // If both arms convert to the expected type, the result has this type. Otherwise, the result has the type of one of the arms to
-        // which the opposite arm converts.
+        // If both arms convert to the expected type, the result has this type. Otherwise, one arm must convert to the type of the other
+        // arm, and the result has that type.
         let to = match expected {
             // If both arms are numbers, ignores the expected type: the result has the wider type of the two.
             Some(expected)

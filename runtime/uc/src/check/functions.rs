@@ -256,8 +256,8 @@ impl<'a> Checker<'a> {
             return;
         };
         let owner = overridden.owner.rsplit('.').next().unwrap_or("");
-        // The name of an inherited private function is rejected, because this function would be a second, independent function. In a class
-        // and its bases, reflection allows only functions of one name that override each other.
+        // Rejects the name of an inherited private function, because the new function would not override that function. In a class and its
+        // bases, reflection allows several functions of one name only if they override each other.
         let another = "use another name";
         let refused = match &*overridden {
             found if found.access == Access::Private => Some(("that function is private", another)),

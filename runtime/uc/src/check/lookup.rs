@@ -17,7 +17,8 @@ use crate::parse::in_dots;
 use crate::token::lower;
 
 impl Checker<'_> {
-    /// Returns true if this reflected type belongs to an earlier version of the checked package, which will replace it.
+    /// Returns true if a script declared this reflected type in an earlier version of the checked package. The new version replaces the
+    /// type.
     pub(super) fn is_replaced(&self, origin: Origin, package: &str) -> bool {
         origin == Origin::Script && package == self.package
     }

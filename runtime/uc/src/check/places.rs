@@ -258,7 +258,6 @@ impl Body<'_, '_> {
                 let found = self.value_as(index, &key)?;
                 Ok(Expr { kind: ExprKind::Intrinsic(Intrinsic::MapGet, vec![base, found]), ty: *value, line })
             }
-            // If the variable is not an array, `x[0]` means `x`.
             ty => self.refuse("uc-no-array", span, format!("`{ty}` has no elements: `[…]` cannot follow it")),
         }
     }

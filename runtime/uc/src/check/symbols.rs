@@ -107,8 +107,8 @@ pub(crate) enum Wild {
     Array,
     Set,
     Map,
-    /// Any type. If the call also has a set argument, the element type of the set. If it has a map argument, the key or value type,
-    /// depending on the parameter name.
+    /// Any type. If the call also has a set argument, the type is the element type of the set. If the call has a map argument, the type is
+    /// the key or value type, depending on the parameter name.
     Any,
     /// Element type of the array.
     Element,
@@ -157,9 +157,9 @@ pub(crate) struct ClassSym {
     pub(crate) path: Path,
     pub(crate) name: String,
     pub(crate) base: Option<Path>,
-    /// Class that `Outer` has as its type, from the specifier `within X`.
+    /// Class in the specifier `within X`. In objects of this class, `Outer` has the type `X`.
     pub(crate) within: Option<Path>,
-    /// True if a base class is unknown or could not be parsed completely. It may declare members that seem to be missing.
+    /// True if a base class is unknown or could not be parsed completely. The base class may then declare members that seem to be missing.
     pub(crate) broken: bool,
     pub(crate) is_final: bool,
     pub(crate) is_abstract: bool,

@@ -268,7 +268,7 @@ pub enum Callee {
     },
     /// Calls a static function, which is looked up by name in a class.
     Static {
-        /// Class for the lookup, of type [`Type::Class`]. `None` means the class in the path. Used for library functions and `super`.
+        /// Class for the lookup, of type [`Type::Class`]. `None` means the class in the path, as for library functions and `super`.
         class: Option<Box<Expr>>,
         /// Path of the function.
         path: Path,

@@ -153,7 +153,8 @@ impl Type {
         (Self::FieldPath, PropertyKind::FIELD_PATH, "fieldpath"),
     ];
 
-    /// Returns `None` for [`Type::Nothing`], which replaces the types of parameters, results and fields that have an error.
+    /// Returns the type itself, or `None` for [`Type::Nothing`]. In parameters, results and fields, `Nothing` replaces types that have an
+    /// error.
     pub(crate) fn known(&self) -> Option<&Self> {
         (*self != Self::Nothing).then_some(self)
     }

@@ -270,7 +270,7 @@ impl Parser<'_> {
         let text = self.text(start).to_ascii_lowercase();
         match text.as_str() {
             "var" => self.var().map(Item::Var),
-            // The loops over declarations skip the semicolon.
+            // The callers skip the semicolon after a struct or an enum.
             "struct" => self.structure().map(Item::Struct),
             "enum" => self.enumeration().map(Item::Enum),
             "const" if self.peek_kind(1) == Kind::Word && !self.is_one_of(1, &["function", "event"]) => {

@@ -180,7 +180,7 @@ pub(crate) struct Parser<'s> {
     stopped: bool,
     /// End of the last consumed token.
     last_end: u32,
-    /// Span of the last macro, and the offset of its end.
+    /// Span of the last macro, and the offset at which its arguments end.
     last_macro: Option<(Span, u32)>,
     /// True while the parser skips text after a token that does not start a declaration.
     in_junk: bool,
@@ -325,7 +325,7 @@ impl<'s> Parser<'s> {
         Ok(found)
     }
 
-    /// Parses items separated by commas up to the token `end`, which may follow at once.
+    /// Parses zero or more items separated by commas, up to the token `end`.
     fn list_before<T>(&mut self, end: Kind, item: impl FnMut(&mut Self) -> Read<T>) -> Read<Vec<T>> {
         if self.peek().kind == end { Ok(Vec::new()) } else { self.list(item) }
     }
