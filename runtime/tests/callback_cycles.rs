@@ -39,7 +39,7 @@ fn folder_exists(folder: &Path) -> bool {
 }
 
 /// Returns the reference cycles in the log, in order. Each item contains the kind of the callback and the number of its handles. Checks
-/// that this file has registered each callback.
+/// that each callback was registered in this file.
 fn named(log: &str) -> Vec<String> {
     let named = log.lines().filter(|line| line.starts_with("a callback owned a handle")).map(|line| {
         let (_, rest) = line.split_once("  callback=").unwrap_or_else(|| panic!("{line}"));

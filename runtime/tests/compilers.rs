@@ -24,7 +24,8 @@ const CUBE: &str = "/Script/Game.MagicCube";
 const FRAGILE: &str = "/Script/Game.Fragile";
 const SHIELDED: &str = "/Script/Game.ShieldedSet";
 
-/// A build by another compiler. Its tag is 2, and the tag of the host's own build is 1.
+/// A compiler other than the host's, and the change that it makes to a build request. Its builds have the tag 2. Builds by the host's
+/// compiler have the tag 1.
 struct Other {
     label: &'static str,
     change: fn(BuildRequest<'_>) -> BuildRequest<'_>,
@@ -155,7 +156,7 @@ fn a_nightly_plugin_with_layouts_of_its_own_works_in_this_host() {
         label: "nightly",
         change: |request| {
             let request = request.toolchain("nightly").env("RUSTFLAGS", "-Zrandomize-layout");
-            // Changes the profile instead of `-C`, because macros and build scripts do not need optimization.
+            // Sets the optimization level in the profile instead of by `-C`, because macros and build scripts need no optimization.
             request.env("CARGO_PROFILE_DEV_OPT_LEVEL", "2").target_dir(support::test_dir().join("plugins-nightly"))
         },
     };

@@ -75,7 +75,7 @@ impl Sums {
         run_inside()
     }
 
-    /// Reads an array before and after the closure that the test has set runs.
+    /// Runs the closure of the test, and reads an array before and after.
     #[ufunction(blueprint_callable, custom_thunk = Self::exec_describe, array_parm = "target")]
     fn describe(target: ArrayWildcard) -> String;
 
@@ -89,7 +89,7 @@ impl Sums {
         frame.set_result(format!("{before:?} {after:?} {output}"))
     }
 
-    /// Copies the argument, and then runs the closure that the test has set.
+    /// Copies the argument, and then runs the closure of the test.
     #[ufunction(blueprint_callable, custom_thunk = Self::exec_copy_around, array_parm = "target")]
     fn copy_around(target: ArrayWildcard) -> String;
 

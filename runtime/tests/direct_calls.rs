@@ -23,7 +23,7 @@ fn adder(host: &Runtime) -> ObjectHandle {
     host.objects().spawn("/Script/Test.Adder").expect("spawned")
 }
 
-/// Makes the plugin call a function without parameters on three objects in one crossing, and returns the results.
+/// Makes the plugin call a function without parameters on three objects in one crossing of the ABI boundary. Returns the results.
 fn each(host: &Runtime, name: &str, objects: [ObjectHandle; 3]) -> String {
     let [first, second, third] = objects.map(Value::Object);
     query(host, witness(host), "each", &[Value::Text(name.into()), first, second, third])

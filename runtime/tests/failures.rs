@@ -277,7 +277,7 @@ fn kept_fields_survive_an_ignored_failure_of_an_early_rebuild() {
     let Ok(Value::Object(rack)) = host.objects().get(huge, "rack") else { panic!("it has a rack") };
     host.objects().call(rack, "use_once", &[]).expect("it counts");
     for kind in [FaultKind::Error, FaultKind::Panic] {
-        // The crate is rebuilt first. Its red constructor calls the rack, whose kept fields are then the first to be restored.
+        // The object `huge` is rebuilt first. Its red constructor calls the rack, whose kept fields are then the first to be restored.
         let armed = faults::arm(Fault { step: ReloadStep::LoadKept, nth: 0, kind });
         let report = host.reload(&racks()).expect("a Master").into_result().expect("the crate ignores the error");
         assert!(armed.has_fired());

@@ -180,8 +180,8 @@ fn the_list_names_every_file_with_unsafe_code_and_no_other() {
     }
 }
 
-/// Rejects stores in the cells of std, because they do not count borrows. `cells.rs` checks that no store is borrowed at a log line.
-/// Thread-locals are excluded from this check.
+/// Rejects stores that use the cells of std, because these cells do not count borrows. `cells.rs` checks that no store is borrowed at a log
+/// line. Thread-locals are excluded from this check.
 #[test]
 fn every_store_uses_a_cell_that_counts_borrows() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));

@@ -24,10 +24,10 @@ const ENDS: i32 = 2;
 const BEGINS: i32 = 3;
 const TICKS: i32 = 4;
 
-/// Closures that the host runs in the tick of a roan. The key is the number of the roan.
+/// Closures that the host runs in the ticks of `Roan` objects. The key is the number of the object.
 type Actions = Rc<RefCell<BTreeMap<i32, Rc<dyn Fn(&Runtime)>>>>;
 
-/// Host, with a list of the roans that were ticked, and the actions that roans run in their ticks.
+/// Host, with the numbers of the ticked `Roan` objects, and the actions that these objects run in their ticks.
 struct Stable {
     host: Runtime,
     ticked: Rc<RefCell<Vec<i32>>>,

@@ -16,7 +16,7 @@ thread_local! {
     static FIELDS: Cell<i32> = const { Cell::new(0) };
     /// Call counts that the destruction hooks have read from the fields of their objects.
     static ENDS: RefCell<Vec<i32>> = const { RefCell::new(Vec::new()) };
-    /// Host that code uses to destroy objects.
+    /// Host on which constructors, methods and hooks destroy objects.
     static HOST: RefCell<Option<WeakRuntime>> = const { RefCell::new(None) };
     /// Objects that the next destruction hook destroys. The hook skips its own object.
     static PARTNERS: RefCell<Vec<ObjectHandle>> = const { RefCell::new(Vec::new()) };

@@ -1,4 +1,4 @@
-//! Tests that a running host can unregister callbacks that a builder or natives have registered.
+//! Tests that a running host can unregister callbacks that a `Builder` or `Natives` have registered.
 
 use crate::support;
 

@@ -185,12 +185,12 @@ fn check_habit(habit: &str, expected: &[&str]) {
     check_with_features(&[], habit, expected);
 }
 
-/// Checks a habit of a plugin build with these features. The host does not search memory.
+/// Checks a habit (an action) of a plugin build with these features. The host does not search memory.
 fn check_with_features(features: &[&str], habit: &str, expected: &[&str]) {
     check_with_search(ReferenceSearch::Never, features, habit, expected);
 }
 
-/// Checks that a habit does not keep the image mapped. `search` enables or disables the memory scan.
+/// Checks that a habit (an action) of the plugin does not keep the image mapped. `search` enables or disables the memory scan.
 fn check_with_search(search: ReferenceSearch, features: &[&str], habit: &str, expected: &[&str]) {
     let library = support::plugin("traces", features);
     let host = host(&library, None, search);
@@ -266,7 +266,8 @@ fn a_stream_into_memory_of_a_plugin_keeps_it_and_is_named() {
     });
 }
 
-/// Checks that a habit keeps its image mapped until the library deletes the address. The report must name the habit.
+/// Checks that a habit (an action) of the plugin keeps its image mapped until the C library deletes the address. The report must name the
+/// habit.
 fn is_kept(habit: &str, expected: &[&str]) {
     let library = support::plugin("traces", &[]);
     let host = host(&library, None, ReferenceSearch::Always);

@@ -1,4 +1,4 @@
-//! Contains code that follows the rules that apply only to native classes.
+//! Code that must compile: an example for each rule that applies only to native classes. A module has the id of its rule.
 #![allow(unused, reason = "cases are compiled, not called")]
 
 mod alc0108 {

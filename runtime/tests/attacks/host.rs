@@ -57,7 +57,7 @@ fn stage() -> (Runtime, Rc<Tools>, tempfile::TempDir) {
     (host, Rc::new(Tools { holder, black, library, world }), folder)
 }
 
-/// Calls every verb while a slice is borrowed, and returns each result with the name of its verb.
+/// Calls every method of [`VERBS`] while a slice is borrowed. Returns the name, the kind and the result of each call.
 fn while_borrowed(function: &str, expected: &str) -> Vec<(&'static str, Touch, Result<(), String>)> {
     let results: Rc<RefCell<Vec<_>>> = Rc::default();
     let host_slot: HostSlot = Rc::default();
@@ -222,8 +222,8 @@ fn life(host: &Runtime, tools: &Tools) {
     let _waited = host.unloads().wait(std::time::Duration::from_secs(10));
 }
 
-/// A log subscriber is foreign code that may hold the host. No store is borrowed while a line of any level is logged. Each verb returns a
-/// result.
+/// A log subscriber is foreign code that may hold the host. While a line of any level is logged, no store is borrowed, and each method of
+/// [`VERBS`] returns.
 #[test]
 fn every_log_line_leaves_stores_unborrowed_and_every_verb_returns() {
     let host_slot: HostSlot = Rc::default();

@@ -13,7 +13,7 @@ use alcedo_runtime::native::{Obj, Object};
 
 use super::{HORSE, Kept, host, obj, reload, spawn};
 
-/// Foreign number type that refuses numbers of 100 and more.
+/// Foreign number type that refuses numbers of 100 or more.
 #[derive(Debug)]
 struct Picky(i32);
 

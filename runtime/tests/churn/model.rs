@@ -79,7 +79,8 @@ macro_rules! models {
                 $(self.$name.iter().flatten().for_each(|value| value.edges(visit));)*
             }
 
-            /// Copies the values of a slot into a thing. Each bit of the answer is set if the slot has a value of the kind of that bit.
+            /// Copies the values of a slot into the mirror. Each bit of the answer represents one kind of value, and is set if the slot has
+            /// a value of this kind.
             fn show(&self, mirror: &mut Values, slot: usize) -> u64 {
                 let (mut bits, mut bit) = (0, 1);
                 $(

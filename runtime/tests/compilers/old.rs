@@ -40,7 +40,7 @@ fn plugins_of_earlier_versions_work_in_this_host() {
     }
 }
 
-/// Plants a change of the ABI: the layout hash in the libraries differs from the hash of this host.
+/// Simulates a change of the ABI: in each library, the layout hash is replaced by a hash that differs from the host's.
 #[test]
 fn plugins_of_earlier_versions_are_refused_after_a_change_of_the_abi() {
     const LAYOUT_HASH: usize = 20;

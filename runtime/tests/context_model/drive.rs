@@ -21,7 +21,8 @@ use crate::model::Model;
 use crate::outcome::{Id, Listed, Named, Outcome, Refusal, UnloadOutcome, is_possible};
 use crate::program::{Answer, How, LETTERS, Lib, Module, Op};
 
-/// State that all threads of a program share. A resolver holds a weak reference to it, because a strong reference would form a cycle.
+/// State that all threads of a program share. A resolver holds a weak reference to this state, because a strong reference would form a
+/// cycle.
 pub(crate) struct Shared {
     pub(crate) contexts: Contexts,
     pub(crate) libraries: Arc<Libraries>,
@@ -29,7 +30,7 @@ pub(crate) struct Shared {
     pub(crate) patience: Duration,
     /// All tickets issued so far. The report about a hang lists the holders of these tickets.
     tickets: Mutex<Vec<UnloadTicket>>,
-    /// Folder of the files for whose creation calls wait.
+    /// Folder for the files of running calls. A call returns as soon as its file exists.
     pub(crate) folder: PathBuf,
 }
 
@@ -108,7 +109,7 @@ struct Handle {
     has_left: bool,
 }
 
-/// Call on its own thread. The call returns when the file exists.
+/// Call that runs on its own thread. The call returns as soon as `file` exists.
 struct Running {
     file: PathBuf,
     thread: Option<JoinHandle<Result<Option<Value>, ContextError>>>,

@@ -1,4 +1,4 @@
-//! Runs random programs over load contexts, and compares the results with a small model of the design. The model contains alive
+//! Runs random programs over load contexts, and compares the results with a small model of the design. The model contains living
 //! generations, their holders, name resolution, and the end of every context without holders. Some programs run step by step on one to four
 //! threads, and the model checks each step. In other programs the threads race, so only rules that hold for any order are checked. After
 //! each program, no context is listed and only parked images are mapped.

@@ -21,7 +21,7 @@ fn relay(contexts: &Contexts, name: &str, libraries: &[std::path::PathBuf]) -> L
     slim
 }
 
-/// Calls the function `method` of `relay`, which passes the arguments to the function that the first argument names.
+/// Calls the function `method` of `relay`. This function calls the function that the first argument names, with the other arguments.
 fn forwarded(slim: &LoadContext, method: &str, arguments: &[Value]) -> String {
     let signature = match method {
         "number" => "String -> String",

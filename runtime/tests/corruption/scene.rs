@@ -80,7 +80,7 @@ impl Scene {
         fs::write(&self.file, bytes).expect("the test directory is writable");
     }
 
-    /// Writes the bytes with a valid seal, as a correct tool does that received a bad library.
+    /// Writes the bytes with a valid seal, like a correct tool that has received a bad library.
     pub(super) fn put_sealed(&self, bytes: &[u8]) {
         self.put(bytes);
         seal_file(&self.file).expect("the test directory is writable");

@@ -106,7 +106,7 @@ fn compiled(source: &str, option: &str, expected: &str) {
 
 #[test]
 fn an_initializer_that_is_looked_up_by_its_name_is_refused() {
-    // The C library has a variable of that name. The loader would call this variable as a function.
+    // The standard C library has a variable of that name. The loader would call this variable as a function.
     let source = "__attribute__((constructor)) void tzname(void) {} int answer(void) { return 1; }";
     compiled(source, "-O1", "would make the loader call an address that may not be a function of the library");
 }
@@ -226,7 +226,7 @@ fn a_slot_of_an_initializer_without_a_relocation_is_refused() {
         set(bytes, ".rela.dyn", at, "addend", |_| other);
     };
     check("plugin", data, "would make the loader call an address that may not be a function of the library");
-    // The C library has packed relocations, whose addends are stored in the relocated slots.
+    // The test library in C has packed relocations, whose addends are stored in the relocated slots.
     let data = |bytes: &mut Vec<u8>| {
         let other = address(bytes, ".data");
         set(bytes, ".init_array", 0, "long", |_| other);

@@ -19,7 +19,7 @@ use alcedo_build::{BuildRequest, Member};
 use super::{WORKSPACES, checkout, of_tests, request, test_dir, variants};
 
 /// Features that cannot be built in the shared cargo run. Some do not compile or link, need another compiler, or change the crates that all
-/// plugins share. Benchmarks use the remaining features.
+/// plugins share. The others are only for benchmarks.
 const ALONE: [&str; 11] = [
     "base-inserted",
     "cpp",
@@ -38,9 +38,9 @@ const TOGETHER: [(&str, &[&str]); 1] = [("figures", &["misnamed", "needs-reports
 
 /// Compiles a variant as the crate of its plugin. The library keeps the file name that cargo expects.
 ///
-/// Debug builds have no debug information: it makes a library four times as large, and each load reads, hashes and copies whole libraries.
-/// Symbols remain. Builds for benchmarks and sanitizers have the debug information of their profile. A test that needs it in a debug build
-/// uses another wrapper: see `flags.rs`.
+/// Debug builds have no debug information, which would make a library four times as large: each load reads, hashes and copies whole
+/// libraries. Symbols remain. Builds for benchmarks and sanitizers have the debug information of their profile. A test that needs debug
+/// information in a debug build uses another wrapper: see `flags.rs`.
 const WRAPPER: &str = r#"#!/bin/sh
 rustc=$1 before= without='-C debuginfo=0 -C strip=debuginfo'
 shift

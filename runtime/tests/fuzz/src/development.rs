@@ -1,4 +1,4 @@
-//! Contains one file of `runtime/src/development`.
+//! Compiles the file `link.rs` of `runtime/src/development` for the fuzz targets.
 
 #[expect(unused_imports, reason = "its sockets are replaced below")]
 #[path = "../../../src/development/link.rs"]

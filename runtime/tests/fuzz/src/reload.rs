@@ -1,4 +1,5 @@
-//! Stub of `runtime/src/reload`. The tool reads reload reports only from its own host, so the many types in a report are not fuzzed.
+//! Stub of `runtime/src/reload`. The command `alcedo dev` reads reload reports only from its own host, so the many types in a report are
+//! not fuzzed.
 
 pub(crate) mod report {
     use serde::{Deserialize, Serialize};

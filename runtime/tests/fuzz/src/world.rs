@@ -1,4 +1,4 @@
-//! Contains the files of `runtime/src/world` that convert bytes to records of a world.
+//! Compiles the files of `runtime/src/world` that convert bytes to records of a world, for the fuzz targets.
 
 use xxhash_rust::xxh3::xxh3_64;
 

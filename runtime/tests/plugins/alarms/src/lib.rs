@@ -13,7 +13,7 @@ use alcedo_plugin_api::prelude::*;
 
 module! { name: "alarms", main: started, exit: ended }
 
-/// Environment variable. If it is set, each generation runs a timer from the start of its `main` to its exit hook.
+/// Environment variable. If the variable is set, each generation runs a timer from the start of its `main` to its exit hook.
 const TIMED: &str = "ALARMS_TIMED";
 
 fn started() {

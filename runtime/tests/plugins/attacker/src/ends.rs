@@ -76,7 +76,7 @@ fn arm(by: &'static str) {
     });
 }
 
-/// Owns values in host memory. Uses them in every possible way when it is dropped.
+/// Owns values in host memory. The drop of a probe uses these values in every possible way.
 struct Probe {
     label: String,
     list: UArray<UString>,

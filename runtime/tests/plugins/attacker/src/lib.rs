@@ -1,4 +1,4 @@
-//! Attacks by a plugin author who may only write safe code. Each file contains the plugin side of one kind of attack.
+//! Attacks by a plugin author who may write only safe code. Each file contains the plugin side of one kind of attack.
 //! `runtime/tests/attacks` contains the host side. Each host-side test expects a typed error and a host that continues.
 
 #![forbid(unsafe_code)]

@@ -49,13 +49,13 @@ pub struct Holder {
     /// Localizable keys.
     #[uproperty]
     titles: USet<UText>,
-    /// Keys that code of the plugin author hashes.
+    /// Set of keys that are hashed by code of the plugin author.
     #[uproperty]
     points: USet<Point>,
-    /// Sets of these keys in an array.
+    /// Array of sets of points.
     #[uproperty]
     point_sets: Vec<HashSet<Point>>,
-    /// Sets of these keys in a map.
+    /// Map of sets of points.
     #[uproperty]
     point_map: UMap<u64, HashSet<Point>>,
     /// Numbers that are borrowed as slices.
@@ -92,7 +92,7 @@ pub struct Label {
 pub struct Inner {
     /// String used in place.
     name: UString,
-    /// String copied in and out.
+    /// String that each access copies.
     text: String,
 }
 

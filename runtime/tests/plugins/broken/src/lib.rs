@@ -46,7 +46,7 @@ fn ended() {
     misbehave(fixture::on!("panic-in-exit"), "exit");
 }
 
-/// Hook that panics on its next run. A test sets this name; an empty name selects no hook.
+/// Name of the hook that panics on its next run. A test sets this name. An empty name selects no hook.
 static NEXT: Mutex<String> = Mutex::new(String::new());
 
 /// Panics if `now` is true, or once if a test requested a panic. `track_caller` lets tests compare the reported location with the source.

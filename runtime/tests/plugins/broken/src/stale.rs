@@ -51,7 +51,7 @@ impl Actor {
     fn receive_storm(&self);
 }
 
-/// Uses the members above. The host does not compare members that are not used.
+/// Uses the outdated members of this file. The host does not compare members that are not used.
 #[cfg(any(feature = "stale-property", feature = "stale-function", feature = "stale-owner"))]
 #[uclass(package = "Game")]
 pub struct User {}

@@ -19,7 +19,7 @@ pub struct Turner {}
 
 #[uclass]
 impl Turner {
-    /// Calls the function above. The host does not compare functions that are not used.
+    /// Calls `add_rotation`. The host does not compare functions that are not used.
     #[ufunction]
     fn turn(&self, this: This<Self>, actor: Obj<Actor>) -> Result<(), CallError> {
         this.get(actor)?.try_add_rotation(1.0)

@@ -1,4 +1,4 @@
-//! Declaration that replaces the later one. The heat is a number in tenths of a degree, and the health has other fields.
+//! Declaration that replaces the later declaration. The heat is a number in tenths of a degree, and the health has other fields.
 
 use alcedo_plugin_api::prelude::*;
 

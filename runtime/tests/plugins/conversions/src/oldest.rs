@@ -1,4 +1,4 @@
-//! Declaration that the first one replaces. The heat is a string.
+//! Declaration that the first declaration replaces. The heat is a string.
 
 use alcedo_plugin_api::prelude::*;
 

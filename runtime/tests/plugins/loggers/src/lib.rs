@@ -1,4 +1,4 @@
-//! Sets its own loggers in `main` with common crates, like a former program that became a plugin. If a crate fails, `main` fails.
+//! Sets its own loggers in `main` with common crates, like a program that became a plugin. If a crate returns an error, `main` fails.
 
 #![forbid(unsafe_code)]
 

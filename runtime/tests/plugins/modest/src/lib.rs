@@ -1,4 +1,4 @@
-//! Test plugin that declares the permission for files. Its switch or feature selects other resources that it uses.
+//! Test plugin that declares the permission for files. Switches and features select further resources that the plugin uses.
 
 #![deny(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! Module without classes that calls other modules only by name. In a Slim, it calls exports of the modules in that Slim, on any thread.
+//! Module without classes that calls other modules only by name. In a Slim, it calls functions of the modules in that Slim, on any thread.
 
 #![forbid(unsafe_code)]
 

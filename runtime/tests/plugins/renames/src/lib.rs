@@ -10,7 +10,7 @@ mod before;
 mod renamed;
 mod tally;
 
-/// Scale. In a later build, its members have other names and types, and the build does not list the earlier names.
+/// Scale. In a later build, some members have other names or types, and the build does not list the earlier names.
 #[cfg(not(feature = "unlisted"))]
 #[uclass(package = "Game")]
 pub struct Scale {

@@ -10,7 +10,7 @@ pub(crate) fn keep(number: &str) {
     KEPT.store(number, Ordering::SeqCst);
 }
 
-/// Returns the addresses of a function, of a byte in it, of a constant and of heap memory.
+/// Returns the addresses of a function, of a byte in this function, of a constant and of heap memory.
 pub(crate) fn of_this_module() -> String {
     let function = (keep as fn(&str)) as usize;
     let memory = std::ptr::from_ref(Box::leak(Box::new([7u64; 16]))).addr();

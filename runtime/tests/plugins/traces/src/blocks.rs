@@ -27,7 +27,7 @@ fn block(size: usize) -> *mut c_void {
     block
 }
 
-/// Writes an address of this module behind the requested size of the block. Blocks may contain such data of freed blocks there.
+/// Writes an address of this module behind the requested size of the block. A block may contain such data of a freed block there.
 fn write_stale_rest(block: *mut c_void, size: usize) {
     const WORD: usize = size_of::<usize>();
     // SAFETY: the block is in use.
@@ -47,7 +47,7 @@ fn own() {
     }
 }
 
-/// Leaves blocks that only this module has, blocks that the library has, and an environment string.
+/// Leaves blocks that only this module references, blocks that the library references, and an environment string.
 pub(crate) fn leave() {
     own();
     // SAFETY: the function takes a data address.

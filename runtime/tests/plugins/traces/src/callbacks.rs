@@ -1,5 +1,5 @@
-//! Callbacks that this plugin stores in the table of a library. No host has built-in support for this library. It is loaded before all
-//! other libraries (`LD_PRELOAD`), like a system library with other users.
+//! Callbacks that this plugin stores in the table of a library. No host has built-in support for this library. The library is loaded before
+//! all other libraries (`LD_PRELOAD`), like a system library with other users.
 #![expect(unsafe_code, reason = "calls a C library that is found by name")]
 
 use std::ffi::{CStr, c_void};

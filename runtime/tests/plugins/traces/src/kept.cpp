@@ -1,4 +1,4 @@
-// One habit for each pointer that the C++ shared library stores, and a check that uses it.
+// Contains a habit for each pointer that the C++ shared library stores, and a check that uses the pointer.
 #include <cstdio>
 #include <cstdlib>
 #include <exception>

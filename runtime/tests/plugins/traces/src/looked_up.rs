@@ -152,7 +152,7 @@ pub(crate) fn compare() {
     assert_eq!(unsafe { [libc::dlclose(program), libc::dlclose(library)] }, [0, 0]);
 }
 
-/// Checks a look-up in an opened library of a name that the C library also defines. The look-up must find the opened library's function.
+/// Looks up `alarm`, which the C library also defines, in an opened library. The look-up must find the function of the opened library.
 pub(crate) fn check_elsewhere() {
     let file = std::env::var("TRACES_LIBRARY").expect("the test sets the library");
     let file = std::ffi::CString::new(file).expect("no zero byte");

@@ -30,7 +30,7 @@ pub struct Spot {
 pub struct Stats {
     /// A number.
     strength: f64,
-    /// String, copied in and out.
+    /// String that each access copies.
     motto: String,
     /// Strings, used in place.
     titles: UArray<String>,
@@ -106,16 +106,16 @@ pub struct Cabinet {
     /// A struct.
     #[uproperty]
     stats: Stats,
-    /// Array, copied in and out.
+    /// Array that each access copies.
     #[uproperty]
     copied: Vec<String>,
-    /// Map, copied in and out.
+    /// Map that each access copies.
     #[uproperty]
     counts: BTreeMap<String, u32>,
-    /// Set, copied in and out.
+    /// Set that each access copies.
     #[uproperty]
     unique: HashSet<u16>,
-    /// Optional byte, copied in and out.
+    /// Optional byte that each access copies.
     #[uproperty]
     perhaps: Option<u8>,
 

@@ -32,13 +32,13 @@ pub struct Shelf {
     /// String with one byte per character.
     #[uproperty]
     label: UAnsiString,
-    /// Array, copied in and out.
+    /// Array that each access copies.
     #[uproperty]
     copied: Vec<u16>,
-    /// Map, copied in and out.
+    /// Map that each access copies.
     #[uproperty]
     counts: BTreeMap<String, u64>,
-    /// Optional byte, copied in and out.
+    /// Optional byte that each access copies.
     #[uproperty]
     perhaps: Option<u8>,
 
