@@ -30,7 +30,7 @@ impl Dice {
     }
 }
 
-/// Operations on one kind of handle, for the common tests.
+/// Operations on one kind of handle, so that objects and owned values share the code of the test.
 struct Store<H> {
     make: fn(&Runtime, u64) -> H,
     end: fn(&Runtime, H),

@@ -340,7 +340,7 @@ fn a_replaced_resolver_may_use_its_context_while_dropped() {
     let seen = Arc::default();
     let uses = Uses(slim.downgrade(), Arc::clone(&seen));
     slim.set_resolver(move |_| Ok(uses.0.upgrade().and(None)));
-    // This call would deadlock if the host dropped the old resolver under the lock.
+    // This call would deadlock if the host dropped the old resolver while it holds the lock of the resolvers.
     let (done, is_done) = std::sync::mpsc::channel();
     let own = slim.clone();
     std::thread::spawn(move || {

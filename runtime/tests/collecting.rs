@@ -24,7 +24,7 @@ fn host() -> Runtime {
         ENDED.with_borrow_mut(|ended| ended.push(object));
     }
     fn keeps(world: &World, object: ObjectHandle, visit: &mut dyn FnMut(ObjectHandle)) {
-        // The class default object is also a keeper, and it is a root.
+        // Excludes the class default object, which is also a keeper and a root.
         if !world.is_template(object) {
             KEPT.with_borrow(|kept| kept.iter().copied().for_each(visit));
         }
@@ -132,7 +132,7 @@ fn a_sliced_collection_keeps_references_moved_to_a_native_during_it() {
     let row = row(&host, 20_000);
     host.objects().spawn("/Script/Graph.Keeper").expect("an object");
     host.collection().begin_in_slices();
-    // The keeper is a root, so the first slice has already visited its references.
+    // The keeper is a root, so the first slice has already visited the references of the keeper.
     host.tick(Budget::frame().with_collection(Duration::ZERO));
     assert!(
         host.collection().is_in_progress() && host.collection().take_done().is_empty(),

@@ -24,8 +24,8 @@ const CUBE: &str = "/Script/Game.MagicCube";
 const FRAGILE: &str = "/Script/Game.Fragile";
 const SHIELDED: &str = "/Script/Game.ShieldedSet";
 
-/// A compiler other than the host's, and the change that it makes to a build request. Its builds have the tag 2. Builds by the host's
-/// compiler have the tag 1.
+/// Compiler other than the host's: a label, and a function that makes a build request use this compiler. Builds by this compiler have the
+/// tag 2, and builds by the host's compiler have the tag 1.
 struct Other {
     label: &'static str,
     change: fn(BuildRequest<'_>) -> BuildRequest<'_>,

@@ -116,7 +116,7 @@ impl Adder {
     }
 }
 
-/// Returns the libraries of `crossings` and of a cube with this build tag.
+/// Returns the libraries of `crossings`, and of `magic-cube` with this build tag.
 fn libraries(cube: u64) -> Vec<PathBuf> {
     vec![support::plugin("crossings", &[]), support::tagged("magic-cube", &[], cube)]
 }

@@ -1,6 +1,6 @@
 //! Tests functions of a host and of a plugin that have custom thunks. Hosts and tools call these functions with values. Only scripts can
-//! pass arguments for wildcard parameters, so a call that passes values for them returns a typed error. `scripts_thunks.rs` calls these
-//! functions from scripts.
+//! pass arguments for wildcard parameters, so a call that passes values for such parameters returns a typed error. `scripts_thunks.rs`
+//! calls these functions from scripts.
 
 use std::cell::RefCell;
 

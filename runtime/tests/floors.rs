@@ -28,7 +28,7 @@ fn page() -> Floors {
     found
 }
 
-/// Returns the content of the Rust sources in folders of `root`, with their paths relative to `root`.
+/// Returns the content of the Rust sources in the folders `rooms` of `root`, with their paths relative to `root`.
 pub(crate) fn source_files<'a>(root: &Path, rooms: impl IntoIterator<Item = &'a str>) -> Vec<(String, String)> {
     let mut files = Vec::new();
     rooms.into_iter().for_each(|room| sources(&root.join(room), &mut files));

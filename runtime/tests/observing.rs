@@ -73,7 +73,7 @@ fn observed_calls_of_every_protocol_are_counted_by_name() {
         counted
     };
     assert_eq!(of_names(&host), expected);
-    // Every kind of call to a module function is counted. `answer` was called by the name above. Two functions were called on the object.
+    // Every kind of call to a module function is counted. So far, `answer` was called by name, and two functions were called on the object.
     let methods: Vec<_> = counted(&host).into_iter().filter(|(kind, ..)| kind == "method").collect();
     let method = |name: &str| methods.iter().find(|(_, known, ..)| known.ends_with(name)).map(|(.., calls, _)| *calls);
     assert_eq!((method("answer"), method("add_by"), method("add_any")), (Some(1), Some(1), Some(1)), "{methods:?}");

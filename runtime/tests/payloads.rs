@@ -83,7 +83,7 @@ fn notices_and_unloading_callbacks_that_throw_leave_no_unload_half_done() {
     let ticket = without_panic("an unloading callback", || slim.begin_unload()).expect("it is collectible");
     let report = ticket.wait(LONG).unwrap_or_else(|report| panic!("{report}"));
     let once = |line: &str| report.problems.iter().filter(|problem| *problem == line).count();
-    // The callback for events may panic two or three times. The third panic is missing if the event for the end is raised after the wait.
+    // The event callback panics at each of three events. If the last event is raised after the wait, the report contains only two panics.
     assert_eq!(once(&format!("a callback of priority 0 panicked: \"{MESSAGE}\"")).min(2), 2, "{report}");
     assert_eq!(slim.state(), ContextState::Dead);
     let expected = ["Loaded Slim \"thrown at\" 1 reports", "Unloading Slim \"thrown at\" 1", "the other"];

@@ -44,7 +44,7 @@ fn check(host: &Runtime, name: &str, arguments: &[Value], expected: Expect) {
     expected.assert_eq(&answer);
 }
 
-/// Calls the plugin by name, and returns the string that it returns.
+/// Calls a function of the plugin by name. Returns the string result of the function.
 fn call_text(host: &Runtime, name: &str, arguments: &[Value]) -> String {
     match host.calls().call(name, arguments) {
         Ok(Some(Value::Text(text))) => text,

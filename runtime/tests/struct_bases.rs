@@ -83,7 +83,7 @@ fn a_field_that_moved_to_the_base_keeps_its_value() {
     assert_eq!(note(&host, own, "elsewhere", 8), "elsewhere (7, 8) 1.5");
 }
 
-/// Declares the struct `Place`. It extends the struct with the path `base`, if that path is not empty.
+/// Declares the struct `Place`. If `base` is not empty, `Place` extends the struct with this path.
 fn places(base: &str) -> Natives {
     let place = NativeStruct::new("Test", "Place").doc("Location declared by the host.").extends(base);
     Natives::in_package("Test").structure(place.field("x", (PropertyKind::F64, "")))

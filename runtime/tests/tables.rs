@@ -409,7 +409,7 @@ fn opened_later_keeps(library: &Path, address: usize) {
 }
 
 /// Checks that the host ignores a value that equals a module's address. Neither the module nor its dependencies can have opened the library
-/// that contains the value, so it can only be an equal number or stale memory.
+/// that contains the value, so the value can only be an equal number or stale memory.
 #[test]
 fn a_library_opened_by_another_module_keeps_nothing() {
     alone("a_library_opened_by_another_module_keeps_nothing", || {

@@ -26,8 +26,8 @@ fn lingering() -> PathBuf {
     support::plugin("lingering", &[])
 }
 
-/// Returns a builder of hosts that neither wait nor park automatically. The grace period is zero. A pending finalizer may therefore be
-/// reported as a blocker, in particular on a busy machine.
+/// Returns a builder of hosts whose unloads neither wait nor park automatically. The grace period is zero. A pending finalizer may
+/// therefore be reported as a blocker, in particular on a busy machine.
 fn patient() -> Builder {
     support::builder().unloads(|policy| {
         policy.grace = Duration::ZERO;

@@ -385,7 +385,7 @@ fn memory_mapped_past_the_hooks_is_reported_when_left() {
         for (habit, maps, bytes) in
             [("mapping_by_itself", 2, 6 * 4096), ("mapping_by_itself_undone", 0, 0), ("mapping_by_number", 0, 0)]
         {
-            // Mappings that the host and its threads create during the unload do not belong to the plugin.
+            // Creates mappings in the host and in a thread of the host. The report must not attribute these mappings to the plugin.
             let mine = vec![1_u8; 8 << 20];
             let (started, has_started) = std::sync::mpsc::channel();
             let thread = std::thread::spawn(move || {

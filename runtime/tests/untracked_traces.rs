@@ -173,7 +173,7 @@ fn a_thread_started_by_a_finalizer_does_not_run_unmapped_code() {
     alone("a_thread_started_by_a_finalizer_does_not_run_unmapped_code", |library| {
         let threads = process::threads().expect("they are counted");
         let host = closed_with(library, "last_thread");
-        // Waits until a remaining thread, if one exists, has executed an instruction.
+        // Waits long enough for a thread that wrongly remains to execute unmapped code, which would crash this process.
         std::thread::sleep(Duration::from_millis(20));
         drop(host);
         support::until("the threads of the host have ended", || process::threads().expect("a number") <= threads);

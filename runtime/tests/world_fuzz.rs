@@ -1,8 +1,8 @@
 //! Tests invalid world files: mutations of a real file with a matching digest. For any content, a load returns a world or an error. After
 //! an error, the host's world must be unchanged.
 //!
-//! By default, the tests run for some seconds. `ALCEDO_FUZZ_SECONDS` sets the duration. `ALCEDO_FUZZ_SEED` and `ALCEDO_FUZZ_FROM` set the
-//! start. A failure prints both.
+//! By default, the tests run for some seconds. `ALCEDO_FUZZ_SECONDS` sets the duration, `ALCEDO_FUZZ_SEED` the seed, and `ALCEDO_FUZZ_FROM`
+//! the first round. A failure prints the seed and the round.
 
 use crate::support;
 

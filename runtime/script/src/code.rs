@@ -1,6 +1,6 @@
 //! Stored bytecode. The code of a function is a list of instructions that operate on numbered, typed registers. The code refers to types,
-//! properties and functions by path, so it does not depend on layouts. Because the code is untrusted, [`link`](crate::link) verifies every
-//! instruction before the code runs.
+//! properties and functions by path, and therefore does not depend on layouts. Because the code is untrusted, [`link`](crate::link)
+//! verifies every instruction before the code runs.
 
 use std::rc::Rc;
 

@@ -1,4 +1,4 @@
-//! Runs hand-written bytecode.
+//! Tests hand-written bytecode, which covers cases that the compiler never emits.
 
 use alcedo_abi::kinds::PropertyKind;
 use alcedo_base::boundary::CallError;

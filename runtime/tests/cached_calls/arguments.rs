@@ -133,7 +133,7 @@ fn a_call_notices_objects_destroyed_or_reloaded_while_converting_arguments() {
         };
         assert_eq!((report.called, report.ended, report.failed.len()), (4 - gone, gone, 0), "{report:?}");
     }
-    // The second write destroys its object while it converts the value. It locates the property after the conversion, and therefore fails.
+    // The second write destroys the object while the value is converted. The write locates the property after the conversion, so it fails.
     let mood: TypedProperty<Busy> = host.property("up:/Script/Game.Horse:mood").expect("it is there");
     mood.set(horses[0], Busy(3)).expect("written");
     let (inner, horse) = (host.downgrade(), horses[0]);

@@ -1,4 +1,4 @@
-//! Tests several calls in one crossing: batches of objects, lists, and the ticks of a frame.
+//! Tests several calls in one crossing of the ABI boundary: batches of objects, lists, and the ticks of a frame.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -141,7 +141,7 @@ fn in_a_batch_a_panic_is_named_and_the_others_are_done() {
         let failed: Vec<_> = report.failed.iter().map(|(object, _)| *object).collect();
         assert_eq!(failed, [horses[3], horses[4], horses[9]]);
         assert!(report.failed.iter().all(|(_, error)| error.to_string().contains("throws its rider off")));
-        // The last call of the batch has failed, so the host makes no further crossing after it.
+        // After a failed call, the host crosses the ABI boundary again for the remaining objects. After the last call, no object remains.
         assert_eq!((report.called, report.crossings), (10, 3));
     }
     let turned = |horse: ObjectHandle| host.objects().call(horse, "degrees", &[]).expect("the call succeeds");
@@ -160,7 +160,8 @@ fn objects_in_a_batch_may_destroy_spawn_and_call_back() {
     let other: TypedProperty<Obj<Object>> = host.property("up:/Script/Game.Horse:other").expect("it is there");
     let (inner, same) = (Rc::clone(&kept), Rc::clone(&list));
     let query = move |host: &Runtime, (mood,): (i32,)| {
-        // Calls the list and the batch of the outer call again. The outer call borrows its current object, so the inner call on it fails.
+        // Calls the list and the batch of the outer call again. The outer call borrows its current object, so the inner call on this object
+        // fails.
         let report = inner.answers.call_list(&same, (1,)).expect("called");
         assert_eq!((report.called, report.failed.len(), report.ended), (7, 1, 1), "{report:?}");
         host.request_reload(libraries(2));

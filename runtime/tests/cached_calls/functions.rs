@@ -26,7 +26,7 @@ fn an_inherited_function_runs_on_the_plugin_part_of_its_class() {
         for _ in 0..3 {
             assert_eq!(kept.answers(pony), of_build(build));
             assert_eq!(kept.answers(horse), of_build(build));
-            // The class of the colt overrides `answer` and inherits the other functions.
+            // The class `Colt` overrides `answer` and inherits the other functions.
             assert_eq!(kept.answer.call((obj(colt), 7)).expect("it answers"), build * 1000 + 507);
             assert_eq!(kept.add.call((obj(colt), 20, 22)).expect("it adds"), 42);
             assert_eq!(kept.round.call((obj(colt),)).expect("it turns"), build * 100);

@@ -1,4 +1,5 @@
-//! Models the expected state of the yard, the plugin object that runs all operations: things, owned values of the plugin, and references.
+//! Models the expected state of the yard, the plugin object that runs all operations. The state consists of `Thing` objects, owned values
+//! of the plugin, and references.
 
 use std::array;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -11,7 +12,7 @@ use super::references::{
 };
 use super::values::{Ansi, Change, Friend, Id, Label, Named, SheetModel, State, Text, ToValue, Utf, Wide, number};
 
-/// Properties of a thing whose plugin types are numbers, strings or std containers.
+/// Properties of a `Thing` that the plugin accesses as numbers, strings or std containers.
 #[derive(Clone, Default)]
 struct Plain {
     flag: bool,

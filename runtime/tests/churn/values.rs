@@ -1,5 +1,5 @@
-//! Models each kind of value and its operations, with std types. The plugin's `change.rs` applies equal operations to real values. It draws
-//! the same random numbers and must return the same answers.
+//! Models each kind of value and its operations, with std types. The plugin's `change.rs` applies equal operations to real values. Both
+//! files draw equal random numbers and must return equal answers.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::marker::PhantomData;

@@ -285,7 +285,7 @@ fn rare() -> impl Strategy<Value = Op> {
     prop_oneof![default.prop_map(Op::LoadDefault), name().prop_map(Op::Park)]
 }
 
-/// Returns sequences of steps that are only useful in this order.
+/// Generates short sequences of steps that are useful only in a fixed order.
 fn phrase() -> impl Strategy<Value = Vec<Op>> {
     let lends = prop_oneof![
         3 => name().prop_map(Answer::Offer),

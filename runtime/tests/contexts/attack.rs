@@ -1,5 +1,5 @@
-//! Tests attacks with the public API and safe code: listeners and resolvers whose values have a panicking or inspecting `Drop`, scopes left
-//! out of order, and contexts that are parked or unloaded during a load.
+//! Tests attacks with the public API and safe code. Covers listeners and resolvers whose values have a `Drop` that panics or uses contexts,
+//! scopes left out of order, and contexts that are parked or unloaded during a load.
 
 use std::cell::RefCell;
 use std::fs;

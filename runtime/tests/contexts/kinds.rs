@@ -1,4 +1,4 @@
-//! Tests the kinds and the names of contexts: the rules with the letter A.
+//! Tests the kinds and the names of contexts. Covers the rules with the letter A: see `main.rs`.
 
 use alcedo_runtime::{ContextId, ContextKind, ContextState};
 

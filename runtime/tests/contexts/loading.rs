@@ -1,4 +1,4 @@
-//! Tests loads of modules: the rules with the letter B, and the load errors of the rules with the letter G.
+//! Tests loads of modules. Covers the rules with the letter B, and the load errors of the rules with the letter G: see `main.rs`.
 
 use std::fs;
 

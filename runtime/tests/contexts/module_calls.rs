@@ -280,7 +280,7 @@ fn a_slim_module_calls_shared_host_functions_and_leaves_on_any_thread() {
     );
 }
 
-/// Calls a function that calls itself by name on a thread with a stack of 2 MiB. Returns the depth of the call that is refused.
+/// On a thread with a stack of 2 MiB, calls a function that calls itself by name. Returns the depth of the call that is refused.
 fn refused_depth(context: &LoadContext) -> u32 {
     let again = context.function("Relay", "again", "u32 -> String").unwrap_or_else(|error| panic!("{error}"));
     let thread = thread::Builder::new().stack_size(2 << 20).spawn(move || again_by_name(&again));

@@ -1,4 +1,4 @@
-//! Tests native libraries: the rules with the letter D.
+//! Tests native libraries. Covers the rules with the letter D: see `main.rs`.
 #![expect(unsafe_code, reason = "promises that a library of data may be closed")]
 
 use std::fs;

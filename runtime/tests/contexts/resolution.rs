@@ -1,4 +1,4 @@
-//! Tests the order of the steps that resolve a module name: the rules with the letter C.
+//! Tests the order of the steps that resolve a module name. Covers the rules with the letter C: see `main.rs`.
 
 use std::sync::{Arc, Mutex};
 

@@ -1,4 +1,4 @@
-//! Tests contextual scopes: rules F5 to F8 of `main.rs`.
+//! Tests contextual scopes. Covers the rules F5 to F8: see `main.rs`.
 
 use std::future::Future;
 use std::pin::pin;

@@ -1,4 +1,4 @@
-//! Tests rules of Slims that have no letter and number in `main.rs`.
+//! Tests rules of Slims that have no counterpart in .NET, so the names of these tests have no letter and number.
 
 use std::path::Path;
 use std::sync::mpsc::{Receiver, channel};

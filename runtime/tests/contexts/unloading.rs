@@ -1,4 +1,4 @@
-//! Tests unloading: the rules with the letter E.
+//! Tests unloading. Covers the rules with the letter E: see `main.rs`.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};

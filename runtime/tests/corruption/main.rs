@@ -342,7 +342,7 @@ fn a_module_of_another_abi_is_refused_with_facts_of_both_sides() {
             "broken: \"v.1.0\" is not a version in Cargo's format",
             |error| matches!(error, LoadError::Version { .. }),
         );
-        // Rewrites the manifest without a change, and loads the file. This load proves that the changed fields caused the refusals above.
+        // Rewrites the manifest without a change, and loads the file. This load proves that the changed fields caused the earlier refusals.
         scene.put_sealed(&with_manifest(scene.body(), |_| {}));
         scene.assert_loads();
     });

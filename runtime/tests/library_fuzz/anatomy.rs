@@ -95,7 +95,7 @@ const HALF: &[(&str, usize, usize)] = &[("half", 0, 2)];
 const WORD: &[(&str, usize, usize)] = &[("word", 0, 4)];
 const LONG: &[(&str, usize, usize)] = &[("long", 0, 8)];
 
-/// Tables that the loader reads, and that the host checks before. The first string of each item is the section name. Code and variables are
+/// Tables that the host checks before the loader reads them. The first string of each item is the section name. Code and variables are
 /// excluded, because a library with other code is a different library and not a damaged library.
 const FOLLOWED: &[(&str, &[(&str, usize, usize)])] = &[
     (".dynamic", DYNAMIC),

@@ -6,8 +6,8 @@
 //! survive. All code of these libraries has been replaced by returns. A crash of the child is therefore caused by the loader and not by a
 //! plugin.
 //!
-//! `ALCEDO_FUZZ_SECONDS` sets the duration. `ALCEDO_FUZZ_SEED` and `ALCEDO_FUZZ_FROM` set the start. A finding is added to `findings.rs`,
-//! as the change that produces its file.
+//! `ALCEDO_FUZZ_SECONDS` sets the duration, `ALCEDO_FUZZ_SEED` the seed, and `ALCEDO_FUZZ_FROM` the index of the first mutant. A finding is
+//! added to `findings.rs`, as the change that produces its file.
 #![expect(clippy::print_stdout, reason = "answers of a child, and counters for manual runs")]
 #![expect(clippy::type_complexity, reason = "a table of tables has a complex type")]
 #![cfg(all(target_os = "linux", target_env = "gnu", target_arch = "x86_64"))]

@@ -85,7 +85,7 @@ fn options(args: &[OsString]) -> Option<Vec<OsString>> {
 fn listed(args: &[OsString]) -> String {
     let output = this_program("").args(args).arg("--list").output().expect("this program starts");
     if !output.status.success() {
-        // The harness rejects these arguments. The actual run of the tests prints its error.
+        // The harness rejects these arguments. The actual run of the tests prints the error of the harness.
         return String::new();
     }
     String::from_utf8(output.stdout).expect("names of tests are text")

@@ -1,4 +1,4 @@
-//! Compiles expressions. Each expression is evaluated into a register.
+//! Compiles expressions of the checked tree to bytecode. Each expression is evaluated into a register.
 
 use alcedo_uc::hir::{Binary, Compound, Const, Conversion, Expr, ExprKind, Intrinsic, Num, Op, Operand, Type, Unary};
 

@@ -1,4 +1,4 @@
-//! Compiles statements.
+//! Compiles statements of the checked tree to bytecode.
 
 use alcedo_uc::hir::{Arm, Const, Conversion, Expr, ExprKind, Intrinsic, Num, Op, Operand, Stmt, StmtKind, Type};
 

@@ -1,4 +1,4 @@
-//! Mathematical functions.
+//! Library functions for mathematics: vectors, angles, powers, limits, rounding and random numbers.
 
 use std::cell::Cell;
 use std::hash::{BuildHasher as _, RandomState};

@@ -66,8 +66,8 @@ impl Checker<'_> {
         };
         let in_package = |found: &&Type, package: &str| package_of(found).eq_ignore_ascii_case(package);
         if let [.., qualifier, _] = names {
-            // Prefers the interpretation `Package.Type`. If the qualifier is a class, the code below ignores it and resolves only the type
-            // name.
+            // Prefers the interpretation `Package.Type`. If the qualifier is a class, the code below ignores the qualifier and resolves
+            // only the type name.
             if let Some(exact) = found.iter().find(|symbol| in_package(symbol, &qualifier.text)) {
                 return Some(Ok(exact.clone()));
             }

@@ -1,4 +1,4 @@
-//! Checks statements.
+//! Checks statements, and builds the statements of the checked tree.
 
 use super::body::Body;
 use super::{Found, Reported};

@@ -1,4 +1,4 @@
-//! Parses statements.
+//! Parses the statements of function bodies.
 
 use super::{Failed, Parser, Read, macro_outside};
 use crate::ast::{Arm, DoEnd, Expr, ExprKind, Stmt, StmtKind, VarName};

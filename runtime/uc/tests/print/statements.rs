@@ -1,4 +1,4 @@
-//! Prints statements.
+//! Prints the statements of a syntax tree in normal form.
 
 use alcedo_uc::ast::{DoEnd, Expr, Stmt, StmtKind};
 

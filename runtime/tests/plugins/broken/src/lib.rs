@@ -1,4 +1,4 @@
-//! Test plugin that fails as its switch or feature specifies. Without a switch or feature, it is healthy.
+//! Test plugin that fails as its switch or feature specifies. Without a switch or feature, the plugin is healthy.
 
 #![deny(unsafe_code)]
 

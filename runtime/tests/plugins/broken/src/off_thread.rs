@@ -1,4 +1,4 @@
-//! Plugin code that bypasses the type system and calls host functions from its own thread. Each host function must refuse the call.
+//! Plugin code that bypasses the type system and calls host functions from its own new thread. Each host function must refuse the call.
 #![expect(unsafe_code, reason = "bypasses the safe API")]
 
 use std::ptr::null_mut;
