@@ -1,7 +1,7 @@
 //! Tests the lists of all items that safe code can name in the two public crates: `docs/public-api-host.txt` and
 //! `docs/public-api-plugin.txt`. A line contains markers for review, the kind of an item, and its path. The markers are `unsafe`, `hidden`
-//! from the docs, and `raw` for access to memory by address. Safe code could break the host by a `raw` item that is neither `unsafe` nor
-//! has typed arguments. A new item therefore needs a manual review. A type with several paths has one line for each path. Its members are
+//! from the docs, and `raw` for access to memory by address. A safe function with `raw` and untyped arguments could let safe code break the
+//! host. A new item therefore needs a manual review. A type with several paths has one line for each path. The members of the type are
 //! listed under the first path.
 //!
 //! If `ALCEDO_COMPILERS` or `UPDATE_PUBLIC_API` is set, the lists are generated from the JSON of the nightly's rustdoc. Re-exports of lower

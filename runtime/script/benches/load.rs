@@ -28,7 +28,7 @@ const BYTES: usize = 11_700_000;
 const END: usize = 900;
 
 /// Returns the source of class number `at`, of at least `bytes` bytes. The class has an enum, a struct, variables, functions and defaults.
-/// Every tenth class extends the root class. Each of the next nine classes extends the preceding tenth class.
+/// The classes 0, 10, 20 and so on extend the root class. Each of these classes is the base of the next nine classes.
 fn class(at: usize, bytes: usize) -> String {
     let root = at / 10 * 10;
     let base = if at == root { "Machine".to_owned() } else { format!("Actor{root}") };

@@ -253,7 +253,7 @@ pub(crate) enum LinkedTarget {
     },
 }
 
-/// A function to call. For a script function, also its linked code.
+/// A function to call, with the linked code of a script function.
 #[derive(Clone, Debug)]
 pub(crate) struct Callee {
     pub(crate) function: Rc<Function>,

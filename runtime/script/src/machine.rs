@@ -110,8 +110,8 @@ impl Machine {
         })
     }
 
-    /// Restricts scripts to this stack. A script call on the stack of a coroutine could be suspended and end before calls that began later,
-    /// but frames must end in reverse order.
+    /// Restricts scripts to this stack. A script call on the stack of a coroutine could be suspended, and could then end before a call that
+    /// began later. But frames must end in the reverse order of their creation.
     pub fn set_stack(&self, stack: StackSpan) {
         self.stack.set(stack);
     }

@@ -37,7 +37,8 @@ impl Machine {
         })
     }
 
-    /// Returns true if a script may write properties without a check of the mode or of borrowed slices.
+    /// Returns true if a script may write properties without further checks: the world's mode is normal, and no slice of a property is
+    /// borrowed.
     #[inline]
     fn is_free(world: &World) -> bool {
         world.mode.get() == mode::NORMAL && !world.slices.are_out()

@@ -125,7 +125,7 @@ pub(crate) fn read(from: Ptr<'_>) -> Result<Value, CallError> {
     Ok(from.read())
 }
 
-/// Checks the size of temporary copies of values as [`Value`], with `more` additional bytes.
+/// Checks the size of temporary copies: each value as a [`Value`], and `more` additional bytes.
 ///
 /// # Errors
 /// Returns [`CallError::TooLarge`] if a limit is exceeded.

@@ -279,7 +279,7 @@ fn op() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// Returns the operations that leave images mapped until the process ends. These operations are generated rarely.
+/// Generates the operations that leave images mapped until the process ends. These operations are generated rarely.
 fn rare() -> impl Strategy<Value = Op> {
     let default = prop_oneof![Just(Lib::Figures1), Just(Lib::Reports1), Just(Lib::FiguresNeeds)];
     prop_oneof![default.prop_map(Op::LoadDefault), name().prop_map(Op::Park)]

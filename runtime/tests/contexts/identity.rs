@@ -1,4 +1,4 @@
-//! Tests the identity of contexts, the lists of contexts, and the owners of modules: rules F1 to F4 of `main.rs`.
+//! Tests the identity of contexts, the lists of contexts, and the owners of modules. Covers the rules F1 to F4: see `main.rs`.
 
 use std::cell::RefCell;
 use std::rc::Rc;

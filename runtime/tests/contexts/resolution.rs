@@ -11,7 +11,7 @@ use super::{LONG, any, contexts, figures, gone, needy, refusal, reports, runtime
 /// Requests that resolvers have received, in order.
 type Requests = Arc<Mutex<Vec<String>>>;
 
-/// Returns a resolver that records its calls. The resolver finds `figures` if `library` is a tag.
+/// Returns a resolver that records its requests. If `library` contains a tag, the resolver finds the build of `figures` with this tag.
 fn resolver_for(
     requests: &Requests,
     name: &str,

@@ -216,8 +216,8 @@ impl Body<'_, '_> {
         Err(self.no_such_function(class, name))
     }
 
-    /// Checks the call of a function, of a delegate, or of the function in a delegate property. `None` as the object means `self`. Returns
-    /// `None` if the class has no such member.
+    /// Checks the call of a class member by name: a function, a declared delegate, or a property of a delegate type. `None` as the object
+    /// means `self`. Returns `None` if the class has no such member.
     fn class_call(
         &self,
         object: Option<Expr>,

@@ -46,7 +46,7 @@ impl<'a> Checker<'a> {
         // Declares delegates that have delegate parameters last, because their parameter types must already be declared.
         open.sort_by_key(|(_, found)| found.params.iter().any(|param| names_delegate(&param.ty)));
         for (work, found) in open {
-            // An inherited delegate is not declared again. Only its body in this class overrides the inherited body.
+            // If a base class declares the delegate, this class only overrides the body of the delegate.
             let overridden = work.base.as_ref().and_then(|base| self.find_delegate(base, &found.name.text));
             if overridden.is_none() {
                 package.delegates.extend(self.delegate(work, found));

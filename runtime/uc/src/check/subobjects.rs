@@ -9,7 +9,8 @@ use crate::diagnostic::Diagnostic;
 use crate::hash::HashMap;
 use crate::hir::{self, Path, Type};
 
-/// Path of the base of a class or of the class of a subobject, with the location of the declaration.
+/// Path of a contained class: the base of a class, or the class of a subobject. For a subobject, also contains the location of its
+/// declaration.
 type Contained = (Path, Option<At>);
 
 /// Class on the current path of the search, with the index of the next contained class to visit.

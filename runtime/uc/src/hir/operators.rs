@@ -234,7 +234,7 @@ pub enum Conversion {
     /// a numeric prefix is zero. A `bool` is true for "true" in any case, and for a nonzero integer. A name receives the string. Triples
     /// are parsed from `x,y,z`. An enum is parsed from an entry name. An unknown entry name yields the zero value.
     FromText(Type),
-    /// Converts a string type or `name` to a string type or `name`: source type, target type. Unrepresentable characters become `?`.
+    /// Converts between string types and `name`. Contains the source type and the target type. Unrepresentable characters become `?`.
     Text(Type, Type),
     /// Converts an object, class or interface to `bool`. The result is false only for `None`.
     ObjectToBool,

@@ -325,7 +325,8 @@ impl Parser<'_> {
     /// Parses a value in parentheses. The value may start on a new line.
     fn value_in_group(&mut self) -> Read<DefaultValue> {
         if self.peek().on_new_line && !matches!(self.peek().kind, Kind::Comma | Kind::ParenClose | Kind::BraceClose) {
-            // Reads the token again, so that it no longer counts as the first token of its line.
+            // Reads the token from its own offset, which clears `on_new_line`. Otherwise [`Self::default_value`] would find no value on
+            // this line.
             let token = self.peek();
             self.tokens.seek(token.span.start as usize);
         }

@@ -294,13 +294,13 @@ impl<'s> Parser<'s> {
         self.source.slice(token.span)
     }
 
-    /// Skips `n` tokens ahead without consuming them. Returns true if the token there is `word`.
+    /// Returns true if the token after the next `n` tokens is `word`. Consumes no tokens.
     fn is_word(&mut self, n: usize, word: &str) -> bool {
         let token = self.tokens.peek(n);
         token.kind == Kind::Word && self.text(token).eq_ignore_ascii_case(word)
     }
 
-    /// Skips `n` tokens ahead without consuming them. Returns true if the token there is one of `keywords`.
+    /// Returns true if the token after the next `n` tokens is one of `keywords`. Consumes no tokens.
     fn is_one_of(&mut self, n: usize, keywords: &[&str]) -> bool {
         let token = self.tokens.peek(n);
         token.kind == Kind::Word && keywords.iter().any(|word| self.text(token).eq_ignore_ascii_case(word))

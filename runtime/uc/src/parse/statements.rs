@@ -70,8 +70,9 @@ impl Parser<'_> {
         self.skip_until(|_| true, |parser, _| parser.is_one_of(0, STATEMENTS) || parser.begins_declaration());
     }
 
-    /// Skips past the next semicolon. Stops at the end of the file, and before a closing brace. Returns true if it stops before a closing
-    /// brace. Also stops after a block, and before the first word of a line, if the function passed for this case returns true.
+    /// Skips past the next semicolon. Stops after a block if `ends_behind_block` returns true, and before the first word of a line if
+    /// `begins` returns true. Also stops at the end of the file, and before a closing brace. Returns true if it stops before a closing
+    /// brace.
     pub(super) fn skip_until(
         &mut self,
         ends_behind_block: impl Fn(&mut Self) -> bool,

@@ -1,4 +1,4 @@
-//! Values owned by plugin code: up to four values of every kind. Also the handles of destroyed things.
+//! Values owned by plugin code: up to four values of every kind. Also contains the handles of destroyed things.
 
 use std::array;
 

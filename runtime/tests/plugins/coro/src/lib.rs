@@ -149,7 +149,7 @@ impl Sleeper {
         self.words.len() as u64
     }
 
-    /// Runs a generator that suspends inside a host frame. A call by handle opens this frame, and then a call by name.
+    /// Runs a generator that suspends inside a host frame. First a call by handle opens this frame, then a call by name.
     #[ufunction(blueprint_callable)]
     fn deep_sleep(me: Obj<Sleeper>) {
         let _posted = post(move || {

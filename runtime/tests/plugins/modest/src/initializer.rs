@@ -1,4 +1,4 @@
-//! Initializer that runs when the file is mapped. Starts a thread if the switch is on.
+//! Initializer that runs when the file is mapped. Starts a thread if the switch `thread-in-initializer` is on.
 #![expect(unsafe_code, reason = "an initializer needs a linker section")]
 
 extern "C" fn start_thread() {

@@ -1,4 +1,4 @@
-//! Passes invalid arguments to hidden macros and functions. Safe code can do this.
+//! Passes invalid arguments to hidden macros and functions. Safe code can pass such arguments.
 #![allow(dead_code, missing_docs, unused_macros, unused_imports, reason = "each feature uses its own part of this")]
 
 use alcedo_plugin_api::__private;
