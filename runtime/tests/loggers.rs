@@ -76,7 +76,7 @@ fn the_host_reports_a_logger_of_the_plugin() {
 
 #[test]
 fn a_main_setting_a_logger_too_late_fails_with_a_hint() {
-    // Excludes the lines that this main logs from the records of other tests.
+    // Excludes the lines that the plugin's main logs from the records of other tests.
     let _record = support::record("loggers");
     let error = loggers(&["by-hand"]).map(drop).expect_err("the host was first");
     assert!(error.contains("already initialized"), "{error}");

@@ -162,7 +162,7 @@ fn a_file_still_being_written_is_refused_until_it_is_whole() {
     scene("a_file_still_being_written_is_refused_until_it_is_whole", |scene| {
         let whole = scene.whole.clone();
         let pieces: Vec<_> = whole.chunks(whole.len().div_ceil(10)).collect();
-        // A file that is still being copied grows from its start …
+        // A file that is still being copied grows from its start.
         scene.put(&[]);
         scene.is_refused("nothing yet", "is empty");
         for written in 1..pieces.len() {

@@ -276,12 +276,12 @@ fn delegates(sheet: &mut Sheet, scene: &Scene) {
         ),
     ];
     for (kind, property, function, arguments, to_host, to_plugin) in rows {
-        // Calls plugin code from the host …
+        // Calls plugin code from the host.
         bind(property, scene.cell, function);
         let bound = scene.host.objects().get(scene.probe, property).unwrap_or_else(|error| panic!("{error}"));
         let with: Vec<_> = [bound].into_iter().chain(arguments).collect();
         sheet.check("nd", "host calls", kind, &scene.call("nd:/", &with), &[to_host]);
-        // … and host code from the plugin.
+        // Calls host code from the plugin.
         bind(property, scene.probe, function);
         sheet.check("nd", "plugin calls", kind, &scene.probe(scene.probe, "pass", &[kind]), &[to_plugin]);
     }

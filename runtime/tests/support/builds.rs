@@ -47,7 +47,7 @@ pub(super) fn variants() -> Variants {
     Variants::new(test_dir().join(if RELEASE { "variants-release" } else { "variants" }))
 }
 
-/// Returns the library of a plugin, built with these features and switches. All tests share one build of it.
+/// Returns the library of a plugin, built with these features and switches. Calls with equal arguments share one build.
 pub(crate) fn plugin(package: &str, names: &[&str]) -> PathBuf {
     let label = std::iter::once(package).chain(names.iter().copied()).collect::<Vec<_>>().join("+");
     once(&label, || copy(package, names, None, &label))

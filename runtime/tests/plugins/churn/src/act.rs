@@ -214,7 +214,7 @@ fn plain(this: &This<Yard>, thing: &This<Thing>, op: Op) -> u64 {
     digest(&thing.text())
 }
 
-/// Changes properties that are std containers in the plugin.
+/// Changes properties whose type in the plugin is a std container.
 fn copies(thing: &This<Thing>, op: Op) -> u64 {
     let mut dice = op.dice;
     let words = dice.words();

@@ -175,7 +175,7 @@ pub(crate) enum Verb {
     DropDetached,
     /// Writes numbers, strings and names that are not conjugates.
     Plain,
-    /// Copies std values in and out.
+    /// Changes properties whose type in the plugin is a std container.
     Std,
     /// Calls a function that returns an owned value. The arguments are a property and an owned value.
     Call,

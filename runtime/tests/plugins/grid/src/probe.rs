@@ -15,7 +15,7 @@ impl Probe {
     /// Calls the function `name` with arguments of the kind `sort`. Returns the result or the error.
     #[ufunction]
     fn query(&mut self, this: This<Self>, name: String, sort: String) -> String {
-        // The callee may be an override that this object has.
+        // Lends the fields, because the call may reach an override of this object.
         this.lend(self, |this| match &*sort {
             "numbers" => format_result(this.zcall::<_, f64>(&name, (1_u8, -2_i16, 3_u32, 0.5_f32, 0.25_f64, true))),
             "object" => {

@@ -101,7 +101,7 @@ pub struct HugeCrate {
 #[cfg(feature = "racks")]
 #[uclass]
 impl HugeCrate {
-    /// Calls the rack and ignores errors. In a rebuild, the rack is then built before its own turn.
+    /// Calls the rack and ignores errors. During a reload, this call makes the host rebuild the rack before its turn.
     #[red_constructor]
     fn new(this: This<Self>) -> Self {
         let _ignored = this.get(this.rack()).and_then(|rack| rack.zcall::<_, u32>("uf:/Script/Game.Rack:uses", ()));

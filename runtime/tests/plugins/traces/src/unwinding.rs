@@ -20,7 +20,7 @@ fn table() -> *const c_void {
     bytes.extend_from_slice(&20u32.to_ne_bytes());
     bytes.extend_from_slice(&0x1000u64.to_ne_bytes());
     bytes.extend_from_slice(&16u64.to_ne_bytes());
-    // Terminator.
+    // Terminator of the table.
     bytes.extend_from_slice(&0u32.to_ne_bytes());
     bytes.resize(4096, 0);
     bytes.leak().as_ptr().cast()
