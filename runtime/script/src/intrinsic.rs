@@ -81,7 +81,7 @@ impl Machine {
                 None => None,
             };
             match (part, to) {
-                // Copies the value directly to the register, because a `Value` in between would take more memory.
+                // Copies the value directly to the register, because a temporary `Value` would take more memory.
                 (Some(from), Some(slot)) if *from.ty() == slot.property.ty => {
                     cost::copy(registers.ptr_mut(slot), from);
                 }

@@ -42,7 +42,7 @@ impl Machine {
             Slow::Triple(triple_op, slot, left, right) => registers.make(*triple_op, slot, left, right),
             Slow::Convert(by, slot, source) => {
                 let from = registers.source(source);
-                // Copies the value directly into the optional, because a `Value` in between would take more memory.
+                // Copies the value directly into the optional, because a temporary `Value` would take more memory.
                 if matches!(by, Conversion::ToOptional) && registers.ptr_mut(slot).set_content(from) {
                     cost::add(cost::of(from));
                 } else {

@@ -534,7 +534,7 @@ fn reading_small_elements_as_values_counts_towards_the_limit() {
         let outcome = scripts.outcome(robot, name);
         assert!(outcome.starts_with("copies of all elements would take"), "{name}: {outcome}");
     }
-    // These operations copy the elements without larger values in between.
+    // These operations copy each element directly, without a larger temporary value.
     for name in ["Options", "Finds"] {
         assert_eq!(scripts.outcome(robot, name), "500000", "{name}");
     }

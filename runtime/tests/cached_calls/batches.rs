@@ -16,7 +16,7 @@ thread_local! {
     static IN_ITS_TICK: RefCell<Option<Rc<dyn Fn()>>> = const { RefCell::new(None) };
 }
 
-/// Host actor with a host tick.
+/// Actor class of the host. The host also implements the tick of this class.
 #[uclass(package = "Test", base = Actor)]
 #[derive(Default)]
 struct Reloader {}
