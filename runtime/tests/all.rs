@@ -12,6 +12,9 @@ const PREPARE: fn() = support::workspace::build_all;
 
 const FILES_PER_PROCESSOR: usize = 1;
 
+/// Number of objects that each test of `aliases.rs` creates.
+const TENANTS: u64 = 200_000;
+
 mod abstract_classes;
 /// Code that follows the attribute rules for native classes. `plugin-api/tests/rules.rs` checks that this code exists for every rule.
 #[allow(unreachable_pub, reason = "classes are public, as a host declares them")]

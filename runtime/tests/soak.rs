@@ -1,4 +1,4 @@
-//! Contains the tests that also run in release and under AddressSanitizer: see `.ci`. These tests are a separate program, because compiling
+//! Contains the tests that also run longer, in release or under AddressSanitizer: see `.ci`. These tests are a separate program, because compiling
 //! all tests for these runs would take minutes. `cargo test` omits this program; `.ci/run` runs it when needed. Each folder has its own
 //! process: see `support/apart.rs`.
 //!
@@ -11,6 +11,11 @@ mod support;
 const PREPARE: fn() = || ();
 
 const FILES_PER_PROCESSOR: usize = 1;
+
+/// Number of objects that each test of `aliases.rs` creates.
+const TENANTS: u64 = 1_000_000;
+
+mod aliases;
 
 #[path = "attacks/main.rs"]
 mod attacks;
