@@ -84,8 +84,8 @@ pub fn read_text(path: &Path, largest: u64) -> io::Result<String> {
     String::from_utf8(read(path, largest)?).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
 }
 
-/// Replaces a file atomically: a reader finds either the complete old content or the complete new content. The new content is first written
-/// to a file with the suffix `.part`. The new content survives a power failure. The new file has the owner and the permissions of the old
+/// Replaces a file atomically: a reader finds either the complete old content or the complete new content, also after a power failure. The
+/// new content is first written to a file with the suffix `.part`. The new file has the owner and the permissions of the old
 /// file, if this process may set the owner. An existing file or link with the name of the `.part` file is removed. In a shared folder,
 /// another user may have created such a link. This function may be called on any thread. Each file must have only one writer at a time.
 ///
