@@ -484,7 +484,7 @@ fn a_direct_call_runs_the_current_override() {
         let report = host.reload_changed(&libraries(features, tag)).expect("a Master");
         report.into_result().unwrap_or_else(|report| panic!("{report}"));
         assert_eq!(other("sum_of"), sum);
-        // Objects whose class does not override the event are not affected.
+        // Checks that the override of `Detour` does not affect objects of classes without an override.
         assert!(query(&host, witness, "call_all", &[]).contains("event: 3"));
     }
     let sums = other("sums_of");

@@ -44,10 +44,10 @@ pub(crate) struct Body<'a> {
     /// View methods that perform calls, and the names of the called functions.
     callers: Vec<Callers>,
     called: Vec<String>,
-    /// Types of the cells for functions without conditions. All these cells share one static, because separate statics would take longer to
-    /// compile.
+    /// Types of the cells for functions without a `cfg` attribute. All these cells share one static, because separate statics would take
+    /// longer to compile.
     cells: Vec<TokenStream>,
-    /// Items next to the block: trampolines, cells of functions with conditions, checks.
+    /// Items next to the block: trampolines, cells of functions with a `cfg` attribute, checks.
     pub(crate) expanded: Vec<TokenStream>,
     pub(crate) functions: Vec<TokenStream>,
     red_constructor: Option<TokenStream>,
@@ -207,7 +207,7 @@ impl<'a> Body<'a> {
     fn add(&mut self, function: &mut Function) -> Result<()> {
         let (conditions, mark) = (Conditions::of(&function.attrs)?, self.mark());
         self.add_role(function, &conditions)?;
-        // The condition of a function also applies to the function's checks.
+        // The `cfg` attributes of a function also apply to the function's checks.
         let checks = match conditions.is_none() {
             true => mistakes::checks(self.class, function, &mut self.checked),
             false => mistakes::checks(self.class, function, &mut Vec::new()),
@@ -276,7 +276,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Rejects attributes that are invalid for a plugin's class, and conditions that are invalid for a native class.
+    /// Rejects attributes that are invalid for a plugin's class, and rejects `cfg` attributes on a hook of a native class.
     fn for_hosts(&self, attr: &Attribute, name: &str, conditions: &Conditions) -> Result<()> {
         match self.side {
             Side::Plugin => Err(native::refused(attr, name)),
@@ -519,7 +519,7 @@ impl<'a> Body<'a> {
         Ok(cell.to_string())
     }
 
-    /// Adds an entry to the table of names, and returns the entry's position. Conditions do not apply to the table, so positions are fixed.
+    /// Adds an entry to the table of names, and returns the entry's position. No `cfg` attribute removes an entry, so positions are fixed.
     fn add_names(&mut self, method: &Method, defaults: &Defaults) -> Literal {
         let at = Literal::usize_unsuffixed(self.names.len());
         self.names.push(method.names(&defaults.values, method.result.may_fail));

@@ -71,7 +71,7 @@ fn host(plan: &Plan) -> Result<()> {
 struct Host<'a> {
     plan: &'a Plan,
     runtime: Runtime,
-    /// Messages from the runtime about parked images that were already handled.
+    /// Lines of the runtime's list of parked images that this process has already counted and reported.
     reported: BTreeSet<String>,
     parked: usize,
 }

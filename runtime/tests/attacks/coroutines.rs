@@ -86,7 +86,7 @@ fn a_coroutine_of_a_host_opens_no_frame_and_no_safe_point() {
     let add = Rc::new(host.function::<(u64, u64), u64>("uf:/Script/Game.Sleeper:add").expect("found"));
     assert_eq!(add.call((1, 2)).expect("it returns"), 3);
     let (asleep, outcomes) = (Rc::new(RefCell::new(Vec::new())), Rc::new(RefCell::new(Vec::new())));
-    // Tries a function pointer, a typed call, a call by name, a construction, a reload and a collection on a coroutine stack.
+    // Tries a hot call, a typed call, a call by name, a construction, a reload and a collection on a coroutine stack.
     let begin: Rc<dyn Fn(&Runtime)> = {
         let (add, asleep, outcomes) = (Rc::clone(&add), Rc::clone(&asleep), Rc::clone(&outcomes));
         Rc::new(move |host: &Runtime| {

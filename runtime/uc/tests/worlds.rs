@@ -1,4 +1,4 @@
-//! Tests worlds that differ from the fixture: wider vectors, two types with one name, and existing script packages.
+//! Tests the checker in worlds that differ from `fixture::world`: wider vectors, two types with one name, and existing script packages.
 
 use alcedo_abi::kinds::{PropertyKind as K, function_flags, property_flags};
 use alcedo_reflect::World;

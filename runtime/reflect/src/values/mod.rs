@@ -187,7 +187,7 @@ pub(crate) trait Kind: Content + Sized + 'static {
         Self::zero(of)
     }
 
-    /// Checks that two values are equal by the rules for values in memory.
+    /// Checks that two values are equal by the rules of [`Kind::equal`], which compares values in memory.
     fn same(one: &Self::Value, two: &Self::Value) -> bool {
         one == two
     }

@@ -1,5 +1,5 @@
-//! Resolvers and handlers of a context, for missing modules and native libraries. Resolvers and handlers belong to the context. All
-//! generations of the context use these resolvers and handlers.
+//! Callbacks that find the missing modules and native libraries of a context. The callbacks belong to the context, so all its generations
+//! use them. Resolvers are called first, and handlers last.
 
 use std::fmt;
 use std::path::PathBuf;

@@ -309,7 +309,8 @@ impl Follower<'_> {
             return false;
         }
         let Some(new) = document.successor(&next.text) else { return false };
-        // Accepts a document that has failed before, because this document only returns all hosts to their last good files.
+        // Begins no rollout of a document that has failed before. For such a document, `follow` only returns all hosts to their last good
+        // files.
         if self.state.failed.as_ref().is_some_and(|failure| failure.document == new.id) {
             return true;
         }

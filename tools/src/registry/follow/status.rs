@@ -56,7 +56,7 @@ pub(super) fn is_same(one: (u32, u64), other: (u32, u64)) -> bool {
 /// Checks if the process of a status runs on this machine.
 fn is_running(HostStatus { process, started, .. }: &HostStatus) -> bool {
     let Some(pid) = i32::try_from(*process).ok().and_then(Pid::from_raw) else { return false };
-    // Accepts all errors except "no such process", because the process of another user also rejects the signal.
+    // Only the error "no such process" shows that the process has ended. For a process of another user, the kernel denies the signal.
     if test_kill_process(pid) == Err(Errno::SRCH) {
         return false;
     }

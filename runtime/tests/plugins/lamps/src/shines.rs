@@ -1,4 +1,4 @@
-//! Interface with functions. Also classes that implement or call the interface.
+//! An interface, and the classes that implement the interface or call its functions.
 
 use alcedo_plugin_api::prelude::*;
 

@@ -31,7 +31,7 @@ pub struct Spot {
     pub east: f64,
 }
 
-/// Returns the reply to a greeting.
+/// Delegate that returns the reply to a greeting.
 #[udelegate(single, package = "Game")]
 pub type OnHail = fn() -> String;
 

@@ -33,7 +33,7 @@ pub struct Place {
     pub x: f64,
 }
 
-/// Returns the reply to a greeting.
+/// Delegate that returns the reply to a greeting.
 #[udelegate(single, package = "Game")]
 pub type OnHail = fn() -> String;
 

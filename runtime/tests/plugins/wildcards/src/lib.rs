@@ -87,7 +87,7 @@ impl Wildcards {
         Ok(())
     }
 
-    /// Returns although the thunk has not finished the call.
+    /// Function whose thunk returns without a call of `Frame::finish`.
     #[ufunction(blueprint_callable, custom_thunk = Self::exec_hasty)]
     fn hasty(number: i32) -> i32;
 
