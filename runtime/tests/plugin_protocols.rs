@@ -1,5 +1,5 @@
-//! Tests protocols and resolvers that plugins register. The host and other plugins call functions through them, also after reloads,
-//! rollbacks and unloads. The tests cover every error that a plugin can cause.
+//! Tests protocols and resolvers that plugins register. The host and other plugins call functions through these resolvers, also after
+//! reloads, rollbacks and unloads. The tests cover every error that a plugin can cause.
 
 use crate::support;
 

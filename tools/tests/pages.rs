@@ -34,7 +34,7 @@ enum Run {
 
 use Run::{In, Job, Named, Until};
 
-/// All commands, in the order in which they run. The list contains each complete command as the page contains it.
+/// Commands of all pages, in the order in which the commands run. Each entry contains a complete command, as written in its page.
 const COMMANDS: &[(&str, Run)] = &[
     ("git clone … alcedo && cd alcedo", Job(".ci/first-ten-minutes")),
     ("cargo run --bin alcedo -- demo", Job("cargo run -q --bin alcedo -- demo")),

@@ -40,7 +40,7 @@ pub const fn declared_as(functions: &[InterfaceFunction], name: &str) -> &'stati
 }
 
 /// Returns true if the named function has the fingerprint. Also returns true if the function is missing, because a separate message reports
-/// this.
+/// a missing function.
 #[must_use]
 pub const fn has_signature(functions: &[InterfaceFunction], name: &str, fingerprint: u64) -> bool {
     match find(functions, name) {

@@ -27,7 +27,7 @@ pub const fn compared<A: Params, R: ReturnValue>(name: &'static str, text: &'sta
 pub const fn crosses<T: Value>() {}
 
 /// Returns true if the function has parameters `A` and result `R`. Also returns true if the function is missing, because a separate check
-/// reports this.
+/// reports a missing function.
 #[must_use]
 pub const fn has_signature<I: Interface, A: Params, R: ReturnValue>(name: &str) -> bool {
     interface_check::has_signature(I::FUNCTIONS, name, fingerprint::<A, R>())

@@ -426,7 +426,7 @@ fn a_singular_function_does_nothing_while_it_runs_for_the_same_object() {
         singular function int Fails() { Count++; assert(Count > 1); return Count; }";
     let class = scripts.load("Scripts", &[("Robot.uc", text)]).remove(0);
     let outcome = |name: &str| scripts.outcome(scripts.object(&class), name);
-    // A nested call on the same object returns the zero value without running. After the outer call has returned, the next call runs normally.
+    // A nested call on the same object returns the zero value without running. After the outer call has returned, a call runs normally.
     assert_eq!(outcome("Nested"), "10");
     assert_eq!(outcome("Again"), "2");
     assert_eq!(outcome("Two"), "11", "each object runs it once");

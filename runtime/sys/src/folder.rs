@@ -368,7 +368,8 @@ mod imp {
         lock.is_ok_and(|lock| lock.try_lock().is_ok()) && remove(folder)
     }
 
-    /// Removes an unlocked folder. Leaves an unlocked lock file in a folder with mapped libraries, so that a later sweep removes the folder.
+    /// Removes an unlocked folder. If the removal fails, for example because a library is mapped, creates an unlocked lock file, so that a
+    /// later sweep removes the folder.
     pub(super) fn remove(folder: &Path) -> bool {
         let is_removed = fs::remove_dir_all(folder).is_ok();
         if !is_removed {

@@ -235,8 +235,8 @@ impl Ledger {
         let mut facts = Facts { outside: !lock(&self.unrepaired).is_empty(), ..Facts::default() };
         self.repairs.iter().for_each(|repair| (repair.facts)(self, &mut facts));
         facts.may_evict &= may_evict;
-        // Searches for references from outside only when the image is about to be closed. These searches are expensive. Code of the image
-        // that runs after a search may also change its result.
+        // Searches for references from outside only when the image is about to be closed. These searches are expensive, and code of the
+        // image that runs after a search may change the result of the search.
         let is_last = facts.next() == Step::Close;
         let outside = if is_last { self.repairs.iter().find_map(|repair| (repair.outside)(self)) } else { None };
         facts.outside |= outside.is_some();

@@ -14,7 +14,8 @@ use super::{attacker, spawn};
 
 const CHILD: &str = "ALCEDO_TEST_POSTS";
 
-/// Each post runs a safe point. The test runs in a separate process, because a stack overflow would abort the process.
+/// Each posted closure runs a safe point, which runs the next closure. The test runs in a separate process, because a stack overflow would
+/// abort the process.
 #[test]
 fn posts_that_run_a_safe_point_nest_no_deeper_than_a_limit() {
     if std::env::var_os(CHILD).is_some() {

@@ -232,7 +232,7 @@ fn a_reload_inside_a_batch_calls_new_code_on_the_rest() {
         assert_eq!((report.called, report.failed.len()), (5, 0), "{report:?}");
         IN_ITS_TICK.set(None);
         assert_eq!(kept.answers(others[0]), of_build(build as i32));
-        // The reload has replaced the plugin parts. Only objects that were called after the reloader have turned.
+        // The reload has replaced the plugin parts, so only objects that the batch called after the reload have turned.
         let turned = |object: ObjectHandle| host.objects().call(object, "degrees", &[]).expect("the call succeeds");
         let degrees = [horse, others[0], others[1], others[2]].map(turned);
         let [before, after] = [0.0, 90.0].map(|degrees| Some(Value::F64(degrees)));

@@ -1,5 +1,5 @@
 //! Tests `follow` without host processes and without a registry: the tests write the status of each host. Covers documents that change
-//! during a rollout, returns that were interrupted or not saved, silent registries, and hosts that are down.
+//! during a rollout, interrupted or unsaved returns to the last good files, silent registries, and hosts that are down.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Lines};
@@ -93,8 +93,9 @@ fn a_stored_library_is_used_only_for_its_target() {
     }
 }
 
-/// Returns the folder of an `alcedo follow` that was ended before a host returned to its last good files. One of these files is not stored.
-/// The host reports these files. The document with the content `failed` has failed. The present document has the content `new`.
+/// Returns the folder of an `alcedo follow` that was ended before it recorded the return of a host to its last good files. The state folder
+/// lacks one of these files, `libother.so`. The host reports that it runs all these files. The document with the content `failed` has
+/// failed. The present document has the content `new`.
 fn interrupted(failed: &str, registry: &str) -> TempDir {
     let dir = tempfile::tempdir().unwrap();
     key_in(dir.path());

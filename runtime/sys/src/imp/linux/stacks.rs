@@ -128,8 +128,8 @@ pub(super) fn inspect(thread: &Thread, codes: &[&[Range<usize>]]) -> Inspection 
     see(next);
     let Some(record) = read_up(stack, &mut see) else { return unknown() };
     let start = record.and_then(start_routine);
-    // A thread that continued during the inspection may have been anywhere. If the thread has entered a new system call, the number, the
-    // arguments or the stack pointer differ.
+    // Discards the result if the thread has continued during the inspection. In a later system call, the number, the arguments or the
+    // stack pointer differ.
     let same = fs::read_to_string(&path).is_ok_and(|after| after == before);
     if same { Inspection { positions: found, start } } else { unknown() }
 }

@@ -153,7 +153,7 @@ impl Drop for Probe {
     }
 }
 
-/// Passes its value to a new timer when it is dropped. The host must refuse this timer during destruction.
+/// Passes the wrapped value to a new timer on drop. The host must refuse this timer during destruction.
 struct Again(Option<Probe>);
 
 impl Drop for Again {

@@ -282,7 +282,7 @@ impl Holder {
         lines.join("\n")
     }
 
-    /// Borrows its numbers as a slice, and logs during the borrow. Returns the numbers before and after the log line.
+    /// Borrows the numbers as a slice, and logs during the borrow. Returns the numbers before and after the log line.
     #[ufunction(blueprint_callable)]
     fn lend(&self, this: This<Self>) -> String {
         this.numbers().assign(vec![11_u64; 64]);
@@ -293,7 +293,7 @@ impl Holder {
         })
     }
 
-    /// Borrows its numbers as a mutable slice, and logs during the borrow. The log handlers can neither read nor write the array.
+    /// Borrows the numbers as a mutable slice, and logs during the borrow. The log handlers can neither read nor write the array.
     #[ufunction(blueprint_callable)]
     fn borrow_to_write(&self, this: This<Self>) -> String {
         this.numbers().assign(vec![11_u64; 64]);

@@ -107,7 +107,7 @@ fn hold<L: Life + 'static>(life: L, slot: u8) {
     }
 }
 
-/// Passes its value to a new timer when it is dropped. The host refuses this timer during destruction.
+/// Passes the wrapped value to a new timer on drop. The host refuses this timer during destruction.
 struct Again(Option<Probe>);
 
 impl Drop for Again {

@@ -1,5 +1,5 @@
-//! Functions of the C library that are looked up at run time, as libraries do that support several versions. The host must track the
-//! effects of these functions like the effects of direct calls.
+//! Looks up functions of the C library at run time, like a library that supports several versions. The host must track the effects of
+//! these functions like the effects of direct calls.
 #![expect(unsafe_code, reason = "calls C functions that are found by name")]
 
 use std::ffi::{CStr, c_int, c_uint, c_void};
