@@ -78,8 +78,8 @@ fn reading_refuses_non_plugins_and_damaged_declarations() {
     assert!(matches!(gone, ContextError::NoFile { .. }), "{gone}");
 }
 
-/// Passes arbitrary bytes as descriptions to the reader. The reader must return an error or other names, and must never panic. It must
-/// never use more memory than the size of the file.
+/// Passes arbitrary bytes as descriptions to the reader. The reader must return an error or other names, and must never panic. The
+/// memory use of the reader must not exceed the size of the file.
 #[test]
 fn descriptions_of_any_bytes_return_names_or_an_error() {
     let library = support::plugin("values", &[]);

@@ -442,7 +442,7 @@ impl ConstructionHooks for Plugins<'_> {
     }
 
     fn has_class_constructor(&self, class: &Rc<Class>) -> bool {
-        // Returns `true` if the module of the class has ended. The step then runs, and reports the error.
+        // Also returns `true` if the module of the class has ended, so that the constructor step runs and reports the error.
         self.hooks.borrow().get(class.id).is_none_or(|hooks| hooks.hooks.class_constructor.is_some())
     }
 

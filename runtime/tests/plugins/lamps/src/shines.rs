@@ -71,7 +71,7 @@ impl Room {
     fn light_up(&mut self, this: This<Self>, how: f64) -> Result<String, CallError> {
         let Some(light) = this.light().get(&this) else { return Ok("dark".to_owned()) };
         let visits = self.visits;
-        // The class of the light may call `enter`.
+        // Lends the fields, because the light may call `enter` of this room.
         let bright = this.lend(self, |_| light.shine(how))?;
         Ok(format!("{} {bright} {}", light.color(), self.visits - visits))
     }
