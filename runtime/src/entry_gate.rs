@@ -57,7 +57,8 @@ struct Own {
     depth: Cell<usize>,
     /// Number of open calls on the slow path, each of which holds a lease.
     leases: Cell<usize>,
-    /// Stack of the thread. Calls on this stack return in reverse order. Calls on the stack of a coroutine may return in any order.
+    /// Stack of the thread. Only calls on this stack use `slots`, because these calls return in reverse order. Calls on the stack of a
+    /// coroutine may return in any order, and take a lease.
     stack: StackSpan,
 }
 

@@ -31,7 +31,7 @@ const RULES: [(&str, &str); 12] = [
     ("fast path, slow path, strings", r"\b(short ways?|long ways?|texts|words of)\b"),
 ];
 
-/// Checks that a line is a comment or has a message of at least twelve characters. All lines of pages are prose.
+/// Checks if a line is a comment or has a message of at least twelve characters. All lines of pages are prose.
 fn is_prose(path: &str, line: &str, message: &Regex) -> bool {
     let start = line.trim_start();
     path.ends_with(".md") || start.starts_with("//") || start.starts_with('*') || message.is_match(line)

@@ -83,9 +83,8 @@ macro_rules! __alcedo_hooks {
             "openlog" openlog,
             "initstate" initstate,
             "setstate" setstate,
-            // Functions that a module must not call while it is being closed.
             "putenv" putenv,
-            // Functions that raise signals, jump out of handlers, or start processes.
+            // Signals, timers, message queues, asynchronous requests, jumps and processes.
             "sigaltstack" sigaltstack,
             "setitimer" setitimer,
             "alarm" alarm,

@@ -13,8 +13,8 @@ use crate::host::lending::{self, Access};
 use crate::{Borrowed, UName, Value};
 
 kind! {
-    /// UTF-8 string in host memory. For the host, a property of this type is a `String` property, but the plugin accesses the string in
-    /// place.
+    /// UTF-8 string in host memory, which the plugin accesses in place, without copies. For the host, a property of this type is a `String`
+    /// property.
     ///
     /// ```no_run
     /// # use alcedo_plugin_api::prelude::*;

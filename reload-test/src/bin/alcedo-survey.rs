@@ -1,4 +1,5 @@
-//! Reloads one plugin per crate, and records for each crate if its code can be unloaded. The library of this package contains the code.
+//! Reloads plugins that use crates of crates.io, and records if the plugins can be unloaded. `alcedo_reload_test::survey` implements this
+//! program.
 
 #![forbid(unsafe_code)]
 

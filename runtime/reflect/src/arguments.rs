@@ -83,7 +83,7 @@ pub trait ArgumentKind {
     /// Name of the category in messages.
     const DESCRIPTION: &'static str;
 
-    /// Checks that a type belongs to the category.
+    /// Checks if a type belongs to the category.
     fn is(ty: &PropertyType) -> bool;
 }
 

@@ -37,7 +37,7 @@ impl Body {
         self.storage.swap_owner(class);
     }
 
-    /// Checks that the body has values outside its memory: dormant values or removed values.
+    /// Checks if the body has values outside its memory: dormant values or removed values.
     #[inline]
     pub(super) fn has_more(&self) -> bool {
         self.dormant.is_some() || self.removed.is_some()

@@ -38,7 +38,7 @@ pub enum SubobjectRole {
 }
 
 impl Subobject {
-    /// Checks that the subobject is the owner's root.
+    /// Checks if the subobject is the owner's root.
     #[inline]
     pub fn is_root(&self) -> bool {
         self.role == SubobjectRole::Root
@@ -220,7 +220,7 @@ impl Class {
         self.members.chain.len()
     }
 
-    /// Checks that the class is `other` or derives from `other`.
+    /// Checks if the class is `other` or derives from `other`.
     #[inline]
     pub fn is_a(&self, other: &Self) -> bool {
         self.members.chain.get(other.depth() - 1) == Some(&other.id)
@@ -244,20 +244,20 @@ impl Class {
         self.members.bases.iter().chain(std::iter::once(self))
     }
 
-    /// Checks that the class or a base implements the interface with that path.
+    /// Checks if the class or a base implements the interface with that path.
     #[inline]
     pub fn implements(&self, interface: &str) -> bool {
         let mut chain = std::iter::successors(Some(self), |class| class.base.as_deref());
         chain.any(|class| class.interfaces.iter().any(|path| **path == *interface))
     }
 
-    /// Checks that objects of the class have a plugin part, because the class or a base is dynamic.
+    /// Checks if objects of the class have a plugin part, because the class or a base is dynamic.
     #[inline]
     pub fn has_plugin_part(&self) -> bool {
         self.members.has_plugin_part
     }
 
-    /// Checks that a module declares the class or a base.
+    /// Checks if a module declares the class or a base.
     #[inline]
     pub fn needs_module(&self) -> bool {
         self.members.needs_module

@@ -413,7 +413,7 @@ fn describe_layout(structure: &StructType) -> String {
     format!("{base}{}; {} bytes, aligned to {}", fields.join(", "), structure.size(), structure.align())
 }
 
-/// Checks that the property itself declares a subobject.
+/// Checks if the property itself declares a subobject.
 pub(super) fn declares_subobject(property: &Property) -> bool {
     property.flags & property_flags::DEFAULT_SUBOBJECT != 0
 }

@@ -53,10 +53,10 @@ pub trait ConstructionHooks {
     /// Fails if the class constructor fails.
     fn class_constructor(&self, object: ObjectHandle, class: &Rc<Class>) -> Result<(), StepError>;
 
-    /// Checks that this dynamic class has a class constructor.
+    /// Checks if this dynamic class has a class constructor.
     fn has_class_constructor(&self, class: &Rc<Class>) -> bool;
 
-    /// Checks that this dynamic class has its own PostInitProperties.
+    /// Checks if this dynamic class has its own PostInitProperties.
     fn has_post_init(&self, class: &Rc<Class>) -> bool;
 
     /// Calls the plugin's PostInitProperties. Only the override in the most derived class runs. `class` is the class of the object.
@@ -300,7 +300,7 @@ fn defaults_of(turn: &Class) -> impl Iterator<Item = (&Property, &Value)> {
     defaults.filter(move |(property, _)| !is_part(property))
 }
 
-/// Checks that the class itself declares a property with a default.
+/// Checks if the class itself declares a property with a default.
 fn has_defaults(turn: &Class) -> bool {
     defaults_of(turn).next().is_some()
 }
@@ -495,7 +495,7 @@ impl Constructor<'_> {
         Ok(Some(part))
     }
 
-    /// Checks that `owner`, or a direct or indirect owner of `owner`, has exactly this class.
+    /// Checks if `owner`, or a direct or indirect owner of `owner`, has exactly this class.
     fn is_inside(&self, owner: ObjectHandle, class: &Class) -> bool {
         let objects = &self.world.objects;
         let is_part =
@@ -519,7 +519,7 @@ impl Constructor<'_> {
         }
     }
 
-    /// Checks that the object is the CDO of exactly that class, complete or under construction.
+    /// Checks if the object is the CDO of exactly that class, complete or under construction.
     fn is_cdo_of(&self, object: ObjectHandle, class: &Class) -> bool {
         let objects = &self.world.objects;
         objects.flags(object).is_some_and(|flags| flags & object_flags::CDO != 0)

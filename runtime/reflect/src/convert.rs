@@ -81,7 +81,7 @@ pub fn rejoin(
     Some(Aside { value, instead, ty, before: earlier.before.clone(), redo: earlier.redo.clone() })
 }
 
-/// Checks that the reverse conversion may return a value that differs from `from`. This applies to enums, because the numbers and names of
+/// Checks if the reverse conversion may return a value that differs from `from`. This applies to enums, because the numbers and names of
 /// their entries may change before the reverse conversion.
 fn is_one_way(from: &Value, to: &Value) -> bool {
     match (from, to) {
@@ -92,7 +92,7 @@ fn is_one_way(from: &Value, to: &Value) -> bool {
     }
 }
 
-/// Checks that `aside` is a reference that was saved without its object, and that `now` refers to an object.
+/// Checks if `aside` is a reference that was saved without its object, and `now` refers to an object.
 fn lacks_object(aside: &Value, now: &Value) -> bool {
     let mut is_reference = false;
     aside.visit_objects(&mut |_, _| is_reference = true);
@@ -333,7 +333,7 @@ impl Conversion<'_> {
         of.field(name).or_else(|| self.names_of_field(of, name).iter().find_map(|name| of.field(name)))
     }
 
-    /// Checks that the value of `field` is restored from the entry `name` of `values`. An entry under the field's current name has
+    /// Checks if the value of `field` is restored from the entry `name` of `values`. An entry under the field's current name has
     /// precedence, then an entry under the nearest of its earlier and later names.
     pub(crate) fn is_source(
         &self,
@@ -367,7 +367,7 @@ impl Conversion<'_> {
     }
 }
 
-/// Checks that all values are different.
+/// Checks if all values are different.
 pub(crate) fn differ<'v>(mut keys: impl Iterator<Item = &'v Value>) -> bool {
     let mut seen = HashSet::new();
     keys.all(|key| seen.insert(key))

@@ -86,7 +86,7 @@ pub struct FieldAside {
 }
 
 impl KeptField {
-    /// Checks that class and name of both fields are equal.
+    /// Checks if class and name of both fields are equal.
     pub fn is_same(&self, other: &Self) -> bool {
         self.class == other.class && self.name == other.name
     }
@@ -131,7 +131,7 @@ impl Aside {
         found.unwrap_or(self)
     }
 
-    /// Checks that the original value or one of its earlier values has the type `ty`.
+    /// Checks if the original value or one of its earlier values has the type `ty`.
     pub fn was_of(&self, ty: &PropertyType) -> bool {
         self.with_earlier().any(|aside| aside.is_of(ty))
     }
@@ -152,7 +152,7 @@ impl Aside {
         std::iter::successors(Some(self), |aside| aside.before.as_deref())
     }
 
-    /// Checks that the original value has the type `ty`. The enums and structs inside both types must have equal entries and fields.
+    /// Checks if the original value has the type `ty`. The enums and structs inside both types must have equal entries and fields.
     pub fn is_of(&self, ty: &PropertyType) -> bool {
         self.ty != 0 && self.ty == fingerprint(ty)
     }

@@ -75,7 +75,7 @@ impl EnumType {
         self.entries.iter().find(|entry| &*entry.name == name)
     }
 
-    /// Checks that a number is a valid value. For flags, every number of the underlying type is valid. For other enums, only the numbers of
+    /// Checks if a number is a valid value. For flags, every number of the underlying type is valid. For other enums, only the numbers of
     /// entries are valid.
     pub fn has(&self, number: i128) -> bool {
         range(self.underlying.kind()).is_some_and(|range| range.contains(&number))
@@ -108,7 +108,7 @@ impl EnumType {
         self.entries.iter().map(|entry| &*entry.name).collect::<Vec<_>>().join(", ")
     }
 
-    /// Checks that both enums have equal paths, numbers and names.
+    /// Checks if both enums have equal paths, numbers and names.
     pub(super) fn same_numbers(&self, other: &Self) -> bool {
         self.path == other.path && self.fingerprint == other.fingerprint
     }

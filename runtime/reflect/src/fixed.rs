@@ -69,7 +69,7 @@ pub fn dim(property: &Property) -> Option<u32> {
     len.parse().ok().filter(|len| *len <= MAX_FIXED_LEN)
 }
 
-/// Checks that the property is a fixed array, or that its type contains a struct with a fixed array.
+/// Checks if the property is a fixed array, or its type contains a struct with a fixed array.
 pub fn has_fixed(property: &Property) -> bool {
     let in_struct = |ty: &PropertyType| matches!(ty, PropertyType::Struct(of) if of.fields().iter().any(|field| dim(field).is_some()));
     dim(property).is_some() || property.ty.any(&in_struct)
@@ -98,7 +98,7 @@ pub(crate) fn at_length(property: &Property, value: Value, default: Option<&Valu
     }
 }
 
-/// Checks that each element at index `len` or above equals the element that [`at_length`] would add at its index.
+/// Checks if each element at index `len` or above equals the element that [`at_length`] would add at its index.
 pub(crate) fn is_filled_from(len: usize, values: &[Value], default: Option<&Value>, ty: &PropertyType) -> bool {
     values.iter().enumerate().skip(len).all(|(at, value)| *value == added(default, at, ty))
 }

@@ -79,7 +79,7 @@ impl Function {
         self.schema.align()
     }
 
-    /// Checks that a parameter or the result is a wildcard, and therefore accepts values of several types. A function with wildcards needs
+    /// Checks if a parameter or the result is a wildcard, and therefore accepts values of several types. A function with wildcards needs
     /// a custom thunk, and lists its wildcards in its metadata.
     #[inline]
     pub fn is_wildcard(&self, param: &Property) -> bool {

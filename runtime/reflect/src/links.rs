@@ -124,7 +124,7 @@ impl World {
         self.types.property_by_path(&self.names.text(*path))
     }
 
-    /// Checks that the class is the class at the path `base` or derives from that class.
+    /// Checks if the class is the class at the path `base` or derives from that class.
     pub(super) fn is_below(&self, class: &Class, base: &str) -> bool {
         // Only one class ever has the path of a native class. A native class in the chain therefore needs no lookup.
         let is_it = |of: &Class| of.origin == Origin::Native && *of.path == *base;

@@ -192,12 +192,12 @@ impl Marker {
         dead.into_iter().map(|(_, object)| object).collect()
     }
 
-    /// Checks that at least one object is queued for a scan or for a call of its hooks.
+    /// Checks if at least one object is queued for a scan or for a call of its hooks.
     pub(super) fn has_queued(&self) -> bool {
         !(self.again.is_empty() && self.open.is_empty() && self.hook_queue.is_empty())
     }
 
-    /// Checks that the mark is complete and a sweep has begun.
+    /// Checks if the mark is complete and a sweep has begun.
     pub(super) fn is_sweeping(&self) -> bool {
         self.sweeping.is_some()
     }

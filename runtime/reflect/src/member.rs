@@ -140,7 +140,7 @@ impl PropertyRef {
     }
 }
 
-/// Checks that the class is the class at the path `owner` or derives from that class. Returns `true` if no owner is specified.
+/// Checks if the class is the class at the path `owner` or derives from that class. Returns `true` if no owner is specified.
 fn extends(class: &Rc<Class>, owner: Option<&str>) -> bool {
     owner.is_none_or(|owner| class.lineage().any(|class| *class.path == *owner))
 }

@@ -175,13 +175,13 @@ impl ModeWord {
         Starting(self.clone())
     }
 
-    /// Checks that a module is being loaded. During this time, deferred code of the module must not run.
+    /// Checks if a module is being loaded. During this time, deferred code of the module must not run.
     #[inline]
     pub fn is_starting(&self, module: ModuleId) -> bool {
         self.shared.first_new.get().is_some_and(|first| module >= first)
     }
 
-    /// Checks that a rollback is still possible.
+    /// Checks if a rollback is still possible.
     #[inline]
     pub fn is_before_commit(&self) -> bool {
         matches!(self.get(), mode::STAGING | mode::REBUILDING)
@@ -236,7 +236,7 @@ impl ModeWord {
         self.shared.calls.take()
     }
 
-    /// Checks that a property of `object` may be written. During a rebuild, only writes to the rebuilt object are allowed. During staging,
+    /// Checks if a property of `object` may be written. During a rebuild, only writes to the rebuilt object are allowed. During staging,
     /// writes are allowed only if `is_staged` returns `true`, because a rollback then discards the writes. `is_staged` is called only
     /// during staging.
     pub(super) fn may_write(&self, object: ObjectHandle, is_staged: impl FnOnce() -> bool) -> bool {
@@ -250,7 +250,7 @@ impl Drop for ModeGuard {
     }
 }
 
-/// Checks that the mode allows a write. Only a reload restricts writes; a garbage collection does not. During a rebuild, only writes to the
+/// Checks if the mode allows a write. Only a reload restricts writes; a garbage collection does not. During a rebuild, only writes to the
 /// rebuilt object are allowed. During staging, only writes that a rollback discards are allowed.
 fn may_write(mode: u32, is_its_turn: bool, is_staged: impl FnOnce() -> bool) -> bool {
     match mode {
@@ -260,7 +260,7 @@ fn may_write(mode: u32, is_its_turn: bool, is_staged: impl FnOnce() -> bool) -> 
     }
 }
 
-/// Checks that a call is allowed before a commit. Pure functions and static functions of new modules are allowed. Code of new modules may
+/// Checks if a call is allowed before a commit. Pure functions and static functions of new modules are allowed. Code of new modules may
 /// run on the plugin parts of staged objects. If no modules are being loaded, for example while a world is loaded, code of any module may
 /// run on the plugin parts of staged objects.
 fn may_call(reach: Reach, first_new: Option<ModuleId>) -> bool {

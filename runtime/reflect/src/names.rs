@@ -78,7 +78,7 @@ impl Names {
         table.strings.get(name.0 as usize).unwrap_or(&table.strings[0]).clone()
     }
 
-    /// Checks that the text of `name` is `text`.
+    /// Checks if the text of `name` is `text`.
     #[inline]
     pub(super) fn has_text(&self, name: Name, text: &str) -> bool {
         self.table.borrow().strings.get(name.0 as usize).is_some_and(|known| **known == *text)

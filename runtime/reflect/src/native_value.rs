@@ -334,7 +334,7 @@ pub trait NativeParam: Sized {
     fn into_value(self, ty: Option<&PropertyType>) -> Result<Value, CallError>;
 }
 
-/// Checks that values of type `T` fit call slots and are of `kind`.
+/// Checks if values of type `T` fit call slots and are of `kind`.
 const fn is_kind<T: FrameValue>(kind: PropertyKind) -> bool {
     matches!(<T as OfKind>::IN_SLOT, Some(found) if found.0 == kind.0)
 }

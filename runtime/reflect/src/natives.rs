@@ -55,7 +55,7 @@ impl World {
     #[ref_cast_custom]
     const fn of_core(core: &Core) -> &Self;
 
-    /// Checks that the object is alive.
+    /// Checks if the object is alive.
     pub fn is_alive(&self, object: ObjectHandle) -> bool {
         self.0.objects.is_alive(object)
     }
@@ -70,12 +70,12 @@ impl World {
         Some(self.0.objects.class(object)?.path.to_string())
     }
 
-    /// Checks that an object is an instance of the class at the path `class` or of a derived class.
+    /// Checks if an object is an instance of the class at the path `class` or of a derived class.
     pub fn is_a(&self, object: ObjectHandle, class: &str) -> bool {
         self.0.objects.class(object).is_some_and(|found| self.0.is_below(&found, class))
     }
 
-    /// Checks that an object is a class default object or a subobject of a class default object.
+    /// Checks if an object is a class default object or a subobject of a class default object.
     pub fn is_template(&self, object: ObjectHandle) -> bool {
         self.0.objects.is_template(object)
     }

@@ -196,7 +196,7 @@ impl Objects {
         &self.columns
     }
 
-    /// Checks that the handle refers to an object of the store.
+    /// Checks if the handle refers to an object of the store.
     #[inline]
     pub fn is_alive(&self, object: ObjectHandle) -> bool {
         self.columns.find(object).is_some()
@@ -223,7 +223,7 @@ impl Objects {
         Some(self.columns.find(object)?.class)
     }
 
-    /// Checks that the object has the class with this id or a derived class.
+    /// Checks if the object has the class with this id or a derived class.
     #[inline]
     pub(super) fn is_of(&self, object: ObjectHandle, class: ClassId) -> bool {
         self.inspect(object, |tenant| tenant.body.class().chain_ids().contains(&class)) == Some(true)
@@ -262,8 +262,8 @@ impl Objects {
         self.inspect(object, |tenant| tenant.outer)
     }
 
-    /// Checks that the object needs a module. An object needs a module if a module declares its class or a base, or if the object is
-    /// dormant.
+    /// Checks if the object needs a module. An object needs a module if a module declares the object's class or a base class, or if
+    /// the object is dormant.
     #[inline]
     pub fn needs_module(&self, object: ObjectHandle) -> bool {
         self.inspect(object, |tenant| tenant.body.dormant.is_some() || tenant.body.class().needs_module()) == Some(true)
@@ -275,7 +275,7 @@ impl Objects {
         self.inspect(object, |tenant| tenant.flags.into())
     }
 
-    /// Checks that the object is a CDO or a subobject of a CDO.
+    /// Checks if the object is a CDO or a subobject of a CDO.
     #[inline]
     pub fn is_template(&self, object: ObjectHandle) -> bool {
         self.inspect(object, Tenant::is_template) == Some(true)
@@ -356,7 +356,7 @@ impl Objects {
         was
     }
 
-    /// Checks that an object is in the root set.
+    /// Checks if an object is in the root set.
     #[inline]
     pub fn is_root(&self, object: ObjectHandle) -> bool {
         self.is_alive(object) && self.store.borrow().roots.get(object.index())

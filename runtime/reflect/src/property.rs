@@ -105,28 +105,28 @@ impl PropertyType {
         }
     }
 
-    /// Checks that values of this type own memory, which the destruction of a value must free.
+    /// Checks if values of this type own memory, which the destruction of a value must free.
     pub fn owns_memory(&self) -> bool {
         self.nature().owns_memory
     }
 
-    /// Checks that values keep objects alive, directly or through contained values. Examples are strong references, interfaces and
+    /// Checks if values keep objects alive, directly or through contained values. Examples are strong references, interfaces and
     /// delegates.
     pub fn holds_objects(&self) -> bool {
         self.nature().holds_objects
     }
 
-    /// Checks that values contain handles of objects, as strong or weak references.
+    /// Checks if values contain handles of objects, as strong or weak references.
     pub fn names_objects(&self) -> bool {
         self.nature().names_objects
     }
 
-    /// Checks that values may be elements of a set or keys of a map. Mutable containers and delegates are not allowed.
+    /// Checks if values may be elements of a set or keys of a map. Mutable containers and delegates are not allowed.
     pub fn can_be_key(&self) -> bool {
         self.nature().can_be_key
     }
 
-    /// Checks that `is` returns `true` for the type, or for a nested type at any depth. Calls `is` once for each struct.
+    /// Checks if `is` returns `true` for the type, or for a nested type at any depth. Calls `is` once for each struct.
     pub fn any(&self, is: &dyn Fn(&Self) -> bool) -> bool {
         self.any_unseen(is, &mut FxHashSet::default())
     }
@@ -144,7 +144,7 @@ impl PropertyType {
         any
     }
 
-    /// Checks that the type or a nested type is a struct for which `is` returns `true`.
+    /// Checks if the type or a nested type is a struct for which `is` returns `true`.
     pub fn any_struct(&self, is: &dyn Fn(&Rc<StructType>) -> bool) -> bool {
         self.any(&|ty| matches!(ty, Self::Struct(of) if is(of)))
     }

@@ -132,7 +132,7 @@ impl Registry {
         self.resolve_with(path, |path| self.visible::<T>(path).cloned())
     }
 
-    /// Checks that no current type has the path.
+    /// Checks if no current type has the path.
     pub(crate) fn is_free(&self, path: &str) -> bool {
         self.current(path).is_none()
     }

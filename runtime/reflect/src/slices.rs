@@ -57,7 +57,7 @@ impl BorrowedSlices {
         }
     }
 
-    /// Checks that at least one slice is borrowed.
+    /// Checks if at least one slice is borrowed.
     #[inline]
     pub fn are_out(&self) -> bool {
         self.shared.word.out.load(Ordering::Relaxed) != 0

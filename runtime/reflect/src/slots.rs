@@ -134,13 +134,13 @@ pub(super) struct Slots {
 }
 
 impl Tenant {
-    /// Checks that the object has any of these flags.
+    /// Checks if the object has any of these flags.
     #[inline]
     pub(super) fn has(&self, flags: u32) -> bool {
         u32::from(self.flags) & flags != 0
     }
 
-    /// Checks that the object is a CDO or a subobject of a CDO.
+    /// Checks if the object is a CDO or a subobject of a CDO.
     #[inline]
     pub(super) fn is_template(&self) -> bool {
         self.has(object_flags::CDO | object_flags::IN_CDO)
@@ -317,12 +317,12 @@ impl Slots {
         &self.occupied
     }
 
-    /// Checks that the tenant has references outside its properties.
+    /// Checks if the tenant has references outside its properties.
     pub(super) fn has_relations(&self, index: u32) -> bool {
         self.related.get(index)
     }
 
-    /// Checks that the object in the slot is dormant.
+    /// Checks if the object in the slot is dormant.
     #[inline]
     pub(super) fn is_dormant(&self, index: u32) -> bool {
         self.dormant.get(index)

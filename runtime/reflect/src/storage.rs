@@ -102,7 +102,7 @@ impl Schema {
         if is_same { Self { pool: Rc::clone(&other.pool), ..self } } else { self }
     }
 
-    /// Checks that both schemas have equal layouts and share one pool. Memory of one schema may then be used with the other schema.
+    /// Checks if both schemas have equal layouts and share one pool. Memory of one schema may then be used with the other schema.
     #[inline]
     pub(crate) fn shares_pool(&self, other: &Self) -> bool {
         Rc::ptr_eq(&self.pool, &other.pool)
@@ -120,7 +120,7 @@ impl Schema {
         self.align
     }
 
-    /// Checks that a strong reference is stored at the offset.
+    /// Checks if a strong reference is stored at the offset.
     #[inline]
     pub(super) fn has_reference(&self, offset: u32) -> bool {
         self.references.direct().contains(&offset)
@@ -242,7 +242,7 @@ impl<'a> View<'a> {
         Ok(one.as_ptr().equal(two))
     }
 
-    /// Checks that the view uses this `schema`. Compares the addresses of the schemas.
+    /// Checks if the view uses this `schema`. Compares the addresses of the schemas.
     #[inline]
     pub(crate) fn is_of(self, schema: &Schema) -> bool {
         std::ptr::eq(self.schema, schema)
@@ -376,7 +376,7 @@ impl<'a> View<'a> {
         true
     }
 
-    /// Checks that at least one property can contain the handle of an object.
+    /// Checks if at least one property can contain the handle of an object.
     pub(super) fn names_objects(self) -> bool {
         !self.schema.naming.is_empty()
     }

@@ -108,7 +108,7 @@ impl StructType {
         self.base.as_ref()
     }
 
-    /// Checks that the struct is `other`, or has `other` as a direct or indirect base. A value of the struct then starts with a value of
+    /// Checks if the struct is `other`, or has `other` as a direct or indirect base. A value of the struct then starts with a value of
     /// `other`.
     pub fn is_a(&self, other: &Self) -> bool {
         self.same_layout(other) || self.base.as_ref().is_some_and(|base| base.is_a(other))
@@ -154,7 +154,7 @@ impl StructType {
         self.nature
     }
 
-    /// Checks that both types are one struct or have equal layouts. Caches the most recent equal struct. Otherwise, a comparison would
+    /// Checks if both types are one struct or have equal layouts. Caches the most recent equal struct. Otherwise, a comparison would
     /// visit a nested struct once for each field path to it.
     pub(super) fn is_same(one: &Rc<Self>, two: &Rc<Self>) -> bool {
         if Rc::ptr_eq(one, two) || one.same.borrow().as_ptr() == Rc::as_ptr(two) {
@@ -167,7 +167,7 @@ impl StructType {
         is_same
     }
 
-    /// Checks that both structs have equal paths and memory layouts, including base structs and nested structs. A comparison of
+    /// Checks if both structs have equal paths and memory layouts, including base structs and nested structs. A comparison of
     /// fingerprints is not sufficient, because a fingerprint contains only the path of the base.
     pub(super) fn same_layout(&self, other: &Self) -> bool {
         let same_base = match (&self.base, &other.base) {

@@ -460,7 +460,7 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// Checks that the thunk called [`Frame::finish`]. If the function has a result, also checks that the thunk stored the result.
+    /// Checks if the thunk called [`Frame::finish`]. If the function has a result, also checks if the thunk stored the result.
     pub fn is_balanced(&self) -> bool {
         match self.stage {
             Stage::Parameters => false,

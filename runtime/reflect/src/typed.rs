@@ -40,7 +40,7 @@ pub(crate) trait OfKind: Sized {
         Self::Kind::carried(ty)
     }
 
-    /// Checks that values of type `ty` can be read and written as this Rust type.
+    /// Checks if values of type `ty` can be read and written as this Rust type.
     fn matches(ty: &PropertyType) -> bool {
         Self::of(ty).is_some()
     }

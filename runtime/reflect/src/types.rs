@@ -281,7 +281,7 @@ impl Types {
         }
     }
 
-    /// Checks that a chain of redirects connects the path `from` with the path `to`.
+    /// Checks if a chain of redirects connects the path `from` with the path `to`.
     #[inline]
     pub fn resolves_to(&self, from: &str, to: &str) -> bool {
         self.registry.borrow().redirect_chain(from).any(|target| **target == *to)

@@ -116,12 +116,12 @@ impl From<Binding> for DelegateRaw {
     }
 }
 
-/// Checks that a string has only ISO 8859-1 characters, as `AnsiString` requires.
+/// Checks if a string has only ISO 8859-1 characters, as `AnsiString` requires.
 pub(crate) fn is_latin_1(text: &str) -> bool {
     text.chars().all(|letter| u8::try_from(letter).is_ok())
 }
 
-/// Checks that the value contains a handle that is not `NONE`.
+/// Checks if the value contains a handle that is not `NONE`.
 pub fn names_object(value: &Value) -> bool {
     let mut is_named = false;
     value.visit_objects(&mut |object, _| is_named |= !object.is_none());

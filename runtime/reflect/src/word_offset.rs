@@ -35,7 +35,7 @@ pub struct WordOffset<T> {
 
 alcedo_abi::copies! { impl[T] WordOffset<T>; }
 
-/// Checks that values of the property type are read and written as `T`.
+/// Checks if values of the property type are read and written as `T`.
 pub fn fits<T: FrameValue>(ty: &PropertyType) -> bool {
     <T as OfKind>::matches(ty)
 }

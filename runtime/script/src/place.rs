@@ -150,8 +150,8 @@ impl Registers {
             Source::Slot(slot) => &slot.property,
             Source::Constant(constant) => &constant.property,
         };
-        // SAFETY: the caller of `new` promised a value of the type in each register. The loader rejects other uses of written
-        // registers during the call, and writes to constants.
+        // SAFETY: the caller of `new` promised a value of the type in each register. The loader rejects calls that write to a
+        // constant, or to a register that another argument overlaps.
         unsafe { Argument::new(property, self.address(source)) }
     }
 

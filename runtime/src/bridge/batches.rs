@@ -171,7 +171,7 @@ impl Groups {
         true
     }
 
-    /// Checks that the groups are still valid.
+    /// Checks if the groups are still valid.
     #[inline]
     pub(crate) fn is_right(&self, core: &Core) -> bool {
         self.population == core.fast_paths.population() && self.resolved_at == core.zcalls.epoch().get()

@@ -338,8 +338,8 @@ impl Barrier {
         self.passed.try_recv().is_ok()
     }
 
-    /// Checks that the thread makes progress: the current finalizer began less than `grace` ago. If no finalizer is running, checks that
-    /// the last finalizer returned less than `grace` ago, or that the barrier was queued less than `grace` ago.
+    /// Checks if the thread makes progress: the current finalizer began less than `grace` ago. If no finalizer is running, checks if
+    /// the last finalizer returned less than `grace` ago, or if the barrier was queued less than `grace` ago.
     pub(crate) fn is_moving(&self, grace: Duration) -> bool {
         let desk = lock(&self.desk);
         let idle_since = || desk.last_end.map_or(self.begun, |end| end.max(self.begun));

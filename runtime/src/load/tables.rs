@@ -125,7 +125,7 @@ pub(crate) struct HostTables {
 }
 
 impl HostTables {
-    /// Checks that the host offers no table with this name.
+    /// Checks if the host offers no table with this name.
     pub(crate) fn is_free(&self, name: &str) -> bool {
         !self.offered.read().unwrap_or_else(PoisonError::into_inner).contains_key(name)
     }

@@ -92,7 +92,7 @@ pub const fn compared<A: NativeParams, R: NativeResult>(name: &'static str, text
 /// function, so the compiler error refers to the type.
 pub const fn crosses<T: NativeValue>() {}
 
-/// Checks that the interface function `name` has parameters `A` and result `R`. Returns `true` for an unknown name, because a separate
+/// Checks if the interface function `name` has parameters `A` and result `R`. Returns `true` for an unknown name, because a separate
 /// check reports unknown names.
 pub const fn has_signature<I: Interface, A: NativeParams, R: NativeResult>(name: &str) -> bool {
     interface_check::has_signature(I::FUNCTIONS, name, fingerprint::<A, R>())

@@ -137,7 +137,7 @@ fn carry_plain(
     })
 }
 
-/// Checks that the old and the new template have equal defaults. Compares only defaults that objects follow. Caches the result, because
+/// Checks if the old and the new template have equal defaults. Compares only defaults that objects follow. Caches the result, because
 /// most objects of a class have the same templates. The values of templates do not change while bodies are staged.
 fn has_same_defaults(plain: &Plain, sources: &Sources<'_>) -> bool {
     let templates = (sources.old_cdo, sources.new_cdo);

@@ -31,7 +31,7 @@ impl<'c> Unused<'c> {
         Self { code: ptr::from_ref(code).cast(), of: PhantomData }
     }
 
-    /// Checks that the promise was made for `code`.
+    /// Checks if the promise was made for `code`.
     pub(crate) fn is_of<C>(&self, code: &C) -> bool {
         ptr::addr_eq(self.code, code)
     }
@@ -153,7 +153,7 @@ impl CodeUnload for ImageUnload {
         }
     }
 
-    /// Checks that no thread of the module runs, and that no host thread has thread-locals of the module. Drops the module's thread-locals
+    /// Checks if no thread of the module runs, and no host thread has thread-locals of the module. Drops the module's thread-locals
     /// of this thread. Threads and destructors may log through the host. The module therefore stays attached until the threads have ended,
     /// or until the threads can be evicted.
     fn is_quiet(&self) -> bool {

@@ -29,7 +29,7 @@ pub(crate) trait CodeUnload: Send {
     /// Returns the blockers inside the code, such as running threads and registered callbacks.
     fn holders(&self) -> Vec<Blocker>;
 
-    /// Checks that the code can no longer call the host.
+    /// Checks if the code can no longer call the host.
     fn is_quiet(&self) -> bool;
 
     /// Detaches the code from the host. Called once, after the last lease has ended and `is_quiet` has returned true.

@@ -128,7 +128,7 @@ impl Segment {
         self.addr <= addr && addr.checked_add(size).is_some_and(|end| end <= self.end())
     }
 
-    /// Checks that segment and section describe the same range.
+    /// Checks if segment and section describe the same range.
     fn is_exactly(&self, section: &Section<'_>) -> bool {
         (self.addr, self.offset, self.filesz, self.memsz) == (section.addr, section.offset, section.size, section.size)
     }

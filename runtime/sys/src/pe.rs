@@ -247,7 +247,7 @@ impl<'a> Pe<'a> {
         (addr - section.addr < section.size).then_some(section)
     }
 
-    /// Checks that a section's memory contains `size` bytes at the address.
+    /// Checks if a section's memory contains `size` bytes at the address.
     fn holds(&self, addr: u32, size: u32) -> bool {
         self.section_at(addr).is_some_and(|section| size <= section.size - (addr - section.addr))
     }

@@ -207,7 +207,7 @@ fn finish(ending: &mut Ending) {
     });
 }
 
-/// Polls repeatedly until the ending waits with this message, because a single poll may miss a running thread.
+/// Polls until a holder whose name contains `expected` keeps the image mapped. A single poll may not yet list this holder.
 fn waits_for(ending: &mut Ending, expected: &str) {
     wait_until(expected, || {
         let EndState::Waiting(holders) = ending.poll() else { panic!("a thread is inside") };

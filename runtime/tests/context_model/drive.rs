@@ -560,7 +560,7 @@ fn refused(error: ContextError) -> Result<Outcome, String> {
     }))
 }
 
-/// Checks that the host lists only the Default context and parked contexts.
+/// Checks if the host lists only the Default context and parked contexts.
 pub(crate) fn is_quiet(shared: &Shared) -> bool {
     let is_over = |kind, state| kind == ContextKind::Default || state == ContextState::Parked;
     shared.contexts.all().iter().all(|info| is_over(info.kind, info.state))

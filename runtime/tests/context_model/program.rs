@@ -114,8 +114,8 @@ pub(crate) enum How {
     Reader,
 }
 
-/// Step of a thread. A name refers to the newest handle that this thread has for the name. If the thread has no such handle, the step finds
-/// or creates the context.
+/// Step of a thread. Most steps begin with the name of a context: an index into [`LETTERS`]. A name refers to the newest handle that this
+/// thread has for the name. If the thread has no such handle, the step finds or creates the context.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Op {
     Create(usize),

@@ -46,7 +46,7 @@ impl ModuleStatuses {
         }
     }
 
-    /// Checks that the entries of `module` accept calls.
+    /// Checks if the entries of `module` accept calls.
     #[must_use]
     #[inline]
     pub fn is_running(&self, module: ModuleId) -> bool {

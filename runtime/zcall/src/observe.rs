@@ -107,8 +107,8 @@ impl Histogram {
         self.0[at.min(Self::BUCKETS - 1)] += 1;
     }
 
-    /// Returns the upper bound and the number of calls of each bucket. The bucket with the shortest times is first. The lower bound of a
-    /// bucket is half its upper bound.
+    /// Returns the upper bound and the number of calls of each bucket. The bucket with the shortest times is first and starts at zero. The
+    /// lower bound of each further bucket is half its upper bound. The last bucket also contains the calls above its upper bound.
     pub fn buckets(&self) -> impl Iterator<Item = (Duration, u64)> {
         self.0.iter().enumerate().map(|(at, calls)| (Duration::from_nanos(1 << at), *calls))
     }

@@ -176,7 +176,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Checks that `c` is a space or an invisible character. Names may not contain such characters.
+/// Checks if `c` is a space or an invisible character. Names may not contain such characters.
 pub(crate) fn is_no_part(c: char) -> bool {
     c.is_whitespace() || !shows_itself(c)
 }

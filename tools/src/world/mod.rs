@@ -37,6 +37,7 @@ pub(crate) trait World {
     /// Returns the time until [`World::attend`] is due.
     fn rest(&self) -> Duration;
 
+    /// Runs the next tick of a world in this process. Does nothing for a world in another process, which runs its own ticks.
     fn attend(&mut self);
 
     /// Returns the last known status.

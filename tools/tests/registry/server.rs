@@ -239,7 +239,7 @@ pub(super) fn answering_registry(answer: impl Fn(&str, SocketAddr) -> String + S
     address
 }
 
-/// Checks that `docker-registry` is installed.
+/// Checks if `docker-registry` is installed.
 pub(super) fn is_installed() -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).any(|folder| folder.join("docker-registry").is_file())

@@ -42,7 +42,7 @@ macro_rules! replaced_functions {
             fn initstate(seed: c_uint, state: *mut c_char, size: usize) -> *mut c_char, without: null_mut() => random_init;
             fn setstate(state: *mut c_char) -> *mut c_char, without: null_mut() => random_set;
 
-            // Functions for signals and timers.
+            // Functions for signals, timers, notifications and asynchronous requests.
             fn sigaltstack(new: *const c_void, old: *mut c_void) -> c_int, without: missing() => alternate_stack;
             fn setitimer(which: c_int, new: *const c_void, old: *mut c_void) -> c_int, without: missing() => interval_timer;
             fn alarm(seconds: c_uint) -> c_uint, without: 0 => alarm;

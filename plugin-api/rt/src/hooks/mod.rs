@@ -32,7 +32,7 @@ pub use signals::*;
 pub use tables::*;
 pub use trampolines::*;
 
-/// Checks that a text is the name of a C function. Other text would become instructions in the assembly of the module.
+/// Checks if a text is the name of a C function. Other text would become instructions in the assembly of the module.
 pub const fn is_c_name(text: &str) -> bool {
     let (bytes, mut at) = (text.as_bytes(), 0);
     while at < bytes.len() {

@@ -160,7 +160,7 @@ platform! {
     fn setvbuf(stream: *mut c_void, buffer: *mut c_char, mode: c_int, len: usize) -> c_int, without: missing();
     fn setbuffer(stream: *mut c_void, buffer: *mut c_char, len: usize);
 
-    // Functions for signals and jumps.
+    // Functions for devices, message queues, jumps and processes.
     fn ioctl(fd: c_int, request: c_ulong, argument: usize) -> c_int, without: missing();
     fn mq_close(queue: c_int) -> c_int, without: missing();
     fn longjmp(buffer: *mut c_void, value: c_int);
@@ -171,17 +171,17 @@ platform! {
     fn posix_spawn(pid: *mut c_int, program: *const c_char, actions: *const c_void, attributes: *const c_void, arguments: *const *mut c_char, environment: *const *mut c_char) -> c_int, without: libc::ENOSYS;
     fn posix_spawnp(pid: *mut c_int, program: *const c_char, actions: *const c_void, attributes: *const c_void, arguments: *const *mut c_char, environment: *const *mut c_char) -> c_int, without: libc::ENOSYS;
 
-    // Functions that a module must not call while it is being closed.
+    // Stores the address of a string in the environment.
     fn putenv(text: *mut c_char) -> c_int, without: missing();
 
-    // Functions that open and close streams with descriptors.
+    // Functions that close streams.
     fn pclose(stream: *mut c_void) -> c_int, without: missing();
     fn closedir(folder: *mut c_void) -> c_int, without: missing();
 
-    // Functions that allocate blocks of the C heap, which the caller must free.
+    // Returns the size of a block of the C heap.
     fn malloc_usable_size(block: *mut c_void) -> usize, without: 0;
 
-    // Functions that register handlers for `fork`.
+    // Registers handlers for `fork`.
     fn __register_atfork(prepare: AtFork, parent: AtFork, child: AtFork, dso: *mut c_void) -> c_int, without: libc::ENOSYS;
 }
 

@@ -47,7 +47,7 @@ fn leave(fd: c_int) {
     unsafe { std::env::set_var(LEFT_FD, fd.to_string()) };
 }
 
-/// Checks that the previous generation is unmapped.
+/// Checks if the previous generation is unmapped.
 fn is_alone() -> bool {
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
     let images =

@@ -168,12 +168,12 @@ fn call_hooks(world: &World, class: &MarkClass, object: ObjectHandle) -> Result<
 }
 
 impl Objects {
-    /// Checks that an incremental mark, or the sweep after the mark, is in progress.
+    /// Checks if an incremental mark, or the sweep after the mark, is in progress.
     pub fn is_marking(&self) -> bool {
         self.marker.borrow().is_some()
     }
 
-    /// Checks that the sweep after an incremental mark is in progress.
+    /// Checks if the sweep after an incremental mark is in progress.
     pub fn is_sweeping(&self) -> bool {
         self.marker.borrow().as_ref().is_some_and(Marker::is_sweeping)
     }

@@ -90,7 +90,7 @@ impl Constructor<'_> {
         plan
     }
 
-    /// Checks that the class itself has a constructor.
+    /// Checks if the class itself has a constructor.
     pub(super) fn has_constructor(&self, turn: &Rc<Class>) -> bool {
         match turn.origin {
             Origin::Native => turn.native_constructor.is_some(),

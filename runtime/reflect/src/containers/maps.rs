@@ -72,7 +72,7 @@ impl<'a> Keyed<'a> {
         self.rows().span().get(at).map(RowPtr::parts)
     }
 
-    /// Checks that two containers of equal types have equal entries in any order.
+    /// Checks if two containers of equal types have equal entries in any order.
     pub(crate) fn equal(self, other: Keyed<'_>) -> bool {
         let (one, two) = (self.rows(), Keyed { at: other.at, row: self.row });
         one.len() == two.len()

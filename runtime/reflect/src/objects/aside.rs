@@ -17,7 +17,7 @@ impl Objects {
         self.inspect(object, |tenant| tenant.body.dormant.as_ref().map(|dormant| Rc::clone(&dormant.class)))?
     }
 
-    /// Checks that the object is dormant.
+    /// Checks if the object is dormant.
     #[inline]
     pub fn is_dormant(&self, object: ObjectHandle) -> bool {
         self.is_alive(object) && self.store.borrow().slots.is_dormant(object.index())
@@ -58,7 +58,7 @@ impl Objects {
         Ok(())
     }
 
-    /// Checks that the object keeps a value of the named property outside its memory.
+    /// Checks if the object keeps a value of the named property outside its memory.
     pub fn has_aside(&self, object: ObjectHandle, property: &str) -> bool {
         self.inspect(object, |tenant| {
             tenant.body.removed.as_ref().is_some_and(|removed| removed.get(property).is_some())

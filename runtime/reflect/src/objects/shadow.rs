@@ -43,13 +43,13 @@ impl Objects {
         store.shadow = Some(Shadow { first_construction, ..Shadow::default() });
     }
 
-    /// Checks that a shadow is active. During a shadow, a rollback may restore destroyed objects.
+    /// Checks if a shadow is active. During a shadow, a rollback may restore destroyed objects.
     #[inline]
     pub fn is_in_shadow(&self) -> bool {
         self.store.borrow().shadow.is_some()
     }
 
-    /// Checks that a shadow is active and that the object was created before the shadow. Code must not destroy this object in the shadow,
+    /// Checks if a shadow is active and the object was created before the shadow. Code must not destroy this object in the shadow,
     /// because a rollback could not restore its plugin part.
     #[inline]
     pub fn predates_shadow(&self, object: ObjectHandle) -> bool {
@@ -59,7 +59,7 @@ impl Objects {
         store.shadow.as_ref().is_some_and(is_older)
     }
 
-    /// Checks that a rollback discards writes to the object. A rollback discards writes to an object that was created in the shadow, and
+    /// Checks if a rollback discards writes to the object. A rollback discards writes to an object that was created in the shadow, and
     /// writes to a staged body. A rollback also discards writes to a kept body, because its values are copied before their first write.
     pub(crate) fn is_staged(&self, object: ObjectHandle) -> bool {
         let store = self.store.borrow();

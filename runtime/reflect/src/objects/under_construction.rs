@@ -124,7 +124,7 @@ impl Objects {
         self.change(object, |tenant| tenant.constructed = count as u32);
     }
 
-    /// Checks that the destruction of the object has begun.
+    /// Checks if the destruction of the object has begun.
     #[inline]
     pub fn is_ending(&self, object: ObjectHandle) -> bool {
         self.inspect(object, |tenant| tenant.life == TenantState::Ending) == Some(true)

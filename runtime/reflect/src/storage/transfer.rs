@@ -75,7 +75,7 @@ impl Transfer {
         self.run(Some(target), own, (old, new), are_own)
     }
 
-    /// Checks that the layouts share their memory pool, that each value has equal offsets in both layouts, and that the rules cover all
+    /// Checks if the layouts share their memory pool, each value has equal offsets in both layouts, and the rules cover all
     /// values.
     pub fn is_in_place(&self) -> bool {
         let stays = |rule: &Rule<Location>| match rule {
@@ -86,7 +86,7 @@ impl Transfer {
         is_complete && self.from.shares_pool(&self.to) && self.steps.iter().all(stays)
     }
 
-    /// Checks that `old` and `new` have equal defaults for all values with the rule `Follow`.
+    /// Checks if `old` and `new` have equal defaults for all values with the rule `Follow`.
     pub fn has_equal_defaults(&self, (old, new): (View<'_>, View<'_>)) -> bool {
         let equal = |rule: &Rule<Location>| match rule {
             Rule::Follow { from, to } => old.equal_at(from, new, to),

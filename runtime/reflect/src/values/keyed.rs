@@ -74,7 +74,7 @@ pub(super) fn write<'v, K: Rowed<Raw = MapRaw>>(
     }
 }
 
-/// Checks that both slices contain the same elements, each the same number of times.
+/// Checks if both slices contain the same elements, each the same number of times.
 pub(super) fn same_in_any_order<T: Hash + Eq>(one: &[T], two: &[T]) -> bool {
     let mut counts: HashMap<&T, isize> = HashMap::with_capacity(one.len());
     one.iter().for_each(|thing| *counts.entry(thing).or_default() += 1);

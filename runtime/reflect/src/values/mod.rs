@@ -122,7 +122,7 @@ pub(crate) trait Kind: Content + Sized + 'static {
         Nature::PLAIN
     }
 
-    /// Checks that two types of the kind are equal.
+    /// Checks if two types of the kind are equal.
     fn same_type(one: &Self::Of, two: &Self::Of) -> bool {
         Self::path(one) == Self::path(two)
     }
@@ -187,7 +187,7 @@ pub(crate) trait Kind: Content + Sized + 'static {
         Self::zero(of)
     }
 
-    /// Checks that two values are equal by the rules of [`Kind::equal`], which compares values in memory.
+    /// Checks if two values are equal by the rules for values in memory.
     fn same(one: &Self::Value, two: &Self::Value) -> bool {
         one == two
     }

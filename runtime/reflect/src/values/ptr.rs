@@ -194,7 +194,7 @@ impl<'a> Ptr<'a> {
         with_kind!(self, Ref, K, at => K::wrap(K::read(at)))
     }
 
-    /// Checks that both pointers have equal types and equal values. Floats are compared by their bits, and structs by their fields without
+    /// Checks if both pointers have equal types and equal values. Floats are compared by their bits, and structs by their fields without
     /// padding. The order of sets and maps is ignored.
     pub fn equal(self, other: Ptr<'_>) -> bool {
         if !std::ptr::eq(self.ty, other.ty) && self.ty != other.ty {

@@ -68,7 +68,7 @@ pub(super) struct FunctionCompiler {
     kinds: Vec<Kind>,
     /// Temporary registers that the current statement uses, each with the index of its type.
     used: Vec<(usize, Reg)>,
-    /// Registers of struct fields that already exist, by the register of the struct.
+    /// Existing registers of struct fields, by the register of the struct. Each pair has the field name and the register of the field.
     fields: FxHashMap<Reg, Vec<(String, Reg)>>,
     constants: FxHashMap<(usize, Key), Reg>,
     places: FxHashMap<Place, u16>,

@@ -183,7 +183,7 @@ impl Store {
         }
     }
 
-    /// Checks that a timer is still due, because an earlier timer of this tick may have cancelled or postponed this timer.
+    /// Checks if a timer is still due. An earlier timer of this tick may have cancelled or postponed this timer.
     pub(super) fn is_due(&self, key: JobKey) -> bool {
         let due = self.entries.get(key).and_then(|entry| entry.due);
         due.is_some_and(|due| due <= self.schedule.now())

@@ -76,7 +76,7 @@ impl FreeContext {
         let_go(host, natives);
     }
 
-    /// Checks that the context is unloading, and that all generations are dead or parked.
+    /// Checks if the context is unloading, and all generations are dead or parked.
     pub(super) fn is_over(&self) -> bool {
         let life = lock(&self.life);
         life.unload.is_some() && life.generations.iter().all(|generation| generation.state() == ContextState::Parked)
@@ -117,7 +117,7 @@ impl FreeContext {
         ContextError::ContextUnloading { context: self.title(), since, action: action.into() }
     }
 
-    /// Checks that the context accepts loads and calls. An unloading context accepts neither.
+    /// Checks if the context accepts loads and calls. An unloading context accepts neither.
     pub(super) fn is_open(&self) -> bool {
         lock(&self.life).unload.is_none()
     }

@@ -142,7 +142,7 @@ impl Module {
         Ok(())
     }
 
-    /// Checks that the main has returned and that the exit hook has not run.
+    /// Checks if the main has returned and the exit hook has not run.
     pub(crate) fn has_started(&self) -> bool {
         self.has_started.load(Ordering::Acquire)
     }

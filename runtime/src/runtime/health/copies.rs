@@ -43,7 +43,7 @@ fn write(dir: &StageDir, label: &str, bytes: &[u8]) -> io::Result<(StagedFile, F
     Ok((staged, file))
 }
 
-/// Checks that `content` is one complete build. A read during a write returns a mix of two builds. A check of the copy could not detect
+/// Checks if `content` is one complete build. A read during a write returns a mix of two builds. A check of the copy could not detect
 /// such a mix, because no program writes the copy.
 pub(super) fn is_complete(file: &Path, content: &[u8], largest: u64) -> bool {
     // The second read is later than the check for writers. If both reads return equal contents, the first read was complete.

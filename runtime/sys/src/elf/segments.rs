@@ -164,7 +164,7 @@ fn holds_thread_locals(elf: &Elf<'_>, segment: &Segment) -> bool {
         && segment.filesz == filesz
 }
 
-/// Checks that the segment contains no variables. After relocation, the pages of the segment become read-only, and a write to a variable in
+/// Checks if the segment contains no variables. After relocation, the pages of the segment become read-only, and a write to a variable in
 /// these pages would crash.
 fn holds_only_relocated_constants(elf: &Elf<'_>, segment: &Segment) -> bool {
     const CONSTANT: [&str; 13] = [

@@ -103,7 +103,7 @@ impl WeakContexts {
         self.registry.upgrade().as_ref().map(Contexts::of)
     }
 
-    /// Checks that this handle refers to the contexts of `registry`. Comparing addresses is reliable, because the weak handle keeps the
+    /// Checks if this handle refers to the contexts of `registry`. Comparing addresses is reliable, because the weak handle keeps the
     /// allocation of its registry.
     pub(crate) fn is_of(&self, registry: &Arc<ContextRegistry>) -> bool {
         self.registry.as_ptr() == Arc::as_ptr(registry)

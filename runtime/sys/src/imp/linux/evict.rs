@@ -227,7 +227,7 @@ mod possible {
         registers[libc::REG_RAX as usize] = 0;
     }
 
-    /// Checks that the thread was in an interrupted system call, with only code of the image below the host's function.
+    /// Checks if the thread was in an interrupted system call, with only code of the image below the host's function.
     fn may_leave(started: &Started, registers: &[libc::greg_t]) -> bool {
         const SYSCALL: [u8; 2] = [0x0f, 0x05];
         let Some(Some(ready)) = READY.get() else { return false };

@@ -65,7 +65,7 @@ impl Mapping {
         self.ranges.iter().any(|range| range.contains(&address))
     }
 
-    /// Checks that `size` bytes at an address are inside one segment of the image.
+    /// Checks if `size` bytes at an address are inside one segment of the image.
     pub(crate) fn has_room(&self, address: usize, size: usize) -> bool {
         let end = address.checked_add(size);
         self.ranges.iter().any(|range| range.contains(&address) && end.is_some_and(|end| end <= range.end))

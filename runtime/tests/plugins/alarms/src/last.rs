@@ -101,7 +101,7 @@ extern "C" fn handler(_signal: c_int) {
     called();
 }
 
-/// Calls one hooked function of each kind. Writes the results to the file that `ALARMS_RELEASE` names.
+/// Calls one function for each kind of registration, during the close. Writes the results to the file that `ALARMS_RELEASE` names.
 fn everything() {
     // SAFETY: all zeroes are a valid `sigaction`.
     let mut action: libc::sigaction = unsafe { mem::zeroed() };

@@ -60,7 +60,7 @@ fn obey() {
     drop(spawn("obedient", || while !StopToken::new().wait(Duration::from_secs(1)) {}));
 }
 
-/// Starts a thread that ends when the unload requests it to stop. The exit hook joins this thread.
+/// Starts a thread that ends when it receives a stop request. The exit hook joins this thread.
 #[zcall(ex = "lingering.obey_joined")]
 fn obey_joined() {
     let thread = spawn("joined", || while !StopToken::new().wait(Duration::from_secs(1)) {});

@@ -34,7 +34,7 @@ pub(super) struct Blocks {
     around: BTreeMap<usize, usize>,
     /// Addresses without an enclosing block.
     outside: HashSet<usize>,
-    /// Value that the C library writes to the second word of a freed block in a thread's cache.
+    /// Mark of a freed block: the C library writes this value to the second word of each block in a thread's cache. `None` if unknown.
     freed: Option<usize>,
 }
 
@@ -187,7 +187,7 @@ mod tests {
         }
     }
 
-    /// Checks that all used blocks and no freed blocks are recognized.
+    /// Checks if all used blocks and no freed blocks are recognized.
     fn is_recognized(size: usize) -> bool {
         // Frees only every second block, so that freed blocks have no free neighbors. The blocks are zeroed, because memory of an ended
         // thread may contain the mark of a freed block.
