@@ -23,7 +23,7 @@ struct Resources {
     is_closed: bool,
 }
 
-/// Resource that was leaked because drops that each register a further resource exceeded [`ROUNDS`] and [`DEPTH`].
+/// Resource that was leaked after [`ROUNDS`] and [`DEPTH`] were exceeded, because each drop had registered a further resource.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Leaked {
     type_name: &'static str,

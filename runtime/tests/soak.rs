@@ -1,6 +1,6 @@
-//! Contains the tests that also run longer, in release or under AddressSanitizer: see `.ci`. These tests are a separate program, because compiling
-//! all tests for these runs would take minutes. `cargo test` omits this program; `.ci/run` runs it when needed. Each folder has its own
-//! process: see `support/apart.rs`.
+//! Contains the tests that the scripts in `.ci` also run longer, in release or under AddressSanitizer. These tests are a separate program,
+//! because compiling all tests for these runs would take minutes. `cargo test` omits this program; `.ci/run` runs it when needed. The tests
+//! of each folder run in a separate process: see `support/apart.rs`.
 //!
 //! `cargo test -p alcedo-runtime --test soak churn::` runs the tests of one folder.
 

@@ -185,7 +185,7 @@ macro_rules! hook_functions {
             /// Reports a successful `pthread_setname_np` for the calling thread, with the full name of `len` bytes.
             fn thread_named(name: *const u8, len: usize);
 
-            // Hooks for functions that raise signals or start processes.
+            // Hooks for signals, timers, asynchronous requests, jumps and processes.
             /// `sigaltstack`; `new` and `old` point to a `stack_t`, or are null. The previous stack of the thread is restored before the
             /// image is unmapped.
             fn alternate_stack(new: *const c_void, old: *mut c_void) -> c_int;
@@ -215,7 +215,6 @@ macro_rules! hook_functions {
             /// Reports a process that the module has started.
             fn child_started(pid: c_int);
 
-            // Hooks for functions that a module may not call while its library is being closed.
             /// Returns nonzero while the module is being closed, that is, while the finalizers of its library run. The hook must then
             /// refuse the call of the C function with the name `function`. The host reports the refused call later.
             fn refuses(function: *const c_char) -> c_int;

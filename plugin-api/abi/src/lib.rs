@@ -51,8 +51,9 @@ pub const API_OLDEST: u32 = 1;
 pub const API_CURRENT: u32 =
     4 + added(host::HostTable::NAMES, MARKED_HOST_FUNCTIONS) + added(values::ValueTable::NAMES, MARKED_VALUE_FUNCTIONS);
 
-/// Numbers of functions in the two tables at host API 4. In each table, the mark `last_prefix_field` is on the last of these functions.
+/// Number of functions that [`host::HostTable`] had at host API 4. The last of these functions has the mark `last_prefix_field`.
 const MARKED_HOST_FUNCTIONS: usize = 23;
+/// Number of functions that [`values::ValueTable`] had at host API 4.
 const MARKED_VALUE_FUNCTIONS: usize = 35;
 
 const fn added(names: &[&str], before: usize) -> u32 {

@@ -122,6 +122,7 @@ impl Plan {
         self.path(self.blocks[block].step)
     }
 
+    /// Sets the addresses of all buffers. `base` is the address of the memory with the bytes of the plan.
     pub(crate) fn set_base(&mut self, base: usize) {
         self.blocks.iter_mut().for_each(|block| block.address = base + block.start);
     }

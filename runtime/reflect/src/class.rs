@@ -244,20 +244,20 @@ impl Class {
         self.members.bases.iter().chain(std::iter::once(self))
     }
 
-    /// Checks if the class or a base implements the interface with that path.
+    /// Checks if the class or a base class implements the interface with that path.
     #[inline]
     pub fn implements(&self, interface: &str) -> bool {
         let mut chain = std::iter::successors(Some(self), |class| class.base.as_deref());
         chain.any(|class| class.interfaces.iter().any(|path| **path == *interface))
     }
 
-    /// Checks if objects of the class have a plugin part, because the class or a base is dynamic.
+    /// Checks if objects of the class have a plugin part, because the class or a base class is dynamic.
     #[inline]
     pub fn has_plugin_part(&self) -> bool {
         self.members.has_plugin_part
     }
 
-    /// Checks if a module declares the class or a base.
+    /// Checks if a module declares the class or a base class.
     #[inline]
     pub fn needs_module(&self) -> bool {
         self.members.needs_module

@@ -40,7 +40,7 @@ struct Shared {
     calls: RefCell<BTreeMap<String, CallCount>>,
 }
 
-/// Number of calls of one function before a commit.
+/// Calls of one function before a commit: the numbers of allowed and of rejected calls.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct CallCount {
     /// Number of calls that ran because the function is pure.

@@ -205,9 +205,9 @@ unsafe fn run_in_block(
     Ok(())
 }
 
-// SAFETY: in a call with these arguments, the loader rejects other uses of a written register, of the result register, and of the
-// root of a place. The loader allows at most one place. A register does not move until the call returns; `borrow_counter` prevents
-// moves of the place.
+// SAFETY: the loader rejects a call whose other arguments use a written register, the result register, or the root of a place. The
+// loader allows at most one place per call. A register does not move until the call returns; `borrow_counter` prevents moves of the
+// place.
 unsafe impl<'a> Steps<'a> for Calling<'a> {
     fn step(&mut self, at: usize) -> Result<Argument<'a>, CallError> {
         let site: &'a Site = self.site;

@@ -102,8 +102,8 @@ impl Registers {
 
     /// Returns a register as an argument, for the result of a call.
     pub(crate) fn slot_argument<'a>(&self, slot: &'a Slot) -> Argument<'a> {
-        // SAFETY: the caller of `new` promised a value of the type in each register. The loader rejects other uses of the register
-        // during the call.
+        // SAFETY: the caller of `new` promised a value of the type in each register. The loader rejects calls whose arguments use
+        // the result register.
         unsafe { Argument::new(&slot.property, self.base.wrapping_add(usize::from(slot.offset))) }
     }
 

@@ -35,7 +35,7 @@ pub(crate) struct ClassShape {
     pub subobjects: Vec<(String, String)>,
     /// Paths of the dynamic classes in the base chain, root first.
     pub bases: Vec<String>,
-    /// Paths of the interfaces that the class or a base implements.
+    /// Paths of the interfaces that the class or a base class implements.
     pub interfaces: Vec<String>,
 }
 

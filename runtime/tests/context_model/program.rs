@@ -98,11 +98,11 @@ pub(crate) enum Answer {
     WrongName,
     Fails,
     Panics,
-    /// Lends the modules that the living context of this name has when the request is made.
+    /// Returns a module that the living context of this name has when the request is made.
     Offer(usize),
-    /// Lends the modules that the context had when the resolver was set, even if the context is no longer alive.
+    /// Returns a module that the context had when the resolver was set, even if the context is no longer alive.
     OfferKept(usize),
-    /// Requests the module from the living context of this name, and lends the result of this request.
+    /// Loads the module by name into the living context of this name, and returns the loaded module.
     LoadFrom(usize),
 }
 

@@ -65,7 +65,7 @@ impl Random {
         [Style::InPlace, Style::Pieces, Style::Rename, Style::Unlink, Style::Backup][self.below(5) as usize]
     }
 
-    /// Returns every way once, in random order.
+    /// Returns every kind of save once, in random order. Selects a random style for each kind that has a style, except `Source`.
     pub(super) fn ways(&mut self) -> Vec<Way> {
         let sources = [Style::InPlace, Style::Pieces, Style::Rename, Style::Unlink, Style::Backup].map(Way::Source);
         let others = [

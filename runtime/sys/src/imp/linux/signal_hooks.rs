@@ -1,5 +1,5 @@
-//! Hooks of functions that raise signals or start processes. See [`super::hooks`] for the format of the definitions and for the promises of
-//! callers.
+//! Hooks of functions for signal stacks, timers, notifications, asynchronous requests and processes. See [`super::hooks`] for the format of
+//! the definitions and for the promises of callers.
 #![expect(unsafe_code, reason = "hooks replace functions of the C library")]
 #![expect(clippy::missing_safety_doc, reason = "the promise is equal for all and documented in `hooks`")]
 

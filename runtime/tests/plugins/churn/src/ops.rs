@@ -71,18 +71,18 @@ impl Dice {
         (0..self.below(4)).map(|_| self.word()).collect()
     }
 
-    /// Returns the path of a class of things.
+    /// Returns the path of the class `Thing` or of its derived class.
     pub(crate) fn class(&mut self) -> &'static str {
         if self.below(2) == 0 { THING } else { OFFSHOOT }
     }
 
-    /// Returns the path of a property of things.
+    /// Returns the path of a property of the class `Thing`.
     pub(crate) fn field(&mut self) -> &'static str {
         ["/Script/Game.Thing:numbers", "/Script/Game.Thing:sheet", "/Script/Game.Thing:received"]
             [self.below(3) as usize]
     }
 
-    /// Returns the name of a function that things have. The function takes a number.
+    /// Returns the name of a function of the class `Thing`. The function takes a number.
     pub(crate) fn listener(&mut self) -> &'static str {
         if self.below(2) == 0 { "hear" } else { "hear_twice" }
     }

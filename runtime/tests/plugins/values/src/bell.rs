@@ -20,7 +20,7 @@ pub struct Bell {}
 #[uclass(package = "Game", base = Bell)]
 pub struct Chime {}
 
-/// Object with a reference by interface.
+/// Object with a property of an interface type.
 #[uclass(package = "Game")]
 pub struct Ringer {
     /// Reference by interface.
