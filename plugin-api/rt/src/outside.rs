@@ -59,9 +59,9 @@ pub(crate) fn sleep_on(_word: &AtomicU32, limit: Duration) {
 /// State before the module is attached. The context is not initialized.
 const ALONE: u8 = 0;
 const ATTACHING: u8 = 1;
-/// State while the module is attached; the context is written.
+/// State while the module is attached. The context is initialized.
 const ATTACHED: u8 = 2;
-/// State after the module was detached; the context is still written.
+/// State after the module was detached. The context remains initialized.
 const DETACHED: u8 = 3;
 
 /// Mode word for a module without a host. The number is not a valid mode, so code that writes a property calls the host, and this call

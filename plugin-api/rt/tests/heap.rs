@@ -87,10 +87,10 @@ impl Block {
         self.layout = Layout::from_size_align(size, self.layout.align()).expect("both are small");
         assert_eq!(self.address.addr() % self.layout.align(), 0, "{:?}", self.layout);
         let fill = self.fill;
-        // SAFETY: at least this many bytes were written before, and `realloc` keeps their content.
+        // SAFETY: at least `kept` bytes were written before, and `realloc` keeps their content.
         let old = unsafe { std::slice::from_raw_parts(self.address, kept) };
         assert!(old.iter().all(|byte| *byte == fill), "{:?}: realloc lost bytes", self.layout);
-        // SAFETY: the block has this many bytes, and only this value uses it.
+        // SAFETY: the block has `size` bytes, and only this value uses the block.
         unsafe { self.address.write_bytes(fill, size) };
     }
 

@@ -32,7 +32,7 @@ mod sealed {
 pub trait PropertyKey: sealed::Sealed + Copy {
     /// Returns the name of the property.
     fn name(&self) -> &str;
-    /// Returns the property of that name in a class.
+    /// Returns the class's property with the name of this key.
     #[doc(hidden)]
     fn find<'c>(&self, class: &'c Rc<Class>) -> Option<&'c Rc<Property>>;
     /// Returns the cached offsets of the property's values, if any.
@@ -58,7 +58,7 @@ pub trait PropertyKey: sealed::Sealed + Copy {
 pub trait FunctionKey: sealed::Sealed {
     /// Returns the name of the function.
     fn name(&self) -> &str;
-    /// Returns the function of that name in a class.
+    /// Returns the class's function with the name of this key.
     #[doc(hidden)]
     fn find(&self, class: &Rc<Class>) -> Option<Rc<Function>>;
 }

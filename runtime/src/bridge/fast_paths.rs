@@ -224,8 +224,8 @@ impl FastPaths {
         if !self.are_open(fast_path.resolved_at) || words.len() != fast_path.count {
             return None;
         }
-        // SAFETY: the fast path was created for a function with this number of parameters. The epoch has not changed since then, so the
-        // gate of its module is open and its image is mapped.
+        // SAFETY: `words` has the number of parameters for which the fast path was created. The epoch has not changed since then, so the
+        // gate of the function's module is open, and the module's image is mapped.
         unsafe { self.enter(fast_path, words, clean_up) }
     }
 

@@ -200,7 +200,7 @@ unsafe fn code_of<T: 'static>(core: &Rc<Core>, code: *const (), target: T) -> Bl
 pub(crate) fn method_code(core: &Rc<Core>, function: &Rc<Function>, dispatch: Dispatch) -> Option<BlackCode> {
     let callees = Callees::of_module(function, dispatch)?;
     let code = code::<CodeOf<Callees>>(function.arguments().len())?;
-    // SAFETY: the code is that for `Callees` and this number of arguments. `Callees::of_module` ensures that all values fit in slots.
+    // SAFETY: `code` is for `Callees` and the function's number of arguments. `Callees::of_module` ensures that all values fit in slots.
     Some(unsafe { code_of(core, code, callees) })
 }
 
@@ -211,7 +211,7 @@ pub(crate) fn static_code(core: &Rc<Core>, export: &Export, what: &Rc<str>) -> O
     let (version, fast_path) = (Cell::new(u64::MAX), Cell::new(None));
     let target = StaticTarget { version, fast_path, export: export.clone(), what: Rc::clone(what), count };
     let code = code::<CodeOf<StaticTarget>>(count)?;
-    // SAFETY: the code is that for `StaticTarget` and this number of arguments. Modules have direct trampolines only for functions whose
-    // values fit in slots.
+    // SAFETY: `code` is for `StaticTarget` and the function's number of arguments. Modules have direct trampolines only for functions
+    // whose values fit in slots.
     Some(unsafe { code_of(core, code, target) })
 }

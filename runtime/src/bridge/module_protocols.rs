@@ -56,8 +56,8 @@ pub(crate) fn add_protocol(
         let begin = address.error(NameErrorKind::Empty("address"));
         let text = address.all("address")?;
         let (done, spelling) = collect_text(|sink| {
-            // SAFETY: the module registered the function with this number. The gate is open, so the image is mapped. The other arguments
-            // are borrowed for the call.
+            // SAFETY: the module registered the function together with `number`. The gate is open, so the image is mapped. The other
+            // arguments are borrowed for the call.
             code.enter(&format!("{scheme}:{text}"), |failure| unsafe {
                 (parse.0)(number, RStr::from_str(text), sink, failure)
             })
@@ -83,8 +83,8 @@ pub(crate) fn add_resolver(
     let resolve_name = move |name: &ZCallName| {
         let mut answer = Resolution::declined();
         let full = name.to_string();
-        // SAFETY: the module registered the function with this number. The gate is open, so the image is mapped. The other arguments are
-        // borrowed for the call.
+        // SAFETY: the module registered the function together with `number`. The gate is open, so the image is mapped. The other arguments
+        // are borrowed for the call.
         let run =
             |failure: &mut Failure| unsafe { (resolve.0)(number, RStr::from_str(name.rest()), &mut answer, failure) };
         code.enter(&full, run)?;
@@ -139,8 +139,8 @@ struct ModuleFunction {
 impl Dispatcher for ModuleFunction {
     fn call(&self, call: Call<'_>) -> Result<(), CallError> {
         let mut buffer = call.into_buffer();
-        // SAFETY: the resolver returned this number, which is dropped with `self`. The gate is open, so the image is mapped. The buffer is
-        // borrowed for the call. Its slots match the signature, which was compared when the name was resolved.
+        // SAFETY: the resolver returned `self.number`, and the drop of `self` releases the number. The gate is open, so the image is mapped.
+        // The buffer is borrowed for the call. Its slots match the signature, which was compared when the name was resolved.
         self.code.enter(&self.name, |failure| unsafe { (self.call.0)(self.number, buffer.raw(), failure) })
     }
 }

@@ -364,8 +364,8 @@ pub(crate) enum Misfit {
 /// `context` must be the list that the host passes to `save_kept` together with this sink. `name` and `data` must be readable during the
 /// call.
 unsafe extern "C" fn put_kept(context: *mut (), name: TextView, data: *const u8, len: usize) {
-    // SAFETY: the caller promises that `context` is the list of the sink, and that `name` and `data` have this many readable bytes. No
-    // other code uses the list.
+    // SAFETY: the caller promises that `context` is the list of the sink, that `name` is readable, and that `data` has `len` readable
+    // bytes. No other code uses the list.
     let (list, name, data) = unsafe {
         let list = &mut *context.cast::<KeptList<'_>>();
         (list, name.bytes(), TextView { data, len }.bytes())
@@ -383,8 +383,8 @@ unsafe extern "C" fn put_kept(context: *mut (), name: TextView, data: *const u8,
 /// # Safety
 /// `context` must be the buffer that the host passes to `pack_kept` together with this sink. `data` must be readable during the call.
 unsafe extern "C" fn put_packed(context: *mut (), _name: TextView, data: *const u8, len: usize) {
-    // SAFETY: the caller promises that `context` is the buffer of the sink, and that `data` has this many readable bytes. No other code
-    // uses the buffer.
+    // SAFETY: the caller promises that `context` is the buffer of the sink, and that `data` has `len` readable bytes. No other code uses
+    // the buffer.
     let (bytes, data) = unsafe { (&mut *context.cast::<Vec<u8>>(), TextView { data, len }.bytes()) };
     bytes.extend_from_slice(data);
 }

@@ -57,8 +57,8 @@ pub(super) fn of_method<M: Method>(parts: &Rc<Parts<M::Class>>) -> Option<Rc<dyn
             None => code_of::<M, MethodCode<M>>(),
         };
         let target = NativeMethod::<M> { parts: Rc::clone(&parts), callees };
-        // SAFETY: the code takes this number of arguments, and all values fit in slots. The context points to the core whose table owns the
-        // context, so the core outlives the context.
+        // SAFETY: the code takes the method's number of arguments, and all values fit in slots. The context points to the core whose table
+        // owns the context, so the core outlives the context.
         unsafe { BlackCode::new(code, Some(Rc::new(Context::new(core, target)))).with_each(each) }
     };
     Some(DirectMaker::kept(make, body))
@@ -80,7 +80,7 @@ pub(super) fn of_static<M: StaticMethod>() -> Option<Rc<dyn Any>> {
     };
     let make = |_core: &Rc<Core>, _callees| {
         let code = address::<BitsOf<M::Args>, StaticCode<M>>();
-        // SAFETY: the code takes this number of arguments, and all values fit in slots. The code has no context.
+        // SAFETY: the code takes the function's number of arguments, and all values fit in slots. The code has no context.
         unsafe { BlackCode::new(code, None) }
     };
     Some(DirectMaker::kept(make, body))

@@ -15,7 +15,7 @@ use crate::object::native_value::{NativeParams, NativeResult, NativeValue, finge
 use crate::object::natives::core_of;
 use crate::object::origin::Origin;
 
-/// An interface as a type, declared by `#[uinterface]`.
+/// Implemented by the type that `#[uinterface]` generates for an interface.
 ///
 /// # Examples
 /// ```rust

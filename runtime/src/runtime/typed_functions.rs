@@ -102,7 +102,7 @@ impl Calls<'_> {
     where
         F: Fn(A) -> R + Copy + Send + Sync + 'static,
     {
-        // SAFETY: the code takes this number of arguments, all in slots, which `register_code` checks. The code dereferences no context.
+        // SAFETY: the code takes the arguments `A`. `register_code` checks that all of them fit in slots. The code dereferences no context.
         // The bounds of this function allow any thread to run the body.
         let leaf = unsafe { LeafCode::new(address::<A::Bits, LeafBody<F, A, R>>) };
         let kept = Rc::new(KeptBody::new(Rc::new(body)));
@@ -165,8 +165,8 @@ impl Calls<'_> {
             of: PhantomData,
         });
         let context = Rc::clone(&function) as Rc<dyn Any>;
-        // SAFETY: the code takes this number of arguments, all in slots, which `register_code` checks. Its context is `function`, which is
-        // stored with the code.
+        // SAFETY: the code takes the arguments `A`. `register_code` checks that all of them fit in slots. The context of the code is
+        // `function`, which is stored with the code.
         let direct = unsafe { BlackCode::new(address::<A::Bits, Code<F, A, R>>(), Some(context)) };
         let own = Rc::clone(&function);
         self.register_code(name, effect, site, move |args: A| own.run(args), direct, function)

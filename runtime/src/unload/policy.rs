@@ -98,7 +98,7 @@ impl UnloadPolicy {
         }
     }
 
-    /// Checks if this number of parked images exceeds the budget.
+    /// Checks if `parked` images exceed the budget for parked images.
     pub(crate) fn is_spent(&self, parked: usize) -> bool {
         parked > self.parked_budget
     }

@@ -41,7 +41,7 @@ pub(crate) struct Records<'a> {
 }
 
 impl<'a> Records<'a> {
-    /// Starts a file with this number of objects.
+    /// Starts a file that will contain `objects` objects.
     pub(crate) fn new(to: &'a mut dyn Write, objects: u32) -> io::Result<Self> {
         let mut bytes = [&MAGIC, &VERSION.to_le_bytes()[..], &[0; 12], &[MAP_OF_THREE]].concat();
         put("objects", &mut bytes)?;

@@ -51,7 +51,7 @@ impl<'a> BufferMut<'a> {
         if raw.len == 0 || raw.slots.is_null() {
             return Self::over(&mut []);
         }
-        // SAFETY: our caller promises that this many slots are initialized, live and unshared for `'a`.
+        // SAFETY: our caller promises that `raw.len` slots are initialized, live and unshared for `'a`.
         Self::over(unsafe { slice::from_raw_parts_mut(raw.slots, raw.len) })
     }
 
@@ -201,7 +201,7 @@ impl<'a> BufferMut<'a> {
 
 /// Access to slots for [`Call`](crate::call::Call), checked against the signature of the callee.
 impl BufferMut<'_> {
-    /// Returns the slot kinds of the signature, after checking that the buffer has this number of slots.
+    /// Returns the slot kinds of the signature, after checking that the buffer has one slot per parameter and result.
     fn kinds_of<'s>(&self, signature: &'s CallSignature) -> Result<&'s Kinds, CallError> {
         let kinds = signature.kinds();
         let kinds = kinds.ok_or_else(|| buffer_error("only its dispatcher knows what its slots hold".into()))?;

@@ -33,7 +33,7 @@ pub enum CargoReason {
     /// A compiler call without cargo failed, but not because of an error in the sources.
     #[error("the compiler alone could not build it")]
     Failed,
-    /// The build was not started by a [`Builder`](crate::Builder), or builds a program.
+    /// The build is of a kind that always runs cargo: it was started without a [`Builder`](crate::Builder), or its results are programs.
     #[error("it was requested")]
     Requested,
 }

@@ -423,7 +423,7 @@ fn pass_signals_on(current: Current) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns true for signals of a crash, which the crashing process itself causes.
+/// Returns true for a signal that a process receives because of its own crash.
 fn is_fatal(signal: i32) -> bool {
     [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT].contains(&signal)
 }

@@ -11,8 +11,8 @@ use crate::property::Property;
 /// Rule for the transfer of one value. `from` is a property of the old layout, and `to` of the new layout. Both have equal types.
 #[derive(Clone, Copy, Debug)]
 pub enum Rule<P> {
-    /// Copies the object's value. If this value equals the old default, copies the new default instead. The transfer fails if any other
-    /// value equals the new default.
+    /// Copies the new default if the object's value equals the old default. Otherwise copies the object's value, and fails if this value
+    /// equals the new default.
     #[expect(missing_docs, reason = "see the enum")]
     Follow { from: P, to: P },
     /// Copies the object's value. If `is_distinct` is set, the transfer fails for a value that equals the new default.
@@ -62,9 +62,9 @@ impl Transfer {
         Ok(Self { from: Rc::clone(old), to: Rc::clone(new), steps })
     }
 
-    /// Writes the values of `own` into the separate body `target`. `old` and `new` contain the defaults of the two layouts. Fills `are_own`
-    /// with one entry per rule. The entry is true if the target has the object's value and not the default. Returns `false` if a rule
-    /// fails, or if a body has an unexpected layout. `target` then has only some of the values.
+    /// Applies the rules to the object whose body is `own`, and writes the results to the body `target`. `old` and `new` contain the
+    /// defaults of the two layouts. Fills `are_own` with one entry per rule: true if the result is the object's value, false if it is a
+    /// default. Returns `false` if a rule fails, or if a body has an unexpected layout. `target` then has only some of the values.
     pub fn apply(
         &self,
         target: View<'_>,

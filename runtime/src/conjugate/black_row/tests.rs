@@ -7,10 +7,10 @@ use super::BlackRow;
 
 /// Reads an entry like a module. Returns the serial number and address of the entry, and the number of ended entries in the head.
 fn read(row: &BlackRow, index: u32) -> (u32, usize, u32) {
-    // SAFETY: the table exists, and is not written during the read.
+    // SAFETY: `row` exists during the read, so the address of its head is valid. No code writes the head during the read.
     let head = unsafe { row.head().read() };
     assert!(index < head.len);
-    // SAFETY: the index is below the length.
+    // SAFETY: the index is below the length of the table.
     let at = unsafe { head.entries.add(index as usize) };
     // SAFETY: the table has an entry at each index below its length, and is not written during the read.
     let entry = unsafe { at.read() };

@@ -253,7 +253,7 @@ pub(super) enum End {
 }
 
 impl Course {
-    /// Creates the progress of a canary that was started for this number of modules.
+    /// Creates the progress of a canary that loads `modules` modules.
     pub(super) fn new(modules: u32) -> Self {
         Self { modules, at: None, is_here: false }
     }

@@ -83,8 +83,7 @@ impl ModuleSummary {
         }
     }
 
-    /// Adds the types to which the exported functions of the module belong. Skips names that match a declared type. A function may name a
-    /// declared type without the package.
+    /// Adds the types to which the exported functions of the module belong. Skips names of declared types, with or without their package.
     pub(crate) fn offering<'a>(mut self, types: impl Iterator<Item = &'a str>) -> Self {
         for ty in types.filter(|ty| !ty.is_empty()) {
             if !self.types.iter().any(|known| is_type(known, ty)) {

@@ -128,7 +128,7 @@ impl<T: Copy + Eq + Hash> Table<T> {
         number
     }
 
-    /// Ends the step of a thread that has this number. Returns true if a thread may be waiting for this step.
+    /// Ends the step `number` of a thread. Returns true if another thread may be waiting for this step.
     pub(super) fn end(&mut self, thread: T, number: u64) -> bool {
         let Some(row) = self.threads.get_mut(&thread) else { return false };
         let at = row.steps.iter().rposition(|step| step.number == number);

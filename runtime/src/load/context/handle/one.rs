@@ -46,8 +46,8 @@ impl LoadContext {
         }
     }
 
-    /// Returns a weak handle for callbacks of this context. A callback that owns a strong handle would keep the context alive permanently.
-    /// See [`Contexts::downgrade`].
+    /// Returns a weak handle for callbacks of this context. A callback that owns a strong handle keeps the context alive until the callback
+    /// is dropped. See [`Contexts::downgrade`].
     #[must_use]
     pub fn downgrade(&self) -> WeakLoadContext {
         WeakLoadContext { registry: Arc::downgrade(&self.kept.registry), line: Arc::downgrade(self.line()) }

@@ -13,7 +13,7 @@ const LONGEST_LIST: usize = 1 << 18;
 
 pub(super) struct Maps(Vec<u8>);
 
-/// Mapping, parsed from one line of the list: range, permissions, offset, device, inode, name.
+/// Mapping, parsed from one line of `/proc/self/maps`. The line consists of range, permissions, offset, device, inode and name.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Mapped<'a> {
     pub(super) range: Range<usize>,

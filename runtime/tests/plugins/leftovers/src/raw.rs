@@ -49,7 +49,7 @@ pub(crate) fn mapping() {
     // SAFETY: creates a new mapping at a free address.
     let memory = unsafe { libc::mmap(null_mut(), MEGABYTE, protection, flags, -1, 0) };
     assert_ne!(memory, libc::MAP_FAILED);
-    // SAFETY: `mmap` has mapped this many writable bytes.
+    // SAFETY: `mmap` has mapped a megabyte of writable memory.
     unsafe { memory.cast::<u8>().write_bytes(1, MEGABYTE) };
 }
 
@@ -59,7 +59,7 @@ pub(crate) fn c_heap() {
         // SAFETY: `malloc` accepts any size.
         let memory = unsafe { libc::malloc(1000) };
         assert!(!memory.is_null());
-        // SAFETY: `malloc` has allocated this many bytes.
+        // SAFETY: `malloc` has allocated 1000 bytes.
         unsafe { memory.cast::<u8>().write_bytes(1, 1000) };
     }
 }
