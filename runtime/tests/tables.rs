@@ -34,7 +34,7 @@ const STAYING: &str = r#"
     static struct entry *elsewhere(const char *how) {
         if (!strcmp(how, "mapping")) {
             char *mapped = mmap(0, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-            // The variable refers to one page, which refers to the entry in another.
+            // The variable refers to one page of the mapping, and this page refers to the entry in another page.
             struct entry *first = (struct entry *)(mapped + 4096 * 3 + 40), *entry = (struct entry *)(mapped + 4096 * 9 + 72);
             first->next = entry;
             staying_table = first;
@@ -560,8 +560,8 @@ fn plugin_blocks_reallocated_by_the_c_library_are_freed_too() {
     });
 }
 
-/// Checks that the host does not free three blocks of a plugin with these features, for `reason`. If `reason` is empty, checks that the
-/// blocks are freed.
+/// Checks that the host keeps three leaked blocks of a plugin with these features, and reports `reason`. If `reason` is empty, checks that
+/// the host frees the blocks.
 fn blocks_are_kept(features: &[&str], reason: &str) {
     let all = (3, 1001 + 2002 + 3003);
     let (freed, kept) = if reason.is_empty() { (all, (0, 0)) } else { ((0, 0), all) };

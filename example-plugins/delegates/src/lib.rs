@@ -11,7 +11,7 @@ module! { name: "delegates" }
 #[udelegate(multicast, package = "Game")]
 pub type OnScored = fn(points: i32, by: Obj<Player>);
 
-/// Broadcast after a score, which may count twice.
+/// Broadcast after a score. The score may count twice.
 #[cfg(feature = "widened")]
 #[udelegate(multicast, package = "Game")]
 pub type OnScored = fn(points: i32, by: Obj<Player>, twice: bool);

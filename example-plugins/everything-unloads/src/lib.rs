@@ -139,7 +139,7 @@ impl Sink {
 }
 
 impl Drop for Sink {
-    // Creates thread-locals of this module on the finalizer thread, which must be destroyed when that thread ends.
+    // Creates thread-locals of this module on the finalizer thread. The end of that thread must destroy the thread-locals.
     fn drop(&mut self) {
         locals::touch();
         let _out = std::io::stdout().flush();

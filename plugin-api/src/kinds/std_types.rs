@@ -45,7 +45,7 @@ copied! {
     store: |map, target| put_entries(map.iter(), target)
 }
 
-/// Implements conversions from views into types of the standard library, which copy the values.
+/// Implements conversions from views into types of the standard library. The conversions copy the values.
 macro_rules! conversions {
     ($([$($params:tt)*] $view:ty => $std:ty, $copy:ident;)*) => {$(
         impl<$($params)*> From<&Borrowed<'_, $view>> for $std {

@@ -443,7 +443,7 @@ impl<F: Signature> DelegateRef<'_, F> {
 
 impl<F: Signature<Result = ()>> MulticastRef<'_, F> {
     /// Calls the bound functions of all live objects, starting with the newest binding. A failed function does not stop the remaining
-    /// functions. If a function has failed, the running call, which broadcasts, then fails with the first error.
+    /// functions. If a function has failed, the running call that broadcasts also fails, with the first error.
     pub fn broadcast(&self, arguments: F::Args) {
         self.try_broadcast(arguments).unwrap_or_else(|error| fail(error));
     }

@@ -98,7 +98,7 @@ pub enum Origin {
     BuiltIn,
     /// The host registered the protocol or resolver.
     Host,
-    /// A module registered the protocol or resolver, which is inactive while the module is suspended, and removed when the module ends.
+    /// A module registered the protocol or resolver. The registration is inactive while the module is suspended, and ends with the module.
     Module(ModuleId),
 }
 

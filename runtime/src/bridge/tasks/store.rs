@@ -155,7 +155,7 @@ impl Store {
             _ => JobOwner::ended(object),
         };
         let made = self.next_number();
-        // A rollback receives all sent messages. A message that is received after the reload therefore depends on no commit.
+        // A rollback first receives all sent messages. A message that is received after a reload therefore belongs to a committed reload.
         let timing = if world.mode.is_before_commit() { timing } else { Timing::Certain };
         let entry = Entry {
             what: what(LeaseKind::Posted, gate.tag(), &place),

@@ -112,7 +112,7 @@ pub(super) unsafe fn create_plainly(
     argument: *mut c_void,
 ) -> c_int {
     // SAFETY: our caller promises that the arguments meet the requirements of the C function. The two types of the routine differ only
-    // in unwinding, which concerns its caller, the C library.
+    // in unwinding, which affects only the caller of the routine, the C library.
     unsafe { c_thread_create(thread, attributes.cast(), mem::transmute::<ThreadStart, MayUnwind>(start), argument) }
 }
 

@@ -127,7 +127,7 @@ fn bins(start: usize, words: &[usize]) -> Option<Range<usize>> {
 const FORK_ENTRY: usize = 4;
 
 /// Checks if a word of the C library belongs to the `fork` entry of a library for which `is_going` returns `true`. The entry identifies the
-/// library by the address of a variable of the library, which points to itself.
+/// library by the address of a variable in the library. This variable contains its own address.
 pub(super) fn is_for_fork(at: usize, is_going: impl Fn(usize) -> bool) -> bool {
     let is_entry = |start: usize| {
         let words: [_; FORK_ENTRY] = std::array::from_fn(|word| peek::word(start + word * WORD).unwrap_or_default());
