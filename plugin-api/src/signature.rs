@@ -1,4 +1,5 @@
-//! Signatures as types. The fingerprint, the parameter block layout and the slots are computed from a parameter tuple and a result type.
+//! Represents a signature by a tuple of parameter types and a result type. Computes the fingerprint, the layout of the parameter block and
+//! the slots from these types.
 #![expect(unsafe_code, reason = "reads parameter blocks and slots, as the signature prescribes")]
 
 use alcedo_abi::fingerprint::Fingerprint;

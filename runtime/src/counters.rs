@@ -1,4 +1,4 @@
-//! Counters of one runtime.
+//! Counters by which a host or a test observes the events in one runtime.
 
 /// Event counts since the runtime was built, and the number of live objects.
 ///

@@ -40,7 +40,7 @@ pub const CLOSED: u64 = 0;
 
 /// Arguments of a direct call as an array of machine words. Implemented for arrays of `u64`.
 pub trait DirectBits: Copy {
-    /// Function type of code that takes this number of arguments.
+    /// Function type of code that takes a context, an object, and one parameter for each machine word in the array.
     type Code: Copy;
 
     /// Returns the arguments as machine words.
@@ -66,8 +66,8 @@ pub trait DirectBits: Copy {
     ///
     /// # Safety
     /// `code` is the address of a function of type `Code`. The owner of the code currently allows a call with this context, this object
-    /// and values of these types. The context is a [`DirectBody::Context`] of the body and lives until the call returns;
-    /// a context of size zero is not read.
+    /// and these words. The context is a [`DirectBody::Context`] of the body and lives until the call returns; a context of size zero is
+    /// not read.
     unsafe fn call(self, code: *const (), context: *const (), object: ObjectHandle) -> DirectAnswer;
 }
 

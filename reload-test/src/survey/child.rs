@@ -178,7 +178,7 @@ impl Host<'_> {
                 unsafe { libc::read(reader.as_raw_fd(), address, 8) };
             }
             InjectedFault::LateSignal => {
-                // SAFETY: a signal for this thread. Without a handler it ends the process.
+                // SAFETY: raises a signal on this thread only. Without a handler, the signal ends the process, as the fault requires.
                 unsafe { libc::raise(libc::SIGUSR1) };
             }
             InjectedFault::LateClose => {

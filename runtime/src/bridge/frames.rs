@@ -33,7 +33,7 @@ struct Open {
 }
 
 impl OpenFrames {
-    /// Assigns a number to the frame, and runs `call` with this number.
+    /// Assigns a number to the frame, and passes this number to `call`.
     pub(crate) fn with_number<R>(&self, frame: &mut Frame<'_>, call: impl FnOnce(u64) -> R) -> R {
         let frame = Some(NonNull::from(frame).cast());
         let open = self.open.enter(Open { frame, params: Vec::new() });

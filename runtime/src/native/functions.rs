@@ -177,7 +177,7 @@ pub const fn implementable_event<C: Class, A: NativeParams, R: NativeResult>(
     without_body::<C, A, R>(name, flags | function_flags::IMPLEMENTABLE_EVENT, block, metadata)
 }
 
-/// Custom thunk of a function, as a type.
+/// Implemented by a type that represents the custom thunk of one function.
 pub trait CustomThunk: 'static {
     /// Class of the function.
     type Class: Class;

@@ -1,4 +1,4 @@
-//! Methods of native classes as types, with their receivers and borrows.
+//! Traits of types that represent methods of native classes, with the receivers and borrows of the methods.
 
 use std::rc::Rc;
 
@@ -67,7 +67,7 @@ impl Receiver for Exclusive {
     }
 }
 
-/// A method as a type.
+/// Implemented by a type that represents one method of a native class.
 pub trait Method: 'static {
     /// Class of the method.
     type Class: Part;
@@ -88,7 +88,7 @@ pub trait Method: 'static {
     fn run<'f>(part: Held<'_, Self>, this: This<'f, Self::Class>, args: Arguments<'f, Self>) -> Self::Returned;
 }
 
-/// A static function of a class as a type.
+/// Implemented by a type that represents one static function of a native class.
 pub trait StaticMethod: 'static {
     /// Class of the function.
     type Class: Part;

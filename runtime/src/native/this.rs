@@ -29,7 +29,7 @@ pub trait View<'f>: Copy {
     fn at(&self) -> At<'f>;
 }
 
-/// A class as a type.
+/// Implemented by the Rust type that represents a reflected class.
 ///
 /// # Examples
 /// ```rust

@@ -1,4 +1,4 @@
-//! Requirements of a host for libraries.
+//! Requirements that a library must meet before its host parses and maps the library: maximum size and signature.
 
 use crate::plain_file;
 use crate::signature::PublicKey;

@@ -123,8 +123,8 @@ impl ModuleCalls {
             return Err(CallError::Unavailable { what: format!("`{}`", bound.export.full) });
         }
         // SAFETY: the image stays mapped until this call returns. Either this thread is inside the gate of the generation that
-        // owns the image or of a generation that keeps the module, or it holds a lease of a dependent of the module. The
-        // caller created the slots for the fingerprint that was compared when the name was resolved.
+        // owns the image or of a generation that keeps the module, or this call holds a lease on the module. The caller
+        // created the slots for the fingerprint that was compared when the name was resolved.
         unsafe { bound.export.call(buffer) }
     }
 }

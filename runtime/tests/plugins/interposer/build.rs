@@ -1,4 +1,4 @@
-//! Compiles the C code into the plugin.
+//! Compiles `interposer.c`, which defines hooked C functions, into the plugin.
 
 fn main() {
     println!("cargo::rerun-if-changed=src/interposer.c");

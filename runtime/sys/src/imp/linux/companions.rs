@@ -2,8 +2,8 @@
 //! not call the hooks. However, their threads may run functions of the image, and their data may contain addresses of such functions. An
 //! ending image waits for these threads.
 //!
-//! The loader maps a companion with the first image that needs it, and unmaps it with the last such image. It does so even if threads of
-//! the companion are still running or its handlers are still set.
+//! The loader maps a companion with the first image that needs it, and unmaps it with the last such image, even if threads of the companion
+//! are still running or its handlers are still set.
 //!
 //! Therefore the process is searched for threads and handlers of companions. A thread that started during the image's lifetime and has a
 //! companion on its stack may call the image. The image therefore waits for this thread. If a companion in use is about to be unmapped, an

@@ -1,4 +1,4 @@
-//! Timers, signal handlers, signal stacks and child processes.
+//! Starts timers and child processes, and installs signal handlers and signal stacks, through the C library.
 #![expect(unsafe_code, reason = "calls C functions, like plugins that wrap a C library")]
 
 use std::ffi::{c_int, c_void};

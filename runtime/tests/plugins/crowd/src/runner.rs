@@ -1,4 +1,4 @@
-//! Class with a kept field.
+//! Class for measuring reloads of objects with a kept field.
 
 use alcedo_plugin_api::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Class without a kept field.
+//! Class for measuring reloads of objects without a kept field.
 
 use alcedo_plugin_api::prelude::*;
 

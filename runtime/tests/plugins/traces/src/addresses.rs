@@ -1,4 +1,4 @@
-//! Number in a variable of this module. The number may be equal to an address in another module.
+//! Stores a number in a variable of this module. In a test, the number equals an address in another module: a reference for a memory scan.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -1,4 +1,4 @@
-//! Addresses in this module that the C library stores.
+//! Passes addresses in this module to functions of the C library that store the addresses.
 #![expect(unsafe_code, reason = "calls C functions, like plugins that wrap a C library")]
 
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};

@@ -1,4 +1,4 @@
-//! Unwind tables for code generated at run time.
+//! Registers unwind tables with the unwinder, as code generators do at run time.
 #![expect(unsafe_code, reason = "registers tables with the unwinder")]
 
 use std::ffi::c_void;

@@ -1,4 +1,4 @@
-//! Reserved pages without access, and memory between such pages.
+//! Reserves inaccessible pages: to keep an address range free of other mappings, or as guard pages around a block of memory.
 #![expect(unsafe_code, reason = "maps and unmaps pages")]
 
 use std::ffi::{c_int, c_void};
