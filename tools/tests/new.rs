@@ -214,7 +214,7 @@ fn rejected_requests_leave_no_files() {
         "",
         &["plugin", "match"],
         expect![[r#"
-        alcedo: `match` is a keyword of the Rust language, and a crate cannot have that name: choose another, such as `match-plugin`"#]],
+        alcedo: `match` is a keyword of the Rust language, and a crate cannot have that name: choose another, such as `my-match`"#]],
     );
     refused(
         &folder,
@@ -233,6 +233,23 @@ fn rejected_requests_leave_no_files() {
     }
     assert_eq!(folder.listed(), ["there"]);
     assert_eq!(fs::read_to_string(folder.dir.path().join("there")).unwrap(), "mine");
+}
+
+#[test]
+fn a_workspace_is_not_written_where_it_breaks_another() {
+    let folder = Folder::new();
+    let manifest = folder.dir.path().join("Cargo.toml");
+    fs::write(&manifest, "[workspace]\nresolver = \"3\"\nmembers = [\"*\"]\n").unwrap();
+    for kind in ["host", "workspace"] {
+        let expected = expect![[r#"
+            alcedo: `inner` would be a member of the workspace HERE, and cargo rejects a workspace inside another: go to a folder outside of it, or add "inner" to `exclude` in its `[workspace]`"#]];
+        refused(&folder, "", &[kind, "inner"], expected);
+    }
+    assert_eq!(folder.listed(), ["Cargo.toml"]);
+    fs::write(&manifest, "[workspace]\nresolver = \"3\"\nmembers = [\"*\"]\nexclude = [\"inner\"]\n").unwrap();
+    folder.new_in("", &["workspace", "inner"]).unwrap();
+    let described = folder.cargo("").args(["metadata", "--no-deps", "--format-version=1"]).output().unwrap();
+    assert!(described.status.success(), "{}", text(&described.stderr));
 }
 
 /// Adds a plugin to a workspace without shared keys. The host of this workspace has no robots.

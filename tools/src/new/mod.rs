@@ -7,10 +7,13 @@ mod name;
 mod project;
 mod templates;
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use crate::described::read_text;
+use anyhow::bail;
+
+use crate::described::{described, read_text};
 use crate::error::{Error, file};
 use crate::install::{installing, is_in_path};
 use crate::screen::{print_progress, print_result};
@@ -115,7 +118,19 @@ fn make(kind: Kind, name: &Name, sources: &Sources, here: &Path) -> Result<(), E
     // Copies the lock file of Alcedo, so that the first build uses tested versions of Alcedo's dependencies.
     files.extend(lock.map(|lock| (PathBuf::from("Cargo.lock"), lock)));
     let outer = project::enclosing_workspace(here);
+    let is_valid = |outer: &PathBuf| described(&outer.join("Cargo.toml")).is_ok();
+    let valid = outer.as_ref().filter(|outer| is_valid(outer));
     project::write(&made, here, &files)?;
+    if let Some(outer) = valid.filter(|outer| !is_valid(outer)) {
+        fs::remove_dir_all(&made).map_err(file("remove", &made))?;
+        bail!(
+            "`{}` would be a member of the workspace {}, and cargo rejects a workspace inside another: go to a folder outside of it, \
+             or add \"{}\" to `exclude` in its `[workspace]`",
+            name.text(),
+            outer.display(),
+            relative(outer, &made).display()
+        );
+    }
     if let Some(outer) = outer {
         print_progress(&format!(
             "note: {} is a workspace already: `{}` is one of its own inside of it, and cargo builds and tests each separately",

@@ -21,7 +21,7 @@ const OF_RUST: &[&str] = &["alloc", "core", "proc_macro", "std", "test"];
 /// Names of folders that cargo creates next to programs.
 const OF_CARGO: &[&str] = &["build", "deps", "examples", "incremental"];
 
-const OF_DEPENDENCIES: &[&str] = &["engine_glue", "serde", "tracing", "tracing_subscriber"];
+const OF_DEPENDENCIES: &[&str] = &["alcedo", "engine_glue", "serde", "tracing", "tracing_subscriber"];
 
 /// Direct dependencies of new projects. All further crates of a project are dependencies of these packages. The lock file of the published
 /// program contains only the last two packages.
@@ -50,9 +50,7 @@ impl Name {
         }
         let krate = text.replace('-', "_");
         let reserved = |owner| {
-            Err(anyhow!(
-                "`{text}` is {owner}, and a crate cannot have that name: choose another, such as `{text}-{kind}`"
-            ))
+            Err(anyhow!("`{text}` is {owner}, and a crate cannot have that name: choose another, such as `my-{text}`"))
         };
         match krate.as_str() {
             word if is_keyword(word) => reserved("a keyword of the Rust language"),
@@ -235,25 +233,31 @@ mod tests {
         check(
             "async",
             expect![
-                "`async` is a keyword of the Rust language, and a crate cannot have that name: choose another, such as `async-plugin`"
+                "`async` is a keyword of the Rust language, and a crate cannot have that name: choose another, such as `my-async`"
             ],
         );
         check(
             "test",
             expect![
-                "`test` is a crate of the Rust distribution, and a crate cannot have that name: choose another, such as `test-plugin`"
+                "`test` is a crate of the Rust distribution, and a crate cannot have that name: choose another, such as `my-test`"
             ],
         );
         check(
             "deps",
             expect![
-                "`deps` is a folder that cargo keeps its own files in, and a crate cannot have that name: choose another, such as `deps-plugin`"
+                "`deps` is a folder that cargo keeps its own files in, and a crate cannot have that name: choose another, such as `my-deps`"
+            ],
+        );
+        check(
+            "alcedo",
+            expect![
+                "`alcedo` is a crate that it would depend on, and a crate cannot have that name: choose another, such as `my-alcedo`"
             ],
         );
         check(
             "engine-glue",
             expect![
-                "`engine-glue` is a crate that it would depend on, and a crate cannot have that name: choose another, such as `engine-glue-plugin`"
+                "`engine-glue` is a crate that it would depend on, and a crate cannot have that name: choose another, such as `my-engine-glue`"
             ],
         );
     }
