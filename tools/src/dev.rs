@@ -8,6 +8,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
+use alcedo_build::BuildError;
 use alcedo_runtime::crash_guard;
 use alcedo_runtime::development::link::{FromHost, ToHost};
 use anyhow::bail;
@@ -68,8 +69,25 @@ pub(crate) struct Args {
     timings: bool,
 }
 
-/// Runs until the user quits.
+/// Runs until the user quits. With `--json`, prints an error that ends the session before its first step as events.
 pub(crate) fn run(args: Args) -> Result<ExitCode, Error> {
+    let is_json = args.json;
+    start(args).or_else(|error| {
+        if !is_json {
+            return Err(error);
+        }
+        let event = match error.downcast::<BuildError>() {
+            Ok(BuildError::Canceled { .. }) => Event::Canceled,
+            Ok(error) => Event::NotBuilt(error),
+            Err(error) => Event::Failed { error: error.to_string() },
+        };
+        json::event(&event).iter().for_each(|event| Screen::Json.event(event));
+        print_end(&Screen::Json, &[]);
+        Ok(ExitCode::FAILURE)
+    })
+}
+
+fn start(args: Args) -> Result<ExitCode, Error> {
     let paint = if args.json { Paint::off() } else { Paint::for_stdout() };
     let interactive = Input::is_interactive() && !args.json;
     let screen = if args.json { Screen::Json } else { Screen::new(interactive) };
@@ -176,7 +194,7 @@ impl<W: World> Dev<W> {
         for what in &left {
             screen.print(&format!("{} {what}", messages.paint.red("could not be ended:")));
         }
-        screen.event(&json!({ "event": "end", "left": left }));
+        print_end(&screen, &left);
         screen.close();
         Ok(over.unwrap_or(ExitCode::SUCCESS))
     }

@@ -202,6 +202,38 @@ impl Drop for Own {
     }
 }
 
+/// A workspace of a plugin and a host without dependencies. The host does not compile.
+#[test]
+fn an_error_before_the_session_is_an_event_before_the_end() {
+    let dir = tempfile::tempdir().unwrap();
+    let package = |name: &str| format!("[package]\nname = {name:?}\nedition = \"2024\"\n");
+    for (path, text) in [
+        ("Cargo.toml", "[workspace]\nmembers = [\"rig\", \"gadgets\"]\nresolver = \"3\"\n".to_owned()),
+        ("rig/Cargo.toml", package("rig")),
+        ("rig/src/main.rs", "fn main() { never() }\n".to_owned()),
+        ("gadgets/Cargo.toml", package("gadgets") + "[lib]\ncrate-type = [\"cdylib\"]\n"),
+        ("gadgets/src/lib.rs", String::new()),
+    ] {
+        let path = dir.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    let check = |args: &[&str], expected: &str, part: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_alcedo"));
+        command.args(["dev", "--json"]).args(args).current_dir(dir.path()).env_remove("CARGO_TARGET_DIR");
+        let output = command.stdin(Stdio::null()).output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        let events: Vec<serde_json::Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let [.., event, end] = &events[..] else { panic!("two events: {text}") };
+        assert_eq!((&event["event"], &end["event"]), (&expected.into(), &"end".into()), "{text}");
+        assert!(event.to_string().contains(part), "{text}");
+        assert_eq!(output.status.code(), Some(1));
+    };
+    check(&["--host", "rig"], "not_built", "cannot find function `never`");
+    check(&["--host", "absent"], "not_built", "the host package `absent` does not exist");
+    check(&["absent"], "failed", "no file and no folder at absent");
+}
+
 #[test]
 #[ignore = "builds for minutes: `cargo test --test commands own_host:: -- --ignored`, as .ci/run does"]
 fn the_authors_host_survives_an_edit_a_crash_and_a_hang() {
