@@ -15,6 +15,7 @@ use rustyline::{CompletionType, Config, Context, Editor, Helper, Highlighter, Hi
 
 use crate::args::{Code, HostArgs};
 use crate::error::Error;
+use crate::guard::TerminalMode;
 use crate::host_program;
 use crate::modules;
 use crate::modules::BuildOptions;
@@ -69,11 +70,11 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
     match chosen {
         None => {
             log_to_stderr("info", paint);
-            Ok(converse(Local::new(&options)?, &modules))
+            converse(Local::new(&options)?, &modules)
         }
         Some(host) => {
             let program = host.build(&BuildOptions::default(), &args.host.host_args, print_progress)?;
-            Ok(converse(Remote::start(program, paint)?, &modules))
+            converse(Remote::start(program, paint)?, &modules)
         }
     }
 }
@@ -86,7 +87,12 @@ enum Request {
     Complete(String, Sender<Vec<String>>),
 }
 
-fn converse<W: World>(mut world: W, modules: &[PathBuf]) -> ExitCode {
+/// Evaluates lines until the input ends.
+///
+/// # Errors
+/// Fails if the world ends, or if the host does not connect.
+fn converse<W: World>(mut world: W, modules: &[PathBuf]) -> Result<ExitCode, Error> {
+    let terminal = TerminalMode::of_stdin();
     let (sender, requests) = unbounded();
     std::thread::spawn(move || if stdin().is_terminal() { read_terminal(&sender) } else { read_input(&sender) });
     world.request(ToHost::Load { libraries: modules.to_vec() });
@@ -127,11 +133,18 @@ fn converse<W: World>(mut world: W, modules: &[PathBuf]) -> ExitCode {
                     print(&error);
                     (is_there, code) = (true, ExitCode::FAILURE);
                 }
-                Ok(WorldEvent::Ended(_) | WorldEvent::Done | WorldEvent::NotJoined(_) | WorldEvent::Unreadable(_)) | Err(_) => {
-                    print("the world has ended");
-                    return ExitCode::FAILURE;
+                Ok(WorldEvent::Panicked(_) | WorldEvent::Populated(_) | WorldEvent::Host(..)) => {}
+                ended => {
+                    // Prints the host's last lines, which may contain the reason.
+                    world.printed().try_iter().for_each(|line| show(&line));
+                    // Restores the mode, which the thread that reads lines may have changed.
+                    terminal.restore();
+                    return Err(Error::msg(match ended {
+                        Ok(WorldEvent::NotJoined(error) | WorldEvent::Unreadable(error)) => error,
+                        Ok(WorldEvent::Ended(end)) => end.report(Paint::off()),
+                        _ => "the host has ended".to_owned(),
+                    }));
                 }
-                Ok(_) => {}
             },
             recv(printed) -> line => if let Ok(line) = line { show(&line) },
             default(rest) => world.attend(),
@@ -141,7 +154,7 @@ fn converse<W: World>(mut world: W, modules: &[PathBuf]) -> ExitCode {
         print(&format!("could not be ended: {left}"));
         code = ExitCode::FAILURE;
     }
-    code
+    Ok(code)
 }
 
 /// Returns the console command for a line. If the line starts with a colon, the text after the colon is the command. Otherwise, the command

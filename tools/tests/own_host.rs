@@ -234,6 +234,16 @@ fn an_error_before_the_session_is_an_event_before_the_end() {
     check(&["absent"], "failed", "no file and no folder at absent");
 }
 
+/// A program that is not a host ends before the first line is evaluated.
+#[test]
+fn repl_prints_how_its_host_has_ended() {
+    let mut repl = Command::new(env!("CARGO_BIN_EXE_alcedo"));
+    let output = repl.args(["repl", "--host", "/bin/ls", "--host-arg=--absent"]).output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(errors.contains("--absent") && errors.contains("by itself, with exit code 2"), "{errors}");
+    assert_eq!(output.status.code(), Some(1));
+}
+
 #[test]
 #[ignore = "builds for minutes: `cargo test --test commands own_host:: -- --ignored`, as .ci/run does"]
 fn the_authors_host_survives_an_edit_a_crash_and_a_hang() {

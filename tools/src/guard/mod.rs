@@ -277,14 +277,29 @@ pub(crate) struct Guard {
     /// Contains crash files with data of the host, and the saved world.
     dir: PrivateFolder,
     current: Current,
-    terminal: Option<Termios>,
+    terminal: TerminalMode,
+}
+
+/// Mode of the terminal at standard input. `None` if standard input is not a terminal.
+pub(crate) struct TerminalMode(Option<Termios>);
+
+impl TerminalMode {
+    pub(crate) fn of_stdin() -> Self {
+        Self(tcgetattr(io::stdin()).ok())
+    }
+
+    pub(crate) fn restore(&self) {
+        if let Self(Some(mode)) = self {
+            let _restored = tcsetattr(io::stdin(), OptionalActions::Now, mode);
+        }
+    }
 }
 
 impl Guard {
     /// # Errors
     /// Returns the error of the operating system.
     pub(crate) fn new() -> Result<Self, Error> {
-        Ok(Self { dir: session_folder()?, current: Current::default(), terminal: tcgetattr(io::stdin()).ok() })
+        Ok(Self { dir: session_folder()?, current: Current::default(), terminal: TerminalMode::of_stdin() })
     }
 
     /// Returns a folder that is deleted together with the guard.
@@ -307,8 +322,8 @@ impl Guard {
         let end = receiver.recv().unwrap_or_else(|_| Err(io::ErrorKind::BrokenPipe.into()));
         let end = end.map_err(file("wait for", &program))?;
         // Restores the terminal's mode, because a host that crashed or was killed has not restored it.
-        if let Some(terminal) = self.terminal.as_ref().filter(|_| !end.is_orderly()) {
-            let _restored = tcsetattr(io::stdin(), OptionalActions::Now, terminal);
+        if !end.is_orderly() {
+            self.terminal.restore();
         }
         Ok(end)
     }
