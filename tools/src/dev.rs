@@ -341,13 +341,19 @@ impl<W: World> Dev<W> {
             return;
         }
         self.refreshed = Some(Instant::now());
+        let input = |text: &str, hint: &str| format!("{}   ({hint}, Esc cancels)", self.screen.last_columns(text));
         let line = match &self.typing {
-            Some(Typed::Number(number)) => format!("back to generation: {number}_   (Enter confirms, Esc cancels)"),
-            Some(Typed::Line(line)) => format!(": {line}_   (Enter sends, Tab completes, Esc cancels)"),
+            Some(Typed::Number(number)) => input(&format!("back to generation: {number}_"), "Enter confirms"),
+            Some(Typed::Line(line)) => input(&format!(": {line}_"), "Enter sends, Tab completes"),
             None => status_line(&self.session.status(), self.last.as_deref()),
         };
         self.screen.set_status(&line);
     }
+}
+
+/// Prints the last event of a session if the output is JSON.
+fn print_end(screen: &Screen, left: &[String]) {
+    screen.event(&json!({ "event": "end", "left": left }));
 }
 
 /// Prints a line of the world's output, or a summary of repeated lines.

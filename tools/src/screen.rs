@@ -151,6 +151,11 @@ impl Screen {
         }
     }
 
+    /// Returns the end of an input that fits into the status line.
+    pub(crate) fn last_columns<'a>(&self, input: &'a str) -> &'a str {
+        self.live().map_or(input, |live| live.layout.size.last_columns(input))
+    }
+
     /// Releases the reserved rows of the terminal.
     pub(crate) fn close(&self) {
         if let Some(mut live) = self.live() {

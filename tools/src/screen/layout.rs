@@ -31,6 +31,17 @@ impl Size {
     fn pane(self) -> u16 {
         if self.rows < ROWS_FOR_PANE { 0 } else { self.rows / 3 }
     }
+
+    /// Number of columns of the status. Keeps one column free, because a full line would scroll on some terminals.
+    fn status(self) -> usize {
+        usize::from(self.columns).saturating_sub(1)
+    }
+
+    /// Returns the longest suffix of an input that fits into the status.
+    pub(super) fn last_columns(self, input: &str) -> &str {
+        let start = input.char_indices().rev().take(self.status()).last();
+        start.map_or("", |(at, _)| &input[at..])
+    }
 }
 
 #[derive(Debug, Default)]
@@ -188,9 +199,8 @@ impl Layout {
         format!("{SAVE}\x1b[1;{}r{RESTORE}", self.size.rows - 1 - self.pane)
     }
 
-    /// Paints the status. Keeps one column free, because a full line would scroll on some terminals.
     fn paint_status(&self) -> String {
-        self.row(self.size.rows, cut(&self.status, usize::from(self.size.columns).saturating_sub(1)))
+        self.row(self.size.rows, cut(&self.status, self.size.status()))
     }
 
     fn row(&self, row: u16, text: &str) -> String {
@@ -422,6 +432,14 @@ mod tests {
         let closed = scene.layout.close();
         scene.terminal.process(closed.as_bytes());
         assert_eq!(scene.terminal.screen().cursor_position(), (15, 0));
+    }
+
+    #[test]
+    fn the_end_of_a_long_input_fits_into_the_status() {
+        let size = Size { rows: 5, columns: 8 };
+        for (input, expected) in [("", ""), (": get x", ": get x"), (": get é_x_", "et é_x_")] {
+            assert_eq!(size.last_columns(input), expected, "{input}");
+        }
     }
 
     #[test]
