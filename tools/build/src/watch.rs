@@ -238,6 +238,14 @@ fn listen(
                 }
                 Some(manifest).filter(|manifest| manifest.is_file()).into_iter().for_each(send);
             }
+            if is_move(event.kind) && !path.exists() {
+                // Reports each watched folder and file at or below the path, because the system reports none of them.
+                let file =
+                    |dir: &PathBuf| if dir.ends_with(CONFIGURATION) { dir.clone() } else { dir.join("Cargo.toml") };
+                let inputs = lock(inputs);
+                let watched = deep.iter().cloned().chain(flat.iter().map(file)).chain(inputs.iter().cloned());
+                watched.filter(|watched| watched.starts_with(&path)).for_each(send);
+            }
             if (is_change(event.kind) && (is_source() || is_input(&path))) || is_folder() {
                 send(path);
             }
@@ -283,5 +291,10 @@ fn is_next_to_package(path: &Path, flat: &[PathBuf]) -> bool {
 
 /// Returns `true` if a file or folder was created or moved. The system reports no events for the files in such a folder.
 fn is_arrival(kind: EventKind) -> bool {
-    matches!(kind, EventKind::Create(_) | EventKind::Modify(ModifyKind::Name(_)))
+    matches!(kind, EventKind::Create(_)) || is_move(kind)
+}
+
+/// Returns `true` if a file or folder was moved to or from the path.
+fn is_move(kind: EventKind) -> bool {
+    matches!(kind, EventKind::Modify(ModifyKind::Name(_)))
 }

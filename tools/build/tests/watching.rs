@@ -152,6 +152,31 @@ fn a_new_package_next_to_a_package_of_a_workspace_is_reported() {
 }
 
 #[test]
+fn a_folder_that_is_moved_away_is_reported() {
+    let manifest = crate::scratch::manifest("plug", "");
+    let scratch = Scratch::new(&[
+        ("plugins/plug/Cargo.toml", &manifest),
+        ("plugins/plug/src/lib.rs", LIB),
+        ("plugins/plug/.cargo/config.toml", ""),
+        ("data/names.txt", ""),
+    ]);
+    let watch = SourceWatch::new(&[scratch.path("plugins/plug/src")]).unwrap();
+    watch.add_inputs([scratch.path("data/names.txt")]);
+    for (folder, reported) in [
+        ("data", "data/names.txt"),
+        ("plugins/plug/.cargo", "plugins/plug/.cargo"),
+        ("plugins/plug/src", "plugins/plug/src"),
+        ("plugins/plug", "plugins/plug/Cargo.toml"),
+    ] {
+        fs::rename(scratch.path(folder), scratch.path("away")).unwrap();
+        wait_for(&scratch, &watch, reported);
+        fs::rename(scratch.path("away"), scratch.path(folder)).unwrap();
+        // Waits longer than the interval at which the watch checks the folders.
+        while watch.receiver().recv_timeout(Duration::from_millis(1500)).is_ok() {}
+    }
+}
+
+#[test]
 fn files_of_a_failed_build_are_watched() {
     let scratch = Scratch::plugin();
     let builder = Builder::new();
