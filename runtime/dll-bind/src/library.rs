@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use alcedo_base::cells::RefCell;
 use alcedo_base::log;
-use alcedo_sys::{OwnFolder, UserLibrary};
+use alcedo_sys::{OwnFolder, Stamp, UserLibrary};
 
 use crate::shape::Layouts;
 
@@ -143,6 +143,13 @@ impl UserCode {
             library,
             retained: RefCell::default(),
         }))
+    }
+
+    /// Returns the stamp of the library with this name. Returns `None` if the library is missing.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn stamp(&self, name: &str) -> Option<Stamp> {
+        UserLibrary::stamp(&self.0.path, name)
     }
 
     pub(crate) fn has_trampolines(&self) -> bool {

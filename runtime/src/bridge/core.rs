@@ -87,6 +87,9 @@ pub(crate) struct Core {
     /// C libraries to which classes of modules can be bound. Empty if the host has no library folder.
     #[cfg(feature = "dll-bind")]
     pub(crate) user_code: OnceCell<alcedo_dll_bind::UserCode>,
+    /// C libraries to which classes of loaded modules are bound.
+    #[cfg(feature = "dll-bind")]
+    pub(crate) bound_libraries: RefCell<Vec<crate::emit::c_bodies::BoundLibrary>>,
 }
 
 /// Host of a world. Hooks of native classes receive only the world. This value provides access to the host.
@@ -160,6 +163,8 @@ impl Core {
             c_layouts: OnceCell::new(),
             #[cfg(feature = "dll-bind")]
             user_code: OnceCell::new(),
+            #[cfg(feature = "dll-bind")]
+            bound_libraries: RefCell::default(),
         });
         let host = HostOfWorld { fast_paths: Rc::clone(&core.fast_paths), core: Rc::downgrade(&core) };
         let _first = core.world.host.set(Rc::new(host));

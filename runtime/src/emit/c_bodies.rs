@@ -2,6 +2,8 @@
 //! closes the library.
 
 use std::sync::Arc;
+#[cfg(feature = "dll-bind")]
+use std::sync::Weak;
 
 use alcedo_abi::describe::c_keys;
 use alcedo_abi::kinds::function_flags;
@@ -59,6 +61,30 @@ pub(crate) fn unreadable(_: &[std::rc::Rc<crate::object::class::Class>], _: &Lay
     Vec::new()
 }
 
+/// C library to which a class of a module is bound.
+#[cfg(feature = "dll-bind")]
+pub(crate) struct BoundLibrary {
+    /// Leases of the module.
+    leases: Weak<Leases>,
+    name: String,
+    /// Stamp of the file before it was opened. `None` if the file was missing.
+    stamp: Option<alcedo_sys::Stamp>,
+}
+
+/// Returns true if a C library of the module with these leases has changed since it was opened. Only a reload of the module opens the new
+/// file.
+#[cfg(feature = "dll-bind")]
+pub(crate) fn has_changed_library(core: &Core, leases: &Arc<Leases>) -> bool {
+    let Some(code) = core.user_code.get() else { return false };
+    let of_module = |bound: &&BoundLibrary| bound.leases.as_ptr() == Arc::as_ptr(leases);
+    core.bound_libraries.borrow().iter().filter(of_module).any(|bound| code.stamp(&bound.name) != bound.stamp)
+}
+
+#[cfg(not(feature = "dll-bind"))]
+pub(crate) fn has_changed_library(_core: &Core, _leases: &Arc<Leases>) -> bool {
+    false
+}
+
 fn is_import(function: &FunctionDecl) -> bool {
     function.flags & function_flags::DLL_IMPORT != 0
 }
@@ -77,6 +103,11 @@ pub(crate) fn attach(core: &Core, leases: Option<&Arc<Leases>>, decl: &mut Class
         warn(decl, name);
         return Vec::new();
     };
+    if let Some(leases) = leases {
+        let mut bound = core.bound_libraries.borrow_mut();
+        bound.retain(|bound| bound.leases.strong_count() > 0);
+        bound.push(BoundLibrary { leases: Arc::downgrade(leases), name: name.to_owned(), stamp: code.stamp(name) });
+    }
     let library = code.open_with(name, core.c_layouts.get().cloned().unwrap_or_default());
     // The lease keeps the module loaded while the library is open. Reports list the library as the holder of the lease. If the module is
     // already unloading, no lease can be taken.

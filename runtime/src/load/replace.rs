@@ -11,12 +11,15 @@ pub(crate) struct Build<D> {
     /// Digest of the build. Equal files have equal digests.
     pub digest: D,
     pub is_scripts: bool,
+    /// Set if a C library of this loaded module has changed.
+    pub has_changed_library: bool,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Why {
     Changed,
     TextChanged,
+    LibraryChanged,
     Added,
     Removed,
     PackageRemoved,
@@ -28,6 +31,7 @@ impl fmt::Display for Why {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Changed => f.write_str("its library has changed"),
+            Self::LibraryChanged => f.write_str("a C library that it calls has changed"),
             Self::Added => f.write_str("it is new"),
             Self::TextChanged => f.write_str("its text has changed"),
             Self::Removed => f.write_str("its library was taken out"),
@@ -52,6 +56,9 @@ pub(crate) fn replaced<D: PartialEq>(
                 let why = if build.is_scripts { Why::TextChanged } else { Why::Changed };
                 replaced.insert(build.name.clone(), why);
             }
+            Some(other) if other.has_changed_library => {
+                replaced.insert(build.name.clone(), Why::LibraryChanged);
+            }
             Some(_) => {}
         }
     }
@@ -74,14 +81,16 @@ pub(crate) fn replaced<D: PartialEq>(
 mod tests {
     use super::{Build, replaced};
 
-    /// Compares the result of [`replaced`] with `expected`. In the arguments, `a1 b1` are builds, and `b>a` means that `b` uses `a`.
+    /// Compares the result of [`replaced`] with `expected`. In the arguments, `a1 b1` are builds, `a1!` has a changed C library, and `b>a`
+    /// means that `b` uses `a`.
     fn check(old: &str, new: &str, uses: &str, expected: &str) {
         let builds = |text: &str| {
             let build = |word: &str| {
+                let (word, has_changed_library) = word.strip_suffix('!').map_or((word, false), |word| (word, true));
                 let (name, digest) = word.split_at(1);
                 // In these tests, modules with upper-case names are script packages.
                 let is_scripts = name.chars().all(char::is_uppercase);
-                Build { name: name.to_owned(), digest: digest.to_owned(), is_scripts }
+                Build { name: name.to_owned(), digest: digest.to_owned(), is_scripts, has_changed_library }
             };
             text.split_whitespace().map(build).collect::<Vec<_>>()
         };
@@ -98,6 +107,12 @@ mod tests {
     fn identical_builds_replace_nothing() {
         check("", "", "", "");
         check("a1 b1", "b1 a1", "b>a", "");
+    }
+
+    #[test]
+    fn a_module_is_replaced_with_its_c_library() {
+        check("a1! b1", "a1 b1", "b>a", "a: a C library that it calls has changed, b: it uses a");
+        check("a1!", "a2", "", "a: its library has changed");
     }
 
     #[test]

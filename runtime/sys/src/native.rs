@@ -13,7 +13,8 @@ use libloading::Library;
 
 use crate::folder::PrivateFolder;
 use crate::image_error::NativeError;
-use crate::user_library::{LibraryCopy, UserLibraryError, copy_of};
+use crate::stamp::Stamp;
+use crate::user_library::{LibraryCopy, UserLibraryError, copy_of, stamp_of};
 
 /// Search location of a library.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -151,6 +152,12 @@ impl UserLibrary {
         // SAFETY: our caller vouches that the library can be closed on drop.
         unsafe { library.mark_unloadable() };
         Ok(Self { library, source, _folder: folder })
+    }
+
+    /// Returns the stamp of the library with this name in `folder`. Returns `None` if no such library exists.
+    #[must_use]
+    pub fn stamp(folder: &Path, name: &str) -> Option<Stamp> {
+        stamp_of(folder, name)
     }
 
     /// Returns the file that was copied.

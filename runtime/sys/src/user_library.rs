@@ -14,7 +14,7 @@ use crate::folder::{COPIES, PrivateFolder, create_private};
 use crate::image_error::{ImageError, NativeError};
 use crate::plain_file;
 use crate::source::{Source, open_regular};
-use crate::stamp::FileId;
+use crate::stamp::{FileId, Stamp};
 
 /// Number of the next copy. The number makes the names of copies unique, because the loader identifies an image by name.
 static NEXT: AtomicU64 = AtomicU64::new(0);
@@ -97,6 +97,11 @@ pub(crate) fn copy_of(folder: &Path, name: &str) -> Result<LibraryCopy, UserLibr
     crash::stage(copies.path());
     let path = copied(&source, file, &found, &copies, name)?;
     Ok(LibraryCopy { source, path, folder: copies })
+}
+
+/// Returns the stamp of the library with this name in `folder`. Returns `None` if no such library exists.
+pub(crate) fn stamp_of(folder: &Path, name: &str) -> Option<Stamp> {
+    find(folder, name).ok().map(|(.., found)| Stamp::of(&found))
 }
 
 /// Returns the possible file names of a library: with the suffix of the platform, and with and without the prefix of the platform.

@@ -143,17 +143,25 @@ fn reloading_the_class_opens_the_rebuilt_library_and_closes_the_old() {
             runtime.unloads().leases().into_iter().filter(|it| it.blocker.owner == "TestDLL of Game.TestDll").count();
         assert_eq!(lease_count, 1, "{:?}", runtime.unloads().leases());
     }
-    // A failed reload opens the new library and closes it again, so the old library stays in use.
+    // A reload of changed modules replaces the module of a rebuilt library, even if the file of the module is unchanged.
+    let changed = || runtime.reload_changed(&[&builds[1]]).expect("a Master").to_string();
+    assert!(changed().contains("no library has changed"));
     compile_numbered(folder.path(), 5);
+    let report = changed();
+    assert!(report.contains("c_library: a C library that it calls has changed"), "{report}");
+    assert_eq!((version(), ended()), (Some(Value::I32(5)), expected.clone() + "4 "));
+    expected += "4 ";
+    // A failed reload opens the new library and closes it again, so the old library stays in use.
+    compile_numbered(folder.path(), 6);
     let armed = faults::arm(Fault { step: ReloadStep::Enroll, nth: 0, kind: FaultKind::Error });
     assert!(runtime.reload(&[&builds[0]]).expect("a Master").into_result().is_err());
     drop(armed);
-    assert_eq!((version(), ended()), (Some(Value::I32(4)), expected.clone() + "5 "));
+    assert_eq!((version(), ended()), (Some(Value::I32(5)), expected.clone() + "6 "));
     let unload = runtime.unload_master().expect("a Master");
     drop(unload);
-    assert_eq!(ended(), expected.clone() + "5 4 ");
+    assert_eq!(ended(), expected.clone() + "6 5 ");
     drop(runtime);
-    assert_eq!(ended(), expected + "5 4 ");
+    assert_eq!(ended(), expected + "6 5 ");
 }
 
 #[test]

@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use crate::bridge::core::Core;
 #[cfg(feature = "script")]
+use crate::emit::c_bodies::has_changed_library;
 use crate::emit::error::EmitError;
 use crate::faults::{self, ReloadStep};
 use crate::handles::Generation;
@@ -64,7 +65,7 @@ pub(crate) fn bring_up(
         }
         let (mut kept, mut why) = (Vec::new(), BTreeMap::new());
         if let Some(master) = keep {
-            why = to_replace(master, &inspected);
+            why = to_replace(core, master, &inspected);
             kept.extend(master.modules.iter().filter(|module| !why.contains_key(module.name())).cloned());
             inspected.retain(|(_, info)| why.contains_key(&info.name));
         }
@@ -131,10 +132,14 @@ fn request_default<'a>(
 }
 
 /// Returns the modules of a Master that a reload with these libraries replaces, with the reasons.
-fn to_replace(master: &Master, inspected: &[Inspected]) -> BTreeMap<String, Why> {
-    let build = |info: &ModuleInfo| Build { name: info.name.clone(), digest: info.digest, is_scripts: info.is_scripts };
-    let old: Vec<_> = master.modules.iter().map(|module| build(module.info())).collect();
-    let new: Vec<_> = inspected.iter().map(|(_, info)| build(info)).collect();
+fn to_replace(core: &Core, master: &Master, inspected: &[Inspected]) -> BTreeMap<String, Why> {
+    let build = |info: &ModuleInfo, has_changed_library| {
+        let (name, digest, is_scripts) = (info.name.clone(), info.digest, info.is_scripts);
+        Build { name, digest, is_scripts, has_changed_library }
+    };
+    let of_module = |module: &Rc<MasterModule>| build(module.info(), has_changed_library(core, module.leases()));
+    let old: Vec<_> = master.modules.iter().map(of_module).collect();
+    let new: Vec<_> = inspected.iter().map(|(_, info)| build(info, false)).collect();
     let mut uses = BTreeSet::new();
     for module in &master.modules {
         let named = module.named_types();
