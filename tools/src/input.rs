@@ -128,7 +128,10 @@ impl Drop for Stop {
 }
 
 /// Starts a thread that handles the signals of this process. Later calls have no effect.
-fn handle_signals() -> Result<(), Error> {
+///
+/// # Errors
+/// Returns the error of the operating system.
+pub(crate) fn handle_signals() -> Result<(), Error> {
     static IS_STARTED: Mutex<bool> = Mutex::new(false);
     let mut is_started = lock(&IS_STARTED);
     if !*is_started {

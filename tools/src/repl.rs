@@ -10,6 +10,7 @@ use alcedo_uc::{Snippet, Source, snippet};
 use crossbeam_channel::{Receiver, Sender, bounded, never, select, unbounded};
 use rustyline::completion::Completer;
 use rustyline::error::ReadlineError;
+use rustyline::history::DefaultHistory;
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{CompletionType, Config, Context, Editor, Helper, Highlighter, Hinter};
 
@@ -17,6 +18,7 @@ use crate::args::{Code, HostArgs};
 use crate::error::Error;
 use crate::guard::TerminalMode;
 use crate::host_program;
+use crate::input::handle_signals;
 use crate::modules;
 use crate::modules::BuildOptions;
 use crate::paint::{Paint, for_terminal};
@@ -55,6 +57,10 @@ pub(crate) struct Args {
 /// Fails if the world cannot be started.
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
     let paint = Paint::for_stdout();
+    let config = Config::builder().completion_type(CompletionType::List).auto_add_history(true).build();
+    let editor = if stdin().is_terminal() { Terminal::with_config(config).ok() } else { None };
+    // Called after the editor has replaced the handler of SIGINT, so that Ctrl-C ends a line that never returns.
+    handle_signals()?;
     let found = modules::find(&args.modules)?;
     let packages = args.packages.iter().cloned().chain(found.packages.iter().map(|path| scripts::name(path))).collect();
     let user_code = args.code.absolute()?;
@@ -70,14 +76,17 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
     match chosen {
         None => {
             log_to_stderr("info", paint);
-            converse(Local::new(&options)?, &modules)
+            converse(Local::new(&options)?, &modules, editor)
         }
         Some(host) => {
             let program = host.build(&BuildOptions::default(), &args.host.host_args, print_progress)?;
-            converse(Remote::start(program, paint)?, &modules)
+            converse(Remote::start(program, paint)?, &modules, editor)
         }
     }
 }
+
+/// Reads lines from a terminal.
+type Terminal = Editor<Names, DefaultHistory>;
 
 /// A request from the thread that reads input to the thread of the world.
 enum Request {
@@ -91,10 +100,13 @@ enum Request {
 ///
 /// # Errors
 /// Fails if the world ends, or if the host does not connect.
-fn converse<W: World>(mut world: W, modules: &[PathBuf]) -> Result<ExitCode, Error> {
+fn converse<W: World>(mut world: W, modules: &[PathBuf], editor: Option<Terminal>) -> Result<ExitCode, Error> {
     let terminal = TerminalMode::of_stdin();
     let (sender, requests) = unbounded();
-    std::thread::spawn(move || if stdin().is_terminal() { read_terminal(&sender) } else { read_input(&sender) });
+    std::thread::spawn(move || match editor {
+        Some(editor) => read_terminal(editor, &sender),
+        None => read_input(&sender),
+    });
     world.request(ToHost::Load { libraries: modules.to_vec() });
     let mut code = ExitCode::SUCCESS;
     let (mut answered, mut completed): (Option<Sender<()>>, Option<Sender<Vec<String>>>) = (None, None);
@@ -200,9 +212,7 @@ fn is_incomplete(text: &str) -> bool {
 }
 
 /// Reads lines from a terminal, with editing, history and completion of names.
-fn read_terminal(requests: &Sender<Request>) {
-    let config = Config::builder().completion_type(CompletionType::List).auto_add_history(true).build();
-    let Ok(mut editor) = Editor::<Names, _>::with_config(config) else { return read_input(requests) };
+fn read_terminal(mut editor: Terminal, requests: &Sender<Request>) {
     editor.set_helper(Some(Names { requests: requests.clone() }));
     loop {
         match editor.readline(PROMPT) {

@@ -7,6 +7,7 @@ use std::process::{Command, Output, Stdio};
 
 use expect_test::expect_file;
 
+use crate::support::terminal::Terminal;
 use crate::support::{Dev, folder};
 
 const HERO: &str = "class Hero extends Actor;
@@ -98,6 +99,24 @@ fn repl_evaluates_lines_in_a_world_with_objects_of_the_package() {
         "a byte that is not UTF-8 is an error, and does not end the session: {output}"
     );
     assert_eq!(answers.last(), Some(&"Tale.Hero"), "{output}");
+}
+
+#[test]
+fn ctrl_c_ends_a_repl_whose_line_never_returns() {
+    let package = Package::new(&HERO.replace("return Health;", "while (true); return Health;"));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_alcedo"));
+    command.arg("repl").arg(&package.folder);
+    let mut terminal = Terminal::run(command, 24, 80);
+    terminal.wait_for("> ");
+    terminal.press("1 + 41\r");
+    terminal.wait_for("42");
+    terminal.wait_for("> ");
+    terminal.press("Hero'Hero_1'.Hurt(1)\r");
+    // The editor disables bracketed paste after the line was entered.
+    terminal.wait_for("\x1b[?2004l");
+    let interrupted = Command::new("kill").args(["-INT", &terminal.child.id().to_string()]).status().unwrap();
+    assert!(interrupted.success());
+    assert_eq!(terminal.child.wait().unwrap().code(), Some(130));
 }
 
 #[test]
