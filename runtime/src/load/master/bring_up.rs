@@ -6,8 +6,8 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use crate::bridge::core::Core;
-#[cfg(feature = "script")]
 use crate::emit::c_bodies::has_changed_library;
+#[cfg(feature = "script")]
 use crate::emit::error::EmitError;
 use crate::faults::{self, ReloadStep};
 use crate::handles::Generation;
