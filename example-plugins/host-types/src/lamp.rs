@@ -23,7 +23,7 @@ impl Lamp {
     /// Flickers once, and reads the count during that call.
     #[ufunction]
     fn count_inside(&self) -> u32;
-    /// Turns it up.
+    /// Turns up the lamp.
     #[ufunction]
     fn turn_up(&self, by: f64);
     /// Flickers `times` times. Returns the total number of flickers.

@@ -28,6 +28,8 @@ use crate::conjugate::red::RedStack;
 use crate::faults::{self, ReloadStep};
 use crate::game_thread::{GameThread, GameThreadId};
 use crate::handles::{ModuleId, ObjectHandle};
+#[cfg(feature = "dll-bind")]
+use crate::lease::Leases;
 use crate::logs::Logs;
 use crate::object::World;
 use crate::object::construction::destroy;
@@ -89,7 +91,17 @@ pub(crate) struct Core {
     pub(crate) user_code: OnceCell<alcedo_dll_bind::UserCode>,
     /// C libraries to which classes of loaded modules are bound.
     #[cfg(feature = "dll-bind")]
-    pub(crate) bound_libraries: RefCell<Vec<crate::emit::c_bodies::BoundLibrary>>,
+    pub(crate) bound_libraries: RefCell<Vec<BoundLibrary>>,
+}
+
+/// C library to which a class of a module is bound.
+#[cfg(feature = "dll-bind")]
+pub(crate) struct BoundLibrary {
+    /// Leases of the module.
+    pub(crate) leases: std::sync::Weak<Leases>,
+    pub(crate) name: String,
+    /// Stamp of the file before it was opened. `None` if the file was missing.
+    pub(crate) stamp: Option<alcedo_sys::Stamp>,
 }
 
 /// Host of a world. Hooks of native classes receive only the world. This value provides access to the host.

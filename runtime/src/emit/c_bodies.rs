@@ -2,12 +2,12 @@
 //! closes the library.
 
 use std::sync::Arc;
-#[cfg(feature = "dll-bind")]
-use std::sync::Weak;
 
 use alcedo_abi::describe::c_keys;
 use alcedo_abi::kinds::function_flags;
 
+#[cfg(feature = "dll-bind")]
+use crate::bridge::core::BoundLibrary;
 use crate::bridge::core::Core;
 #[cfg(feature = "dll-bind")]
 use crate::lease::LeaseKind;
@@ -59,16 +59,6 @@ pub(crate) fn floats(structs: &[String]) -> Layouts {
 #[cfg(all(feature = "script", not(feature = "dll-bind")))]
 pub(crate) fn unreadable(_: &[std::rc::Rc<crate::object::class::Class>], _: &Layouts) -> Vec<(String, String, String)> {
     Vec::new()
-}
-
-/// C library to which a class of a module is bound.
-#[cfg(feature = "dll-bind")]
-pub(crate) struct BoundLibrary {
-    /// Leases of the module.
-    leases: Weak<Leases>,
-    name: String,
-    /// Stamp of the file before it was opened. `None` if the file was missing.
-    stamp: Option<alcedo_sys::Stamp>,
 }
 
 /// Returns true if a C library of the module with these leases has changed since it was opened. Only a reload of the module opens the new
