@@ -253,10 +253,12 @@ pub(crate) fn take_attrs<const N: usize>(
     Ok(found)
 }
 
-/// Returns the name of an attribute, or an empty string if its path has several segments. A caller compares this string with all names that
+/// Returns the name of an attribute, or an empty string if the attribute is of another crate. A caller compares this string with all names that
 /// it handles, because each comparison of an identifier would first convert the identifier to a string.
 pub(crate) fn name_of(attr: &Attribute) -> String {
-    attr.path().get_ident().map(ToString::to_string).unwrap_or_default()
+    let segments = &attr.path().segments;
+    let is_own = segments.len() == 1 || segments.len() == 2 && segments[0].ident == "alcedo_plugin_api";
+    segments.last().filter(|_| is_own).map(|last| last.ident.to_string()).unwrap_or_default()
 }
 
 /// Expands to a `derive` of the traits, without the traits that the item's author has derived below the attribute.

@@ -158,8 +158,9 @@ impl Method {
         });
         let parameters: Vec<_> = typed.filter_map(|(at, typed)| errors.take(parameter(at, typed))).collect();
         if parameters.len() > 8 {
-            let problem = "a reflected function has at most 8 parameters";
-            errors.take::<()>(Err(rules::spanned("ALC0062", &signature.inputs, problem)));
+            let problem =
+                "a reflected function has at most 8 parameters; the `done` of an async function is one of them";
+            errors.take::<()>(Err(rules::spanned("ALC0062", &signature.ident, problem)));
         }
         errors.finish()?;
         Ok(Self {

@@ -6,7 +6,7 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens as _, format_ident, quote, quote_spanned};
 use syn::{Attribute, Ident, LitStr, Path, Result, Type};
 
-use crate::attr_args::{AttrArgs, text_of};
+use crate::attr_args::{AttrArgs, name_of, text_of};
 use crate::custom_thunk::of_class;
 use crate::result::location_of;
 use crate::rules;
@@ -35,8 +35,7 @@ pub(crate) enum Of<'a> {
 
 /// Removes the `migrate` attributes of a property or class from `attrs`, and parses them. `is_class` is true for a class.
 pub(crate) fn take(attrs: &mut Vec<Attribute>, is_class: bool) -> Result<Vec<Migration>> {
-    let (found, rest): (Vec<_>, Vec<_>) =
-        std::mem::take(attrs).into_iter().partition(|attr| attr.path().is_ident(NAME));
+    let (found, rest): (Vec<_>, Vec<_>) = std::mem::take(attrs).into_iter().partition(|attr| name_of(attr) == NAME);
     *attrs = rest;
     let mut errors = rules::Errors::default();
     let migrations: Vec<_> = found.iter().filter_map(|attr| errors.take(Migration::of(attr, is_class))).collect();
@@ -53,7 +52,7 @@ pub(crate) fn take(attrs: &mut Vec<Attribute>, is_class: bool) -> Result<Vec<Mig
 
 /// Rejects the attribute on an item whose values no reload converts.
 pub(crate) fn refuse(attrs: &[Attribute], reason: &str) -> Result<()> {
-    rules::refuse("ALC0211", attrs.iter().find(|attr| attr.path().is_ident(NAME)), reason)
+    rules::refuse("ALC0211", attrs.iter().find(|attr| name_of(attr) == NAME), reason)
 }
 
 impl Migration {

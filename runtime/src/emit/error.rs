@@ -36,9 +36,9 @@ pub enum EmitError {
         source: alcedo_dll_bind::BindError,
     },
     /// A path is declared twice.
-    #[error("{path} is declared already, by {first}, and now by {second}: give one of the two another name")]
+    #[error("{path} is declared {}: give one of the two another name", by(first, second))]
     Clash {
-        /// Path of the class, struct or interface.
+        /// Path of the class, struct or interface, or name of the exported function.
         path: String,
         /// First owner: `the host`, or name, version and build of a module.
         first: String,
@@ -100,4 +100,9 @@ pub enum EmitError {
         /// Reason for the rejection.
         error: CallError,
     },
+}
+
+/// Describes the owners of a path that is declared twice.
+fn by(first: &str, second: &str) -> String {
+    if first == second { format!("twice by {first}") } else { format!("already, by {first}, and now by {second}") }
 }

@@ -27,7 +27,6 @@ const DEFAULT: &str = "a default is at most 65536 bytes";
 const META: &str = "metadata of a member is at most 65536 bytes";
 const MEMBER_PATH: &str =
     "a type or a member has a path `/Script/<Package>.<Type>` or `/Script/<Package>.<Type>:<Member>`";
-const ONCE: &str = "a module offers at most one function under a name";
 const CALL_NAME: &str = "a function is called by a name without spaces or control characters, at most 4096 bytes";
 
 /// Checks that every string in the module's descriptions follows its grammar.
@@ -86,7 +85,10 @@ pub(crate) fn check(module: &str, described: Described) -> Result<(), EmitError>
     let mut offered = HashSet::new();
     exports.iter().try_for_each(|export| {
         let name = check.export(export)?;
-        check.text(|| "two functions called".into(), &name, |name| offered.insert(name.to_owned()), ONCE)
+        if offered.insert(name.clone()) {
+            return Ok(());
+        }
+        Err(EmitError::Clash { path: line(&name), first: module.to_owned(), second: module.to_owned() })
     })
 }
 

@@ -162,10 +162,10 @@ fn cyclic_struct_bases_are_refused() {
 
 #[test]
 fn a_path_is_declared_once() {
-    check("described-twice", &["/Script/Game.Steady is declared already"]);
-    check("path-twice", &["/Script/Game.Twin is declared already"]);
-    check("interface-twice", &["/Script/Game.Heeds is declared already"]);
-    check("interface-and-class", &["/Script/Game.Both is declared already"]);
+    check("described-twice", &["/Script/Game.Steady is declared twice by surface"]);
+    check("path-twice", &["/Script/Game.Twin is declared twice by surface"]);
+    check("interface-twice", &["/Script/Game.Heeds is declared twice by surface"]);
+    check("interface-and-class", &["/Script/Game.Both is declared twice by surface"]);
     check("name-of-a-native", &["/Script/Engine.Actor is declared already"]);
 }
 
@@ -242,8 +242,8 @@ fn an_import_must_exist_with_the_same_signature() {
 
 #[test]
 fn a_function_by_name_is_offered_once() {
-    check("exports-twice", &["surface declares two functions called \"ex:/twice\"", "one function under a name"]);
-    check("methods-twice", &["surface declares two functions called \"nm:/surface:Steady:twice\""]);
+    check("exports-twice", &["ex:/twice is declared twice by surface: give one of the two another name"]);
+    check("methods-twice", &["nm:/surface:Steady:twice is declared twice by surface"]);
     check("name-of-the-hosts", &["surface", "of_the_host"]);
 }
 

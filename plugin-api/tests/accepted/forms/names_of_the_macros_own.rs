@@ -1,4 +1,4 @@
-//! Members may have any name, because the items that the macros generate have reserved names.
+//! Members may have any name, because the items that the macros generate have reserved names. Attributes may have their full paths.
 #![forbid(unsafe_code)]
 
 use alcedo_plugin_api::prelude::*;
@@ -19,9 +19,9 @@ pub struct Names {
     entry: String,
 }
 
-#[uclass]
+#[alcedo_plugin_api::uclass]
 impl Names {
-    #[ufunction(blueprint_pure)]
+    #[alcedo_plugin_api::ufunction(blueprint_pure)]
     fn what(&self) -> u32 {
         0
     }
