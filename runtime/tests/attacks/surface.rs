@@ -199,7 +199,7 @@ fn duplicates_are_reported_by_module_and_build_in_either_load_order() {
     let surface = title(&support::plugin("surface", &["name-of-a-native"]));
     check("name-of-a-native", &[&format!("by the host, and now by {surface}")]);
     let surface = title(&support::plugin("surface", &["path-twice"]));
-    check("path-twice", &[&format!("by {surface}, and now by {surface}")]);
+    check("path-twice", &[&format!("is declared twice by {surface}: give one of the two")]);
     let surface = title(&support::plugin("surface", &["name-of-the-hosts"]));
     check("name-of-the-hosts", &[&format!("{surface} cannot register `ex:/of_the_host`: the host has it")]);
 }
