@@ -228,7 +228,8 @@ fn listen(
         };
         for path in event.paths {
             let is_source = || (is_source(&path) || is_cargo_file(&path)) && is_watched(&path, deep, flat);
-            let is_folder = || is_arrival(event.kind) && is_below(&path, deep) && path.is_dir();
+            let is_gone = is_move(event.kind) && !path.exists();
+            let is_folder = || is_below(&path, deep) && (is_gone || is_arrival(event.kind) && path.is_dir());
             if is_arrival(event.kind) && is_next_to_package(&path, flat) && path.is_dir() {
                 // Watches the folder first, because its manifest may be written later.
                 let manifest = path.join("Cargo.toml");
@@ -238,7 +239,7 @@ fn listen(
                 }
                 Some(manifest).filter(|manifest| manifest.is_file()).into_iter().for_each(send);
             }
-            if is_move(event.kind) && !path.exists() {
+            if is_gone {
                 // Reports each watched folder and file at or below the path, because the system reports none of them.
                 let file =
                     |dir: &PathBuf| if dir.ends_with(CONFIGURATION) { dir.clone() } else { dir.join("Cargo.toml") };

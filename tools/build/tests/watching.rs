@@ -157,6 +157,7 @@ fn a_folder_that_is_moved_away_is_reported() {
     let scratch = Scratch::new(&[
         ("plugins/plug/Cargo.toml", &manifest),
         ("plugins/plug/src/lib.rs", LIB),
+        ("plugins/plug/src/deep/mod.rs", ""),
         ("plugins/plug/.cargo/config.toml", ""),
         ("data/names.txt", ""),
     ]);
@@ -165,6 +166,7 @@ fn a_folder_that_is_moved_away_is_reported() {
     for (folder, reported) in [
         ("data", "data/names.txt"),
         ("plugins/plug/.cargo", "plugins/plug/.cargo"),
+        ("plugins/plug/src/deep", "plugins/plug/src/deep"),
         ("plugins/plug/src", "plugins/plug/src"),
         ("plugins/plug", "plugins/plug/Cargo.toml"),
     ] {
