@@ -245,7 +245,7 @@ fn listen(
                     |dir: &PathBuf| if dir.ends_with(CONFIGURATION) { dir.clone() } else { dir.join("Cargo.toml") };
                 let inputs = lock(inputs);
                 let watched = deep.iter().cloned().chain(flat.iter().map(file)).chain(inputs.iter().cloned());
-                watched.filter(|watched| watched.starts_with(&path)).for_each(send);
+                watched.filter(|watched| watched.starts_with(&path) && !watched.ends_with(TAG)).for_each(send);
             }
             if (is_change(event.kind) && (is_source() || is_input(&path))) || is_folder() {
                 send(path);

@@ -218,6 +218,7 @@ fn files_of_a_folder_that_a_build_script_lists_are_watched() {
     // Skips a listed package, because its program may write there.
     watch.add_inputs([scratch.path("")]);
     check(&|| ["log.txt", "saves/a.txt"].iter().for_each(|path| scratch.write(path, "")), &[]);
+    check(&|| fs::rename(scratch.path("data"), scratch.path("away")).unwrap(), &["data"]);
 }
 
 #[test]
