@@ -90,7 +90,7 @@ type Terminal = Editor<Names, DefaultHistory>;
 
 /// A request from the thread that reads input to the thread of the world.
 enum Request {
-    /// Evaluate a line. The reading thread waits until this sender is dropped.
+    /// Evaluate a line. The reading thread waits for this sender, and ends if the sender is dropped without a message.
     Line(String, Sender<()>),
     /// Complete a line.
     Complete(String, Sender<Vec<String>>),
@@ -133,7 +133,8 @@ fn converse<W: World>(mut world: W, modules: &[PathBuf], editor: Option<Terminal
                     // Prints the output of a call before its result.
                     world.printed().try_iter().for_each(|line| show(&line));
                     print(&text);
-                    drop(answered.take());
+                    // Ignores the error, because the reading thread may have ended.
+                    let _sent = answered.take().map(|done| done.send(()));
                 }
                 Ok(WorldEvent::Host(FromHost::Completions { lines, .. }, _)) => {
                     let lines = lines.iter().map(|line| line.strip_prefix(EVAL).unwrap_or(line).to_owned()).collect();
@@ -229,16 +230,13 @@ fn is_invalid_utf8(error: &ReadlineError) -> bool {
     matches!(error, ReadlineError::Io(error) if error.kind() == std::io::ErrorKind::InvalidData)
 }
 
-/// Sends a line and waits for its result to be printed. Returns false if the main thread has ended.
+/// Sends a line and waits for its result to be printed. Returns false if the world has ended.
 fn pass_on(requests: &Sender<Request>, line: &str) -> bool {
     if line.trim().is_empty() {
         return true;
     }
     let (done, wait) = bounded(1);
-    let is_sent = requests.send(Request::Line(line.to_owned(), done)).is_ok();
-    // Waits for the main thread to print the result and to drop the sender.
-    let _answered = wait.recv();
-    is_sent
+    requests.send(Request::Line(line.to_owned(), done)).is_ok() && wait.recv().is_ok()
 }
 
 /// Completes names of reflected types and members of the world.

@@ -119,6 +119,35 @@ fn ctrl_c_ends_a_repl_whose_line_never_returns() {
     assert_eq!(terminal.child.wait().unwrap().code(), Some(130));
 }
 
+/// Kills the child processes of a process.
+fn kill_children(process: u32) {
+    let tasks = fs::read_dir(format!("/proc/{process}/task")).unwrap();
+    let children = tasks.map(|task| fs::read_to_string(task.unwrap().path().join("children")).unwrap_or_default());
+    let children: String = children.collect();
+    assert!(Command::new("kill").arg("-KILL").args(children.split_whitespace()).status().unwrap().success());
+}
+
+#[test]
+fn a_repl_whose_host_ends_during_a_line_prints_no_prompt() {
+    let package = Package::new(&HERO.replace("return Health;", "while (true); return Health;"));
+    let program = env!("CARGO_BIN_EXE_alcedo");
+    let mut command = Command::new(program);
+    command.args(["repl", "--host", program, "--host-arg=dev-world", "--host-arg=--package", "--host-arg=Tale"]);
+    command.arg(&package.folder);
+    let mut terminal = Terminal::run(command, 24, 80);
+    terminal.wait_for("> ");
+    terminal.press("1 + 41\r");
+    terminal.wait_for("42");
+    terminal.wait_for("> ");
+    terminal.press("Hero'Hero_1'.Hurt(1)\r");
+    // The editor disables bracketed paste after a line was entered, and enables it together with raw mode.
+    terminal.wait_for("\x1b[?2004l");
+    kill_children(terminal.child.id());
+    terminal.wait_for("by SIGKILL");
+    assert_eq!(terminal.child.wait().unwrap().code(), Some(1));
+    assert_eq!(terminal.all().matches("\x1b[?2004h").count(), 2, "{}", terminal.all());
+}
+
 #[test]
 fn repl_runs_c_functions_and_warns_of_a_missing_library() {
     let package =
