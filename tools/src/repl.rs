@@ -103,18 +103,17 @@ enum Request {
 fn converse<W: World>(mut world: W, modules: &[PathBuf], editor: Option<Terminal>) -> Result<ExitCode, Error> {
     let terminal = TerminalMode::of_stdin();
     let (sender, requests) = unbounded();
-    std::thread::spawn(move || match editor {
+    // Started after the world. Until then, the terminal keeps its mode, so that Ctrl-C ends a load that never returns.
+    let mut reader = Some(move || match editor {
         Some(editor) => read_terminal(editor, &sender),
         None => read_input(&sender),
     });
     world.request(ToHost::Load { libraries: modules.to_vec() });
     let mut code = ExitCode::SUCCESS;
     let (mut answered, mut completed): (Option<Sender<()>>, Option<Sender<Vec<String>>>) = (None, None);
-    // Receives lines only after the world exists.
-    let mut is_there = false;
     let never = never();
     loop {
-        let lines: &Receiver<Request> = if is_there && answered.is_none() { &requests } else { &never };
+        let lines: &Receiver<Request> = if answered.is_none() { &requests } else { &never };
         let (events, printed, rest) = (world.events().clone(), world.printed().clone(), world.rest());
         select! {
             recv(lines) -> request => match request {
@@ -141,10 +140,13 @@ fn converse<W: World>(mut world: W, modules: &[PathBuf], editor: Option<Terminal
                     // Ignores the error, because the result is not needed after the reading thread has ended.
                     let _sent = completed.take().map(|to| to.send(lines));
                 }
-                Ok(WorldEvent::Host(FromHost::Started { .. } | FromHost::Reloaded { .. }, _)) => is_there = true,
+                Ok(WorldEvent::Host(FromHost::Started { .. } | FromHost::Reloaded { .. }, _)) => {
+                    let _reading = reader.take().map(std::thread::spawn);
+                }
                 Ok(WorldEvent::Host(FromHost::Refused { error, .. }, _)) => {
                     print(&error);
-                    (is_there, code) = (true, ExitCode::FAILURE);
+                    code = ExitCode::FAILURE;
+                    let _reading = reader.take().map(std::thread::spawn);
                 }
                 Ok(WorldEvent::Panicked(_) | WorldEvent::Populated(_) | WorldEvent::Host(..)) => {}
                 ended => {

@@ -238,10 +238,15 @@ fn an_error_before_the_session_is_an_event_before_the_end() {
 #[test]
 fn repl_prints_how_its_host_has_ended() {
     let mut repl = Command::new(env!("CARGO_BIN_EXE_alcedo"));
-    let output = repl.args(["repl", "--host", "/bin/ls", "--host-arg=--absent"]).output().unwrap();
+    repl.args(["repl", "--host", "/bin/ls", "--host-arg=--absent"]);
+    let output = repl.output().unwrap();
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(errors.contains("--absent") && errors.contains("by itself, with exit code 2"), "{errors}");
     assert_eq!(output.status.code(), Some(1));
+    let mut terminal = Terminal::run(repl, 24, 80);
+    terminal.wait_for("by itself, with exit code 2");
+    // The editor enables bracketed paste together with raw mode.
+    assert!(!terminal.all().contains("\x1b[?2004h"), "{}", terminal.all());
 }
 
 #[test]
