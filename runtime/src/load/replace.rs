@@ -1,5 +1,5 @@
-//! Selects the modules that a reload of changed modules replaces. These are the modules whose build has changed, and their direct and
-//! indirect users. Compares only names and digests.
+//! Selects the modules that a reload of changed modules replaces. These are the modules whose build or C library has changed, and their
+//! direct and indirect users. Compares only names and digests. The caller compares the C libraries.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

@@ -26,7 +26,8 @@ pub(crate) enum Request {
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub enum ReloadScope {
-    /// Replaces the modules whose library has changed, and all modules that depend on a replaced module.
+    /// Replaces the modules whose own library, or a C library that they call, has changed, and all modules that depend on a replaced
+    /// module.
     Changed,
     /// Replaces all modules of the Master.
     #[default]

@@ -68,10 +68,10 @@ impl Runtime {
         self.reload_for(&owned(libraries), ReloadScope::All, 0)
     }
 
-    /// Replaces only the modules of the Master whose libraries were rebuilt, and the modules that depend on these modules. `libraries` must
-    /// contain all libraries of the Master. All remaining modules stay mapped in their generation. The plugin parts of the remaining
-    /// modules are not rebuilt, and the handles of the functions of these modules stay valid. If no library has changed, no module is
-    /// replaced. The report then states that no library has changed.
+    /// Replaces only the modules of the Master whose own library, or a C library that they call, has changed, and the modules that depend
+    /// on these modules. `libraries` must contain all libraries of the Master. All remaining modules stay mapped in their generation. The
+    /// plugin parts of the remaining modules are not rebuilt, and the handles of the functions of these modules stay valid. If no library
+    /// has changed, no module is replaced. The report then states that no library has changed.
     ///
     /// # Errors
     /// Returns the errors of [`Runtime::reload`].
