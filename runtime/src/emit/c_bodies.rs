@@ -62,12 +62,13 @@ pub(crate) fn unreadable(_: &[std::rc::Rc<crate::object::class::Class>], _: &Lay
 }
 
 /// Returns true if a C library of the module with these leases has changed since it was opened. Only a reload of the module opens the new
-/// file.
+/// file. A missing file counts as unchanged, because a linker removes its output first: the opened library stays in use.
 #[cfg(feature = "dll-bind")]
 pub(crate) fn has_changed_library(core: &Core, leases: &Arc<Leases>) -> bool {
     let Some(code) = core.user_code.get() else { return false };
     let of_module = |bound: &&BoundLibrary| bound.leases.as_ptr() == Arc::as_ptr(leases);
-    core.bound_libraries.borrow().iter().filter(of_module).any(|bound| code.stamp(&bound.name) != bound.stamp)
+    let has_changed = |bound: &BoundLibrary| code.stamp(&bound.name).is_some_and(|stamp| Some(stamp) != bound.stamp);
+    core.bound_libraries.borrow().iter().filter(of_module).any(has_changed)
 }
 
 #[cfg(not(feature = "dll-bind"))]

@@ -151,6 +151,8 @@ fn reloading_the_class_opens_the_rebuilt_library_and_closes_the_old() {
     assert!(report.contains("c_library: a C library that it calls has changed"), "{report}");
     assert_eq!((version(), ended()), (Some(Value::I32(5)), expected.clone() + "4 "));
     expected += "4 ";
+    fs::remove_file(folder.path().join("libTestDLL.so")).expect("it exists");
+    assert!(changed().contains("no library has changed"), "the opened library stays in use while its file is missing");
     // A failed reload opens the new library and closes it again, so the old library stays in use.
     compile_numbered(folder.path(), 6);
     let armed = faults::arm(Fault { step: ReloadStep::Enroll, nth: 0, kind: FaultKind::Error });
