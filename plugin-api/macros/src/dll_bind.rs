@@ -1,4 +1,4 @@
-//! Expands `dll_bind = "Name"` on a class: the name of the C library, and a check that no class extends a class with a C library.
+//! Expands `dll_bind = "Name"` on a class: the name of the C library, and a check that no class extends such a class.
 
 use proc_macro2::TokenStream;
 use quote::quote_spanned;
@@ -30,7 +30,7 @@ pub(crate) fn library(attr_args: &AttrArgs) -> Result<Option<LitStr>> {
     Ok(Some(text.clone()))
 }
 
-/// Expands to a check that rejects a base class with a C library.
+/// Expands to a check that rejects a base class that is bound to a C library.
 pub(crate) fn base_is_not_bound(base: &TokenStream) -> TokenStream {
     let text =
         "this class is bound to a library, so it is final: hold an object of it instead of extending it [ALC0142]";

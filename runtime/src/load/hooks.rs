@@ -122,8 +122,8 @@ fn sets_loggers(names: &[u8]) -> u32 {
     LOGGER_SETTERS.iter().filter(|(part, _)| is_there(part)).fold(0, |all, (_, sets)| all | sets)
 }
 
-/// Returns the C functions that a module defines itself, although `module!` offers hooks for them. No hook records calls to these
-/// functions.
+/// Returns the C functions that `module!` lists as `unhooked`. The module defines these functions itself, and hooks do not record calls
+/// to them.
 pub(crate) fn unhooked(image: &ImageFile) -> Vec<String> {
     names_of_unhooked(image.section(UNHOOKED_SECTION).unwrap_or_default())
 }

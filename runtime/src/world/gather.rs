@@ -44,7 +44,7 @@ struct ClassNotes {
 /// Saved values, each with the index of its property.
 type Saved = Vec<(u32, FileValue)>;
 
-/// Saved objects in the order of the file.
+/// Saved objects in the order of the file, and the index of each object in the file.
 struct FileIndexes<'a> {
     world: &'a World,
     living: Vec<ObjectHandle>,

@@ -26,9 +26,10 @@ pub(crate) struct Facts {
     pub(crate) pinning: Pinning,
 }
 
-/// Properties of a file that make the loader keep the library mapped permanently.
+/// Facts about a file that show if the loader will keep the library mapped permanently.
 #[derive(Debug, Default)]
 pub(crate) struct Pinning {
+    /// `true` if the file has the flag `DF_1_NODELETE`.
     pub(crate) is_marked: bool,
     /// Defined symbols that are unique per process (`STB_GNU_UNIQUE`). The loader never unmaps a library that provided such a symbol.
     pub(crate) unique: Vec<String>,

@@ -11,7 +11,7 @@ pub(crate) fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(name)
 }
 
-/// Returns the `.uc` files of a folder, in order.
+/// Returns the `.uc` files of a folder, sorted by path.
 pub(crate) fn programs(name: &str) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder(name)).expect("the folder is there");
     let mut paths: Vec<_> = entries.map(|entry| entry.expect("an entry").path()).collect();

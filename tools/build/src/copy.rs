@@ -379,7 +379,7 @@ mod tests {
         edits.iter().map(|(file, text)| (file.into(), (*text).to_owned())).collect()
     }
 
-    /// Returns the names of the files below `dir`, in order.
+    /// Returns the sorted paths of the files below `dir`, separated by spaces.
     fn names(dir: &Path) -> String {
         let names: Vec<_> = super::files(dir, None).iter().map(|file| file.display().to_string()).collect();
         names.join(" ")

@@ -177,7 +177,7 @@ fn item<'a>(behind: &'a str, keyword: &str) -> Option<(&'a str, &'a str)> {
     Some((name, &rest[name.len()..]))
 }
 
-/// Returns the imported classes of a glue source, in order.
+/// Returns the imported classes of a glue source, in the order of the source.
 fn classes(glue: &str) -> Vec<Class> {
     let mut classes: Vec<Class> = Vec::new();
     for (arguments, behind) in

@@ -151,7 +151,7 @@ fn manifest_path(reference: &Reference) -> String {
     format!("manifests/{}", reference.digest().or_else(|| reference.tag()).unwrap_or("latest"))
 }
 
-/// Returns the user, with the registries that receive the user's password: the registries in `named`, or the only registry of a command.
+/// Returns the user, with the registries that receive the password: those in `named`, or otherwise the single registry in `registries`.
 ///
 /// # Errors
 /// Fails if several registries would receive the password and `named` does not list them.

@@ -464,7 +464,8 @@ impl<K: Kind> Mut<'_, K> {
     #[inline]
     pub(crate) fn copy_bytes(&self, from: Ref<'_, K>) {
         assert!(!K::nature(self.of).owns_memory, "a value that owns memory is not copied by its bytes");
-        // SAFETY: both callers of `new` promised distinct values of the kind, which own no memory that would be leaked or shared.
+        // SAFETY: both callers of `new` promised distinct values of the kind. The assertion ensures that the values own no memory, which
+        // would be leaked or shared.
         unsafe { self.at.copy_from_nonoverlapping(from.at, K::bytes(self.of)) };
     }
 

@@ -435,7 +435,7 @@ impl Cabinet {
         grown.to_string()
     }
 
-    /// Uses an expired view through a function that cannot return an error. The error ends the call.
+    /// Uses an expired view through `push`, which returns no error. The failed use ends the call.
     #[ufunction]
     fn expires_uncaught(&self, this: This<Self>) {
         this.rows().assign([["a"]]);

@@ -76,8 +76,8 @@ impl Listed<'_> {
         }
     }
 
-    /// Returns up to `len` bytes at an address. Copies bytes of writable parts. If a tool has edited the library, tables of the loader may
-    /// be in these parts.
+    /// Returns up to `len` bytes at an address, as a copy if these bytes are in a writable part. A tool that edits libraries may have moved
+    /// the symbol and relocation tables to such a part.
     pub(in crate::imp::linux) fn read(&self, address: usize, len: usize) -> Cow<'_, [u8]> {
         if let Some(bytes) = self.bytes(address) {
             return Cow::Borrowed(&bytes[..len.min(bytes.len())]);

@@ -81,7 +81,7 @@ pub(in crate::imp::linux) fn add(set: &mut libc::sigset_t, signal: c_int) {
     sigaddset(set, signal);
 }
 
-/// Returns the address of a fault. For signals without an address, returns an unrelated number that is suitable only for comparison.
+/// Returns the address of a fault. For a signal without an address, returns an unrelated number: callers only compare or print the result.
 pub(in crate::imp::linux) fn fault(info: &libc::siginfo_t) -> usize {
     // SAFETY: the kernel fills the whole record, so this word is initialized.
     unsafe { info.si_addr() }.addr()
