@@ -85,7 +85,7 @@ pub struct EnumDecl {
     pub underlying: PropertyKind,
     /// True if the enum is a bit set. Each entry is then one bit.
     pub is_flags: bool,
-    /// Entries in order.
+    /// Entries in order of declaration.
     pub entries: Vec<EnumEntry>,
     /// Fingerprint that the declaring code was compiled with, compared with the fingerprint in the host. Zero disables the comparison.
     pub fingerprint: u64,
@@ -129,7 +129,7 @@ pub struct StructDecl {
     pub size: u32,
     /// Alignment in bytes of a value in the declaring code, or zero if unknown. Compilation ignores this alignment.
     pub align: u32,
-    /// Fields that the struct itself declares, in order.
+    /// Fields that the struct itself declares, in order of declaration.
     pub fields: Vec<PropertyDecl>,
     /// Fingerprint that the declaring code was compiled with, compared with the fingerprint in the host. Zero disables the comparison.
     pub fingerprint: u64,

@@ -50,7 +50,7 @@ pub trait NativeEnumeration: Copy + 'static {
     const IS_FLAGS: bool;
     /// Doc comment of the declaration.
     const DOC: &'static str;
-    /// Entries in order.
+    /// Entries in order of declaration.
     const ENTRIES: &'static [NativeEntry];
 
     /// Returns the number of this value.

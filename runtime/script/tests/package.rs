@@ -107,7 +107,7 @@ impl Scripts {
         Self { world, machine, kept: RefCell::default(), cells: RefCell::default(), bound: RefCell::default() }
     }
 
-    /// Checks, declares and links a package. Returns its classes, in order.
+    /// Checks, declares and links a package. Returns its classes, each after its base.
     pub(crate) fn load(&self, package: &str, files: &[(&str, &str)]) -> Vec<Rc<Class>> {
         self.try_load(package, files).unwrap_or_else(|problem| panic!("{problem}"))
     }

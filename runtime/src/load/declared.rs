@@ -326,7 +326,7 @@ forms! {
         size: u32 = found.size,
         /// Alignment of the struct in bytes.
         align: u32 = found.align,
-        /// Own fields, in order.
+        /// Own fields in order of declaration.
         fields: Vec<DeclaredProperty> = all(found.fields),
         /// Doc comment of the struct.
         doc: String = found.doc,

@@ -478,7 +478,7 @@ impl<K: Kind> Mut<'_, K> {
 }
 
 impl<'a, K: Kind<Of = Rc<StructType>>> Ref<'a, K> {
-    /// Returns the fields, in order.
+    /// Returns the fields in order of declaration.
     #[inline]
     pub(crate) fn fields(self) -> impl Iterator<Item = Ptr<'a>> {
         self.of.fields().iter().map(move |field| {

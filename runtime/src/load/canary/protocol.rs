@@ -445,7 +445,7 @@ mod tests {
         assert_eq!(decode(&frames(std::slice::from_ref(&request)), 3).0, [request]);
     }
 
-    /// Returns all messages of a canary that loads `modules`, in order.
+    /// Returns all messages of a canary that loads `modules` modules, in the order of sending.
     fn whole(modules: u32) -> Vec<Message> {
         let steps = (0..modules).flat_map(|module| CanaryStep::ALL.map(|step| Message::Begins(module, step)));
         [Message::Here].into_iter().chain(steps).chain([Message::Done(modules)]).collect()

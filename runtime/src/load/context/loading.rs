@@ -351,7 +351,7 @@ fn bring_up(
 }
 
 /// Suspends the modules of the old generation, dependents first. In `suspend`, a module releases resources for the new modules. Appends
-/// each called module to `called`, in order.
+/// each called module to `called`.
 fn suspend(before: &[Arc<FreeModule>], called: &mut Vec<Arc<FreeModule>>) -> Result<(), LoadError> {
     for module in before.iter().rev().filter(|module| module.code().suspends()) {
         called.push(Arc::clone(module));

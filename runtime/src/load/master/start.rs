@@ -32,7 +32,7 @@ pub(crate) fn declarers(modules: &[Rc<MasterModule>]) -> Vec<Declarer<'_>> {
 }
 
 /// Suspends modules of a living generation, dependents first. In `suspend`, the modules release resources for their successors. Returns the
-/// called modules in order, even after an error. If a `suspend` has failed, its module is the last returned module.
+/// called modules in the order of the calls, even after an error. If a `suspend` has failed, its module is the last returned module.
 pub(crate) fn suspend(
     core: &Core,
     loads: &Loads,

@@ -95,7 +95,7 @@ pub struct Struct {
     pub name: String,
     /// Base struct.
     pub base: Option<Path>,
-    /// Own fields in order.
+    /// Own fields in order of declaration.
     pub fields: Vec<Property>,
     /// Comment before the declaration.
     pub doc: String,
@@ -146,11 +146,11 @@ pub struct Class {
     pub interfaces: Vec<Path>,
     /// Index of the file in [`Package::files`].
     pub file: u32,
-    /// Own properties in order. Defaults are in [`Class::defaults`].
+    /// Own properties in order of declaration. Defaults are in [`Class::defaults`].
     pub properties: Vec<Property>,
-    /// Constants in order, for tools only. The checker replaces each use of a constant by its value.
+    /// Constants in order of declaration, for tools only. The checker replaces each use of a constant by its value.
     pub consts: Vec<NamedConst>,
-    /// Own functions in order.
+    /// Own functions in order of declaration.
     pub functions: Vec<Function>,
     /// Subobjects that each object of the class owns: `Begin Object Class=… Name=…`.
     pub subobjects: Vec<Subobject>,

@@ -90,7 +90,7 @@ pub(crate) fn parse_statements(source: &Source) -> Vec<Diagnostic> {
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Parsed {
-    /// A tree for each file, in order.
+    /// A tree for each source file, in the order of the sources.
     pub files: Vec<File>,
     /// Syntax errors and warnings, with the index of their file.
     pub messages: Vec<Diagnostic>,

@@ -5,8 +5,9 @@
 //!
 //! Free gaps above the range are reserved only while the loader searches for an address, so that the loader does not use these gaps. The
 //! reservation is not permanent, because debugging tools may map the addresses of a former plugin to detect late writes. While several
-//! threads load images, the reservation lasts until the last thread has loaded its image. No image is unmapped in this time (at most for
-//! [`PATIENCE`]), because the loader could use its addresses. The loader's own lock would make these threads wait, too.
+//! threads load images, the reservation lasts until the last thread has loaded its image. During the reservation, but at most for
+//! [`PATIENCE`], no image is unmapped, because the loader could use the freed addresses. A thread that unmaps an image would
+//! also wait for the loader's own lock.
 
 use std::ops::Range;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
