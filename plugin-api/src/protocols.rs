@@ -76,8 +76,8 @@ pub trait Protocol {
     }
 
     /// Parses the address of a name, which is the part after `:/` and contains no spaces, and returns its canonical form. For an address in
-    /// canonical form, this function must return an equal string. It must have no side effects, since the host may call it at any time, for
-    /// example to explain a name.
+    /// canonical form, this function must return an equal string. The function must have no side effects, since
+    /// the host may call it at any time, for example to explain a name.
     ///
     /// # Errors
     /// Returns a short description of the problem.

@@ -28,8 +28,9 @@ pub(crate) struct BorrowedDesc<'a, D>(&'a D);
 impl<'a, D> BorrowedDesc<'a, D> {
     /// Borrows the description.
     ///
-    /// The functions in the description must belong to the registering module. They must match their declared types if they are called with
-    /// the number in the description.
+    /// # Safety
+    /// The functions in the description belong to the registering module, and match their declared types if they are called with the number
+    /// in the description.
     pub(crate) unsafe fn new(description: &'a D) -> Self {
         Self(description)
     }

@@ -1,8 +1,9 @@
 //! Copies the descriptions of one module into declarations of the host. A declaration contains no pointer into the module, except function
 //! pointers. The host calls these functions through the module's gate.
 //!
-//! The implementations of [`Copied`] list the fields of each description once. They read mapped modules, and also library files whose code
-//! never runs. The caller has compared the layout hash in the manifest, so the descriptions in the file have the layout of this build.
+//! The implementations of [`Copied`] list the fields of each description once. Each implementation reads descriptions of mapped modules,
+//! and also of library files whose code never runs. The caller has compared the layout hash in the manifest, so the
+//! descriptions in the file have the layout of this build.
 
 use std::mem::offset_of;
 use std::rc::{Rc, Weak};

@@ -3,7 +3,7 @@
 //!
 //! An incremental mark finds every reachable object, because it tracks every change. Plugins notify the host before each write. After the
 //! host or a plugin writes to an object, the mark scans the object again. The mark also scans new objects and new roots. The final slice
-//! runs without interruption. It calls the hooks of native objects again, and marks the objects that code outside the store holds. An
+//! runs without interruption, calls the hooks of native objects again, and marks the objects that code outside the store holds. An
 //! object that becomes unreachable during a mark may survive until the next mark.
 //!
 //! The sweep of an incremental collection continues the mark. Between slices, code can find an unreachable object by name, in a list or by

@@ -34,7 +34,7 @@ pub(in crate::imp::linux) fn is_paired_locally(fd: c_int) -> bool {
 }
 
 /// Waits until the C library no longer uses the blocks of completed asynchronous requests. After the C library has stored the result of a
-/// request, it still reads the event in the block. It holds a lock during this read, and `aio_cancel` waits for this lock.
+/// request, the library still reads the event in the block, under a lock for which `aio_cancel` waits.
 ///
 /// # Errors
 /// Fails if no descriptor is free.
