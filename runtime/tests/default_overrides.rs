@@ -88,7 +88,7 @@ fn subobjects_keep_own_values_when_the_classes_of_their_owners_merge() {
     let classes = ["BigCrate", "HugeCrate", "BigCrate", "HugeCrate"];
     let crates = classes.map(|name| host.objects().spawn(&format!("/Script/Game.{name}")).expect("it is declared"));
     let stickers = crates.map(|object| part(&host, object, "sticker"));
-    // Each own value equals the default in the other class.
+    // The own value of each object equals the default in the other class.
     for (sticker, own) in [(stickers[2], "huge"), (stickers[3], "heavy")] {
         host.objects().set(sticker, "text", &Value::Text(own.to_owned())).expect("it is there");
     }

@@ -291,7 +291,7 @@ impl Class {
         self.lineage().rfind(|class| other.is_a(class)).cloned()
     }
 
-    /// Returns the own or inherited property with that name.
+    /// Returns the declared or inherited property with that name.
     #[inline]
     pub fn find_property(&self, name: &str) -> Option<&Rc<Property>> {
         self.members.properties.get(name)

@@ -166,8 +166,8 @@ pub struct ClassDecl {
     pub properties: Vec<PropertyDecl>,
     /// Functions that the class itself declares.
     pub functions: Vec<FunctionDecl>,
-    /// Overridden classes of subobjects. Each entry has the name of an own or inherited property, and the path of the class. Own properties
-    /// with the `DEFAULT_SUBOBJECT` flag need no entry, because their declarations contain the class.
+    /// Overridden classes of subobjects. Each entry has the name of a declared or inherited property, and the path of the class. Declared
+    /// properties with the `DEFAULT_SUBOBJECT` flag need no entry, because their declarations contain the class.
     pub subobjects: Vec<(String, String)>,
     /// Overrides of inherited defaults and of defaults in subobjects. Each entry has the path to the property, with names separated by
     /// dots, and the value as text.

@@ -141,7 +141,7 @@ pub(crate) enum OpCode {
     Call,
     /// Calls a static host function that the loader has resolved and whose parameters are all copied bytewise.
     CallPlain,
-    /// Variant of [`Self::CallPlain`] for a function that the class of `self` may override.
+    /// Variant of [`Self::CallPlain`]: if the class of `self` overrides the static function, calls the override.
     CallPlainOfClass,
     /// Calls a function that is usually a script function and whose parameters are all copied bytewise.
     CallDirect,

@@ -1,10 +1,11 @@
-//! Tests source that is checked, compiled to bytecode, declared, and run on real objects.
+//! Tests whole scripts: their source is checked, compiled to bytecode, declared, and run on real objects.
 
 use alcedo_reflect::value::Value;
 
 use crate::package::Scripts;
 
-/// Runs functions of a class `Robot` with these members, and compares the results as strings.
+/// Compiles a class `Robot` with these members. Then runs each function that `expected` names, and compares the result, as a string, with
+/// the expected string.
 fn check(members: &str, expected: &[(&str, &str)]) {
     let scripts = Scripts::new();
     let text = format!("class Robot extends Machine;\n{members}");

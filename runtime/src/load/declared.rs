@@ -319,7 +319,7 @@ forms! {
     DeclaredStruct of found: StructDecl {
         /// Path of the struct.
         path: String = found.path(),
-        /// Path of the base struct. The fields of the base struct precede the own fields. Empty if the struct has no base.
+        /// Path of the base struct, whose fields precede the fields of this struct. Empty if the struct has no base.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         base: String = found.base,
         /// Size of the struct in bytes.

@@ -21,7 +21,7 @@ use crate::reload::plan::{
 use crate::reload::references;
 use crate::reload::sources::{Carried, Sources, Surroundings, has_default, held, own_value, with_sources};
 
-/// Own values of one object, each with the name of its property. An own value differs from the default.
+/// Values of one object that differ from the defaults: the object's own values. Each has the name of its property.
 pub(super) type OwnValues = Vec<(Rc<str>, Value)>;
 
 /// Report text for a removed property.
@@ -29,7 +29,7 @@ const REMOVED: &str = "removed";
 
 /// Source of the new value of one property.
 enum Decision<'p> {
-    /// Own value of the object, copied from this old property without a conversion.
+    /// The object's own value, copied from this old property without a conversion.
     Copy(&'p Property),
     Write(Value),
     /// Result of a conversion that runs later. Until then, the property has its default, and the pending conversion contains the old value.
@@ -151,8 +151,8 @@ fn has_same_defaults(plain: &Plain, sources: &Sources<'_>) -> bool {
     is_same
 }
 
-/// Returns the own values to set after the object is constructed again, and the values that are put aside. Omits transient properties, and
-/// values that equal the old default.
+/// Returns the object's own values, to be set after the object is constructed again, and the values that are put aside. Omits transient
+/// properties, and values that equal the old default.
 pub(super) fn own_values(
     around: Surroundings<'_>,
     carried: impl Into<Carried>,
@@ -264,7 +264,7 @@ fn keep_removed(
     Ok(())
 }
 
-/// Puts the own value of a removed property aside.
+/// Puts the object's own value of a removed property aside.
 fn remove(
     sources: &Sources<'_>,
     (property, was): (&Rc<Property>, Option<&PropertyDefault>),
@@ -276,7 +276,7 @@ fn remove(
     Ok(())
 }
 
-/// Puts an own value aside and counts the value. `own` is `None` if the object had the default.
+/// Puts the object's own value aside and counts the value. `own` is `None` if the object had the default.
 fn put_aside((name, own): (&Rc<str>, Option<Aside>), change: &mut PropertyChange, removed: &mut RemovedValues) {
     match own {
         Some(own) => {
@@ -287,8 +287,8 @@ fn put_aside((name, own): (&Rc<str>, Option<Aside>), change: &mut PropertyChange
     }
 }
 
-/// Copies the own value of a property. If the value equals the new default, also puts the value aside, so that the property does not follow
-/// later defaults.
+/// Copies the object's own value of a property. If the value equals the new default, also puts the value aside, so that the property does
+/// not follow later defaults.
 fn keep<'p>(
     sources: &Sources<'_>,
     property: &Property,
@@ -351,7 +351,7 @@ fn decide<'p>(
                         }
                     };
                     match (**name != *property.text).then(|| removed.take(&property.text)).flatten() {
-                        // Puts the own value aside under the old name. Both values can then be restored under their names.
+                        // Puts the object's own value aside under the old name. Both values can then be restored under their names.
                         Some(restored) => {
                             let change = PropertyChange::line(changes, sources.label, name, REMOVED);
                             put_aside((&Rc::from(&**name), own), &mut changes[change], removed);
@@ -390,7 +390,7 @@ fn decide<'p>(
         words.clone_into(&mut changes[change].change);
     }
     *which(&mut changes[change]) += 1;
-    // If the own value equals the new default, puts the whole value aside, so that the property does not follow later defaults.
+    // If the object's own value equals the new default, puts the whole value aside, so that the property does not follow later defaults.
     let is_default = match (&fitting, default) {
         (Some((value, _)), PropertyDefault::Value) => sources.new_default.read(property)? == *value,
         _ => false,
@@ -465,7 +465,7 @@ fn is_checked(property: &Property) -> bool {
     !is_subobject(property) && (property.ty.names_objects() || fixed::has_fixed(property))
 }
 
-/// Converts an own value to the type of the property, completely or in part. If the property has the original type again,
+/// Converts the object's own value to the type of the property, completely or in part. If the property has the original type again,
 /// converts the original value. Otherwise converts the current value, unless the original value converts better.
 fn fitting(sources: &Sources<'_>, property: &Property, own: &Aside) -> Option<(Value, Extent)> {
     let world = &sources.around.core.world;

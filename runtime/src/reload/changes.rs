@@ -171,7 +171,7 @@ pub struct PropertyChange {
     pub property: String,
     /// Description of the change to the declaration of the property.
     pub change: String,
-    /// Number of objects with an unchanged own value. An own value differs from the default.
+    /// Number of objects that keep their own value unchanged. An object's own value differs from the default.
     pub kept: u64,
     /// Number of objects whose own value was converted to the new type. A conversion is lossless, or uses a conversion function of the
     /// module.

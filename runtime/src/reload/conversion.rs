@@ -91,7 +91,7 @@ fn described(world: &World, function: &Function, argument: &Value) -> String {
     format!("{subject}, {} ({types}),", line(&argument.print(&world.names)))
 }
 
-/// Property that receives a converted value. If the object had an own value, the second field contains the value for an undo.
+/// Property that receives a converted value. If the object had a value of its own, the second field contains the value for an undo.
 pub(crate) type Target = (Rc<Property>, Option<Aside>);
 
 /// Conversion for one object. Runs after all objects have received new bodies.

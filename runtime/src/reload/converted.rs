@@ -21,8 +21,8 @@ pub(super) struct Later {
     pub(super) to_own: Vec<OwnReference>,
 }
 
-/// Returns the conversion of an own value, if a conversion function accepts the value. The conversion also contains the value from before
-/// the conversion, for an undo.
+/// Returns the conversion of the object's own value, if a conversion function accepts the value. The conversion also contains the value
+/// from before the conversion, for an undo.
 pub(super) fn own_conversion(
     sources: &Sources<'_>,
     (property, action): (&Rc<Property>, &Action),

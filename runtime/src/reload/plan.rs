@@ -132,13 +132,13 @@ pub(super) struct Plain {
     pub(super) transfer: Transfer,
     /// Index in the report for each rule.
     pub(super) changes: Vec<usize>,
-    /// Properties whose default is an own subobject. Each entry contains the index of the rule, the property, and the name of the
+    /// Properties whose default is a subobject of the object. Each entry contains the index of the rule, the property, and the name of the
     /// subobject.
     pub(super) parts: Vec<(usize, Rc<Property>, Rc<str>)>,
     /// Properties whose values refer to objects. Each entry contains the index of the rule, and the old property. The classes of the
     /// referenced objects must keep their bases and interfaces.
     pub(super) references: Vec<(usize, Rc<Property>)>,
-    /// Buffer with one flag per rule. A flag is true if the object has an own value. The buffer is reused for each object.
+    /// Buffer with one flag per rule. A flag is true if the object's value differs from the default. The buffer is reused for each object.
     pub(super) are_own: Cell<Vec<bool>>,
     /// Set if the layout is unchanged, and each value keeps its offset.
     pub(super) is_in_place: bool,
@@ -494,7 +494,7 @@ pub(crate) fn is_transient(property: &Property) -> bool {
     property.flags & property_flags::TRANSIENT != 0
 }
 
-/// Reference to an own subobject. The reference is set when all subobjects exist.
+/// Reference of an object to its own subobject. The reference is set when all subobjects exist.
 pub(crate) struct OwnReference {
     pub object: ObjectHandle,
     pub property: Rc<str>,

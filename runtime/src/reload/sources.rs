@@ -92,8 +92,8 @@ pub(super) fn with_sources<R>(
     })
 }
 
-/// Returns the own value of a property of the old class, merged with the value that was put aside. If the two values differ, the result
-/// contains both. Returns `None` if the object has the default.
+/// Returns the object's own value of a property of the old class, merged with the value that was put aside. If the two values differ, the
+/// result contains both. Returns `None` if the object has the default.
 pub(super) fn own_value(
     sources: &Sources<'_>,
     property: &Property,
@@ -136,7 +136,7 @@ pub(super) fn own_value(
 }
 
 /// Returns the current value of a property of the old class. Returns `None` if the property has only a default, because the property cannot
-/// hold the own value.
+/// hold the object's own value.
 pub(super) fn held(
     sources: &Sources<'_>,
     property: &Property,

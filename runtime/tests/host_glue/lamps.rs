@@ -103,7 +103,7 @@ host_class! {
 }
 
 host_class! {
-    /// Room with a light of any class.
+    /// Room whose light is an object of any class that implements `Shines`.
     pub Room: Object = "/Script/Game.Room", members RoomMembers, extends [Room, Object];
     properties {
         /// Light of the room.

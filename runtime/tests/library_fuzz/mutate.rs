@@ -73,7 +73,8 @@ fn read(bytes: &[u8], field: &Field) -> Option<u64> {
     (field.at + field.size <= bytes.len()).then(|| get(bytes, field.at, field.size))
 }
 
-/// Returns a plausible value for a field: a value close to the old value, at the edge of a section, or from another entry.
+/// Returns a new value for a field: a variation of the old value, a special number such as `u64::MAX`, a power of two, an address or an
+/// offset in a section, or the value of the field in another entry of the same table.
 fn other_value(bytes: &[u8], tables: &[Table], field: &Field, old: u64, dice: &mut Dice) -> u64 {
     const NEAR: [u64; 8] = [1, 2, 4, 8, 16, 24, 64, 4096];
     match dice.below(10) {

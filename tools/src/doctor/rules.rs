@@ -156,8 +156,8 @@ fn is_plugin(package: &Package) -> bool {
     uses(package, PLUGIN_API) && package.targets.iter().any(Target::is_cdylib)
 }
 
-/// Returns the file name of the library's root source if this source calls `module!`. Returns `None` for packages without such a call, for
-/// example a glue crate.
+/// Detects a plugin that builds no `cdylib`: a package whose library calls `module!` in its root source. Returns the file name of this
+/// source. Returns `None` for other libraries, for example a glue crate.
 fn module_source<'a>(package: &'a Package, source: &dyn Fn(&Path) -> Option<String>) -> Option<&'a str> {
     uses(package, PLUGIN_API).then_some(())?;
     let is_library = |target: &&Target| {

@@ -1,4 +1,4 @@
-//! Rules of `#[uclass]` on a struct and of its fields. Each module follows one rule.
+//! Rules of `#[uclass]` on a struct and of its fields. Each module must compile, and has the id of the rule that it follows.
 
 mod alc0024 {
     use alcedo_plugin_api::prelude::*;

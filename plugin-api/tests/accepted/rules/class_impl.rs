@@ -1,4 +1,4 @@
-//! Rules of `#[uclass]` on an `impl` block. Each module follows one rule.
+//! Rules of `#[uclass]` on an `impl` block. Each module must compile, and has the id of the rule that it follows.
 
 mod alc0001 {
     use alcedo_plugin_api::prelude::*;

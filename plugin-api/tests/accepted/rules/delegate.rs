@@ -1,4 +1,4 @@
-//! Rules of `#[udelegate]`. Each module follows one rule.
+//! Rules of `#[udelegate]`. Each module must compile, and has the id of the rule that it follows.
 
 mod alc0170 {
     use alcedo_plugin_api::prelude::*;

@@ -1,4 +1,4 @@
-//! Rules of `#[uenum]`. Each module follows one rule.
+//! Rules of `#[uenum]`. Each module must compile, and has the id of the rule that it follows.
 
 mod alc0160 {
     use alcedo_plugin_api::prelude::*;

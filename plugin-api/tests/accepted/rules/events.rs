@@ -1,4 +1,4 @@
-//! Rules of events and of overrides. Each module follows one rule.
+//! Rules of events and of overrides. Each module must compile, and has the id of the rule that it follows.
 
 mod alc0013 {
     use alcedo_plugin_api::prelude::*;

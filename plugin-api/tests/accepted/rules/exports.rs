@@ -1,4 +1,4 @@
-//! Rules of exported functions. Each module follows one rule.
+//! Rules of exported functions. Each module must compile, and has the id of the rule that it follows.
 
 mod alc0038 {
     use alcedo_plugin_api::prelude::*;

@@ -1,4 +1,4 @@
-//! Rules of imported classes and of imported C libraries. Each module follows one rule.
+//! Rules of imported classes and of imported C libraries. Each module must compile, and has the id of the rule that it follows.
 
 mod alc0043 {
     use alcedo_plugin_api::prelude::*;

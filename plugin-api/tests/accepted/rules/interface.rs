@@ -1,4 +1,4 @@
-//! Rules of `#[uinterface]` and of implementations. Each module follows one rule.
+//! Rules of `#[uinterface]` and of implementations. Each module must compile, and has the id of the rule that it follows.
 
 mod alc0046 {
     use alcedo_plugin_api::prelude::*;

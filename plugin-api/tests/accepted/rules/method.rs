@@ -1,4 +1,4 @@
-//! Rules of `#[ufunction]`. Each module follows one rule.
+//! Rules of `#[ufunction]`. Each module must compile, and has the id of the rule that it follows.
 
 mod alc0059 {
     use alcedo_plugin_api::prelude::*;

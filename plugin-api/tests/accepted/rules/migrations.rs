@@ -1,4 +1,4 @@
-//! Rules of `#[migrate]`. Each module follows one rule.
+//! Rules of `#[migrate]`. Each module must compile, and has the id of the rule that it follows.
 
 mod alc0207 {
     use alcedo_plugin_api::prelude::*;

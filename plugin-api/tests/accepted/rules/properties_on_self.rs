@@ -1,4 +1,4 @@
-//! Properties that are accessed like fields. Each module follows one rule.
+//! Properties that are accessed like fields. Each module must compile, and has the id of the rule that it follows.
 
 mod alc0100 {
     use alcedo_plugin_api::prelude::*;

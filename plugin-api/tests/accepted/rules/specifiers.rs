@@ -1,4 +1,4 @@
-//! Rules of specifiers, defaults and conditions. Each module follows one rule.
+//! Rules of specifiers, defaults and conditions. Each module must compile, and has the id of the rule that it follows.
 
 mod alc0034 {
     use alcedo_plugin_api::prelude::*;

@@ -1,4 +1,4 @@
-//! Rules of `#[ustruct]`. Each module follows one rule.
+//! Rules of `#[ustruct]`. Each module must compile, and has the id of the rule that it follows.
 
 mod alc0078 {
     use alcedo_plugin_api::prelude::*;

@@ -11,7 +11,7 @@ use super::{FastPaths, MethodFastPath, failed};
 use crate::boundary::CallError;
 
 pub(crate) struct BatchOutcome {
-    /// Error of the last call. `None` if all calls have succeeded.
+    /// Error of the failed call, which ended the batch. `None` if all calls have succeeded.
     pub(crate) failed: Option<CallError>,
     /// Index of the next object to call.
     pub(crate) at: usize,

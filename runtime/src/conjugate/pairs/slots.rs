@@ -50,7 +50,7 @@ pub(super) struct PairSlots {
     pub chunks: Vec<Chunk>,
     /// Number of slots, including the slots of freed chunks.
     pub len: u32,
-    /// Empty slots for reuse, except the slots of freed chunks.
+    /// Indices of the empty slots for reuse, except the slots of freed chunks.
     free: Vec<u32>,
     /// Indices of the freed chunks.
     freed: Vec<u32>,

@@ -213,7 +213,7 @@ impl FreeGeneration {
         lock(&self.table).held().find(|module| module.name() == name).cloned()
     }
 
-    /// Returns the own modules of the generation, followed by the borrowed modules.
+    /// Returns the generation's own modules, followed by the borrowed modules.
     pub(super) fn held(&self) -> Vec<Arc<FreeModule>> {
         lock(&self.table).held().cloned().collect()
     }

@@ -1,4 +1,4 @@
-//! Finds types and functions by name. Searches the own and borrowed modules of a generation, and then the Default. If the name contains the
+//! Finds types and functions by name. Searches a generation's own and borrowed modules, and then the Default. If the name contains the
 //! name of a module, searches only this module, which is found in the same way as a dependency. Also finds dependencies of the Master in
 //! the Default.
 

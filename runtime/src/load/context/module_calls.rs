@@ -75,7 +75,7 @@ impl ModuleCalls {
         caller.upgrade()?.use_again(&bound.users, &bound.target.export.full)
     }
 
-    /// Returns the own modules and the borrowed modules of `generation`, and the dependencies of the calling module.
+    /// Returns the modules of `generation` itself, its borrowed modules, and the dependencies of the calling module.
     fn held(&self, generation: &FreeGeneration) -> Vec<Arc<FreeModule>> {
         let mut held = generation.held();
         let needs = self.caller.get().into_iter().flat_map(|(_caller, needs)| needs).filter_map(Weak::upgrade);

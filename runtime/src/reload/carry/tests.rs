@@ -136,7 +136,7 @@ fn print(core: &Core, object: ObjectHandle) -> String {
 
 pub(super) const SAME: &[(&str, PropertyKind)] = &[("a", PropertyKind::U8), ("b", PropertyKind::F64)];
 
-/// Old type and default, own value, new type and default, and expected value.
+/// Old type and default, value of the object, new type and default, and expected value.
 type Row<'a> = ((&'a str, &'a str), &'a str, (&'a str, &'a str), &'a str);
 
 fn check((old, own, new, expected): Row<'_>, fields: &[(&str, PropertyKind)]) {
@@ -275,7 +275,7 @@ fn unconvertible_values_are_restored_when_their_type_returns() {
     // A property of each type below accepts the value that was put aside, and restores the value.
     check_builds(&[number, whole, ("Optional(f64)", "none")], "2.5", "some(2.5)");
 
-    // A write sets the own value. The older value that was put aside is discarded.
+    // A write sets the object's own value. The older value that was put aside is discarded.
     let core = core();
     let first = build(&core, number, SAME);
     let object = allocate(&core, &first, 0);
@@ -300,7 +300,7 @@ enum Step<'a> {
     Write(&'a str),
 }
 
-/// Applies the steps to an object with an own value. Returns the report of the last reload.
+/// Applies the steps to an object with the value `own`, which differs from the default. Returns the report of the last reload.
 fn check_steps(first: (&str, &str), own: &str, steps: &[Step<'_>]) -> Vec<PropertyChange> {
     let core = core();
     let mut class = build(&core, first, SAME);

@@ -1,4 +1,4 @@
-//! Tests random sources. For any bytes, the compiler returns in time and does not panic.
+//! Tests the compiler with random sources. For any bytes, the compiler must return within 20 seconds and must not panic.
 
 mod programs;
 

@@ -11,8 +11,8 @@ use crate::reload::changes::PropertyChange;
 
 const PAGE: &str = include_str!("../../../../docs/migration.md");
 
-/// Test case of one kind: its type, a default and an own value. Also contains a type that accepts the own value, and a type that rejects
-/// the own value. `FRIEND` in a value is a placeholder for a second object.
+/// Test case of one kind: its type, a default and an object's own value. Also contains a type that accepts this value, and a type that
+/// rejects it. `FRIEND` in a value is a placeholder for a second object.
 struct Row {
     kind: &'static str,
     words: &'static str,
@@ -146,7 +146,7 @@ impl Row {
         (self.words, self.default).into()
     }
 
-    /// Creates an object with an own value. Returns the object and the value.
+    /// Creates an object with a value that differs from the default. Returns the object and the value.
     fn own(&self) -> (Story, String) {
         let story = Story::begin(self.build(), Some(self.own));
         let value = story.value("x");
@@ -249,7 +249,7 @@ fn short(words: &str) -> String {
     words.replace("/Script/Game.", "").replace("/Script/Test.", "")
 }
 
-/// Returns the number of values that follow the default, and the number of kept own values.
+/// Returns the number of values that follow the default, and the number of objects that keep their own value.
 fn followed(changes: &[PropertyChange]) -> (u64, u64) {
     let sum = |of: fn(&PropertyChange) -> u64| changes.iter().map(of).sum();
     (sum(|change| change.followed), sum(|change| change.kept))

@@ -292,7 +292,7 @@ hooks! {
     fn fd_closed(image, fd: c_int) -> () = ();
     |_ledger, _none| fds::closed(fd)
 
-    /// Reports that the unwinder has registered the table at `begin`. The function `deregister` removes the table.
+    /// Reports that the unwinder has registered the unwind table at `begin`. The function `deregister` removes the table.
     fn frame_registered(image, begin: *const c_void, deregister: Deregister) -> () = ();
     in frames |ledger, _none| {
         // SAFETY: the unwinder provides this function for deregistering the table once.
@@ -302,7 +302,7 @@ hooks! {
         }
     }
 
-    /// Reports that the module is about to deregister the table at `begin`. Returns zero if the table is already deregistered.
+    /// Reports that the module is about to deregister the unwind table at `begin`. Returns zero if the table is already deregistered.
     fn frame_deregistered(image, begin: *const c_void) -> c_int = 1;
     in frames |_ledger, _none| c_int::from(frames::deregistered(begin))
 

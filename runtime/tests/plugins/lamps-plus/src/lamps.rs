@@ -130,7 +130,7 @@ impl Lamp {
     fn color(&self) -> String;
 }
 
-/// Room with a light of any class.
+/// Room whose light is an object of any class that implements `Shines`.
 #[uclass(imported, package = "Game", base = Object)]
 pub struct Room {
     /// Light of the room.

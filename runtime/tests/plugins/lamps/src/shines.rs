@@ -46,7 +46,7 @@ impl Shines for Lamp {
     }
 }
 
-/// Room with a light of any class.
+/// Room whose light is an object of any class that implements `Shines`.
 #[uclass(package = "Game", blueprintable)]
 #[derive(Default)]
 pub struct Room {
