@@ -1,4 +1,4 @@
-//! Tests conversions of values by plugin functions with `#[migrate]`. A reload converts each value once if it differs from its default. If
+//! Tests conversions of values by plugin functions with `#[migrate]`. A reload converts each value once, unless the value equals its default. If
 //! the edit is undone, the original values are restored. If a conversion fails, the reload is rolled back.
 
 use crate::support;

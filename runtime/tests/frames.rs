@@ -1,5 +1,5 @@
-//! Tests frames in which actors affect each other. The tick of an actor may destroy or create an actor, panic, request a reload, add an
-//! observer, or tick another host. Each actor that exists at its turn must be ticked exactly once.
+//! Tests frames of a game in which actors affect each other. The tick of an actor may destroy or create an actor, panic, request a
+//! reload, add an observer, or tick another host. Each actor that exists at its turn must be ticked exactly once.
 
 use crate::support;
 

@@ -1,4 +1,4 @@
-//! Tests library functions that scripts call with edge cases, and related language features: sorts by a function, singular
+//! Tests edge cases of the script library's functions, and related language features: sorts by a function, singular
 //! functions, missing elements.
 
 use alcedo_base::boundary::CallError;

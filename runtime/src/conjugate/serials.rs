@@ -59,7 +59,7 @@ struct SerialSlot<T> {
 #[derive(Debug)]
 pub(crate) struct Serials<T> {
     slots: Vec<SerialSlot<T>>,
-    /// Empty slots, by kind.
+    /// Indices of the empty slots for reuse, by kind.
     free: Vec<Vec<u32>>,
     last_serial: u32,
     /// Offset that is added to the indexes in handles. Stores with different offsets assign different handles.

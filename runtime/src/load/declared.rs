@@ -146,9 +146,9 @@ forms! {
         base: String = found.base,
         /// Keywords of the flags, such as `blueprintable`, `blueprint_type`.
         flags: Vec<String> = flags::words(class_flags::WORDS, found.flags),
-        /// Own properties, in the order of the declaration.
+        /// Properties that the class itself declares, in the order of the declaration.
         properties: Vec<DeclaredProperty> = all(found.properties),
-        /// Own functions, in the order of the declaration. Conversions (`#[migrate]`) are omitted.
+        /// Functions that the class itself declares, in the order of the declaration. Conversions (`#[migrate]`) are omitted.
         functions: Vec<DeclaredFunction> = all(without_conversions(found.functions)),
         /// Paths of the interfaces that this class implements. Interfaces of the base classes are omitted.
         implements: Vec<String> = found.interfaces,
@@ -326,7 +326,7 @@ forms! {
         size: u32 = found.size,
         /// Alignment of the struct in bytes.
         align: u32 = found.align,
-        /// Own fields in order of declaration.
+        /// Fields that the struct itself declares, in order of declaration.
         fields: Vec<DeclaredProperty> = all(found.fields),
         /// Doc comment of the struct.
         doc: String = found.doc,

@@ -1,4 +1,4 @@
-//! Tests with real libraries. The tests of each file run in a separate process: see `runtime/tests/support/apart.rs`.
+//! Tests this crate with real libraries. The tests of each file run in a separate process: see `runtime/tests/support/apart.rs`.
 //!
 //! `cargo test --test images unmapping::` runs the tests of one file.
 

@@ -1,4 +1,4 @@
-//! Tests with a small library that is assembled here, so that they run on each platform.
+//! Tests the checks of PE files. The tests assemble a small library, so that they need no linker and run on each platform.
 
 use object::LittleEndian as LE;
 use object::pe::{

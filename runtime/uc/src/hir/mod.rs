@@ -95,7 +95,7 @@ pub struct Struct {
     pub name: String,
     /// Base struct.
     pub base: Option<Path>,
-    /// Own fields in order of declaration.
+    /// Fields that the struct itself declares, in order of declaration.
     pub fields: Vec<Property>,
     /// Comment before the declaration.
     pub doc: String,
@@ -146,15 +146,15 @@ pub struct Class {
     pub interfaces: Vec<Path>,
     /// Index of the file in [`Package::files`].
     pub file: u32,
-    /// Own properties in order of declaration. Defaults are in [`Class::defaults`].
+    /// Properties that the class itself declares, in order of declaration. Defaults are in [`Class::defaults`].
     pub properties: Vec<Property>,
     /// Constants in order of declaration, for tools only. The checker replaces each use of a constant by its value.
     pub consts: Vec<NamedConst>,
-    /// Own functions in order of declaration.
+    /// Functions that the class itself declares, in order of declaration.
     pub functions: Vec<Function>,
     /// Subobjects that each object of the class owns: `Begin Object Class=… Name=…`.
     pub subobjects: Vec<Subobject>,
-    /// Lines of `defaultproperties` in order, for own and inherited properties. The class default object first receives the values of the
+    /// Lines of `defaultproperties` in order, for declared and inherited properties. The class default object first receives the values of the
     /// base class, and then the lines are applied in order.
     pub defaults: Vec<Default>,
     /// Comment before the declaration.

@@ -113,8 +113,8 @@ impl Drop for Room {
     }
 }
 
-/// Returns the end of the range for the next image, and the gaps above this end, up to the last mapping of the area around `anchor`. The end
-/// is `next` if `next` is nonzero and below the area, and if there is enough space below `next`. Returns zero and no gaps if no mapping
+/// Returns the end of the range for the next image, and the gaps above this end, up to the last mapping of the area around `anchor`. The
+/// end is `next` if `next` is nonzero and below the area, and if there is enough space below `next`. Returns zero and no gaps if no mapping
 /// contains `anchor`.
 fn search(mapped: &[Range<usize>], anchor: usize, next: usize) -> (usize, Vec<Range<usize>>) {
     let is_close = |lower: &Range<usize>, upper: &Range<usize>| upper.start.saturating_sub(lower.end) < WIDEST;
