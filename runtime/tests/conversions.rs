@@ -1,5 +1,5 @@
-//! Tests conversions of values by plugin functions with `#[migrate]`. A reload converts each value once, unless the value equals its default. If
-//! the edit is undone, the original values are restored. If a conversion fails, the reload is rolled back.
+//! Tests conversions of values by plugin functions with `#[migrate]`. A reload converts each value once, unless the value equals the
+//! default of its property. If the edit is undone, the original values are restored. If a conversion fails, the reload is rolled back.
 
 use crate::support;
 

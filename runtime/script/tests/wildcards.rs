@@ -11,7 +11,8 @@ use alcedo_abi::kinds::PropertyKind;
 
 use crate::package::Scripts;
 
-/// Runs functions of a class `Demo` with these members.
+/// Compiles a class `Demo` with these members. Then runs each function that `expected` names, and compares the outcome with the expected
+/// string. After a `~`, the string is only a part of the outcome.
 fn check(members: &str, expected: &[(&str, &str)]) {
     let scripts = Scripts::new();
     let text = format!("class Demo extends Machine;\n{members}");

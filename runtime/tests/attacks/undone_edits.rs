@@ -44,7 +44,7 @@ fn assert_kept(types: &str, var: &str, (from, to): (&str, &str), fill: &str) {
     assert_eq!(values[2], values[0], "{first}\n{from} to {to}");
 }
 
-/// Compares the value after the last build with the value that these statements produce in a new object.
+/// Compares the value after the last build with the value that the statements `expected` produce in a new object of this build.
 fn assert_becomes(builds: &[(&str, &str)], expected: &str) {
     let (last, _) = builds[builds.len() - 1];
     assert_eq!(values(builds).last(), values(&[(last, expected)]).last(), "{builds:?}");

@@ -154,8 +154,8 @@ pub struct Class {
     pub functions: Vec<Function>,
     /// Subobjects that each object of the class owns: `Begin Object Class=… Name=…`.
     pub subobjects: Vec<Subobject>,
-    /// Lines of `defaultproperties` in order, for declared and inherited properties. The class default object first receives the values of the
-    /// base class, and then the lines are applied in order.
+    /// Lines of `defaultproperties` in order, for declared and inherited properties. The class default object first receives the values of
+    /// the base class, and then the lines are applied in order.
     pub defaults: Vec<Default>,
     /// Comment before the declaration.
     pub doc: String,
