@@ -10,6 +10,7 @@ use std::thread;
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use crossterm::event::{Event, read};
 use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
+use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
@@ -123,6 +124,21 @@ impl Drop for Stop {
         // Forwards a request that arrived at the end of the wait.
         if !self.receiver.is_empty() {
             quit();
+        }
+    }
+}
+
+/// Mode of the terminal at standard input. `None` if standard input is not a terminal.
+pub(crate) struct TerminalMode(Option<Termios>);
+
+impl TerminalMode {
+    pub(crate) fn of_stdin() -> Self {
+        Self(tcgetattr(stdin()).ok())
+    }
+
+    pub(crate) fn restore(&self) {
+        if let Self(Some(mode)) = self {
+            let _restored = tcsetattr(stdin(), OptionalActions::Now, mode);
         }
     }
 }

@@ -16,9 +16,8 @@ use rustyline::{CompletionType, Config, Context, Editor, Helper, Highlighter, Hi
 
 use crate::args::{Code, HostArgs};
 use crate::error::Error;
-use crate::guard::TerminalMode;
 use crate::host_program;
-use crate::input::handle_signals;
+use crate::input::{TerminalMode, handle_signals};
 use crate::modules;
 use crate::modules::BuildOptions;
 use crate::paint::{Paint, for_terminal};
@@ -140,12 +139,14 @@ fn converse<W: World>(mut world: W, modules: &[PathBuf], editor: Option<Terminal
                     // Ignores the error, because the result is not needed after the reading thread has ended.
                     let _sent = completed.take().map(|to| to.send(lines));
                 }
-                Ok(WorldEvent::Host(FromHost::Started { .. } | FromHost::Reloaded { .. }, _)) => {
-                    let _reading = reader.take().map(std::thread::spawn);
-                }
-                Ok(WorldEvent::Host(FromHost::Refused { error, .. }, _)) => {
-                    print(&error);
-                    code = ExitCode::FAILURE;
+                Ok(WorldEvent::Host(
+                    loaded @ (FromHost::Started { .. } | FromHost::Reloaded { .. } | FromHost::Refused { .. }),
+                    _,
+                )) => {
+                    if let FromHost::Refused { error, .. } = loaded {
+                        print(&error);
+                        code = ExitCode::FAILURE;
+                    }
                     let _reading = reader.take().map(std::thread::spawn);
                 }
                 Ok(WorldEvent::Panicked(_) | WorldEvent::Populated(_) | WorldEvent::Host(..)) => {}

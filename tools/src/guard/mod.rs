@@ -26,7 +26,6 @@ use alcedo_runtime::crash_guard::{BACKTRACE, FOLDER, keep_copies};
 use alcedo_runtime::development::PrivateFolder;
 use rustix::fd::OwnedFd;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
-use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 use serde_json::{Value, json};
 use signal_hook::consts::{
     SIGABRT, SIGBUS, SIGFPE, SIGHUP, SIGILL, SIGINT, SIGKILL, SIGQUIT, SIGSEGV, SIGTERM, SIGUSR1, SIGUSR2,
@@ -37,6 +36,7 @@ use signal_hook::low_level::siginfo::Cause;
 use signal_hook::low_level::signal_name;
 
 use crate::error::{Error, file, terminal};
+use crate::input::TerminalMode;
 use crate::lock;
 use crate::paint::{Paint, for_terminal};
 use calls::Call;
@@ -278,21 +278,6 @@ pub(crate) struct Guard {
     dir: PrivateFolder,
     current: Current,
     terminal: TerminalMode,
-}
-
-/// Mode of the terminal at standard input. `None` if standard input is not a terminal.
-pub(crate) struct TerminalMode(Option<Termios>);
-
-impl TerminalMode {
-    pub(crate) fn of_stdin() -> Self {
-        Self(tcgetattr(io::stdin()).ok())
-    }
-
-    pub(crate) fn restore(&self) {
-        if let Self(Some(mode)) = self {
-            let _restored = tcsetattr(io::stdin(), OptionalActions::Now, mode);
-        }
-    }
 }
 
 impl Guard {
