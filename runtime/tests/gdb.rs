@@ -1,5 +1,5 @@
 //! Tests that a debugger works while the debugged host reloads. A breakpoint on a plugin function must stop in the old code and in the new
-//! code, and gdb must print the function's source line both times. The host is this test binary: gdb starts the binary with one of its tests.
+//! code, and gdb must print the function's source line both times. The host is this test binary: gdb starts it with one of its tests.
 
 use crate::support;
 

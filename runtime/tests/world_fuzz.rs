@@ -358,7 +358,7 @@ fn a_plugin_class_is_not_mistaken_for_a_native_class() {
 /// Checks a chain of nested objects whose class is missing. The loaded chain is dormant, and is destroyed as a whole.
 #[test]
 fn a_deeply_nested_world_loads_and_unloads() {
-    const DEEP: u64 = 40_000;
+    const DEEP: u64 = 100_000;
     let scene = Scene::new();
     for part in [None, Some("inner")] {
         let mut body = body(&scene.whole);

@@ -253,8 +253,8 @@ pub(crate) fn take_attrs<const N: usize>(
     Ok(found)
 }
 
-/// Returns the name of an attribute, or an empty string if the attribute is of another crate. A caller compares this string with all names that
-/// it handles, because each comparison of an identifier would first convert the identifier to a string.
+/// Returns the name of an attribute, or an empty string if its path names another crate. A caller compares this string with all names
+/// that it handles, because each comparison of an identifier would first convert the identifier to a string.
 pub(crate) fn name_of(attr: &Attribute) -> String {
     let segments = &attr.path().segments;
     let is_own = segments.len() == 1 || segments.len() == 2 && segments[0].ident == "alcedo_plugin_api";

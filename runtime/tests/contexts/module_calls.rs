@@ -280,9 +280,14 @@ fn a_slim_module_calls_shared_host_functions_and_leaves_on_any_thread() {
     );
 }
 
+/// Returns the function that calls itself by name.
+fn again_of(context: &LoadContext) -> ContextFunction {
+    context.function("Relay", "again", "u32 -> String").unwrap_or_else(|error| panic!("{error}"))
+}
+
 /// On a thread with a stack of 2 MiB, calls a function that calls itself by name. Returns the depth of the call that is refused.
 fn refused_depth(context: &LoadContext) -> u32 {
-    let again = context.function("Relay", "again", "u32 -> String").unwrap_or_else(|error| panic!("{error}"));
+    let again = again_of(context);
     let thread = thread::Builder::new().stack_size(2 << 20).spawn(move || again_by_name(&again));
     thread.expect("a thread").join().expect("it does not panic")
 }
@@ -310,7 +315,7 @@ fn endless_recursion_by_name_is_refused_in_each_kind_of_context() {
         context.load_path(support::plugin("relay", &[])).unwrap_or_else(|error| panic!("{error}"));
     }
     for context in [&slim, &pinned, &default] {
-        let again = context.function("Relay", "again", "u32 -> String").unwrap_or_else(|error| panic!("{error}"));
+        let again = again_of(context);
         assert!(again_by_name(&again) > 2, "on the game thread");
         assert!(refused_depth(context) > 2, "on another thread");
         // The refusal does not affect later calls on the thread.
@@ -324,9 +329,7 @@ fn the_reserve_of_the_stack_applies_to_calls_of_slims() {
     let hosts = [256 << 10, 1024 << 10]
         .map(|reserve| support::builder().stack_reserve(reserve).build().unwrap_or_else(|error| panic!("{error}")));
     let slims = hosts.each_ref().map(|host| relay(&host.contexts(), "reserved", &[]));
-    let functions = slims
-        .each_ref()
-        .map(|slim| slim.function("Relay", "again", "u32 -> String").unwrap_or_else(|error| panic!("{error}")));
+    let functions = slims.each_ref().map(again_of);
     // Runs both calls on one thread: a second thread may get a larger stack than it requests.
     let thread = thread::spawn(move || functions.each_ref().map(again_by_name));
     let [more, less] = thread.join().expect("it does not panic");
