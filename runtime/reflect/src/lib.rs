@@ -51,6 +51,7 @@ pub mod native_enums;
 pub mod native_out;
 pub mod native_value;
 pub mod natives;
+mod near_hash;
 #[doc(hidden)]
 pub mod object_flags;
 pub mod objects;

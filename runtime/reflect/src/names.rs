@@ -5,7 +5,8 @@ use std::rc::Rc;
 
 use alcedo_base::cells::RefCell;
 use alcedo_base::handles::Name;
-use rustc_hash::FxHashMap;
+
+use crate::near_hash::NearMap;
 
 /// Approximate overhead of a name in bytes, without its characters: list entry, table entry, and two reference counts.
 const NAME: usize = 64;
@@ -30,7 +31,7 @@ pub struct Names {
 #[derive(Debug)]
 struct Table {
     strings: Vec<Rc<str>>,
-    numbers: FxHashMap<Rc<str>, Name>,
+    numbers: NearMap<Rc<str>, Name>,
 }
 
 impl Default for Names {

@@ -14,6 +14,7 @@ use smallvec::SmallVec;
 
 use crate::class::Class;
 use crate::names::{Names, PartName, split_generated};
+use crate::near_hash::NearMap;
 
 /// Prefix of the names of class default objects. Other objects without an outer must not have a name with this prefix.
 pub const DEFAULT_PREFIX: &str = "Default__";
@@ -72,7 +73,7 @@ pub(super) struct Naming {
     by_class: Box<[(ClassId, u32)]>,
     /// Objects with an explicit name, by outer and name. The latest object is last. Several objects share a name only during a reload, or
     /// if the host created several objects with one name.
-    explicit: FxHashMap<(ObjectHandle, Name), SmallVec<[ObjectHandle; 1]>>,
+    explicit: NearMap<(ObjectHandle, Name), SmallVec<[ObjectHandle; 1]>>,
 }
 
 /// Numbers of the generated names for one class name.
@@ -84,7 +85,7 @@ struct Series {
     /// Numbers that are available for reuse.
     free: VecDeque<u32>,
     /// Maps a number to the count of explicit names that contain the number in the form of a generated name, such as 17 in `MagicCube_17`.
-    explicit_numbers: FxHashMap<u32, u32>,
+    explicit_numbers: NearMap<u32, u32>,
 }
 
 /// Number of classes whose series are cached by class id. Each reload assigns new ids, and new classes then replace the cache entries of
@@ -132,7 +133,7 @@ impl Naming {
             text: Rc::clone(&text),
             holders: Vec::new(),
             free: VecDeque::new(),
-            explicit_numbers: FxHashMap::default(),
+            explicit_numbers: NearMap::default(),
         });
         self.by_text.insert(text, series);
         series
