@@ -60,6 +60,7 @@ mod host_glue;
 mod host_glue_kinds;
 mod interfaces;
 mod interposers;
+mod lazy_rebuild;
 #[path = "library_fuzz/main.rs"]
 mod library_fuzz;
 mod links;

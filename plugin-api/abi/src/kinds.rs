@@ -374,5 +374,7 @@ flags! {
         ABSTRACT = 3, "abstract";
         /// All objects, except the class default object, require an outer object as their context.
         CONTEXTUAL = 4, "contextual";
+        /// After a reload, the plugin part of an object is built at its first use, not during the reload.
+        LAZY_REBUILD = 5, "lazy_rebuild";
     }
 }

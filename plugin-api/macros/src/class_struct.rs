@@ -24,6 +24,7 @@ const CLASS_ARGS: &[&str] = &[
     "blueprint_type",
     "abstract",
     "contextual",
+    "lazy_rebuild",
     "implements",
     "subobjects",
     "defaults",
@@ -273,8 +274,11 @@ fn class_flags(attr_args: &AttrArgs, is_final: bool) -> Result<TokenStream> {
     let is_contextual = attr_args.flag("contextual")?.then(|| {
         quote! { | ::alcedo_plugin_api::__private::class_flags::CONTEXTUAL }
     });
+    let is_lazy = attr_args.flag("lazy_rebuild")?.then(|| {
+        quote! { | ::alcedo_plugin_api::__private::class_flags::LAZY_REBUILD }
+    });
     let is_final = is_final.then(|| quote! { | ::alcedo_plugin_api::__private::class_flags::FINAL });
-    Ok(quote! { #of_scripts #is_final #is_abstract #is_contextual })
+    Ok(quote! { #of_scripts #is_final #is_abstract #is_contextual #is_lazy })
 }
 
 /// Kept field, and the specifiers of its `#[keep]`.

@@ -176,6 +176,8 @@ pub(super) struct Members {
     pub(super) bases: Vec<Rc<Class>>,
     /// True if a class of the chain is dynamic.
     pub(super) has_plugin_part: bool,
+    /// True if the nearest dynamic class has [`LAZY_REBUILD`](alcedo_abi::kinds::class_flags::LAZY_REBUILD).
+    pub(super) is_rebuilt_lazily: bool,
     /// True if a class of the chain is declared by a module.
     pub(super) needs_module: bool,
     pub(super) has_subobjects: bool,
@@ -255,6 +257,12 @@ impl Class {
     #[inline]
     pub fn has_plugin_part(&self) -> bool {
         self.members.has_plugin_part
+    }
+
+    /// Checks if a reload builds the plugin parts of objects of the class at their first use. The nearest dynamic class decides.
+    #[inline]
+    pub fn is_rebuilt_lazily(&self) -> bool {
+        self.members.is_rebuilt_lazily
     }
 
     /// Checks if a module declares the class or a base class.

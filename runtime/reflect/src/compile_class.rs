@@ -67,6 +67,10 @@ impl Compiler<'_> {
             chain: base.iter().flat_map(|base| base.chain_ids()).copied().chain([id]).collect(),
             bases: base.iter().flat_map(|base| base.lineage()).cloned().collect(),
             has_plugin_part: decl.origin == Origin::Dynamic || base.as_ref().is_some_and(|base| base.has_plugin_part()),
+            is_rebuilt_lazily: match decl.origin {
+                Origin::Dynamic => decl.flags & class_flags::LAZY_REBUILD != 0,
+                _ => base.as_ref().is_some_and(|base| base.is_rebuilt_lazily()),
+            },
             needs_module: decl.origin != Origin::Native || base.as_ref().is_some_and(|base| base.needs_module()),
             has_subobjects: !subobjects.is_empty() || base.as_ref().is_some_and(|base| base.has_subobjects()),
             properties: properties.iter().map(|property| (property.text.clone(), property.clone())).collect(),

@@ -217,6 +217,14 @@ impl Objects {
         })?
     }
 
+    /// Returns the object's class if a reload has put off the object's plugin part until its first use. Returns `None` for an object whose
+    /// first construction is not complete.
+    pub fn class_awaiting_part(&self, object: ObjectHandle) -> Option<Rc<Class>> {
+        let class = self.class_to_build(object)?;
+        let is_constructed = self.inspect(object, |tenant| tenant.constructed as usize == class.depth());
+        (is_constructed == Some(true) && class.is_rebuilt_lazily()).then_some(class)
+    }
+
     /// Returns the id of the object's class.
     #[inline]
     pub fn class_id(&self, object: ObjectHandle) -> Option<ClassId> {

@@ -13,6 +13,7 @@ use crate::bridge::calls::is_static;
 use crate::bridge::core::Core;
 use crate::bridge::exports::{Export, export_name};
 use crate::bridge::module_code::static_code;
+use crate::bridge::rebuild::build_missing;
 use crate::conjugate::gate::Gate;
 use crate::handles::ObjectHandle;
 use crate::object::mode::Reach;
@@ -86,9 +87,7 @@ fn enter(core: &Core, gate: &Gate, invoke: Invoke, what: &Rc<str>, frame: &mut F
         let find = || core.pairs.find_part(&core.world.objects, object, function_of(frame).owner);
         let part = match find() {
             None => {
-                // Checks the stack space before the plugin part is built, because the red constructor also runs on this stack.
-                core.red.hot().may_build(&format_args!("{what} of {object}"))?;
-                core.pairs.late(object)?;
+                build_missing(core, object, &format_args!("{what} of {object}"))?;
                 find()
             }
             part => part,

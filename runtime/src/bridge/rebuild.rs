@@ -1,6 +1,8 @@
 //! Rebuilds plugin parts in a reload: builds the part of each object, and restores its kept fields. If code calls an object that is not yet
-//! rebuilt, the object is rebuilt before this call; see [`Pairs::build_late`](crate::conjugate::pairs::Pairs::build_late).
+//! rebuilt, the object is rebuilt before this call; see [`build_missing`]. The parts of classes that are rebuilt lazily are built only there,
+//! at any time after the reload.
 
+use std::fmt;
 use std::rc::Rc;
 
 use alcedo_base::figures::counted;
@@ -10,9 +12,11 @@ use crate::boundary::{CallError, catch_panics};
 use crate::bridge::core::Core;
 use crate::cells::RefCell;
 use crate::conjugate::build::{KeptClass, KeptShare, Misfit};
+use crate::conjugate::named_fields::NamedFields;
 use crate::conjugate::packed::PackedFields;
 use crate::faults::{self, ReloadStep};
 use crate::handles::ObjectHandle;
+use crate::object::class::Class;
 use crate::object::dormant::{FieldAside, KeptField};
 
 /// Saved fields of objects.
@@ -23,33 +27,16 @@ pub(crate) struct KeptFields {
     pub packed: PackedFields,
 }
 
-/// Kept fields by name, with their objects. The list is indexed by the slot of the object, because a hash map over many objects costs a
-/// cache miss per access.
-#[derive(Default)]
-pub(crate) struct NamedFields(Vec<(ObjectHandle, Vec<KeptField>)>);
-
-impl NamedFields {
-    pub(crate) fn insert(&mut self, object: ObjectHandle, fields: Vec<KeptField>) {
-        let index = object.index() as usize;
-        if self.0.len() <= index {
-            self.0.resize_with(index + 1, Default::default);
-        }
-        self.0[index] = (object, fields);
-    }
-
-    /// Removes and returns the fields of an object. Returns no fields for an object without an entry.
-    pub(crate) fn take(&mut self, object: ObjectHandle) -> Vec<KeptField> {
-        let entry = self.0.get_mut(object.index() as usize).filter(|(owner, _)| *owner == object);
-        entry.map(|(_, fields)| std::mem::take(fields)).unwrap_or_default()
-    }
-}
-
 #[derive(Default)]
 pub(crate) struct Rebuilt {
     pub conjugates: u64,
+    /// Objects whose plugin parts are built at their first use.
+    pub put_off: u64,
     pub fields_kept: u64,
     /// Kept fields that could not be restored, one line per field and reason.
     pub fields_lost: Vec<String>,
+    /// Saved fields of the parts that are built at their first use. See [`Pairs::settle_unbuilt`].
+    pub unbuilt: NamedFields,
 }
 
 impl Rebuilt {
@@ -88,7 +75,7 @@ pub(crate) fn rebuild(
         move |object| {
             // After an error, ends the part, which lacks its kept fields. If the caller ignores the error, the object is rebuilt at its own
             // turn.
-            catch_panics(|| build_one(&core, &turns, object)).inspect_err(|_error| core.plugins().end(object))
+            catch_panics(|| build_now(&core, &turns, object)).inspect_err(|_error| core.plugins().end(object))
         }
     };
     let _late = core.pairs.build_late(Rc::new(late));
@@ -99,26 +86,70 @@ pub(crate) fn rebuild(
     let has_part = |object: &&ObjectHandle| core.plugins().key_of(**object).is_some();
     let reconstructed: Vec<_> = objects.iter().filter(has_part).copied().collect();
     let done = reconstructed.iter().filter(has_part).try_for_each(turn(take_back));
-    let done = done.and_then(|()| objects.iter().try_for_each(turn(build_one)));
-    let Turns { done: mut rebuilt, lost, .. } = turns.take();
-    let line = |(field, misfit, objects): &(KeptField, Misfit, u64)| {
-        let why = match misfit {
-            Misfit::Gone => "is no longer kept",
-            Misfit::Failed(words) => words,
+    let done = done.and_then(|()| objects.iter().try_for_each(turn(build_in_turn)));
+    (turns.take().into_rebuilt(), done)
+}
+
+impl Turns {
+    fn into_rebuilt(self) -> Rebuilt {
+        let line = |(field, misfit, objects): &(KeptField, Misfit, u64)| {
+            let why = match misfit {
+                Misfit::Gone => "is no longer kept",
+                Misfit::Failed(words) => words,
+            };
+            let class = field.class.strip_prefix("/Script/").unwrap_or(&field.class);
+            format!("{class}.{} {why}: {} put aside", field.name, counted(*objects, "value"))
         };
-        let class = field.class.strip_prefix("/Script/").unwrap_or(&field.class);
-        format!("{class}.{} {why}: {} put aside", field.name, counted(*objects, "value"))
-    };
-    rebuilt.fields_lost = lost.iter().map(line).collect();
-    (rebuilt, done)
+        Rebuilt { fields_lost: self.lost.iter().map(line).collect(), unbuilt: self.kept, ..self.done }
+    }
+}
+
+/// Builds the plugin part of an object that has none: during a rebuild, the part of an object that is not yet rebuilt, and afterwards the
+/// part of an object whose class is rebuilt lazily. Has no effect for other objects. Returns the error of the red constructor. The next use
+/// of the object then tries again, with the same kept fields. If the stack has no room for the construction, returns an error that names
+/// the use `what`.
+#[cold]
+pub(crate) fn build_missing(core: &Core, object: ObjectHandle, what: &dyn fmt::Display) -> Result<(), CallError> {
+    let late = core.pairs.late();
+    if late.is_none() && core.world.objects.class_awaiting_part(object).is_none() {
+        return Ok(());
+    }
+    // Checks the stack first, because the red constructor also runs on this stack.
+    core.red.hot().may_build(what)?;
+    if let Some(build) = late {
+        return build(object);
+    }
+    let turns = RefCell::default();
+    catch_panics(|| build_now(core, &turns, object)).inspect_err(|_error| core.plugins().end(object))?;
+    for lost in turns.take().into_rebuilt().fields_lost {
+        log!(WARN, object = %core.world.objects.display(object), lost, "a kept field was not restored");
+    }
+    Ok(())
+}
+
+/// Rebuilds `object` in its turn, unless its class is rebuilt lazily. The fields of such an object remain in `turns`.
+fn build_in_turn(core: &Core, turns: &RefCell<Turns>, object: ObjectHandle) -> Result<(), CallError> {
+    match core.world.objects.class_to_build(object) {
+        Some(class) if class.is_rebuilt_lazily() => {
+            faults::at(ReloadStep::RebuildObject)?;
+            turns.borrow_mut().done.put_off += 1;
+            Ok(())
+        }
+        Some(class) => build(core, turns, object, &class),
+        None => Ok(()),
+    }
 }
 
 /// Rebuilds `object`, unless it was already rebuilt, is dormant, or was destroyed during the rebuild.
-fn build_one(core: &Core, turns: &RefCell<Turns>, object: ObjectHandle) -> Result<(), CallError> {
-    let Some(class) = core.world.objects.class_to_build(object) else { return Ok(()) };
+fn build_now(core: &Core, turns: &RefCell<Turns>, object: ObjectHandle) -> Result<(), CallError> {
+    core.world.objects.class_to_build(object).map_or(Ok(()), |class| build(core, turns, object, &class))
+}
+
+#[inline]
+fn build(core: &Core, turns: &RefCell<Turns>, object: ObjectHandle, class: &Rc<Class>) -> Result<(), CallError> {
     faults::at(ReloadStep::RebuildObject)?;
     let turn = core.world.mode.rebuild_turn(object);
-    let built = core.plugins().build(object, &class);
+    let built = core.plugins().build(object, class);
     drop(turn);
     built.map_err(|unbuilt| failed(core, object, unbuilt.class.short_path(), &unbuilt.error))?;
     take_back(core, turns, object)
@@ -140,7 +171,11 @@ fn take_back(core: &Core, turns: &RefCell<Turns>, object: ObjectHandle) -> Resul
     // An object for which fields of an earlier build were put aside has no packed fields.
     let mut fields_kept = plugins.unpack_kept(object, &packed)?;
     // Takes the named fields only now, because an object that is built again after an error still needs these fields.
-    let kept = turns.borrow_mut().kept.take(object);
+    let mut kept = turns.borrow_mut().kept.take(object);
+    if kept.is_empty() {
+        // A rollback needs the fields of a part that an earlier reload has put off.
+        kept = core.pairs.unbuilt(object, core.world.mode.is_before_commit());
+    }
     let mut earlier = objects.replace_fields_aside(object, Vec::new());
     if kept.is_empty() && earlier.is_empty() {
         turns.borrow_mut().done.count(fields_kept);
@@ -204,23 +239,4 @@ fn take_back(core: &Core, turns: &RefCell<Turns>, object: ObjectHandle) -> Resul
 fn failed(core: &Core, object: ObjectHandle, class: &str, error: &CallError) -> CallError {
     let name = core.world.objects.name(object).map(|name| core.world.names.text(name)).unwrap_or_default();
     CallError::other(format!("red constructor of {class} ({name}) {error}"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::NamedFields;
-    use crate::handles::ObjectHandle;
-    use crate::object::dormant::KeptField;
-
-    #[test]
-    fn fields_are_taken_once_and_only_by_their_own_object() {
-        let mut named = NamedFields::default();
-        let object = ObjectHandle::new(2, 4);
-        let field = KeptField { class: "/Script/Game.Cube".into(), name: "mood".into(), data: vec![1] };
-        named.insert(object, vec![field.clone()]);
-        for other in [ObjectHandle::new(2, 5), ObjectHandle::new(1, 4), ObjectHandle::new(9, 4)] {
-            assert!(named.take(other).is_empty());
-        }
-        assert_eq!((named.take(object), named.take(object)), (vec![field], vec![]));
-    }
 }

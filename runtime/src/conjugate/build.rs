@@ -153,7 +153,8 @@ impl Plugins<'_> {
 
     /// Saves the kept fields of one object for a reload. If the new class of a plugin part has equal kept fields, packs the fields of the
     /// part into `packed`. Returns the fields of all remaining parts by name. `class_after` returns the new class of the object. If
-    /// `class_after` returns `None`, for example because the object will be dormant, no field is packed.
+    /// `class_after` returns `None`, for example because the object will be dormant, or a class that is rebuilt lazily, no field is packed.
+    /// Then also returns the fields of a part that is not yet rebuilt.
     pub(crate) fn save_for_reload<'c>(
         &self,
         object: ObjectHandle,
@@ -164,7 +165,11 @@ impl Plugins<'_> {
         if share.without.contains(&of) {
             return Ok(Vec::new());
         }
-        let Some(key) = self.key_of(object) else { return Ok(Vec::new()) };
+        let Some(key) = self.key_of(object) else {
+            // A reload that does not end the class leaves the fields of an unbuilt part in their list.
+            let is_needed = class_after(of).is_none() && self.world.objects.class_awaiting_part(object).is_some();
+            return Ok(if is_needed { self.pairs.unbuilt(object, true) } else { Vec::new() });
+        };
         let parts = self.pairs.parts(key);
         let known = share.equal.get(&of).cloned();
         let equal = known.unwrap_or_else(|| {
@@ -194,7 +199,7 @@ impl Plugins<'_> {
     /// the new class of the object.
     fn equal_classes(&self, parts: &[Part], after: Option<&Rc<Class>>) -> Rc<[Option<ClassId>]> {
         let equal = |part: &Part| {
-            let after = after?;
+            let after = after.filter(|after| !after.is_rebuilt_lazily())?;
             let class = self.world.types.class(part.class)?;
             let new = self.kept_class(&class.path).id?;
             let is_part = after.lineage().any(|class| class.id == new);

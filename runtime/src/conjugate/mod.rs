@@ -10,6 +10,7 @@ pub(crate) mod gate;
 pub(crate) mod hot;
 mod last_part;
 pub(crate) mod life;
+pub(crate) mod named_fields;
 pub(crate) mod owned_values;
 pub(crate) mod packed;
 pub(crate) mod pairs;

@@ -13,7 +13,9 @@ use crate::boundary::CallError;
 use crate::cells::RefCell;
 use crate::conjugate::class_hook_table::ClassHooks;
 use crate::conjugate::life::{Color, Event, Life, LifeError};
+use crate::conjugate::named_fields::NamedFields;
 use crate::handles::{ClassId, ModuleId, ObjectHandle, PartPtr};
+use crate::object::dormant::KeptField;
 use crate::object::hot_columns::PluginPart;
 use crate::object::objects::Objects;
 
@@ -71,6 +73,8 @@ pub(crate) struct Pairs {
     built: Cell<u64>,
     /// Builds missing plugin parts. Only set during a rebuild.
     late: RefCell<Option<Rc<BuildLate>>>,
+    /// Kept fields of objects whose class is rebuilt lazily and whose part is not yet built.
+    unbuilt: RefCell<NamedFields>,
 }
 
 /// Guard of a rebuild. While the guard exists, a call on an object without a plugin part first builds the part.
@@ -149,12 +153,24 @@ impl Pairs {
         LateParts(self)
     }
 
-    /// Builds the missing part of an object during a rebuild. Returns the error of the red constructor. Returns an error and builds no part
-    /// if the kept fields cannot be restored.
-    #[cold]
-    pub(crate) fn late(&self, object: ObjectHandle) -> Result<(), CallError> {
-        let build = self.late.borrow().clone();
-        build.map_or(Ok(()), |build| build(object))
+    /// Returns the function that builds missing parts during a rebuild. Returns `None` if no rebuild is in progress. The function returns
+    /// the error of the red constructor. If the kept fields cannot be restored, it returns an error and builds no part.
+    pub(crate) fn late(&self) -> Option<Rc<BuildLate>> {
+        self.late.borrow().clone()
+    }
+
+    /// Returns the kept fields of a part that is not yet built. `stay` is true if the fields may be needed again.
+    pub(crate) fn unbuilt(&self, object: ObjectHandle, stay: bool) -> Vec<KeptField> {
+        let mut unbuilt = self.unbuilt.borrow_mut();
+        if stay { unbuilt.get(object).to_vec() } else { unbuilt.take(object) }
+    }
+
+    /// Adds the fields of parts that a reload has put off, after its commit. Drops the fields of objects that have a conjugate now or are
+    /// destroyed.
+    pub(crate) fn settle_unbuilt(&self, put_off: NamedFields, objects: &Objects) {
+        let mut unbuilt = self.unbuilt.borrow_mut();
+        unbuilt.merge(put_off);
+        unbuilt.retain(|object| objects.conjugate(object) == Some(0));
     }
 
     /// Returns the part of a live object for `class`. Returns `None` if the conjugate has expired.

@@ -6,6 +6,7 @@ use crate::boundary::CallError;
 use crate::bridge::calls::wrong_class;
 use crate::bridge::collection::Requested;
 use crate::bridge::core::Core;
+use crate::bridge::rebuild::build_missing;
 use crate::handles::{ClassId, ModuleId, ObjectHandle, PartPtr};
 use crate::object::construction::{ConstructionArgs, construct};
 
@@ -36,7 +37,12 @@ pub(super) fn object_part(
     if !core.world.objects.is_alive(object) {
         return Err(CallError::Stale { handle: object });
     }
-    let part = core.pairs.part_of(&core.world.objects, object, class);
+    let find = || core.pairs.part_of(&core.world.objects, object, class);
+    let mut part = find();
+    if part.is_none() {
+        build_missing(core, object, &format_args!("lending the plugin part of {object}"))?;
+        part = find();
+    }
     Ok(part.filter(|part| part.gate.tag().id == module).map_or(PartPtr::NONE, |part| part.ptr))
 }
 

@@ -198,10 +198,11 @@ fn plugin_parts(core: &Core) -> Vec<String> {
             format!("{:?}@{:?} of {}", part.class, part.ptr.0, part.gate.tag().name)
         };
         format!(
-            "{object} at {:?}, conjugate {word:#x} {:?} [{}]",
+            "{object} at {:?}, conjugate {word:#x} {:?} [{}] {:?}",
             objects.memory(*object).unwrap_or(std::ptr::null_mut()),
             key.and_then(|key| core.pairs.color(key)),
-            parts.iter().map(part).collect::<Vec<_>>().join(", ")
+            parts.iter().map(part).collect::<Vec<_>>().join(", "),
+            core.pairs.unbuilt(*object, true)
         )
     };
     objects.alive().iter().map(line).collect()

@@ -90,6 +90,9 @@ pub struct ReloadReport {
     pub objects_kept: u64,
     /// Number of living objects whose plugin part was rebuilt.
     pub conjugates_rebuilt: u64,
+    /// Number of living objects whose plugin part is built at its first use, because their class is rebuilt lazily.
+    #[serde(default)]
+    pub conjugates_put_off: u64,
     /// Number of class constructors that ran a second time on an object. Zero in a correct host.
     pub class_constructors_rerun: u64,
     /// Number of kept fields of plugin parts that were restored.
@@ -303,9 +306,13 @@ impl fmt::Display for ReloadReport {
             .map(|phase| format!("{phase} {:.1}", self.phases.ms(*phase)))
             .collect();
         writeln!(f, "  {} ms", phases.join(" · "))?;
+        let put_off = match self.conjugates_put_off {
+            0 => String::new(),
+            count => format!(" · {count} put off until first use"),
+        };
         write!(
             f,
-            "  {} kept · {} rebuilt · {} rerun",
+            "  {} kept · {} rebuilt{put_off} · {} rerun",
             counted(self.objects_kept, "object"),
             counted(self.conjugates_rebuilt, "conjugate"),
             counted(self.class_constructors_rerun, "class constructor")

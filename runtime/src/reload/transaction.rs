@@ -11,6 +11,7 @@ use crate::bridge::core::Core;
 use crate::bridge::rebuild::{KeptFields, rebuild};
 use crate::bridge::unbinding::unbind_broken;
 use crate::conjugate::build::KeptShare;
+use crate::conjugate::named_fields::NamedFields;
 use crate::emit::batch::emit;
 use crate::faults::{self, ReloadStep};
 use crate::handles::{Generation, ObjectHandle};
@@ -63,6 +64,7 @@ pub(crate) fn reload(
         generation,
         report,
         unloading: None,
+        unbuilt: NamedFields::default(),
         staged: None,
         starting: Some(loads.mark_starting(core)),
         before: Before {
@@ -142,6 +144,8 @@ struct Run<'a> {
     report: ReloadReport,
     /// Ticket of the unloading generation.
     unloading: Option<UnloadTicket>,
+    /// Kept fields of the plugin parts that are put off.
+    unbuilt: NamedFields,
     /// New modules. `None` before the modules are mapped, and after the commit.
     staged: Option<Staged>,
     /// Guard that marks the new modules as starting. `None` after the commit, or after a completed rollback.
@@ -303,7 +307,8 @@ impl Run<'_> {
         core.world.mode.set(mode::REBUILDING);
         let (rebuilt, done) = rebuild(core, kept, objects);
         core.world.mode.set(mode::STAGING);
-        self.report.conjugates_rebuilt = rebuilt.conjugates;
+        self.unbuilt = rebuilt.unbuilt;
+        (self.report.conjugates_rebuilt, self.report.conjugates_put_off) = (rebuilt.conjugates, rebuilt.put_off);
         (self.report.fields_kept, self.report.fields_lost) = (rebuilt.fields_kept, rebuilt.fields_lost);
         done.map_err(|(_object, error)| LoadError::Rebuild { error })?;
         let modules = self.staged.as_ref().map(|staged| &*staged.modules).unwrap_or_default();
@@ -314,6 +319,7 @@ impl Run<'_> {
     fn commit(&mut self, names: &[PathBuf], migration: Migration) -> Committed {
         let core = self.core;
         let objects = core.world.objects.commit_shadow();
+        core.pairs.settle_unbuilt(std::mem::take(&mut self.unbuilt), &core.world.objects);
         let classes = core.world.types.commit_shadow();
         if migration.have_moved {
             self.report.structure.extend(references::check_all(core));
@@ -423,6 +429,8 @@ impl Run<'_> {
                 self.loads.raise(self.old.generation, ContextEventKind::Resumed);
             }
         }
+        // Calls during the reload may have built parts of modules that are not replaced.
+        core.pairs.settle_unbuilt(NamedFields::default(), &core.world.objects);
         let objects = core.world.objects.count_living() as u64;
         self.close().rolled_back(phase, error, objects)
     }

@@ -9,6 +9,7 @@ use alcedo_abi::value::LazyRaw;
 use crate::boundary::CallError;
 use crate::bridge::core::Core;
 use crate::bridge::rebuild::{KeptFields, Rebuilt, rebuild};
+use crate::conjugate::named_fields::NamedFields;
 use crate::emit::conversions::types_of;
 use crate::escape::line;
 use crate::faults::{self, ReloadStep};
@@ -127,7 +128,8 @@ impl<'a> Bringing<'a> {
     }
 
     /// Builds the plugin parts in the original construction order of the objects, and restores the kept fields of these parts.
-    pub(super) fn build_plugin_parts(&mut self) -> Result<(), WorldError> {
+    /// Returns the fields of parts that are put off.
+    pub(super) fn build_plugin_parts(&mut self) -> Result<NamedFields, WorldError> {
         let (mut kept, mut objects) = (KeptFields::default(), Vec::new());
         let saved = std::mem::take(&mut self.kept);
         for ((object, _, plan), fields) in self.all().zip(saved) {
@@ -138,13 +140,16 @@ impl<'a> Bringing<'a> {
                 }
             }
         }
-        let (Rebuilt { conjugates, fields_kept, fields_lost }, done) = rebuild(self.core, kept, &objects);
+        let (rebuilt, done) = rebuild(self.core, kept, &objects);
+        let Rebuilt { conjugates, put_off, fields_kept, fields_lost, unbuilt } = rebuilt;
         let report = &mut *self.report;
-        (report.conjugates_built, report.fields_kept, report.fields_lost) = (conjugates, fields_kept, fields_lost);
+        (report.conjugates_built, report.conjugates_put_off) = (conjugates, put_off);
+        (report.fields_kept, report.fields_lost) = (fields_kept, fields_lost);
         done.map_err(|(object, error)| {
             let (_, record, _) = self.all().find(|(made, _, _)| *made == object).expect("it was made of a record");
             failed(record, error)
-        })
+        })?;
+        Ok(unbuilt)
     }
 
     /// Adds the saved roots that are alive to the root set.

@@ -9,6 +9,7 @@ use alcedo_abi::host::mode;
 use crate::boundary::catch_panics;
 use crate::bridge::core::Core;
 use crate::bridge::unbinding::unbind_broken;
+use crate::conjugate::named_fields::NamedFields;
 use crate::faults::{self, ReloadStep};
 use crate::handles::ObjectHandle;
 use crate::load::master::undo_constructions;
@@ -36,14 +37,18 @@ pub(crate) fn load(core: &Rc<Core>, path: &Path) -> Result<WorldLoadReport, Worl
     core.world.mode.set(mode::STAGING);
     let made = catch_panics(|| Ok(bring(core, &mut file, &mut report)));
     let made = made.unwrap_or_else(|error| Err(WorldError::Object { object: "an object".to_owned(), error }));
-    if let Err(error) = made {
-        core.tasks.end_staged(&core.world, &core.red);
-        let _births = undo_constructions(core);
-        core.world.mode.set(mode::NORMAL);
-        core.world.lazy.restore(ids);
-        return Err(error);
-    }
+    let unbuilt = match made {
+        Ok(unbuilt) => unbuilt,
+        Err(error) => {
+            core.tasks.end_staged(&core.world, &core.red);
+            let _births = undo_constructions(core);
+            core.world.mode.set(mode::NORMAL);
+            core.world.lazy.restore(ids);
+            return Err(error);
+        }
+    };
     drop(objects.commit_shadow());
+    core.pairs.settle_unbuilt(unbuilt, objects);
     core.world.mode.set(mode::NORMAL);
     core.tasks.commit_staged();
     report.replaced = before.len() as u64;
@@ -53,8 +58,8 @@ pub(crate) fn load(core: &Rc<Core>, path: &Path) -> Result<WorldLoadReport, Worl
     Ok(report)
 }
 
-/// Runs all steps that may fail. If no step has failed, the caller then commits.
-fn bring(core: &Rc<Core>, file: &mut WorldFile, report: &mut WorldLoadReport) -> Result<(), WorldError> {
+/// Runs all steps that may fail. If no step has failed, the caller then commits. Returns the kept fields of parts that are put off.
+fn bring(core: &Rc<Core>, file: &mut WorldFile, report: &mut WorldLoadReport) -> Result<NamedFields, WorldError> {
     // Moves the kept fields out of the records, because the new objects take ownership of these fields.
     let kept = file.objects.iter_mut().map(|record| std::mem::take(&mut record.kept)).collect();
     let file = &*file;
@@ -64,11 +69,12 @@ fn bring(core: &Rc<Core>, file: &mut WorldFile, report: &mut WorldLoadReport) ->
     let mut bringing = Bringing::new(core, (file, kept), &plans, report);
     bringing.make()?;
     core.world.mode.set(mode::REBUILDING);
-    bringing.build_plugin_parts()?;
+    let unbuilt = bringing.build_plugin_parts()?;
     core.world.mode.set(mode::STAGING);
     bringing.add_roots();
     let ready = faults::at(ReloadStep::BeforeCommit);
-    ready.map_err(|fault| WorldError::Object { object: "the last step".to_owned(), error: fault.into() })
+    ready.map_err(|fault| WorldError::Object { object: "the last step".to_owned(), error: fault.into() })?;
+    Ok(unbuilt)
 }
 
 /// Returns the classes whose objects become dormant or are constructed again, sorted by path.

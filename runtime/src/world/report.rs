@@ -32,6 +32,8 @@ pub struct WorldLoadReport {
     pub replaced: u64,
     /// Number of plugin parts that were built.
     pub conjugates_built: u64,
+    /// Number of plugin parts that are built at the first use of their objects, because the classes are rebuilt lazily.
+    pub conjugates_put_off: u64,
     /// Number of kept fields that were restored.
     pub fields_kept: u64,
     /// Kept fields that could not be restored to plugin parts. Each line contains class, field, reason and number of objects.
@@ -76,6 +78,7 @@ mod tests {
             objects: 1200,
             replaced: 3,
             conjugates_built: 1000,
+            conjugates_put_off: 0,
             fields_kept: 7,
             fields_lost: vec!["Game.Cube.mood is of another type: 2 values put aside".into()],
             properties: vec![PropertyChange {

@@ -1,4 +1,4 @@
-//! Minimal classes for measuring the cost of a reload per object. Each feature makes one change to both classes.
+//! Minimal classes for measuring the cost of a reload per object. Each feature makes one change to the classes.
 
 #![forbid(unsafe_code)]
 
@@ -7,7 +7,7 @@
 macro_rules! crowd_class {
     (
         $(#[$($doc:tt)*])*
-        $class:ident, inserted base $base:ident, default $speed:tt, other default $other:tt, fields { $($fields:tt)* }
+        $class:ident $($lazy:ident)?, inserted base $base:ident, default $speed:tt, other default $other:tt, fields { $($fields:tt)* }
     ) => {
         /// Inserted base of the class.
         #[cfg(feature = "base-inserted")]
@@ -16,14 +16,14 @@ macro_rules! crowd_class {
         pub struct $base {}
 
         #[cfg(not(any(feature = "other-default", feature = "property-added", feature = "base-inserted")))]
-        crowd_class! { $(#[$($doc)*])* $class, Object, $speed, {} { $($fields)* } }
+        crowd_class! { $(#[$($doc)*])* $class $($lazy)?, Object, $speed, {} { $($fields)* } }
 
         #[cfg(feature = "other-default")]
-        crowd_class! { $(#[$($doc)*])* $class, Object, $other, {} { $($fields)* } }
+        crowd_class! { $(#[$($doc)*])* $class $($lazy)?, Object, $other, {} { $($fields)* } }
 
         #[cfg(feature = "property-added")]
         crowd_class! {
-            $(#[$($doc)*])* $class, Object, $speed,
+            $(#[$($doc)*])* $class $($lazy)?, Object, $speed,
             {
                 /// Additional property.
                 #[uproperty(default = 0.5)]
@@ -33,11 +33,11 @@ macro_rules! crowd_class {
         }
 
         #[cfg(feature = "base-inserted")]
-        crowd_class! { $(#[$($doc)*])* $class, $base, $speed, {} { $($fields)* } }
+        crowd_class! { $(#[$($doc)*])* $class $($lazy)?, $base, $speed, {} { $($fields)* } }
     };
-    ($(#[$($doc:tt)*])* $class:ident, $base:ident, $speed:tt, { $($added:tt)* } { $($fields:tt)* }) => {
+    ($(#[$($doc:tt)*])* $class:ident $($lazy:ident)?, $base:ident, $speed:tt, { $($added:tt)* } { $($fields:tt)* }) => {
         $(#[$($doc)*])*
-        #[uclass(package = "Game", base = $base)]
+        #[uclass(package = "Game", base = $base $(, $lazy)?)]
         pub struct $class {
             /// Speed in meters per second.
             #[uproperty(default = $speed)]
@@ -50,6 +50,7 @@ macro_rules! crowd_class {
 }
 
 mod runner;
+mod sleeper;
 mod walker;
 
 use alcedo_plugin_api::prelude::*;

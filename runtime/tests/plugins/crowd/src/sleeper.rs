@@ -1,0 +1,71 @@
+//! Class whose plugin parts a reload builds at their first use. Also used by tests: the features `eager` and `forgetful` change the class.
+
+use std::time::Duration;
+
+use alcedo_plugin_api::prelude::*;
+
+#[cfg(not(any(feature = "eager", feature = "forgetful")))]
+crowd_class! {
+    /// Class that is rebuilt lazily.
+    Sleeper lazy_rebuild, inserted base Dreamer, default 0.5, other default 0.75, fields {
+        #[keep]
+        dreams: u64,
+        tag: u64,
+    }
+}
+
+#[cfg(feature = "eager")]
+crowd_class! {
+    /// Class that is rebuilt in the reload.
+    Sleeper, inserted base Dreamer, default 0.5, other default 0.75, fields {
+        #[keep]
+        dreams: u64,
+        tag: u64,
+    }
+}
+
+#[cfg(feature = "forgetful")]
+crowd_class! {
+    /// Class that is rebuilt lazily, without a kept field.
+    Sleeper lazy_rebuild, inserted base Dreamer, default 0.5, other default 0.75, fields {
+        dreams: u64,
+        tag: u64,
+    }
+}
+
+#[uclass]
+impl Sleeper {
+    #[red_constructor]
+    fn new(this: This<Self>) -> Self {
+        assert!(this.speed() >= 0.0, "it cannot wake up");
+        Self { dreams: 0, tag: fixture::tag() }
+    }
+
+    /// Counts a dream, and returns the number of dreams.
+    #[ufunction]
+    fn dream(&mut self) -> u64 {
+        self.dreams += 1;
+        self.dreams
+    }
+
+    /// Returns the tag of the build that created the plugin part.
+    #[ufunction]
+    fn made_by(&self) -> u64 {
+        self.tag
+    }
+
+    /// Counts a dream of a different object, and returns its number of dreams.
+    #[ufunction]
+    fn dream_of(&self, this: This<Self>, other: Obj<Self>) -> Result<u64, CallError> {
+        this.get(other)?.try_dream()
+    }
+
+    /// Starts a timer on a different object. The timer counts a dream of that object.
+    #[ufunction]
+    fn dream_later(&self, this: This<Self>, other: Obj<Self>) -> Result<(), CallError> {
+        timer::try_after(this.get(other)?, Duration::ZERO, |other| {
+            other.dream();
+        })?;
+        Ok(())
+    }
+}
