@@ -476,6 +476,21 @@ fn a_library_that_could_not_be_opened_is_loaded_later() {
 }
 
 #[test]
+fn a_permanently_unreadable_library_is_logged_once() {
+    let record = support::record("alcedo_runtime::runtime::health");
+    let host = Host::start(|_| Ok(()));
+    host.until_running();
+    fs::remove_file(host.library()).expect("it exists");
+    for _ in 0..3 {
+        fs::create_dir(host.library()).expect("the folder is writable");
+        host.run_for(Duration::from_millis(300));
+        fs::remove_dir(host.library()).expect("it exists");
+    }
+    let (lines, problem) = (record.take(), format!("{} cannot be read", host.library().display()));
+    assert_eq!(lines.matches(&problem).count(), 1, "{lines}");
+}
+
+#[test]
 fn a_watched_library_is_refused_as_a_status_file() {
     let host = Host::start(|_| Ok(()));
     let watch = HealthWatch::new(WINDOW, |_| Ok(())).status_file(host.library());

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use alcedo_sys::{ImageFile, StageDir, plain_file, process};
 
 use self::copies::{KeptCopy, is_complete};
+use self::errors::LoggedErrors;
 use super::Runtime;
 use crate::callback::{HostId, Registered, Site, drop_caught, let_go};
 use crate::error::Error;
@@ -21,6 +22,7 @@ use crate::reload::requests::{BudgetUse, ReloadScope};
 use crate::reload::watch::FileWatch;
 
 mod copies;
+mod errors;
 mod paths;
 
 /// Time between attempts to write the status file.
@@ -200,6 +202,8 @@ pub(super) struct Watching {
     /// Generation and health at the last write of the status file. `None` before the first write.
     written: Option<(u64, Health)>,
     next_write: Duration,
+    /// Logged errors of the repeated steps.
+    logged: LoggedErrors,
     start: Instant,
 }
 
@@ -251,6 +255,7 @@ impl Watching {
             status_file,
             written: None,
             next_write: Duration::ZERO,
+            logged: LoggedErrors::default(),
             start: Instant::now(),
         })
     }
@@ -355,6 +360,8 @@ impl Watching {
         let is_uncopied = outcome.is_err();
         if is_uncopied {
             self.next_copy = Some(self.start.elapsed() + LONG_RETRY);
+        } else {
+            self.logged.clear(stage_dir(runtime).path());
         }
         let sources: Vec<_> = (0..self.files.len())
             .map(|at| if changed.contains(&at) { Some(digests[at].as_str()) } else { self.health.runs(at) })
@@ -366,7 +373,9 @@ impl Watching {
                 self.health.committed(self.start.elapsed(), &changed, &digests);
             }
             Err(reason) => {
-                log!(WARN, reason, "the changed files were not loaded, and the old code continues");
+                if !is_uncopied || self.logged.is_new(stage_dir(runtime).path(), &reason) {
+                    log!(WARN, reason, "the changed files were not loaded, and the old code continues");
+                }
                 self.health.refused(&changed, &digests, &reason, is_uncopied);
             }
         }
@@ -449,9 +458,14 @@ impl Watching {
                 continue;
             }
             match plain_file::read(file, largest(runtime)) {
-                Ok(content) => bytes.push(content),
+                Ok(content) => {
+                    self.logged.clear(file);
+                    bytes.push(content);
+                }
                 Err(error) => {
-                    log!(WARN, %error, "{} cannot be read, so the old code continues", file.display());
+                    if self.logged.is_new(file, &error) {
+                        log!(WARN, %error, "{} cannot be read, so the old code continues", file.display());
+                    }
                     if error.kind() != io::ErrorKind::NotFound {
                         self.next_copy = self.next_copy.or(Some(self.start.elapsed() + LONG_RETRY));
                     }
@@ -583,10 +597,16 @@ impl Watching {
             return;
         }
         match self.health.status(this_process(), generation).write(path) {
-            Ok(()) => self.written = Some((generation, self.health.clone())),
+            Ok(()) => {
+                self.logged.clear(path);
+                self.written = Some((generation, self.health.clone()));
+            }
             Err(error) => {
                 self.next_write = now + RETRY;
-                log!(WARN, "the status cannot be written to {}: {error}; the next attempt follows", path.display());
+                if self.logged.is_new(path, &error) {
+                    let path = path.display();
+                    log!(WARN, "the status cannot be written to {path}: {error}; the next attempt follows");
+                }
             }
         }
     }
