@@ -46,7 +46,7 @@ pub enum EmitError {
         second: String,
     },
     /// A string in a description violates its grammar.
-    #[error("{module} declares {what} \"{found}\": {rule}; build it with this host's alcedo-plugin-api")]
+    #[error("{module} declares {what} \"{found}\": {rule}; {help}")]
     Text {
         /// Name of the module.
         module: String,
@@ -56,6 +56,8 @@ pub enum EmitError {
         found: String,
         /// Grammar rule that the string violates.
         rule: &'static str,
+        /// Help for the plugin author.
+        help: &'static str,
     },
     /// An imported class, member or struct is missing or differs.
     #[error("{module} uses {path}, {why}: {help}")]

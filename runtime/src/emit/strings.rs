@@ -21,13 +21,28 @@ const LONGEST_WORDS: usize = 4096;
 /// Maximum size of a default in bytes.
 const LONGEST_DEFAULT: usize = 1 << 16;
 
-const IDENTIFIER: &str = "a name is at most 255 bytes of letters, digits and `_`, and does not start with a digit";
-const WORDS: &str = "types and signatures are at most 4096 bytes, without control characters";
-const DEFAULT: &str = "a default is at most 65536 bytes";
-const META: &str = "metadata of a member is at most 65536 bytes";
-const MEMBER_PATH: &str =
-    "a type or a member has a path `/Script/<Package>.<Type>` or `/Script/<Package>.<Type>:<Member>`";
-const CALL_NAME: &str = "a function is called by a name without spaces or control characters, at most 4096 bytes";
+/// Grammar rule of a string, and the help for the plugin author. Only rules that the plugin API enforces have [`REBUILD`] as help.
+type Rule = (&'static str, &'static str);
+
+const REBUILD: &str = "build it with this host's alcedo-plugin-api";
+const SHORTEN: &str = "shorten it in the sources of the module";
+const IDENTIFIER: Rule = (
+    "a name is at most 255 bytes of letters, digits and `_`, and does not start with a digit",
+    "rename it, or build the module with this host's alcedo-plugin-api",
+);
+const WORDS: Rule = (
+    "types and signatures are at most 4096 bytes, without control characters",
+    "use a shorter type or fewer parameters",
+);
+const DEFAULT: Rule = ("a default is at most 65536 bytes", SHORTEN);
+const META: Rule = ("metadata of a member is at most 65536 bytes", SHORTEN);
+const TYPE_PATH: Rule = (TYPE_PATH_RULE, REBUILD);
+const MEMBER_PATH: Rule =
+    ("a type or a member has a path `/Script/<Package>.<Type>` or `/Script/<Package>.<Type>:<Member>`", REBUILD);
+const CALL_NAME: Rule = (
+    "a function is called by a name without spaces or control characters, at most 4096 bytes",
+    "rename the function or its type",
+);
 
 /// Checks that every string in the module's descriptions follows its grammar.
 ///
@@ -54,7 +69,7 @@ pub(crate) fn check(module: &str, described: Described) -> Result<(), EmitError>
         match class {
             "" => check.type_name(described.package.as_str(), name, "a delegate")?,
             _ => {
-                check.text(|| format!("the delegate {name} in"), class, is_type_path, TYPE_PATH_RULE)?;
+                check.text(|| format!("the delegate {name} in"), class, is_type_path, TYPE_PATH)?;
                 check.text(|| format!("a delegate of {class} named"), name, is_identifier, IDENTIFIER)?;
             }
         }
@@ -102,13 +117,13 @@ impl Check<'_> {
         what: impl Fn() -> String,
         text: &str,
         keeps_to: impl FnOnce(&str) -> bool,
-        rule: &'static str,
+        (rule, help): Rule,
     ) -> Result<(), EmitError> {
         if keeps_to(text) {
             return Ok(());
         }
         let module = self.module.to_owned();
-        Err(EmitError::Text { module, what: what(), found: line(text), rule })
+        Err(EmitError::Text { module, what: what(), found: line(text), rule, help })
     }
 
     fn type_name(&self, package: &str, name: &str, what: &str) -> Result<(), EmitError> {
@@ -130,9 +145,9 @@ impl Check<'_> {
         let (package, name) = (described.package.as_str(), described.name.as_str());
         self.type_name(package, name, "a class")?;
         let owner = format!("{package}.{name}");
-        self.text(|| format!("that {owner} extends"), described.base.as_str(), is_type_path_or_none, TYPE_PATH_RULE)?;
+        self.text(|| format!("that {owner} extends"), described.base.as_str(), is_type_path_or_none, TYPE_PATH)?;
         for interface in described.implements.iter() {
-            self.text(|| format!("that {owner} implements"), interface.as_str(), is_type_path, TYPE_PATH_RULE)?;
+            self.text(|| format!("that {owner} implements"), interface.as_str(), is_type_path, TYPE_PATH)?;
         }
         self.properties(&owner, &described.properties)?;
         described.functions.iter().try_for_each(|function| self.function(&owner, function))
@@ -143,7 +158,7 @@ impl Check<'_> {
         self.text(|| format!("a function of {owner} named"), name, is_identifier, IDENTIFIER)?;
         let owner = format!("{owner}:{name}");
         let overrides = described.overrides.as_str();
-        self.text(|| format!("that {owner} overrides"), overrides, is_type_path_or_none, TYPE_PATH_RULE)?;
+        self.text(|| format!("that {owner} overrides"), overrides, is_type_path_or_none, TYPE_PATH)?;
         self.meta(&owner, &described.meta)?;
         self.properties(&owner, &described.params)
     }

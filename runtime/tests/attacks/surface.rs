@@ -118,7 +118,11 @@ fn every_declared_name_must_be_an_identifier() {
             );
         }
         let digit = format!("1{}", &own[1..]);
-        scene.refuses(&rewritten(&dir, own, digit.as_bytes()), &digit, &[what, "does not start with a digit"]);
+        scene.refuses(
+            &rewritten(&dir, own, digit.as_bytes()),
+            &digit,
+            &[what, "does not start with a digit; rename it"],
+        );
     }
     scene.ends();
 }
@@ -237,7 +241,7 @@ fn a_default_and_a_subobject_are_what_their_property_can_hold() {
 fn an_import_must_exist_with_the_same_signature() {
     check("import-of-nothing", &["surface uses /Script/Game.Steady:nothing", "does not exist"]);
     check("import-of-another-type", &["surface uses /Script/Game.Steady:query", "has the signature"]);
-    check("import-that-is-no-name", &["that it uses", "a type or a member has a path"]);
+    check("import-that-is-no-name", &["that it uses", "a type or a member has a path", "; build it with"]);
 }
 
 #[test]
