@@ -161,12 +161,11 @@ impl<'a> Checker<'a> {
             match word.text.to_ascii_lowercase().as_str() {
                 "static" => flags.is_static = true,
                 "final" => flags.is_final = true,
-                "exec" => flags.exec = true,
                 "singular" => flags.singular = true,
                 "private" => access = Access::Private,
                 "protected" => access = Access::Protected,
                 "public" | "const" | "simulated" | "noexport" | "noexportheader" | "virtual" | "k2call" | "k2pure"
-                | "k2override" | "coerce" | "demorecording" | "auto" => {}
+                | "k2override" | "coerce" | "demorecording" | "auto" | "exec" => {}
                 "dllimport" => flags.dll_import = true,
                 "bool8" => flags.bool8 = true,
                 "bool32" => flags.bool32 = true,

@@ -327,8 +327,6 @@ pub struct FunctionFlags {
     pub bool32: bool,
     /// True if the function is the body of a delegate and is named by [`delegate_body`].
     pub delegate_body: bool,
-    /// `exec`: the console can call the function.
-    pub exec: bool,
     /// `singular`: a nested call on the same object does nothing.
     pub singular: bool,
 }
