@@ -2,6 +2,7 @@
 //! regardless of the umask. A lock that ends with the process marks the folder as in use. When a process creates a folder, it first removes
 //! unlocked folders of the same kind, which killed processes left.
 
+use std::fmt;
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::Path;
@@ -48,8 +49,8 @@ impl PrivateFolder {
         imp::check_ancestors(&base)?;
         imp::sweep(&base, prefix);
         let dir = imp::create(&base, prefix)?;
-        let lock = Mutex::new(lock(dir.path()));
-        Ok(Self { dir, lock })
+        let lock = locked(dir.path()).inspect_err(|error| log_unlocked(dir.path(), error)).ok();
+        Ok(Self { dir, lock: Mutex::new(lock) })
     }
 
     /// Creates the folder again, as [`PrivateFolder::new`] does, if it was removed. This function may be called on any thread.
@@ -59,9 +60,17 @@ impl PrivateFolder {
     /// The folder cannot be created, or another user has replaced it.
     pub(crate) fn renew(&self) -> io::Result<()> {
         let mut held = crate::lock(&self.lock);
-        if imp::renew(self.path())? {
-            log!(WARN, path = %self.path().display(), "a private folder was removed, and is created again");
-            *held = lock(self.path());
+        if !imp::renew(self.path())? {
+            return Ok(());
+        }
+        let lock = locked(self.path());
+        let error = lock.as_ref().err().map(ToString::to_string);
+        *held = lock.ok();
+        // Logs outside of the lock, because a log subscriber may load libraries.
+        drop(held);
+        log!(WARN, path = %self.path().display(), "a private folder was removed, and is created again");
+        if let Some(error) = error {
+            log_unlocked(self.path(), &error);
         }
         Ok(())
     }
@@ -83,11 +92,8 @@ impl Drop for PrivateFolder {
     }
 }
 
-fn lock(path: &Path) -> Option<fs::File> {
-    let lock = locked(path).inspect_err(|error| {
-        log!(DEBUG, path = %path.display(), %error, "a private folder stays behind if this process is killed");
-    });
-    lock.ok()
+fn log_unlocked(path: &Path, error: &dyn fmt::Display) {
+    log!(DEBUG, path = %path.display(), %error, "a private folder stays behind if this process is killed");
 }
 
 /// Locks a new folder. The lock file is first locked and then receives its final name. Therefore no process can lock the folder of a host

@@ -17,6 +17,8 @@ use alcedo_sys::process::{self, stale_mappings};
 use alcedo_sys::{EndPolicy, EndState, Ending, HolderKind, Image, ImageFile, Ledger, StageDir};
 use tempfile::TempDir;
 
+use crate::common::hooked::AtEvents;
+
 /// Library with its own thread. The thread sleeps in code of the library until it is stopped.
 const WORKER: &str = r#"
 #define _GNU_SOURCE
@@ -356,6 +358,24 @@ fn a_library_remains_mapped_while_its_handler_is_set() {
     unsafe { libc::signal(SIGNAL, libc::SIG_DFL) };
     finish(&mut pair.map().begin_end());
     assert!(!pair.is_here());
+}
+
+#[test]
+fn a_log_subscriber_may_create_a_ledger_when_a_library_stays() {
+    static EVENTS: AtomicI32 = AtomicI32::new(0);
+    let pair = Pair::new("liblogged.so", &[]);
+    let user = pair.map();
+    let handle: extern "C" fn(c_int) = user.function(c"handle");
+    handle(libc::SIGWINCH);
+    let subscriber = AtEvents(|| {
+        EVENTS.fetch_add(1, SeqCst);
+        drop(Ledger::new("logged"));
+    });
+    tracing::subscriber::with_default(subscriber, || finish(&mut user.begin_end()));
+    assert!(pair.is_here() && EVENTS.load(SeqCst) > 0);
+    // SAFETY: the default action ignores this signal.
+    unsafe { libc::signal(libc::SIGWINCH, libc::SIG_DFL) };
+    finish(&mut pair.map().begin_end());
 }
 
 #[test]

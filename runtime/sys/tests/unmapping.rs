@@ -12,7 +12,7 @@ use std::time::Duration;
 use alcedo_sys::process::{keys_in_use, stale_mappings};
 use alcedo_sys::{EndPolicy, EndState, HolderKind, ReferenceSearch, UseKind, checkpoint, hooks};
 
-use crate::common::hooked::{AT_ONCE, Library, Mode, Seen, finish, wait_for};
+use crate::common::hooked::{AT_ONCE, AtEvents, Library, Mode, Seen, finish, wait_for};
 
 fn stale(library: &Library) -> usize {
     stale_mappings(library.stage().path()).expect("the maps can be read").len()
@@ -283,35 +283,13 @@ fn a_thread_in_the_host_keeps_its_stack_but_not_code() {
 }
 
 /// Log subscriber that panics at each event.
-struct Panicking;
-
-impl tracing::Subscriber for Panicking {
-    fn enabled(&self, _: &tracing::Metadata<'_>) -> bool {
-        true
-    }
-
-    fn new_span(&self, _: &tracing::span::Attributes<'_>) -> tracing::span::Id {
-        tracing::span::Id::from_u64(1)
-    }
-
-    fn record(&self, _: &tracing::span::Id, _: &tracing::span::Record<'_>) {}
-
-    fn record_follows_from(&self, _: &tracing::span::Id, _: &tracing::span::Id) {}
-
-    fn event(&self, _: &tracing::Event<'_>) {
-        panic!("the subscriber fails on purpose");
-    }
-
-    fn enter(&self, _: &tracing::span::Id) {}
-
-    fn exit(&self, _: &tracing::span::Id) {}
-}
+const PANICKING: AtEvents = AtEvents(|| panic!("the subscriber fails on purpose"));
 
 #[test]
 fn a_panicking_log_subscriber_does_not_prevent_parking() {
     let library = Library::new();
     let (ending, _ledger) = library.map().begin_end(AT_ONCE);
-    let state = tracing::subscriber::with_default(Panicking, || ending.park());
+    let state = tracing::subscriber::with_default(PANICKING, || ending.park());
     assert!(matches!(state, EndState::Parked { .. }), "{state:?}");
 }
 
@@ -320,7 +298,7 @@ fn a_panicking_log_subscriber_does_not_interrupt_the_search_for_references() {
     let library = Library::new();
     let policy = EndPolicy { search: ReferenceSearch::Always, ..AT_ONCE };
     let (mut ending, _ledger) = library.map().begin_end(policy);
-    let state = tracing::subscriber::with_default(Panicking, || ending.poll());
+    let state = tracing::subscriber::with_default(PANICKING, || ending.poll());
     assert!(!matches!(state, EndState::Parked { .. }), "{state:?}");
     ending.park();
 }

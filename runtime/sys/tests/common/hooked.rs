@@ -210,3 +210,28 @@ pub(crate) fn wait_for<T>(mut check: impl FnMut() -> Option<T>) -> Option<T> {
         std::thread::sleep(Duration::from_micros(200));
     }
 }
+
+/// Log subscriber that calls a function at each event.
+pub(crate) struct AtEvents(pub(crate) fn());
+
+impl tracing::Subscriber for AtEvents {
+    fn enabled(&self, _: &tracing::Metadata<'_>) -> bool {
+        true
+    }
+
+    fn new_span(&self, _: &tracing::span::Attributes<'_>) -> tracing::span::Id {
+        tracing::span::Id::from_u64(1)
+    }
+
+    fn record(&self, _: &tracing::span::Id, _: &tracing::span::Record<'_>) {}
+
+    fn record_follows_from(&self, _: &tracing::span::Id, _: &tracing::span::Id) {}
+
+    fn event(&self, _: &tracing::Event<'_>) {
+        (self.0)();
+    }
+
+    fn enter(&self, _: &tracing::span::Id) {}
+
+    fn exit(&self, _: &tracing::span::Id) {}
+}

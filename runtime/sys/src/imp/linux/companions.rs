@@ -233,6 +233,7 @@ impl Companions {
         let mut state = lock(&STATE);
         let Some(at) = state.users.iter().position(|(user, _)| *user == owner) else { return };
         let (_, libraries) = state.users.swap_remove(at);
+        let mut kept = Vec::new();
         for library in libraries {
             let is_kept = state.held.iter().any(|held| held.library.is(&library));
             if is_kept || state.is_used(&library) {
@@ -243,15 +244,14 @@ impl Companions {
             if (for_good || is_in_use(&library, since))
                 && let Some(share) = loader::share(&library.name)
             {
-                let name = library.file();
-                log!(
-                    INFO,
-                    library = name,
-                    for_good,
-                    "a library that was mapped with an image stays mapped: it is in use"
-                );
+                kept.push((library.file(), for_good));
                 state.held.push(Held { library, since, share, for_good });
             }
+        }
+        // Logs outside of the lock, because a log subscriber may load libraries.
+        drop(state);
+        for (library, for_good) in kept {
+            log!(INFO, library, for_good, "a library that was mapped with an image stays mapped: it is in use");
         }
     }
 }

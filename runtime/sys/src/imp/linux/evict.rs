@@ -154,7 +154,18 @@ mod possible {
 
     /// Sends the eviction signal to all threads without a pending eviction signal.
     pub(in crate::imp::linux) fn signal_threads(threads: &[Arc<Started>]) {
-        let Some(ready) = READY.get_or_init(prepare) else { return };
+        let mut is_first = false;
+        let ready = READY.get_or_init(|| {
+            is_first = true;
+            prepare()
+        });
+        let Some(ready) = ready else {
+            // Logs after the initialization, because a log subscriber may evict threads itself.
+            if is_first {
+                log!(WARN, "no real-time signal is free: threads cannot be evicted from blocking calls");
+            }
+            return;
+        };
         for started in threads {
             let tid = started.tid.load(Ordering::SeqCst);
             if tid != 0 && !started.is_signaled.swap(true, Ordering::SeqCst) {
@@ -182,11 +193,8 @@ mod possible {
         waiting.dedup();
         // Uses the unwinder once, because its first use loads data, which is not allowed in a handler.
         walk(&mut |_, _| false);
-        let signal = (libc::SIGRTMIN()..=libc::SIGRTMAX()).rev().find(|signal| take(*signal));
-        if signal.is_none() {
-            log!(WARN, "no real-time signal is free: threads cannot be evicted from blocking calls");
-        }
-        Some(Ready { signal: signal?, library, waiting })
+        let signal = (libc::SIGRTMIN()..=libc::SIGRTMAX()).rev().find(|signal| take(*signal))?;
+        Some(Ready { signal, library, waiting })
     }
 
     fn take(signal: c_int) -> bool {

@@ -76,7 +76,8 @@ impl Pages {
 
     /// Logs the attempts to change the image's own pages.
     fn log_holes(&self, label: &str) {
-        for function in std::mem::take(&mut *lock(&self.holes)) {
+        let holes = std::mem::take(&mut *lock(&self.holes));
+        for function in holes {
             log!(
                 target: "alcedo_sys::memory",
                 WARN,
