@@ -195,7 +195,7 @@ impl Comparison {
     }
 
     /// Compares a class in both builds. `chains` contains, for each build, the class with its bases. If the builds differ in the base of
-    /// the class, also compares the inherited properties and interfaces.
+    /// the class, also compares the inherited properties, functions and interfaces.
     fn class(&mut self, from: &DeclaredClass, to: &DeclaredClass, chains: &[Vec<&DeclaredClass>; 2]) {
         let path = from.path.as_str();
         let properties =
@@ -238,6 +238,18 @@ impl Comparison {
         }
         let functions = chains.each_ref().map(|chain| chain.iter().flat_map(|class| &class.functions).collect());
         self.functions(path, &from.functions, &functions);
+        let is_inherited = |function: &&DeclaredFunction| {
+            function.overrides.is_empty() && !from.functions.iter().any(|own| own.name == function.name)
+        };
+        for function in compared[1..].iter().flat_map(|class| &class.functions).filter(is_inherited) {
+            let item = member(path, &function.name);
+            let was = signature(function);
+            match self.redirects.partner(function, &functions[0], &functions[1]).map(signature) {
+                None => self.note_host(Breaks, &item, "removed", NOT_FOUND),
+                Some(is) if was != is => self.note_host(Breaks, &item, &arrow(&was, &is), SIGNATURE),
+                Some(_) => {}
+            }
+        }
     }
 
     fn structs(&mut self, old: &[DeclaredStruct], new: &[DeclaredStruct]) {

@@ -156,9 +156,9 @@ fn classes_are_compared_by_path_base_and_flags() {
     check(renamed, &[&format!("Compatible {change}")], &[&format!("Breaks {change}")]);
     let rebased = |new: &mut Declared| new.classes[1].base = "/Script/Core.Object".to_owned();
     let change = "/Script/Game.SpotLamp: base /Script/Game.Lamp → /Script/Core.Object";
-    let lost = "Breaks /Script/Game.SpotLamp:gain: removed";
+    let lost = ["gain", "dimmed", "changed"].map(|name| format!("Breaks /Script/Game.SpotLamp:{name}: removed"));
     let [kept, breaks] = ["Compatible", "Breaks"].map(|effect| format!("{effect} {change}"));
-    check(rebased, &[&kept, lost], &[&breaks]);
+    check(rebased, &[&kept, &lost[0], &lost[1], &lost[2]], &[&breaks]);
     let retyped = |new: &mut Declared| {
         let mut torch = new.classes[0].clone();
         torch.path = "/Script/Game.Torch".to_owned();
