@@ -352,15 +352,17 @@ fn a_failed_create_leaves_no_trace_of_its_modules() {
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[test]
 fn the_image_that_a_failed_create_leaves_is_listed() {
-    let host = support::builder().build().expect("a host");
-    let armed = faults::arm(Fault { step: ReloadStep::Attach, nth: 0, kind: FaultKind::Error });
-    let error = host.create_master(&[support::plugin("leftovers", &["bypass"])]).expect_err("it fails").to_string();
-    assert!(armed.has_fired(), "{error}");
-    drop(armed);
-    host.unloads().wait(std::time::Duration::from_secs(60)).expect("a safe point");
-    let parked = host.unloads().parked();
-    assert!(parked.len() == 1 && parked[0].contains("sigset"), "{parked:?}");
-    assert_eq!(host.shutdown().left, parked);
+    for step in [ReloadStep::LayoutCheck, ReloadStep::Attach] {
+        let host = support::builder().build().expect("a host");
+        let armed = faults::arm(Fault { step, nth: 0, kind: FaultKind::Error });
+        let error = host.create_master(&[support::plugin("leftovers", &["bypass"])]).expect_err("it fails").to_string();
+        assert!(armed.has_fired(), "{error}");
+        drop(armed);
+        host.unloads().wait(std::time::Duration::from_secs(60)).expect("a safe point");
+        let parked = host.unloads().parked();
+        assert!(parked.len() == 1 && parked[0].contains("sigset"), "{step}: {parked:?}");
+        assert_eq!(host.shutdown().left, parked);
+    }
 }
 
 #[test]

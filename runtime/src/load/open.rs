@@ -28,6 +28,7 @@ use crate::load::park_reason;
 use crate::load::paths::ensure_absolute;
 use crate::load::permissions::Declaration;
 use crate::load::tables::HostTables;
+use crate::unload::report::ParkedImage;
 
 pub(crate) use crate::load::module::library::{Staged, copy};
 
@@ -205,9 +206,11 @@ impl Ready {
 
 /// Maps a staged library, checks the root module and attaches the module. Appends the module to `opened`, even if the attachment fails.
 /// Returns an error if the dynamic linker, the layout check or the attachment fails. After an error, the caller unloads `opened`.
+/// `note_parked` receives an image that is not in `opened` and stays mapped.
 pub(crate) fn open(
     core: &Core,
     (host_context, tables): (&HostContext, &HostTables),
+    note_parked: &dyn Fn(ParkedImage),
     staged: Ready,
     id: ModuleId,
     generation: Generation,
@@ -226,7 +229,7 @@ pub(crate) fn open(
         }
     };
     crash::module(generation.0, &staged.info.name, staged.path());
-    let (info, library) = staged.map().inspect_err(|_| {
+    let (info, library) = staged.map(note_parked).inspect_err(|_| {
         core.end_names(id);
         core.value_types.end_module(id);
     })?;

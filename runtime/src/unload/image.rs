@@ -139,8 +139,7 @@ impl ImageUnload {
     }
 
     fn parked(&self, path: &Path, reason: String) -> ParkedImage {
-        let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        ParkedImage { module: self.facts.module.clone(), file, reason }
+        ParkedImage::new(&self.facts.module, path, reason)
     }
 }
 

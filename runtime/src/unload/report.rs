@@ -1,6 +1,7 @@
 //! Reports of completed and of blocked unloads, and their formatting.
 
 use std::fmt;
+use std::path::Path;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -226,6 +227,12 @@ impl BlockerReport {
 }
 
 impl ParkedImage {
+    /// Creates the entry of an image that was mapped from the copy at `path`.
+    pub(crate) fn new(module: &str, path: &Path, reason: String) -> Self {
+        let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        Self { module: module.to_owned(), file, reason }
+    }
+
     pub(crate) fn line(&self, subject: &str) -> String {
         format!("{} of {subject} stays mapped ({}): {}", self.module, self.file, self.reason)
     }

@@ -26,6 +26,7 @@ use crate::logs::Logs;
 use crate::unload::image::Unused;
 use crate::unload::job::ModuleUnload;
 use crate::unload::policy::UnloadPolicy;
+use crate::unload::report::ParkedImage;
 use crate::zcall::buffer::BufferMut;
 
 /// Function of a module. The address is valid while the image is mapped. The caller must hold a lease that keeps the image
@@ -62,6 +63,8 @@ pub(super) struct ModuleHost<'a> {
     pub host_context: &'a Arc<SharedHostContext>,
     pub logs: &'a Arc<Logs>,
     pub tables: &'a HostTables,
+    /// Receives an image of the module that stays mapped although the module was not opened.
+    pub note_parked: &'a dyn Fn(ParkedImage),
 }
 
 impl FreeModule {
@@ -76,7 +79,7 @@ impl FreeModule {
     ) -> Result<Arc<Self>, LoadError> {
         let generation = Generation(host.context.generation);
         crash::module(generation.0, &staged.info.name, staged.path());
-        let (info, library) = staged.map()?;
+        let (info, library) = staged.map(host.note_parked)?;
         let tag = ModuleTag { id: host.id, name: info.name.as_str().into(), generation };
         host.logs.introduce(&tag);
         let codeless = Codeless {

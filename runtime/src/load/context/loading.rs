@@ -25,6 +25,7 @@ use crate::load::module::info::ModuleInfo;
 use crate::load::open::{self, Staged};
 use crate::load::order::{OrderInput, order};
 use crate::load::paths::ensure_absolute;
+use crate::unload::report::ParkedImage;
 use crate::unload::ticket::UnloadTicket;
 
 pub(super) struct Library {
@@ -397,12 +398,14 @@ fn open_one(
     }
     let calls = ModuleCalls::new(generation, registry);
     let host_context = registry.host_context.with_calls(calls.clone());
+    let note_parked = |image: ParkedImage| registry.note_left(&[image.line(&generation.title())]);
     let host = ModuleHost {
         id: registry.next_module(),
         context: generation.id,
         host_context: &host_context,
         logs: &registry.logs,
         tables: &registry.tables,
+        note_parked: &note_parked,
     };
     let module = FreeModule::open(staged, needs, host, opened)?;
     calls.set_caller(&module, needed);

@@ -319,6 +319,12 @@ impl ContextRegistry {
         lock(&self.parked).extend_from_slice(parked);
     }
 
+    /// Adds and logs descriptions of images that a failed load has left mapped.
+    pub(crate) fn note_left(&self, parked: &[String]) {
+        self.note_parked(parked);
+        parked.iter().for_each(|image| log!(WARN, image, "a failed load leaves an image mapped"));
+    }
+
     /// Returns an error if the number of parked images exceeds the host's limit.
     pub(crate) fn check_budget(&self) -> Result<(), LoadError> {
         let (policy, parked) = (&self.settings.unloads, self.parked());

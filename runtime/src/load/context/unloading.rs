@@ -174,8 +174,7 @@ impl SpaceUnload {
         }
         if self.is_failed_load {
             // Raises no event, because the generation is not parked.
-            self.registry.upgrade().iter().for_each(|registry| registry.note_parked(&parked));
-            parked.iter().for_each(|image| log!(WARN, image, "a failed load leaves an image mapped"));
+            self.registry.upgrade().iter().for_each(|registry| registry.note_left(&parked));
             return;
         }
         self.generation.return_borrowed();

@@ -21,6 +21,7 @@ use crate::load::order::{list, needs_beyond};
 use crate::load::replace::{Build, Why, replaced};
 #[cfg(feature = "script")]
 use crate::object::construction::make_cdo;
+use crate::unload::report::ParkedImage;
 use crate::unload::steps::UnloadCause;
 
 use crate::load::master::generation;
@@ -94,7 +95,9 @@ pub(crate) fn bring_up(
     for staged in staged {
         let id = loads.next_module(core);
         let host = (loads.host_context(), &loads.registry.tables);
-        if let Err(error) = caught(|| open::open(core, host, staged, id, generation, &mut new)) {
+        let note_parked =
+            |image: ParkedImage| loads.registry.note_left(&[image.line(&format!("generation {generation}"))]);
+        if let Err(error) = caught(|| open::open(core, host, &note_parked, staged, id, generation, &mut new)) {
             let unload = GenerationUnload { cause: UnloadCause::NotStaged, generation, modules: &new, is_known: false };
             let _ticket = generation::unload(core, loads, &unload, &mut |_| {});
             return Err(error);

@@ -12,7 +12,7 @@ use alcedo_abi::abi_stable;
 use alcedo_abi::agreement::agree;
 use alcedo_abi::list::prelude::*;
 use alcedo_abi::module::{ModuleRef, ROOT_SYMBOL};
-use alcedo_sys::{Image, ImageFile, Ledger, MapError, StageDir, StagedFile, Use};
+use alcedo_sys::{Image, ImageFile, Ledger, MapError, StageDir, StagedFile, Unmapped, Use};
 
 use crate::boundary::{CallError, from_module};
 use crate::conjugate::gate::ModuleTag;
@@ -34,6 +34,7 @@ use crate::sync::lock;
 use crate::unload::image::{ImageFacts, ImageUnload, Unused};
 use crate::unload::job::CodeUnload;
 use crate::unload::policy::UnloadPolicy;
+use crate::unload::report::ParkedImage;
 
 /// Private copy of a library. All checks that are possible before mapping have succeeded.
 pub(crate) struct Staged {
@@ -45,8 +46,9 @@ pub(crate) struct Staged {
 
 impl Staged {
     /// Maps the library and checks its root module. The initializers of the library run on this thread. If the dynamic linker
-    /// or the layout check fails, the image is unmapped, unless the image must stay mapped.
-    pub(crate) fn map(self) -> Result<(ModuleInfo, Mapped), LoadError> {
+    /// or the layout check fails, the image is unmapped, unless the image must stay mapped. `note_parked` receives an image that stays
+    /// mapped after a failed check.
+    pub(crate) fn map(self, note_parked: &dyn Fn(ParkedImage)) -> Result<(ModuleInfo, Mapped), LoadError> {
         let Self { info, file, ledger, static_tls } = self;
         // SAFETY: the manifest section of the file was read and admitted, so the file is a module. Its initializers are code of
         // the plugin author, and run here on the loading thread.
@@ -65,12 +67,15 @@ impl Staged {
         match checked {
             Ok(root) => Ok((info, Mapped { image, root })),
             Err(error) => {
-                let _gone = match info.park_reason {
+                let (unmapped, because) = match &info.park_reason {
                     // Parks the image, because the hooks have not recorded all that the initializers have registered.
-                    Some(_) => image.park(),
+                    Some(reason) => (image.park(), Some(reason.briefly())),
                     // SAFETY: no reference to the image is kept; the strings of the error are copies.
-                    None => unsafe { image.unmap() },
+                    None => (unsafe { image.unmap() }, None),
                 };
+                if let Unmapped::Parked { path, reason } = unmapped {
+                    note_parked(ParkedImage::new(&info.name, &path, because.unwrap_or(reason)));
+                }
                 Err(error)
             }
         }
