@@ -3,8 +3,9 @@
 
 use std::cell::RefCell;
 
+use alcedo_runtime::faults::{self, Fault, FaultKind, ReloadStep};
 use alcedo_runtime::native::{NativeClass, Natives};
-use alcedo_runtime::{ContextEventKind, Error, Runtime, WeakRuntime};
+use alcedo_runtime::{ContextEventKind, Error, ObjectHandle, Runtime, WeakRuntime};
 use expect_test::expect;
 
 use crate::support;
@@ -83,6 +84,35 @@ fn a_hook_of_a_native_class_contains_no_safe_point() {
     let reports: Vec<_> = host.take_reloads().iter().map(|report| report.is_committed()).collect();
     assert_eq!((reports, host.generation()), (vec![true], 2), "the request was kept");
     host.shutdown().into_result().expect("the hooks have returned");
+}
+
+#[test]
+fn a_hook_destroys_and_renames_no_object_during_a_rollback() {
+    let class = NativeClass::new("Test", "Reaper", "/Script/Core.Object").begin_destroy(|_world, _object| {
+        let Some(host) = HOST.with_borrow(|host| host.as_ref().and_then(WeakRuntime::upgrade)) else { return };
+        for object in host.objects().iter() {
+            let renamed = host.objects().rename(object, "Reaped", ObjectHandle::NONE);
+            let outcome = renamed.map_or_else(|error| error.to_string(), |()| "done".to_owned());
+            OUTCOMES.with_borrow_mut(|all| all.push(outcome));
+            host.objects().destroy(object);
+        }
+    });
+    let host = support::builder().natives(Natives::in_package("Test").class(class)).build().expect("a host");
+    HOST.set(Some(host.downgrade()));
+    let reaper = host.objects().spawn("/Script/Test.Reaper").expect("spawned");
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("reaper.world");
+    host.worlds().save(&file).expect("the folder is writable");
+    let described = host.objects().describe(reaper);
+    let armed = faults::arm(Fault { step: ReloadStep::BeforeCommit, nth: 0, kind: FaultKind::Error });
+    host.worlds().load(&file).expect_err("the last step of the load fails");
+    assert!(armed.has_fired());
+    drop(armed);
+    let outcomes = OUTCOMES.take();
+    assert!(!outcomes.is_empty() && outcomes.iter().all(|outcome| outcome != "done"), "{outcomes:?}");
+    assert_eq!(host.objects().iter().collect::<Vec<_>>(), [reaper]);
+    assert_eq!(host.objects().describe(reaper), described);
+    HOST.set(None);
 }
 
 #[test]

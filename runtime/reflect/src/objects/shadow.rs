@@ -49,14 +49,15 @@ impl Objects {
         self.store.borrow().shadow.is_some()
     }
 
-    /// Checks if a shadow is active and the object was created before the shadow. Code must not destroy this object in the shadow,
-    /// because a rollback could not restore its plugin part.
+    /// Checks if a shadow is active and the object was created before the shadow. Code must not destroy or rename this object in the shadow,
+    /// because a rollback could not restore the object. Returns true for all objects from the end of a shadow by a rollback until the end of
+    /// this rollback, because nothing restores later changes.
     #[inline]
     pub fn predates_shadow(&self, object: ObjectHandle) -> bool {
         let store = self.store.borrow();
         let is_older =
             |shadow: &Shadow| store.slots.get(object).is_some_and(|it| it.construction <= shadow.first_construction);
-        store.shadow.as_ref().is_some_and(is_older)
+        store.shadow.as_ref().map_or_else(|| self.mode.is_before_commit(), is_older)
     }
 
     /// Checks if a rollback discards writes to the object. A rollback discards writes to an object that was created in the shadow, and
