@@ -157,6 +157,23 @@ fn an_invalid_document_does_not_prevent_the_return_of_a_host() {
 }
 
 #[test]
+fn the_next_document_ends_the_wait_for_a_returned_host() {
+    let dir = interrupted("new", "localhost:1");
+    store_other(dir.path());
+    let [document, status, file] =
+        ["plugins.toml", "status.json", "plugins/liblamp.so"].map(|name| dir.path().join(name));
+    // The host is down, and the patience is unlimited.
+    fs::remove_file(status).unwrap();
+    let mut rollout = Rollout::follow(dir);
+    while !file.exists() {
+        thread::sleep(Duration::from_millis(20));
+    }
+    let text = fs::read_to_string(&document).unwrap();
+    fs::write(&document, text.replace(&sha256(b"new"), &sha256(b"newer"))).unwrap();
+    assert_eq!([rollout.event(), rollout.event(), rollout.event()], ["not", "failed", "refused"]);
+}
+
+#[test]
 fn a_silent_registry_does_not_delay_a_return_after_a_restart() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let dir = interrupted("old", &silent.local_addr().unwrap().to_string());

@@ -134,7 +134,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
             Ok(document) => follower.follow(last.insert(document), &text, &earlier),
             // Continues an unfinished return of hosts to their last good files, because a valid document may not follow soon.
             Err(error) => match &last {
-                Some(last) if follower.state.is_unfinished => follower.go_back(last).and(Err(error)),
+                Some(last) if follower.state.is_unfinished => follower.go_back(last, &text).and(Err(error)),
                 _ => Err(error),
             },
         };
@@ -214,7 +214,7 @@ impl Follower<'_> {
     fn follow(&mut self, document: &Document, text: &str, earlier: &[Target]) -> Result<Outcome, Error> {
         if let Some(failure) = self.state.failed.clone().filter(|failure| failure.document == document.id) {
             if self.state.is_unfinished {
-                self.go_back(document)?;
+                self.go_back(document, text)?;
             }
             self.out.print(&Event::Failed { host: &failure.host, reason: &failure.reason });
             return Ok(Outcome::Failed);
@@ -223,11 +223,11 @@ impl Follower<'_> {
         // files. Fetching the libraries of this document may take long.
         if self.state.is_unfinished && !self.libraries.are_stored(document, &self.state.resolved) {
             // Ignores errors, because the new document may repair the hosts. Otherwise, the return is repeated below.
-            let _ = self.go_back(document);
+            let _ = self.go_back(document, text);
         }
         let (expected, mut targets) = match self.begin(document) {
             Err(error) if self.state.is_unfinished => {
-                self.go_back(document)?;
+                self.go_back(document, text)?;
                 return Err(error);
             }
             Err(error) => {
@@ -455,12 +455,12 @@ impl Follower<'_> {
     }
 
     /// Returns all hosts of the document to their last good files. Waits until the hosts report these files, at most for the time limit of
-    /// the document.
+    /// the document. The wait also ends if the present document is valid and differs from `text`, because it may repair the hosts.
     ///
     /// # Errors
     /// Fails if the state cannot be saved, or if the files of a host cannot be written. A later call continues the return. Failures of a
     /// single host are only printed.
-    fn go_back(&mut self, document: &Document) -> Result<(), Error> {
+    fn go_back(&mut self, document: &Document, text: &str) -> Result<(), Error> {
         let (mut waiting, mut is_undone) = (Vec::new(), true);
         for host in &document.hosts {
             let name = host.name();
@@ -479,6 +479,9 @@ impl Follower<'_> {
             }
         }
         let begun = Instant::now();
+        let has_successor =
+            || !self.args.once && read(&self.path).is_ok_and(|next| next != text && Document::parse(&next).is_ok());
+        let mut is_superseded = false;
         while !waiting.is_empty() {
             waiting.retain(|(name, host, files)| {
                 let is_back = Report::read(&host.status)
@@ -489,14 +492,18 @@ impl Follower<'_> {
                 }
                 !is_back
             });
-            if begun.elapsed() >= document.patience {
+            is_superseded = has_successor();
+            if is_superseded || begun.elapsed() >= document.patience {
                 break;
             }
             thread::sleep(POLL);
         }
         for (name, ..) in &waiting {
-            let reason =
-                format!("the host has not reported them after {} s: does it run?", document.patience.as_secs());
+            let seconds = begun.elapsed().as_secs();
+            let reason = match is_superseded {
+                true => format!("the host has not reported them after {seconds} s, and the next document follows"),
+                false => format!("the host has not reported them after {seconds} s: does it run?"),
+            };
             self.out.print(&Event::NotReturned { host: name, reason: &reason });
         }
         self.state.is_unfinished = !is_undone;
