@@ -381,9 +381,12 @@ impl Follower<'_> {
                     continue;
                 }
                 has_all = false;
-                let present: Option<Version> =
-                    ManifestInfo::peek_bytes(&file_name, &bytes).ok().map(|info| info.version);
                 let known = self.state.good.get(&name).and_then(|files| files.get(&file_name));
+                // If the file is not a library of this host, for example because it is damaged, uses the version that the host runs.
+                let running = status.and_then(|status| status.modules.iter().find(|module| module.file == file_name));
+                let running = running.map(|module| &module.digest).into_iter().chain(known);
+                let present = ManifestInfo::peek_bytes(&file_name, &bytes).map(|info| info.version).ok();
+                let present: Option<Version> = present.or_else(|| self.state.version_of(running));
                 // Checks the host's report, because an operator may have replaced the file manually. If the host reports this file as
                 // healthy, the file becomes the last good file.
                 let is_healthy = status.is_some_and(|status| runs(status, &file_name, &digest));

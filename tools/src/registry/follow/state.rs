@@ -43,6 +43,14 @@ pub(super) struct Library {
     pub(super) digest: String,
 }
 
+impl State {
+    /// Returns the version of the first library of `digests` that was fetched.
+    pub(super) fn version_of<'d>(&self, digests: impl IntoIterator<Item = &'d String>) -> Option<Version> {
+        let library = |digest: &String| self.resolved.values().find(|library| library.digest == *digest);
+        digests.into_iter().find_map(library).map(|library| library.version.clone())
+    }
+}
+
 /// Desired state that has failed, and is not tried again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Failure {
@@ -141,7 +149,17 @@ mod tests {
 
     use alcedo_runtime::development::plain_file::sha256;
 
-    use super::{Files, State, Store};
+    use super::{Files, Library, State, Store};
+
+    #[test]
+    fn a_running_library_has_the_version_with_which_it_was_fetched() {
+        let [damaged, good] = ["damaged", "good"].map(|content| sha256(content.as_bytes()));
+        let version: alcedo_runtime::Version = "1.2.0".parse().expect("a version");
+        let library = Library { module: "lamp".to_owned(), version: version.clone(), digest: good.clone() };
+        let state = State { resolved: [("lamp".to_owned(), library)].into(), ..State::default() };
+        assert_eq!(state.version_of([&damaged, &good]), Some(version));
+        assert_eq!(state.version_of([&damaged]), None);
+    }
 
     #[test]
     fn a_lock_changes_no_file_behind_a_link() {
