@@ -228,6 +228,14 @@ pub(crate) fn is_identifier(text: &str) -> bool {
         && letters.all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
 }
 
+/// Returns the name of the static for the calls of a function or for a property. Contains the positions of letters in upper case, so that
+/// names that differ only in case have different statics.
+pub(crate) fn cell_name(kind: &str, name: &str) -> Ident {
+    let upper = name.char_indices().filter(|(_, letter)| letter.is_uppercase());
+    let marks: String = upper.map(|(at, _)| format!("{at}_")).collect();
+    format_ident!("ALCEDO_{marks}{kind}_{}", name.to_uppercase())
+}
+
 /// Removes the attribute `name` from a list and returns it. Rejects a second attribute `name`.
 pub(crate) fn take_attr(attrs: &mut Vec<Attribute>, name: &str) -> Result<Option<Attribute>> {
     take_attrs(attrs, [name]).map(|[found]| found)
@@ -286,5 +294,17 @@ pub(crate) fn text_of(name: &Ident) -> String {
     match text.strip_prefix("r#") {
         Some(text) => text.to_owned(),
         None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::cell_name;
+
+    #[test]
+    fn names_that_differ_only_in_case_have_different_cells() {
+        assert_eq!(cell_name("OF", "hit_all").to_string(), "ALCEDO_OF_HIT_ALL");
+        let cells = ["beep", "Beep", "beeP", "BEEP"].map(|name| cell_name("OF", name).to_string());
+        assert!(cells.iter().enumerate().all(|(at, cell)| !cells[..at].contains(cell)), "{cells:?}");
     }
 }

@@ -9,7 +9,7 @@ use syn::{Attribute, Error, Ident, ImplItem, ItemImpl, Path, Result, Signature, 
 use self::events::Event;
 pub(crate) use self::events::{EVENTS, TWO_SORTS_OF_EVENT, event_constant, event_names};
 use crate::async_function::{AsyncFunction, LATENT};
-use crate::attr_args::{AttrArgs, take_attr, take_attrs};
+use crate::attr_args::{AttrArgs, cell_name, take_attr, take_attrs, text_of};
 use crate::class_struct::view_of;
 use crate::conditions::Conditions;
 use crate::custom_thunk;
@@ -444,8 +444,7 @@ impl<'a> Body<'a> {
         }
         let import = DllImport::of(attr, signature)?;
         let (conditions, mark) = (Conditions::of(attrs)?, self.mark());
-        let cell =
-            format_ident!("ALCEDO_OF_{}", syn::ext::IdentExt::unraw(&signature.ident).to_string().to_uppercase());
+        let cell = cell_name("OF", &text_of(&signature.ident));
         self.functions.push(import.description(self.class, &cell, attrs)?);
         self.expanded.push(import.expanded(self.class, &self.view, &cell, attrs));
         self.condition(&conditions, mark)
@@ -511,7 +510,7 @@ impl<'a> Body<'a> {
             self.cells.push(quote! { __alcedo::FunctionCell<#class, (#(#types,)*), #result> });
             return Ok(format!("ALCEDO_CELLS.{at}"));
         }
-        let (cell, ty) = (format_ident!("ALCEDO_OF_{}", method.text().to_uppercase()), method.cell(self.class));
+        let (cell, ty) = (cell_name("OF", &method.text()), method.cell(self.class));
         self.expanded.push(quote! {
             #[allow(clippy::type_complexity, reason = "the type has a part for each parameter")]
             static #cell: #ty = ::alcedo_plugin_api::__private::FunctionCell::new();

@@ -5,7 +5,7 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Field, Fields, Ident, ItemStruct, LitStr, Result, Type};
 
-use crate::attr_args::{AttrArgs, take_attr, text_of};
+use crate::attr_args::{AttrArgs, cell_name, take_attr, text_of};
 use crate::conditions::Conditions;
 use crate::default_value::{self, DefaultValue};
 use crate::dll_bind;
@@ -369,7 +369,7 @@ impl Property {
     /// Returns the names of the accessors and of the property. `at` is the position among the properties of the class.
     fn fixed(&self, at: usize) -> String {
         let text = self.text();
-        format!("ALCEDO_OF_{} {at} set_{text} try_set_{text} value, name: {text:?}", text.to_uppercase())
+        format!("{} {at} set_{text} try_set_{text} value, name: {text:?}", cell_name("OF", &text))
     }
 
     /// Expands to a check that scripts support the property's enum. Expands to nothing for a property that is invisible to scripts.

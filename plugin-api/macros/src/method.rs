@@ -6,7 +6,7 @@ use quote::{ToTokens, TokenStreamExt as _, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{FnArg, Ident, Pat, PatType, Receiver, Result, Signature, Type};
 
-use crate::attr_args::text_of;
+use crate::attr_args::{cell_name, text_of};
 use crate::conditions::Conditions;
 use crate::docs;
 use crate::result::{OrUnit, ResultOf, location_of};
@@ -378,7 +378,7 @@ impl Method {
         attrs: &[syn::Attribute],
     ) -> TokenStream {
         let (text, ty) = (self.text(), self.cell(owner));
-        let (cell, kind) = (format_ident!("ALCEDO_OF_{}", text.to_uppercase()), format_ident!("{kind}"));
+        let (cell, kind) = (cell_name("OF", &text), format_ident!("{kind}"));
         let import = format_ident!("{import}");
         let path = quote! {
             ::alcedo_plugin_api::__private::join!(<#owner as ::alcedo_plugin_api::__private::#kind>::PATH, ":", #text)

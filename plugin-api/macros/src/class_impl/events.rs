@@ -5,7 +5,7 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::{Attribute, Ident, Path, Result, Signature, TraitItemFn, Type};
 
 use super::{Body, function_flags};
-use crate::attr_args::{AttrArgs, take_attr};
+use crate::attr_args::{AttrArgs, cell_name, take_attr};
 use crate::class_struct::formatted;
 use crate::conditions::Conditions;
 use crate::custom_thunk;
@@ -160,7 +160,7 @@ impl Body<'_> {
         self.reflect(&method, name, None, flags, &overrides, attrs)?;
 
         let base_name = format_ident!("base_{}", text, span = name.span());
-        let cell = format_ident!("ALCEDO_BASE_{}", text.to_uppercase());
+        let cell = cell_name("BASE", &text);
         let cell_type = method.cell(class);
         let path = quote! {
             ::alcedo_plugin_api::__private::join!(
