@@ -149,7 +149,7 @@ wildcards! {
 pub(super) type Body = fn(&World, &mut Frame<'_>) -> Result<(), CallError>;
 
 /// Declares a function. A function with wildcards has a custom thunk, and lists the wildcards in its metadata. A function with a result and
-/// without wildcards is declared as pure.
+/// without out parameters is declared as pure. The state of random numbers is not part of the world.
 pub(super) fn function(name: &str, doc: &str, mut params: Vec<PropertyDecl>, body: Body) -> FunctionDecl {
     let mut meta: Vec<(String, String)> = Vec::new();
     for param in &mut params {
@@ -164,7 +164,9 @@ pub(super) fn function(name: &str, doc: &str, mut params: Vec<PropertyDecl>, bod
     if !meta.is_empty() {
         flags |= function_flags::CUSTOM_THUNK;
         meta.push(("custom_thunk".to_owned(), String::new()));
-    } else if params.iter().any(|param| param.flags & property_flags::RETURN != 0) {
+    }
+    let has = |flag| params.iter().any(|param| param.flags & flag != 0);
+    if has(property_flags::RETURN) && !has(property_flags::OUT) {
         flags |= function_flags::PURE;
     }
     let thunk = Rc::new(move |context: HookContext<'_>, frame: &mut Frame<'_>| body(World::of(context), frame));

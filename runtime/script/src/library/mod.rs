@@ -51,3 +51,29 @@ pub fn batch(base: &str) -> Batch {
     };
     Batch { structs: vec![any], classes: PATHS.into_iter().zip(functions).map(class).collect(), ..Batch::default() }
 }
+
+#[cfg(test)]
+mod tests {
+    use alcedo_abi::kinds::function_flags;
+
+    use super::batch;
+
+    #[test]
+    fn only_functions_that_return_their_whole_result_are_pure() {
+        let functions: Vec<_> =
+            batch("/Script/Core.Object").classes.into_iter().flat_map(|class| class.functions).collect();
+        for (name, expected) in [
+            ("abs", true),
+            ("rand", true),
+            ("array_length", true),
+            ("map_contains", true),
+            ("array_add", false),
+            ("array_shuffle", false),
+            ("map_find", false),
+            ("map_keys", false),
+        ] {
+            let function = functions.iter().find(|function| function.name == name).expect("a function of the library");
+            assert_eq!(function.flags & function_flags::PURE != 0, expected, "{name}");
+        }
+    }
+}
