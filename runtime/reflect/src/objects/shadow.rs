@@ -49,9 +49,9 @@ impl Objects {
         self.store.borrow().shadow.is_some()
     }
 
-    /// Checks if a shadow is active and the object was created before the shadow. Code must not destroy or rename this object in the shadow,
-    /// because a rollback could not restore the object. Returns true for all objects from the end of a shadow by a rollback until the end of
-    /// this rollback, because nothing restores later changes.
+    /// Checks if a shadow is active and the object was created before the shadow. Code must not destroy or rename this object in the
+    /// shadow, because a rollback could not restore the object. During a rollback, also returns true for all objects after the shadow was
+    /// dropped, because no later step restores the objects.
     #[inline]
     pub fn predates_shadow(&self, object: ObjectHandle) -> bool {
         let store = self.store.borrow();
