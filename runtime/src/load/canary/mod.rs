@@ -13,7 +13,6 @@ mod watch;
 pub(super) mod wire;
 
 use std::path::{Path, PathBuf};
-use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -140,20 +139,36 @@ fn own_program() -> Result<PathBuf, LoadError> {
 }
 
 fn warn_once() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
+    static HAS_WARNED: AtomicBool = AtomicBool::new(false);
+    // Sets the flag before logging, because a log subscriber may load a module.
+    if !HAS_WARNED.swap(true, Ordering::Relaxed) {
         log!(
             WARN,
             "modules are loaded without a canary, so one that crashes while loading ends the host: call \
              `alcedo::canary::run_if_child()` first in main, or set `Canary::Off`"
         );
-    });
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Canary, Choice, choose};
+    use super::{Canary, Choice, choose, warn_once};
     use std::path::{Path, PathBuf};
+
+    use tracing::{Event, Subscriber};
+    use tracing_subscriber::layer::{Context, Layer, SubscriberExt as _};
+
+    #[test]
+    fn a_log_subscriber_may_load_a_module_during_the_warning() {
+        struct Loading;
+        impl<S: Subscriber> Layer<S> for Loading {
+            fn on_event(&self, _event: &Event<'_>, _context: Context<'_, S>) {
+                warn_once();
+            }
+        }
+        let subscriber = tracing_subscriber::registry().with(Loading);
+        tracing::subscriber::with_default(subscriber, warn_once);
+    }
 
     #[test]
     fn a_canary_is_the_named_program_or_an_armed_host() {
