@@ -410,6 +410,19 @@ fn drops_of_an_actor_may_list_tick_and_destroy_others() {
 }
 
 #[test]
+fn a_tick_without_a_length_of_time_counts_as_zero() {
+    let seen: Rc<RefCell<Vec<f32>>> = Rc::default();
+    let inner = Rc::clone(&seen);
+    let builder = support::builder().ticker(move |_, seconds| inner.borrow_mut().push(seconds));
+    let host = builder.build().expect("a runtime");
+    for seconds in [f32::NAN, f32::INFINITY, -1.0, 0.5] {
+        host.tick(Budget::seconds(seconds));
+    }
+    assert_eq!(*seen.borrow(), [0.0, 0.0, 0.0, 0.5]);
+    assert_eq!(host.game_time(), std::time::Duration::from_millis(500));
+}
+
+#[test]
 fn a_hundred_thousand_actors_tick_once_while_a_third_destroy_others() {
     const ACTORS: usize = 100_000;
     let stable = Stable::new();

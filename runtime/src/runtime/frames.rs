@@ -26,7 +26,7 @@ use crate::reload::requests::{self, Plan};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Budget {
-    /// Game time of the tick in seconds.
+    /// Game time of the tick in seconds. A number that is not a length of time, such as a NaN or a negative number, counts as zero.
     pub seconds: f32,
     /// Time limit for an incremental collection; one millisecond by default. A tick may exceed the limit by the time to destroy one object
     /// with its subobjects, including the hooks that the destruction runs. A tick may also exceed the limit by the time of the
@@ -84,10 +84,17 @@ impl Runtime {
         if let Some(agent) = self.inner.agent.get() {
             agent.ticked();
         }
-        self.inner.core.tasks.advance(budget.seconds);
+        let seconds = match Duration::try_from_secs_f32(budget.seconds) {
+            Ok(_) => budget.seconds,
+            Err(error) => {
+                log!(WARN, %error, "a tick of {} seconds counts as a tick of zero seconds", budget.seconds);
+                0.0
+            }
+        };
+        self.inner.core.tasks.advance(seconds);
         let begun = Instant::now();
         self.inner.core.owned_values.flush(&mut || begun.elapsed());
-        self.call_tickers(budget.seconds);
+        self.call_tickers(seconds);
         let core = &self.inner.core;
         if !self.code_runs() && core.red.hot().stack().is_here() {
             core.tasks.run(&core.world, &core.red);
