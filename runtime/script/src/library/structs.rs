@@ -1,5 +1,6 @@
 //! Library functions that accept any struct.
 
+use alcedo_abi::kinds::function_flags;
 use alcedo_base::boundary::CallError;
 use alcedo_reflect::decl::FunctionDecl;
 use alcedo_reflect::property::{Property, PropertyType};
@@ -9,7 +10,7 @@ use super::build::library;
 use crate::cost;
 
 pub(super) fn functions() -> Vec<FunctionDecl> {
-    library! { world, frame:
+    let mut functions = library! { world, frame:
         /// Returns the fields of a struct, each as `Property: [Struct].[Field]`, and logs them.
         fn show_struct_fields(custom_struct: AnyStruct) -> Vec<String> {
             let PropertyType::Struct(of) = &frame.property(custom_struct).ty else {
@@ -23,5 +24,8 @@ pub(super) fn functions() -> Vec<FunctionDecl> {
             }
             lines
         }
-    }
+    };
+    // Writes to the log, which a rollback does not undo.
+    functions.iter_mut().for_each(|function| function.flags &= !function_flags::PURE);
+    functions
 }
