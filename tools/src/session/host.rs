@@ -26,13 +26,15 @@ pub(crate) struct HostSources {
     pub(super) is_stale: bool,
     /// Set if the host must be restarted after all stale targets were built.
     pub(super) is_due: bool,
+    /// Set if the last build has failed, and no source has changed since. Plugins are then built for the running host.
+    pub(super) has_failed: bool,
     /// Set if the last queried build of the host has answered. `None` before the first query.
     answers: Option<bool>,
 }
 
 impl HostSources {
     pub(crate) fn new(package: SourceCrate, program: HostProgram, restarts: bool) -> Self {
-        Self { package, program, restarts, is_stale: false, is_due: false, answers: None }
+        Self { package, program, restarts, is_stale: false, is_due: false, has_failed: false, answers: None }
     }
 
     /// Returns the host's program in the form of a build result.
@@ -44,7 +46,7 @@ impl HostSources {
     fn restart_after_build(&mut self) {
         let program = &self.program;
         self.answers.get_or_insert_with(|| glue::host_types(program).is_ok());
-        self.is_due = true;
+        (self.is_due, self.has_failed) = (true, false);
     }
 }
 
@@ -88,7 +90,7 @@ impl<W: World> Session<W> {
     pub(super) fn note_host(&mut self, affected: &mut BTreeSet<usize>, changed: &[PathBuf]) {
         let Some(target) = self.host_target().filter(|target| affected.contains(target)) else { return };
         let Some(host) = &mut self.host else { return };
-        host.is_stale = true;
+        (host.is_stale, host.has_failed) = (true, false);
         if host.restarts && self.mode == Mode::Automatic {
             host.restart_after_build();
         }
@@ -176,5 +178,107 @@ impl<W: World> Session<W> {
             self.stale.extend(self.plugin_targets());
             self.build(None, Vec::new());
         }
+    }
+    /// Builds the stale plugins for the running host after its new build has failed. The next change of its sources builds the host.
+    pub(super) fn host_not_built(&mut self, target: usize, edited: Option<Duration>) {
+        if let Some(host) = &mut self.host {
+            host.has_failed = true;
+        }
+        self.stale.remove(&target);
+        self.build(edited, Vec::new());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::fs;
+    use std::time::{Duration, Instant};
+
+    use alcedo_build::SourceCrate;
+    use alcedo_runtime::development::link::{FromHost, Status, ToHost};
+    use crossbeam_channel::{Receiver, Sender, never, unbounded};
+
+    use super::{Event, HostSources, Session};
+    use crate::error::Error;
+    use crate::modules::BuildOptions;
+    use crate::session::{Sources, Step};
+    use crate::world::{HostProgram, Printed, World, WorldEvent};
+
+    /// Accepts each load, and counts the loads.
+    struct Accepting {
+        loads: usize,
+        events: (Sender<WorldEvent>, Receiver<WorldEvent>),
+        printed: Receiver<Printed>,
+    }
+
+    impl World for Accepting {
+        fn request(&mut self, request: ToHost) {
+            if matches!(request, ToHost::Load { .. }) {
+                self.loads += 1;
+                let started = FromHost::Started { generation: 1, builds: BTreeMap::default() };
+                self.events.0.send(WorldEvent::Host(started, Instant::now())).unwrap();
+            }
+        }
+
+        fn events(&self) -> &Receiver<WorldEvent> {
+            &self.events.1
+        }
+
+        fn printed(&self) -> &Receiver<Printed> {
+            &self.printed
+        }
+
+        fn rest(&self) -> Duration {
+            Duration::MAX
+        }
+
+        fn attend(&mut self) {}
+
+        fn status(&mut self) -> Status {
+            Status::default()
+        }
+
+        fn kill(&mut self) {}
+
+        fn restart(&mut self, _saved: bool) -> Result<(), Error> {
+            Ok(())
+        }
+
+        fn shutdown(self, _print: &mut dyn FnMut(&Printed)) -> Vec<String> {
+            Vec::new()
+        }
+    }
+
+    #[test]
+    fn edits_are_loaded_although_the_new_host_does_not_build() {
+        let dir = tempfile::tempdir().unwrap();
+        let (tale, rig) = (dir.path().join("Tale"), dir.path().join("rig"));
+        fs::create_dir(&tale).unwrap();
+        fs::create_dir(&rig).unwrap();
+        fs::write(tale.join("Hero.uc"), "class Hero extends Object;").unwrap();
+        // The build of this host fails, because its manifest is missing.
+        let package = SourceCrate { name: "rig".into(), manifest: rig.join("Cargo.toml"), source_dirs: vec![rig] };
+        let sources = Sources::watch(vec![tale.clone()], Some(&package)).unwrap();
+        let program = HostProgram { program: "/bin/false".into(), args: Vec::new() };
+        let host = HostSources::new(package, program, false);
+        let world = Accepting { loads: 0, events: unbounded(), printed: never() };
+        let mut session = Session::open(sources, BuildOptions::default(), world, Some(host)).unwrap();
+        let (_sender, commands) = unbounded();
+        let mut failed = 0_usize;
+        let mut wait = |session: &mut Session<Accepting>, loads: usize, failures: usize| {
+            let end = Instant::now() + Duration::from_secs(60);
+            while (session.world.loads, failed) != (loads, failures) {
+                assert!(Instant::now() < end && failed <= failures, "{} loads, {failed} failures", session.world.loads);
+                failed += usize::from(matches!(session.wait(&commands), Step::Event(Event::NotBuilt(_))));
+            }
+        };
+        wait(&mut session, 1, 0);
+        session.host.as_mut().unwrap().is_stale = true;
+        session.restart_world();
+        wait(&mut session, 1, 1);
+        fs::write(tale.join("Hero.uc"), "class Hero extends Object; var int Health;").unwrap();
+        wait(&mut session, 2, 1);
+        assert!(session.host.is_some_and(|host| host.is_due), "the next edit of the host builds it");
     }
 }

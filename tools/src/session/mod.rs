@@ -366,12 +366,17 @@ impl<W: World> Session<W> {
         let (target, artifacts) = match job.advance(&self.targets, &self.options) {
             Ok(built) => built,
             Err(error) => {
+                let host = job.unbuilt.first().copied().filter(|target| self.targets[*target].is_host());
                 self.stale.extend(job.unbuilt);
                 self.debounce.build_ended();
                 if let BuildError::DoesNotCompile { inputs, .. } = &error {
                     self.watch.add_inputs(inputs.iter().cloned());
                 }
-                return self.events.push_back(Event::NotBuilt(error));
+                self.events.push_back(Event::NotBuilt(error));
+                if let Some(target) = host {
+                    self.host_not_built(target, job.edited);
+                }
+                return;
             }
         };
         self.targets[target].set_artifacts(artifacts);
@@ -402,7 +407,7 @@ impl<W: World> Session<W> {
         let plugins = self.targets.iter().filter(|target| !target.is_host());
         let artifacts: Vec<_> = plugins.flat_map(|target| target.artifacts.clone()).collect();
         let versions: Vec<_> = artifacts.iter().map(artifact_version).collect();
-        let restarts = self.host.as_mut().is_some_and(|host| std::mem::take(&mut host.is_due));
+        let restarts = self.host.as_mut().is_some_and(|host| !host.has_failed && std::mem::take(&mut host.is_due));
         let is_loaded = self.loading.is_none() && self.next.is_none() && versions == self.loaded;
         if restarts && (artifacts.is_empty() || is_loaded) {
             self.leave();
