@@ -71,6 +71,11 @@ impl Messages {
             Event::Restarted { generation: None } => {
                 "no build is left that did not crash or hang · save to build again".to_owned()
             }
+            Event::HostSuspected => {
+                "the sources of the host changed before this start, so suspect the host first: the plugins \
+                 keep their build · k builds an edited host and restarts it"
+                    .to_owned()
+            }
             Event::LeftOut => "the saved world is not restored: the last processes ended right after it was \
                  brought back"
                 .to_owned(),

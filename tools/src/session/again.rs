@@ -19,7 +19,7 @@ pub(super) enum BuildLife {
     Refused(BuildNumber),
     /// The world has crashed, or was killed after a hang.
     Crashed,
-    /// The world was ended at the user's request, so this end is not the fault of a build.
+    /// The world was ended at the user's request, or a new program of the host has crashed: no build is to blame.
     Stopped,
 }
 

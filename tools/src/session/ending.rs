@@ -47,14 +47,20 @@ impl<W: World> Session<W> {
     /// Handles an unexpected end of the world's process.
     pub(super) fn world_ended(&mut self, end: End) {
         let now = self.now();
-        (self.hang, self.leaving) = (None, None);
+        let was_leaving = self.leaving.take().is_some();
+        self.hang = None;
         let printed: Vec<_> = self.world.printed().try_iter().collect();
         self.events.extend(printed.into_iter().map(Event::Printed));
         // Checks the exit status, because the process may have crashed before it was killed.
         let killed = self.killing.take().filter(|_| end.is_killed());
         self.running = None;
-        if let Some(Candidate { build, origin, .. }) = self.loading.take() {
-            self.throw_away(build, &origin);
+        // Suspects a new program of the host before the plugins, unless its older program has ended during the save.
+        let suspects_host =
+            killed.is_none() && !was_leaving && self.host.as_mut().is_some_and(|host| std::mem::take(&mut host.is_new));
+        match self.loading.take() {
+            Some(candidate) if suspects_host && self.next.is_none() => self.next = Some(candidate),
+            Some(Candidate { build, origin, .. }) => self.throw_away(build, &origin),
+            None => {}
         }
         self.loaded.clear();
         self.events.push_back(match killed {
@@ -62,8 +68,10 @@ impl<W: World> Session<W> {
             Some(Killing::Requested | Killing::Unreadable) => Event::Stopped,
             None => Event::WorldEnded(end),
         });
+        self.events.extend(suspects_host.then_some(Event::HostSuspected));
         let is_requested = killed == Some(Killing::Requested);
-        self.lives.note(if is_requested { BuildLife::Stopped } else { BuildLife::Crashed }, now);
+        let is_blameless = is_requested || suspects_host;
+        self.lives.note(if is_blameless { BuildLife::Stopped } else { BuildLife::Crashed }, now);
         let restored = is_requested || self.restarts.may_restore(now);
         let again = self.lives.decide();
         if again == Again::No {
@@ -80,8 +88,8 @@ impl<W: World> Session<W> {
         let libraries = good.map(|build| self.history.libraries(build)).unwrap_or_default();
         let good = good.filter(|_| !libraries.is_empty());
         let good = good.map(|build| Candidate::new(build, libraries, Origin::Again));
-        // Prefers the next candidate after a restart by the user, because its plugins may have been built for the host's new program.
-        match self.next.take_if(|_| is_requested).or(good) {
+        // Prefers the next candidate unless a build is to blame, because its plugins may have been built for the host's new program.
+        match self.next.take_if(|_| is_blameless).or(good) {
             Some(candidate) => self.begin_load(candidate),
             None => {
                 self.events.push_back(Event::Restarted { generation: None });

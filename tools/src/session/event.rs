@@ -62,6 +62,8 @@ pub(crate) enum Event {
     Restarted { generation: Option<u64> },
     /// The saved world was not restored, because the last worlds into which it was restored ended soon afterwards.
     LeftOut,
+    /// The world has ended in the first run of a host that was built from changed sources.
+    HostSuspected,
     /// A build was not loaded.
     Refused {
         error: String,

@@ -28,13 +28,24 @@ pub(crate) struct HostSources {
     pub(super) is_due: bool,
     /// Set if the last build has failed, and no source has changed since. Plugins are then built for the running host.
     pub(super) has_failed: bool,
+    /// Set after a build has replaced the program, until a plugin is reloaded or the world crashes.
+    pub(super) is_new: bool,
     /// Set if the last queried build of the host has answered. `None` before the first query.
     answers: Option<bool>,
 }
 
 impl HostSources {
     pub(crate) fn new(package: SourceCrate, program: HostProgram, restarts: bool) -> Self {
-        Self { package, program, restarts, is_stale: false, is_due: false, has_failed: false, answers: None }
+        Self {
+            package,
+            program,
+            restarts,
+            is_stale: false,
+            is_due: false,
+            has_failed: false,
+            is_new: false,
+            answers: None,
+        }
     }
 
     /// Returns the host's program in the form of a build result.
@@ -47,6 +58,13 @@ impl HostSources {
         let program = &self.program;
         self.answers.get_or_insert_with(|| glue::host_types(program).is_ok());
         (self.is_due, self.has_failed) = (true, false);
+    }
+
+    /// Returns true if a restart is due. The restarted process runs the new program.
+    pub(super) fn begin_restart(&mut self) -> bool {
+        let restarts = !self.has_failed && std::mem::take(&mut self.is_due);
+        self.is_new |= restarts;
+        restarts
     }
 }
 
@@ -193,6 +211,9 @@ impl<W: World> Session<W> {
 mod tests {
     use std::collections::BTreeMap;
     use std::fs;
+    use std::os::unix::process::ExitStatusExt as _;
+    use std::path::Path;
+    use std::process::ExitStatus;
     use std::time::{Duration, Instant};
 
     use alcedo_build::SourceCrate;
@@ -201,6 +222,7 @@ mod tests {
 
     use super::{Event, HostSources, Session};
     use crate::error::Error;
+    use crate::guard::End;
     use crate::modules::BuildOptions;
     use crate::session::{Sources, Step};
     use crate::world::{HostProgram, Printed, World, WorldEvent};
@@ -250,35 +272,59 @@ mod tests {
         }
     }
 
-    #[test]
-    fn edits_are_loaded_although_the_new_host_does_not_build() {
-        let dir = tempfile::tempdir().unwrap();
-        let (tale, rig) = (dir.path().join("Tale"), dir.path().join("rig"));
+    /// Opens a session of a package of scripts in `dir`, and of a host whose build fails, because its manifest is missing.
+    fn session(dir: &Path) -> Session<Accepting> {
+        let (tale, rig) = (dir.join("Tale"), dir.join("rig"));
         fs::create_dir(&tale).unwrap();
         fs::create_dir(&rig).unwrap();
         fs::write(tale.join("Hero.uc"), "class Hero extends Object;").unwrap();
-        // The build of this host fails, because its manifest is missing.
         let package = SourceCrate { name: "rig".into(), manifest: rig.join("Cargo.toml"), source_dirs: vec![rig] };
-        let sources = Sources::watch(vec![tale.clone()], Some(&package)).unwrap();
+        let sources = Sources::watch(vec![tale], Some(&package)).unwrap();
         let program = HostProgram { program: "/bin/false".into(), args: Vec::new() };
         let host = HostSources::new(package, program, false);
         let world = Accepting { loads: 0, events: unbounded(), printed: never() };
-        let mut session = Session::open(sources, BuildOptions::default(), world, Some(host)).unwrap();
+        Session::open(sources, BuildOptions::default(), world, Some(host)).unwrap()
+    }
+
+    /// Runs the session until the world has loaded `loads` builds and the event `last` has occurred.
+    fn wait(session: &mut Session<Accepting>, loads: usize, last: &str) {
         let (_sender, commands) = unbounded();
-        let mut failed = 0_usize;
-        let mut wait = |session: &mut Session<Accepting>, loads: usize, failures: usize| {
-            let end = Instant::now() + Duration::from_secs(60);
-            while (session.world.loads, failed) != (loads, failures) {
-                assert!(Instant::now() < end && failed <= failures, "{} loads, {failed} failures", session.world.loads);
-                failed += usize::from(matches!(session.wait(&commands), Step::Event(Event::NotBuilt(_))));
+        let (end, mut seen) = (Instant::now() + Duration::from_secs(60), Vec::new());
+        while session.world.loads < loads || seen.last().is_none_or(|event: &String| !event.starts_with(last)) {
+            assert!(Instant::now() < end, "{} loads: {seen:?}", session.world.loads);
+            if let Step::Event(event) = session.wait(&commands) {
+                seen.push(format!("{event:?}"));
             }
-        };
-        wait(&mut session, 1, 0);
+        }
+        assert_eq!(session.world.loads, loads, "{seen:?}");
+    }
+
+    #[test]
+    fn edits_are_loaded_although_the_new_host_does_not_build() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut session = session(dir.path());
+        wait(&mut session, 1, "Started");
         session.host.as_mut().unwrap().is_stale = true;
         session.restart_world();
-        wait(&mut session, 1, 1);
-        fs::write(tale.join("Hero.uc"), "class Hero extends Object; var int Health;").unwrap();
-        wait(&mut session, 2, 1);
+        wait(&mut session, 1, "NotBuilt");
+        fs::write(dir.path().join("Tale/Hero.uc"), "class Hero extends Object; var int Health;").unwrap();
+        wait(&mut session, 2, "Started");
         assert!(session.host.is_some_and(|host| host.is_due), "the next edit of the host builds it");
+    }
+    #[test]
+    fn a_new_host_is_suspected_before_the_build_of_the_plugins() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut session = session(dir.path());
+        wait(&mut session, 1, "Started");
+        let host = session.host.as_mut().unwrap();
+        host.is_due = true;
+        assert!(host.begin_restart());
+        let panic = || WorldEvent::Ended(End::Ordered(ExitStatus::from_raw(101 << 8)));
+        session.world.events.0.send(panic()).unwrap();
+        wait(&mut session, 2, "HostSuspected");
+        wait(&mut session, 2, "Restarted { generation: Some(1) }");
+        // The second end counts against the build.
+        session.world.events.0.send(panic()).unwrap();
+        wait(&mut session, 2, "Restarted { generation: None }");
     }
 }

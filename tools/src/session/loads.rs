@@ -132,6 +132,7 @@ impl<W: World> Session<W> {
                 self.loaded = versions;
                 if !is_first {
                     self.restarts.forget();
+                    self.host.iter_mut().for_each(|host| host.is_new = false);
                 }
             }
             Origin::Built { .. } => {}

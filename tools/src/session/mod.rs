@@ -407,7 +407,7 @@ impl<W: World> Session<W> {
         let plugins = self.targets.iter().filter(|target| !target.is_host());
         let artifacts: Vec<_> = plugins.flat_map(|target| target.artifacts.clone()).collect();
         let versions: Vec<_> = artifacts.iter().map(artifact_version).collect();
-        let restarts = self.host.as_mut().is_some_and(|host| !host.has_failed && std::mem::take(&mut host.is_due));
+        let restarts = self.host.as_mut().is_some_and(HostSources::begin_restart);
         let is_loaded = self.loading.is_none() && self.next.is_none() && versions == self.loaded;
         if restarts && (artifacts.is_empty() || is_loaded) {
             self.leave();
