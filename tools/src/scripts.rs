@@ -1,8 +1,11 @@
 //! Packages of scripts: folders of `.uc` files. Cargo is not needed for these packages.
 
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
+
+use alcedo_runtime::development::plain_file;
+
+use crate::error::{Error, file};
 
 /// Optional subfolder of a package for its `.uc` files.
 const CLASSES: &str = "Classes";
@@ -21,31 +24,38 @@ pub(crate) fn name(dir: &Path) -> String {
 /// Name of the file with the version of a package.
 const MANIFEST: &str = "package.toml";
 
-/// Returns the source files and the manifest of a package.
+/// Maximum size of a script file in bytes. Twice the size that the compiler accepts.
+pub(crate) const LARGEST: u64 = 16 << 20;
+
+/// Returns the source files and the manifest of a package. Includes links without a target and irregular files, which the host refuses.
 pub(crate) fn files_with_manifest(dir: &Path) -> Vec<PathBuf> {
-    let manifest = Some(dir.join(MANIFEST)).filter(|path| path.is_file());
+    let manifest = Some(dir.join(MANIFEST)).filter(|path| path.symlink_metadata().is_ok());
     files(dir).into_iter().chain(manifest).collect()
 }
 
 pub(crate) fn files(dir: &Path) -> Vec<PathBuf> {
     let entries = |dir: PathBuf| fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
     let all = entries(dir.to_owned()).chain(entries(dir.join(CLASSES)));
-    let is_source =
-        |path: &PathBuf| path.extension().is_some_and(|end| end.eq_ignore_ascii_case("uc")) && path.is_file();
+    let is_hidden = |path: &Path| path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+    let is_source = |path: &PathBuf| {
+        path.extension().is_some_and(|end| end.eq_ignore_ascii_case("uc")) && !is_hidden(path) && !path.is_dir()
+    };
     let mut files: Vec<_> = all.filter(is_source).collect();
     files.sort();
     files
 }
 
 /// Copies the files of a package into a new folder.
-pub(crate) fn copy(from: &Path, to: &Path) -> io::Result<()> {
-    fs::create_dir_all(to)?;
-    for file in files_with_manifest(from) {
-        let copied = to.join(file.strip_prefix(from).unwrap_or(&file));
-        if let Some(folder) = copied.parent() {
-            fs::create_dir_all(folder)?;
-        }
-        fs::copy(&file, &copied)?;
+///
+/// # Errors
+/// Fails with the name of a file that cannot be copied.
+pub(crate) fn copy(from: &Path, to: &Path) -> Result<(), Error> {
+    for path in files_with_manifest(from) {
+        let copied = to.join(path.strip_prefix(from).unwrap_or(&path));
+        let folder = copied.parent().unwrap_or(to);
+        fs::create_dir_all(folder).map_err(file("create", folder))?;
+        let text = plain_file::read(&path, LARGEST).map_err(file("read", &path))?;
+        fs::write(&copied, text).map_err(file("write", &copied))?;
     }
     Ok(())
 }
@@ -71,6 +81,11 @@ mod tests {
         fs::write(tale.join("package.toml"), "").expect("written");
         copy(&tale, &dir.path().join("kept/Tale")).expect("copied");
         assert_eq!(files_with_manifest(&kept), [kept.join("Classes/Hero.uc"), kept.join("package.toml")]);
+        fs::write(tale.join(".Hero.uc"), "").expect("written");
+        assert_eq!(files(&tale).len(), 1);
+        std::os::unix::fs::symlink("gone", tale.join("Lost.uc")).expect("linked");
+        let error = copy(&tale, &dir.path().join("kept/Tale")).expect_err("a link without a target").to_string();
+        assert!(error.contains("Tale/Lost.uc: "), "{error}");
         fs::write(tale.join("Cargo.toml"), "").expect("written");
         assert!(!is_package(&tale));
     }

@@ -159,9 +159,10 @@ impl Package {
 
 /// Reads `package.toml`. Returns `None` if the package has no such file.
 fn written(folder: &Path, package: &str) -> Result<Option<String>, PackageError> {
-    match plain_file::read_text(&folder.join(manifest::FILE), manifest::LARGEST) {
+    let path = folder.join(manifest::FILE);
+    match plain_file::read_text(&path, manifest::LARGEST) {
         Ok(text) => Ok(Some(text)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::NotFound && !path.is_symlink() => Ok(None),
         Err(error) => Err(PackageError::Manifest { problem: format!("{package}/{}: {error}", manifest::FILE) }),
     }
 }
@@ -202,7 +203,8 @@ fn paths(folder: &Path) -> Result<Vec<PathBuf>, PackageError> {
             let is_source = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case(ENDING));
             // Skips hidden files, whose names start with a dot. Editors and systems create hidden files next to source files.
             let is_hidden = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
-            if is_source && !is_hidden && path.is_file() {
+            // Keeps links without a target and irregular files, so that reading them names them.
+            if is_source && !is_hidden && !path.is_dir() {
                 found.push(path);
             }
         }
@@ -311,6 +313,23 @@ mod tests {
         assert!(
             refusal().starts_with("Tale/package.toml: it has 1099511627776 bytes, more than the maximum of 1048576")
         );
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_source_that_cannot_be_read_is_named() {
+        let dir = write(&[("Tale/A.uc", "class A extends Object;"), ("Tale/Old.uc/readme.md", "")]);
+        let (tale, read) = (dir.path().join("Tale"), || Package::read(&dir.path().join("Tale")));
+        assert_eq!(read().expect("a package").sources.len(), 1, "a folder is not a source");
+        for name in ["B.uc", "package.toml"] {
+            std::os::unix::fs::symlink("gone", tale.join(name)).expect("linked");
+            let error = read().expect_err("a link without a target").to_string();
+            assert!(error.contains(&format!("Tale/{name}: ")), "{error}");
+            fs::remove_file(tale.join(name)).expect("removed");
+        }
+        assert!(std::process::Command::new("mkfifo").arg(tale.join("B.uc")).status().expect("mkfifo runs").success());
+        let error = read().expect_err("a pipe").to_string();
+        assert!(error.contains("Tale/B.uc: it is a named pipe, not a plain file"), "{error}");
     }
 
     #[test]

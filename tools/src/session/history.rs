@@ -83,11 +83,10 @@ impl History {
             let folder = self.folder(build).join(number.to_string());
             let copy = folder.join(artifact.path.file_name().unwrap_or_default());
             fs::create_dir_all(&folder).map_err(file("create", &folder))?;
-            let copied = match artifact.path.is_dir() {
-                true => scripts::copy(&artifact.path, &copy),
-                false => fs::copy(&artifact.path, &copy).map(drop),
-            };
-            copied.map_err(file("copy", &artifact.path))?;
+            match artifact.path.is_dir() {
+                true => scripts::copy(&artifact.path, &copy)?,
+                false => fs::copy(&artifact.path, &copy).map(drop).map_err(file("copy", &artifact.path))?,
+            }
             Ok(copy)
         };
         let copies: Result<Vec<_>, Error> = artifacts.iter().enumerate().map(copy).collect();

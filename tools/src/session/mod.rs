@@ -483,15 +483,12 @@ impl<W: World> Session<W> {
 /// Minimum interval between updates of the status line.
 pub(crate) const GLANCE: Duration = Duration::from_millis(200);
 
-/// Maximum size of a script file in bytes. Twice the size that the compiler accepts.
-const LARGEST_SCRIPT: u64 = 16 << 20;
-
 fn artifact_version(artifact: &Artifact) -> FileVersion {
     if artifact.path.is_dir() {
         // Also hashes the contents, because a program may restore a file of equal length together with its older time.
         let mut hasher = DefaultHasher::new();
         for file in scripts::files_with_manifest(&artifact.path) {
-            (file_version(&file), plain_file::read(&file, LARGEST_SCRIPT).ok()).hash(&mut hasher);
+            (file_version(&file), plain_file::read(&file, scripts::LARGEST).ok()).hash(&mut hasher);
         }
         return (artifact.path.clone(), None, hasher.finish());
     }
