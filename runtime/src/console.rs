@@ -5,6 +5,8 @@
 mod eval;
 mod objects;
 
+use alcedo_base::figures::counted;
+
 use crate::escape::{self, printable};
 use crate::runtime::Runtime;
 use crate::zcall::Observed;
@@ -91,7 +93,7 @@ impl Runtime {
             }
             ["finalizers"] => self.drain_finalizers(PATIENCE)?.to_string(),
             ["collect"] => match self.collection().collect() {
-                Ok(count) => format!("{count} objects collected"),
+                Ok(count) => format!("{} collected", counted(count as u64, "object")),
                 Err(error) => format!("{error}; it is done at the next safe point"),
             },
             [first, ..] => {

@@ -1,5 +1,7 @@
 //! Errors that a host receives.
 
+use alcedo_base::figures::counted;
+
 use crate::boundary::CallError;
 use crate::load::error::LoadError;
 use crate::object::construction::ConstructionFailed;
@@ -129,7 +131,8 @@ fn unknown_class(waiting: u64) -> String {
     match waiting {
         0 => "it is `/Script/<package>.<class>` of a native class or of a loaded module".to_owned(),
         waiting => format!(
-            "it is dormant, since the loaded modules no longer declare it; {waiting} objects wait for a reload that restores it"
+            "it is dormant, since the loaded modules no longer declare it; {} for a reload that restores it",
+            if waiting == 1 { "1 object waits".to_owned() } else { counted(waiting, "object") + " wait" }
         ),
     }
 }

@@ -11,6 +11,7 @@ use anyhow::bail;
 
 use crate::args::{HostArgs, PATIENCE};
 use crate::error::{Error, file, paths};
+use crate::figures::counted;
 use crate::host_program::choose;
 use crate::host_query::script_declarations;
 use crate::modules::{self, BuildOptions, Found};
@@ -60,16 +61,12 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
     let files: usize = checked.iter().map(|found| found.files).sum();
     let names: Vec<_> = names.iter().map(|name| printable(name).to_string()).collect();
     out.push_str(&match (wrong, names.len()) {
-        (0, _) => format!("{} checked, {}: no errors", names.join(", "), counted(files)),
+        (0, _) => format!("{} checked, {}: no errors", names.join(", "), counted(files as u64, "file")),
         (1, 0) => "1 package has errors".to_owned(),
         (wrong, _) => format!("{wrong} of {} packages have errors", checked.len()),
     });
     print_result(out.trim_end());
     Ok(if wrong == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
-}
-
-pub(crate) fn counted(files: usize) -> String {
-    if files == 1 { "1 file".to_owned() } else { format!("{files} files") }
 }
 
 /// Finds a package, and the modules whose types this package uses.

@@ -28,6 +28,11 @@ pub(crate) fn number(number: u64) -> String {
     groups.join(",")
 }
 
+/// Formats a number with a noun that has a regular plural.
+pub(crate) fn counted(count: u64, noun: &str) -> String {
+    format!("{} {noun}{}", number(count), if count == 1 { "" } else { "s" })
+}
+
 /// Returns the name of a file without its extension. Returns an empty string for a path without a file name.
 pub(crate) fn stem(path: &Path) -> String {
     path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
@@ -49,12 +54,13 @@ pub(crate) fn lexical(path: &Path) -> PathBuf {
 mod tests {
     use std::path::Path;
 
-    use super::{lexical, millis, number};
+    use super::{counted, lexical, millis, number};
 
     #[test]
     fn numbers_and_times_are_easy_to_read() {
         assert_eq!([0, 12, 999, 1000, 1_234_567].map(number), ["0", "12", "999", "1,000", "1,234,567"]);
         assert_eq!([0.4, 131.2, 999.4, 12_345.0].map(millis), ["0 ms", "131 ms", "999 ms", "12.3 s"]);
+        assert_eq!([0, 1, 2000].map(|count| counted(count, "object")), ["0 objects", "1 object", "2,000 objects"]);
     }
 
     #[test]

@@ -14,8 +14,9 @@ use anyhow::anyhow;
 use serde::Serialize;
 
 use crate::args::{HostArgs, PATIENCE};
-use crate::check::{check, counted, package_with};
+use crate::check::{check, package_with};
 use crate::error::{Error, file, one_line};
+use crate::figures::counted;
 use crate::screen::{print_progress, print_result};
 
 /// Prints the manifest and the declarations of a plugin's library, without running its code.
@@ -84,7 +85,7 @@ fn run_scripts(path: &Path, args: &Args) -> Result<ExitCode, Error> {
             Ok(declared) => {
                 let path_text = one_line(&path.display().to_string());
                 let _ = writeln!(text, "{} {}   {path_text}", found.package, found.version);
-                let _ = writeln!(text, "  scripts    {}", counted(found.files));
+                let _ = writeln!(text, "  scripts    {}", counted(found.files as u64, "file"));
                 for (name, versions) in &found.dependencies {
                     let _ = writeln!(text, "  needs      {name} {versions}");
                 }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use alcedo_runtime::{Outcome, ReloadReport};
 
-use crate::figures::{millis, number};
+use crate::figures::{counted, millis};
 use crate::paint::Paint;
 use crate::session::Live;
 
@@ -33,8 +33,7 @@ pub(crate) fn reload(live: &Live, paint: Paint, known: &mut HashSet<String>) -> 
                 Some(ms) => format!("live after {}", millis(ms)),
                 None => format!("swapped in {:.1} ms", report.phases.swap().as_secs_f64() * 1e3),
             };
-            let s = if report.objects_kept == 1 { "" } else { "s" };
-            let kept = format!("{} object{s} kept", number(report.objects_kept));
+            let kept = format!("{} kept", counted(report.objects_kept, "object"));
             let of =
                 live.code_of.map_or_else(String::new, |generation| format!(" · the code of generation {generation}"));
             lines.push(format!("{title}   {} · {kept}{of}{again}", paint.green(&when)));

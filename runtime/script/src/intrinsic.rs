@@ -374,5 +374,9 @@ fn element_of(ty: &PropertyType) -> Result<&PropertyType, CallError> {
 }
 
 fn same_type(expected: &PropertyType, found: Ptr<'_>) -> Result<(), CallError> {
-    if expected == found.ty() { Ok(()) } else { Err(CallError::other(format!("a {} is not a {expected}", found.ty()))) }
+    if expected == found.ty() {
+        Ok(())
+    } else {
+        Err(CallError::other(format!("the type {} is not {expected}", found.ty())))
+    }
 }

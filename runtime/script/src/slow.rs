@@ -29,7 +29,7 @@ impl Machine {
     pub(crate) fn slow(&self, world: &World, slow: &Slow, registers: &Registers) -> Result<Transfer, CallError> {
         let put = |slot: &Slot, value: &Value| {
             let written = registers.ptr_mut(slot).write(value);
-            written.map_err(|error| CallError::other(format!("{} is not a {}", error.found, error.expected)))
+            written.map_err(|error| CallError::other(format!("{} is not of type {}", error.found, error.expected)))
         };
         match slow {
             Slow::Init(slot, initial) => registers.clear(Some(slot), initial.as_ref())?,

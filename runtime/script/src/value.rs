@@ -52,7 +52,7 @@ pub(crate) fn to_num(number: Number, num: Num) -> Value {
 /// # Errors
 /// Returns a message if the type has no value that corresponds to the constant.
 pub(crate) fn const_value(value: &Const, ty: &PropertyType, world: &World) -> Result<Value, String> {
-    let refused = || format!("{value:?} is not a {ty}");
+    let refused = || format!("{value:?} is not of type {ty}");
     let to_num = |number: Number| Num::of(ty.kind()).map(|num| to_num(number, num)).ok_or_else(refused);
     Ok(match (value, ty) {
         (Const::Bool(it), PropertyType::Bool) => Value::Bool(*it),

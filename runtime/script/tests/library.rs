@@ -479,7 +479,7 @@ fn values_of_one_run_have_a_common_limit() {
 
 #[test]
 fn an_enum_value_without_an_entry_is_an_error() {
-    table("enum EE { E_A, E_B };", "local int i; i = 7;", &[("EE(i)", "~is not a Enum(")]);
+    table("enum EE { E_A, E_B };", "local int i; i = 7;", &[("EE(i)", "~is not of type Enum(")]);
 }
 
 #[test]

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::time::{Duration, Instant};
 
+use alcedo_base::figures::counted;
+
 use super::{Inner, Runtime};
 use crate::boundary::CallError;
 use crate::bridge::tasks::JobInfo;
@@ -120,10 +122,12 @@ impl fmt::Display for ShutdownReport {
         let forgotten: u64 = owned_values.iter().map(|count| count.count).sum();
         write!(
             f,
-            "ended · {} images stay · {forgotten} black conjugates never dropped · {plugin_parts} plugin parts not finalized \
-             · {} jobs cut short · {objects} objects left",
-            left.len(),
-            jobs.len(),
+            "ended · {} left · {} never dropped · {} not finalized · {} cut short · {} left",
+            counted(left.len() as u64, "image"),
+            counted(forgotten, "black conjugate"),
+            counted(*plugin_parts, "plugin part"),
+            counted(jobs.len() as u64, "job"),
+            counted(*objects, "object"),
         )?;
         left.iter().chain(problems).try_for_each(|line| write!(f, "\n  {line}"))?;
         leases.iter().try_for_each(|lease| write!(f, "\n  {lease}"))?;

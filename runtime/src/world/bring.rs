@@ -345,7 +345,7 @@ impl<'a> Bringing<'a> {
                         Some(change) => change.defaulted += 1,
                         None if fitted => {}
                         None => {
-                            let line = format!("{}.{name}: the saved value is not a {}", record.name, to.ty);
+                            let line = format!("{}.{name}: the saved value is not of type {}", record.name, to.ty);
                             self.report.unresolved.push(line);
                         }
                     }

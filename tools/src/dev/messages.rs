@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use alcedo_build::BuildError;
 use alcedo_runtime::development::link::{FromHost, HangOf};
 
-use crate::figures::{millis, number, short_time};
+use crate::figures::{counted, millis, number, short_time};
 use crate::paint::Paint;
 use crate::reload_message;
 use crate::session::{Event, Live, Mode, Status};
@@ -176,7 +176,7 @@ pub(super) fn status_line(status: &Status, last: Option<&Live>) -> String {
         true => vec![format!("generation {}", status.world.generation)],
         false => vec!["no generation yet".to_owned()],
     };
-    parts.push(format!("{} objects", number(status.world.objects)));
+    parts.push(counted(status.world.objects, "object"));
     parts.push(match &status.hang {
         Some(_) => "HANGS: save or press k".to_owned(),
         None => format!("{} ticks/s", status.world.ticks),
@@ -209,6 +209,9 @@ mod tests {
         );
         (status.mode, status.building, status.running) = (Mode::Paused, false, false);
         assert_eq!(status_line(&status, None), "no generation yet · 2,001 objects · 60 ticks/s · paused");
+        status.world.objects = 1;
+        assert_eq!(status_line(&status, None), "no generation yet · 1 object · 60 ticks/s · paused");
+        status.world.objects = 2001;
         status.hang = Some("the game thread …".into());
         assert_eq!(status_line(&status, None), "no generation yet · 2,001 objects · HANGS: save or press k · paused");
     }

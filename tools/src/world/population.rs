@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::figures::{number, short};
+use crate::figures::{counted, short};
 use crate::paint::Paint;
 
 /// Created objects of one class.
@@ -19,8 +19,7 @@ impl Population {
     /// Formats the population as a line of output.
     pub(crate) fn line(&self, paint: Paint) -> String {
         let Self { class, count, failure } = self;
-        let objects = if *count == 1 { "object" } else { "objects" };
-        let created = format!("  {} {objects} of {}", number(*count), short(class));
+        let created = format!("  {} of {}", counted(*count, "object"), short(class));
         match failure {
             None => created,
             Some(failure) => format!("{created}, then {} {failure}", paint.red("one failed:")),

@@ -290,8 +290,8 @@ mod tests {
         check("generation 3 stays as it is · build 104 ms", Line::Unchanged);
         check("saved, but the library is unchanged", Line::Unchanged);
         check("the old code keeps running", Line::NotBuilt);
-        check("generation 2 · 1 objects · 60 ticks/s · automatic · building", Line::Status { building: true });
-        check("generation 2 · 1 objects · 60 ticks/s · automatic", Line::Status { building: false });
+        check("generation 2 · 1 object · 60 ticks/s · automatic · building", Line::Status { building: true });
+        check("generation 2 · 1 object · 60 ticks/s · automatic", Line::Status { building: false });
         check("  Game.MagicCube.rotation_speed   default 180 → 240: 20 followed", Line::Other);
         let failed = "saved  generation 3 stays   the reload failed";
         check(failed, Line::Unexpected(failed.to_owned()));

@@ -117,7 +117,7 @@ fn check_key(frame: &Frame<'_>, target: Param, key: Param) -> Result<(), CallErr
     let (expected, found) = (keyed_ref(frame.value(target)).key_type(), &frame.property(key).ty);
     match expected == found {
         true => Ok(()),
-        false => Err(problem(frame, format_args!("a {found} is not a {expected}, the type of the keys"))),
+        false => Err(problem(frame, format_args!("the type {found} is not {expected}, the type of the keys"))),
     }
 }
 
@@ -209,6 +209,6 @@ fn check_value(frame: &Frame<'_>, target: Param, value: Param) -> Result<(), Cal
     let found = &frame.property(value).ty;
     match of.value() == found {
         true => Ok(()),
-        false => Err(problem(frame, format_args!("a {found} is not a {}, the type of the values", of.value()))),
+        false => Err(problem(frame, format_args!("the type {found} is not {}, the type of the values", of.value()))),
     }
 }

@@ -323,7 +323,7 @@ impl Linker<'_> {
                 match (one.kind() == two.kind(), one.size()) {
                     (true, 8) => Some(OpCode::Copy8),
                     (true, 4) => Some(OpCode::Copy4),
-                    _ => return Err(format!("a {two} is not a {one}")),
+                    _ => return Err(format!("the type {two} is not {one}")),
                 }
             }
             _ => None,

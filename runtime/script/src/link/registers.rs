@@ -122,7 +122,7 @@ impl Linker<'_> {
                     let ty = self.ty(ty)?;
                     let value = const_value(value, &ty, self.world)?;
                     let mut own = OwnedValue::initial(ty.clone());
-                    own.write(&value).map_err(|error| format!("a {} is not a {}", error.found, error.expected))?;
+                    own.write(&value).map_err(|error| format!("{} is not of type {}", error.found, error.expected))?;
                     let text = Rc::clone(&self.properties.constant);
                     let property = self.properties.make(text, ty, 0, &function.path);
                     Source::Constant(Rc::new(Constant { value: own, property }))

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 use alcedo_abi::host::mode;
+use alcedo_base::figures::counted;
 
 use crate::bridge::core::Core;
 use crate::emit::batch::emit;
@@ -102,7 +103,7 @@ pub struct Unload {
 impl std::fmt::Display for Unload {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { generation, objects_ended, ticket, .. } = self;
-        writeln!(f, "generation {generation} unloaded · {objects_ended} objects ended")?;
+        writeln!(f, "generation {generation} unloaded · {} ended", counted(*objects_ended, "object"))?;
         match ticket.end_report() {
             Some(report) => write!(f, "{report}"),
             None => write!(f, "{}", ticket.report()),
