@@ -45,12 +45,14 @@ impl Name {
             bail!("`{text}` is a path: change to its parent folder, and run `alcedo new {kind} {last}` there");
         }
         if let Some(what) = invalid_part(text) {
-            let instead = nearest(text).map(|near| format!("; `{near}` would do")).unwrap_or_default();
+            let near = nearest(text).filter(|near| Self::parse(kind, near).is_ok());
+            let instead = near.map(|near| format!("; `{near}` would do")).unwrap_or_default();
             bail!("`{text}` cannot be the name of a module, because of {what}: {RULE}{instead}");
         }
         let krate = text.replace('-', "_");
         let reserved = |owner| {
-            Err(anyhow!("`{text}` is {owner}, and a crate cannot have that name: choose another, such as `my-{text}`"))
+            let such_as = such_as(format!("my-{text}"));
+            Err(anyhow!("`{text}` is {owner}, and a crate cannot have that name: choose another{such_as}"))
         };
         match krate.as_str() {
             word if is_keyword(word) => reserved("a keyword of the Rust language"),
@@ -126,9 +128,9 @@ impl Name {
         let is_locked = |package: &&toml::Value| package.get("source").is_some() && has_name(package, self.text());
         if used.contains(self.text()) && locked.iter().any(is_locked) {
             bail!(
-                "`{0}` is also a crate in Cargo.lock, so `cargo test -p {0}` would be ambiguous: take another name, such as \
-                 `{0}-plugin`",
-                self.0
+                "`{0}` is also a crate in Cargo.lock, so `cargo test -p {0}` would be ambiguous: take another name{1}",
+                self.0,
+                such_as(format!("{}-plugin", self.0))
             );
         }
         Ok(())
@@ -145,6 +147,11 @@ fn invalid_part(text: &str) -> Option<String> {
         return Some("how it begins".into());
     }
     (text.len() > LONGEST).then(|| format!("its {} bytes", text.len()))
+}
+
+/// Returns the end of a sentence that suggests a name. Returns an empty string if the name is too long.
+fn such_as(name: String) -> String {
+    if invalid_part(&name).is_none() { format!(", such as `{name}`") } else { String::new() }
 }
 
 /// Suggests a valid name that is similar to a string, by removing or replacing its invalid parts. Returns `None` if the result is not valid
@@ -242,6 +249,12 @@ mod tests {
                 "`test` is a crate of the Rust distribution, and a crate cannot have that name: choose another, such as `my-test`"
             ],
         );
+        let long = format!("alcedo-{}", "a".repeat(LONGEST - 7));
+        let error = Name::parse("plugin", &long).unwrap_err().to_string();
+        assert!(error.ends_with("cannot have that name: choose another"), "{error}");
+        // The nearest name is reserved, so the message contains no name.
+        let error = Name::parse("plugin", "Test").unwrap_err().to_string();
+        assert!(error.ends_with("not longer than 48 bytes"), "{error}");
         check(
             "deps",
             expect![
