@@ -118,18 +118,21 @@ fn make(kind: Kind, name: &Name, sources: &Sources, here: &Path) -> Result<(), E
     // Copies the lock file of Alcedo, so that the first build uses tested versions of Alcedo's dependencies.
     files.extend(lock.map(|lock| (PathBuf::from("Cargo.lock"), lock)));
     let outer = project::enclosing_workspace(here);
-    let is_valid = |outer: &PathBuf| described(&outer.join("Cargo.toml")).is_ok();
-    let valid = outer.as_ref().filter(|outer| is_valid(outer));
+    let is_valid = |outer: &Path| described(&outer.join("Cargo.toml")).is_ok();
     project::write(&made, here, &files)?;
-    if let Some(outer) = valid.filter(|outer| !is_valid(outer)) {
+    if let Some(outer) = outer.as_deref().filter(|outer| !is_valid(outer)) {
         fs::remove_dir_all(&made).map_err(file("remove", &made))?;
-        bail!(
-            "`{}` would be a member of the workspace {}, and cargo rejects a workspace inside another: go to a folder outside of it, \
-             or add \"{}\" to `exclude` in its `[workspace]`",
-            name.text(),
-            outer.display(),
-            relative(outer, &made).display()
-        );
+        if is_valid(outer) {
+            bail!(
+                "`{}` would be a member of the workspace {}, and cargo rejects a workspace inside another: go to a folder outside of it, \
+                 or add \"{}\" to `exclude` in its `[workspace]`",
+                name.text(),
+                outer.display(),
+                relative(outer, &made).display()
+            );
+        }
+        // The workspace was invalid before, so the new project is not the reason.
+        project::write(&made, here, &files)?;
     }
     if let Some(outer) = outer {
         print_progress(&format!(
