@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use alcedo_base::cells::RefCell;
 use alcedo_base::log;
-use alcedo_sys::{OwnFolder, Stamp, UserLibrary};
+use alcedo_sys::{Digest, OwnFolder, Stamp, UserLibrary};
 
 use crate::shape::Layouts;
 
@@ -152,6 +152,13 @@ impl UserCode {
         UserLibrary::stamp(&self.0.path, name)
     }
 
+    /// Returns the digest of the library with this name. Returns `None` if the library is missing or is being written.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn digest(&self, name: &str) -> Option<Digest> {
+        UserLibrary::digest_in(&self.0.path, name)
+    }
+
     pub(crate) fn has_trampolines(&self) -> bool {
         self.0.calls.has_trampolines
     }
@@ -181,6 +188,13 @@ impl Library {
     #[must_use]
     pub fn is_open(&self) -> bool {
         self.0.library.is_some()
+    }
+
+    /// Returns the digest of the open library. Returns `None` if the library is not open.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn digest(&self) -> Option<Digest> {
+        self.0.library.as_ref().map(UserLibrary::digest)
     }
 
     /// Stores a value until the library is closed, and drops the value directly after the finalizers of the library have run.

@@ -102,6 +102,8 @@ pub(crate) struct BoundLibrary {
     pub(crate) name: String,
     /// Stamp of the file before it was opened. `None` if the file was missing.
     pub(crate) stamp: Option<alcedo_sys::Stamp>,
+    /// Digest of the opened library. `None` if it could not be opened.
+    pub(crate) digest: Option<alcedo_sys::Digest>,
 }
 
 /// Host of a world. Hooks of native classes receive only the world. This value provides access to the host.

@@ -61,13 +61,16 @@ pub(crate) fn unreadable(_: &[std::rc::Rc<crate::object::class::Class>], _: &Lay
     Vec::new()
 }
 
-/// Returns true if a C library of the module with these leases has changed since it was opened. Only a reload of the module opens the new
-/// file. A missing file counts as unchanged, because a linker removes its output first: the opened library stays in use.
+/// Returns true if the content of a C library of the module with these leases has changed since it was opened. Only a reload of the module
+/// opens the new file. Reads a file only if its stamp has changed. A missing file counts as unchanged, because a linker removes its output first: the opened library stays in use.
 #[cfg(feature = "dll-bind")]
 pub(crate) fn has_changed_library(core: &Core, leases: &Arc<Leases>) -> bool {
     let Some(code) = core.user_code.get() else { return false };
     let of_module = |bound: &&BoundLibrary| bound.leases.as_ptr() == Arc::as_ptr(leases);
-    let has_changed = |bound: &BoundLibrary| code.stamp(&bound.name).is_some_and(|stamp| Some(stamp) != bound.stamp);
+    let has_changed = |bound: &BoundLibrary| {
+        let is_rewritten = code.stamp(&bound.name).is_some_and(|stamp| Some(stamp) != bound.stamp);
+        is_rewritten && (bound.digest.is_none() || code.digest(&bound.name) != bound.digest)
+    };
     core.bound_libraries.borrow().iter().filter(of_module).any(has_changed)
 }
 
@@ -94,12 +97,14 @@ pub(crate) fn attach(core: &Core, leases: Option<&Arc<Leases>>, decl: &mut Class
         warn(decl, name);
         return Vec::new();
     };
+    let stamp = code.stamp(name);
+    let library = code.open_with(name, core.c_layouts.get().cloned().unwrap_or_default());
     if let Some(leases) = leases {
+        let (leases, digest) = (Arc::downgrade(leases), library.digest());
         let mut bound = core.bound_libraries.borrow_mut();
         bound.retain(|bound| bound.leases.strong_count() > 0);
-        bound.push(BoundLibrary { leases: Arc::downgrade(leases), name: name.to_owned(), stamp: code.stamp(name) });
+        bound.push(BoundLibrary { leases, name: name.to_owned(), stamp, digest });
     }
-    let library = code.open_with(name, core.c_layouts.get().cloned().unwrap_or_default());
     // The lease keeps the module loaded while the library is open. Reports list the library as the holder of the lease. If the module is
     // already unloading, no lease can be taken.
     let owner = format!("{name} of {}.{}", decl.package, decl.name);

@@ -12,9 +12,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use libloading::Library;
 
 use crate::folder::PrivateFolder;
+use crate::image::Digest;
 use crate::image_error::NativeError;
 use crate::stamp::Stamp;
-use crate::user_library::{LibraryCopy, UserLibraryError, copy_of, stamp_of};
+use crate::user_library::{LibraryCopy, UserLibraryError, content_of, copy_of, find};
 
 /// Search location of a library.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -132,6 +133,7 @@ pub struct UserLibrary {
     // This field is declared first, so that the library is closed before the copy is removed.
     library: NativeLibrary,
     source: PathBuf,
+    digest: Digest,
     _folder: PrivateFolder,
 }
 
@@ -145,19 +147,32 @@ impl UserLibrary {
     /// # Errors
     /// Fails if the library does not exist, if the file is outside of the folder, or if the loader rejects the library.
     pub unsafe fn open(folder: &Path, name: &str) -> Result<Self, UserLibraryError> {
-        let LibraryCopy { source, path, folder } = copy_of(folder, name)?;
+        let LibraryCopy { source, path, digest, folder } = copy_of(folder, name)?;
         // SAFETY: our caller vouches for the library; this is a copy of it.
         let opened = unsafe { NativeLibrary::open(&path) };
         let library = opened.map_err(|error| UserLibraryError::Open { file: source.clone(), error })?;
         // SAFETY: our caller vouches that the library can be closed on drop.
         unsafe { library.mark_unloadable() };
-        Ok(Self { library, source, _folder: folder })
+        Ok(Self { library, source, digest, _folder: folder })
     }
 
     /// Returns the stamp of the library with this name in `folder`. Returns `None` if no such library exists.
     #[must_use]
     pub fn stamp(folder: &Path, name: &str) -> Option<Stamp> {
-        stamp_of(folder, name)
+        find(folder, name).ok().map(|(.., found)| Stamp::of(&found))
+    }
+
+    /// Returns the digest of the library with this name in `folder`. Returns `None` if no such library exists, or if it is being written.
+    #[must_use]
+    pub fn digest_in(folder: &Path, name: &str) -> Option<Digest> {
+        let (source, file, found) = find(folder, name).ok()?;
+        content_of(&source, file, &found).ok().map(|(_, digest)| digest)
+    }
+
+    /// Returns the digest of the mapped file.
+    #[must_use]
+    pub fn digest(&self) -> Digest {
+        self.digest
     }
 
     /// Returns the file that was copied.

@@ -7,14 +7,13 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use xxhash_rust::xxh3::xxh3_128;
-
 use crate::crash;
 use crate::folder::{COPIES, PrivateFolder, create_private};
+use crate::image::Digest;
 use crate::image_error::{ImageError, NativeError};
 use crate::plain_file;
 use crate::source::{Source, open_regular};
-use crate::stamp::{FileId, Stamp};
+use crate::stamp::FileId;
 
 /// Number of the next copy. The number makes the names of copies unique, because the loader identifies an image by name.
 static NEXT: AtomicU64 = AtomicU64::new(0);
@@ -83,6 +82,7 @@ pub(crate) struct LibraryCopy {
     pub(crate) source: PathBuf,
     /// Path of the copy.
     pub(crate) path: PathBuf,
+    pub(crate) digest: Digest,
     pub(crate) folder: PrivateFolder,
 }
 
@@ -95,13 +95,8 @@ pub(crate) fn copy_of(folder: &Path, name: &str) -> Result<LibraryCopy, UserLibr
         return Err(UserLibraryError::NoExec { folder: std::env::temp_dir() });
     }
     crash::stage(copies.path());
-    let path = copied(&source, file, &found, &copies, name)?;
-    Ok(LibraryCopy { source, path, folder: copies })
-}
-
-/// Returns the stamp of the library with this name in `folder`. Returns `None` if no such library exists.
-pub(crate) fn stamp_of(folder: &Path, name: &str) -> Option<Stamp> {
-    find(folder, name).ok().map(|(.., found)| Stamp::of(&found))
+    let (path, digest) = copied(&source, file, &found, &copies, name)?;
+    Ok(LibraryCopy { source, path, digest, folder: copies })
 }
 
 /// Returns the possible file names of a library: with the suffix of the platform, and with and without the prefix of the platform.
@@ -117,7 +112,7 @@ fn is_name(name: &str) -> bool {
 
 /// Finds and opens the library with this name, and returns its real path. The opened file is in the folder, not a link to another folder.
 /// If the file is replaced during the lookup, the lookup is repeated.
-fn find(folder: &Path, name: &str) -> Result<(PathBuf, File, Metadata), UserLibraryError> {
+pub(crate) fn find(folder: &Path, name: &str) -> Result<(PathBuf, File, Metadata), UserLibraryError> {
     if !is_name(name) {
         return Err(UserLibraryError::Name { name: name.to_owned() });
     }
@@ -161,16 +156,24 @@ fn copied(
     found: &Metadata,
     copies: &PrivateFolder,
     name: &str,
-) -> Result<PathBuf, UserLibraryError> {
+) -> Result<(PathBuf, Digest), UserLibraryError> {
     let failed = |error| UserLibraryError::Copy { file: source.to_owned(), error };
-    let mut bytes = Vec::new();
-    let read = Source::of_open(source, file, found, plain_file::LARGEST_LIBRARY)?.copy_to(&mut bytes);
-    read.map_err(failed)?.is_of_one_moment(Some(xxh3_128(&bytes)))?;
+    let (bytes, digest) = content_of(source, file, found)?;
     let mut file = OsString::from(format!("{name}-{}", NEXT.fetch_add(1, Ordering::Relaxed)));
     file.push(std::env::consts::DLL_SUFFIX);
     let copy = copies.path().join(file);
     create_private(&copy).and_then(|mut file| file.write_all(&bytes)).map_err(failed)?;
-    Ok(copy)
+    Ok((copy, digest))
+}
+
+/// Reads a library completely. Fails if the library is being written.
+pub(crate) fn content_of(source: &Path, file: File, found: &Metadata) -> Result<(Vec<u8>, Digest), UserLibraryError> {
+    let mut bytes = Vec::new();
+    let read = Source::of_open(source, file, found, plain_file::LARGEST_LIBRARY)?.copy_to(&mut bytes);
+    let digest = Digest::of(&bytes);
+    let read = read.map_err(|error| UserLibraryError::Copy { file: source.to_owned(), error })?;
+    read.is_of_one_moment(Some(digest.number()))?;
+    Ok((bytes, digest))
 }
 
 #[cfg(test)]
