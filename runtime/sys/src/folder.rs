@@ -340,7 +340,7 @@ mod imp {
         }
     }
 
-    /// Creates a file. On this platform, only this user can access the temporary folder.
+    /// Creates a file with the permissions of its folder. On this platform, only this user can access the temporary folder.
     pub(crate) fn create_private(path: &Path) -> io::Result<File> {
         File::options().read(true).write(true).create_new(true).open(path)
     }
