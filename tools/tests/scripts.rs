@@ -114,9 +114,8 @@ fn ctrl_c_ends_a_repl_whose_line_never_returns() {
     terminal.press("Hero'Hero_1'.Hurt(1)\r");
     // The editor disables bracketed paste after the line was entered.
     terminal.wait_for("\x1b[?2004l");
-    let interrupted = Command::new("kill").args(["-INT", &terminal.child.id().to_string()]).status().unwrap();
-    assert!(interrupted.success());
-    assert_eq!(terminal.child.wait().unwrap().code(), Some(130));
+    terminal.interrupt();
+    assert_eq!(terminal.ended(), Some(130));
 }
 
 /// Kills the child processes of a process.
@@ -144,7 +143,7 @@ fn a_repl_whose_host_ends_during_a_line_prints_no_prompt() {
     terminal.wait_for("\x1b[?2004l");
     kill_children(terminal.child.id());
     terminal.wait_for("by SIGKILL");
-    assert_eq!(terminal.child.wait().unwrap().code(), Some(1));
+    assert_eq!(terminal.ended(), Some(1));
     assert_eq!(terminal.all().matches("\x1b[?2004h").count(), 2, "{}", terminal.all());
 }
 

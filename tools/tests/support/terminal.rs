@@ -134,6 +134,24 @@ impl Terminal {
         self.keys.write_all(keys.as_bytes()).unwrap();
     }
 
+    /// Sends SIGINT to the program from outside of the terminal.
+    pub(crate) fn interrupt(&self) {
+        let sent = Command::new("kill").args(["-INT", &self.child.id().to_string()]).status().unwrap();
+        assert!(sent.success());
+    }
+
+    /// Waits for the end of the program, and returns its exit code.
+    pub(crate) fn ended(&mut self) -> Option<i32> {
+        let end = Instant::now() + EXPECTED;
+        loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return status.code();
+            }
+            assert!(Instant::now() < end, "the program does not end; all output:\n{}", self.all());
+            thread::sleep(Duration::from_millis(20));
+        }
+    }
+
     pub(crate) fn all(&self) -> String {
         String::from_utf8_lossy(&self.written).into_owned()
     }
