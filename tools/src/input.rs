@@ -4,7 +4,7 @@
 use std::fs;
 use std::io::{BufRead, IsTerminal, stdin, stdout};
 use std::panic;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
@@ -143,6 +143,16 @@ impl TerminalMode {
     }
 }
 
+/// Mode of the terminal before this process reads single keys or edits lines.
+static INITIAL_MODE: OnceLock<TerminalMode> = OnceLock::new();
+
+/// Restores the mode that the terminal had when this process began to handle signals.
+pub(crate) fn restore_terminal() {
+    if let Some(mode) = INITIAL_MODE.get() {
+        mode.restore();
+    }
+}
+
 /// Starts a thread that handles the signals of this process. Later calls have no effect.
 ///
 /// # Errors
@@ -151,6 +161,7 @@ pub(crate) fn handle_signals() -> Result<(), Error> {
     static IS_STARTED: Mutex<bool> = Mutex::new(false);
     let mut is_started = lock(&IS_STARTED);
     if !*is_started {
+        INITIAL_MODE.get_or_init(TerminalMode::of_stdin);
         let handled = [SIGINT, SIGTERM].into_iter().chain((!ignores_hangup()).then_some(SIGHUP));
         let mut signals = Signals::new(handled).map_err(terminal("listen for Ctrl-C"))?;
         thread::spawn(move || signals.forever().for_each(|_| quit()));
@@ -171,7 +182,7 @@ fn ignores_hangup() -> bool {
 fn quit() {
     let Some(listener) = lock(&LISTENER).take() else {
         release_terminal();
-        let _ = disable_raw_mode();
+        restore_terminal();
         std::process::exit(130);
     };
     let _ = listener.send(Ok(Command::Quit));

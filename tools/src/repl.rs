@@ -4,6 +4,9 @@
 use std::io::{BufRead as _, IsTerminal as _, Write as _, stderr, stdin};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 
 use alcedo_runtime::development::link::{FromHost, ToHost};
 use alcedo_uc::{Snippet, Source, snippet};
@@ -13,11 +16,12 @@ use rustyline::error::ReadlineError;
 use rustyline::history::DefaultHistory;
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{CompletionType, Config, Context, Editor, Helper, Highlighter, Hinter};
+use signal_hook::consts::SIGINT;
 
 use crate::args::{Code, HostArgs};
 use crate::error::Error;
 use crate::host_program;
-use crate::input::{TerminalMode, handle_signals};
+use crate::input::{handle_signals, restore_terminal};
 use crate::modules;
 use crate::modules::BuildOptions;
 use crate::paint::{Paint, for_terminal};
@@ -100,7 +104,6 @@ enum Request {
 /// # Errors
 /// Fails if the world ends, or if the host does not connect.
 fn converse<W: World>(mut world: W, modules: &[PathBuf], editor: Option<Terminal>) -> Result<ExitCode, Error> {
-    let terminal = TerminalMode::of_stdin();
     let (sender, requests) = unbounded();
     // Started after the world. Until then, the terminal keeps its mode, so that Ctrl-C ends a load that never returns.
     let mut reader = Some(move || match editor {
@@ -147,14 +150,14 @@ fn converse<W: World>(mut world: W, modules: &[PathBuf], editor: Option<Terminal
                         print(&error);
                         code = ExitCode::FAILURE;
                     }
-                    let _reading = reader.take().map(std::thread::spawn);
+                    let _reading = reader.take().map(thread::spawn);
                 }
                 Ok(WorldEvent::Panicked(_) | WorldEvent::Populated(_) | WorldEvent::Host(..)) => {}
                 ended => {
                     // Prints the host's last lines, which may contain the reason.
                     world.printed().try_iter().for_each(|line| show(&line));
                     // Restores the mode, which the thread that reads lines may have changed.
-                    terminal.restore();
+                    restore_terminal();
                     return Err(Error::msg(match ended {
                         Ok(WorldEvent::NotJoined(error) | WorldEvent::Unreadable(error)) => error,
                         Ok(WorldEvent::Ended(end)) => end.report(Paint::off()),
@@ -218,9 +221,16 @@ fn is_incomplete(text: &str) -> bool {
 /// Reads lines from a terminal, with editing, history and completion of names.
 fn read_terminal(mut editor: Terminal, requests: &Sender<Request>) {
     editor.set_helper(Some(Names { requests: requests.clone() }));
+    let is_signaled = Arc::new(AtomicBool::new(false));
+    // Ignores the error, because the handler of signals is already installed.
+    let _registered = signal_hook::flag::register(SIGINT, Arc::clone(&is_signaled));
     loop {
         match editor.readline(PROMPT) {
             Ok(line) if pass_on(requests, &line) => {}
+            // The signal ends this process, and the editor would enter raw mode before. The key Ctrl-C sends no signal in raw mode.
+            Err(ReadlineError::Interrupted) if is_signaled.load(Ordering::SeqCst) => loop {
+                thread::park();
+            },
             Err(ReadlineError::Interrupted) => {}
             Err(error) if is_invalid_utf8(&error) => print("the input was not UTF-8: type it again"),
             Ok(_) | Err(_) => return,

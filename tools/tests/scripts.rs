@@ -118,6 +118,20 @@ fn ctrl_c_ends_a_repl_whose_line_never_returns() {
     assert_eq!(terminal.ended(), Some(130));
 }
 
+#[test]
+fn a_signal_at_the_prompt_of_a_repl_restores_the_terminal() {
+    let package = Package::new(HERO);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_alcedo"));
+    command.arg("repl").arg(&package.folder);
+    let mut terminal = Terminal::run(command, 24, 80);
+    // The editor enables bracketed paste after raw mode.
+    terminal.wait_for("\x1b[?2004h");
+    assert!(terminal.is_raw());
+    terminal.interrupt();
+    assert_eq!(terminal.ended(), Some(130));
+    assert!(!terminal.is_raw());
+}
+
 /// Kills the child processes of a process.
 fn kill_children(process: u32) {
     let tasks = fs::read_dir(format!("/proc/{process}/task")).unwrap();

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use expect_test::ExpectFile;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use rustix::termios::{Winsize, tcsetwinsize};
+use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
 
 use super::PATIENCE;
 
@@ -128,6 +128,11 @@ impl Terminal {
             }
         }
         text
+    }
+
+    /// Returns true if the terminal passes single keys to the program, instead of lines.
+    pub(crate) fn is_raw(&self) -> bool {
+        !tcgetattr(&self.keys).unwrap().local_modes.contains(LocalModes::ICANON)
     }
 
     pub(crate) fn press(&mut self, keys: &str) {
