@@ -227,7 +227,7 @@ fn read_terminal(mut editor: Terminal, requests: &Sender<Request>) {
     loop {
         match editor.readline(PROMPT) {
             Ok(line) if pass_on(requests, &line) => {}
-            // The signal ends this process, and the editor would enter raw mode before. The key Ctrl-C sends no signal in raw mode.
+            // Waits until the signal ends this process, because the editor would enter raw mode. The key Ctrl-C sends no signal then.
             Err(ReadlineError::Interrupted) if is_signaled.load(Ordering::SeqCst) => loop {
                 thread::park();
             },

@@ -197,6 +197,7 @@ impl<W: World> Session<W> {
             self.build(None, Vec::new());
         }
     }
+
     /// Builds the stale plugins for the running host after its new build has failed. The next change of its sources builds the host.
     pub(super) fn host_not_built(&mut self, target: usize, edited: Option<Duration>) {
         if let Some(host) = &mut self.host {
@@ -323,7 +324,6 @@ mod tests {
         session.world.events.0.send(panic()).unwrap();
         wait(&mut session, 2, "HostSuspected");
         wait(&mut session, 2, "Restarted { generation: Some(1) }");
-        // The second end counts against the build.
         session.world.events.0.send(panic()).unwrap();
         wait(&mut session, 2, "Restarted { generation: None }");
     }

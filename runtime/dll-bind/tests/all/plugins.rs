@@ -146,8 +146,8 @@ fn reloading_the_class_opens_the_rebuilt_library_and_closes_the_old() {
     // A reload of changed modules replaces the module of a rebuilt library, even if the file of the module is unchanged.
     let changed = || runtime.reload_changed(&[&builds[1]]).expect("a Master").to_string();
     assert!(changed().contains("no library has changed"));
-    let (file, beside) = (folder.path().join("libTestDLL.so"), folder.path().join("beside"));
-    fs::copy(&file, &beside).and_then(|_| fs::rename(&beside, &file)).expect("rebuilt");
+    let (file, copy) = (folder.path().join("libTestDLL.so"), folder.path().join("copy.so"));
+    fs::copy(&file, &copy).and_then(|_| fs::rename(&copy, &file)).expect("rebuilt");
     assert!(changed().contains("no library has changed"), "the rebuilt library has the same content");
     compile_numbered(folder.path(), 5);
     let report = changed();
