@@ -50,9 +50,10 @@ pub(crate) struct Body<'a> {
     /// Items next to the block: trampolines, cells of functions with a `cfg` attribute, checks.
     pub(crate) expanded: Vec<TokenStream>,
     pub(crate) functions: Vec<TokenStream>,
-    red_constructor: Option<TokenStream>,
-    class_constructor: Option<Hook>,
-    post_init_properties: Option<Hook>,
+    /// Once-only members. Each list has several entries only if `cfg` attributes select one of them.
+    red_constructors: Vec<(Conditions, TokenStream)>,
+    class_constructors: Vec<Hook>,
+    post_init_properties: Vec<Hook>,
     side: Side,
     /// For a native class: the trampoline that runs when an object is destroyed, and the function that reports the object's references to
     /// the collection.
@@ -69,11 +70,8 @@ pub(crate) struct Body<'a> {
     event_names: Vec<TokenStream>,
 }
 
-/// Trampoline of a hook that is called once in the lifetime of an object.
-struct Hook {
-    trampoline: Ident,
-    conditions: Conditions,
-}
+/// Hook that is called once in the lifetime of an object: its conditions and its trampoline.
+type Hook = (Conditions, Ident);
 
 pub(crate) fn expand(attr_args: &AttrArgs, block: ImplBlock, side: Side) -> Result<TokenStream> {
     attr_args.expect(&["imported"])?;
@@ -104,9 +102,10 @@ pub(crate) fn expand(attr_args: &AttrArgs, block: ImplBlock, side: Side) -> Resu
 
     let (ends, calls, names) = (body.ends(), body.calls(), body.names());
     let event_names = event_names(&body.view, &body.event_names);
-    let Body { expanded, functions, red_constructor, class_constructor, post_init_properties, .. } = body;
-    let (class_constructor, class_hook) = hook("ALCEDO_CLASS_CONSTRUCTOR", &class, class_constructor);
-    let (post_init_properties, post_init_hook) = hook("ALCEDO_POST_INIT_PROPERTIES", &class, post_init_properties);
+    let Body { expanded, functions, red_constructors, class_constructors, post_init_properties, .. } = body;
+    let (class_constructor, class_hook) = hook("ALCEDO_CLASS_CONSTRUCTOR", &class, &class_constructors);
+    let (post_init_properties, post_init_hook) = hook("ALCEDO_POST_INIT_PROPERTIES", &class, &post_init_properties);
+    let red_constructors = red_constructors.iter().map(|(conditions, item)| conditions.on_element(item.clone()));
     let item = ImplBlock { head, members: kept };
     Ok(quote! {
         #item
@@ -126,7 +125,7 @@ pub(crate) fn expand(attr_args: &AttrArgs, block: ImplBlock, side: Side) -> Resu
                         #class_hook,
                         #post_init_hook,
                     )#ends;
-                #red_constructor
+                #(#red_constructors)*
             }
         };
     })
@@ -147,15 +146,23 @@ pub(crate) fn class_of(item: &ItemImpl) -> Result<Ident> {
 }
 
 /// Expands to a constant with an optional hook, and to an expression with the value of the constant.
-fn hook(name: &str, class: &Ident, hook: Option<Hook>) -> (TokenStream, TokenStream) {
+fn hook(name: &str, class: &Ident, hooks: &[Hook]) -> (TokenStream, TokenStream) {
     let none = quote! { ::core::option::Option::None };
-    let Some(Hook { trampoline, conditions }) = hook else { return (TokenStream::new(), none) };
+    if hooks.is_empty() {
+        return (TokenStream::new(), none);
+    }
     let name = format_ident!("{name}");
     let ty = quote! { ::core::option::Option<::alcedo_plugin_api::__private::Hook<#class>> };
-    let some = quote! {
-        ::core::option::Option::Some(::alcedo_plugin_api::__private::hook::<#trampoline>())
-    };
-    (conditions.either(&name, &ty, &some, &none), quote! { #name })
+    let some = hooks.iter().map(|(conditions, trampoline)| {
+        let hook = quote! { ::core::option::Option::Some(::alcedo_plugin_api::__private::hook::<#trampoline>()) };
+        (conditions.clone(), hook)
+    });
+    (Conditions::choice(&name, &ty, &some.collect::<Vec<_>>(), &none), quote! { #name })
+}
+
+/// Returns true if a build may contain a new once-only member together with one of the `known` members.
+fn is_second<T>(known: &[(Conditions, T)], conditions: &Conditions) -> bool {
+    known.iter().any(|(other, _)| other.overlap(conditions))
 }
 
 impl<'a> Body<'a> {
@@ -168,9 +175,9 @@ impl<'a> Body<'a> {
             cells: Vec::new(),
             expanded: Vec::new(),
             functions: Vec::new(),
-            red_constructor: None,
-            class_constructor: None,
-            post_init_properties: None,
+            red_constructors: Vec::new(),
+            class_constructors: Vec::new(),
+            post_init_properties: Vec::new(),
             side,
             begin_destroy: None,
             add_references: None,
@@ -244,14 +251,14 @@ impl<'a> Body<'a> {
         if let Some(attr) = red {
             self.red_constructor(&attr, signature, conditions)
         } else if let Some(attr) = class {
-            let slot = self.class_constructor.is_some();
-            let trampoline = self.life_hook(&attr, signature, "class constructor", slot)?;
-            self.class_constructor = Some(Hook { trampoline, conditions: conditions.clone() });
+            let is_second = is_second(&self.class_constructors, conditions);
+            let trampoline = self.life_hook(&attr, signature, "class constructor", is_second)?;
+            self.class_constructors.push((conditions.clone(), trampoline));
             Ok(())
         } else if let Some(attr) = post_init {
-            let slot = self.post_init_properties.is_some();
-            let trampoline = self.life_hook(&attr, signature, "PostInitProperties hook", slot)?;
-            self.post_init_properties = Some(Hook { trampoline, conditions: conditions.clone() });
+            let is_second = is_second(&self.post_init_properties, conditions);
+            let trampoline = self.life_hook(&attr, signature, "PostInitProperties hook", is_second)?;
+            self.post_init_properties.push((conditions.clone(), trampoline));
             Ok(())
         } else if let Some(attr) = reflected {
             self.function(&attr, function)
@@ -301,13 +308,13 @@ impl<'a> Body<'a> {
             .as_ref()
             .map(|trampoline| quote! { ::alcedo_plugin_api::__private::hook::<#trampoline>() });
         let (begin, references) = (some(begin), some(self.add_references.clone()));
-        let is_red = self.red_constructor.is_some();
+        let is_red = !self.red_constructors.is_empty();
         Some(quote! { .with_ends(#begin, #references, #is_red) })
     }
 
     fn red_constructor(&mut self, attr: &Attribute, signature: &Signature, conditions: &Conditions) -> Result<()> {
         AttrArgs::of(attr)?.expect(&[])?;
-        if self.red_constructor.is_some() {
+        if is_second(&self.red_constructors, conditions) {
             return Err(rules::spanned("ALC0005", attr, "a class has one red constructor: this is the second"));
         }
         let method = Method::of(signature)?;
@@ -332,19 +339,20 @@ impl<'a> Body<'a> {
         }
         let name = &signature.ident;
         let this = method.has_this.then(|| quote! { this });
-        self.red_constructor = Some(conditions.on_element(quote! {
+        let item = quote! {
             #[doc(hidden)]
             #[allow(unused_variables, reason = "a red constructor may ignore `this`")]
             pub(crate) fn alcedo_red_constructor(this: ::alcedo_plugin_api::__private::This<'_, Self>) -> Self {
                 Self::#name(#this)
             }
-        }));
+        };
+        self.red_constructors.push((conditions.clone(), item));
         Ok(())
     }
 
-    fn life_hook(&mut self, attr: &Attribute, signature: &Signature, what: &str, is_present: bool) -> Result<Ident> {
+    fn life_hook(&mut self, attr: &Attribute, signature: &Signature, what: &str, is_second: bool) -> Result<Ident> {
         AttrArgs::of(attr)?.expect(&[])?;
-        if is_present {
+        if is_second {
             return Err(rules::spanned("ALC0010", attr, format!("a class has one {what}: this is the second")));
         }
         let method = Method::of(signature)?;

@@ -7,7 +7,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{Attribute, File, Result};
 
-#[derive(Clone, Default)]
+#[derive(Clone, Default, PartialEq)]
 pub(crate) struct Conditions(Vec<Attribute>);
 
 impl Conditions {
@@ -32,6 +32,11 @@ impl Conditions {
 
     pub(crate) fn is_none(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// Returns true if one of two members has no conditions, or if both have equal conditions. A build may then contain both members.
+    pub(crate) fn overlap(&self, other: &Self) -> bool {
+        self.is_none() || other.is_none() || self == other
     }
 
     /// Rejects conditions, because the expansion lists fields and entries, and the list must be equal in every build of the module.
@@ -69,24 +74,63 @@ impl Conditions {
         }
     }
 
-    /// Expands to a constant `name: ty`, whose value is `value` if the conditions hold, and otherwise `otherwise`.
-    pub(crate) fn either(
-        &self,
+    /// Expands to a constant `name: ty`. The constant has the value whose conditions hold, and otherwise `otherwise`.
+    pub(crate) fn choice(
         name: &syn::Ident,
         ty: &TokenStream,
-        value: &TokenStream,
+        values: &[(Self, TokenStream)],
         otherwise: &TokenStream,
     ) -> TokenStream {
-        let Self(conditions) = self;
-        if conditions.is_empty() {
-            return quote! { const #name: #ty = #value; };
-        }
-        let inner = conditions.iter().filter_map(|attr| attr.meta.require_list().ok()).map(|list| &list.tokens);
-        quote! {
-            #(#conditions)*
-            const #name: #ty = #value;
-            #[cfg(not(all(#(#inner),*)))]
-            const #name: #ty = #otherwise;
-        }
+        let constants =
+            values.iter().map(|(conditions, value)| conditions.on_element(quote! { const #name: #ty = #value; }));
+        let all = values.iter().map(|(Self(conditions), _)| {
+            let inner = conditions.iter().filter_map(|attr| attr.meta.require_list().ok()).map(|list| &list.tokens);
+            quote! { all(#(#inner),*) }
+        });
+        let otherwise = values.iter().all(|(conditions, _)| !conditions.is_none()).then(|| {
+            quote! {
+                #[cfg(not(any(#(#all),*)))]
+                const #name: #ty = #otherwise;
+            }
+        });
+        quote! { #(#constants)* #otherwise }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Conditions;
+    use proc_macro2::TokenStream;
+    use quote::{format_ident, quote};
+    use syn::{Attribute, parse_quote};
+
+    fn conditions(attr: Attribute) -> Conditions {
+        Conditions::of(&[attr]).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    #[test]
+    fn only_members_of_different_conditions_exclude_each_other() {
+        let (none, unix) = (Conditions::default(), conditions(parse_quote!(#[cfg(unix)])));
+        let windows = conditions(parse_quote!(#[cfg(windows)]));
+        assert!(unix.overlap(&unix.clone()) && unix.overlap(&none) && none.overlap(&unix));
+        assert!(!unix.overlap(&windows));
+    }
+
+    #[test]
+    fn a_choice_has_a_value_in_every_build() {
+        let (unix, windows) = (conditions(parse_quote!(#[cfg(unix)])), conditions(parse_quote!(#[cfg(windows)])));
+        let (name, ty, none) = (format_ident!("HOOK"), quote! { u8 }, quote! { 0 });
+        let choice = |values: &[(Conditions, TokenStream)]| Conditions::choice(&name, &ty, values, &none).to_string();
+        let expected = quote! {
+            #[cfg(unix)]
+            const HOOK: u8 = 1;
+            #[cfg(windows)]
+            const HOOK: u8 = 2;
+            #[cfg(not(any(all(unix), all(windows))))]
+            const HOOK: u8 = 0;
+        };
+        assert_eq!(choice(&[(unix, quote! { 1 }), (windows, quote! { 2 })]), expected.to_string());
+        let always = [(Conditions::default(), quote! { 1 })];
+        assert_eq!(choice(&always), quote! { const HOOK: u8 = 1; }.to_string());
     }
 }

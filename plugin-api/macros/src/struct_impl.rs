@@ -37,7 +37,7 @@ fn expand_block(attr_args: &AttrArgs, block: ImplBlock, side: Side) -> Result<To
     attr_args.expect(&[])?;
     let ty = class_impl::class_of(&block.head)?;
     let (mut errors, mut members, mut around) = (rules::Errors::default(), Vec::new(), Vec::new());
-    let mut has_net_serialize = false;
+    let mut net_serializers = Vec::<Conditions>::new();
     for member in block.members {
         let Member::Function(mut function) = member else {
             members.push(member);
@@ -51,12 +51,14 @@ fn expand_block(attr_args: &AttrArgs, block: ImplBlock, side: Side) -> Result<To
                 members.extend(made.into_iter().flatten());
             }
             (None, Some(attr)) => {
-                if std::mem::replace(&mut has_net_serialize, true) {
+                let conditions = errors.take(Conditions::of(&function.attrs)).unwrap_or_default();
+                if net_serializers.iter().any(|other| other.overlap(&conditions)) {
                     let problem = "a struct has one `#[net_serialize]`";
                     errors.take::<()>(Err(rules::spanned("ALC0196", &attr, problem)));
                 }
-                let made = errors.take(expect_no_arguments(&attr).and_then(|()| net_serialize(&ty, &function, side)));
-                around.extend(made);
+                let made = expect_no_arguments(&attr).and_then(|()| net_serialize(&ty, &function, side));
+                around.extend(errors.take(made.and_then(|made| conditions.on_items(made))));
+                net_serializers.push(conditions);
                 members.push(Member::Function(function));
             }
             (None, None) => members.push(Member::Function(function)),

@@ -10,7 +10,7 @@ use crate::class_struct::formatted;
 use crate::conditions::Conditions;
 use crate::custom_thunk;
 use crate::docs;
-use crate::impl_block::Member;
+use crate::impl_block::{Function, Member};
 use crate::method::Method;
 use crate::rules;
 use crate::specifiers::{self, FUNCTION};
@@ -100,10 +100,13 @@ impl Body<'_> {
         let Event { conditions, method, attr_args, attrs } = event;
         let mark = self.mark();
         let target = format_ident!("{}_implementation", method.text(), span = method.name.span());
-        let Some(body) = members.iter().find_map(|member| match member {
-            Member::Function(function) if function.sig.ident == target => Some(&function.sig),
+        let bodies = members.iter().filter_map(|member| match member {
+            Member::Function(function) if function.sig.ident == target => Some(function),
             _ => None,
-        }) else {
+        });
+        let has_conditions = |body: &&Function| Conditions::of(&body.attrs).is_ok_and(|found| found == conditions);
+        let Some(Function { sig: body, .. }) = bodies.clone().find(has_conditions).or_else(|| bodies.clone().next())
+        else {
             return Err(rules::at(
                 "ALC0017",
                 method.name.span(),

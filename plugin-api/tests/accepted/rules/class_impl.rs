@@ -64,8 +64,15 @@ mod alc0005 {
 
     #[uclass]
     impl Thing {
+        #[cfg(unix)]
         #[red_constructor]
         fn new() -> Self {
+            Self {}
+        }
+
+        #[cfg(not(unix))]
+        #[red_constructor]
+        fn new(_this: This<Self>) -> Self {
             Self {}
         }
     }
@@ -145,8 +152,21 @@ mod alc0010 {
 
     #[uclass]
     impl Thing {
+        #[cfg(unix)]
         #[class_constructor]
         fn one(&mut self) {}
+
+        #[cfg(windows)]
+        #[class_constructor]
+        fn two(&mut self) {}
+
+        #[cfg(unix)]
+        #[post_init_properties]
+        fn three(&mut self) {}
+
+        #[cfg(not(unix))]
+        #[post_init_properties]
+        fn four(&self, _this: This<Self>) {}
     }
 }
 

@@ -69,9 +69,17 @@ mod alc0017 {
 
     #[uclass]
     impl Thing {
+        #[cfg(not(unix))]
+        #[ufunction(blueprint_native_event)]
+        fn ring(&self, loud: bool);
+        #[cfg(not(unix))]
+        fn ring_implementation(&self, loud: bool) {}
+
+        #[cfg(unix)]
         #[ufunction(blueprint_native_event)]
         fn ring(&self, times: u32) -> u32;
-        fn ring_implementation(&self, times: u32) -> u32 {
+        #[cfg(unix)]
+        fn ring_implementation(&mut self, times: u32) -> u32 {
             times
         }
     }

@@ -180,6 +180,13 @@ mod alc0196 {
 
     #[ustruct]
     impl Size {
+        #[cfg(not(unix))]
+        #[net_serialize]
+        fn sent(&mut self, _archive: &mut NetArchive, _map: &mut NetMap) -> (bool, bool) {
+            (false, true)
+        }
+
+        #[cfg(unix)]
         #[net_serialize]
         fn sent(&mut self, archive: &mut NetArchive, _map: &mut NetMap) -> (bool, bool) {
             match archive.is_saving() {
