@@ -196,12 +196,17 @@ impl Members {
         Self { properties, fields, base: Some(&B::MEMBERS) }
     }
 
+    /// Returns true if the class itself declares the property.
+    pub(crate) const fn declares(&self, name: &str) -> bool {
+        contains(self.properties, name)
+    }
+
     pub(crate) const fn has_property(&self, name: &str) -> bool {
         // A field of the plugin part hides a property of a base class with the same name.
         if contains(self.fields, name) {
             return false;
         }
-        if contains(self.properties, name) {
+        if self.declares(name) {
             return true;
         }
         match self.base {

@@ -18,6 +18,7 @@ use crate::docs;
 use crate::export;
 use crate::impl_block::{Function, ImplBlock, Member};
 use crate::method::{Callers, Method, SelfKind, calls};
+use crate::method_names::MethodNames;
 use crate::mistakes::{self, Checked};
 use crate::native::{self, Side};
 use crate::rules;
@@ -41,6 +42,8 @@ const ROLES: [&str; 9] = [
 pub(crate) struct Body<'a> {
     pub(crate) class: &'a Ident,
     view: Ident,
+    /// Names of all methods that the block defines on the view.
+    methods: MethodNames,
     /// View methods that perform calls, and the names of the called functions.
     callers: Vec<Callers>,
     called: Vec<String>,
@@ -77,7 +80,7 @@ pub(crate) fn expand(attr_args: &AttrArgs, block: ImplBlock, side: Side) -> Resu
     attr_args.expect(&["imported"])?;
     let class = class_of(&block.head)?;
     if attr_args.flag("imported")? {
-        return crate::imported_impl::expand(&block.members, &class);
+        return crate::imported_impl::expand(&block.members, &class, side);
     }
     let ImplBlock { head, members } = block;
     let mut body = Body::new(&class, side);
@@ -98,9 +101,10 @@ pub(crate) fn expand(attr_args: &AttrArgs, block: ImplBlock, side: Side) -> Resu
     for event in std::mem::take(&mut body.events) {
         errors.take(body.finish_event(event, &kept));
     }
-    errors.finish()?;
+    let calls = errors.take(body.calls());
+    let calls = errors.unless(calls)?;
 
-    let (ends, calls, names) = (body.ends(), body.calls(), body.names());
+    let (ends, names) = (body.ends(), body.names());
     let event_names = event_names(&body.view, &body.event_names);
     let Body { expanded, functions, red_constructors, class_constructors, post_init_properties, .. } = body;
     let (class_constructor, class_hook) = hook("ALCEDO_CLASS_CONSTRUCTOR", &class, &class_constructors);
@@ -170,6 +174,7 @@ impl<'a> Body<'a> {
         Self {
             class,
             view: view_of(class),
+            methods: MethodNames::default(),
             callers: Vec::new(),
             called: Vec::new(),
             cells: Vec::new(),
@@ -452,6 +457,8 @@ impl<'a> Body<'a> {
         }
         let import = DllImport::of(attr, signature)?;
         let (conditions, mark) = (Conditions::of(attrs)?, self.mark());
+        let name = &import.method.name;
+        self.methods.add(("function", name), import.method.names_on_view(name), &conditions)?;
         let cell = cell_name("OF", &text_of(&signature.ident));
         self.functions.push(import.description(self.class, &cell, attrs)?);
         self.expanded.push(import.expanded(self.class, &self.view, &cell, attrs));
@@ -559,9 +566,16 @@ impl<'a> Body<'a> {
         self.called.push(method.text());
     }
 
-    /// Expands to the cells, and to the functions of the view that perform calls.
-    pub(crate) fn calls(&mut self) -> TokenStream {
-        let (class, called, calls) = (self.class, &self.called, calls(&self.view, std::mem::take(&mut self.callers)));
+    /// Expands to the cells, and to the functions of the view that perform calls. Rejects two functions of one name.
+    pub(crate) fn calls(&mut self) -> Result<TokenStream> {
+        let (class, callers, mut errors) = (self.class, std::mem::take(&mut self.callers), rules::Errors::default());
+        for Callers { conditions, declared: (kind, declared), names, .. } in &callers {
+            errors.take(self.methods.add((*kind, declared), names.iter().cloned(), conditions));
+        }
+        errors.finish()?;
+        let is_checked = self.side == Side::Plugin;
+        let check = is_checked.then(|| self.methods.checked_with_properties(class)).flatten();
+        let (called, calls) = (&self.called, calls(&self.view, callers));
         let paths = (!called.is_empty()).then(|| {
             let count = Literal::usize_unsuffixed(called.len());
             quote! {
@@ -586,7 +600,7 @@ impl<'a> Body<'a> {
                 static ALCEDO_CELLS: (#(#cells,)*) = (#(__alcedo::FunctionCell::#new(),)*);
             }
         });
-        quote! { #path #cells #paths #calls }
+        Ok(quote! { #path #cells #paths #calls #check })
     }
 }
 

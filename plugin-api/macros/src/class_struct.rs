@@ -11,6 +11,7 @@ use crate::default_value::{self, DefaultValue};
 use crate::dll_bind;
 use crate::docs;
 use crate::earlier_names::{self, WAS};
+use crate::method_names::MethodNames;
 use crate::migration::{self, Conversions, Migration, Of};
 use crate::native::Side;
 use crate::rules;
@@ -59,6 +60,10 @@ pub(crate) fn expand(attr_args: &AttrArgs, mut item: ItemStruct, side: Side) -> 
     let mut fields = std::mem::replace(&mut item.fields, Fields::Unit);
     fields.iter_mut().for_each(|field| name_self_in(&mut field.ty, &item.ident));
     let (properties, kept) = sort_fields(&mut fields, &mut errors);
+    let mut methods = MethodNames::default();
+    for property in &properties {
+        errors.take(methods.add_accessors("property", &property.name));
+    }
     let flags =
         if imported { Some(TokenStream::new()) } else { errors.take(class_flags(attr_args, library.is_some())) };
     let declared: Vec<_> = match imported {

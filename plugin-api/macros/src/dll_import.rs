@@ -13,7 +13,7 @@ use crate::rules;
 use crate::type_names::{ungrouped, ungrouped_expr};
 
 pub(crate) struct DllImport {
-    method: Method,
+    pub(crate) method: Method,
     params: Vec<CParam>,
     attr_args: AttrArgs,
 }

@@ -10,12 +10,15 @@ use crate::class_struct::view_of;
 use crate::conditions::Conditions;
 use crate::impl_block::Member;
 use crate::method::Method;
+use crate::method_names::MethodNames;
+use crate::native::Side;
 use crate::rules;
 use crate::type_names::name_self;
 
-pub(crate) fn expand(members: &[Member], class: &Ident) -> Result<TokenStream> {
+pub(crate) fn expand(members: &[Member], class: &Ident, side: Side) -> Result<TokenStream> {
     let view = view_of(class);
     let (mut expanded, mut names, mut errors) = (Vec::new(), Vec::new(), rules::Errors::default());
+    let mut methods = MethodNames::default();
     for member in members {
         let Member::Other(ImplItem::Verbatim(tokens)) = member else {
             errors.take::<()>(Err(rules::spanned(
@@ -25,11 +28,15 @@ pub(crate) fn expand(members: &[Member], class: &Ident) -> Result<TokenStream> {
             )));
             continue;
         };
-        let declared = syn::parse2(tokens.clone()).and_then(|parsed| declaration(class, &view, parsed, &mut names));
+        let declared = syn::parse2(tokens.clone())
+            .and_then(|parsed| declaration((class, &view), parsed, &mut names, &mut methods));
         expanded.extend(errors.take(declared));
     }
     errors.finish()?;
     expanded.extend(event_names(&view, &names));
+    if side == Side::Plugin {
+        expanded.extend(methods.checked_with_properties(class));
+    }
     Ok(quote! {
         #[allow(non_snake_case, reason = "the members are declared with these names")]
         const _: () = { #(#expanded)* };
@@ -37,10 +44,10 @@ pub(crate) fn expand(members: &[Member], class: &Ident) -> Result<TokenStream> {
 }
 
 fn declaration(
-    class: &Ident,
-    view: &Ident,
+    (class, view): (&Ident, &Ident),
     declaration: TraitItemFn,
     events: &mut Vec<TokenStream>,
+    methods: &mut MethodNames,
 ) -> Result<TokenStream> {
     let TraitItemFn { mut attrs, mut sig, .. } = declaration;
     name_self(&mut sig, class);
@@ -60,6 +67,7 @@ fn declaration(
         return Err(rules::spanned("ALC0045", &sig.inputs[1], "the declaration lists the arguments of callers"));
     }
     let conditions = Conditions::of(&attrs)?;
+    methods.add(("function", &method.name), method.names_on_view(&method.name), &conditions)?;
     // An implementable event is called like a function. Only scripts implement such an event. This block therefore supports no overrides of
     // implementable events.
     let event = attr_args.flag(EVENTS[0])?.then(|| event_constant(view, &method));

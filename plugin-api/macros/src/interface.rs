@@ -8,9 +8,11 @@ use syn::{ItemTrait, Result, TraitItem, TraitItemFn};
 
 use crate::attr_args::{AttrArgs, text_of};
 use crate::class_struct::view_of;
+use crate::conditions::Conditions;
 use crate::docs;
 use crate::earlier_names;
 use crate::method::{Method, Parameter};
+use crate::method_names::MethodNames;
 use crate::rules;
 
 pub(crate) fn expand(attr_args: &AttrArgs, item: &ItemTrait) -> Result<TokenStream> {
@@ -19,6 +21,11 @@ pub(crate) fn expand(attr_args: &AttrArgs, item: &ItemTrait) -> Result<TokenStre
     errors.take(refuse(item));
     let package = errors.take(attr_args.package(&item.ident));
     let functions: Vec<_> = item.items.iter().filter_map(|member| errors.take(Function::of(member))).collect();
+    let mut methods = MethodNames::default();
+    for Function { method, .. } in &functions {
+        let names = method.names_on_view(&method.name);
+        errors.take(methods.add(("function", &method.name), names, &Conditions::default()));
+    }
     let package = errors.unless(package)?;
     let (attrs, vis, name, view) = (&item.attrs, &item.vis, &item.ident, view_of(&item.ident));
     let (origin, text, doc) = (attr_args.origin()?, text_of(name), docs::text(attrs));

@@ -39,8 +39,8 @@ pub(crate) fn expand(attr_args: &AttrArgs, interface: &Path, mut block: ImplBloc
         let name = crate::attr_args::text_of(&function.sig.ident);
         names.push(Conditions::of(&function.attrs)?.on_element(quote! { #name }));
     }
-    errors.finish()?;
-    let (calls, table) = (body.calls(), body.names());
+    let calls = errors.take(body.calls());
+    let (calls, table) = (errors.unless(calls)?, body.names());
     let (expanded, functions) = (&body.expanded, &body.functions);
     let (bodies, name) = (bodies_of(interface), formatted(interface));
     let absent = format!("`{class}` has no body for `");

@@ -22,6 +22,7 @@ mod imported_impl;
 mod interface;
 mod interface_impl;
 mod method;
+mod method_names;
 mod migration;
 mod mistakes;
 mod module;

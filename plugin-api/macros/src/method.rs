@@ -112,6 +112,10 @@ impl ToTokens for Argument<'_> {
 /// Calls of a function on a view, in the syntax of the `calls!` macro.
 pub(crate) struct Callers {
     pub(crate) conditions: Conditions,
+    /// Kind and name of the declaration.
+    pub(crate) declared: (&'static str, Ident),
+    /// Names of the methods.
+    pub(crate) names: Vec<String>,
     /// Variant of the method that ends the running call if the called function fails. `None` for a function without this variant.
     ending: Option<TokenStream>,
     call: TokenStream,
@@ -123,7 +127,7 @@ pub(crate) fn calls(view: &Ident, callers: Vec<Callers>) -> TokenStream {
         return TokenStream::new();
     }
     let (mut endings, mut calls) = (Vec::new(), Vec::new());
-    for Callers { conditions, ending, call } in callers {
+    for Callers { conditions, ending, call, .. } in callers {
         endings.extend(ending.map(|ending| Group::new(Delimiter::Brace, conditions.on_element(ending))));
         calls.push(Group::new(Delimiter::Brace, conditions.on_element(call)));
     }
@@ -350,7 +354,15 @@ impl Method {
         let call = quote! {
             #(#attrs)* by #invoke #name #try_name(#(#typed = #argument),*) -> #result, #errors, (#cell), #what
         };
-        Callers { conditions: Conditions::default(), ending, call }
+        let declared = ("function", self.name.clone());
+        Callers { conditions: Conditions::default(), declared, names: self.names_on_view(name), ending, call }
+    }
+
+    /// Returns the names of the methods on a view that call this function by `name`.
+    pub(crate) fn names_on_view(&self, name: &Ident) -> Vec<String> {
+        let text = text_of(name);
+        let tried = (!self.result.may_fail).then(|| format!("try_{text}"));
+        std::iter::once(text).chain(tried).collect()
     }
 
     pub(crate) fn types(&self) -> impl Iterator<Item = ParameterType<'_>> {

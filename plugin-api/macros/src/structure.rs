@@ -8,6 +8,7 @@ use syn::{ItemStruct, Result};
 use crate::attr_args::{AttrArgs, text_of};
 use crate::class_struct::{argument, formatted, view_of};
 use crate::conditions::Conditions;
+use crate::method_names::MethodNames;
 use crate::rules;
 use crate::{docs, earlier_names, pod, struct_field};
 
@@ -19,7 +20,7 @@ pub(crate) fn expand(attr_args: &AttrArgs, item: &ItemStruct) -> Result<TokenStr
     let (mut fields, mut checks) = (Vec::new(), Vec::new());
     let (path, mut earlier) =
         (earlier_names::path(&package, name), vec![earlier_names::of_type(attr_args, &package, name)?]);
-    let base = attr_args.path("base")?;
+    let (base, mut methods) = (attr_args.path("base")?, MethodNames::default());
     let base_check = base.as_ref().map(|base| {
         quote_spanned! {base.span()=>
             const _: () = ::core::assert!(
@@ -29,6 +30,8 @@ pub(crate) fn expand(attr_args: &AttrArgs, item: &ItemStruct) -> Result<TokenStr
         }
     });
     if let Some(base) = &base {
+        let accessors = ["set_base", "try_set_base"].map(str::to_owned);
+        methods.add(("field", &format_ident!("base")), accessors, &Conditions::default())?;
         let ty: syn::Type = syn::parse_quote! { #base };
         let (arg, base_doc) = (argument(&ty), format!("Part of the base struct, [`{}`].", formatted(base)));
         fields.push(quote! {
@@ -53,11 +56,15 @@ pub(crate) fn expand(attr_args: &AttrArgs, item: &ItemStruct) -> Result<TokenStr
             default.text
         });
         let text = text_of(ident);
+        let is_named_base = base.is_some() && text == "base";
         errors.take(rules::refuse(
             "ALC0181",
-            (base.is_some() && text == "base").then_some(ident),
+            is_named_base.then_some(ident),
             "a struct that extends another has no field `base`: its view uses this name for the base struct",
         ));
+        if !is_named_base {
+            errors.take(methods.add_accessors("field", ident));
+        }
         let (set, try_set) = (format_ident!("set_{text}"), format_ident!("try_set_{text}"));
         let reason = "the field is declared with this name";
         let quiet = attr_args.flag("imported")?.then(|| quote! { #[allow(non_snake_case, reason = #reason)] });

@@ -16,6 +16,33 @@ pub const fn assert_no_property<C: Class>(name: &str, message: &str) {
     assert!(!C::MEMBERS.has_property(name), "{}", message);
 }
 
+/// Checks that the class declares no property with the accessor `method`, for pairs of a method of an `impl` block and the property that
+/// would have this accessor.
+///
+/// # Panics
+/// Panics if the class declares one of the properties. The message ends with `id`.
+#[track_caller]
+pub const fn assert_no_accessor<C: Class>(pairs: &[(&str, &str)], id: &str) {
+    let mut at = 0;
+    while at < pairs.len() {
+        let (method, property) = pairs[at];
+        assert!(
+            !C::MEMBERS.declares(property),
+            "{}",
+            TypeText::joined(&[
+                "the method `",
+                method,
+                "` is defined twice, for the property `",
+                property,
+                "` and for a function of this block: rename one of them",
+                id,
+            ])
+            .as_str()
+        );
+        at += 1;
+    }
+}
+
 /// Returns the message for an override of an event that `C` does not declare.
 #[must_use]
 pub const fn no_event<C: Class>(problem: &str, name: &str, id: &str) -> TypeText {

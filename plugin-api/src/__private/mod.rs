@@ -95,7 +95,7 @@ pub use interfaces::{
     Bodies, compared, crosses, has_signature, import_interface, import_interface_function,
     interface as interface_description, interface_function, interface_path,
 };
-pub use member_names::{assert_no_property, no_event};
+pub use member_names::{assert_no_accessor, assert_no_property, no_event};
 pub use members::{base_ref, debug_view, invoke_member, invoke_static_member, or_end, read_member, write_member};
 pub use net::{net_load, net_save};
 pub use owned::{

@@ -239,4 +239,21 @@ mod alc0144 {
     }
 }
 
+mod alc0213 {
+    use alcedo_plugin_api::prelude::*;
+
+    #[uclass(package = "Game")]
+    #[derive(Default)]
+    pub struct Thing {}
+
+    #[uclass]
+    impl Thing {
+        #[ufunction]
+        fn ring(&self) {}
+
+        #[ufunction]
+        fn try_ring(&self) {}
+    }
+}
+
 fn main() {}

@@ -134,6 +134,48 @@ mod interface_with_more_than_functions {
     }
 }
 
+mod methods_that_are_defined_twice {
+    //! Two declarations cannot define the same method of a view.
+
+    use alcedo_plugin_api::prelude::*;
+
+    #[uclass(package = "Game")]
+    #[derive(Default)]
+    pub struct Setter {
+        #[uproperty]
+        speed: f64,
+    }
+
+    #[uclass]
+    impl Setter {
+        #[ufunction]
+        fn set_speed(&self, speed: f64) {}
+    }
+
+    #[uclass(package = "Game")]
+    #[derive(Default)]
+    pub struct Properties {
+        #[uproperty]
+        speed: f64,
+        #[uproperty]
+        set_speed: f64,
+        #[uproperty]
+        speed: f64,
+    }
+
+    #[uinterface(package = "Game")]
+    pub trait Heeds {
+        fn hear(&self);
+        fn try_hear(&self);
+    }
+
+    #[ustruct(package = "Game")]
+    pub struct Words {
+        text: UString,
+        set_text: UString,
+    }
+}
+
 mod two_impl_blocks {
     //! A class has only one `#[uclass] impl` block.
 

@@ -173,7 +173,9 @@ impl Body<'_> {
             )
         };
         let doc = format!("Calls the base class's body of `{text}`, which this class overrides.");
-        self.callers.push(method.callers(&base_name, &cell.to_string(), &path, &[syn::parse_quote!(#[doc = #doc])]));
+        let mut callers = method.callers(&base_name, &cell.to_string(), &path, &[syn::parse_quote!(#[doc = #doc])]);
+        callers.declared.0 = "override";
+        self.callers.push(callers);
         self.expanded.push(quote! {
             #[allow(clippy::type_complexity, reason = "the type has a part for each parameter")]
             static #cell: #cell_type = ::alcedo_plugin_api::__private::FunctionCell::new();

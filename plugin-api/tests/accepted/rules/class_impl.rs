@@ -266,3 +266,35 @@ mod alc0144 {
         }
     }
 }
+
+mod alc0213 {
+    use alcedo_plugin_api::prelude::*;
+
+    #[uclass(package = "Game")]
+    #[derive(Default)]
+    pub struct Thing {
+        #[uproperty]
+        speed: f64,
+    }
+
+    #[uclass]
+    impl Thing {
+        #[cfg(unix)]
+        #[ufunction]
+        fn ring(&self) {}
+
+        #[cfg(not(unix))]
+        #[ufunction]
+        fn ring(&self, times: u32) {}
+
+        #[ufunction]
+        fn reset_speed(&self, this: This<Self>) -> Result<(), String> {
+            this.try_set_speed(0.0).map_err(|error| error.to_string())
+        }
+
+        #[ufunction]
+        fn try_reset_speed(&self, this: This<Self>) {
+            this.set_speed(0.0);
+        }
+    }
+}
