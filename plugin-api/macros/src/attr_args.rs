@@ -269,17 +269,24 @@ pub(crate) fn name_of(attr: &Attribute) -> String {
     segments.last().filter(|_| is_own).map(|last| last.ident.to_string()).unwrap_or_default()
 }
 
-/// Expands to a `derive` of the traits, without the traits that the item's author has derived below the attribute.
-pub(crate) fn to_derive(attrs: &[Attribute], traits: &[&str]) -> TokenStream {
+/// Returns the traits that the item's author has derived below the attribute, each with its name.
+pub(crate) fn derived(attrs: &[Attribute]) -> Vec<(Path, String)> {
     let mut derived = Vec::new();
     for attr in attrs.iter().filter(|attr| attr.path().is_ident("derive")) {
         // Errors in the attribute are ignored here, because the compiler reports them.
         let _checked = attr.parse_nested_meta(|meta| {
-            derived.extend(meta.path.segments.last().map(|segment| segment.ident.to_string()));
+            let name = meta.path.segments.last().map(|segment| segment.ident.to_string()).unwrap_or_default();
+            derived.push((meta.path, name));
             Ok(())
         });
     }
-    let is_missing = |name: &&&str| !derived.iter().any(|known| known == **name);
+    derived
+}
+
+/// Expands to a `derive` of the traits, without the traits that the item's author has derived below the attribute.
+pub(crate) fn to_derive(attrs: &[Attribute], traits: &[&str]) -> TokenStream {
+    let derived = derived(attrs);
+    let is_missing = |name: &&&str| !derived.iter().any(|(_, known)| known == **name);
     let missing: Vec<_> = traits.iter().filter(is_missing).map(|name| format_ident!("{name}")).collect();
     if missing.is_empty() {
         TokenStream::new()

@@ -5,7 +5,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{Fields, ItemStruct, LitStr, Result};
 
-use crate::attr_args::{AttrArgs, text_of, to_derive};
+use crate::attr_args::{AttrArgs, derived, text_of, to_derive};
 use crate::conditions::Conditions;
 use crate::rules;
 use crate::{docs, earlier_names, struct_field};
@@ -59,10 +59,16 @@ fn declared(
         fields.push(quote! { (#ident, #text, #ty, #default_text, #doc) });
         defaults.push((ident, default));
     }
+    let (name, default) = (&item.ident, struct_field::default_of(&item.ident, &defaults));
+    let second = derived(&item.attrs).into_iter().find(|(_, name)| default.is_some() && name == "Default");
+    errors.take(rules::refuse(
+        "ALC0214",
+        second.map(|(path, _)| path),
+        "`Default` cannot be derived, because a field has a default: remove it; the attribute implements `Default` with the \
+         defaults of the fields",
+    ));
     errors.finish()?;
-    let name = &item.ident;
     let (origin, text, doc) = (attr_args.origin()?, text_of(name), docs::text(&item.attrs));
-    let default = struct_field::default_of(name, &defaults);
     let checks = defaults.iter().filter_map(|(_, default)| default.as_ref()).map(|default| &default.check);
     Ok(quote! {
         #attrs
@@ -90,6 +96,15 @@ pub(crate) fn read(attr_args: &AttrArgs, item: &ItemStruct) -> Result<LitStr> {
 #[cfg(test)]
 mod tests {
     use syn::parse_quote;
+
+    #[test]
+    fn a_struct_with_a_default_derives_no_default() {
+        let item = parse_quote! { #[derive(Debug, Default)] struct Spot { #[uproperty(default = 1.0)] x: f64 } };
+        let error = super::expand(&parse_quote!(pod, package = "Game"), item).expect_err("two defaults");
+        assert!(error.to_string().contains("ALC0214"), "{error}");
+        let item = parse_quote! { #[derive(Debug, Default)] struct Spot { x: f64 } };
+        assert!(super::expand(&parse_quote!(pod, package = "Game"), item).is_ok());
+    }
 
     #[test]
     fn a_field_with_a_condition_is_refused() {

@@ -5,15 +5,26 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{ItemStruct, Result};
 
-use crate::attr_args::{AttrArgs, text_of};
+use crate::attr_args::{AttrArgs, derived, text_of};
 use crate::class_struct::{argument, formatted, view_of};
 use crate::conditions::Conditions;
 use crate::method_names::MethodNames;
 use crate::rules;
 use crate::{docs, earlier_names, pod, struct_field};
 
+/// Traits whose derives read all fields of a struct.
+const OF_FIELDS: [&str; 11] =
+    ["Clone", "Copy", "Debug", "Default", "PartialEq", "Eq", "PartialOrd", "Ord", "Hash", "Serialize", "Deserialize"];
+
 pub(crate) fn expand(attr_args: &AttrArgs, item: &ItemStruct) -> Result<TokenStream> {
     let mut errors = rules::Errors::default();
+    for (path, name) in derived(&item.attrs) {
+        let problem = format!(
+            "`{name}` cannot be derived, because the fields are in host memory: remove it; a struct without `pod` implements \
+             `Clone`, `Debug`, `Default` and `PartialEq` itself"
+        );
+        errors.take(rules::refuse("ALC0214", OF_FIELDS.contains(&name.as_str()).then_some(path), problem));
+    }
     attr_args.expect(&["pod", "package", "imported", "base", "was"])?;
     let package = pod::read(attr_args, item)?;
     let (name, vis, view) = (&item.ident, &item.vis, view_of(&item.ident));
@@ -81,4 +92,20 @@ pub(crate) fn expand(attr_args: &AttrArgs, item: &ItemStruct) -> Result<TokenStr
         }
         #(#earlier)*
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use syn::{ItemStruct, parse_quote};
+
+    fn error(item: &ItemStruct) -> Option<String> {
+        super::expand(&parse_quote!(package = "Game"), item).err().map(|error| error.to_string())
+    }
+
+    #[test]
+    fn only_derives_that_read_fields_are_refused() {
+        let refused = error(&parse_quote! { #[derive(Marked, std::hash::Hash)] struct Words { text: UString } });
+        assert!(refused.is_some_and(|error| error.contains("`Hash` cannot be derived") && error.contains("ALC0214")));
+        assert_eq!(error(&parse_quote! { #[derive(Marked)] struct Words { text: UString } }), None);
+    }
 }

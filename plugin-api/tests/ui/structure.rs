@@ -173,4 +173,14 @@ mod alc0197 {
     }
 }
 
+mod alc0214 {
+    use alcedo_plugin_api::prelude::*;
+
+    #[ustruct(package = "Game")]
+    #[derive(Hash)]
+    pub struct Words {
+        text: UString,
+    }
+}
+
 fn main() {}

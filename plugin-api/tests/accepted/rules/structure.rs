@@ -213,3 +213,17 @@ mod alc0197 {
         }
     }
 }
+
+mod alc0214 {
+    use alcedo_plugin_api::prelude::*;
+
+    #[ustruct(package = "Game")]
+    pub struct Words {
+        text: UString,
+    }
+
+    fn copied(words: &Words) -> Option<Words> {
+        let copy = words.clone();
+        (copy == *words && copy != Words::default()).then_some(copy)
+    }
+}
