@@ -390,7 +390,9 @@ for_each_count!(params);
     message = "`{Self}` cannot be the result of a reflected function",
     label = "the host does not know this type",
     note = "supported types: (), u8 … u64, i8 … i64, f32, f64, bool, String, UName, Obj<Class>, structs with #[ustruct], UArray, \
-            USet, UMap, UOptional and the other kinds of the prelude, Vec, Option, and the sets and maps of std"
+            USet, UMap, UOptional and the other kinds of the prelude, Vec, Option, and the sets and maps of std",
+    note = "a function that may fail returns `Result<T, E>`, written with this name: an alias such as `type Answer = Result<T, E>` is \
+            read as a value"
 )]
 ///
 /// # Safety

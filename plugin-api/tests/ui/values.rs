@@ -66,6 +66,26 @@ mod kept_without_serde {
     }
 }
 
+mod alias_of_a_result {
+    //! The name of an alias does not state that the function may fail.
+
+    use alcedo_plugin_api::prelude::*;
+
+    type Answer = Result<u32, String>;
+
+    #[uclass(package = "Game")]
+    #[derive(Default)]
+    pub struct Oracle {}
+
+    #[uclass]
+    impl Oracle {
+        #[ufunction]
+        fn answer(&self) -> Answer {
+            Ok(42)
+        }
+    }
+}
+
 mod borrowed_as_a_result {
     //! A view cannot be a result; an owned value can.
 
