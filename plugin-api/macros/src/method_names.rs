@@ -1,5 +1,5 @@
-//! Finds two declarations of one item for which the expansion would define the same method of a view, such as a property `x` and a
-//! function `set_x`. The compiler would report the duplicate in generated code, without the declarations.
+//! Finds two declarations that would define the same method of a view, such as a property `x` and a function `set_x`. The compiler
+//! would report the duplicate in generated code, without the declarations.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use crate::rules;
 pub(crate) struct MethodNames(BTreeMap<String, Vec<(&'static str, Ident, Conditions)>>);
 
 impl MethodNames {
-    /// Adds the methods that the expansion defines for a declaration. Rejects a second declaration with one of these methods.
+    /// Adds the methods of a declaration. Rejects a second declaration with one of these methods.
     pub(crate) fn add(
         &mut self,
         (kind, declared): (&'static str, &Ident),
@@ -44,8 +44,8 @@ impl MethodNames {
         self.add((kind, declared), accessors, &Conditions::default())
     }
 
-    /// Expands to a check that the struct of the class declares no property with one of these methods as an accessor. The block cannot
-    /// read the struct, so the compiler compares the names.
+    /// Expands to a check that no property of the class has one of these methods as an accessor. The compiler compares the names, because
+    /// a block cannot read the struct.
     pub(crate) fn checked_with_properties(&self, class: &Ident) -> Option<TokenStream> {
         let pairs = self.0.iter().flat_map(|(method, declarations)| {
             let set = method.strip_prefix("try_").unwrap_or(method).strip_prefix("set_");

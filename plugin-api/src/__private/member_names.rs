@@ -16,8 +16,8 @@ pub const fn assert_no_property<C: Class>(name: &str, message: &str) {
     assert!(!C::MEMBERS.has_property(name), "{}", message);
 }
 
-/// Checks that the class declares no property with the accessor `method`, for pairs of a method of an `impl` block and the property that
-/// would have this accessor.
+/// Checks that no accessor of a property has the name of a method that an `impl` block defines. Each pair contains the method, and the
+/// property that would have this accessor.
 ///
 /// # Panics
 /// Panics if the class declares one of the properties. The message ends with `id`.
