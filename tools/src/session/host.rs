@@ -221,7 +221,7 @@ mod tests {
     use alcedo_runtime::development::link::{FromHost, Status, ToHost};
     use crossbeam_channel::{Receiver, Sender, never, unbounded};
 
-    use super::{Event, HostSources, Session};
+    use super::{HostSources, Session};
     use crate::error::Error;
     use crate::guard::End;
     use crate::modules::BuildOptions;
