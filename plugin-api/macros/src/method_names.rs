@@ -65,62 +65,50 @@ impl MethodNames {
 
 #[cfg(test)]
 mod tests {
-    use proc_macro2::TokenStream;
-    use quote::quote;
-    use syn::parse_quote;
+    use quote::{format_ident, quote};
+    use syn::{Attribute, parse_quote};
 
-    use crate::impl_block::ImplBlock;
-    use crate::native::Side;
+    use super::MethodNames;
+    use crate::conditions::Conditions;
 
-    fn expanded(members: &TokenStream) -> Result<String, String> {
-        let block = ImplBlock::of(quote! { impl Thing { #members } });
-        let expanded = block.and_then(|block| crate::class_impl::expand(&parse_quote!(), block, Side::Plugin));
-        expanded.map(|tokens| tokens.to_string()).map_err(|error| error.to_string())
-    }
-
-    fn refused(members: &TokenStream) -> String {
-        expanded(members).expect_err("two declarations define one method")
+    /// Adds functions in order, each with its methods and its attributes. Returns the message about the first function that is refused.
+    fn refused(functions: &[(&str, &[&str], &[Attribute])]) -> Option<String> {
+        let mut names = MethodNames::default();
+        let refused = functions.iter().find_map(|(name, methods, attrs)| {
+            let conditions = Conditions::of(attrs).expect("the attributes are conditions");
+            let methods = methods.iter().map(|method| (*method).to_owned());
+            names.add(("function", &format_ident!("{name}")), methods, &conditions).err()
+        });
+        refused.map(|error| error.to_string())
     }
 
     #[test]
     fn two_declarations_of_one_method_are_named() {
-        let error = refused(&quote! {
-            #[ufunction] fn go(&self) {}
-            #[ufunction] fn try_go(&self) {}
-        });
+        let error = refused(&[("go", &["go", "try_go"], &[]), ("try_go", &["try_go"], &[])]).expect("one method twice");
         assert!(
             error.contains("`try_go` is defined twice, for the function `go` and for the function `try_go`"),
             "{error}"
         );
-        let error = refused(&quote! {
-            #[overrides(Base)] fn ring(&self) {}
-            #[ufunction] fn base_ring(&self) -> u32 { 1 }
-        });
-        assert!(error.contains("`base_ring` is defined twice, for the override `ring` and"), "{error}");
+        assert_eq!(refused(&[("go", &["try_go"], &[]), ("try_go", &["try_try_go"], &[])]), None);
+        let mut names = MethodNames::default();
+        names.add_accessors("property", &format_ident!("x")).expect("the first property");
+        names.add_accessors("property", &format_ident!("set_x")).expect_err("`set_x` is also the setter of `x`");
     }
 
     #[test]
     fn names_may_repeat_under_different_conditions() {
-        let twice =
-            |first: TokenStream| quote! { #first #[ufunction] fn go(&self) {} #[cfg(b)] #[ufunction] fn go(&self) {} };
-        assert!(expanded(&twice(quote! { #[cfg(a)] })).is_ok());
-        assert!(refused(&twice(quote! {})).contains("`go` is defined twice"));
-        assert!(refused(&twice(quote! { #[cfg(b)] })).contains("`go` is defined twice"));
-    }
-
-    #[test]
-    fn a_function_that_may_fail_has_one_method() {
-        let members = quote! {
-            #[ufunction] fn go(&self) -> Result<u32, String> { Ok(1) }
-            #[ufunction] fn try_go(&self) -> Result<u32, String> { Ok(1) }
-        };
-        assert!(expanded(&members).is_ok());
+        let (a, b): (Attribute, Attribute) = (parse_quote!(#[cfg(a)]), parse_quote!(#[cfg(b)]));
+        let twice = |first: &[Attribute]| refused(&[("go", &["go"], first), ("go", &["go"], std::slice::from_ref(&b))]);
+        assert_eq!(twice(&[a]), None);
+        assert!(twice(&[]).is_some() && twice(std::slice::from_ref(&b)).is_some());
     }
 
     #[test]
     fn the_check_compares_setters_with_their_properties() {
-        let members = quote! { #[ufunction] fn set_x(&self) -> Result<u32, String> { Ok(1) } };
-        let expanded = expanded(&members).unwrap_or_else(|error| panic!("{error}"));
+        let mut names = MethodNames::default();
+        let added = names.add(("function", &format_ident!("set_x")), ["set_x".to_owned()], &Conditions::default());
+        added.expect("the first function");
+        let expanded = names.checked_with_properties(&format_ident!("Thing")).expect("a check").to_string();
         let pairs = quote! { (&[("set_x", "set_x"), ("set_x", "x")], " [ALC0213]") }.to_string();
         assert!(expanded.contains(&pairs), "{expanded}");
     }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 /// Map in which 16 keys share a group of buckets if only the last four bits of the keys differ: numbers from `16 * n` to `16 * n + 15`, or
-/// texts that differ in the last digit.
+/// strings that differ in the last digit.
 pub(crate) type NearMap<K, V> = HashMap<K, V, BuildHasherDefault<NearHasher>>;
 
 /// Bits of the last number or byte that select the bucket within a group.
@@ -35,7 +35,7 @@ impl Hasher for NearHasher {
         self.write_u64(number.into());
     }
 
-    /// Ignores the mark after the bytes of a text, so that the last byte of the text selects the bucket.
+    /// Ignores the mark after the bytes of a string, so that the last byte of the string selects the bucket.
     #[inline]
     fn write_u8(&mut self, _end: u8) {}
 
@@ -47,7 +47,7 @@ impl Hasher for NearHasher {
             word[..chunk.len()].copy_from_slice(chunk);
             self.write_u64(u64::from_le_bytes(word));
         }
-        // The length distinguishes texts that differ in trailing zeros.
+        // The length distinguishes strings that differ in trailing zeros.
         self.write_u64((bytes.len() as u64) << 8 | u64::from(*last));
     }
 
@@ -76,8 +76,8 @@ mod tests {
             let groups: HashSet<_> = numbers.iter().map(|hash| hash & !NEAR & !TAG).collect();
             let tags: HashSet<_> = numbers.iter().map(|hash| hash & TAG).collect();
             assert_eq!((groups.len(), tags.len()), (1, 16));
-            let texts = (0..10).map(|digit| hash(format!("Cube_{at}{digit}")) & !NEAR & !TAG);
-            assert_eq!(texts.collect::<HashSet<_>>().len(), 1);
+            let strings = (0..10).map(|digit| hash(format!("Cube_{at}{digit}")) & !NEAR & !TAG);
+            assert_eq!(strings.collect::<HashSet<_>>().len(), 1);
         }
     }
 
@@ -89,16 +89,16 @@ mod tests {
         };
         let numbers = spread((0..10_000_u32).map(|number| hash((3_u64, number * 16))).collect());
         let outers = spread((0..10_000_u64).map(|outer| hash((outer, 5_u32))).collect());
-        let texts = spread((0..10_000).map(|number| hash(format!("Cube_{number}0"))).collect());
+        let strings = spread((0..10_000).map(|number| hash(format!("Cube_{number}0"))).collect());
         // Random hashes fill about 92 of 100 groups.
-        for found in [numbers, outers, texts] {
+        for found in [numbers, outers, strings] {
             assert!(found > 85, "{found} of 100 groups");
         }
     }
 
     #[test]
-    fn texts_of_different_lengths_differ() {
-        let texts = ["", "a", "a\0", "\0", "\0\0", "aaaaaaaa", "aaaaaaaaa", "aaaaaaaaaa"];
-        assert_eq!(texts.map(hash).into_iter().collect::<HashSet<_>>().len(), texts.len());
+    fn strings_of_different_lengths_differ() {
+        let strings = ["", "a", "a\0", "\0", "\0\0", "aaaaaaaa", "aaaaaaaaa", "aaaaaaaaaa"];
+        assert_eq!(strings.map(hash).into_iter().collect::<HashSet<_>>().len(), strings.len());
     }
 }
