@@ -80,6 +80,8 @@ pub(super) struct Naming {
 #[derive(Debug)]
 struct Series {
     text: Rc<str>,
+    /// True if [`name_problem`] allows all names of the series for objects without an outer, and therefore for all objects.
+    is_allowed: bool,
     /// For each number, the slot of the object that holds the number. The first entry is for the number 1.
     holders: Vec<u32>,
     /// Numbers that are available for reuse.
@@ -131,6 +133,7 @@ impl Naming {
         let series = self.series.len() as u32;
         self.series.push(Series {
             text: Rc::clone(&text),
+            is_allowed: name_problem(&format!("{text}_{}", u32::MAX), true).is_none(),
             holders: Vec::new(),
             free: VecDeque::new(),
             explicit_numbers: NearMap::default(),
@@ -193,11 +196,13 @@ impl Naming {
         }
     }
 
-    /// Returns the generated name of `label`. Returns `None` for other labels, and if an explicit name equals the generated name.
+    /// Returns the generated name of `label`. Returns `None` for other labels, if an explicit name equals the generated name, and if
+    /// [`name_problem`] may reject the name.
     pub(super) fn unique(&self, label: Label) -> Option<GeneratedName> {
         let Label::Made(name) = label else { return None };
-        let is_taken = self.series[name.series as usize].explicit_numbers.contains_key(&name.number);
-        (!is_taken).then_some(name)
+        let series = &self.series[name.series as usize];
+        let is_taken = series.explicit_numbers.contains_key(&name.number);
+        (series.is_allowed && !is_taken).then_some(name)
     }
 
     pub(super) fn write(&self, name: GeneratedName, text: &mut String) {

@@ -101,21 +101,16 @@ struct Entry {
 }
 
 impl Entry {
-    /// Returns the entry of an object. `text` is a buffer for generated names.
-    fn of(indexes: &FileIndexes<'_>, object: ObjectHandle, text: &mut String) -> Self {
+    fn of(indexes: &FileIndexes<'_>, object: ObjectHandle) -> Self {
         let objects = &indexes.world.objects;
         let owner = objects.outer(object).filter(|outer| !outer.is_none());
         let outer = owner.and_then(|outer| indexes.of(outer));
         let is_part = objects.flags(object).is_some_and(|flags| flags & object_flags::SUBOBJECT != 0);
         let owner_of_part = owner.filter(|_| outer.is_some() && is_part);
         let part = owner_of_part.and_then(|owner| objects.parts(owner).into_iter().find(|(_, child)| *child == object));
-        let generated = objects.unique_name(object).filter(|name| {
-            objects.write_name(*name, text);
-            name_problem(text, outer.is_none()).is_none()
-        });
         let other = || FileName::Other(objects.name(object).unwrap_or_default());
         Self {
-            name: generated.map_or_else(other, FileName::Generated),
+            name: objects.unique_name(object).map_or_else(other, FileName::Generated),
             outer,
             part: part.map(|(part, _)| part),
             is_orphan: owner.is_some() && outer.is_none(),
@@ -127,8 +122,7 @@ impl Entry {
 /// Fails if a kept field cannot be serialized.
 pub(super) fn gather(core: &Core, path: &Path, to: &mut dyn Write) -> Result<u64, WorldError> {
     let indexes = FileIndexes::new(&core.world);
-    let mut text = String::new();
-    let mut entries: Vec<_> = indexes.living.iter().map(|object| Entry::of(&indexes, *object, &mut text)).collect();
+    let mut entries: Vec<_> = indexes.living.iter().map(|object| Entry::of(&indexes, *object)).collect();
     name_apart(&core.world, &mut entries);
     let mut records = Records::new(to, entries.len() as u32).map_err(unwritten(path))?;
     let mut gathering = Gathering {

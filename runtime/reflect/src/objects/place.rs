@@ -123,7 +123,7 @@ impl Objects {
         Some(store.naming.name(&self.names, label))
     }
 
-    /// Returns the generated name of the object if no other object has this name. Interns no name.
+    /// Returns the generated name of the object if the name is allowed and no other object has this name. Interns no name.
     pub fn unique_name(&self, object: ObjectHandle) -> Option<GeneratedName> {
         let store = self.store.borrow();
         store.naming.unique(store.slots.get(object)?.label)
