@@ -62,14 +62,15 @@ pub(crate) fn unreadable(_: &[std::rc::Rc<crate::object::class::Class>], _: &Lay
 }
 
 /// Returns true if the content of a C library of the module with these leases has changed since it was opened. Only a reload of the module
-/// opens the new file. Reads a file only if its stamp has changed. A missing file counts as unchanged, because a linker removes its output first: the opened library stays in use.
+/// opens the new file. Reads a file only if its stamp has changed. A file that is missing or is being written counts as unchanged, because
+/// it could not be opened: the opened library stays in use until a linker has written its output.
 #[cfg(feature = "dll-bind")]
 pub(crate) fn has_changed_library(core: &Core, leases: &Arc<Leases>) -> bool {
     let Some(code) = core.user_code.get() else { return false };
     let of_module = |bound: &&BoundLibrary| bound.leases.as_ptr() == Arc::as_ptr(leases);
     let has_changed = |bound: &BoundLibrary| {
-        let is_rewritten = code.stamp(&bound.name).is_some_and(|stamp| Some(stamp) != bound.stamp);
-        is_rewritten && (bound.digest.is_none() || code.digest(&bound.name) != bound.digest)
+        code.stamp(&bound.name) != bound.stamp
+            && code.digest(&bound.name).is_some_and(|digest| Some(digest) != bound.digest)
     };
     core.bound_libraries.borrow().iter().filter(of_module).any(has_changed)
 }

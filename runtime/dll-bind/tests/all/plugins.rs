@@ -149,6 +149,10 @@ fn reloading_the_class_opens_the_rebuilt_library_and_closes_the_old() {
     let (file, copy) = (folder.path().join("libTestDLL.so"), folder.path().join("copy.so"));
     fs::copy(&file, &copy).and_then(|_| fs::rename(&copy, &file)).expect("rebuilt");
     assert!(changed().contains("no library has changed"), "the rebuilt library has the same content");
+    let linker = fs::File::options().append(true).open(&file).expect("it exists");
+    linker.set_len(8).expect("written");
+    assert!(changed().contains("no library has changed"), "the opened library stays in use until its file is whole");
+    drop(linker);
     compile_numbered(folder.path(), 5);
     let report = changed();
     assert!(report.contains("c_library: a C library that it calls has changed"), "{report}");
