@@ -10,7 +10,8 @@ use std::thread;
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use crossterm::event::{Event, read};
 use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
-use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
+use rustix::process::getpgrp;
+use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetpgrp, tcsetattr};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
@@ -136,8 +137,12 @@ impl TerminalMode {
         Self(tcgetattr(stdin()).ok())
     }
 
+    /// Restores the mode. Has no effect in the background, because the system stops a background process that changes its terminal.
     pub(crate) fn restore(&self) {
-        if let Self(Some(mode)) = self {
+        let is_in_background = tcgetpgrp(stdin()).is_ok_and(|group| group != getpgrp());
+        if let Self(Some(mode)) = self
+            && !is_in_background
+        {
             let _restored = tcsetattr(stdin(), OptionalActions::Now, mode);
         }
     }

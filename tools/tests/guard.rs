@@ -4,6 +4,7 @@
 use std::io::Read as _;
 use std::process::{Command, Stdio};
 
+use crate::support::terminal::Terminal;
 use crate::support::{Dev, Scratch};
 
 /// Crashes: code for the tick of the cube, the expected signal, and a detail of the report.
@@ -115,4 +116,14 @@ fn a_host_that_exits_by_itself_keeps_its_exit_code() {
         report.starts_with("the host crashed: SIGSEGV") && report.contains("has not armed its crash guard"),
         "{report}"
     );
+}
+
+#[test]
+fn a_guard_in_the_background_of_a_terminal_reports_a_crash() {
+    let mut command = Command::new("setsid");
+    let shell = "set -m; \"$0\" guard sh -c 'kill -SEGV $$' & wait $!";
+    command.args(["--ctty", "--wait", "sh", "-c", shell, env!("CARGO_BIN_EXE_alcedo")]);
+    let mut terminal = Terminal::run(command, 24, 80);
+    terminal.wait_for("the host crashed: SIGSEGV");
+    assert_eq!(terminal.ended(), Some(1));
 }
