@@ -236,20 +236,23 @@ impl Comparison {
                 Some(next) => self.form(&item, &property.ty, &next.ty),
             }
         }
-        let functions = chains.each_ref().map(|chain| chain.iter().flat_map(|class| &class.functions).collect());
-        self.functions(path, &from.functions, &functions);
-        let is_inherited = |function: &&DeclaredFunction| {
-            function.overrides.is_empty() && !from.functions.iter().any(|own| own.name == function.name)
-        };
-        for function in compared[1..].iter().flat_map(|class| &class.functions).filter(is_inherited) {
+        let functions =
+            chains.each_ref().map(|chain| chain.iter().flat_map(|class| &class.functions).collect::<Vec<_>>());
+        let (mut own, inherited) = (refs(&from.functions), compared[1..].iter().flat_map(|class| &class.functions));
+        for function in inherited.filter(|function| function.overrides.is_empty()) {
             let item = member(path, &function.name);
             let was = signature(function);
             match self.redirects.partner(function, &functions[0], &functions[1]).map(signature) {
-                None => self.note_host(Breaks, &item, "removed", NOT_FOUND),
+                None => {
+                    // Omits the override of a lost function, because calls no longer run the function of the base.
+                    own.retain(|known| known.name != function.name);
+                    self.note_host(Breaks, &item, "removed", NOT_FOUND);
+                }
                 Some(is) if was != is => self.note_host(Breaks, &item, &arrow(&was, &is), SIGNATURE),
                 Some(_) => {}
             }
         }
+        self.functions(path, &own, &functions);
     }
 
     fn structs(&mut self, old: &[DeclaredStruct], new: &[DeclaredStruct]) {
@@ -300,7 +303,7 @@ impl Comparison {
     fn interfaces(&mut self, old: &[DeclaredInterface], new: &[DeclaredInterface]) {
         for (from, to) in self.matched(old, new) {
             let functions = [refs(&from.functions), refs(&to.functions)];
-            self.functions(&from.path, &from.functions, &functions);
+            self.functions(&from.path, &functions[0], &functions);
             for function in &to.functions {
                 if self.redirects.partner(function, &functions[1], &functions[0]).is_none() {
                     let consequence = "a class of another plugin that implements the interface without it is refused";
@@ -406,8 +409,8 @@ impl Comparison {
 
     /// Compares the functions of a class or an interface. The last argument contains the functions of both builds, including the functions
     /// of the bases.
-    fn functions(&mut self, owner: &str, old: &[DeclaredFunction], [before, after]: &[Vec<&DeclaredFunction>; 2]) {
-        for from in old {
+    fn functions(&mut self, owner: &str, old: &[&DeclaredFunction], [before, after]: &[Vec<&DeclaredFunction>; 2]) {
+        for &from in old {
             let (item, is_override) = (member(owner, &from.name), !from.overrides.is_empty());
             let Some(to) = self.redirects.partner(from, before, after) else {
                 if is_override {

@@ -145,6 +145,18 @@ fn functions_are_compared_by_signature() {
 }
 
 #[test]
+fn an_override_is_lost_with_the_function_of_its_base() {
+    let (mut old, mut new) = (lamps(), lamps());
+    let mut changed = old.classes[0].functions[1].clone();
+    "/Script/Game.Lamp".clone_into(&mut changed.overrides);
+    old.classes[1].functions.push(changed);
+    "/Script/Core.Object".clone_into(&mut new.classes[1].base);
+    let found = lines(&compare(&inspected(&old), &inspected(&new)).host);
+    let changes: Vec<_> = found.iter().filter(|line| line.contains("SpotLamp:changed")).collect();
+    assert_eq!(changes, ["Breaks /Script/Game.SpotLamp:changed: removed"], "{found:?}");
+}
+
+#[test]
 fn classes_are_compared_by_path_base_and_flags() {
     let removed = "Breaks /Script/Game.SpotLamp: removed";
     check(|new| drop(new.classes.remove(1)), &[removed], &[removed]);
