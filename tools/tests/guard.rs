@@ -124,6 +124,6 @@ fn a_guard_in_the_background_of_a_terminal_reports_a_crash() {
     let shell = "set -m; \"$0\" guard sh -c 'kill -SEGV $$' & wait $!";
     command.args(["--ctty", "--wait", "sh", "-c", shell, env!("CARGO_BIN_EXE_alcedo")]);
     let mut terminal = Terminal::run(command, 24, 80);
-    terminal.wait_for("the host crashed: SIGSEGV");
+    terminal.wait_for("the host crashed:");
     assert_eq!(terminal.ended(), Some(1));
 }
