@@ -312,6 +312,22 @@ mod tests {
         wait(&mut session, 2, "Started");
         assert!(session.host.is_some_and(|host| host.is_due), "the next edit of the host builds it");
     }
+
+    #[test]
+    fn a_build_during_a_restart_waits_for_the_new_process() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut session = session(dir.path());
+        wait(&mut session, 1, "Started");
+        session.leaving = Some(Duration::MAX);
+        fs::write(dir.path().join("Tale/Hero.uc"), "class Hero extends Object; var int Health;").unwrap();
+        wait(&mut session, 1, "Built");
+        let killed = WorldEvent::Ended(End::Ordered(ExitStatus::from_raw(9)));
+        for event in [WorldEvent::Host(FromHost::Saved, Instant::now()), killed] {
+            session.world.events.0.send(event).unwrap();
+        }
+        wait(&mut session, 2, "Started");
+    }
+
     #[test]
     fn a_new_host_is_suspected_before_the_build_of_the_plugins() {
         let dir = tempfile::tempdir().unwrap();

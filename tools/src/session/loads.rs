@@ -71,8 +71,10 @@ impl<W: World> Session<W> {
         }
     }
 
+    /// Loads the next candidate, unless a load is in progress. A restart in progress loads the candidate into the new process instead.
     pub(super) fn load_next(&mut self) {
         if self.loading.is_none()
+            && self.leaving.is_none()
             && let Some(candidate) = self.next.take()
         {
             self.begin_load(candidate);
@@ -132,7 +134,8 @@ impl<W: World> Session<W> {
                 self.loaded = versions;
                 if !is_first {
                     self.restarts.forget();
-                    self.host.iter_mut().for_each(|host| host.is_new = false);
+                    // During a restart, the older program has loaded this build.
+                    self.host.iter_mut().for_each(|host| host.is_new &= self.leaving.is_some());
                 }
             }
             Origin::Built { .. } => {}
