@@ -30,7 +30,12 @@ impl NamedFields {
     }
 
     /// Removes and returns the fields of an object. Returns no fields for an object without an entry.
+    #[inline]
     pub(crate) fn take(&mut self, object: ObjectHandle) -> Vec<KeptField> {
+        if self.count == 0 { Vec::new() } else { self.take_listed(object) }
+    }
+
+    fn take_listed(&mut self, object: ObjectHandle) -> Vec<KeptField> {
         let entry = self.entries.get_mut(object.index() as usize).filter(|(owner, _)| *owner == object);
         let fields = entry.map(|(_, fields)| std::mem::take(fields)).unwrap_or_default();
         self.count -= usize::from(!fields.is_empty());

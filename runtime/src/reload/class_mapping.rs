@@ -37,7 +37,6 @@ pub(super) struct ClassTarget {
     pub(super) class: Rc<Class>,
     /// Path of the class, even if the class is missing.
     pub(super) path: Rc<str>,
-    pub(super) objects: u64,
 }
 
 #[derive(Default)]
@@ -76,8 +75,14 @@ pub(super) fn class_awake(core: &Core, object: ObjectHandle) -> Option<Rc<Class>
 pub(crate) fn decide(core: &Core, living: &[ObjectHandle]) -> ClassMapping {
     let types = &core.world.types;
     let mut mapping = ClassMapping { is_settled: true, ..ClassMapping::default() };
+    // Adjacent objects mostly have one class.
+    let mut last = None;
     for object in living {
         let Some(key) = key_of(core, *object) else { continue };
+        if last.as_ref() == Some(&key) {
+            continue;
+        }
+        last = Some(key.clone());
         if mapping.targets.contains_key(&key) {
             continue;
         }
@@ -93,7 +98,7 @@ pub(crate) fn decide(core: &Core, living: &[ObjectHandle]) -> ClassMapping {
         };
         let stays = |old: Rc<Class>| object_plan == ObjectPlan::Carried && !has_moved(&old, &class);
         mapping.is_settled &= class_awake(core, *object).is_some_and(stays);
-        mapping.targets.insert(key, ClassTarget { object_plan, class, path: before.path, objects: 0 });
+        mapping.targets.insert(key, ClassTarget { object_plan, class, path: before.path });
     }
     mapping
 }

@@ -53,6 +53,8 @@ struct Walk<'a> {
     mapping: ClassMapping,
     kept: KeptFields,
     plans: FxHashMap<ClassKey, Rc<ClassPlan>>,
+    /// Plan of the last object. Adjacent objects mostly have one class.
+    last: Option<(ClassKey, Rc<ClassPlan>)>,
     /// Templates of subobjects, by class of the owner and name of the subobject.
     templates: FxHashMap<(ClassId, Name), Option<Templates>>,
     doomed: HashSet<ObjectHandle>,
@@ -94,6 +96,7 @@ pub(crate) fn migrate(
         mapping,
         kept,
         plans: FxHashMap::default(),
+        last: None,
         templates: FxHashMap::default(),
         doomed: HashSet::new(),
         renamed: FxHashMap::default(),
@@ -185,9 +188,7 @@ impl Walk<'_> {
             self.former.insert(object, Rc::clone(&plan.old));
         }
         self.rename_parts(object, &plan);
-        if let Some(target) = self.mapping.targets.get_mut(&key) {
-            target.objects += 1;
-        }
+        plan.objects.set(plan.objects.get() + 1);
         Ok(())
     }
 
@@ -253,7 +254,11 @@ impl Walk<'_> {
         key: &ClassKey,
         report: &mut ReloadReport,
     ) -> Result<Option<Rc<ClassPlan>>, LoadError> {
+        if let Some((_, plan)) = self.last.as_ref().filter(|(last, _)| last == key) {
+            return Ok(Some(Rc::clone(plan)));
+        }
         if let Some(plan) = self.plans.get(key) {
+            self.last = Some((key.clone(), Rc::clone(plan)));
             return Ok(Some(Rc::clone(plan)));
         }
         let Some(old) = self.core.world.objects.class(object) else { return Ok(None) };
@@ -389,8 +394,8 @@ impl Walk<'_> {
 
     /// Returns report entries, sorted by path, for classes that were removed, have returned, were renamed, or have a new native base class.
     fn class_changes(&self) -> Vec<ClassChange> {
-        let mapping = self.mapping.targets.iter().filter(|(_, target)| target.objects != 0);
-        let line = |((_, dormant), target): (&ClassKey, &ClassTarget)| {
+        let line = |(key, plan): (&ClassKey, &Rc<ClassPlan>)| {
+            let (target, dormant) = (self.mapping.targets.get(key)?, &key.1);
             let change = match (&target.object_plan, dormant) {
                 (ObjectPlan::Carried, None) if target.class.path != target.path => {
                     format!("is now called {}", short(&target.class.path))
@@ -407,9 +412,9 @@ impl Walk<'_> {
                     format!("extends {} now: its objects were recreated", short(onto))
                 }
             };
-            Some(ClassChange { class: short(&target.path).to_owned(), change, objects: target.objects })
+            Some(ClassChange { class: short(&target.path).to_owned(), change, objects: plan.objects.get() })
         };
-        let mut changes: Vec<_> = mapping.filter_map(line).collect();
+        let mut changes: Vec<_> = self.plans.iter().filter_map(line).collect();
         changes.sort_unstable_by(|one, other| one.class.cmp(&other.class));
         changes
     }

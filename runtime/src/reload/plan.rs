@@ -125,6 +125,8 @@ pub(super) struct ClassPlan {
     pub(super) whole: Vec<WholeConversion>,
     /// Compiled actions. `None` if an action requires more than a comparison with a default and a copy.
     pub(super) plain: Option<Plain>,
+    /// Number of objects that were carried with the plan.
+    pub(super) objects: Cell<u64>,
 }
 
 /// Compiled actions of a class, for objects without values that were put aside.
@@ -355,6 +357,7 @@ pub(super) fn plan_class(
         conversions,
         whole,
         plain,
+        objects: Cell::new(0),
     })
 }
 
