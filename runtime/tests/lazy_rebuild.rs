@@ -160,6 +160,25 @@ fn a_world_that_is_saved_while_objects_wait_contains_their_fields() {
 }
 
 #[test]
+fn a_world_saved_by_a_build_without_the_field_contains_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("forgetful.world");
+    let scene = Scene::new();
+    let waiting = scene.host.objects().spawn(SLEEPER).expect("an object");
+    assert_eq!(number(&scene.host, waiting, "dream", &[]), 1);
+    scene.reload(&["forgetful"], 2);
+    // An object with a part is saved before the waiting object.
+    assert_eq!(scene.dream(), 1);
+    scene.host.worlds().save(&path).expect("it is saved");
+
+    let name = scene.host.objects().path_of(waiting).expect("it has a path");
+    let second = support::host(&[crowd(&[], 3)]);
+    second.worlds().load(&path).expect("it is loaded");
+    let loaded = second.objects().at_path(&name).expect("it is there");
+    assert_eq!(number(&second, loaded, "dream", &[]), 2);
+}
+
+#[test]
 fn a_rollback_leaves_waiting_and_built_objects_as_they_were() {
     let scene = Scene::new();
     scene.reload(&[], 2);

@@ -162,14 +162,15 @@ impl Plugins<'_> {
         class_after: impl FnOnce(ClassId) -> Option<&'c Rc<Class>>,
     ) -> Result<Vec<KeptField>, CallError> {
         let of = self.world.objects.class_id(object).unwrap_or(ClassId::NONE);
-        if share.without.contains(&of) {
-            return Ok(Vec::new());
-        }
         let Some(key) = self.key_of(object) else {
             // A reload that does not end the class leaves the fields of an unbuilt part in their list.
             let is_needed = class_after(of).is_none() && self.world.objects.class_awaiting_part(object).is_some();
             return Ok(if is_needed { self.pairs.unbuilt(object, true) } else { Vec::new() });
         };
+        // Checked after unbuilt parts, because an earlier build of the class may have saved their fields.
+        if share.without.contains(&of) {
+            return Ok(Vec::new());
+        }
         let parts = self.pairs.parts(key);
         let known = share.equal.get(&of).cloned();
         let equal = known.unwrap_or_else(|| {
