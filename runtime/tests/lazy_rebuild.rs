@@ -214,6 +214,19 @@ fn calls_batches_and_timers_of_plugins_build_waiting_parts() {
 }
 
 #[test]
+fn all_closures_that_are_posted_to_a_waiting_object_run() {
+    let scene = Scene::new();
+    let other = scene.host.objects().spawn(SLEEPER).expect("an object");
+    assert_eq!(number(&scene.host, other, "dream", &[]), 1);
+    scene.reload(&[], 2);
+    scene.host.objects().call(scene.sleeper, "dream_twice_later", &[Value::Object(other)]).expect("they are posted");
+    let built = scene.built();
+    scene.host.safe_point();
+    assert_eq!(scene.built() - built, 1, "the first closure builds the part");
+    assert_eq!(number(&scene.host, other, "dream", &[]), 4, "the second closure has run too");
+}
+
+#[test]
 fn waiting_objects_can_be_destroyed_and_their_class_removed() {
     let scene = Scene::new();
     let other = scene.host.objects().spawn(SLEEPER).expect("an object");

@@ -8,7 +8,6 @@ use super::arguments::{BorrowedWaker, OwnedJob};
 use super::host_context::CallerContext;
 use crate::boundary::CallError;
 use crate::bridge::core::Core;
-use crate::bridge::rebuild::build_missing;
 use crate::bridge::tasks::waking::Waking;
 use crate::bridge::tasks::{self, Timing};
 use crate::handles::ModuleId;
@@ -21,11 +20,7 @@ pub(super) fn job_take(host: CallerContext<'_>, module: ModuleId, job: OwnedJob<
         host.inbox.post(module, job, code, timing)?;
         return Ok(JobId::NONE);
     }
-    host.enter(|core| {
-        // A job ends with the plugin part of its object, so the part must exist.
-        build_missing(core, job.object, &"starting a job")?;
-        core.tasks.take((&core.world, &core.red), module, job, code)
-    })
+    host.enter(|core| core.tasks.take((&core.world, &core.red), module, job, code))
 }
 
 pub(super) fn job_cancel(host: CallerContext<'_>, job: JobId) -> Result<(), CallError> {

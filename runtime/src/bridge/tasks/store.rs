@@ -39,8 +39,8 @@ pub(super) fn key_of(job: JobId) -> JobKey {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum JobOwner {
     Module,
-    /// An object, and the key of the plugin part that the object had when the job was requested. The job ends if the object loses this
-    /// plugin part.
+    /// An object, and the key of the plugin part that the object had when the job was requested, or zero. The job ends if the object loses
+    /// this plugin part.
     Object(ObjectHandle, u64),
 }
 
@@ -62,7 +62,10 @@ impl JobOwner {
     fn is_over(self, objects: &Objects) -> bool {
         match self {
             Self::Module => false,
-            Self::Object(object, conjugate) => objects.conjugate(object) != Some(conjugate),
+            // Zero does not change to a key by the loss of a part: the first use of an object builds its missing part.
+            Self::Object(object, requested) => {
+                objects.conjugate(object).is_none_or(|conjugate| requested != 0 && conjugate != requested)
+            }
         }
     }
 }

@@ -60,6 +60,17 @@ impl Sleeper {
         this.get(other)?.try_dream()
     }
 
+    /// Posts two closures to a different object. Each closure counts a dream of that object.
+    #[ufunction]
+    fn dream_twice_later(&self, other: Obj<Self>) -> Result<(), CallError> {
+        for _ in 0..2 {
+            task::post_to(other, |other| {
+                other.dream();
+            })?;
+        }
+        Ok(())
+    }
+
     /// Starts a timer on a different object. The timer counts a dream of that object.
     #[ufunction]
     fn dream_later(&self, this: This<Self>, other: Obj<Self>) -> Result<(), CallError> {
