@@ -107,12 +107,20 @@ impl Turns {
 /// Builds the plugin part of an object that has none: during a rebuild, the part of an object that is not yet rebuilt, and afterwards the
 /// part of an object whose class is rebuilt lazily. Has no effect for other objects. Returns the error of the red constructor. The next use
 /// of the object then tries again, with the same kept fields. If the stack has no room for the construction, returns an error that names
-/// the use `what`.
+/// the use `what`. Returns [`CallError::DuringRebuild`] for a part that a rollback would not discard, or that would lack its kept fields.
 #[cold]
 pub(crate) fn build_missing(core: &Core, object: ObjectHandle, what: &dyn fmt::Display) -> Result<(), CallError> {
-    let late = core.pairs.late();
-    if late.is_none() && core.world.objects.class_awaiting_part(object).is_none() {
+    let (world, late) = (&core.world, core.pairs.late());
+    let missing = match late {
+        Some(_) => world.objects.class_to_build(object),
+        None => world.objects.class_awaiting_part(object),
+    };
+    if missing.is_none() {
         return Ok(());
+    }
+    // Before the commit, only the rebuild has the kept fields, and a rollback ends only the parts of staged objects.
+    if late.is_none() || !world.objects.is_staged(object) {
+        world.mode.may_act(&format!("building the plugin part of {}", world.objects.display(object)))?;
     }
     // Checks the stack first, because the red constructor also runs on this stack.
     core.red.hot().may_build(what)?;
@@ -122,7 +130,7 @@ pub(crate) fn build_missing(core: &Core, object: ObjectHandle, what: &dyn fmt::D
     let turns = RefCell::default();
     catch_panics(|| build_now(core, &turns, object)).inspect_err(|_error| core.plugins().end(object))?;
     for lost in turns.take().into_rebuilt().fields_lost {
-        log!(WARN, object = %core.world.objects.display(object), lost, "a kept field was not restored");
+        log!(WARN, object = %world.objects.display(object), lost, "a kept field was not restored");
     }
     Ok(())
 }
@@ -239,4 +247,58 @@ fn take_back(core: &Core, turns: &RefCell<Turns>, object: ObjectHandle) -> Resul
 fn failed(core: &Core, object: ObjectHandle, class: &str, error: &CallError) -> CallError {
     let name = core.world.objects.name(object).map(|name| core.world.names.text(name)).unwrap_or_default();
     CallError::other(format!("red constructor of {class} ({name}) {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::rc::Rc;
+
+    use alcedo_abi::host::mode;
+    use alcedo_abi::kinds::class_flags;
+
+    use super::build_missing;
+    use crate::boundary::CallError;
+    use crate::bridge::core::Core;
+    use crate::handles::ObjectHandle;
+    use crate::object::decl::{Batch, ClassDecl};
+    use crate::object::origin::Origin;
+
+    #[test]
+    fn before_a_commit_only_parts_of_staged_objects_are_built() {
+        let core = Core::new().expect("a finalizer thread");
+        let world = &core.world;
+        world.types.declare_package("Game");
+        let thing = ClassDecl::new("Game", "Thing", "", Origin::Native);
+        let sleeper = ClassDecl::new("Game", "Sleeper", "/Script/Game.Thing", Origin::Dynamic);
+        let sleeper = ClassDecl { flags: class_flags::LAZY_REBUILD, ..sleeper };
+        let batch = Batch { classes: vec![thing, sleeper], ..Batch::default() };
+        world.types.declare(&world.names, &batch).expect("right declarations");
+        let class = world.types.class_by_path("/Script/Game.Sleeper").expect("it is declared");
+        let waiting = world.objects.allocate(&class, None, ObjectHandle::NONE, 0);
+        world.objects.set_constructed(waiting, class.depth());
+        let build = || build_missing(&core, waiting, &"a test");
+        let is_refused = || matches!(build(), Err(CallError::DuringRebuild { .. }));
+
+        world.objects.begin_shadow();
+        let built = Rc::new(Cell::new(0));
+        {
+            let _staging = world.mode.enter(mode::STAGING);
+            assert!(is_refused(), "a conversion runs before the kept fields can be restored");
+            let _rebuilding = world.mode.enter(mode::REBUILDING);
+            let count = Rc::clone(&built);
+            let late = move |_object: ObjectHandle| {
+                count.set(count.get() + 1);
+                Ok::<_, CallError>(())
+            };
+            let _late = core.pairs.build_late(Rc::new(late));
+            assert!(is_refused(), "a rollback leaves the part of an object that is not staged");
+            world.objects.keep_body(waiting, &class).expect("it is alive");
+            assert_eq!((build(), built.get()), (Ok(()), 1));
+        }
+        let _replaced = world.objects.drop_shadow();
+        let error = build().expect_err("the class has no module").to_string();
+        assert!(error.contains("red constructor of Game.Sleeper"), "{error}");
+        assert_eq!(built.get(), 1);
+    }
 }

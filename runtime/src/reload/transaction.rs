@@ -429,8 +429,6 @@ impl Run<'_> {
                 self.loads.raise(self.old.generation, ContextEventKind::Resumed);
             }
         }
-        // Calls during the reload may have built parts of modules that are not replaced.
-        core.pairs.settle_unbuilt(NamedFields::default(), &core.world.objects);
         let objects = core.world.objects.count_living() as u64;
         self.close().rolled_back(phase, error, objects)
     }

@@ -62,7 +62,7 @@ impl Objects {
 
     /// Checks if a rollback discards writes to the object. A rollback discards writes to an object that was created in the shadow, and
     /// writes to a staged body. A rollback also discards writes to a kept body, because its values are copied before their first write.
-    pub(crate) fn is_staged(&self, object: ObjectHandle) -> bool {
+    pub fn is_staged(&self, object: ObjectHandle) -> bool {
         let store = self.store.borrow();
         let (Some(shadow), Some(tenant)) = (&store.shadow, store.slots.get(object)) else { return false };
         let is_new = tenant.construction > shadow.first_construction;
