@@ -87,7 +87,13 @@ pub(crate) fn rebuild(
     let reconstructed: Vec<_> = objects.iter().filter(has_part).copied().collect();
     let done = reconstructed.iter().filter(has_part).try_for_each(turn(take_back));
     let done = done.and_then(|()| objects.iter().try_for_each(turn(build_in_turn)));
-    (turns.take().into_rebuilt(), done)
+    let mut rebuilt = turns.take().into_rebuilt();
+    if rebuilt.put_off != 0 && rebuilt.conjugates != 0 {
+        // Omits objects whose part was built by a call after their turn.
+        let is_waiting = |object: &&ObjectHandle| core.world.objects.class_awaiting_part(**object).is_some();
+        rebuilt.put_off = objects.iter().filter(is_waiting).count() as u64;
+    }
+    (rebuilt, done)
 }
 
 impl Turns {
