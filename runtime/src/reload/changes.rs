@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use alcedo_base::figures::thousands;
 use serde::{Deserialize, Serialize};
 
 listed! {
@@ -190,6 +191,11 @@ pub struct PropertyChange {
 
 /// Report text for a property that can hold only a part of a value.
 pub(crate) const CUT: &str = "is now too small for the whole value";
+
+/// Returns the report text for conjugates that are built at their first use. Empty if `count` is zero.
+pub(crate) fn put_off(count: u64) -> String {
+    if count == 0 { String::new() } else { format!(" · {} put off until first use", thousands(count)) }
+}
 
 impl PropertyChange {
     /// Returns the index of the entry for a property. Adds an entry if the list has no entry for this property.

@@ -13,7 +13,7 @@ use crate::load::master::BroughtUp;
 use crate::load::module::master::MasterModule;
 use crate::load::record::Remainder;
 use crate::load::replace::Why;
-use crate::reload::changes::{ClassChange, Pause, Phase, Phases, PropertyChange, ValueCounts};
+use crate::reload::changes::{ClassChange, Pause, Phase, Phases, PropertyChange, ValueCounts, put_off};
 use crate::unload::report::{BlockerReport, ModuleEnd, UnloadReport};
 use crate::unload::ticket::UnloadTicket;
 
@@ -306,15 +306,12 @@ impl fmt::Display for ReloadReport {
             .map(|phase| format!("{phase} {:.1}", self.phases.ms(*phase)))
             .collect();
         writeln!(f, "  {} ms", phases.join(" · "))?;
-        let put_off = match self.conjugates_put_off {
-            0 => String::new(),
-            count => format!(" · {count} put off until first use"),
-        };
         write!(
             f,
-            "  {} kept · {} rebuilt{put_off} · {} rerun",
+            "  {} kept · {} rebuilt{} · {} rerun",
             counted(self.objects_kept, "object"),
             counted(self.conjugates_rebuilt, "conjugate"),
+            put_off(self.conjugates_put_off),
             counted(self.class_constructors_rerun, "class constructor")
         )?;
         self.tail(f)

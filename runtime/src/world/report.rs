@@ -5,7 +5,7 @@ use std::fmt;
 use alcedo_base::figures::counted;
 use serde::Serialize;
 
-use crate::reload::changes::{ClassChange, PropertyChange};
+use crate::reload::changes::{ClassChange, PropertyChange, put_off};
 
 /// Report of a loaded world. Values that the report does not list were restored unchanged.
 ///
@@ -52,9 +52,10 @@ impl fmt::Display for WorldLoadReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{} loaded · {} built · {} put back",
+            "{} loaded · {} built{} · {} put back",
             counted(self.objects, "object"),
             counted(self.conjugates_built, "conjugate"),
+            put_off(self.conjugates_put_off),
             counted(self.fields_kept, "field")
         )?;
         if self.replaced != 0 {
@@ -78,7 +79,7 @@ mod tests {
             objects: 1200,
             replaced: 3,
             conjugates_built: 1000,
-            conjugates_put_off: 0,
+            conjugates_put_off: 200,
             fields_kept: 7,
             fields_lost: vec!["Game.Cube.mood is of another type: 2 values put aside".into()],
             properties: vec![PropertyChange {
@@ -93,7 +94,7 @@ mod tests {
             unresolved: vec!["Cube_1.friend: nothing is at /World/x".into()],
         };
         expect_test::expect![[r#"
-            1,200 objects loaded · 1,000 conjugates built · 7 fields put back
+            1,200 objects loaded · 1,000 conjugates built · 200 put off until first use · 7 fields put back
               3 objects replaced
               Game.Ball is not there: 2 objects
               Game.Cube.speed   f32 → f64: 1,000 kept their own
