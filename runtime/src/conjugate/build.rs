@@ -285,7 +285,7 @@ impl Plugins<'_> {
         let load = |name: &str| {
             let (name, data) = (TextView::of(name), &field.data);
             self.red.call_module(&part.gate, &part.names.keep, |failure| {
-                // SAFETY: the part belongs to this module. No other code borrows the part between its red constructor and the commit. Name
+                // SAFETY: the part belongs to this module. No other code borrows the part before its kept fields are restored. Name
                 // and data are borrowed for the call.
                 unsafe { (part.hooks.load_kept)(part.ptr, name, data.as_ptr(), data.len(), failure) }
             })

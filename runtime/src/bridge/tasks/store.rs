@@ -62,7 +62,7 @@ impl JobOwner {
     fn is_over(self, objects: &Objects) -> bool {
         match self {
             Self::Module => false,
-            // Zero does not change to a key by the loss of a part: the first use of an object builds its missing part.
+            // Continues a job that was requested without a part, after the first use of the object has built the part.
             Self::Object(object, requested) => {
                 objects.conjugate(object).is_none_or(|conjugate| requested != 0 && conjugate != requested)
             }
