@@ -1,6 +1,6 @@
 //! Rebuilds plugin parts in a reload: builds the part of each object, and restores its kept fields. If code calls an object that is not yet
-//! rebuilt, the object is rebuilt before this call; see [`build_missing`]. The parts of classes that are rebuilt lazily are built only there,
-//! at any time after the reload.
+//! rebuilt, the object is rebuilt before this call; see [`build_missing`]. The parts of classes that are rebuilt lazily are built only
+//! there, at any time after the reload.
 
 use std::fmt;
 use std::rc::Rc;
