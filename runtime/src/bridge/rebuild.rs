@@ -125,8 +125,9 @@ pub(crate) fn build_missing(core: &Core, object: ObjectHandle, what: &dyn fmt::D
         return Ok(());
     }
     // Before the commit, only the rebuild has the kept fields, and a rollback ends only the parts of staged objects.
-    if late.is_none() || !world.objects.is_staged(object) {
-        world.mode.may_act(&format!("building the plugin part of {}", world.objects.display(object)))?;
+    if world.mode.is_before_commit() && (late.is_none() || !world.objects.is_staged(object)) {
+        let action = format!("building the plugin part of {}", world.objects.display(object));
+        return Err(CallError::DuringRebuild { action });
     }
     // Checks the stack first, because the red constructor also runs on this stack.
     core.red.hot().may_build(what)?;
