@@ -106,6 +106,15 @@ fn a_build_without_the_specifier_rebuilds_waiting_objects_in_the_reload() {
 }
 
 #[test]
+fn a_build_that_renames_a_field_rebuilds_its_objects_in_the_reload() {
+    let scene = Scene::new();
+    assert_eq!(scene.reload(&[], 2).conjugates_put_off, 1);
+    let report = scene.reload(&["renamed"], 3);
+    assert_eq!((report.conjugates_rebuilt, report.conjugates_put_off, report.fields_kept), (1, 0, 1), "{report}");
+    assert_eq!((scene.dream(), scene.number("made_by", &[])), (3, 3));
+}
+
+#[test]
 fn a_field_that_waits_outlives_a_build_without_it() {
     let scene = Scene::new();
     scene.reload(&[], 2);

@@ -15,7 +15,7 @@ use crate::conjugate::build::{KeptClass, KeptShare, Misfit};
 use crate::conjugate::named_fields::NamedFields;
 use crate::conjugate::packed::PackedFields;
 use crate::faults::{self, ReloadStep};
-use crate::handles::ObjectHandle;
+use crate::handles::{ClassId, ObjectHandle};
 use crate::object::class::Class;
 use crate::object::dormant::{FieldAside, KeptField};
 
@@ -57,6 +57,8 @@ struct Turns {
     lost: Vec<(KeptField, Misfit, u64)>,
     /// Current class of kept fields, by the path of the class that saved the fields.
     kept_classes: FxHashMap<Rc<str>, Rc<KeptClass>>,
+    /// Result of [`is_renamed`] for each class that is rebuilt lazily.
+    renamed: FxHashMap<ClassId, bool>,
 }
 
 /// Rebuilds these objects in order. Objects that were constructed again already have plugin parts, so their kept fields are restored first.
@@ -142,10 +144,24 @@ pub(crate) fn build_missing(core: &Core, object: ObjectHandle, what: &dyn fmt::D
     Ok(())
 }
 
+/// Checks if a class, a base class or one of their members was renamed. Then the fields of an object must be restored now, because a later
+/// build may give an old name to a different field.
+fn is_renamed(core: &Core, turns: &RefCell<Turns>, class: &Rc<Class>) -> bool {
+    let known = turns.borrow().renamed.get(&class.id).copied();
+    known.unwrap_or_else(|| {
+        let types = &core.world.types;
+        let is_new_path = |path: &Rc<str>| class.lineage().any(|class| class.path == *path);
+        let is_renamed =
+            !types.member_redirects(class).is_empty() || types.redirects().iter().any(|(_, path)| is_new_path(path));
+        turns.borrow_mut().renamed.insert(class.id, is_renamed);
+        is_renamed
+    })
+}
+
 /// Rebuilds `object` in its turn, unless its class is rebuilt lazily. The fields of such an object remain in `turns`.
 fn build_in_turn(core: &Core, turns: &RefCell<Turns>, object: ObjectHandle) -> Result<(), CallError> {
     match core.world.objects.class_to_build(object) {
-        Some(class) if class.is_rebuilt_lazily() => {
+        Some(class) if class.is_rebuilt_lazily() && !is_renamed(core, turns, &class) => {
             faults::at(ReloadStep::RebuildObject)?;
             turns.borrow_mut().done.put_off += 1;
             Ok(())
@@ -252,8 +268,10 @@ fn take_back(core: &Core, turns: &RefCell<Turns>, object: ObjectHandle) -> Resul
 }
 
 fn failed(core: &Core, object: ObjectHandle, class: &str, error: &CallError) -> CallError {
-    let name = core.world.objects.name(object).map(|name| core.world.names.text(name)).unwrap_or_default();
-    CallError::other(format!("red constructor of {class} ({name}) {error}"))
+    let name = core.world.objects.name(object).map(|name| core.world.names.text(name));
+    let name = name.map_or_else(|| object.to_string(), |name| name.to_string());
+    let failed = if matches!(error, CallError::Panicked { .. }) { "" } else { "failed: " };
+    CallError::other(format!("red constructor of {class} ({name}) {failed}{error}"))
 }
 
 #[cfg(test)]

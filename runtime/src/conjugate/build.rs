@@ -471,5 +471,6 @@ impl ConstructionHooks for Plugins<'_> {
 
     fn end_conjugate(&self, object: ObjectHandle) {
         self.end(object);
+        drop(self.pairs.unbuilt(object, false));
     }
 }

@@ -1,10 +1,11 @@
-//! Class whose plugin parts a reload builds at their first use. Also used by tests: the features `eager` and `forgetful` change the class.
+//! Class whose plugin parts a reload builds at their first use. Also used by tests: the features `eager`, `forgetful` and `renamed` change
+//! the class.
 
 use std::time::Duration;
 
 use alcedo_plugin_api::prelude::*;
 
-#[cfg(not(any(feature = "eager", feature = "forgetful")))]
+#[cfg(not(any(feature = "eager", feature = "forgetful", feature = "renamed")))]
 crowd_class! {
     /// Class that is rebuilt lazily.
     Sleeper lazy_rebuild, inserted base Dreamer, default 0.5, other default 0.75, fields {
@@ -33,19 +34,44 @@ crowd_class! {
     }
 }
 
+#[cfg(feature = "renamed")]
+crowd_class! {
+    /// Class that is rebuilt lazily, whose kept field has a new name.
+    Sleeper lazy_rebuild, inserted base Dreamer, default 0.5, other default 0.75, fields {
+        #[keep(was = "dreams")]
+        visions: u64,
+        tag: u64,
+    }
+}
+
+impl Sleeper {
+    fn count(&mut self) -> &mut u64 {
+        #[cfg(feature = "renamed")]
+        return &mut self.visions;
+        #[cfg(not(feature = "renamed"))]
+        &mut self.dreams
+    }
+}
+
 #[uclass]
 impl Sleeper {
     #[red_constructor]
     fn new(this: This<Self>) -> Self {
         assert!(this.speed() >= 0.0, "it cannot wake up");
-        Self { dreams: 0, tag: fixture::tag() }
+        Self {
+            #[cfg(feature = "renamed")]
+            visions: 0,
+            #[cfg(not(feature = "renamed"))]
+            dreams: 0,
+            tag: fixture::tag(),
+        }
     }
 
     /// Counts a dream, and returns the number of dreams.
     #[ufunction]
     fn dream(&mut self) -> u64 {
-        self.dreams += 1;
-        self.dreams
+        *self.count() += 1;
+        *self.count()
     }
 
     /// Returns the tag of the build that created the plugin part.
