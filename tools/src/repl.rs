@@ -227,7 +227,7 @@ fn read_terminal(mut editor: Terminal, requests: &Sender<Request>) {
     loop {
         match editor.readline(PROMPT) {
             Ok(line) if pass_on(requests, &line) => {}
-            // Waits until the signal ends this process, because the editor would enter raw mode. The key Ctrl-C sends no signal then.
+            // Waits until the signal ends this process, because a new prompt would enter raw mode. In raw mode, Ctrl-C sends no signal.
             Err(ReadlineError::Interrupted) if is_signaled.load(Ordering::SeqCst) => loop {
                 thread::park();
             },

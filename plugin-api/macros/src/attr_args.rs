@@ -228,8 +228,8 @@ pub(crate) fn is_identifier(text: &str) -> bool {
         && letters.all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
 }
 
-/// Returns the name of the static for the calls of a function or for a property. Contains the positions of letters in upper case, so that
-/// names that differ only in case have different statics.
+/// Returns the name of the static for the calls of a function or for a property. The returned name contains the positions of the uppercase
+/// letters of `name`, so that names that differ only in case have different statics.
 pub(crate) fn cell_name(kind: &str, name: &str) -> Ident {
     let upper = name.char_indices().filter(|(_, letter)| letter.is_uppercase());
     let marks: String = upper.map(|(at, _)| format!("{at}_")).collect();

@@ -566,7 +566,7 @@ impl<'a> Body<'a> {
         self.called.push(method.text());
     }
 
-    /// Expands to the cells, and to the functions of the view that perform calls. Rejects two functions of one name.
+    /// Expands to the cells, and to the functions of the view that perform calls. Rejects two functions with equal names.
     pub(crate) fn calls(&mut self) -> Result<TokenStream> {
         let (class, callers, mut errors) = (self.class, std::mem::take(&mut self.callers), rules::Errors::default());
         for Callers { conditions, declared: (kind, declared), names, .. } in &callers {

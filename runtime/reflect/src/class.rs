@@ -259,7 +259,8 @@ impl Class {
         self.members.has_plugin_part
     }
 
-    /// Checks if a reload builds the plugin parts of objects of the class at their first use. The nearest dynamic class decides.
+    /// Checks if the plugin part of an object of the class is built at its first use after a reload. The flag of the nearest dynamic class
+    /// applies.
     #[inline]
     pub fn is_rebuilt_lazily(&self) -> bool {
         self.members.is_rebuilt_lazily

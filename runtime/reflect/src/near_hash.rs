@@ -35,7 +35,7 @@ impl Hasher for NearHasher {
         self.write_u64(number.into());
     }
 
-    /// Ignores the mark after the bytes of a string, so that the last byte of the string selects the bucket.
+    /// Ignores the byte that `str` writes after its content, so that the last byte of the content selects the bucket.
     #[inline]
     fn write_u8(&mut self, _end: u8) {}
 

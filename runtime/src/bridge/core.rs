@@ -102,7 +102,7 @@ pub(crate) struct BoundLibrary {
     pub(crate) name: String,
     /// Stamp of the file before it was opened. `None` if the file was missing.
     pub(crate) stamp: Option<alcedo_sys::Stamp>,
-    /// Digest of the opened library. `None` if it could not be opened.
+    /// Digest of the opened library. `None` if the library could not be opened.
     pub(crate) digest: Option<alcedo_sys::Digest>,
 }
 

@@ -1,6 +1,6 @@
 //! Rebuilds plugin parts in a reload: builds the part of each object, and restores its kept fields. If code calls an object that is not yet
-//! rebuilt, the object is rebuilt before this call; see [`build_missing`]. The parts of classes that are rebuilt lazily are built only
-//! there, at any time after the reload.
+//! rebuilt, the object is rebuilt before this call; see [`build_missing`]. This function also builds the parts of
+//! lazily rebuilt classes, at their first use after the reload.
 
 use std::fmt;
 use std::rc::Rc;
@@ -30,12 +30,12 @@ pub(crate) struct KeptFields {
 #[derive(Default)]
 pub(crate) struct Rebuilt {
     pub conjugates: u64,
-    /// Objects whose plugin parts are built at their first use.
+    /// Number of objects whose plugin part is built at its first use.
     pub put_off: u64,
     pub fields_kept: u64,
     /// Kept fields that could not be restored, one line per field and reason.
     pub fields_lost: Vec<String>,
-    /// Saved fields of the parts that are built at their first use. See [`Pairs::settle_unbuilt`].
+    /// Saved fields of the parts that are built at their first use. See `Pairs::settle_unbuilt`.
     pub unbuilt: NamedFields,
 }
 
@@ -91,7 +91,7 @@ pub(crate) fn rebuild(
     let done = done.and_then(|()| objects.iter().try_for_each(turn(build_in_turn)));
     let mut rebuilt = turns.take().into_rebuilt();
     if rebuilt.put_off != 0 && rebuilt.conjugates != 0 {
-        // Omits objects whose part was built by a call after their turn.
+        // Excludes objects whose part a call has built after the part was put off.
         let is_waiting = |object: &&ObjectHandle| core.world.objects.class_awaiting_part(**object).is_some();
         rebuilt.put_off = objects.iter().filter(is_waiting).count() as u64;
     }
@@ -112,10 +112,11 @@ impl Turns {
     }
 }
 
-/// Builds the plugin part of an object that has none: during a rebuild, the part of an object that is not yet rebuilt, and afterwards the
-/// part of an object whose class is rebuilt lazily. Has no effect for other objects. Returns the error of the red constructor. The next use
-/// of the object then tries again, with the same kept fields. If the stack has no room for the construction, returns an error that names
-/// the use `what`. Returns [`CallError::DuringRebuild`] for a part that a rollback would not discard, or that would lack its kept fields.
+/// Builds the missing plugin part of an object. During a rebuild, builds the part of any object that is not yet rebuilt. Otherwise, builds
+/// only parts of classes that are rebuilt lazily. Has no effect for other objects. Returns the error of the red constructor. The next use
+/// of the object then runs the constructor again, with the same kept fields. If the stack has no room for the construction, returns an
+/// error that contains `what`, the description of the use. Before a commit, returns [`CallError::DuringRebuild`] for a part that a rollback
+/// would not discard, or that would lack its kept fields.
 #[cold]
 pub(crate) fn build_missing(core: &Core, object: ObjectHandle, what: &dyn fmt::Display) -> Result<(), CallError> {
     let (world, late) = (&core.world, core.pairs.late());
@@ -144,8 +145,8 @@ pub(crate) fn build_missing(core: &Core, object: ObjectHandle, what: &dyn fmt::D
     Ok(())
 }
 
-/// Checks if a class, a base class or one of their members was renamed. Then the fields of an object must be restored now, because a later
-/// build may give an old name to a different field.
+/// Checks if a class, one of its base classes, or a member of these classes was renamed. The kept fields of the objects must then be
+/// restored during the reload, because a later version of the code may use an old name for a different field.
 fn is_renamed(core: &Core, turns: &RefCell<Turns>, class: &Rc<Class>) -> bool {
     let known = turns.borrow().renamed.get(&class.id).copied();
     known.unwrap_or_else(|| {
@@ -158,7 +159,8 @@ fn is_renamed(core: &Core, turns: &RefCell<Turns>, class: &Rc<Class>) -> bool {
     })
 }
 
-/// Rebuilds `object` in its turn, unless its class is rebuilt lazily. The fields of such an object remain in `turns`.
+/// Rebuilds `object` in its turn. Puts the part off if the class is rebuilt lazily and was not renamed. The kept fields of a part
+/// that is put off remain in `turns`.
 fn build_in_turn(core: &Core, turns: &RefCell<Turns>, object: ObjectHandle) -> Result<(), CallError> {
     match core.world.objects.class_to_build(object) {
         Some(class) if class.is_rebuilt_lazily() && !is_renamed(core, turns, &class) => {
@@ -204,7 +206,7 @@ fn take_back(core: &Core, turns: &RefCell<Turns>, object: ObjectHandle) -> Resul
     // Takes the named fields only now, because an object that is built again after an error still needs these fields.
     let mut kept = turns.borrow_mut().kept.take(object);
     if kept.is_empty() {
-        // A rollback needs the fields of a part that an earlier reload has put off.
+        // Before the commit, copies the fields of a part that an earlier reload has put off, because a rollback needs these fields.
         kept = core.pairs.unbuilt(object, core.world.mode.is_before_commit());
     }
     let mut earlier = objects.replace_fields_aside(object, Vec::new());

@@ -152,9 +152,9 @@ impl Plugins<'_> {
     }
 
     /// Saves the kept fields of one object for a reload. If the new class of a plugin part has equal kept fields, packs the fields of the
-    /// part into `packed`. Returns the fields of all remaining parts by name. `class_after` returns the new class of the object. If
-    /// `class_after` returns `None`, for example because the object will be dormant, or a class that is rebuilt lazily, no field is packed.
-    /// Then also returns the fields of a part that is not yet rebuilt.
+    /// part into `packed`. Returns the fields of all remaining parts by name. `class_after` returns the new class of the object. Packs
+    /// no field if the new class is rebuilt lazily, or if `class_after` returns `None`, for example because the object will be dormant. In
+    /// the case of `None`, also returns the fields of a part that is not yet built.
     pub(crate) fn save_for_reload<'c>(
         &self,
         object: ObjectHandle,
@@ -163,11 +163,11 @@ impl Plugins<'_> {
     ) -> Result<Vec<KeptField>, CallError> {
         let of = self.world.objects.class_id(object).unwrap_or(ClassId::NONE);
         let Some(key) = self.key_of(object) else {
-            // A reload that does not end the class leaves the fields of an unbuilt part in their list.
+            // A reload that keeps the class leaves the fields of an unbuilt part in the list of `pairs`.
             let is_needed = class_after(of).is_none() && self.world.objects.class_awaiting_part(object).is_some();
             return Ok(if is_needed { self.pairs.unbuilt(object, true) } else { Vec::new() });
         };
-        // Checked after unbuilt parts, because an earlier build of the class may have saved their fields.
+        // Runs after the check for an unbuilt part, because an earlier build of the class may have saved the fields of this part.
         if share.without.contains(&of) {
             return Ok(Vec::new());
         }

@@ -13,7 +13,7 @@ pub(crate) struct NamedFields {
 }
 
 impl NamedFields {
-    /// Replaces the fields of an object. `fields` is not empty.
+    /// Replaces the fields of an object. `fields` must not be empty.
     pub(crate) fn insert(&mut self, object: ObjectHandle, fields: Vec<KeptField>) {
         let index = object.index() as usize;
         if self.entries.len() <= index {
@@ -45,7 +45,7 @@ impl NamedFields {
         fields
     }
 
-    /// Adds the entries of `newer`, which replace entries of the objects.
+    /// Adds the entries of `newer`. An entry replaces the existing entry with the slot of its object.
     pub(super) fn merge(&mut self, newer: Self) {
         if self.count == 0 {
             *self = newer;

@@ -154,18 +154,18 @@ impl Pairs {
     }
 
     /// Returns the function that builds missing parts during a rebuild. Returns `None` if no rebuild is in progress. The function returns
-    /// the error of the red constructor. If the kept fields cannot be restored, it returns an error and builds no part.
+    /// the error of the red constructor. If the kept fields cannot be restored, the function returns an error and builds no part.
     pub(crate) fn late(&self) -> Option<Rc<BuildLate>> {
         self.late.borrow().clone()
     }
 
-    /// Returns the kept fields of a part that is not yet built. `stay` is true if the fields may be needed again.
+    /// Returns the kept fields of a part that is not yet built. Removes these fields from the list unless `stay` is true.
     pub(crate) fn unbuilt(&self, object: ObjectHandle, stay: bool) -> Vec<KeptField> {
         let mut unbuilt = self.unbuilt.borrow_mut();
         if stay { unbuilt.get(object).to_vec() } else { unbuilt.take(object) }
     }
 
-    /// Adds the fields of parts that a reload has put off, after its commit. Drops the fields of objects that have a conjugate now or are
+    /// Adds the fields of parts that a committed reload has put off. Drops the fields of objects that have a conjugate now or are
     /// destroyed.
     pub(crate) fn settle_unbuilt(&self, put_off: NamedFields, objects: &Objects) {
         let mut unbuilt = self.unbuilt.borrow_mut();

@@ -61,9 +61,9 @@ pub(crate) fn unreadable(_: &[std::rc::Rc<crate::object::class::Class>], _: &Lay
     Vec::new()
 }
 
-/// Returns true if the content of a C library of the module with these leases has changed since it was opened. Only a reload of the module
-/// opens the new file. Reads a file only if its stamp has changed. A file that is missing or is being written counts as unchanged, because
-/// it could not be opened: the opened library stays in use until a linker has written its output.
+/// Returns true if the content of a C library of the module with these leases has changed since the library was opened. Only a reload of
+/// the module opens the new file. Reads a file only if its stamp has changed. A file that is missing or is being written counts as
+/// unchanged: the opened library remains in use until a linker has written its output.
 #[cfg(feature = "dll-bind")]
 pub(crate) fn has_changed_library(core: &Core, leases: &Arc<Leases>) -> bool {
     let Some(code) = core.user_code.get() else { return false };

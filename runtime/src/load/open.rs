@@ -206,7 +206,7 @@ impl Ready {
 
 /// Maps a staged library, checks the root module and attaches the module. Appends the module to `opened`, even if the attachment fails.
 /// Returns an error if the dynamic linker, the layout check or the attachment fails. After an error, the caller unloads `opened`.
-/// `note_parked` receives an image that is not in `opened` and stays mapped.
+/// `note_parked` receives an image that stays mapped although its module was not appended to `opened`.
 pub(crate) fn open(
     core: &Core,
     (host_context, tables): (&HostContext, &HostTables),

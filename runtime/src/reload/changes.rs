@@ -192,7 +192,7 @@ pub struct PropertyChange {
 /// Report text for a property that can hold only a part of a value.
 pub(crate) const CUT: &str = "is now too small for the whole value";
 
-/// Returns the report text for conjugates that are built at their first use. Empty if `count` is zero.
+/// Returns the report text for conjugates that are built at their first use. Returns an empty string if `count` is zero.
 pub(crate) fn put_off(count: u64) -> String {
     if count == 0 { String::new() } else { format!(" · {} put off until first use", thousands(count)) }
 }

@@ -75,7 +75,7 @@ pub(super) fn class_awake(core: &Core, object: ObjectHandle) -> Option<Rc<Class>
 pub(crate) fn decide(core: &Core, living: &[ObjectHandle]) -> ClassMapping {
     let types = &core.world.types;
     let mut mapping = ClassMapping { is_settled: true, ..ClassMapping::default() };
-    // Adjacent objects mostly have one class.
+    // Key of the previous object. Skips the lookup for an equal key, because adjacent objects usually share a class.
     let mut last = None;
     for object in living {
         let Some(key) = key_of(core, *object) else { continue };

@@ -53,7 +53,7 @@ struct Walk<'a> {
     mapping: ClassMapping,
     kept: KeptFields,
     plans: FxHashMap<ClassKey, Rc<ClassPlan>>,
-    /// Plan of the last object. Adjacent objects mostly have one class.
+    /// Key and plan of the previous object. Saves a lookup, because adjacent objects usually share a class.
     last: Option<(ClassKey, Rc<ClassPlan>)>,
     /// Templates of subobjects, by class of the owner and name of the subobject.
     templates: FxHashMap<(ClassId, Name), Option<Templates>>,

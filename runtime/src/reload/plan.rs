@@ -125,7 +125,7 @@ pub(super) struct ClassPlan {
     pub(super) whole: Vec<WholeConversion>,
     /// Compiled actions. `None` if an action requires more than a comparison with a default and a copy.
     pub(super) plain: Option<Plain>,
-    /// Number of objects that were carried with the plan.
+    /// Number of objects that this reload has migrated by the plan.
     pub(super) objects: Cell<u64>,
 }
 

@@ -203,7 +203,7 @@ fn paths(folder: &Path) -> Result<Vec<PathBuf>, PackageError> {
             let is_source = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case(ENDING));
             // Skips hidden files, whose names start with a dot. Editors and systems create hidden files next to source files.
             let is_hidden = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
-            // Keeps links without a target and irregular files, so that reading them names them.
+            // Includes links without a target and irregular files, so that the error of reading such a file names the file.
             if is_source && !is_hidden && !path.is_dir() {
                 found.push(path);
             }

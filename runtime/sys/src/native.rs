@@ -162,7 +162,7 @@ impl UserLibrary {
         find(folder, name).ok().map(|(.., found)| Stamp::of(&found))
     }
 
-    /// Returns the digest of the library with this name in `folder`. Returns `None` if no such library exists, or if it is being written.
+    /// Returns the digest of the library with this name in `folder`. Returns `None` if no such library exists or its file is being written.
     #[must_use]
     pub fn digest_in(folder: &Path, name: &str) -> Option<Digest> {
         let (source, file, found) = find(folder, name).ok()?;

@@ -244,7 +244,7 @@ impl Comparison {
             let was = signature(function);
             match self.redirects.partner(function, &functions[0], &functions[1]).map(signature) {
                 None => {
-                    // Omits the override of a lost function, because calls no longer run the function of the base.
+                    // Omits the override of a removed function, because calls cannot run the function of the base instead.
                     own.retain(|known| known.name != function.name);
                     self.note_host(Breaks, &item, "removed", NOT_FOUND);
                 }

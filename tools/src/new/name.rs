@@ -149,7 +149,7 @@ fn invalid_part(text: &str) -> Option<String> {
     (text.len() > LONGEST).then(|| format!("its {} bytes", text.len()))
 }
 
-/// Returns the end of a sentence that suggests a name. Returns an empty string if the name is too long.
+/// Returns the end of a sentence that suggests a name. Returns an empty string if the name is invalid.
 fn such_as(name: String) -> String {
     if invalid_part(&name).is_none() { format!(", such as `{name}`") } else { String::new() }
 }

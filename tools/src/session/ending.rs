@@ -54,7 +54,7 @@ impl<W: World> Session<W> {
         // Checks the exit status, because the process may have crashed before it was killed.
         let killed = self.killing.take().filter(|_| end.is_killed());
         self.running = None;
-        // Suspects a new program of the host before the plugins, unless its older program has ended during the save.
+        // Suspects a new program of the host before the plugins, unless the process that ended still ran the older program.
         let suspects_host =
             killed.is_none() && !was_leaving && self.host.as_mut().is_some_and(|host| std::mem::take(&mut host.is_new));
         match self.loading.take() {

@@ -26,7 +26,7 @@ pub(crate) struct HostSources {
     pub(super) is_stale: bool,
     /// Set if the host must be restarted after all stale targets were built.
     pub(super) is_due: bool,
-    /// Set if the last build has failed, and no source has changed since. Plugins are then built for the running host.
+    /// Set if the last build of the host has failed, and no source of the host has changed since. Plugins are built for the running host.
     pub(super) has_failed: bool,
     /// Set after a build has replaced the program, until a plugin is reloaded or the world crashes.
     pub(super) is_new: bool,
@@ -198,7 +198,7 @@ impl<W: World> Session<W> {
         }
     }
 
-    /// Builds the stale plugins for the running host after its new build has failed. The next change of its sources builds the host.
+    /// Builds the stale plugins for the running host after its new build has failed. The next change of the host's sources builds the host.
     pub(super) fn host_not_built(&mut self, target: usize, edited: Option<Duration>) {
         if let Some(host) = &mut self.host {
             host.has_failed = true;

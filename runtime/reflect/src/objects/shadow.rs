@@ -50,8 +50,8 @@ impl Objects {
     }
 
     /// Checks if a shadow is active and the object was created before the shadow. Code must not destroy or rename this object in the
-    /// shadow, because a rollback could not restore the object. During a rollback, also returns true for all objects after the shadow was
-    /// dropped, because no later step restores the objects.
+    /// shadow, because a rollback could not restore the object. After a rollback has dropped the shadow, returns true for all objects until
+    /// the rollback ends, because no later step restores an object.
     #[inline]
     pub fn predates_shadow(&self, object: ObjectHandle) -> bool {
         let store = self.store.borrow();

@@ -149,7 +149,7 @@ wildcards! {
 pub(super) type Body = fn(&World, &mut Frame<'_>) -> Result<(), CallError>;
 
 /// Declares a function. A function with wildcards has a custom thunk, and lists the wildcards in its metadata. A function with a result and
-/// without out parameters is declared as pure. The state of random numbers is not part of the world.
+/// without out parameters is declared as pure. Random functions are also pure, because their state is not part of the world.
 pub(super) fn function(name: &str, doc: &str, mut params: Vec<PropertyDecl>, body: Body) -> FunctionDecl {
     let mut meta: Vec<(String, String)> = Vec::new();
     for param in &mut params {

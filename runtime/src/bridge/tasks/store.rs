@@ -39,8 +39,8 @@ pub(super) fn key_of(job: JobId) -> JobKey {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum JobOwner {
     Module,
-    /// An object, and the key of the plugin part that the object had when the job was requested, or zero. The job ends if the object loses
-    /// this plugin part.
+    /// An object, and the key of the plugin part that the object had when the job was requested. The job ends if the object loses this
+    /// plugin part. The key is zero if the object had no plugin part.
     Object(ObjectHandle, u64),
 }
 
@@ -62,7 +62,7 @@ impl JobOwner {
     fn is_over(self, objects: &Objects) -> bool {
         match self {
             Self::Module => false,
-            // Continues a job that was requested without a part, after the first use of the object has built the part.
+            // A job that was requested while the object had no part continues after the part is built.
             Self::Object(object, requested) => {
                 objects.conjugate(object).is_none_or(|conjugate| requested != 0 && conjugate != requested)
             }

@@ -1,4 +1,5 @@
-//! Logs each error of the steps that a health watch repeats every few seconds once, until the step succeeds.
+//! Errors that were already logged. A health watch repeats failed steps every few seconds, and logs an equal error only once until the step
+//! succeeds.
 
 use std::collections::HashMap;
 use std::fmt::Display;
@@ -9,7 +10,7 @@ use std::path::{Path, PathBuf};
 pub(super) struct LoggedErrors(HashMap<PathBuf, String>);
 
 impl LoggedErrors {
-    /// Records the error of a step on this path. Returns false if the last error of this path was equal.
+    /// Records the error of a step on this path. Returns true unless the last error of this path was equal.
     pub(super) fn is_new(&mut self, path: &Path, error: &dyn Display) -> bool {
         let error = error.to_string();
         self.0.get(path) != Some(&error) && {

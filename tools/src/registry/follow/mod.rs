@@ -382,7 +382,7 @@ impl Follower<'_> {
                 }
                 has_all = false;
                 let known = self.state.good.get(&name).and_then(|files| files.get(&file_name));
-                // If the file is not a library of this host, for example because it is damaged, uses the version that the host runs.
+                // If the manifest of the file cannot be read, for example in a damaged file, uses the version that the host runs.
                 let running = status.and_then(|status| status.modules.iter().find(|module| module.file == file_name));
                 let running = running.map(|module| &module.digest).into_iter().chain(known);
                 let present = ManifestInfo::peek_bytes(&file_name, &bytes).map(|info| info.version).ok();
@@ -458,7 +458,7 @@ impl Follower<'_> {
     }
 
     /// Returns all hosts of the document to their last good files. Waits until the hosts report these files, at most for the time limit of
-    /// the document. The wait also ends if the present document is valid and differs from `text`, because it may repair the hosts.
+    /// the document. The wait also ends if the file of the document has valid content other than `text`, which may repair the hosts.
     ///
     /// # Errors
     /// Fails if the state cannot be saved, or if the files of a host cannot be written. A later call continues the return. Failures of a

@@ -44,7 +44,7 @@ pub(super) struct Library {
 }
 
 impl State {
-    /// Returns the version of the first library of `digests` that was fetched.
+    /// Returns the version of the first library in `digests` that `resolved` contains.
     pub(super) fn version_of<'d>(&self, digests: impl IntoIterator<Item = &'d String>) -> Option<Version> {
         let library = |digest: &String| self.resolved.values().find(|library| library.digest == *digest);
         digests.into_iter().find_map(library).map(|library| library.version.clone())
