@@ -177,7 +177,8 @@ fn without_numbers(screen: &str) -> String {
         for at in 0..words.len() {
             let next = words.get(at + 1).cloned().unwrap_or_default();
             // The number of objects in the status line depends on the time of its last update.
-            let is_of_status = next == "objects" && words.get(at + 2).is_some_and(|word| word == "·");
+            let is_of_status =
+                ["object", "objects"].contains(&&*next) && words.get(at + 2).is_some_and(|word| word == "·");
             let word = &words[at];
             let is_number = word.trim_end_matches([',', ')']).parse::<f64>().is_ok()
                 || word.replace(',', "").parse::<u64>().is_ok();
@@ -187,8 +188,8 @@ fn without_numbers(screen: &str) -> String {
             let counts = ["ms", "ms)", "s", "s:", "s,", "ticks/s", "lines", "other", "times"];
             if is_number && (is_of_status || is_of_frame || counts.contains(&next.as_str())) {
                 "…".clone_into(word);
-                // The unit of a duration depends on its value.
-                words[at + 1] = next.replace("ms", "s");
+                // The unit of a duration and the number of the noun depend on the value.
+                words[at + 1] = if is_of_status { "objects".to_owned() } else { next.replace("ms", "s") };
             } else if word.starts_with('×') {
                 "×…".clone_into(word);
             } else if word.starts_with("0x") {
