@@ -13,7 +13,7 @@ use crate::bridge::calls::is_static;
 use crate::bridge::core::Core;
 use crate::bridge::exports::{Export, export_name};
 use crate::bridge::module_code::static_code;
-use crate::bridge::rebuild::build_missing;
+use crate::bridge::rebuild::find_or_build;
 use crate::conjugate::gate::Gate;
 use crate::handles::ObjectHandle;
 use crate::object::mode::Reach;
@@ -85,13 +85,7 @@ fn enter(core: &Core, gate: &Gate, invoke: Invoke, what: &Rc<str>, frame: &mut F
     } else {
         let stale = || CallError::Stale { handle: object };
         let find = || core.pairs.find_part(&core.world.objects, object, function_of(frame).owner);
-        let part = match find() {
-            None => {
-                build_missing(core, object, &format_args!("{what} of {object}"))?;
-                find()
-            }
-            part => part,
-        };
+        let part = find_or_build(core, object, &format_args!("{what} of {object}"), find)?;
         let memory = core.world.objects.memory(object).ok_or_else(stale)?;
         (memory, part.ok_or_else(|| no_plugin_part(core, object, what))?.0)
     };

@@ -118,7 +118,7 @@ impl Turns {
 /// error that contains `what`, the description of the use. Before a commit, returns [`CallError::DuringRebuild`] for a part that a rollback
 /// would not discard, or that would lack its kept fields.
 #[cold]
-pub(crate) fn build_missing(core: &Core, object: ObjectHandle, what: &dyn fmt::Display) -> Result<(), CallError> {
+fn build_missing(core: &Core, object: ObjectHandle, what: &dyn fmt::Display) -> Result<(), CallError> {
     let (world, late) = (&core.world, core.pairs.late());
     let missing = match late {
         Some(_) => world.objects.class_to_build(object),
@@ -143,6 +143,22 @@ pub(crate) fn build_missing(core: &Core, object: ObjectHandle, what: &dyn fmt::D
         log!(WARN, object = %world.objects.display(object), lost, "a kept field was not restored");
     }
     Ok(())
+}
+
+/// Returns the plugin part that `find` finds. If there is none, builds the missing part as [`build_missing`] does, and calls `find` again.
+#[inline]
+pub(crate) fn find_or_build<T>(
+    core: &Core,
+    object: ObjectHandle,
+    what: &dyn fmt::Display,
+    find: impl Fn() -> Option<T>,
+) -> Result<Option<T>, CallError> {
+    let found = find();
+    if found.is_some() {
+        return Ok(found);
+    }
+    build_missing(core, object, what)?;
+    Ok(find())
 }
 
 /// Checks if a class, one of its base classes, or a member of these classes was renamed. The kept fields of the objects must then be
@@ -207,7 +223,10 @@ fn take_back(core: &Core, turns: &RefCell<Turns>, object: ObjectHandle) -> Resul
     let mut kept = turns.borrow_mut().kept.take(object);
     if kept.is_empty() {
         // Before the commit, copies the fields of a part that an earlier reload has put off, because a rollback needs these fields.
-        kept = core.pairs.unbuilt(object, core.world.mode.is_before_commit());
+        kept = match core.world.mode.is_before_commit() {
+            true => core.pairs.unbuilt(object),
+            false => core.pairs.take_unbuilt(object),
+        };
     }
     let mut earlier = objects.replace_fields_aside(object, Vec::new());
     if kept.is_empty() && earlier.is_empty() {

@@ -165,7 +165,7 @@ impl Plugins<'_> {
         let Some(key) = self.key_of(object) else {
             // A reload that keeps the class leaves the fields of an unbuilt part in the list of `pairs`.
             let is_needed = class_after(of).is_none() && self.world.objects.class_awaiting_part(object).is_some();
-            return Ok(if is_needed { self.pairs.unbuilt(object, true) } else { Vec::new() });
+            return Ok(if is_needed { self.pairs.unbuilt(object) } else { Vec::new() });
         };
         // Runs after the check for an unbuilt part, because an earlier build of the class may have saved the fields of this part.
         if share.without.contains(&of) {
@@ -471,6 +471,6 @@ impl ConstructionHooks for Plugins<'_> {
 
     fn end_conjugate(&self, object: ObjectHandle) {
         self.end(object);
-        drop(self.pairs.unbuilt(object, false));
+        drop(self.pairs.take_unbuilt(object));
     }
 }

@@ -159,10 +159,14 @@ impl Pairs {
         self.late.borrow().clone()
     }
 
-    /// Returns the kept fields of a part that is not yet built. Removes these fields from the list unless `stay` is true.
-    pub(crate) fn unbuilt(&self, object: ObjectHandle, stay: bool) -> Vec<KeptField> {
-        let mut unbuilt = self.unbuilt.borrow_mut();
-        if stay { unbuilt.get(object).to_vec() } else { unbuilt.take(object) }
+    /// Returns a copy of the kept fields of a part that is not yet built.
+    pub(crate) fn unbuilt(&self, object: ObjectHandle) -> Vec<KeptField> {
+        self.unbuilt.borrow().get(object).to_vec()
+    }
+
+    /// Removes and returns the kept fields of a part that is not yet built.
+    pub(crate) fn take_unbuilt(&self, object: ObjectHandle) -> Vec<KeptField> {
+        self.unbuilt.borrow_mut().take(object)
     }
 
     /// Adds the fields of parts that a committed reload has put off. Drops the fields of objects that have a conjugate now or are

@@ -6,7 +6,7 @@ use crate::boundary::CallError;
 use crate::bridge::calls::wrong_class;
 use crate::bridge::collection::Requested;
 use crate::bridge::core::Core;
-use crate::bridge::rebuild::build_missing;
+use crate::bridge::rebuild::find_or_build;
 use crate::handles::{ClassId, ModuleId, ObjectHandle, PartPtr};
 use crate::object::construction::{ConstructionArgs, construct};
 
@@ -38,11 +38,7 @@ pub(super) fn object_part(
         return Err(CallError::Stale { handle: object });
     }
     let find = || core.pairs.part_of(&core.world.objects, object, class);
-    let mut part = find();
-    if part.is_none() {
-        build_missing(core, object, &format_args!("lending the plugin part of {object}"))?;
-        part = find();
-    }
+    let part = find_or_build(core, object, &format_args!("lending the plugin part of {object}"), find)?;
     Ok(part.filter(|part| part.gate.tag().id == module).map_or(PartPtr::NONE, |part| part.ptr))
 }
 

@@ -202,7 +202,7 @@ fn plugin_parts(core: &Core) -> Vec<String> {
             objects.memory(*object).unwrap_or(std::ptr::null_mut()),
             key.and_then(|key| core.pairs.color(key)),
             parts.iter().map(part).collect::<Vec<_>>().join(", "),
-            core.pairs.unbuilt(*object, true)
+            core.pairs.unbuilt(*object)
         )
     };
     objects.alive().iter().map(line).collect()

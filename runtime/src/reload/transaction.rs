@@ -64,7 +64,6 @@ pub(crate) fn reload(
         generation,
         report,
         unloading: None,
-        unbuilt: NamedFields::default(),
         staged: None,
         starting: Some(loads.mark_starting(core)),
         before: Before {
@@ -144,8 +143,6 @@ struct Run<'a> {
     report: ReloadReport,
     /// Ticket of the unloading generation.
     unloading: Option<UnloadTicket>,
-    /// Kept fields of the plugin parts that are put off.
-    unbuilt: NamedFields,
     /// New modules. `None` before the modules are mapped, and after the commit.
     staged: Option<Staged>,
     /// Guard that marks the new modules as starting. `None` after the commit, or after a completed rollback.
@@ -170,10 +167,10 @@ impl Run<'_> {
         self.phase(Phase::Classes, |run| master::make_cdos(run.core, &classes))?;
         let (migration, kept) =
             self.phase(Phase::Migrate, |run| migrate::migrate(run.core, &living, (mapping, kept), &mut run.report))?;
-        self.phase(Phase::Rebuild, |run| run.rebuild(&migration.objects, kept))?;
+        let unbuilt = self.phase(Phase::Rebuild, |run| run.rebuild(&migration.objects, kept))?;
         self.phase(Phase::Commit, |run| {
             faults::at(ReloadStep::BeforeCommit)?;
-            Ok(Some(run.commit(names, migration)))
+            Ok(Some(run.commit(names, migration, unbuilt)))
         })
     }
 
@@ -298,8 +295,9 @@ impl Run<'_> {
         master::start(self.core, self.loads, self.generation, &staged.modules, &self.replaced)
     }
 
-    /// Builds a new plugin part for every living object, in creation order.
-    fn rebuild(&mut self, objects: &[ObjectHandle], kept: KeptFields) -> Result<(), LoadError> {
+    /// Builds a new plugin part for every living object, in creation order, unless the part is put off. Returns the kept fields of the parts
+    /// that are put off.
+    fn rebuild(&mut self, objects: &[ObjectHandle], kept: KeptFields) -> Result<NamedFields, LoadError> {
         let core = self.core;
         if self.loads.planted_rerun {
             planted_rerun(core, objects);
@@ -307,19 +305,19 @@ impl Run<'_> {
         core.world.mode.set(mode::REBUILDING);
         let (rebuilt, done) = rebuild(core, kept, objects);
         core.world.mode.set(mode::STAGING);
-        self.unbuilt = rebuilt.unbuilt;
         (self.report.conjugates_rebuilt, self.report.conjugates_put_off) = (rebuilt.conjugates, rebuilt.put_off);
         (self.report.fields_kept, self.report.fields_lost) = (rebuilt.fields_kept, rebuilt.fields_lost);
         done.map_err(|(_object, error)| LoadError::Rebuild { error })?;
         let modules = self.staged.as_ref().map(|staged| &*staged.modules).unwrap_or_default();
-        master::check_uses(self.loads, modules)
+        master::check_uses(self.loads, modules)?;
+        Ok(rebuilt.unbuilt)
     }
 
     /// Swaps pointers. Runs no plugin code and cannot fail.
-    fn commit(&mut self, names: &[PathBuf], migration: Migration) -> Committed {
+    fn commit(&mut self, names: &[PathBuf], migration: Migration, unbuilt: NamedFields) -> Committed {
         let core = self.core;
         let objects = core.world.objects.commit_shadow();
-        core.pairs.settle_unbuilt(std::mem::take(&mut self.unbuilt), &core.world.objects);
+        core.pairs.settle_unbuilt(unbuilt, &core.world.objects);
         let classes = core.world.types.commit_shadow();
         if migration.have_moved {
             self.report.structure.extend(references::check_all(core));
