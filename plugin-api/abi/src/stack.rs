@@ -38,9 +38,12 @@ impl StackSpan {
     }
 }
 
+/// Returns the caller's stack pointer. Of two running functions on one stack, the function that was called later has the lower stack
+/// pointer.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 #[inline(always)]
-fn stack_pointer() -> usize {
+#[must_use]
+pub fn stack_pointer() -> usize {
     let pointer: usize;
     // SAFETY: reads a register and no memory. The address of a local is not usable, because a sanitizer may allocate locals elsewhere.
     unsafe {
@@ -52,9 +55,11 @@ fn stack_pointer() -> usize {
     pointer
 }
 
+/// Returns an address on the caller's stack.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 #[inline(always)]
-fn stack_pointer() -> usize {
+#[must_use]
+pub fn stack_pointer() -> usize {
     let local = 0_u8;
     (&raw const local).addr()
 }

@@ -13,5 +13,6 @@ pub mod figures;
 pub mod game_thread;
 pub mod handles;
 pub mod id_table;
+pub mod nesting;
 pub mod panic_guard;
 pub mod repeats;

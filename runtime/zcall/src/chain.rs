@@ -2,7 +2,8 @@
 //! order until a resolver returns a function. If all resolvers decline the name, the error lists the called resolvers. Unresolved names are
 //! not cached, so the next lookup of such a name calls the resolvers again.
 
-use std::cell::OnceCell;
+mod lookups;
+
 use std::fmt;
 use std::rc::Rc;
 
@@ -10,7 +11,7 @@ use alcedo_abi::stack::StackSpan;
 
 use crate::boundary::{CallError, catch_panics};
 use crate::call::Resolved;
-use crate::cells::{Entered, InProgress, RefCell};
+use crate::cells::RefCell;
 use crate::escape;
 use crate::explain::{Explanation, Step, StepAnswer};
 use crate::handles::ModuleId;
@@ -18,9 +19,7 @@ use crate::module_status::ModuleStatuses;
 use crate::name::ZCallName;
 use crate::protocol::{Protocol, is_word};
 use crate::reader::{NameError, NameErrorKind};
-
-/// Maximum nesting depth of lookups, which are nested if a resolver looks up further names.
-const DEEPEST: usize = 64;
+use lookups::Lookups;
 
 /// Resolves names of a protocol. Game thread only.
 ///
@@ -137,10 +136,8 @@ pub struct ResolverChain {
     /// Entries of protocols, in order of addition. Each change replaces the whole slice, so that running lookups keep their snapshot. A
     /// protocol has two entries only while the module that added the first entry is suspended.
     entries: RefCell<Rc<[Entry]>>,
-    /// Names of the running lookups, outermost first. Excludes names of built-in protocols. The flag is set if the lookup runs on the stack
-    /// of a coroutine.
-    in_progress: InProgress<(ZCallName, bool)>,
-    stack: OnceCell<StackSpan>,
+    /// Running lookups. Excludes lookups of built-in protocols.
+    lookups: Lookups,
     modules: Rc<ModuleStatuses>,
 }
 
@@ -168,10 +165,10 @@ impl ResolverChain {
         Self::default()
     }
 
-    /// Sets the stack of the game thread. For a lookup on this stack, suspended lookups of coroutines then do not count as outer lookups.
-    /// Has no effect if a stack was set before.
+    /// Sets the stack of the game thread. Lookups of suspended coroutines then do not count as outer lookups. Has no effect if a stack was
+    /// set before.
     pub fn set_stack(&self, stack: StackSpan) {
-        let _first = self.stack.set(stack);
+        self.lookups.set_stack(stack);
     }
 
     /// Adds a protocol without resolvers.
@@ -355,7 +352,7 @@ impl ResolverChain {
         };
         let _in_progress = match entry.origin {
             Origin::BuiltIn => None,
-            Origin::Host | Origin::Module(_) => Some(self.enter(name)?),
+            Origin::Host | Origin::Module(_) => Some(self.lookups.enter(name)?),
         };
         let mut reasons = Vec::new();
         for link in entry.links.iter().filter(|link| self.is_running(link.origin)) {
@@ -378,7 +375,7 @@ impl ResolverChain {
         let mut steps = Vec::new();
         let mut is_decided = false;
         let _in_progress = match &entry {
-            Some(entry) if entry.origin != Origin::BuiltIn => Some(self.enter(&name)?),
+            Some(entry) if entry.origin != Origin::BuiltIn => Some(self.lookups.enter(&name)?),
             _ => None,
         };
         for link in entry.iter().flat_map(|entry| entry.links.iter()) {
@@ -429,30 +426,6 @@ impl ResolverChain {
     fn entry(&self, word: &str) -> Option<Entry> {
         let entries = Rc::clone(&self.entries.borrow());
         entries.iter().find(|entry| *entry.word == *word && self.is_running(entry.origin)).cloned()
-    }
-
-    /// Adds a running lookup to `in_progress`. Dropping the returned guard removes the lookup.
-    fn enter(&self, name: &ZCallName) -> Result<Entered<'_, (ZCallName, bool)>, CallError> {
-        let mut chain = Vec::new();
-        let is_coroutine = self.stack.get().is_some_and(|stack| !stack.is_here());
-        self.in_progress.each(|(known, is_of_coroutine)| {
-            // While code runs on the stack of the thread, all coroutines are suspended.
-            let is_outer = is_coroutine || !*is_of_coroutine;
-            if is_outer && (!chain.is_empty() || *known == *name) {
-                chain.push(known.to_string());
-            }
-        });
-        if !chain.is_empty() {
-            chain.push(name.to_string());
-            let chain = chain.join(" → ");
-            return Err(CallError::other(format!(
-                "the resolution of a name requires itself: {chain}; answer without these names"
-            )));
-        }
-        if self.in_progress.len() == DEEPEST {
-            return Err(CallError::other(format!("`{name}` is resolved inside of {DEEPEST} other look-ups")));
-        }
-        Ok(self.in_progress.enter((name.clone(), is_coroutine)))
     }
 }
 

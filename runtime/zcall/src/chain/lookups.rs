@@ -1,0 +1,60 @@
+//! Running lookups of a chain. A resolver may look up further names, so lookups nest. A lookup fails if it is nested in a lookup of its
+//! own name, or nested too deep. A resolver may also suspend its coroutine. Lookups of suspended coroutines do not affect other lookups.
+
+use std::cell::OnceCell;
+
+use alcedo_abi::stack::StackSpan;
+use alcedo_base::nesting::{CallPosition, MOST, outer_calls};
+
+use crate::boundary::CallError;
+use crate::cells::{Entered, InProgress};
+use crate::name::ZCallName;
+
+/// Maximum nesting depth of lookups.
+const DEEPEST: usize = 64;
+
+/// Running lookups, oldest first.
+#[derive(Default)]
+pub(super) struct Lookups {
+    running: InProgress<Lookup>,
+    /// Stack of the game thread.
+    stack: OnceCell<StackSpan>,
+}
+
+/// Running lookup.
+#[derive(Clone)]
+pub(super) struct Lookup {
+    name: ZCallName,
+    position: CallPosition,
+}
+
+impl Lookups {
+    /// Sets the stack of the game thread. Has no effect if a stack was set before.
+    pub(super) fn set_stack(&self, stack: StackSpan) {
+        let _first = self.stack.set(stack);
+    }
+
+    /// Adds a lookup of `name`. Dropping the returned guard removes the lookup.
+    pub(super) fn enter(&self, name: &ZCallName) -> Result<Entered<'_, Lookup>, CallError> {
+        let position = CallPosition::here(self.stack.get().copied().unwrap_or(StackSpan::ANY));
+        let new = Lookup { name: name.clone(), position };
+        let mut running = Vec::new();
+        self.running.each(|lookup| running.push(lookup.clone()));
+        let is_full = running.len() >= MOST;
+        let outer = outer_calls(running, |lookup| lookup.position, position);
+        if let Some(first) = outer.iter().position(|lookup| lookup.name == *name) {
+            let cycle: Vec<_> = outer[first..].iter().chain([&new]).map(|lookup| lookup.name.to_string()).collect();
+            let cycle = cycle.join(" → ");
+            return Err(CallError::other(format!(
+                "the resolution of a name requires itself: {cycle}; answer without these names"
+            )));
+        }
+        if outer.len() >= DEEPEST {
+            return Err(CallError::other(format!("`{name}` is resolved inside of {DEEPEST} other look-ups")));
+        }
+        if is_full {
+            return Err(CallError::other(format!("`{name}` is resolved during {MOST} other look-ups")));
+        }
+        Ok(self.running.enter(new))
+    }
+}
