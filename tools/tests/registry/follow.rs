@@ -195,9 +195,18 @@ struct Rollout {
 }
 
 impl Rollout {
-    /// Starts the rollout of a stored library to one host. Returns after the host has received the library. The document with the content
-    /// `failed` has failed before.
+    /// Starts the rollout of a stored library to one host, which runs the file `old`. Returns after the host has received the library. The
+    /// document with the content `failed` has failed before.
     fn start(library: &Path, key: &Path) -> Self {
+        let dir = Self::prepare(library, key);
+        report(dir.path(), &sha256(b"old"), "running");
+        let mut rollout = Self::follow(dir);
+        assert_eq!(rollout.event(), "written");
+        rollout
+    }
+
+    /// Returns the folder for [`Rollout::start`], without a status of the host.
+    fn prepare(library: &Path, key: &Path) -> TempDir {
         let (dir, digest) = (tempfile::tempdir().unwrap(), digest_of(library));
         let [plugins, state] = ["a", "plugins.toml.state"].map(|name| dir.path().join(name));
         [&state, &plugins].into_iter().for_each(|folder| fs::create_dir(folder).unwrap());
@@ -216,9 +225,7 @@ impl Rollout {
         fs::copy(library, state.join(digest.replace(':', "-"))).unwrap();
         write_document(dir.path(), &unregistered("new"), &["a"]);
         fs::copy(key, dir.path().join("release.pub")).unwrap();
-        let mut rollout = Self::follow(dir);
-        assert_eq!(rollout.event(), "written");
-        rollout
+        dir
     }
 
     /// Starts `alcedo follow` with the document in `dir`. Trusts the key `release.pub` in `dir`.
@@ -233,10 +240,7 @@ impl Rollout {
 
     /// Writes the status of the host.
     fn report(&self, digest: &str, state: &str) {
-        let module =
-            serde_json::json!({ "file": "libmagic_cube.so", "digest": digest, "state": state, "reason": "sick" });
-        let status = serde_json::json!({ "process": std::process::id(), "generation": 2, "modules": [module] });
-        fs::write(self.dir.path().join("a.json"), status.to_string()).unwrap();
+        report(self.dir.path(), digest, state);
     }
 
     /// Waits for the next event. Returns its first word.
@@ -253,6 +257,13 @@ impl Drop for Rollout {
     }
 }
 
+/// Writes the status of the host `a` in `dir`.
+fn report(dir: &Path, digest: &str, state: &str) {
+    let module = serde_json::json!({ "file": "libmagic_cube.so", "digest": digest, "state": state, "reason": "sick" });
+    let status = serde_json::json!({ "process": std::process::id(), "generation": 2, "modules": [module] });
+    fs::write(dir.join("a.json"), status.to_string()).unwrap();
+}
+
 /// Returns a reference to a module that no registry has.
 fn unregistered(content: &str) -> String {
     format!("localhost:1/plugins/magic-cube@{}", sha256(content.as_bytes()))
@@ -266,6 +277,19 @@ fn write_document(dir: &Path, reference: &str, hosts: &[&str]) {
         text += &format!("[[hosts]]\nplugins = {plugins:?}\nstatus = {status:?}\n");
     }
     fs::write(dir.join("plugins.toml"), text).unwrap();
+}
+
+#[test]
+#[ignore = "builds a plugin: `.ci/registry` runs it"]
+fn a_damaged_library_is_not_a_last_good_one() {
+    let builds = Builds::new();
+    let library = builds.sign(&builds.unsigned("1.0.0"));
+    let mut rollout = Rollout::follow(Rollout::prepare(&library, &builds.public_key()));
+    assert_eq!(rollout.event(), "refused");
+    assert_eq!(fs::read_to_string(rollout.dir.path().join("a/libmagic_cube.so")).unwrap(), "old");
+    rollout.report(&sha256(b"old"), "running");
+    // The program may have begun an attempt before this report.
+    assert!((0..5).any(|_| rollout.event() == "written"));
 }
 
 #[test]

@@ -19,12 +19,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use alcedo_runtime::development::plain_file::{self, LARGEST_LIBRARY, Replacement, sha256};
-use alcedo_runtime::{HostStatus, ManifestInfo, Version};
+use alcedo_runtime::{ContextError, HostStatus, ManifestInfo, Version};
 use anyhow::{anyhow, bail};
 
 use super::client::Access;
 use super::{Trust, artifact, file_name, read_keys};
-use crate::error::{Error, file};
+use crate::error::{Error, file, one_line};
 use document::{Document, Host};
 use event::{Event, Output};
 use libraries::{Download, Libraries};
@@ -353,7 +353,8 @@ impl Follower<'_> {
     /// Checks all hosts. Records the last good files of each host before the first file is written.
     ///
     /// # Errors
-    /// Fails if a host does not have a library of the document, has unloaded this library, or has a newer version of it.
+    /// Fails if a host does not have a library of the document, has unloaded this library, or has a newer version of it. Also fails if the
+    /// library is damaged and its last good content is not known.
     fn prepare(&mut self, document: &Document, libraries: &[Library], expected: &Files) -> Result<Vec<Target>, Error> {
         let mut targets = Vec::new();
         for host in &document.hosts {
@@ -385,7 +386,8 @@ impl Follower<'_> {
                 // If the manifest of the file cannot be read, for example in a damaged file, uses the version that the host runs.
                 let running = status.and_then(|status| status.modules.iter().find(|module| module.file == file_name));
                 let running = running.map(|module| &module.digest).into_iter().chain(known);
-                let present = ManifestInfo::peek_bytes(&file_name, &bytes).map(|info| info.version).ok();
+                let manifest = ManifestInfo::peek_bytes(&file_name, &bytes);
+                let present = manifest.as_ref().ok().map(|info| info.version.clone());
                 let present: Option<Version> = present.or_else(|| self.state.version_of(running));
                 // Checks the host's report, because an operator may have replaced the file manually. If the host reports this file as
                 // healthy, the file becomes the last good file.
@@ -394,7 +396,18 @@ impl Follower<'_> {
                 let permits = self.args.allow_older || is_return;
                 check_age(&library.module, present.as_ref(), &library.version, permits)
                     .map_err(|reason| anyhow!("the host {name} is refused: {reason}"))?;
-                if known.is_none_or(|known| self.store.get(known).is_none()) || is_healthy {
+                let is_kept = known.is_some_and(|known| self.store.get(known).is_some());
+                // Accepts a file without a readable manifest if the host runs the file, or never returns to the file.
+                if !is_kept
+                    && !is_healthy
+                    && let Err(error @ ContextError::BadImage { .. }) = &manifest
+                {
+                    let error = one_line(&error.to_string());
+                    bail!(
+                        "the host {name} is refused: {error}; its last good library is not known: put the library there that the host runs"
+                    );
+                }
+                if !is_kept || is_healthy {
                     self.store.put(&digest, &bytes)?;
                     self.state.good.entry(name.clone()).or_default().insert(file_name, digest);
                 }
