@@ -184,8 +184,14 @@ pub fn send(to: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
 pub fn receive<T: DeserializeOwned>(from: &mut impl Read) -> io::Result<Option<T>> {
     let mut len = [0; size_of::<u32>()];
     // A stream that ends before the first byte of a message is closed. A stream that ends inside a message is an error.
-    if from.read(&mut len[..1])? == 0 {
-        return Ok(None);
+    loop {
+        match from.read(&mut len[..1]) {
+            Ok(0) => return Ok(None),
+            Ok(_) => break,
+            // A signal has interrupted the read.
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
     }
     from.read_exact(&mut len[1..])?;
     let len = u32::from_le_bytes(len);
@@ -206,7 +212,7 @@ fn strange(why: &dyn std::fmt::Display) -> io::Error {
 
 #[cfg(test)]
 mod tests {
-    use std::io::ErrorKind;
+    use std::io::{ErrorKind, Read};
     use std::path::PathBuf;
 
     use super::{FromHost, LONGEST, Status, ToHost, receive, send};
@@ -221,6 +227,25 @@ mod tests {
         for message in messages {
             assert_eq!(receive(&mut from).expect("whole"), Some(message));
         }
+        assert_eq!(receive::<ToHost>(&mut from).expect("an orderly end"), None);
+    }
+
+    /// Stream in which a signal interrupts each second read.
+    struct Interrupted<'a>(&'a [u8], bool);
+
+    impl Read for Interrupted<'_> {
+        fn read(&mut self, to: &mut [u8]) -> std::io::Result<usize> {
+            self.1 = !self.1;
+            if self.1 { Err(ErrorKind::Interrupted.into()) } else { self.0.read(to) }
+        }
+    }
+
+    #[test]
+    fn a_signal_does_not_end_the_connection() {
+        let mut bytes = Vec::new();
+        send(&mut bytes, &ToHost::End).expect("memory");
+        let mut from = Interrupted(&bytes, false);
+        assert_eq!(receive(&mut from).expect("whole"), Some(ToHost::End));
         assert_eq!(receive::<ToHost>(&mut from).expect("an orderly end"), None);
     }
 
