@@ -24,7 +24,7 @@ use crate::guard::{End, Guard, Watched, wants_panics};
 use crate::lock;
 use crate::paint::Paint;
 
-/// Time limit for a host with development support to connect after its start.
+/// Time limit for a host with development support to connect after its start, and to send its greeting after this connection.
 const JOINS: Duration = Duration::from_secs(10);
 /// Time limit within which a host must end normally after a request.
 const GRACE: Duration = Duration::from_secs(5);
@@ -241,12 +241,7 @@ impl Conversation {
         drop(listener);
         let _removed = fs::remove_file(socket);
         let Ok(Some(mut from)) = joined else { return };
-        let greeting = match receive(&mut from) {
-            Ok(Some(FromHost::Hello { version: VERSION, .. })) => None,
-            Ok(Some(FromHost::Hello { runtime, .. })) => Some(format!("is built with alcedo-runtime {runtime}")),
-            _ => Some("sends messages that this tool does not support".to_owned()),
-        };
-        if let Some(problem) = greeting {
+        if let Some(problem) = greeting_problem(&mut from, JOINS) {
             let (program, ours) = (self.program.display(), env!("CARGO_PKG_VERSION"));
             let message = format!("{program} {problem}, this tool is {ours}: build both from one checkout");
             let _sent = self.events.send(WorldEvent::NotJoined(message));
@@ -308,6 +303,21 @@ impl Conversation {
     }
 }
 
+/// Receives the greeting of a host, which must arrive within `limit`. Returns the problem of a missing or unsupported greeting.
+fn greeting_problem(from: &mut UnixStream, limit: Duration) -> Option<String> {
+    let limited = from.set_read_timeout(Some(limit));
+    let greeting = limited.and_then(|()| receive(from));
+    let unlimited = from.set_read_timeout(None);
+    match unlimited.and(greeting) {
+        Ok(Some(FromHost::Hello { version: VERSION, .. })) => None,
+        Ok(Some(FromHost::Hello { runtime, .. })) => Some(format!("is built with alcedo-runtime {runtime}")),
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+            Some(format!("has connected but sent no greeting within {limit:?}"))
+        }
+        _ => Some("sends messages that this tool does not support".to_owned()),
+    }
+}
+
 /// Listens for connections from processes of this user only. Other users also cannot access the guard's folder, which contains the socket.
 fn listen(socket: &Path) -> Result<UnixListener, Error> {
     let listener = UnixListener::bind(socket).map_err(file("listen at", socket))?;
@@ -352,11 +362,12 @@ mod tests {
     use std::path::Path;
     use std::sync::Arc;
     use std::thread;
+    use std::time::Duration;
 
-    use alcedo_runtime::development::link::{FromHost, VERSION, send};
+    use alcedo_runtime::development::link::{FromHost, VERSION, receive, send};
     use crossbeam_channel::{bounded, unbounded};
 
-    use super::{Conversation, Guard, HostProgram, Paint, Remote, World, WorldEvent, listen};
+    use super::{Conversation, Guard, HostProgram, Paint, Remote, World, WorldEvent, greeting_problem, listen};
 
     /// Returns the events for a host that sends these bytes after its greeting.
     fn events_of(bytes: Vec<u8>) -> Vec<WorldEvent> {
@@ -396,6 +407,20 @@ mod tests {
             let events = events_of(bytes.to_vec());
             assert!(matches!(events.as_slice(), [WorldEvent::Unreadable(_)]), "{events:?}");
         }
+    }
+
+    #[test]
+    fn a_host_without_a_greeting_is_reported_after_a_time_limit() {
+        let (mut tool, mut host) = UnixStream::pair().unwrap();
+        let limit = Duration::from_millis(20);
+        let problem = || greeting_problem(&mut tool.try_clone().unwrap(), limit);
+        assert_eq!(problem().as_deref(), Some("has connected but sent no greeting within 20ms"));
+        send(&mut host, &FromHost::Hello { version: VERSION, runtime: "0.1.0".into() }).unwrap();
+        assert_eq!(problem(), None);
+        // Later messages have no time limit.
+        assert_eq!(tool.read_timeout().unwrap(), None);
+        drop(host);
+        assert!(receive::<FromHost>(&mut tool).unwrap().is_none());
     }
 
     #[test]
