@@ -605,6 +605,20 @@ fn overlapping_broadcasts_that_have_ended_do_not_count_as_nested() {
 }
 
 #[test]
+fn suspended_broadcasts_do_not_count_as_nested() {
+    let host = support::builder().natives(natives![Bell, MayToll, OnTolled]).build().expect("a host");
+    let _listeners = add_broadcast(&host, |_suspends| {});
+    // The number of suspended broadcasts exceeds the maximum nesting depth.
+    let mut generators: Vec<_> = (0..70).map(|_| generator_of(0)).collect();
+    for expected in [0, 1] {
+        for generator in &mut generators {
+            assert_eq!(generator.resume(), Some(expected));
+        }
+    }
+    BROADCASTS.take();
+}
+
+#[test]
 fn a_listener_that_is_dropped_during_a_reload_ends_at_the_next_safe_point() {
     let package = Package::new("Tale", &[("Hero.uc", HERO_TEXT)]);
     let kept = Rc::new(Cell::new(None::<Listener>));

@@ -9,6 +9,7 @@ use alcedo_abi::stack::StackSpan;
 use alcedo_base::boundary::CallError;
 use alcedo_base::cells::{Counted, RefCell, Restore};
 use alcedo_base::handles::ObjectHandle;
+use alcedo_base::nesting::CallPosition;
 
 use crate::marker::RootSource;
 
@@ -81,6 +82,12 @@ impl CallStack {
     /// of that number free.
     pub fn keep_free(&self, bytes: usize, whole: StackSpan) {
         self.limits.set(StackLimits { calls: whole.above(bytes), ends: whole.above(bytes / 4), whole });
+    }
+
+    /// Returns the position of the caller, for [`alcedo_base::nesting::outer_calls`].
+    #[inline]
+    pub fn position(&self) -> CallPosition {
+        CallPosition::here(self.limits.get().whole)
     }
 
     /// Begins a call of host code. Rejects infinite recursion before the stack overflows.

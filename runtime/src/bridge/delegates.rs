@@ -12,6 +12,8 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::rc::Rc;
 
+use alcedo_base::nesting::{CallPosition, MOST, outer_calls};
+
 use crate::boundary::{CallError, mismatch};
 use crate::bridge::calls;
 use crate::cells::{InProgress, RefCell};
@@ -64,6 +66,7 @@ struct Running {
     mark: DelegateMark,
     /// Remaining bindings of the call, in reverse call order.
     left: Vec<Binding>,
+    position: CallPosition,
 }
 
 /// Number that is stored in a delegate, and identifies the delegate even if the delegate moves in memory. `None` for single delegates, and
@@ -244,13 +247,14 @@ impl Delegates {
     ) -> Result<(), CallError> {
         let signature = signature_of(ty)?;
         let left: Vec<_> = bindings(delegate).to_vec();
-        if self.running.len() >= DEEPEST {
+        let position = world.stack.position();
+        if self.is_too_deep(position) {
             return Err(CallError::TooDeep { what: format!("a delegate ({signature})"), limit: DEEPEST as u32 });
         }
         if let PropertyType::Delegate(_) = ty {
             return self.call_one(world, signature, &left, call);
         }
-        let running = self.running.enter(Running { mark, left });
+        let running = self.running.enter(Running { mark, left, position });
         let mut outcome = Ok(());
         while let Some(binding) = self.running.with(running.number(), |running| running.left.pop()).flatten() {
             let Some(function) = target(world, signature, &binding) else { continue };
@@ -279,8 +283,20 @@ impl Delegates {
             Some(why) => nothing(&format!("does not resolve: {why}")),
             None => nothing("is bound to a dormant object"),
         })?;
-        let _running = self.running.enter(Running { mark: None, left: Vec::new() });
+        let position = world.stack.position();
+        let _running = self.running.enter(Running { mark: None, left: Vec::new(), position });
         call(&function, binding.object)
+    }
+
+    /// Checks if a call at this position is nested in too many calls. Calls of suspended coroutines do not count as nested.
+    fn is_too_deep(&self, position: CallPosition) -> bool {
+        let count = self.running.len();
+        if count < DEEPEST {
+            return false;
+        }
+        let mut running = Vec::with_capacity(count);
+        self.running.each(|call| running.push(call.position));
+        count >= MOST || outer_calls(running, |outer| *outer, position).len() >= DEEPEST
     }
 
     /// Calls a delegate with dynamic values, for hosts, tools and tests. Returns the result of a single delegate, if the delegate has a
