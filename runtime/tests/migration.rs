@@ -304,6 +304,24 @@ fn kept_fields_that_two_builds_do_not_take_return() {
 }
 
 #[test]
+fn builds_that_alternate_keep_a_field_of_each_type() {
+    let Before { host, changed, .. } = before();
+    let call = |function: &str| host.objects().call(changed, function, &[]).expect("a text");
+    reload(&host, &["v2"]);
+    let [v1, v2] = ["v1 shifts=1 mood=wild regrets=1 breath=0", "v2 shifts=1 mood=7 breath=0"]
+        .map(|own| Some(Value::Text(own.to_owned())));
+    assert_eq!(call("brood"), v2);
+    let report = reload(&host, &[]);
+    assert!(report.fields_lost.contains(&"Game.Shapeshifter.mood is of another type: 1 value put aside".to_owned()));
+    for _ in 0..2 {
+        assert_eq!(call("own"), v1);
+        reload(&host, &["v2"]);
+        assert_eq!(call("own"), v2);
+        reload(&host, &[]);
+    }
+}
+
+#[test]
 fn reloading_an_equal_declaration_changes_and_lists_nothing() {
     let Before { host, plain, changed } = before();
     let values = |object| {

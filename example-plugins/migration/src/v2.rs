@@ -84,6 +84,13 @@ impl Shapeshifter {
         Self { shifts: 0, mood: 1, record: Record::default(), breath: 0 }
     }
 
+    /// Changes the kept field that had another type before, and returns the fields of the plugin part.
+    #[ufunction(blueprint_callable)]
+    fn brood(&mut self) -> String {
+        self.mood += 6;
+        self.own()
+    }
+
     /// Formats the fields of the plugin part.
     #[ufunction(blueprint_pure)]
     fn own(&self) -> String {

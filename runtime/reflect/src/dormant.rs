@@ -83,6 +83,8 @@ pub struct FieldAside {
     pub field: KeptField,
     /// CBOR value that the field was initialized with instead. `None` if the field no longer exists.
     pub instead: Option<Vec<u8>>,
+    /// Set if `instead` is a restored value of the object, and not the value from the red constructor.
+    pub is_own: bool,
 }
 
 impl KeptField {

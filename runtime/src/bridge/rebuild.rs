@@ -233,48 +233,55 @@ fn take_back(core: &Core, turns: &RefCell<Turns>, object: ObjectHandle) -> Resul
         turns.borrow_mut().done.count(fields_kept);
         return Ok(());
     }
-    let (mut lost, mut aside) = (Vec::new(), Vec::new());
-    let mut is_loaded = |field: &KeptField, lost: &mut Vec<_>| {
+    let (mut lost, mut aside, mut restored) = (Vec::new(), Vec::new(), Vec::new());
+    let load = |field: &KeptField| {
         let class = kept_class_of(core, turns, field);
-        let misfit = plugins.load_kept(object, (field, &class), &kept).err();
-        fields_kept += u64::from(misfit.is_none());
-        let is_loaded = misfit.is_none();
-        lost.extend(misfit.map(|misfit| (field.clone(), misfit)));
-        is_loaded
+        plugins.load_kept(object, (field, &class), &kept)
     };
     for field in &kept {
         let found = earlier.iter().position(|aside| aside.field.is_same(field));
-        let Some(FieldAside { field: before, instead }) = found.map(|at| earlier.swap_remove(at)) else {
-            is_loaded(field, &mut lost);
+        let Some(FieldAside { field: before, instead, is_own }) = found.map(|at| earlier.swap_remove(at)) else {
+            match load(field) {
+                Ok(()) => fields_kept += 1,
+                Err(misfit) => lost.push((field.clone(), misfit)),
+            }
             continue;
         };
         // If no code has written the field since its older value was put aside, the older value takes precedence.
         let is_untouched = instead.as_ref() == Some(&field.data);
+        // Loads the newer value first only to check if the field can hold this value. Skips a newer value that was only a default.
+        let is_replaced = is_untouched && is_own && load(field).is_err();
         let (first, second) = if is_untouched { (&before, field) } else { (field, &before) };
-        let mut misfits = Vec::new();
-        if is_loaded(first, &mut misfits) {
-            continue;
+        let misfit = load(first).err();
+        if misfit.is_none() || load(second).is_ok() {
+            fields_kept += 1;
+            restored.push(field);
         }
-        if is_loaded(second, &mut Vec::new()) {
-            // Puts the older value aside again, because the newer value was only a default.
-            aside.extend(is_untouched.then(|| first.clone()));
-        } else if is_untouched {
-            aside.push(first.clone());
-        } else {
-            lost.extend(misfits);
+        match misfit {
+            Some(misfit) if !is_untouched => lost.push((first.clone(), misfit)),
+            // An earlier reload has already reported that this value is put aside.
+            Some(_) => aside.push(first.clone()),
+            None => {}
         }
+        aside.extend(is_replaced.then(|| field.clone()));
     }
     // Restores fields that the previous build did not keep.
-    for FieldAside { field, .. } in earlier {
-        if !is_loaded(&field, &mut Vec::new()) {
-            aside.push(field);
+    for FieldAside { field, .. } in &earlier {
+        match load(field) {
+            Ok(()) => {
+                fields_kept += 1;
+                restored.push(field);
+            }
+            Err(_) => aside.push(field.clone()),
         }
     }
     aside.extend(lost.iter().map(|(field, _)| field.clone()));
     if !aside.is_empty() {
         let now = plugins.save_kept(object, &mut KeptShare::default()).unwrap_or_default();
         let instead = |field: &KeptField| now.iter().find(|now| now.is_same(field)).map(|now| now.data.clone());
-        let aside = aside.into_iter().map(|field| FieldAside { instead: instead(&field), field });
+        let is_own = |field: &KeptField| restored.iter().any(|restored| restored.is_same(field));
+        let aside =
+            aside.into_iter().map(|field| FieldAside { instead: instead(&field), is_own: is_own(&field), field });
         objects.replace_fields_aside(object, aside.collect());
     }
     let mut turns = turns.borrow_mut();
