@@ -6,11 +6,11 @@ use std::rc::Rc;
 
 use alcedo_runtime::native::{NativeClass, Natives};
 use alcedo_runtime::{
-    Budget, CallError, Declined, ObjectHandle, Runtime, Signature, Value, WeakRuntime, ZCallFunction,
+    Budget, CallError, Declined, ObjectHandle, Runtime, Signature, Unload, Value, WeakRuntime, ZCallFunction,
 };
 
 use super::support::{self, alone};
-use super::{attacker, spawn};
+use super::{attacker, query, spawn};
 
 const CHILD: &str = "ALCEDO_TEST_POSTS";
 
@@ -81,6 +81,38 @@ fn an_unload_calls_each_destruction_listener_once() {
     let objects = [(); 2].map(|()| spawn(&host, "Bystander"));
     let unload = host.unload_master().unwrap_or_else(|error| panic!("{error}"));
     assert_eq!((unload.objects_ended, &**ended.borrow()), (2, &objects[..]));
+}
+
+/// Unloads a Master with one object. Each listener calls the plugin, which creates an object, until `most` objects exist. Returns the
+/// unload and the number of listener calls.
+fn unload_while_listeners_create(most: usize) -> (Unload, usize) {
+    let ended = Rc::new(Cell::new(0));
+    let count = Rc::clone(&ended);
+    let natives = Natives::default().before_destroy(move |host, object| {
+        count.set(count.get() + 1);
+        if host.objects().iter().len() < most {
+            query(host, object, "breed");
+        }
+    });
+    let host = support::builder().natives(natives).build().unwrap_or_else(|error| panic!("{error}"));
+    host.create_master(&[attacker(&[])]).unwrap_or_else(|error| panic!("{error}"));
+    spawn(&host, "Hoarder");
+    let unload = host.unload_master().unwrap_or_else(|error| panic!("{error}"));
+    (unload, ended.get())
+}
+
+#[test]
+fn an_unload_calls_the_listeners_of_objects_that_listeners_create() {
+    let (unload, ended) = unload_while_listeners_create(3);
+    assert_eq!((unload.objects_ended, ended), (3, 3));
+}
+
+#[test]
+fn listeners_that_create_objects_endlessly_do_not_prevent_an_unload() {
+    let (unload, ended) = unload_while_listeners_create(usize::MAX);
+    assert_eq!((unload.objects_ended, ended), (17, 16));
+    let problems = unload.ticket.report().problems;
+    assert!(problems.iter().any(|problem| problem.contains("have created objects 16 times")), "{problems:?}");
 }
 
 #[test]

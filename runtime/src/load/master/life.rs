@@ -131,19 +131,34 @@ fn dynamic_objects(core: &Core) -> Vec<ObjectHandle> {
     objects.alive().into_iter().filter(|object| objects.needs_module(*object)).collect()
 }
 
-/// Calls the destruction listeners of each object of a dynamic class. Records a panic of a listener as a problem of the generation.
+/// Maximum number of passes over all objects in an unload. The listeners of each pass may create objects.
+const MOST_PASSES: usize = 16;
+
+/// Calls the destruction listeners of each object of a dynamic class, including objects that listeners create. Records a panic of a
+/// listener as a problem of the generation.
 fn call_end_listeners(core: &Core, masters: &Masters, generation: Generation) {
-    for object in dynamic_objects(core) {
-        // Skips templates, because templates have no listeners. Also skips objects that an earlier listener has destroyed. After
-        // `announce_end`, a listener cannot destroy the object, because the unload itself destroys the object.
-        if !core.world.objects.is_template(object)
-            && core.world.objects.announce_end(object)
-            && let Err(message) = core.call_before_end(object)
-        {
-            let object = core.world.objects.display(object);
-            masters.note(generation, format!("the hook before the destroy of {object} panicked: {message}"));
+    let constructions = &core.world.counters.constructions;
+    for _pass in 0..MOST_PASSES {
+        let before = constructions.get();
+        for object in dynamic_objects(core) {
+            // Skips templates, because templates have no listeners. Also skips objects that an earlier listener has destroyed, and objects
+            // of an earlier pass. After `announce_end`, a listener cannot destroy the object, because the unload destroys the object.
+            if !core.world.objects.is_template(object)
+                && core.world.objects.announce_end(object)
+                && let Err(message) = core.call_before_end(object)
+            {
+                let object = core.world.objects.display(object);
+                masters.note(generation, format!("the hook before the destroy of {object} panicked: {message}"));
+            }
+        }
+        if constructions.get() == before {
+            return;
         }
     }
+    let problem = format!(
+        "hooks before a destroy have created objects {MOST_PASSES} times; the last objects are destroyed without hooks"
+    );
+    masters.note(generation, problem);
 }
 
 /// Destroys the objects of dynamic classes and hides the types of the modules. Native objects remain. Returns the number of destroyed
