@@ -36,6 +36,42 @@ fn a_class_with_another_name_is_another_class() {
 }
 
 #[test]
+fn a_subobject_that_a_reconstructed_owner_lacks_ends_with_its_new_subobjects() {
+    let lamp = "class Lamp extends Actor;
+        var Spark Shade;
+        defaultproperties
+        {
+            Begin Object Class=Spark Name=Bulb
+            End Object
+            Shade=Bulb
+        }";
+    let spark = "class Spark extends Actor;
+        var SceneComponent First;
+        var SceneComponent Second;
+        defaultproperties
+        {
+            Begin Object Class=SceneComponent Name=One
+            End Object
+            Begin Object Class=SceneComponent Name=Two
+            End Object
+            First=One
+            Second=Two
+        }";
+    let package = Package::new("Tale", &[("Spark.uc", "class Spark extends Actor;\n"), ("Lamp.uc", lamp)]);
+    let host = host(&package);
+    let lamp = spawn(&host, "/Script/Tale.Lamp");
+    package.remove("Lamp.uc");
+    reload_of(&host, &package);
+    assert_eq!(host.objects().iter().len(), 2, "the dormant owner keeps the subobject");
+    // The class returns with another native base and without the subobject. The class of the subobject has new subobjects.
+    package.write("Lamp.uc", "class Lamp extends Object;\n");
+    package.write("Spark.uc", spark);
+    let report = host.reload(std::slice::from_ref(&package.folder)).expect("a Master");
+    let report = report.into_result().unwrap_or_else(|report| panic!("{report}"));
+    assert_eq!((report.objects_kept, host.objects().iter().collect::<Vec<_>>()), (1, vec![lamp]));
+}
+
+#[test]
 fn a_number_keeps_its_value_across_types_and_losses_are_reported() {
     let package = Package::new("Tale", &[("Hero.uc", HERO_TEXT)]);
     let host = host(&package);

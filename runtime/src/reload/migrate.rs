@@ -127,9 +127,11 @@ pub(crate) fn migrate(
     report.values = ValueCounts::of(&report.properties);
     report.properties.retain(|change| !change.change.is_empty());
     let is_rebuilt = |object: &&ObjectHandle| !walk.doomed.contains(*object) && !walk.sleeping.contains(*object);
+    // Excludes subobjects that this reload has created in a removed subobject.
+    let is_older = |part: &&ObjectHandle| core.world.objects.predates_shadow(**part);
     let migration = Migration {
         objects: living.iter().filter(is_rebuilt).copied().collect(),
-        kept: (before - walk.removed_subobjects.len()) as u64,
+        kept: (before - walk.removed_subobjects.iter().filter(is_older).count()) as u64,
         removed_subobjects: walk.removed_subobjects,
         have_moved: walk.have_moved,
     };
