@@ -252,11 +252,12 @@ impl Tasks {
     /// stack of a coroutine, where no captures of a module can be dropped.
     pub(crate) fn run(&self, world: &World, red: &RedStack) {
         self.end_expired(world, red);
-        let due = {
+        let (due, is_nested) = {
             let mut store = self.store.borrow_mut();
             store.tick += 1;
-            store.is_running = true;
-            store.schedule.due()
+            // A log subscriber may run a tick when this function logs the failure of a job. After the nested tick, this tick continues.
+            let is_nested = std::mem::replace(&mut store.is_running, true);
+            (store.schedule.due(), is_nested)
         };
         for key in due {
             let is_still_due = self.store.borrow().is_due(key);
@@ -274,7 +275,7 @@ impl Tasks {
         }
         let mut store = self.store.borrow_mut();
         store.ready.extend(later);
-        store.is_running = false;
+        store.is_running = is_nested;
     }
 
     /// Runs at most `most` of the closures that were posted before this call. Returns `true` if `most` closures have run. Called at safe

@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use alcedo_runtime::faults::{self, Fault, FaultKind, ReloadStep};
 use alcedo_runtime::host::Listener;
-use alcedo_runtime::{AnyConjugate, Budget, CallError, Error, Runtime, Value};
+use alcedo_runtime::{AnyConjugate, Budget, CallError, Error, LeaseKind, ObjectHandle, Runtime, Value};
 use tracing::{Event, Subscriber};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt as _};
 
@@ -303,6 +303,35 @@ fn a_failed_job_is_logged_after_its_end_and_blocks_no_reload() {
             assert_eq!(*answers.borrow(), [expected], "{end}, in turn: {in_turn}");
         }
     }
+}
+
+/// A log subscriber may run a tick at the line of a failed job. A task that starts afterward waits for the next tick, as does the task that
+/// this task starts. Otherwise tasks that start each other would run in one tick endlessly.
+#[test]
+fn a_tick_that_a_logger_runs_inside_a_tick_ends_no_turn_of_tasks() {
+    let robot_slot: Rc<Cell<Option<ObjectHandle>>> = Rc::default();
+    let host_slot: Rc<RefCell<Option<Runtime>>> = Rc::default();
+    let (from, robot_from) = (Rc::clone(&host_slot), Rc::clone(&robot_slot));
+    let attack = move |target: &str| {
+        let Some(host) = from.borrow_mut().take_if(|_| target.ends_with("bridge::tasks")) else { return };
+        host.tick(Budget::frame());
+        let robot = robot_from.get().expect("it was spawned");
+        host.objects().call(robot, "line_up", &[]).expect("no call is active");
+    };
+    logged(attack, || {
+        let host = support::host(&[support::plugin("chores", &[])]);
+        let robot = spawn(&host, "Robot");
+        robot_slot.set(Some(robot));
+        host.objects().call(robot, "stumble", &[]).expect("the call succeeds");
+        *host_slot.borrow_mut() = Some(host.clone());
+        host.tick(Budget::frame());
+        assert!(host_slot.borrow().is_none(), "a job has failed");
+        assert!(host.jobs().iter().any(|job| job.kind == LeaseKind::Task), "the task waits for the next tick");
+        host.tick(Budget::frame());
+        assert!(host.jobs().iter().any(|job| job.kind == LeaseKind::Task), "so does the task of the task");
+        host.tick(Budget::frame());
+        assert!(host.jobs().iter().all(|job| job.kind != LeaseKind::Task));
+    });
 }
 
 #[test]
