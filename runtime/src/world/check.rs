@@ -140,19 +140,11 @@ fn object<'a>(
 
 /// Searches the structs in the value for a field name that is invalid or occurs twice in its struct. Returns the first such name.
 fn bad_field(value: &FileValue) -> Option<&str> {
-    match value {
-        FileValue::Struct(fields) => {
-            let mut names = FxHashSet::default();
-            fields.iter().find_map(|(name, value)| match is_identifier(name) && names.insert(name.as_str()) {
-                true => bad_field(value),
-                false => Some(name.as_str()),
-            })
-        }
-        FileValue::Array(values) | FileValue::Set(values) => values.iter().find_map(bad_field),
-        FileValue::Map(entries) => entries.iter().find_map(|(key, value)| bad_field(key).or_else(|| bad_field(value))),
-        FileValue::Optional(value) => value.as_deref().and_then(bad_field),
-        _ => None,
-    }
+    value.find(&mut |value| {
+        let FileValue::Struct(fields) = value else { return None };
+        let mut names = FxHashSet::default();
+        fields.iter().map(|(name, _)| name.as_str()).find(|name| !is_identifier(name) || !names.insert(*name))
+    })
 }
 
 /// Checks that no chain of outers has a cycle.

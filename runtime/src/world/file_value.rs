@@ -206,22 +206,31 @@ impl FileValue {
 
     /// Returns the first object index in the value that is out of range. `objects` is the number of objects in the file.
     pub(crate) fn object_beyond(&self, objects: usize) -> Option<u32> {
-        match self {
+        let beyond = |reference: &FileReference| match reference {
+            FileReference::In(index) => Some(*index).filter(|index| *index as usize >= objects),
+            FileReference::None | FileReference::Path(_) => None,
+        };
+        self.find(&mut |value| match value {
             Self::Object(reference) | Self::WeakObject(reference) | Self::ScriptInterface(reference) => {
-                reference.beyond(objects)
+                beyond(reference)
             }
-            Self::Array(values) | Self::Set(values) => values.iter().find_map(|value| value.object_beyond(objects)),
-            Self::Map(entries) => entries
-                .iter()
-                .find_map(|(key, value)| key.object_beyond(objects).or_else(|| value.object_beyond(objects))),
-            Self::Optional(value) => value.as_ref().and_then(|value| value.object_beyond(objects)),
-            Self::Delegate(binding) => binding.object.beyond(objects),
+            Self::Delegate(binding) => beyond(&binding.object),
             Self::Multicast(bindings) | Self::Sparse(bindings) => {
-                bindings.iter().find_map(|binding| binding.object.beyond(objects))
+                bindings.iter().find_map(|binding| beyond(&binding.object))
             }
-            Self::Struct(fields) => fields.iter().find_map(|(_, value)| value.object_beyond(objects)),
             _ => None,
-        }
+        })
+    }
+
+    /// Calls `check` with the value, and then with each value inside the value. Returns the first result that is not `None`.
+    pub(crate) fn find<'v, T>(&'v self, check: &mut impl FnMut(&'v Self) -> Option<T>) -> Option<T> {
+        check(self).or_else(|| match self {
+            Self::Array(values) | Self::Set(values) => values.iter().find_map(|value| value.find(check)),
+            Self::Map(entries) => entries.iter().find_map(|(key, value)| key.find(check).or_else(|| value.find(check))),
+            Self::Optional(value) => value.as_deref().and_then(|value| value.find(check)),
+            Self::Struct(fields) => fields.iter().find_map(|(_, value)| value.find(check)),
+            _ => None,
+        })
     }
 }
 
@@ -231,15 +240,6 @@ impl FileBinding {
         // An unbound delegate has no function name.
         let function = if object.is_none() { Name::default() } else { names.intern(&self.function) };
         Binding { object, function }
-    }
-}
-
-impl FileReference {
-    fn beyond(&self, objects: usize) -> Option<u32> {
-        match self {
-            Self::In(index) => Some(*index).filter(|index| *index as usize >= objects),
-            Self::None | Self::Path(_) => None,
-        }
     }
 }
 
