@@ -73,7 +73,6 @@ pub(super) fn class_awake(core: &Core, object: ObjectHandle) -> Option<Rc<Class>
 
 /// Maps the classes of these objects to the new types.
 pub(crate) fn decide(core: &Core, living: &[ObjectHandle]) -> ClassMapping {
-    let types = &core.world.types;
     let mut mapping = ClassMapping { is_settled: true, ..ClassMapping::default() };
     // Key of the previous object. Skips the lookup for an equal key, because adjacent objects usually share a class.
     let mut last = None;
@@ -87,12 +86,8 @@ pub(crate) fn decide(core: &Core, living: &[ObjectHandle]) -> ClassMapping {
             continue;
         }
         let Some(before) = before(core, *object) else { continue };
-        let object_plan = plan_objects(&before, |path| types.class_by_path(path).map(|class| native_ancestor(&class)));
-        let to = match &object_plan {
-            ObjectPlan::Dormant { seen_as } => seen_as,
-            ObjectPlan::Carried | ObjectPlan::Reconstructed { .. } => &before.path,
-        };
-        let Some(class) = types.class_by_path(to) else {
+        let (object_plan, class) = plan_of(core, &before);
+        let Some(class) = class else {
             mapping.is_settled = false;
             continue;
         };
@@ -101,6 +96,17 @@ pub(crate) fn decide(core: &Core, living: &[ObjectHandle]) -> ClassMapping {
         mapping.targets.insert(key, ClassTarget { object_plan, class, path: before.path });
     }
     mapping
+}
+
+/// Plans the objects of a class. Also returns the class of their new bodies, or `None` if the host does not have this class.
+pub(crate) fn plan_of(core: &Core, before: &Before) -> (ObjectPlan, Option<Rc<Class>>) {
+    let types = &core.world.types;
+    let object_plan = plan_objects(before, |path| types.class_by_path(path).map(|class| native_ancestor(&class)));
+    let class = types.class_by_path(match &object_plan {
+        ObjectPlan::Dormant { seen_as } => seen_as,
+        ObjectPlan::Carried | ObjectPlan::Reconstructed { .. } => &before.path,
+    });
+    (object_plan, class)
 }
 
 /// Checks if the base classes or interfaces of two builds of a class differ.

@@ -18,8 +18,9 @@ use crate::object::property::{Property, PropertyType};
 use crate::object::types::OldNames;
 use crate::object::value::Value;
 use crate::reload::changes::PropertyChange;
+use crate::reload::class_mapping::plan_of;
 use crate::reload::conversion::{conversions_of, is_same_type};
-use crate::reload::object_plan::{Before, ObjectPlan, plan_objects};
+use crate::reload::object_plan::{Before, ObjectPlan};
 use crate::reload::plan::{PropertyDefault, default_of, is_subobject, is_transient, native_ancestor};
 use crate::world::error::WorldError;
 use crate::world::records::{ClassRecord, PropertyRecord};
@@ -98,12 +99,8 @@ pub(super) fn plan_class(
         bases: record.bases.iter().map(|base| base.as_str().into()).collect(),
         native: native_ancestor(&native),
     };
-    let object_plan = plan_objects(&before, |path| types.class_by_path(path).map(|class| native_ancestor(&class)));
-    let path = match &object_plan {
-        ObjectPlan::Dormant { seen_as } => seen_as,
-        ObjectPlan::Carried | ObjectPlan::Reconstructed { .. } => &before.path,
-    };
-    let class = types.class_by_path(path).ok_or_else(no_native)?;
+    let (object_plan, class) = plan_of(core, &before);
+    let class = class.ok_or_else(no_native)?;
     make_cdo(&core.world, &core.plugins(), &class)?;
     let redirects = types.member_redirects(&class);
     let is_dormant = matches!(object_plan, ObjectPlan::Dormant { .. });
