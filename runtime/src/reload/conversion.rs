@@ -1,6 +1,7 @@
 //! Selects and runs the conversion functions of plugin authors during a reload. The functions run after all objects have new bodies, and
 //! before any plugin part is built. If a function fails, the reload is rolled back.
 
+use std::fmt::Display;
 use std::rc::Rc;
 
 use alcedo_abi::host::mode;
@@ -43,14 +44,15 @@ pub(crate) fn is_same_type(world: &World, earlier: &str, now: &PropertyType) -> 
 }
 
 /// Returns the function that converts an object's own value, with the argument of the function. `ty` is the new type of the property.
-/// `held` contains the type and value of the property in the replaced build. `held` is `None` if the property had its default.
+/// `held` contains the type and value of the property in the replaced build or in a file. `held` is `None` if the property had its default,
+/// or if the file contains the value without its type.
 ///
 /// The function converts the value in `held`. Without `held`, the function converts the value in `own`, which was put aside.
-pub(crate) fn select(
+pub(crate) fn select<T: Display + ?Sized>(
     world: &World,
     functions: &[Rc<Function>],
     own: &Aside,
-    (ty, held): (&PropertyType, Option<(&PropertyType, &Value)>),
+    (ty, held): (&PropertyType, Option<(&T, &Value)>),
 ) -> Option<(Rc<Function>, Value)> {
     // Selects no function if the property has the original type of the value again, for example after the author has reverted a change.
     if own.is_of(ty) {

@@ -16,7 +16,7 @@ use crate::faults::{self, ReloadStep};
 use crate::handles::ObjectHandle;
 use crate::object::body::Body;
 use crate::object::construction::{add_subobject, destroy, reconstruct};
-use crate::object::convert::{convert, convert_in_part};
+use crate::object::convert::convert_in_part;
 use crate::object::dormant::{Aside, Dormant, KeptField, KeptValue};
 use crate::object::fixed::Extent;
 use crate::object::function::Function;
@@ -26,7 +26,7 @@ use crate::object::property::Property;
 use crate::object::value::Value;
 use crate::object::values::fits;
 use crate::reload::changes::{CUT, PropertyChange};
-use crate::reload::conversion::{PendingConversion, keep_original};
+use crate::reload::conversion::{PendingConversion, keep_original, select};
 use crate::reload::object_plan::ObjectPlan;
 use crate::reload::plan::{OwnReference, refer_to_own};
 use crate::world::error::WorldError;
@@ -303,15 +303,9 @@ impl<'a> Bringing<'a> {
                     own.push((Rc::clone(to), value));
                 }
                 Target::Property { to, change, conversions, .. } => {
-                    // A value that was saved while its class was missing has no type. The form of this value then decides if a conversion
-                    // runs.
-                    let is_typed = !class.properties[index].ty.is_empty();
-                    let may_run = |function: &&Rc<Function>| {
-                        let fits_form = || types_of(function).is_some_and(|(from, _)| fits(from, &value).is_ok());
-                        is_typed || fits(&to.ty, &value).is_err() && fits_form()
-                    };
-                    let pending = |function| pending(self.core, object, (to, function), &value);
-                    if let Some(pending) = conversions.iter().filter(may_run).find_map(pending) {
+                    let ty = class.properties[index].ty.as_str();
+                    let pending = pending(self.core, (object, plan), (to, conversions), (ty, &value));
+                    if let Some(pending) = pending {
                         self.conversions.push(pending);
                         change.iter().for_each(|change| self.report.properties[*change].count_conversion());
                         continue;
@@ -449,20 +443,24 @@ impl<'a> Bringing<'a> {
     }
 }
 
-/// Creates the conversion of a saved value. Returns `None` if the function does not accept the value.
+/// Creates the conversion of a saved value of the type `ty`. The type is empty if the value was saved while its class was missing. Returns
+/// `None` if no function accepts the value.
 fn pending(
     core: &Core,
-    object: ObjectHandle,
-    (to, function): (&Rc<Property>, &Rc<Function>),
-    value: &Value,
+    (object, plan): (ObjectHandle, &ClassPlan),
+    (to, functions): (&Rc<Property>, &[Rc<Function>]),
+    (ty, value): (&str, &Value),
 ) -> Option<PendingConversion> {
-    let (world, (from, _)) = (&core.world, types_of(function)?);
-    let argument = convert(value, from, &world.names, world)?;
+    if functions.is_empty() {
+        return None;
+    }
+    let (world, original) = (&core.world, Aside::from(value.clone()));
+    let held = (!ty.is_empty()).then_some((ty, value));
+    let (function, argument) = select(world, functions, &original, (&to.ty, held))?;
+    let (from, _) = types_of(&function)?;
     world.check_objects(from, &argument, String::new).ok()?;
-    let original = Aside::from(value.clone()).of_type(from);
-    let targets = vec![(Rc::clone(to), Some(original))];
-    let template = world.objects.class(object)?.cdo.get();
-    Some(PendingConversion { object, template, function: Rc::clone(function), argument, targets })
+    let targets = vec![(Rc::clone(to), Some(original.of_type(from)))];
+    Some(PendingConversion { object, template: plan.class.cdo.get(), function, argument, targets })
 }
 
 /// Runs a conversion, and writes the converted value.

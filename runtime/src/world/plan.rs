@@ -6,7 +6,6 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 
 use crate::bridge::core::Core;
-use crate::emit::conversions::types_of;
 use crate::emit::diff::{self, ClassShape, PropertyDiff, PropertyShape, TypeKey};
 use crate::object::class::{Class, Subobject};
 use crate::object::construction::make_cdo;
@@ -19,7 +18,7 @@ use crate::object::types::OldNames;
 use crate::object::value::Value;
 use crate::reload::changes::PropertyChange;
 use crate::reload::class_mapping::plan_of;
-use crate::reload::conversion::{conversions_of, is_same_type};
+use crate::reload::conversion::conversions_of;
 use crate::reload::object_plan::{Before, ObjectPlan};
 use crate::reload::plan::{PropertyDefault, default_of, is_subobject, is_transient, native_ancestor};
 use crate::world::error::WorldError;
@@ -28,9 +27,8 @@ use crate::world::report::WorldLoadReport;
 
 /// Destination of a saved value. `change` is the index of the property in the report.
 pub(super) enum Target {
-    /// The value is written to a property. `conversions` contains the plugin author's functions for the saved type of the property. If this
-    /// type is unknown, `conversions` contains all functions for the property. If `is_plain` is set, a saved value that has the type of the
-    /// property is written unchanged.
+    /// The value is written to a property. `conversions` contains the plugin author's functions for the property. The list is empty if the
+    /// saved type is the type of the property. If `is_plain` is set, a saved value that has this type is written unchanged.
     Property { to: Rc<Property>, change: Option<usize>, conversions: Vec<Rc<Function>>, is_plain: bool },
     /// The value becomes dormant: the object stores the value by name until its class is declared again.
     Sleep,
@@ -135,12 +133,6 @@ fn targets(
     let mut targets: Vec<_> = record.properties.iter().map(|_| Target::Sleep).collect();
     let mut added = Vec::new();
     let conversions = conversions_of(class);
-    let conversions_from = |property: &Property, ty: &str| -> Vec<Rc<Function>> {
-        let is_from = |function: &&Rc<Function>| {
-            ty.is_empty() || types_of(function).is_some_and(|(from, _)| is_same_type(&core.world, ty, from))
-        };
-        conversions.get(&property.text).into_iter().flatten().filter(is_from).cloned().collect()
-    };
     for (property, diff) in properties.iter().zip(&difference.properties) {
         let (from, change) = match diff {
             PropertyDiff::Added => {
@@ -159,7 +151,9 @@ fn targets(
         };
         let change = change.map(|words| note(&property.text, words));
         if let Some(at) = record.properties.iter().position(|saved| saved.name == *from) {
-            let conversions = conversions_from(property, &record.properties[at].ty);
+            // No function converts values of the current type.
+            let may_convert = matches!(diff, PropertyDiff::Retyped { .. }) || record.properties[at].ty.is_empty();
+            let conversions = conversions.get(&property.text).filter(|_| may_convert).cloned().unwrap_or_default();
             let is_plain = change.is_none() && conversions.is_empty() && is_plain(&property.ty);
             targets[at] = Target::Property { to: Rc::clone(property), change, conversions, is_plain };
         }
