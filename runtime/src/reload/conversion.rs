@@ -11,6 +11,7 @@ use crate::boundary::{CallError, catch_panics};
 use crate::bridge::core::Core;
 use crate::emit::conversions::{declared_by, target_of, types_of};
 use crate::escape::line;
+use crate::faults::{self, FaultInjected, ReloadStep};
 use crate::handles::ObjectHandle;
 use crate::object::World;
 use crate::object::class::Class;
@@ -108,12 +109,27 @@ pub(crate) struct PendingConversion {
 }
 
 impl PendingConversion {
+    /// Calls the function, passes each converted value to `write`, and keeps the originals for an undo. If the function fails, or if the
+    /// property cannot hold the returned object, returns the error that `failed` creates. The arguments of `failed` are a description of the
+    /// converted value, and the reason. Also returns the errors of `write`.
+    pub(crate) fn apply<E: From<CallError> + From<FaultInjected>>(
+        self,
+        core: &Core,
+        failed: impl FnOnce(String, CallError) -> E,
+        mut write: impl FnMut(&Rc<str>, &Value) -> Result<(), CallError>,
+    ) -> Result<(), E> {
+        let owner = (self.object, self.template);
+        let converted = self.run(core).map_err(|(value, error)| failed(value, error))?;
+        faults::at(ReloadStep::Conversion)?;
+        for (target, value) in converted {
+            write(&target.0.text, &value)?;
+            keep_original(core, owner, target, &value)?;
+        }
+        Ok(())
+    }
+
     /// Calls the function, and returns the converted value for each target.
-    ///
-    /// # Errors
-    /// Returns an error if the function fails, or if the property cannot hold the returned object. The error contains a description of the
-    /// converted value.
-    pub(crate) fn run(self, core: &Core) -> Result<Vec<(Target, Value)>, (String, CallError)> {
+    fn run(self, core: &Core) -> Result<Vec<(Target, Value)>, (String, CallError)> {
         let Self { function, argument, targets, .. } = self;
         let world = &core.world;
         let failed = |error| (described(world, &function, &argument), error);
@@ -137,7 +153,7 @@ impl PendingConversion {
 
 /// Puts the original of a converted value aside. An undo restores the original. If the converted value equals the default, also puts the
 /// converted value aside, so that the property does not follow later defaults.
-pub(crate) fn keep_original(
+pub(super) fn keep_original(
     core: &Core,
     (object, template): (ObjectHandle, ObjectHandle),
     (property, original): Target,

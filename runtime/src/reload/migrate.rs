@@ -22,7 +22,6 @@ use crate::object::value::Value;
 use crate::reload::carry::{OwnValues, asleep, carry, own_values, stays};
 use crate::reload::changes::{ClassChange, ValueCounts};
 use crate::reload::class_mapping::{ClassKey, ClassMapping, ClassTarget, has_moved, key_of};
-use crate::reload::conversion::keep_original;
 use crate::reload::converted::Later;
 use crate::reload::object_plan::ObjectPlan;
 use crate::reload::plan::{ClassPlan, Notes, plan_class, refer_to_own};
@@ -295,21 +294,19 @@ impl Walk<'_> {
         let again = self.reconstructed.iter().enumerate().map(|(at, (object, _))| (*object, at));
         let again: HashMap<_, _> = again.collect();
         for pending in std::mem::take(&mut self.later.conversions) {
-            let (object, template) = (pending.object, pending.template);
-            let converted = pending.run(core).map_err(|(value, error)| LoadError::Conversion {
+            let object = pending.object;
+            let failed = |value: String, error: CallError| LoadError::Conversion {
                 object: core.world.path_of(object).unwrap_or_else(|| object.to_string()),
                 value,
                 error,
-            })?;
-            faults::at(ReloadStep::Conversion)?;
-            for (target, value) in converted {
-                let name = &target.0.text;
-                match again.get(&object) {
-                    Some(at) => self.reconstructed[*at].1.push((Rc::clone(name), value.clone())),
-                    None => objects.write_unasked(object, name, &value)?,
+            };
+            pending.apply(core, failed, |name, value| match again.get(&object) {
+                Some(at) => {
+                    self.reconstructed[*at].1.push((Rc::clone(name), value.clone()));
+                    Ok(())
                 }
-                keep_original(core, (object, template), target, &value)?;
-            }
+                None => objects.write_unasked(object, name, value),
+            })?;
         }
         Ok(())
     }

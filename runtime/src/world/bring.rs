@@ -26,7 +26,7 @@ use crate::object::property::Property;
 use crate::object::value::Value;
 use crate::object::values::fits;
 use crate::reload::changes::{CUT, PropertyChange};
-use crate::reload::conversion::{PendingConversion, keep_original, select};
+use crate::reload::conversion::{PendingConversion, select};
 use crate::reload::object_plan::ObjectPlan;
 use crate::reload::plan::{OwnReference, refer_to_own};
 use crate::world::error::WorldError;
@@ -145,10 +145,7 @@ impl<'a> Bringing<'a> {
         let report = &mut *self.report;
         (report.conjugates_built, report.conjugates_put_off) = (conjugates, put_off);
         (report.fields_kept, report.fields_lost) = (fields_kept, fields_lost);
-        done.map_err(|(object, error)| {
-            let (_, record, _) = self.all().find(|(made, _, _)| *made == object).expect("it was made of a record");
-            failed(record, error)
-        })?;
+        done.map_err(|(object, error)| self.failed_at(object, error))?;
         Ok(unbuilt)
     }
 
@@ -161,6 +158,12 @@ impl<'a> Bringing<'a> {
 
     fn all(&self) -> impl Iterator<Item = (ObjectHandle, &'a ObjectRecord, &'a ClassPlan)> {
         (0..self.objects.len()).map(|at| self.at(at))
+    }
+
+    /// Returns the error of a created object.
+    fn failed_at(&self, object: ObjectHandle, error: CallError) -> WorldError {
+        let (_, record, _) = self.all().find(|(made, _, _)| *made == object).expect("it was made of a record");
+        failed(record, error)
     }
 
     /// Returns the object, the record and the class plan for this object index in the file.
@@ -365,10 +368,11 @@ impl<'a> Bringing<'a> {
         let core = self.core;
         for pending in std::mem::take(&mut self.conversions) {
             let object = pending.object;
-            convert_one(core, pending).map_err(|error| {
-                let (_, record, _) = self.all().find(|(made, _, _)| *made == object).expect("it was made of a record");
-                failed(record, error)
-            })?;
+            let failed = |value: String, error: CallError| {
+                CallError::other(format!("the conversion of {value} {error}; correct the function of `#[migrate]`"))
+            };
+            let write = |name: &Rc<str>, value: &Value| core.world.objects.write_unasked(object, name, value);
+            pending.apply(core, failed, write).map_err(|error| self.failed_at(object, error))?;
         }
         Ok(())
     }
@@ -461,20 +465,6 @@ fn pending(
     world.check_objects(from, &argument, String::new).ok()?;
     let targets = vec![(Rc::clone(to), Some(original.of_type(from)))];
     Some(PendingConversion { object, template: plan.class.cdo.get(), function, argument, targets })
-}
-
-/// Runs a conversion, and writes the converted value.
-fn convert_one(core: &Core, pending: PendingConversion) -> Result<(), CallError> {
-    let (object, template) = (pending.object, pending.template);
-    let converted = pending.run(core).map_err(|(what, error)| {
-        CallError::other(format!("the conversion of {what} {error}; correct the function of `#[migrate]`"))
-    })?;
-    faults::at(ReloadStep::Conversion)?;
-    for (target, value) in converted {
-        core.world.objects.write_unasked(object, &target.0.text, &value)?;
-        keep_original(core, (object, template), target, &value)?;
-    }
-    Ok(())
 }
 
 fn failed(record: &ObjectRecord, error: CallError) -> WorldError {
