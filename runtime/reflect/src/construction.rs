@@ -122,13 +122,11 @@ pub fn construct(
     let order = Order { class, name: args.name, outer: args.outer, part: None, flags: 0, template: Some(template) };
     let mut pairs = Vec::new();
     let new_object = constructor.begin(&order, Copying::Later, &mut pairs)?;
-    constructor.or_destroy(&new_object, constructor.copy_values(&new_object, &pairs))?;
-    constructor.or_destroy(&new_object, constructor.post_init(&new_object))?;
+    let object = constructor.complete(&new_object, constructor.copy_values(&new_object, &pairs))?;
     if args.root {
-        world.objects.add_root(new_object.object);
+        world.objects.add_root(object);
     }
-    constructor.count(&new_object);
-    Ok(new_object.object)
+    Ok(object)
 }
 
 /// Returns an error message if `class` is abstract. The message lists concrete classes that extend `class`.
@@ -331,6 +329,12 @@ struct NewObject {
     parts: Vec<NewObject>,
 }
 
+impl NewObject {
+    fn new(object: ObjectHandle, class: &Rc<Class>, template: Option<ObjectHandle>) -> Self {
+        Self { object, class: Rc::clone(class), template, origin: TemplateOrigin::Requested, parts: Vec::new() }
+    }
+}
+
 /// Origin of a subobject's template. The copy of the owner's template overwrites the subobject's values only if the origin is `Requested`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum TemplateOrigin {
@@ -361,8 +365,17 @@ impl Constructor<'_> {
         let (name, outer) = (Some(self.world.names.intern(name)), ObjectHandle::NONE);
         let order = Order { class, name, outer, part: None, flags: object_flags::CDO, template };
         let new_object = self.begin(&order, Copying::BeforeOwnClass, &mut Vec::new())?;
-        self.or_destroy(&new_object, self.post_init(&new_object))?;
-        self.count(&new_object);
+        self.complete(&new_object, Ok(()))
+    }
+
+    /// Runs the last step, PostInitProperties, and counts the object. Destroys the object if this step or the step before has failed.
+    fn complete(
+        &self,
+        new_object: &NewObject,
+        before: Result<(), ConstructionFailed>,
+    ) -> Result<ObjectHandle, ConstructionFailed> {
+        self.or_destroy(new_object, before.and_then(|()| self.post_init(new_object)))?;
+        self.count(new_object);
         Ok(new_object.object)
     }
 
@@ -391,8 +404,7 @@ impl Constructor<'_> {
             None => objects.allocate(class, name, outer, flags),
         };
         pairs.extend(template.map(|template| (template, object)));
-        let (origin, parts) = (TemplateOrigin::Requested, Vec::new());
-        let mut new_object = NewObject { object, class: class.clone(), template, origin, parts };
+        let mut new_object = NewObject::new(object, class, template);
         let grown = self.grow(&mut new_object, flags, copying, pairs);
         self.or_destroy(&new_object, grown)?;
         Ok(new_object)

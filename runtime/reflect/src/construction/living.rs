@@ -1,15 +1,11 @@
 //! Constructs objects during a reload. Adds a subobject to an existing object, or reconstructs an object under its handle.
 
-use std::rc::Rc;
-
 use alcedo_base::boundary::CallError;
 use alcedo_base::handles::ObjectHandle;
 
 use crate::World;
 use crate::class::Subobject;
-use crate::construction::{
-    ConstructionFailed, ConstructionHooks, ConstructionStep, Constructor, Copying, NewObject, Pairs, TemplateOrigin,
-};
+use crate::construction::{ConstructionFailed, ConstructionHooks, ConstructionStep, Constructor, Copying, NewObject};
 use crate::value::Value;
 
 /// Adds a subobject to an existing object. Used after a reload has added the subobject to the object's class. Game thread only.
@@ -22,34 +18,25 @@ pub fn add_subobject(
     owner: ObjectHandle,
     subobject: &Subobject,
 ) -> Result<ObjectHandle, ConstructionFailed> {
-    let stale = |requested: &str| ConstructionFailed {
-        class: requested.to_owned(),
-        step: ConstructionStep::Subobject(requested.to_owned(), subobject.name.to_string()),
-        object: owner.to_string(),
-        message: CallError::Stale { handle: owner }.to_string(),
-        place: None,
-    };
-    let class = world.objects.class(owner).ok_or_else(|| stale(&subobject.class_path))?;
+    let requested = || subobject.class_path.to_string();
+    let step = || ConstructionStep::Subobject(requested(), subobject.name.to_string());
+    let class = world.objects.class(owner).ok_or_else(|| stale(owner, requested(), step()))?;
     let constructor = Constructor { world, hooks, requested: &class };
     let flags = world.objects.flags(owner).unwrap_or(0);
     let template = Some(class.cdo.get()).filter(|cdo| world.objects.is_alive(*cdo) && *cdo != owner);
-    let parent =
-        NewObject { object: owner, class: class.clone(), template, origin: TemplateOrigin::Requested, parts: vec![] };
+    let parent = NewObject::new(owner, &class, template);
     let mut pairs: Vec<_> = template.map(|template| (template, owner)).into_iter().collect();
     let Some(part) = constructor.part(&parent, flags, subobject, &mut pairs)? else {
         let kept = world.objects.subobject(owner, &subobject.name);
-        return kept.ok_or_else(|| stale(&subobject.class_path));
+        return kept.ok_or_else(|| stale(owner, requested(), step()));
     };
-    let outcome = constructor.or_destroy(&part, constructor.post_init(&part));
+    let outcome = constructor.complete(&part, Ok(()));
     if outcome.is_err() && world.objects.is_alive(owner) {
         let none = Value::Object(ObjectHandle::NONE);
         let cleared = world.objects.write_unasked(owner, &subobject.property.text, &none);
         cleared.expect("the property has just been written to");
     }
-    outcome.map(|()| {
-        constructor.count(&part);
-        part.object
-    })
+    outcome
 }
 
 /// Constructs an object a second time under its handle, in a zeroed staged body. Used after a reload has changed the object's native base
@@ -62,25 +49,24 @@ pub fn reconstruct(
     hooks: &dyn ConstructionHooks,
     object: ObjectHandle,
 ) -> Result<(), ConstructionFailed> {
-    let stale = || ConstructionFailed {
-        class: String::new(),
-        step: ConstructionStep::Archetype(String::new()),
-        object: object.to_string(),
-        message: CallError::Stale { handle: object }.to_string(),
-        place: None,
-    };
+    let stale = || stale(object, String::new(), ConstructionStep::Archetype(String::new()));
     let class = world.objects.class(object).ok_or_else(stale)?;
     let constructor = Constructor { world, hooks, requested: &class };
     let template = constructor.cdo_of(&class)?;
     world.objects.note_reconstruction(object);
     world.objects.set_constructed(object, 0);
-    let (template, origin, parts) = (Some(template), TemplateOrigin::Requested, Vec::new());
-    let mut new_object = NewObject { object, class: Rc::clone(&class), template, origin, parts };
-    let mut pairs: Pairs = template.map(|template| (template, object)).into_iter().collect();
+    let mut new_object = NewObject::new(object, &class, Some(template));
+    let mut pairs = vec![(template, object)];
     let flags = world.objects.flags(object).unwrap_or(0);
     constructor.grow(&mut new_object, flags, Copying::Later, &mut pairs)?;
     constructor.copy_values(&new_object, &pairs)?;
     constructor.post_init(&new_object)?;
     new_object.parts.iter().for_each(|part| constructor.count(part));
     Ok(())
+}
+
+/// Returns the error for an object that was destroyed before the step.
+fn stale(object: ObjectHandle, class: String, step: ConstructionStep) -> ConstructionFailed {
+    let message = CallError::Stale { handle: object }.to_string();
+    ConstructionFailed { class, step, object: object.to_string(), message, place: None }
 }
