@@ -18,7 +18,6 @@ use crate::object::body::Body;
 use crate::object::construction::{add_subobject, destroy, reconstruct};
 use crate::object::convert::convert_in_part;
 use crate::object::dormant::{Aside, Dormant, KeptField, KeptValue};
-use crate::object::fixed::Extent;
 use crate::object::function::Function;
 use crate::object::objects::object_flags;
 use crate::object::path::short;
@@ -313,39 +312,36 @@ impl<'a> Bringing<'a> {
                         change.iter().for_each(|change| self.report.properties[*change].count_conversion());
                         continue;
                     }
+                    let world = &self.core.world;
                     let default = plan.fixed_default(self.core, to);
-                    let converted = convert_in_part(&value, to, default.as_ref(), names, &self.core.world)
-                        .filter(|(value, _)| fits(&to.ty, value).is_ok())
-                        .map(|found| self.core.world.check_objects_of(to, &found.0).map(|()| found));
-                    if let Some(Err(error)) = &converted {
-                        self.report.unresolved.push(format!("{}.{name}: {error}", record.name));
-                        if change.is_none() {
-                            aside.push((Rc::clone(&to.text), value.into()));
-                            continue;
-                        }
+                    let fitting = convert_in_part(&value, to, default.as_ref(), names, world)
+                        .filter(|(value, _)| fits(&to.ty, value).is_ok());
+                    let refused = fitting.as_ref().and_then(|(value, _)| world.check_objects_of(to, value).err());
+                    let problem = match &refused {
+                        Some(error) => Some(error.to_string()),
+                        None if fitting.is_some() || change.is_some() => None,
+                        None => Some(format!("the saved value is not of type {}", to.ty)),
+                    };
+                    let problem = problem.map(|problem| format!("{}.{name}: {problem}", record.name));
+                    self.report.unresolved.extend(problem);
+                    let fitting = fitting.filter(|_| refused.is_none());
+                    let is_cut = fitting.as_ref().is_some_and(|(_, extent)| extent.is_part());
+                    let properties = &mut self.report.properties;
+                    let cut_line = |properties| PropertyChange::line(properties, short(&class.path), &to.text, CUT);
+                    if let Some(change) = change.or_else(|| is_cut.then(|| cut_line(&mut *properties))) {
+                        let change = &mut properties[change];
+                        *match fitting {
+                            Some(_) if is_cut => &mut change.dormant,
+                            Some(_) => &mut change.kept,
+                            None => &mut change.defaulted,
+                        } += 1;
                     }
-                    let converted = converted.and_then(Result::ok);
-                    let extent = converted.as_ref().map(|(_, extent)| *extent);
-                    let (fitted, is_cut) = (extent.is_some(), extent.is_some_and(Extent::is_part));
-                    let left = match &converted {
+                    let left = match &fitting {
                         Some((fitted, extent)) => extent.aside(value, fitted),
                         None => Some(value.into()),
                     };
-                    own.extend(converted.map(|(value, _)| (Rc::clone(to), value)));
+                    own.extend(fitting.map(|(value, _)| (Rc::clone(to), value)));
                     aside.extend(left.map(|value| (Rc::clone(&to.text), value)));
-                    let properties = &mut self.report.properties;
-                    let cut_line = |properties| PropertyChange::line(properties, short(&class.path), &to.text, CUT);
-                    let change = change.or_else(|| is_cut.then(|| cut_line(&mut *properties)));
-                    match change.map(|change| &mut properties[change]) {
-                        Some(change) if is_cut => change.dormant += 1,
-                        Some(change) if fitted => change.kept += 1,
-                        Some(change) => change.defaulted += 1,
-                        None if fitted => {}
-                        None => {
-                            let line = format!("{}.{name}: the saved value is not of type {}", record.name, to.ty);
-                            self.report.unresolved.push(line);
-                        }
-                    }
                 }
             }
         }
