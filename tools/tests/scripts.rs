@@ -119,6 +119,18 @@ fn ctrl_c_ends_a_repl_whose_line_never_returns() {
 }
 
 #[test]
+fn lines_that_are_pasted_ahead_are_evaluated() {
+    let package = Package::new(HERO);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_alcedo"));
+    command.arg("repl").arg(&package.folder);
+    let mut terminal = Terminal::run(command, 24, 80);
+    terminal.wait_for("> ");
+    // The results differ from all echoed input.
+    terminal.press("10 * 11\r20 * 11\r30 * 11\r");
+    ["110", "220", "330"].into_iter().for_each(|result| terminal.wait_for(result));
+}
+
+#[test]
 fn a_signal_at_the_prompt_of_a_repl_restores_the_terminal() {
     let package = Package::new(HERO);
     let mut command = Command::new(env!("CARGO_BIN_EXE_alcedo"));
