@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use alcedo_base::cells::RefCell;
 use alcedo_base::log;
-use alcedo_sys::{Digest, OwnFolder, Stamp, UserLibrary};
+use alcedo_sys::{Digest, OwnFolder, Stamp, UserLibrary, UserLibraryError};
 
 use crate::shape::Layouts;
 
@@ -62,6 +62,8 @@ pub(crate) struct Opened {
     pub(crate) layouts: Layouts,
     /// `None` if the library is missing. Calls of its functions then have no effect.
     pub(crate) library: Option<UserLibrary>,
+    /// Set if the library is missing because its file was being written, or was not a library.
+    is_incomplete: bool,
     retained: RefCell<Vec<Box<dyn Any>>>,
 }
 
@@ -129,11 +131,11 @@ impl UserCode {
     #[must_use]
     pub fn open_with(&self, name: &str, layouts: Layouts) -> Library {
         // SAFETY: the creator of this value vouches for the folder.
-        let library = match unsafe { UserLibrary::open(&self.0.path, name) } {
-            Ok(library) => Some(library),
+        let (library, is_incomplete) = match unsafe { UserLibrary::open(&self.0.path, name) } {
+            Ok(library) => (Some(library), false),
             Err(error) => {
                 log!(WARN, library = name, %error, "a library was not bound: calls of its functions do nothing");
-                None
+                (None, matches!(error, UserLibraryError::Image(_)))
             }
         };
         Library(Rc::new(Opened {
@@ -141,6 +143,7 @@ impl UserCode {
             folder: self.clone(),
             layouts: self.0.layouts.clone().and(layouts),
             library,
+            is_incomplete,
             retained: RefCell::default(),
         }))
     }
@@ -188,6 +191,13 @@ impl Library {
     #[must_use]
     pub fn is_open(&self) -> bool {
         self.0.library.is_some()
+    }
+
+    /// Returns `true` if the library is not open because its file was being written, or was not a library.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn is_incomplete(&self) -> bool {
+        self.0.is_incomplete
     }
 
     /// Returns the digest of the open library. Returns `None` if the library is not open.

@@ -63,7 +63,8 @@ pub(crate) fn unreadable(_: &[std::rc::Rc<crate::object::class::Class>], _: &Lay
 
 /// Returns true if the content of a C library of the module with these leases has changed since the library was opened. Only a reload of
 /// the module opens the new file. Reads a file only if its stamp has changed. A file that is missing or is being written counts as
-/// unchanged: the opened library remains in use until a linker has written its output.
+/// unchanged: the opened library remains in use until a linker has written its output. A library that was not opened because its file was
+/// being written has changed as soon as the file is complete.
 #[cfg(feature = "dll-bind")]
 pub(crate) fn has_changed_library(core: &Core, leases: &Arc<Leases>) -> bool {
     let Some(code) = core.user_code.get() else { return false };
@@ -102,6 +103,8 @@ pub(crate) fn attach(core: &Core, leases: Option<&Arc<Leases>>, decl: &mut Class
     let library = code.open_with(name, core.c_layouts.get().cloned().unwrap_or_default());
     if let Some(leases) = leases {
         let (leases, digest) = (Arc::downgrade(leases), library.digest());
+        // The end of a write need not change the stamp.
+        let stamp = stamp.filter(|_| !library.is_incomplete());
         let mut bound = core.bound_libraries.borrow_mut();
         bound.retain(|bound| bound.leases.strong_count() > 0);
         bound.push(BoundLibrary { leases, name: name.to_owned(), stamp, digest });

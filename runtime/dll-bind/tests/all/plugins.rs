@@ -174,6 +174,26 @@ fn reloading_the_class_opens_the_rebuilt_library_and_closes_the_old() {
 }
 
 #[test]
+fn a_library_that_was_being_written_is_opened_by_a_later_reload() {
+    let folder = tempfile::tempdir().expect("a folder");
+    compile_numbered(folder.path(), 1);
+    let linker = fs::File::options().append(true).open(folder.path().join("libTestDLL.so")).expect("it exists");
+    let build = plugin("c-library", &[]);
+    let runtime = host(Some(folder.path()), &build);
+    let object = runtime.objects().spawn("/Script/Game.TestDll").expect("an object");
+    let version = || runtime.objects().call(object, "calls", &[]).expect("a call");
+    let changed = || runtime.reload_changed(&[&build]).expect("a Master").to_string();
+    assert_eq!(version(), Some(Value::I32(0)), "the linker has the file open");
+    assert!(changed().contains("no library has changed"), "the linker has the file open");
+    // The stamp of the file remains the same.
+    drop(linker);
+    let report = changed();
+    assert!(report.contains("c_library: a C library that it calls has changed"), "{report}");
+    assert_eq!(version(), Some(Value::I32(1)));
+    assert!(changed().contains("no library has changed"), "the library is open");
+}
+
+#[test]
 fn a_function_that_the_host_keeps_keeps_no_library_open() {
     let folder = tempfile::tempdir().expect("a folder");
     compile_numbered(folder.path(), 1);
