@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use alcedo_build::{Artifact, SourceCrate};
+use alcedo_build::{Artifact, BuildError, SourceCrate};
 use alcedo_runtime::development::link::ToHost;
 
+use super::job::Job;
 use super::{Event, Killing, Mode, Session, file_version, targets};
 use crate::error::Error;
 use crate::glue;
@@ -198,13 +199,21 @@ impl<W: World> Session<W> {
         }
     }
 
-    /// Builds the stale plugins for the running host after its new build has failed. The next change of the host's sources builds the host.
-    pub(super) fn host_not_built(&mut self, target: usize, edited: Option<Duration>) {
-        if let Some(host) = &mut self.host {
-            host.has_failed = true;
+    /// Reports that the first unbuilt target of the job was not built. If this target is the host, builds the stale plugins for the running
+    /// host. The next change of the host's sources then builds the host. A host whose build never ran remains due.
+    pub(super) fn not_built(&mut self, job: Job, error: BuildError) {
+        let has_run = !matches!(error, BuildError::CargoNotRun { .. });
+        let failed = job.unbuilt.first().copied().filter(|target| has_run && self.targets[*target].is_host());
+        self.stale.extend(job.unbuilt);
+        self.debounce.build_ended();
+        if let BuildError::DoesNotCompile { inputs, .. } = &error {
+            self.watch.add_inputs(inputs.iter().cloned());
         }
+        self.events.push_back(Event::NotBuilt(error));
+        let Some(target) = failed else { return };
+        self.host.iter_mut().for_each(|host| host.has_failed = true);
         self.stale.remove(&target);
-        self.build(edited, Vec::new());
+        self.build(job.edited, Vec::new());
     }
 }
 
@@ -217,7 +226,7 @@ mod tests {
     use std::process::ExitStatus;
     use std::time::{Duration, Instant};
 
-    use alcedo_build::SourceCrate;
+    use alcedo_build::{BuildError, PluginFolder, SourceCrate};
     use alcedo_runtime::development::link::{FromHost, Status, ToHost};
     use crossbeam_channel::{Receiver, Sender, never, unbounded};
 
@@ -225,6 +234,8 @@ mod tests {
     use crate::error::Error;
     use crate::guard::End;
     use crate::modules::BuildOptions;
+    use crate::session::job::Job;
+    use crate::session::targets::Kind;
     use crate::session::{Sources, Step};
     use crate::world::{HostProgram, Printed, World, WorldEvent};
 
@@ -273,11 +284,11 @@ mod tests {
         }
     }
 
-    /// Opens a session of a package of scripts in `dir`, and of a host whose build fails, because its manifest is missing.
+    /// Opens a session of a package of scripts in `dir`, and of the host `rig`. The build of the host fails if its manifest is missing.
     fn session(dir: &Path) -> Session<Accepting> {
         let (tale, rig) = (dir.join("Tale"), dir.join("rig"));
         fs::create_dir(&tale).unwrap();
-        fs::create_dir(&rig).unwrap();
+        fs::create_dir_all(&rig).unwrap();
         fs::write(tale.join("Hero.uc"), "class Hero extends Object;").unwrap();
         let package = SourceCrate { name: "rig".into(), manifest: rig.join("Cargo.toml"), source_dirs: vec![rig] };
         let sources = Sources::watch(vec![tale], Some(&package)).unwrap();
@@ -311,6 +322,43 @@ mod tests {
         fs::write(dir.path().join("Tale/Hero.uc"), "class Hero extends Object; var int Health;").unwrap();
         wait(&mut session, 2, "Started");
         assert!(session.host.is_some_and(|host| host.is_due), "the next edit of the host builds it");
+    }
+
+    #[test]
+    fn a_host_is_up_to_date_although_the_next_build_does_not_start() {
+        let dir = tempfile::tempdir().unwrap();
+        let rig = dir.path().join("rig");
+        fs::create_dir_all(rig.join("src")).unwrap();
+        fs::write(rig.join("Cargo.toml"), "[package]\nname = \"rig\"\nedition = \"2024\"\n[workspace]\n").unwrap();
+        fs::write(rig.join("src/main.rs"), "fn main() {}").unwrap();
+        let mut session = session(dir.path());
+        wait(&mut session, 1, "Started");
+        // No program starts with a NUL in an argument.
+        let manifest = "\0/Cargo.toml".into();
+        let plugins = PluginFolder { manifest, plugins: Vec::new(), left_out: Vec::new() };
+        let mut target = session.targets[1].clone();
+        target.kind = Kind::Plugins(plugins);
+        session.targets.push(target);
+        session.options.target_dir = Some(dir.path().join("target"));
+        session.stale.insert(2);
+        session.host.as_mut().unwrap().is_stale = true;
+        session.restart_world();
+        wait(&mut session, 1, "NotBuilt(CargoNotRun");
+        let host = session.host.unwrap();
+        assert!(host.is_due && !host.is_stale && !host.has_failed, "{host:?}");
+        assert_eq!(session.stale, [2].into());
+    }
+
+    #[test]
+    fn a_host_whose_build_never_ran_has_not_failed() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut session = session(dir.path());
+        wait(&mut session, 1, "Started");
+        let job = Job::start(None, &[0].into(), &session.targets, &session.options).unwrap().unwrap();
+        let source = std::io::ErrorKind::NotFound.into();
+        session.not_built(job, BuildError::CargoNotRun { program: "cargo".into(), source });
+        assert!(!session.host.unwrap().has_failed);
+        assert_eq!(session.stale, [0].into());
     }
 
     #[test]

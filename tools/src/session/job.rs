@@ -78,13 +78,8 @@ impl Job {
         if let Some(Running::Cargo(cargo)) = &self.running { cargo.compiled() } else { 0 }
     }
 
-    /// Collects the libraries of the completed build, and starts the build of the next target. Returns the index of the built target, and
-    /// its libraries. After an error, no further target is built.
-    pub(crate) fn advance(
-        &mut self,
-        targets: &[Target],
-        options: &BuildOptions,
-    ) -> Result<(usize, Vec<Artifact>), BuildError> {
+    /// Collects the libraries of the completed build. Returns the index of the built target, and its libraries.
+    pub(crate) fn collect(&mut self) -> Result<(usize, Vec<Artifact>), BuildError> {
         let artifacts = match self.running.take() {
             Some(Running::Cargo(cargo)) => {
                 let outcome = cargo.wait()?;
@@ -96,12 +91,14 @@ impl Job {
             Some(Running::Scripts(_, package)) => vec![package],
             None => Vec::new(),
         };
-        let mut unbuilt = self.unbuilt.iter().copied();
-        let built = unbuilt.next().expect("a job is created with targets, and ends after the last one");
-        if let Some(next) = unbuilt.next() {
-            self.running = Some(Running::start(&targets[next], options)?);
-        }
-        self.unbuilt.remove(&built);
+        let built = self.unbuilt.pop_first().expect("a job is created with targets, and ends after the last one");
         Ok((built, artifacts))
+    }
+
+    /// Starts the build of the next target. Returns `false` if all targets are built. After an error, no further target is built.
+    pub(crate) fn start_next(&mut self, targets: &[Target], options: &BuildOptions) -> Result<bool, BuildError> {
+        let next = self.unbuilt.first().map(|next| Running::start(&targets[*next], options));
+        self.running = next.transpose()?;
+        Ok(self.running.is_some())
     }
 }

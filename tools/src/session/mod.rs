@@ -21,7 +21,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
-use alcedo_build::{Artifact, BuildError, Debounce, SourceWatch};
+use alcedo_build::{Artifact, Debounce, SourceWatch};
 use alcedo_runtime::Declared;
 use alcedo_runtime::development::link::{FromHost, HangOf};
 use alcedo_runtime::development::plain_file;
@@ -363,32 +363,23 @@ impl<W: World> Session<W> {
 
     fn cargo_ended(&mut self) {
         let Some(mut job) = self.job.take() else { return };
-        let (target, artifacts) = match job.advance(&self.targets, &self.options) {
+        let (target, artifacts) = match job.collect() {
             Ok(built) => built,
-            Err(error) => {
-                let host = job.unbuilt.first().copied().filter(|target| self.targets[*target].is_host());
-                self.stale.extend(job.unbuilt);
-                self.debounce.build_ended();
-                if let BuildError::DoesNotCompile { inputs, .. } = &error {
-                    self.watch.add_inputs(inputs.iter().cloned());
-                }
-                self.events.push_back(Event::NotBuilt(error));
-                if let Some(target) = host {
-                    self.host_not_built(target, job.edited);
-                }
-                return;
-            }
+            Err(error) => return self.not_built(job, error),
         };
+        let next = job.start_next(&self.targets, &self.options);
         self.targets[target].set_artifacts(artifacts);
         self.watch.add_inputs(self.targets[target].inputs.iter().cloned());
         self.rewrite_module_glue(target);
-        let ended = if job.unbuilt.is_empty() {
-            self.debounce.build_ended();
-            Some(job)
-        } else {
-            self.job = Some(job);
-            None
-        };
+        let mut ended = None;
+        match next {
+            Ok(true) => self.job = Some(job),
+            Ok(false) => {
+                self.debounce.build_ended();
+                ended = Some(job);
+            }
+            Err(error) => self.not_built(job, error),
+        }
         if self.targets[target].is_host() {
             self.host_built(target);
         }
