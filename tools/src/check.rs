@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
+use alcedo_base::figures::counted;
 use alcedo_runtime::{Runtime, ScriptCheck, printable};
 
 use anyhow::bail;
 
 use crate::args::{HostArgs, PATIENCE};
 use crate::error::{Error, file, paths};
-use crate::figures::counted;
 use crate::host_program::choose;
 use crate::host_query::script_declarations;
 use crate::modules::{self, BuildOptions, Found};

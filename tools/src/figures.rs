@@ -1,4 +1,4 @@
-//! Formats numbers, times and paths in human-readable form.
+//! Formats times and paths in human-readable form.
 
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
@@ -19,18 +19,6 @@ pub(crate) fn short_time(time: Duration) -> String {
         seconds if seconds < 120 => format!("{:.1} s", time.as_secs_f64()),
         seconds => format!("{} min", seconds / 60),
     }
-}
-
-/// Formats a number, with its digits in groups of three.
-pub(crate) fn number(number: u64) -> String {
-    let digits = number.to_string();
-    let groups: Vec<_> = digits.as_bytes().rchunks(3).rev().map(String::from_utf8_lossy).collect();
-    groups.join(",")
-}
-
-/// Formats a number with a noun that has a regular plural.
-pub(crate) fn counted(count: u64, noun: &str) -> String {
-    format!("{} {noun}{}", number(count), if count == 1 { "" } else { "s" })
 }
 
 /// Returns the name of a file without its extension. Returns an empty string for a path without a file name.
@@ -54,13 +42,11 @@ pub(crate) fn lexical(path: &Path) -> PathBuf {
 mod tests {
     use std::path::Path;
 
-    use super::{counted, lexical, millis, number};
+    use super::{lexical, millis};
 
     #[test]
-    fn numbers_and_times_are_easy_to_read() {
-        assert_eq!([0, 12, 999, 1000, 1_234_567].map(number), ["0", "12", "999", "1,000", "1,234,567"]);
+    fn times_are_easy_to_read() {
         assert_eq!([0.4, 131.2, 999.4, 12_345.0].map(millis), ["0 ms", "131 ms", "999 ms", "12.3 s"]);
-        assert_eq!([0, 1, 2000].map(|count| counted(count, "object")), ["0 objects", "1 object", "2,000 objects"]);
     }
 
     #[test]

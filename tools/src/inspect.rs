@@ -6,6 +6,7 @@ use std::fmt::{self, Display, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use alcedo_base::figures::counted;
 use alcedo_runtime::{
     Declared, DeclaredClass, DeclaredDelegate, DeclaredEnum, DeclaredFunction, DeclaredInterface, DeclaredProperty,
     DeclaredStruct, ManifestInfo, VersionReq, printable,
@@ -16,7 +17,6 @@ use serde::Serialize;
 use crate::args::{HostArgs, PATIENCE};
 use crate::check::{check, package_with};
 use crate::error::{Error, file, one_line};
-use crate::figures::counted;
 use crate::screen::{print_progress, print_result};
 
 /// Prints the manifest and the declarations of a plugin's library, without running its code.

@@ -2,9 +2,10 @@
 
 use std::collections::HashSet;
 
+use alcedo_base::figures::counted;
 use alcedo_runtime::{Outcome, ReloadReport};
 
-use crate::figures::{counted, millis};
+use crate::figures::millis;
 use crate::paint::Paint;
 use crate::session::Live;
 

@@ -1,9 +1,9 @@
 //! Formats the phases between a saved file and live code as a table with one row per phase, followed by the time for which the world was
 //! paused.
 
+use alcedo_base::figures::thousands;
 use alcedo_runtime::Phase;
 
-use crate::figures::number;
 use crate::session::{Live, Part};
 
 /// Returns the phases in chronological order. The times of the phases up to and including `live` add up to the time from the save to live
@@ -39,7 +39,7 @@ pub(crate) fn lines(live: &Live) -> Vec<String> {
         let within: Vec<_> = within.iter().map(|part| format!("{} {:.1}", part.name, part.ms)).collect();
         row(&part.name, part.ms, &within.join(" · "))
     };
-    let each = pause.per_object().map(|each| format!("{} ns per object", number(each.as_nanos() as u64)));
+    let each = pause.per_object().map(|each| format!("{} ns per object", thousands(each.as_nanos() as u64)));
     let total = pause.total();
     let pause = (!total.is_zero()).then(|| row(PAUSE, total.as_secs_f64() * 1e3, &each.unwrap_or_default()));
     parts.iter().map(of).chain(pause).collect()

@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use alcedo_base::figures::thousands;
 use serde::ser::Error as _;
 use serde::{Serialize, Serializer};
 use serde_json::json;
 
 use super::edit::{self, Line};
-use crate::figures::{millis, number};
+use crate::figures::millis;
 use crate::paint::{Paint, for_terminal};
 use crate::reload_message;
 use crate::screen::print_result;
@@ -130,7 +131,7 @@ fn text(message: &Message<'_>, paint: Paint) -> Option<String> {
         Message::Start { plugin, generation, objects, build_ms } => format!(
             "{}   generation {generation} · {} objects · 60 ticks a second · built in {}",
             paint.bold(plugin),
-            number(*objects),
+            thousands(*objects),
             millis(*build_ms)
         ),
         Message::Step { step, title } => format!("\n{}", paint.bold(&format!("{step}. {title}"))),
@@ -151,10 +152,10 @@ fn text(message: &Message<'_>, paint: Paint) -> Option<String> {
                 if summary.ok { paint.green("all as it should be") } else { paint.red("not as it should be") };
             format!(
                 "\n{verdict}   {reloads} reloads · {rollbacks} rolled back · {} of {} objects kept · {} conjugates rebuilt · {} class constructors rerun",
-                number(*objects_kept),
-                number(*objects),
-                number(*conjugates_rebuilt),
-                number(summary.class_constructors_rerun)
+                thousands(*objects_kept),
+                thousands(*objects),
+                thousands(*conjugates_rebuilt),
+                thousands(summary.class_constructors_rerun)
             )
         }
     };

@@ -1,13 +1,13 @@
 //! Edits of the demo, and the checks after each edit. Each step first checks the report that the host returns for the reload. To check the
 //! objects, the step then reads their properties, calls their functions, and ticks the world.
 
+use alcedo_base::figures::thousands;
 use alcedo_runtime::{ObjectHandle, Outcome, Value};
 
 use super::edit::Edit;
 use super::output::rounded;
 use super::{Stage, label};
 use crate::error::Error;
-use crate::figures::number;
 use crate::session::Live;
 
 /// Number of ticks in one period of a cube's bobbing.
@@ -161,7 +161,7 @@ impl Stage {
         self.routine("no other object came or went", before.objects, self.runtime().objects().iter().len() as u64);
         let rerun = self.runtime().counters().class_constructors_rerun;
         self.routine("no class constructor ran a second time", 0, rerun);
-        let cubes = number(cubes as u64);
+        let cubes = thousands(cubes as u64);
         self.end_routine(&format!("{cubes} cubes live, nothing was lost, no class constructor ran again"));
     }
 

@@ -3,10 +3,11 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 
+use alcedo_base::figures::{counted, thousands};
 use alcedo_build::BuildError;
 use alcedo_runtime::development::link::{FromHost, HangOf};
 
-use crate::figures::{counted, millis, number, short_time};
+use crate::figures::{millis, short_time};
 use crate::paint::Paint;
 use crate::reload_message;
 use crate::session::{Event, Live, Mode, Status};
@@ -136,7 +137,7 @@ impl Messages {
                 let rest = text.split_once('\n').map_or_else(String::new, |(_, rest)| format!("\n{rest}"));
                 let objects = match objects {
                     1 => "1 object with its values".to_owned(),
-                    objects => format!("{} objects with their values", number(*objects)),
+                    objects => format!("{} objects with their values", thousands(*objects)),
                 };
                 Some(format!("{head}: {objects}{rest}"))
             }

@@ -5,7 +5,8 @@
 use std::borrow::Cow;
 use std::collections::VecDeque;
 
-use crate::figures::number;
+use alcedo_base::figures::thousands;
+
 use crate::fold::{Line, note};
 
 /// Number of lines of output that are kept.
@@ -140,7 +141,7 @@ impl Layout {
         out.push_str("\x1b[?7l");
         let rows = self.last_rows(shown, columns);
         let more = if rows.len() > shown || self.output.len() > shown { " · o prints more" } else { "" };
-        let head = format!("── output · {} lines{more} ", number(self.printed));
+        let head = format!("── output · {} lines{more} ", thousands(self.printed));
         let rest = "─".repeat(columns.saturating_sub(head.chars().count()));
         out.push_str(&self.row(title, &format!("\x1b[2m{head}{rest}")));
         for (row, line) in (title + 1..).zip(rows.iter().skip(rows.len().saturating_sub(shown))) {
@@ -212,7 +213,7 @@ impl Layout {
 fn counted(line: &Line) -> Cow<'_, str> {
     match line.again {
         0 | 1 => Cow::Borrowed(&line.text),
-        times => Cow::Owned(format!("{}{RESET}   ×{}", line.text, number(times))),
+        times => Cow::Owned(format!("{}{RESET}   ×{}", line.text, thousands(times))),
     }
 }
 

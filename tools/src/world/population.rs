@@ -1,8 +1,9 @@
 //! Describes the objects that a world creates for a class of its plugins.
 
+use alcedo_base::figures::counted;
 use serde::Serialize;
 
-use crate::figures::{counted, short};
+use crate::figures::short;
 use crate::paint::Paint;
 
 /// Created objects of one class.
