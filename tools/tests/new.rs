@@ -280,6 +280,9 @@ fn a_plugin_is_written_for_the_host_that_is_there() {
     // If `plugins` contains no file, cargo rejects the member `plugins/*`. `alcedo new host` also writes such a file.
     fs::create_dir_all(folder.dir.path().join("w/plugins")).unwrap();
     fs::write(folder.dir.path().join("w/plugins/README.md"), "").unwrap();
+    let expected = expect![[r#"
+        alcedo: `tracing-core` is also a crate on which the project depends, so `cargo test -p tracing-core` would be ambiguous: take another name, such as `tracing-core-plugin`"#]];
+    refused(&folder, "w", &["plugin", "tracing-core"], expected);
     expect![[r#"
         made plugins/tame, a plugin for zoo: it extends Bird
           cargo test -p tame, or start `alcedo dev` again and save in it"#]]

@@ -156,7 +156,10 @@ fn make(kind: Kind, name: &Name, sources: &Sources, here: &Path) -> Result<(), E
 /// Adds a plugin to a workspace that has a host. The plugin extends a class of this host.
 fn add_plugin(name: &Name, around: &Around, sources: &Sources, here: &Path) -> Result<(), Error> {
     name.differs_from(&around.packages)?;
-    name.differs_from_locked(&read_text(&around.root.join("Cargo.lock")).unwrap_or_default(), &around.packages)?;
+    // The first build writes the lock file of the workspace. Until then, checks the dependencies of Alcedo.
+    let lock = read_text(&around.root.join("Cargo.lock")).ok();
+    let lock = lock.map_or_else(|| sources.lock_file(), |lock| Ok(Some(lock)))?;
+    name.differs_from_locked(&lock.unwrap_or_default(), &around.packages)?;
     let made = around.root.join("plugins").join(name.text());
     let workspace = around.manifest_with_member(&made)?;
     let host = Host::read(&around.glue.1, &around.host.1);

@@ -128,7 +128,7 @@ impl Name {
         let is_locked = |package: &&toml::Value| package.get("source").is_some() && has_name(package, self.text());
         if used.contains(self.text()) && locked.iter().any(is_locked) {
             bail!(
-                "`{0}` is also a crate in Cargo.lock, so `cargo test -p {0}` would be ambiguous: take another name{1}",
+                "`{0}` is also a crate on which the project depends, so `cargo test -p {0}` would be ambiguous: take another name{1}",
                 self.0,
                 such_as(format!("{}-plugin", self.0))
             );
@@ -302,7 +302,7 @@ mod tests {
         assert_eq!(["regex", "rand", "tower"].map(|name| check(name, &lock(of_registry))), [false, false, true]);
         assert!(check("regex", &lock("")));
         let error = Name::parse("plugin", "regex").unwrap().differs_from_locked(&lock(of_registry), &[]);
-        expect!["`regex` is also a crate in Cargo.lock, so `cargo test -p regex` would be ambiguous: take another name, such as `regex-plugin`"]
+        expect!["`regex` is also a crate on which the project depends, so `cargo test -p regex` would be ambiguous: take another name, such as `regex-plugin`"]
             .assert_eq(&error.unwrap_err().to_string());
     }
 }
