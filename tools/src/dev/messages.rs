@@ -1,13 +1,13 @@
 //! Formats the events of a session as messages for the user.
 
 use std::collections::HashSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use alcedo_base::figures::{counted, thousands};
 use alcedo_build::BuildError;
 use alcedo_runtime::development::link::{FromHost, HangOf};
 
-use crate::figures::{millis, short_time};
+use crate::figures::{millis, short_time, stem};
 use crate::paint::Paint;
 use crate::reload_message;
 use crate::session::{Event, Live, Mode, Status};
@@ -63,6 +63,10 @@ impl Messages {
                 names(changed)
             ),
             Event::GlueWritten { files } => format!("declarations have changed: glue written again, {}", names(files)),
+            Event::NewPlugin { folder } => format!(
+                "{} is a new plugin, and this session does not build it · start `alcedo dev` again, with the folder as an argument if needed",
+                stem(Path::new(folder))
+            ),
             Event::Started { generation, build_ms } => {
                 format!("{}   built in {}", title(generation), millis(*build_ms))
             }
@@ -238,6 +242,13 @@ mod tests {
         assert_eq!(on(false).message(&building, true).unwrap(), "building, because lib.rs changed");
         assert_eq!(on(true).message(&building, true), None);
         assert_eq!(on(false).message(&Event::Built { millis: 1.0, warnings: String::new() }, true), None);
+    }
+
+    #[test]
+    fn a_new_plugin_is_announced_with_the_way_to_load_it() {
+        let event = Event::NewPlugin { folder: "/w/plugins/lamp".into() };
+        let text = Messages::new(Paint::off(), false, true).message(&event, true).unwrap();
+        assert!(text.starts_with("lamp is a new plugin") && text.contains("start `alcedo dev` again"), "{text}");
     }
 
     #[test]

@@ -51,6 +51,8 @@ pub(crate) enum Event {
         #[serde(serialize_with = "lossy")]
         files: Vec<PathBuf>,
     },
+    /// A plugin has appeared in this folder. The session does not build this plugin.
+    NewPlugin { folder: String },
     /// The first generation is live.
     #[serde(rename = "live")]
     Started {

@@ -1,18 +1,21 @@
 //! Watches source files, and receives events about changed files.
 
-use std::path::PathBuf;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use alcedo_build::{SourceCrate, SourceEvent, SourceWatch};
 
-use super::{Session, targets};
+use super::targets::{self, Target};
+use super::{Event, Session};
+use crate::described::read_text;
 use crate::error::Error;
 use crate::world::World;
 
 /// Watched sources of a host and its plugins.
 pub(crate) struct Sources {
     pub(super) dirs: Vec<PathBuf>,
-    pub(super) targets: Vec<targets::Target>,
+    pub(super) targets: Vec<Target>,
     pub(super) watch: SourceWatch,
 }
 
@@ -28,7 +31,51 @@ impl Sources {
     }
 }
 
+/// Plugins that have appeared during the session, and that no target contains.
+#[derive(Debug)]
+pub(super) struct NewPlugins {
+    /// Changed manifests since the last successful search for targets.
+    unchecked: BTreeSet<PathBuf>,
+    /// Manifests of plugins that need no report: reported, or omitted since the start of the session.
+    known: BTreeSet<PathBuf>,
+}
+
+impl NewPlugins {
+    pub(super) fn new(targets: &[Target]) -> Self {
+        Self { unchecked: BTreeSet::new(), known: targets.iter().flat_map(Target::left_out).collect() }
+    }
+
+    fn add(&mut self, changed: &[PathBuf]) {
+        self.unchecked.extend(changed.iter().filter(|path| path.ends_with("Cargo.toml")).cloned());
+    }
+
+    /// Returns the folders of new plugins, each only once.
+    fn take(&mut self, targets: &[Target]) -> Vec<PathBuf> {
+        let mut manifests = std::mem::take(&mut self.unchecked);
+        manifests.retain(|path| is_plugin(path) && !targets.iter().any(|target| target.contains(path)));
+        manifests.retain(|path| self.known.insert(path.clone()));
+        manifests.iter().filter_map(|path| path.parent()).map(Path::to_owned).collect()
+    }
+}
+
+/// Returns true if the manifest specifies a library that a host can load.
+fn is_plugin(manifest: &Path) -> bool {
+    let manifest = read_text(manifest).ok().and_then(|text| text.parse::<toml::Table>().ok());
+    let kinds = manifest.as_ref().and_then(|manifest| manifest.get("lib")?.get("crate-type")?.as_array());
+    kinds.is_some_and(|kinds| kinds.iter().any(|kind| kind.as_str() == Some("cdylib")))
+}
+
 impl<W: World> Session<W> {
+    /// Reports new plugins after a search for targets. If the search has failed, reports these plugins after the next search.
+    pub(super) fn report_new_plugins(&mut self, changed: &[PathBuf]) {
+        self.new_plugins.add(changed);
+        if !self.must_find {
+            let folders = self.new_plugins.take(&self.targets);
+            let folders = folders.into_iter().map(|folder| folder.to_string_lossy().into_owned());
+            self.events.extend(folders.map(|folder| Event::NewPlugin { folder }));
+        }
+    }
+
     /// Receives all pending events before a build starts, because a pending event would cancel this build.
     pub(super) fn receive_sources(&mut self) {
         let events: Vec<_> = self.watch.receiver().try_iter().collect();
@@ -56,5 +103,34 @@ impl<W: World> Session<W> {
         changed.iter().for_each(|path| self.debounce.add(now, path));
         self.edited = Some(edited);
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::{NewPlugins, targets};
+
+    #[test]
+    fn a_plugin_that_no_target_contains_is_new_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        let write = |name: &str, kind: &str| {
+            let folder = root.join(name);
+            fs::create_dir_all(folder.join("src")).unwrap();
+            fs::write(folder.join("src/lib.rs"), "").unwrap();
+            let manifest = format!("[package]\nname = {name:?}\nedition = \"2024\"\n[lib]\ncrate-type = [{kind:?}]\n");
+            fs::write(folder.join("Cargo.toml"), manifest).unwrap();
+            folder.join("Cargo.toml")
+        };
+        let built = write("built", "cdylib");
+        let targets = targets::find(None, &[root.join("built")]).unwrap();
+        let mut plugins = NewPlugins::new(&targets);
+        let changed = [built, write("new", "cdylib"), write("library", "rlib"), root.join("gone/Cargo.toml")];
+        plugins.add(&changed);
+        assert_eq!(plugins.take(&targets), [root.join("new")]);
+        plugins.add(&changed);
+        assert!(plugins.take(&targets).is_empty());
     }
 }

@@ -67,6 +67,18 @@ impl Target {
         self.artifacts = artifacts;
     }
 
+    /// Returns true if a build of the target contains the plugin with this manifest.
+    pub(crate) fn contains(&self, manifest: &Path) -> bool {
+        let Kind::Plugins(folder) = &self.kind else { return false };
+        folder.plugins.iter().any(|plugin| real(&plugin.manifest) == manifest)
+    }
+
+    /// Returns the manifests of the plugins that the target omits.
+    pub(crate) fn left_out(&self) -> Vec<PathBuf> {
+        let Kind::Plugins(folder) = &self.kind else { return Vec::new() };
+        folder.left_out.iter().map(|plugin| real(&plugin.manifest)).collect()
+    }
+
     pub(crate) fn is_host(&self) -> bool {
         matches!(self.kind, Kind::Host(_))
     }
