@@ -203,14 +203,35 @@ fn read_input(requests: &Sender<Request>) {
     // Replaces bytes that are not UTF-8, so that an error message can contain the line.
     for line in stdin().lock().split(b'\n').map_while(Result::ok) {
         let line = String::from_utf8_lossy(&line);
-        text.push_str(line.strip_suffix('\r').unwrap_or(&line));
-        if is_incomplete(&text) {
-            text.push('\n');
-        } else if !pass_on(requests, &std::mem::take(&mut text)) {
+        let input = completed(&mut text, line.strip_suffix('\r').unwrap_or(&line));
+        if input.is_some_and(|input| !pass_on(requests, &input)) {
             return;
         }
     }
     pass_on(requests, &text);
+}
+
+/// Appends a line to `text`. Returns and removes the text if it does not continue on the next line.
+fn completed(text: &mut String, line: &str) -> Option<String> {
+    text.push_str(line);
+    if is_incomplete(text) {
+        text.push('\n');
+        return None;
+    }
+    Some(std::mem::take(text))
+}
+
+/// Splits pasted lines into inputs that are evaluated one after another. Returns the whole text if it is one expression or a list of
+/// statements.
+fn split(pasted: &str) -> Vec<String> {
+    let is_command = pasted.trim_start().starts_with(':');
+    if !is_command && !matches!(snippet(&Source::new("", pasted)), Snippet::Invalid(_)) {
+        return vec![pasted.to_owned()];
+    }
+    let mut text = String::new();
+    let mut inputs: Vec<_> = pasted.lines().filter_map(|line| completed(&mut text, line)).collect();
+    inputs.push(text);
+    inputs
 }
 
 /// Returns true if the input continues on the next line, because a brace, a parenthesis or a comment is open.
@@ -226,7 +247,7 @@ fn read_terminal(mut editor: Terminal, requests: &Sender<Request>) {
     let _registered = signal_hook::flag::register(SIGINT, Arc::clone(&is_signaled));
     loop {
         match editor.readline(PROMPT) {
-            Ok(line) if pass_on(requests, &line) => {}
+            Ok(lines) if split(&lines).iter().all(|input| pass_on(requests, input)) => {}
             // Waits until the signal ends this process, because a new prompt would enter raw mode. In raw mode, Ctrl-C sends no signal.
             Err(ReadlineError::Interrupted) if is_signaled.load(Ordering::SeqCst) => loop {
                 thread::park();
@@ -283,7 +304,7 @@ impl Completer for Names {
 
 #[cfg(test)]
 mod tests {
-    use super::{command, is_incomplete};
+    use super::{command, is_incomplete, split};
 
     #[test]
     fn input_continues_while_a_construct_is_open() {
@@ -292,6 +313,20 @@ mod tests {
         {
             assert_eq!(is_incomplete(text), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn pasted_lines_are_separate_unless_they_belong_together() {
+        let check = |pasted: &str, expected: &[&str]| {
+            let inputs: Vec<_> = split(pasted).into_iter().filter(|input| !input.is_empty()).collect();
+            assert_eq!(inputs, expected, "{pasted}");
+        };
+        check("1 + 2", &["1 + 2"]);
+        check("1 + 2\n3 + 4\n", &["1 + 2", "3 + 4"]);
+        check("Health = 1;\nHealth", &["Health = 1;", "Health"]);
+        check("f(\n1)\n)\n2", &["f(\n1)", ")", "2"]);
+        check("if (true)\n{\n}\nelse\n{\n}", &["if (true)\n{\n}\nelse\n{\n}"]);
+        check(":help\n:objects", &[":help", ":objects"]);
     }
 
     #[test]

@@ -125,9 +125,12 @@ fn lines_that_are_pasted_ahead_are_evaluated() {
     command.arg("repl").arg(&package.folder);
     let mut terminal = Terminal::run(command, 24, 80);
     terminal.wait_for("> ");
-    // The results differ from all echoed input.
+    // The results differ from all echoed input. A terminal may mark the start and the end of pasted text.
     terminal.press("10 * 11\r20 * 11\r30 * 11\r");
     ["110", "220", "330"].into_iter().for_each(|result| terminal.wait_for(result));
+    terminal.wait_for("> ");
+    terminal.press("\x1b[200~40 * 11\r50 * 11\r60 * 11\x1b[201~\r");
+    ["440", "550", "660"].into_iter().for_each(|result| terminal.wait_for(result));
 }
 
 #[test]
