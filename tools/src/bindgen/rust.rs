@@ -8,7 +8,10 @@ use super::{Declarations, Function, Struct};
 
 /// Returns Rust source with a class that is bound to `library`.
 pub(super) fn source(declarations: &Declarations, header: &str, library: &str, package: &str) -> String {
-    let class = type_name(library);
+    let mut class = type_name(library);
+    while declarations.structs.iter().any(|of| of.name == class) {
+        class += "Library";
+    }
     let mut source = format!(
         "// Written by `alcedo bindgen` from {header}: change that, and write this again.\n\nuse alcedo_plugin_api::prelude::*;\n"
     );
@@ -47,7 +50,7 @@ fn structure(of: &Struct, package: &str) -> String {
 
 fn function(function: &Function) -> String {
     let Function { name, params, result, is_bool8, remarks, .. } = function;
-    let rust = snake(name);
+    let rust = identifier(&snake(name));
     let mut arguments = Vec::new();
     if rust != *name {
         arguments.push(format!("name = \"{name}\""));
@@ -60,7 +63,7 @@ fn function(function: &Function) -> String {
     let result = result.as_ref().map(|ty| format!(" -> {ty}")).unwrap_or_default();
     let remarks: String = remarks.iter().map(|remark| format!("    // {remark}.\n")).collect();
     let doc = doc("    ", &function.doc, name);
-    format!("{doc}{remarks}    #[dll_import{arguments}]\n    fn {}(&self{params}){result};\n", identifier(&rust))
+    format!("{doc}{remarks}    #[dll_import{arguments}]\n    fn {rust}(&self{params}){result};\n")
 }
 
 /// Returns the doc comment of an item: the comment in the header or, if the header has none, the name in C.
@@ -106,7 +109,7 @@ fn identifier(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{identifier, snake, type_name};
+    use super::{Declarations, Function, Struct, identifier, snake, source, type_name};
 
     #[test]
     fn names_of_c_become_names_of_rust() {
@@ -125,5 +128,30 @@ mod tests {
             ("TestDll".into(), "TestDLL".into(), "Lib7zip".into())
         );
         assert_eq!((identifier("type"), identifier("kind")), ("type_".to_owned(), "kind".to_owned()));
+    }
+
+    #[test]
+    fn names_that_collide_keep_the_symbols_of_the_library() {
+        let fields = vec![("x".to_owned(), "f32".to_owned())];
+        let structs = vec![Struct { name: "Vector".into(), doc: String::new(), fields, is_pod: true }];
+        let function = Function {
+            name: "move".into(),
+            doc: String::new(),
+            params: Vec::new(),
+            result: None,
+            is_bool8: false,
+            remarks: Vec::new(),
+        };
+        let declarations = Declarations { structs, functions: vec![function], left_out: Vec::new() };
+        let source = source(&declarations, "vector.h", "vector", "Game");
+        for part in [
+            "pub struct Vector {",
+            "dll_bind = \"vector\")]",
+            "pub struct VectorLibrary {}",
+            "impl VectorLibrary {",
+            "#[dll_import(name = \"move\")]\n    fn move_(&self);",
+        ] {
+            assert!(source.contains(part), "{part}:\n{source}");
+        }
     }
 }
