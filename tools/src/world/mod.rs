@@ -53,7 +53,8 @@ pub(crate) trait World {
     /// Fails if the program cannot be started.
     fn restart(&mut self, saved: bool) -> Result<(), Error>;
 
-    /// Ends the world normally. Passes its remaining output to `print`. Returns a line for each image, context or process that did not end.
+    /// Ends the world normally. Passes its remaining output to `print`. Returns a line for each image, context or process that did not end,
+    /// and the report of a crash.
     fn shutdown(self, print: &mut dyn FnMut(&Printed)) -> Vec<String>;
 }
 

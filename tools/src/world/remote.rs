@@ -28,6 +28,8 @@ use crate::paint::Paint;
 const JOINS: Duration = Duration::from_secs(10);
 /// Time limit within which a host must end normally after a request.
 const GRACE: Duration = Duration::from_secs(5);
+/// Maximum interval between two checks for the end of a host.
+const GLANCE: Duration = Duration::from_millis(50);
 /// Maximum length of a line. Longer lines are truncated.
 const LONGEST_LINE: u64 = 16 << 10;
 /// Capacity of the channel of printed lines. A full channel blocks the host.
@@ -70,7 +72,7 @@ struct Known {
     /// Last message about exhausted memory.
     memory: Mutex<Option<String>>,
     has_ended: AtomicBool,
-    /// Set after the end of the process was detected and all its messages were read.
+    /// Set after the event about the end of the process, which follows all its messages.
     is_over: AtomicBool,
 }
 
@@ -120,12 +122,12 @@ impl Remote {
             // Requires the announcement of a normal end in addition to a successful status, because a plugin may have called `exit`.
             let is_done = end.is_orderly() && lock(&ending.left).is_some();
             let text = lock(&ending.memory).take();
-            ending.is_over.store(true, Ordering::Release);
             let _sent = events.send(match text {
                 _ if is_done => WorldEvent::Done,
                 Some(text) => WorldEvent::Ended(end.out_of_memory(&text)),
                 None => WorldEvent::Ended(end),
             });
+            ending.is_over.store(true, Ordering::Release);
         })?;
         if let Some(stdout) = watched.stdout.take() {
             read_lines(stdout, false, self.printed.0.clone(), Arc::clone(&known), reading.clone());
@@ -196,7 +198,7 @@ impl World for Remote {
     fn shutdown(mut self, print: &mut dyn FnMut(&Printed)) -> Vec<String> {
         self.request(ToHost::End);
         let Some(process) = self.current.take() else { return Vec::new() };
-        let (until, mut rest) = (Instant::now() + GRACE, GRACE);
+        let (until, mut rest, mut crash) = (Instant::now() + GRACE, GRACE, None);
         let is_over = || process.known.is_over.load(Ordering::Acquire);
         // Checks the time after each line, because the host or its child processes may print without end.
         while !rest.is_zero() && (!is_over() || !self.printed.1.is_empty()) {
@@ -204,17 +206,28 @@ impl World for Remote {
                 recv(self.printed.1) -> printed => if let Ok(printed) = printed {
                     print(&printed);
                 },
-                recv(self.events.1) -> _ => {}
-                default(rest) => {}
+                recv(self.events.1) -> event => if let Ok(event) = event {
+                    crash = crash.or(crash_in(event, self.paint));
+                },
+                default(rest.min(GLANCE)) => {}
             }
             rest = until.saturating_duration_since(Instant::now());
         }
+        let crash = crash.or(self.events.1.try_iter().find_map(|event| crash_in(event, self.paint)));
         if !is_over() {
             process.watched.kill();
             let program = self.host.program.display();
             return vec![format!("{program} did not end within {} s and was ended", GRACE.as_secs())];
         }
-        lock(&process.known.left).take().unwrap_or_default()
+        lock(&process.known.left).take().unwrap_or_default().into_iter().chain(crash).collect()
+    }
+}
+
+/// Returns the report if the event is a crash of the host.
+fn crash_in(event: WorldEvent, paint: Paint) -> Option<String> {
+    match event {
+        WorldEvent::Ended(end @ End::Crashed(_)) => Some(end.report(paint)),
+        _ => None,
     }
 }
 
@@ -395,6 +408,13 @@ mod tests {
         let host = HostProgram { program: "yes".into(), args: Vec::new() };
         let left = Remote::start(host, Paint::off()).unwrap().shutdown(&mut |_| {});
         assert_eq!(left, ["yes did not end within 5 s and was ended"]);
+    }
+
+    #[test]
+    fn a_crash_at_the_end_of_a_session_is_reported() {
+        let host = HostProgram { program: "sh".into(), args: vec!["-c".into(), "kill -SEGV $$".into()] };
+        let left = Remote::start(host, Paint::off()).unwrap().shutdown(&mut |_| {});
+        assert!(matches!(&left[..], [crash] if crash.starts_with("the host crashed: SIGSEGV")), "{left:?}");
     }
 
     #[test]
