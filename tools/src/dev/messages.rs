@@ -172,7 +172,7 @@ impl Messages {
 }
 
 fn names(paths: &[PathBuf]) -> String {
-    let names: Vec<_> = paths.iter().filter_map(|path| path.file_name()?.to_str()).collect();
+    let names: Vec<_> = paths.iter().filter_map(|path| Some(path.file_name()?.to_string_lossy())).collect();
     names.join(", ")
 }
 
@@ -194,6 +194,8 @@ pub(super) fn status_line(status: &Status, last: Option<&Live>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::ffi::OsString;
+    use std::os::unix::ffi::OsStringExt as _;
     use std::path::PathBuf;
 
     use alcedo_build::BuildError;
@@ -241,6 +243,11 @@ mod tests {
         let on = |is_live| Messages::new(Paint::off(), is_live, true);
         assert_eq!(on(false).message(&building, true).unwrap(), "building, because lib.rs changed");
         assert_eq!(on(true).message(&building, true), None);
+        let changed = vec![PathBuf::from(OsString::from_vec(b"/p/data/\xff.txt".to_vec()))];
+        assert_eq!(
+            on(false).message(&Event::Building { changed }, true).unwrap(),
+            "building, because \u{fffd}.txt changed"
+        );
         assert_eq!(on(false).message(&Event::Built { millis: 1.0, warnings: String::new() }, true), None);
     }
 
