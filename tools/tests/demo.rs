@@ -1,7 +1,11 @@
 //! Tests the demo as a program: its machine-readable output, and its detection of a broken host.
 
+use std::fs::{self, File};
+use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -89,4 +93,27 @@ fn a_host_that_reruns_a_class_constructor_fails_the_demo() {
     let failed: Vec<_> = all(&lines, "check").into_iter().filter(|check| check["ok"] == false).collect();
     let named = |check: &&Value| check["name"].as_str().unwrap().contains("class constructor");
     assert!(failed.iter().any(named), "the failed check has this name: {failed:#?}");
+}
+
+#[test]
+fn a_signal_ends_a_demo_that_waits_for_another() {
+    let target = tempfile::tempdir().unwrap();
+    fs::create_dir(target.path().join("demo")).unwrap();
+    let other = File::create(target.path().join("demo/.alcedo-demo.lock")).unwrap();
+    other.lock().unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_alcedo"));
+    command.arg("demo").env("CARGO_TARGET_DIR", target.path()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stderr.take().unwrap()).read_line(&mut line).unwrap();
+    assert!(line.contains("another demo is running"), "{line}");
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let end = Instant::now() + Duration::from_secs(20);
+    while child.try_wait().unwrap().is_none() {
+        if Instant::now() > end {
+            child.kill().unwrap();
+            panic!("the demo still waits");
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
 }

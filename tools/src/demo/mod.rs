@@ -70,8 +70,9 @@ pub(crate) fn run(&Args { objects, json, planted_rerun }: &Args) -> Result<ExitC
 
 /// Runs the steps. Counts the completed steps in `summary`.
 fn play(host: &HostOptions, output: Output, paint: Paint, summary: &mut Summary) -> Result<(), Error> {
-    let signals = Input::signals()?;
+    // Handles signals only afterwards, so that Ctrl-C ends the wait for another demo.
     let scratch = Scratch::new()?;
+    let signals = Input::signals()?;
     let mut stage = Stage::open(&scratch, host, signals, output, paint)?;
     let played = steps::play(&mut stage);
     *summary = stage.summary();
