@@ -43,7 +43,6 @@ mod session;
 mod timings;
 mod world;
 
-use std::io::Write as _;
 use std::process::ExitCode;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -111,8 +110,7 @@ pub fn run() -> ExitCode {
         Verb::Demo(args) => demo::run(&args),
     };
     ended.unwrap_or_else(|error| {
-        // Ignores the error that occurs if standard error is closed.
-        let _ = writeln!(std::io::stderr(), "alcedo: {}", paint::for_terminal(&error.to_string()));
+        screen::print_error(&format!("alcedo: {error}"));
         ExitCode::FAILURE
     })
 }

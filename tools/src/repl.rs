@@ -1,7 +1,7 @@
 //! `alcedo repl`: evaluates lines of the script language in a running world. A separate thread reads the lines, because the world must be
 //! used on the thread that created it. Each line is evaluated before the next line is read.
 
-use std::io::{BufRead as _, IsTerminal as _, Write as _, stderr, stdin};
+use std::io::{BufRead as _, IsTerminal as _, stdin};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ use crate::input::{handle_signals, restore_terminal};
 use crate::modules;
 use crate::modules::BuildOptions;
 use crate::paint::{Paint, for_terminal};
-use crate::screen::{log_to_stderr, print_progress, print_result};
+use crate::screen::{log_to_stderr, print_error, print_progress, print_result};
 use crate::scripts;
 use crate::world::{HostOptions, Local, Printed, Remote, World, WorldEvent};
 
@@ -188,7 +188,7 @@ fn command(line: &str) -> String {
 /// Prints a line of the host's output.
 fn show(printed: &Printed) {
     match printed.is_error {
-        true => drop(writeln!(stderr(), "{}", for_terminal(&printed.line))),
+        true => print_error(&printed.line),
         false => print(&for_terminal(&printed.line)),
     }
 }

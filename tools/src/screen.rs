@@ -25,6 +25,11 @@ pub(crate) fn print_progress(line: &str) {
     let _ = writeln!(io::stderr(), "{}", printable(line));
 }
 
+/// Prints an error or a report to standard error, with its colors. Ignores the error that occurs if the reader has closed the stream.
+pub(crate) fn print_error(text: &str) {
+    let _ = writeln!(io::stderr(), "{}", for_terminal(text));
+}
+
 /// Prints the result of a command to standard output. The result may have several lines.
 pub(crate) fn print_result(text: &str) {
     write(&format!("{text}\n"));
@@ -102,8 +107,7 @@ impl Screen {
     pub(crate) fn print_error(&self, line: &str) {
         match self {
             Self::Live(_) => self.print(line),
-            // Ignores the error that occurs if the reader has closed the stream.
-            Self::Lines => drop(writeln!(io::stderr(), "{}", for_terminal(line))),
+            Self::Lines => print_error(line),
             Self::Json => self.event(&json!({ "event": "log", "line": line })),
         }
     }

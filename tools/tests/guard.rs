@@ -119,6 +119,15 @@ fn a_host_that_exits_by_itself_keeps_its_exit_code() {
 }
 
 #[test]
+fn a_guard_exits_with_one_although_its_report_has_no_reader() {
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_alcedo"));
+    let status = command.args(["guard", "sh", "-c", "kill -SEGV $$"]).stderr(writer).status().unwrap();
+    assert_eq!(status.code(), Some(1));
+}
+
+#[test]
 fn a_guard_in_the_background_of_a_terminal_reports_a_crash() {
     let mut command = Command::new("setsid");
     let shell = "set -m; \"$0\" guard sh -c 'kill -SEGV $$' & wait $!";

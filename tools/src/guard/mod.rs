@@ -38,7 +38,8 @@ use signal_hook::low_level::signal_name;
 use crate::error::{Error, file, terminal};
 use crate::input::TerminalMode;
 use crate::lock;
-use crate::paint::{Paint, for_terminal};
+use crate::paint::Paint;
+use crate::screen::print_error;
 use calls::Call;
 use dump::CrashDump;
 pub(crate) use panics::Panic;
@@ -227,7 +228,7 @@ pub(crate) fn run(Args { program, args }: &Args) -> Result<ExitCode, Error> {
     match guard.watch(command)? {
         End::Ordered(status) => Ok(code(status)),
         end => {
-            eprintln!("{}", for_terminal(&end.report(Paint::for_stdout())));
+            print_error(&end.report(Paint::for_stdout()));
             Ok(ExitCode::FAILURE)
         }
     }
@@ -301,7 +302,7 @@ impl Guard {
         let (sender, receiver) = bounded(1);
         let program = PathBuf::from(command.get_program());
         let on_panic = wants_panics(false).then_some(|panic: Panic| {
-            eprintln!("{}", for_terminal(&panic.report(Paint::for_stdout())));
+            print_error(&panic.report(Paint::for_stdout()));
         });
         let _watched = self.start(command, on_panic, move |end| drop(sender.send(end)))?;
         let end = receiver.recv().unwrap_or_else(|_| Err(io::ErrorKind::BrokenPipe.into()));
