@@ -196,9 +196,9 @@ impl Members {
         Self { properties, fields, base: Some(&B::MEMBERS) }
     }
 
-    /// Returns true if the class itself declares the property.
-    pub(crate) const fn declares(&self, name: &str) -> bool {
-        contains(self.properties, name)
+    /// Returns the properties that the class itself declares.
+    pub(crate) const fn properties(&self) -> &'static [&'static str] {
+        self.properties
     }
 
     pub(crate) const fn has_property(&self, name: &str) -> bool {
@@ -206,7 +206,7 @@ impl Members {
         if contains(self.fields, name) {
             return false;
         }
-        if self.declares(name) {
+        if contains(self.properties, name) {
             return true;
         }
         match self.base {

@@ -4,6 +4,7 @@
 //! in the manifest section ensure that the layouts of both copies agree. The code of this crate is independent of the host.
 //! Rust enums, `bool`, `String`, `Vec`, closures and trait objects never cross the boundary directly.
 
+pub mod accessor_check;
 pub mod agreement;
 pub mod borrows;
 pub mod call;

@@ -80,7 +80,7 @@ pub(crate) fn expand(attr_args: &AttrArgs, block: ImplBlock, side: Side) -> Resu
     attr_args.expect(&["imported"])?;
     let class = class_of(&block.head)?;
     if attr_args.flag("imported")? {
-        return crate::imported_impl::expand(&block.members, &class, side);
+        return crate::imported_impl::expand(&block.members, &class);
     }
     let ImplBlock { head, members } = block;
     let mut body = Body::new(&class, side);
@@ -573,8 +573,7 @@ impl<'a> Body<'a> {
             errors.take(self.methods.add((*kind, declared), names.iter().cloned(), conditions));
         }
         errors.finish()?;
-        let is_checked = self.side == Side::Plugin;
-        let check = is_checked.then(|| self.methods.checked_with_properties(class)).flatten();
+        let check = self.methods.checked_with_properties(class);
         let (called, calls) = (&self.called, calls(&self.view, callers));
         let paths = (!called.is_empty()).then(|| {
             let count = Literal::usize_unsuffixed(called.len());

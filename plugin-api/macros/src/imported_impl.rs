@@ -11,11 +11,10 @@ use crate::conditions::Conditions;
 use crate::impl_block::Member;
 use crate::method::Method;
 use crate::method_names::MethodNames;
-use crate::native::Side;
 use crate::rules;
 use crate::type_names::name_self;
 
-pub(crate) fn expand(members: &[Member], class: &Ident, side: Side) -> Result<TokenStream> {
+pub(crate) fn expand(members: &[Member], class: &Ident) -> Result<TokenStream> {
     let view = view_of(class);
     let (mut expanded, mut names, mut errors) = (Vec::new(), Vec::new(), rules::Errors::default());
     let mut methods = MethodNames::default();
@@ -34,9 +33,7 @@ pub(crate) fn expand(members: &[Member], class: &Ident, side: Side) -> Result<To
     }
     errors.finish()?;
     expanded.extend(event_names(&view, &names));
-    if side == Side::Plugin {
-        expanded.extend(methods.checked_with_properties(class));
-    }
+    expanded.extend(methods.checked_with_properties(class));
     Ok(quote! {
         #[allow(non_snake_case, reason = "the members are declared with these names")]
         const _: () = { #(#expanded)* };

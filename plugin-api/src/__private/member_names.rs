@@ -1,8 +1,8 @@
-//! Compile-time lookups in the member names of a class, for two compiler messages: a property was accessed through `self`, or an override
-//! names an unknown event.
+//! Compile-time lookups in the member names of a class, for three compiler messages: a property was accessed through `self`, a function has
+//! the name of an accessor, or an override names an unknown event.
 
-use alcedo_abi::override_check;
 use alcedo_abi::type_text::{TypeText, contains as has, is_same};
+use alcedo_abi::{accessor_check, override_check};
 
 use crate::{Class, Object};
 
@@ -16,31 +16,13 @@ pub const fn assert_no_property<C: Class>(name: &str, message: &str) {
     assert!(!C::MEMBERS.has_property(name), "{}", message);
 }
 
-/// Checks that no accessor of a property has the name of a method that an `impl` block defines. Each pair contains the method, and the
-/// property that would have this accessor.
+/// Checks that no accessor of a property of `C` has the name of a method that an `impl` block defines.
 ///
 /// # Panics
-/// Panics if the class declares one of the properties. The message ends with `id`.
+/// Panics like [`accessor_check::assert_no_accessor`].
 #[track_caller]
 pub const fn assert_no_accessor<C: Class>(pairs: &[(&str, &str)], id: &str) {
-    let mut at = 0;
-    while at < pairs.len() {
-        let (method, property) = pairs[at];
-        assert!(
-            !C::MEMBERS.declares(property),
-            "{}",
-            TypeText::joined(&[
-                "the method `",
-                method,
-                "` is defined twice, for the property `",
-                property,
-                "` and for a function of this block: rename one of them",
-                id,
-            ])
-            .as_str()
-        );
-        at += 1;
-    }
+    accessor_check::assert_no_accessor(C::MEMBERS.properties(), pairs, id);
 }
 
 /// Returns the message for an override of an event that `C` does not declare.

@@ -48,8 +48,8 @@ pub use crate::{
 };
 pub use crate::{CallError, ObjectHandle};
 
-use alcedo_abi::override_check;
 use alcedo_abi::type_text::{TypeText, is_same};
+use alcedo_abi::{accessor_check, override_check};
 
 use crate::native::this::Object;
 
@@ -121,6 +121,15 @@ const fn declarer<C: Class>(name: &str) -> Option<&'static str> {
 
 /// Accepts all names. The function of this name in `alcedo-plugin-api` checks the property name.
 pub const fn assert_no_property<C: Class>(_name: &str, _message: &str) {}
+
+/// Checks that no accessor of a property of `C` has the name of a method that an `impl` block defines.
+///
+/// # Panics
+/// Panics like [`accessor_check::assert_no_accessor`].
+#[track_caller]
+pub const fn assert_no_accessor<C: Class>(pairs: &[(&str, &str)], id: &str) {
+    accessor_check::assert_no_accessor(C::PROPERTIES, pairs, id);
+}
 
 /// Compiles only if the error type implements `Display`.
 pub const fn error_in_words<E: ::core::fmt::Display + 'static>() {}

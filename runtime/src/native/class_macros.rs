@@ -28,6 +28,7 @@ macro_rules! __alcedo_native_class {
                 type View<'f> = $view<'f>;
                 const PATH: &'static str = $crate::native::__private::core::concat!("/Script/", $package, ".", $name);
                 $(const LIBRARY: &'static str = $library;)?
+                const PROPERTIES: &'static [&'static str] = &[$($property),*];
                 const IMPLEMENTS: &'static [&'static str] =
                     &[$(<$interface as $crate::native::__private::Interface>::PATH),*];
                 const EVENTS: &'static [&'static str] = {

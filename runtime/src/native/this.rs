@@ -63,6 +63,9 @@ pub trait Class: Sized + 'static {
     /// Names of declared events, for compiler messages.
     #[doc(hidden)]
     const EVENTS: &'static [&'static str] = &[];
+    /// Names of the properties that the class itself declares, for compiler messages.
+    #[doc(hidden)]
+    const PROPERTIES: &'static [&'static str] = &[];
     /// Paths of the interfaces that the class declaration lists.
     #[doc(hidden)]
     const IMPLEMENTS: &'static [&'static str] = &[];

@@ -72,4 +72,23 @@ mod alc0206 {
     pub struct Thing {}
 }
 
+mod function_with_the_name_of_an_accessor {
+    //! A property and a function cannot define the same method of a view.
+
+    use alcedo_runtime::native::uclass;
+
+    #[uclass(package = "Engine")]
+    #[derive(Default)]
+    pub struct Thing {
+        #[uproperty]
+        speed: f64,
+    }
+
+    #[uclass]
+    impl Thing {
+        #[ufunction]
+        fn set_speed(&self, speed: f64) {}
+    }
+}
+
 fn main() {}
