@@ -1,6 +1,7 @@
 //! Expands `#[uclass]` on the `impl` block of a declared class: constructors, functions, events, overrides, exports.
 
 mod events;
+mod once_only;
 
 use proc_macro2::{Literal, TokenStream};
 use quote::{ToTokens, format_ident, quote};
@@ -8,6 +9,7 @@ use syn::{Attribute, Error, Ident, ImplItem, ItemImpl, Path, Result, Signature, 
 
 use self::events::Event;
 pub(crate) use self::events::{EVENTS, TWO_SORTS_OF_EVENT, event_constant, event_names};
+use self::once_only::{conditions_of, hook};
 use crate::async_function::{AsyncFunction, LATENT};
 use crate::attr_args::{AttrArgs, cell_name, take_attr, take_attrs, text_of};
 use crate::class_struct::view_of;
@@ -149,31 +151,19 @@ pub(crate) fn class_of(item: &ItemImpl) -> Result<Ident> {
     }
 }
 
-/// Expands to a constant with an optional hook, and to an expression with the value of the constant.
-fn hook(name: &str, class: &Ident, hooks: &[Hook]) -> (TokenStream, TokenStream) {
-    let none = quote! { ::core::option::Option::None };
-    if hooks.is_empty() {
-        return (TokenStream::new(), none);
-    }
-    let name = format_ident!("{name}");
-    let ty = quote! { ::core::option::Option<::alcedo_plugin_api::__private::Hook<#class>> };
-    let some = hooks.iter().map(|(conditions, trampoline)| {
-        let hook = quote! { ::core::option::Option::Some(::alcedo_plugin_api::__private::hook::<#trampoline>()) };
-        (conditions.clone(), hook)
-    });
-    (Conditions::choice(&name, &ty, &some.collect::<Vec<_>>(), &none), quote! { #name })
-}
-
-/// Returns true if a build may contain a new once-only member together with one of the `known` members.
-fn is_second<T>(known: &[(Conditions, T)], conditions: &Conditions) -> bool {
-    known.iter().any(|(other, _)| other.overlap(conditions))
+/// Returns the name of the class's view, at the location of the class in its `impl` block. If this name is an alias of the class, the
+/// compiler reports the missing view there.
+pub(crate) fn view_in_block(class: &Ident) -> Ident {
+    let mut view = view_of(class);
+    view.set_span(class.span());
+    view
 }
 
 impl<'a> Body<'a> {
     pub(crate) fn new(class: &'a Ident, side: Side) -> Self {
         Self {
             class,
-            view: view_of(class),
+            view: view_in_block(class),
             methods: MethodNames::default(),
             callers: Vec::new(),
             called: Vec::new(),
@@ -256,13 +246,13 @@ impl<'a> Body<'a> {
         if let Some(attr) = red {
             self.red_constructor(&attr, signature, conditions)
         } else if let Some(attr) = class {
-            let is_second = is_second(&self.class_constructors, conditions);
-            let trampoline = self.life_hook(&attr, signature, "class constructor", is_second)?;
+            let known = conditions_of(&self.class_constructors);
+            let trampoline = self.life_hook(&attr, signature, "class constructor", (&known, conditions))?;
             self.class_constructors.push((conditions.clone(), trampoline));
             Ok(())
         } else if let Some(attr) = post_init {
-            let is_second = is_second(&self.post_init_properties, conditions);
-            let trampoline = self.life_hook(&attr, signature, "PostInitProperties hook", is_second)?;
+            let known = conditions_of(&self.post_init_properties);
+            let trampoline = self.life_hook(&attr, signature, "PostInitProperties hook", (&known, conditions))?;
             self.post_init_properties.push((conditions.clone(), trampoline));
             Ok(())
         } else if let Some(attr) = reflected {
@@ -273,7 +263,8 @@ impl<'a> Body<'a> {
             self.export(&attr, signature)
         } else if let Some(attr) = ends {
             self.for_hosts(&attr, "begin_destroy", conditions)?;
-            let trampoline = self.life_hook(&attr, signature, "`begin_destroy`", self.begin_destroy.is_some())?;
+            let known: Vec<_> = self.begin_destroy.iter().map(|_trampoline| Conditions::default()).collect();
+            let trampoline = self.life_hook(&attr, signature, "`begin_destroy`", (&known, conditions))?;
             self.begin_destroy = Some(trampoline);
             Ok(())
         } else if let Some(attr) = refers {
@@ -315,58 +306,6 @@ impl<'a> Body<'a> {
         let (begin, references) = (some(begin), some(self.add_references.clone()));
         let is_red = !self.red_constructors.is_empty();
         Some(quote! { .with_ends(#begin, #references, #is_red) })
-    }
-
-    fn red_constructor(&mut self, attr: &Attribute, signature: &Signature, conditions: &Conditions) -> Result<()> {
-        AttrArgs::of(attr)?.expect(&[])?;
-        if is_second(&self.red_constructors, conditions) {
-            return Err(rules::spanned("ALC0005", attr, "a class has one red constructor: this is the second"));
-        }
-        let method = Method::of(signature)?;
-        rules::refuse(
-            "ALC0006",
-            (method.self_kind != SelfKind::None).then_some(&signature.inputs),
-            "a red constructor builds the plugin part, so it takes no `self`: `fn new(this: This<Self>) -> Self`",
-        )?;
-        rules::refuse(
-            "ALC0007",
-            method.parameters.first().map(|parameter| &parameter.ty),
-            "the host calls a red constructor, in its construction and in each reload: it takes `this` and nothing else",
-        )?;
-        rules::refuse(
-            "ALC0008",
-            method.result.may_fail.then_some(&signature.output),
-            "a red constructor returns the plugin part itself, `-> Self`: move fallible code to a function that is called \
-                 later",
-        )?;
-        if method.result.returned.is_none() {
-            return Err(rules::spanned("ALC0009", signature, "a red constructor returns the plugin part: `-> Self`"));
-        }
-        let name = &signature.ident;
-        let this = method.has_this.then(|| quote! { this });
-        let item = quote! {
-            #[doc(hidden)]
-            #[allow(unused_variables, reason = "a red constructor may ignore `this`")]
-            pub(crate) fn alcedo_red_constructor(this: ::alcedo_plugin_api::__private::This<'_, Self>) -> Self {
-                Self::#name(#this)
-            }
-        };
-        self.red_constructors.push((conditions.clone(), item));
-        Ok(())
-    }
-
-    fn life_hook(&mut self, attr: &Attribute, signature: &Signature, what: &str, is_second: bool) -> Result<Ident> {
-        AttrArgs::of(attr)?.expect(&[])?;
-        if is_second {
-            return Err(rules::spanned("ALC0010", attr, format!("a class has one {what}: this is the second")));
-        }
-        let method = Method::of(signature)?;
-        let named = format!("a {what}");
-        method.needs_self(signature, &named)?;
-        method.expect_no_parameters_or_result(&named)?;
-        let trampoline = self.next_trampoline();
-        self.expanded.push(method.trampoline(&trampoline, self.class, &method.call_of(self.class, &method.name)));
-        Ok(trampoline)
     }
 
     fn function(&mut self, attr: &Attribute, function: &Function) -> Result<()> {

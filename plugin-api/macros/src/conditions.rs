@@ -5,7 +5,7 @@ use crate::attr_args::name_of;
 use crate::rules;
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::{Attribute, File, Result};
+use syn::{Attribute, Error, File, Result};
 
 #[derive(Clone, Default, PartialEq)]
 pub(crate) struct Conditions(Vec<Attribute>);
@@ -37,6 +37,25 @@ impl Conditions {
     /// Returns true if one of two members has no conditions, or if both have equal conditions. A build may then contain both members.
     pub(crate) fn overlap(&self, other: &Self) -> bool {
         self.is_none() || other.is_none() || self == other
+    }
+
+    /// Rejects a member with these conditions if a build may contain it together with a member under `other`. If only the compiler can
+    /// compare the conditions, expands to a check that reports the same error.
+    pub(crate) fn exclude(&self, other: &Self, error: impl FnOnce() -> Error) -> Result<TokenStream> {
+        if self.overlap(other) {
+            return Err(error());
+        }
+        let (one, two, error) = (other.all(), self.all(), error().into_compile_error());
+        Ok(quote! {
+            #[cfg(all(#one, #two))]
+            const _: () = #error;
+        })
+    }
+
+    /// Returns the predicate of a `cfg` attribute that holds if all conditions hold.
+    fn all(&self) -> TokenStream {
+        let inner = self.0.iter().filter_map(|attr| attr.meta.require_list().ok()).map(|list| &list.tokens);
+        quote! { all(#(#inner),*) }
     }
 
     /// Rejects conditions, because the expansion lists fields and entries, and the list must be equal in every build of the module.
@@ -83,10 +102,7 @@ impl Conditions {
     ) -> TokenStream {
         let constants =
             values.iter().map(|(conditions, value)| conditions.on_element(quote! { const #name: #ty = #value; }));
-        let all = values.iter().map(|(Self(conditions), _)| {
-            let inner = conditions.iter().filter_map(|attr| attr.meta.require_list().ok()).map(|list| &list.tokens);
-            quote! { all(#(#inner),*) }
-        });
+        let all = values.iter().map(|(conditions, _)| conditions.all());
         let otherwise = values.iter().all(|(conditions, _)| !conditions.is_none()).then(|| {
             quote! {
                 #[cfg(not(any(#(#all),*)))]
@@ -100,7 +116,7 @@ impl Conditions {
 #[cfg(test)]
 mod tests {
     use super::Conditions;
-    use proc_macro2::TokenStream;
+    use proc_macro2::{Span, TokenStream};
     use quote::{format_ident, quote};
     use syn::{Attribute, parse_quote};
 
@@ -114,6 +130,16 @@ mod tests {
         let windows = conditions(parse_quote!(#[cfg(windows)]));
         assert!(unix.overlap(&unix.clone()) && unix.overlap(&none) && none.overlap(&unix));
         assert!(!unix.overlap(&windows));
+    }
+
+    #[test]
+    fn members_whose_conditions_both_hold_are_refused_by_the_compiler() {
+        let (unix, windows) = (conditions(parse_quote!(#[cfg(unix)])), conditions(parse_quote!(#[cfg(windows)])));
+        let error = || crate::rules::at("ALC0005", Span::call_site(), "the second");
+        assert!(unix.exclude(&unix.clone(), error).is_err());
+        let check = windows.exclude(&unix, error).expect("only the compiler can compare them").to_string();
+        let cfg = quote! { #[cfg(all(all(unix), all(windows)))] }.to_string();
+        assert!(check.starts_with(&cfg) && check.contains("the second [ALC0005]"), "{check}");
     }
 
     #[test]

@@ -5,8 +5,7 @@ use quote::quote;
 use syn::{Ident, ImplItem, Result, TraitItemFn};
 
 use crate::attr_args::{AttrArgs, take_attr};
-use crate::class_impl::{EVENTS, TWO_SORTS_OF_EVENT, event_constant, event_names};
-use crate::class_struct::view_of;
+use crate::class_impl::{EVENTS, TWO_SORTS_OF_EVENT, event_constant, event_names, view_in_block};
 use crate::conditions::Conditions;
 use crate::impl_block::Member;
 use crate::method::Method;
@@ -15,7 +14,7 @@ use crate::rules;
 use crate::type_names::name_self;
 
 pub(crate) fn expand(members: &[Member], class: &Ident) -> Result<TokenStream> {
-    let view = view_of(class);
+    let view = view_in_block(class);
     let (mut expanded, mut names, mut errors) = (Vec::new(), Vec::new(), rules::Errors::default());
     let mut methods = MethodNames::default();
     for member in members {

@@ -13,26 +13,47 @@ use crate::rules;
 
 /// Names of the methods of a view. For each name, lists the declarations: kind, name and conditions.
 #[derive(Default)]
-pub(crate) struct MethodNames(BTreeMap<String, Vec<(&'static str, Ident, Conditions)>>);
+pub(crate) struct MethodNames {
+    known: BTreeMap<String, Vec<Declaration>>,
+    /// Checks for declarations with different conditions, which must not hold in one build.
+    checks: TokenStream,
+}
+
+#[derive(Clone, PartialEq)]
+struct Declaration {
+    kind: &'static str,
+    name: Ident,
+    conditions: Conditions,
+}
 
 impl MethodNames {
-    /// Adds the methods of a declaration. Rejects a second declaration with one of these methods.
+    /// Adds the methods of a declaration. Rejects a second declaration with one of these methods. If both declarations have conditions,
+    /// [`Self::checked_with_properties`] contains a check.
     pub(crate) fn add(
         &mut self,
         (kind, declared): (&'static str, &Ident),
         methods: impl IntoIterator<Item = String>,
         conditions: &Conditions,
     ) -> Result<()> {
+        let mut compared = Vec::new();
         for method in methods {
-            let known = self.0.entry(method.clone()).or_default();
-            if let Some((other_kind, other, _)) = known.iter().find(|(.., other)| other.overlap(conditions)) {
-                let problem = format!(
-                    "the method `{method}` is defined twice, for the {other_kind} `{other}` and for the {kind} `{declared}`: \
-                     rename one of them"
-                );
-                return Err(rules::at("ALC0213", declared.span(), problem));
+            let known = self.known.entry(method.clone()).or_default();
+            for other in known.iter() {
+                if compared.contains(other) {
+                    continue;
+                }
+                let check = conditions.exclude(&other.conditions, || {
+                    let problem = format!(
+                        "the method `{method}` is defined twice, for the {} `{}` and for the {kind} `{declared}`: rename one of \
+                         them",
+                        other.kind, other.name
+                    );
+                    rules::at("ALC0213", declared.span(), problem)
+                })?;
+                self.checks.extend(check);
+                compared.push(other.clone());
             }
-            known.push((kind, declared.clone(), conditions.clone()));
+            known.push(Declaration { kind, name: declared.clone(), conditions: conditions.clone() });
         }
         Ok(())
     }
@@ -44,21 +65,23 @@ impl MethodNames {
         self.add((kind, declared), accessors, &Conditions::default())
     }
 
-    /// Expands to a check that no property of the class has one of these methods as an accessor. The compiler compares the names, because
-    /// a block cannot read the struct.
+    /// Expands to the checks of declarations with different conditions, and to a check that no property of the class has one of these
+    /// methods as an accessor. The compiler compares the names, because a block cannot read the struct.
     pub(crate) fn checked_with_properties(&self, class: &Ident) -> Option<TokenStream> {
-        let pairs = self.0.iter().flat_map(|(method, declarations)| {
+        let pairs = self.known.iter().flat_map(|(method, declarations)| {
             let set = method.strip_prefix("try_").unwrap_or(method).strip_prefix("set_");
             let properties = [Some(method.as_str()), set];
             let pairs = properties.into_iter().flatten().map(move |property| quote! { (#method, #property) });
             pairs.flat_map(move |pair| {
-                declarations.iter().map(move |(.., conditions)| conditions.on_element(pair.clone()))
+                declarations.iter().map(move |declared| declared.conditions.on_element(pair.clone()))
             })
         });
-        (!self.0.is_empty()).then(|| {
-            quote_spanned! {class.span()=>
+        (!self.known.is_empty()).then(|| {
+            let check = quote_spanned! {class.span()=>
                 const _: () = ::alcedo_plugin_api::__private::assert_no_accessor::<#class>(&[#(#pairs),*], " [ALC0213]");
-            }
+            };
+            let checks = &self.checks;
+            quote! { #checks #check }
         })
     }
 }
@@ -101,6 +124,21 @@ mod tests {
         let twice = |first: &[Attribute]| refused(&[("go", &["go"], first), ("go", &["go"], std::slice::from_ref(&b))]);
         assert_eq!(twice(&[a]), None);
         assert!(twice(&[]).is_some() && twice(std::slice::from_ref(&b)).is_some());
+    }
+
+    #[test]
+    fn each_pair_of_declarations_with_different_conditions_has_one_check() {
+        let mut names = MethodNames::default();
+        let attrs: [Attribute; 3] = [parse_quote!(#[cfg(a)]), parse_quote!(#[cfg(b)]), parse_quote!(#[cfg(c)])];
+        for attr in attrs {
+            let conditions = Conditions::of(&[attr]).expect("a condition");
+            let added = names.add(("function", &format_ident!("go")), ["go", "try_go"].map(str::to_owned), &conditions);
+            added.expect("the conditions differ");
+        }
+        let expanded = names.checked_with_properties(&format_ident!("Thing")).expect("checks").to_string();
+        let check = quote! { #[cfg(all(all(a), all(c)))] const _: () = }.to_string();
+        assert!(expanded.contains(&check), "{expanded}");
+        assert_eq!(expanded.matches("compile_error").count(), 3, "{expanded}");
     }
 
     #[test]

@@ -52,9 +52,9 @@ fn expand_block(attr_args: &AttrArgs, block: ImplBlock, side: Side) -> Result<To
             }
             (None, Some(attr)) => {
                 let conditions = errors.take(Conditions::of(&function.attrs)).unwrap_or_default();
-                if net_serializers.iter().any(|other| other.overlap(&conditions)) {
-                    let problem = "a struct has one `#[net_serialize]`";
-                    errors.take::<()>(Err(rules::spanned("ALC0196", &attr, problem)));
+                for other in &net_serializers {
+                    let second = || rules::spanned("ALC0196", &attr, "a struct has one `#[net_serialize]`");
+                    around.extend(errors.take(conditions.exclude(other, second)));
                 }
                 let made = expect_no_arguments(&attr).and_then(|()| net_serialize(&ty, &function, side));
                 around.extend(errors.take(made.and_then(|made| conditions.on_items(made))));

@@ -209,4 +209,41 @@ mod unknown_words {
     pub trait Whistles {}
 }
 
+mod conditions_that_both_hold {
+    //! Two declarations of one method need conditions that exclude each other.
+
+    use alcedo_plugin_api::prelude::*;
+
+    #[uclass(package = "Game")]
+    pub struct Twice {}
+
+    #[uclass]
+    impl Twice {
+        #[cfg(all())]
+        #[ufunction]
+        fn go(&self) {}
+
+        #[cfg(not(any()))]
+        #[ufunction]
+        fn try_go(&self) {}
+    }
+}
+
+mod impl_of_an_alias {
+    //! The compiler reports an alias of a class at its name.
+
+    use alcedo_plugin_api::prelude::*;
+
+    #[uclass(package = "Game")]
+    pub struct Named {}
+
+    type Alias = Named;
+
+    #[uclass]
+    impl Alias {
+        #[ufunction]
+        fn ring(&self) {}
+    }
+}
+
 fn main() {}
