@@ -228,12 +228,15 @@ pub(crate) fn is_identifier(text: &str) -> bool {
         && letters.all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
 }
 
-/// Returns the name of the static for the calls of a function or for a property. The returned name contains the positions of the uppercase
-/// letters of `name`, so that names that differ only in case have different statics.
+/// Returns the positions of the uppercase letters of `name`. The uppercase form of a name, together with these positions, differs for names
+/// that differ only in case.
+pub(crate) fn case_marks(name: &str) -> String {
+    name.char_indices().filter(|(_, letter)| letter.is_uppercase()).map(|(at, _)| format!("{at}_")).collect()
+}
+
+/// Returns the name of the static for the calls of a function or for a property.
 pub(crate) fn cell_name(kind: &str, name: &str) -> Ident {
-    let upper = name.char_indices().filter(|(_, letter)| letter.is_uppercase());
-    let marks: String = upper.map(|(at, _)| format!("{at}_")).collect();
-    format_ident!("ALCEDO_{marks}{kind}_{}", name.to_uppercase())
+    format_ident!("ALCEDO_{}{kind}_{}", case_marks(name), name.to_uppercase())
 }
 
 /// Removes the attribute `name` from a list and returns it. Rejects a second attribute `name`.
