@@ -102,6 +102,12 @@ fn constructor(mut function: Function) -> Result<Vec<Member>> {
         (!matches!(function.sig.output, ReturnType::Default)).then_some(&function.sig.output),
         "a constructor has no result: it changes the default value, which is returned to the caller",
     )?;
+    let keyword = function.sig.asyncness.map(|token| token.span).or(function.sig.unsafety.map(|token| token.span));
+    rules::refuse_at(
+        "ALC0215",
+        keyword,
+        "a constructor is a plain function that returns its value immediately: it is neither `async` nor `unsafe`",
+    )?;
     let (name, vis) = (function.sig.ident.clone(), function.vis.clone());
     let body = format_ident!("alcedo_construct_{}", name);
     let attrs = docs::shared(&function.attrs);
@@ -110,24 +116,27 @@ fn constructor(mut function: Function) -> Result<Vec<Member>> {
         FnArg::Receiver(_) => None,
     });
     let (names, types): (Vec<_>, Vec<_>) = typed.map(|(at, typed)| (name_of(at, &typed.pat), &typed.ty)).unzip();
-    let generics = &function.sig.generics;
+    let (generics, where_clause) = (&function.sig.generics, &function.sig.generics.where_clause);
+    // The names of the local variables differ from the names of the author's parameters.
     let change = match self_form {
-        SelfForm::Value => quote! { Self::#body(&mut value, #(#names),*); },
+        SelfForm::Value => quote! { Self::#body(&mut alcedo_value, #(#names),*); },
         SelfForm::View => quote! {
-            ::alcedo_plugin_api::__private::with_open(&value, |value| Self::#body(value, #(#names),*));
+            ::alcedo_plugin_api::__private::with_open(&alcedo_value, |alcedo_view| {
+                Self::#body(alcedo_view, #(#names),*)
+            });
         },
     };
     let is_mut = matches!(self_form, SelfForm::Value).then(|| quote! { mut });
     let maker = quote! {
         #(#attrs)*
         #[must_use]
-        #vis fn #name #generics(#(#names: #types),*) -> Self {
-            let #is_mut value = <Self as ::alcedo_plugin_api::__private::core::default::Default>::default();
+        #vis fn #name #generics(#(#names: #types),*) -> Self #where_clause {
+            let #is_mut alcedo_value = <Self as ::alcedo_plugin_api::__private::core::default::Default>::default();
             #change
-            value
+            alcedo_value
         }
     };
-    function.attrs.retain(|attr| !attr.path().is_ident("doc"));
+    function.attrs.retain(|attr| !["doc", "deprecated"].iter().any(|name| attr.path().is_ident(name)));
     function.sig.ident = body;
     function.vis = syn::Visibility::Inherited;
     Ok(vec![Member::Other(ImplItem::Verbatim(maker)), Member::Function(function)])

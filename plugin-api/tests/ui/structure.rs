@@ -183,4 +183,22 @@ mod alc0214 {
     }
 }
 
+mod alc0215 {
+    use alcedo_plugin_api::prelude::*;
+
+    #[ustruct(pod, package = "Game")]
+    #[derive(Default)]
+    pub struct Size {
+        pub height: f64,
+    }
+
+    #[ustruct]
+    impl Size {
+        #[constructor]
+        async fn tall(&mut self, height: f64) {
+            self.height = height;
+        }
+    }
+}
+
 fn main() {}

@@ -227,3 +227,42 @@ mod alc0214 {
         (copy == *words && copy != Words::default()).then_some(copy)
     }
 }
+
+mod alc0215 {
+    use alcedo_plugin_api::prelude::*;
+
+    #[ustruct(pod, package = "Game")]
+    #[derive(Default)]
+    pub struct Size {
+        pub height: f64,
+    }
+
+    #[ustruct(package = "Game")]
+    pub struct Parcel {
+        height: f64,
+    }
+
+    #[ustruct]
+    impl Size {
+        /// The parameter has the name of the created value.
+        #[constructor]
+        fn tall<T>(&mut self, value: T)
+        where
+            T: Into<f64>,
+        {
+            self.height = value.into();
+        }
+    }
+
+    #[ustruct]
+    impl Parcel {
+        #[constructor]
+        fn tall(parcel: Borrowed<'_, Self>, value: impl Into<f64>) {
+            parcel.set_height(value.into());
+        }
+    }
+
+    fn made() -> (Size, Parcel) {
+        (Size::tall(2.0_f32), Parcel::tall(3.0_f32))
+    }
+}
