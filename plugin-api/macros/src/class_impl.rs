@@ -18,7 +18,7 @@ use crate::custom_thunk;
 use crate::dll_import::DllImport;
 use crate::docs;
 use crate::export;
-use crate::impl_block::{Function, ImplBlock, Member};
+use crate::impl_block::{Function, ImplBlock, Member, declaration};
 use crate::method::{Callers, Method, SelfKind, calls};
 use crate::method_names::MethodNames;
 use crate::mistakes::{self, Checked};
@@ -95,7 +95,7 @@ pub(crate) fn expand(attr_args: &AttrArgs, block: ImplBlock, side: Side) -> Resu
                 kept.push(Member::Function(function));
             }
             Member::Other(ImplItem::Verbatim(tokens)) => {
-                errors.take(syn::parse2(tokens).and_then(|declaration| body.add_event(declaration)));
+                errors.take(declaration(tokens).and_then(|declared| body.add_event(declared)));
             }
             other => kept.push(other),
         }

@@ -10,7 +10,8 @@ use syn::punctuated::Punctuated;
 use syn::{
     Abi, AngleBracketedGenericArguments, AttrStyle, Attribute, Error, Expr, ExprLit, FnArg, GenericArgument, Generics,
     ImplItem, Item, ItemImpl, Lit, Meta, MetaNameValue, Pat, PatIdent, PatType, Path, PathArguments, PathSegment,
-    Receiver, Result, ReturnType, Signature, Token, Type, TypePath, TypeReference, Visibility, parenthesized, token,
+    Receiver, Result, ReturnType, Signature, Token, TraitItemFn, Type, TypePath, TypeReference, Visibility,
+    parenthesized, token,
 };
 
 /// Item to which an attribute is applied.
@@ -144,6 +145,18 @@ impl Parse for Member {
         input.advance_to(&ahead);
         Ok(Self::Function(Function { attrs, vis, defaultness, sig, body }))
     }
+}
+
+/// Parses a function without a body. The visibility has no effect, because functions of views are public.
+pub(crate) fn declaration(tokens: TokenStream) -> Result<TraitItemFn> {
+    declared.parse2(tokens)
+}
+
+fn declared(input: ParseStream<'_>) -> Result<TraitItemFn> {
+    let attrs = input.call(Attribute::parse_outer)?;
+    input.parse::<Visibility>()?;
+    let declared: TraitItemFn = input.parse()?;
+    Ok(TraitItemFn { attrs, ..declared })
 }
 
 /// Parses the body of a function. Removes the invisible group that surrounds a body that a macro has captured.
@@ -333,9 +346,10 @@ impl ToTokens for Function {
 
 #[cfg(test)]
 mod tests {
-    use super::{AnyItem, Member};
+    use super::{AnyItem, Member, declaration};
     use proc_macro2::{Delimiter, Group, TokenStream};
     use quote::{ToTokens as _, quote};
+    use syn::ImplItem;
 
     fn block(tokens: TokenStream) -> Vec<Member> {
         match AnyItem::of(tokens) {
@@ -370,6 +384,14 @@ mod tests {
         );
         let functions = members.iter().map(|member| matches!(member, Member::Function(_)));
         assert_eq!(functions.collect::<Vec<_>>(), [true, false, false, true, true]);
+    }
+
+    #[test]
+    fn a_declaration_may_have_a_visibility() {
+        let members = block(quote! { impl Cat { #[d] pub(crate) fn hear(&self, times: u32); } });
+        let [Member::Other(ImplItem::Verbatim(tokens))] = &members[..] else { panic!("{} members", members.len()) };
+        let declared = declaration(tokens.clone()).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!((declared.attrs.len(), declared.sig.ident.to_string()), (1, "hear".to_owned()));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use syn::{Ident, ImplItem, Result, TraitItemFn};
 use crate::attr_args::{AttrArgs, take_attr};
 use crate::class_impl::{EVENTS, TWO_SORTS_OF_EVENT, event_constant, event_names, view_in_block};
 use crate::conditions::Conditions;
-use crate::impl_block::Member;
+use crate::impl_block::{self, Member};
 use crate::method::Method;
 use crate::method_names::MethodNames;
 use crate::rules;
@@ -26,7 +26,7 @@ pub(crate) fn expand(members: &[Member], class: &Ident) -> Result<TokenStream> {
             )));
             continue;
         };
-        let declared = syn::parse2(tokens.clone())
+        let declared = impl_block::declaration(tokens.clone())
             .and_then(|parsed| declaration((class, &view), parsed, &mut names, &mut methods));
         expanded.extend(errors.take(declared));
     }
