@@ -26,7 +26,7 @@ use crate::native::{self, Side};
 use crate::rules;
 use crate::specifiers::{self, FUNCTION};
 use crate::static_function::{self, Defaults};
-use crate::type_names::name_self;
+use crate::type_names::{name_self, ungrouped};
 
 /// Attributes that set the role of a method.
 const ROLES: [&str; 9] = [
@@ -145,7 +145,7 @@ pub(crate) fn class_of(item: &ItemImpl) -> Result<Ident> {
         "`#[uclass]` belongs on the inherent `impl` of the class, not on the `impl` of a trait",
     )?;
     rules::refuse_generics("ALC0002", &item.generics, "a reflected class is not generic")?;
-    match &*item.self_ty {
+    match ungrouped(&item.self_ty) {
         Type::Path(path) if path.path.get_ident().is_some() => Ok(path.path.require_ident()?.clone()),
         other => Err(rules::spanned("ALC0003", other, "expected the name of a class of this module")),
     }

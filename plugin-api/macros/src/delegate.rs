@@ -8,7 +8,9 @@ use syn::{Ident, Item, ItemType, Result, ReturnType, Type, TypeBareFn};
 use crate::attr_args::{AttrArgs, text_of};
 use crate::docs;
 use crate::impl_block::AnyItem;
+use crate::result::is_unit;
 use crate::rules;
+use crate::type_names::ungrouped;
 
 const MOST: usize = 8;
 
@@ -20,7 +22,7 @@ pub(crate) fn expand(attr_args: &AttrArgs, item: AnyItem) -> Result<TokenStream>
         Item::Type(item) => item,
         other => return Err(rules::spanned("ALC0170", other, FORM)),
     };
-    let Type::BareFn(function) = &*item.ty else { return Err(rules::spanned("ALC0170", &item.ty, FORM)) };
+    let Type::BareFn(function) = ungrouped(&item.ty) else { return Err(rules::spanned("ALC0170", &item.ty, FORM)) };
     let mut errors = rules::Errors::default();
     errors.take(attr_args.expect(&["single", "multicast", "sparse", "package", "of", "imported"]));
     errors.take(refuse(&item, function));
@@ -107,7 +109,7 @@ fn parameters(function: &TypeBareFn) -> Result<Vec<(String, &Type)>> {
     ));
     for param in &function.inputs {
         let name = param.name.as_ref().filter(|(name, _)| name != "_").map(|(name, _)| text_of(name));
-        match (name, &param.ty) {
+        match (name, ungrouped(&param.ty)) {
             (_, Type::Reference(reference)) => {
                 errors.take::<()>(Err(rules::spanned(
                     "ALC0176",
@@ -138,7 +140,7 @@ fn parameters(function: &TypeBareFn) -> Result<Vec<(String, &Type)>> {
 /// Returns the type of the result; `None` for `()`.
 fn result(function: &TypeBareFn) -> Option<&Type> {
     match &function.output {
-        ReturnType::Type(_, ty) if !matches!(&**ty, Type::Tuple(tuple) if tuple.elems.is_empty()) => Some(ty),
+        ReturnType::Type(_, ty) if !is_unit(ty) => Some(ty),
         _ => None,
     }
 }
@@ -154,5 +156,28 @@ fn refuse(item: &ItemType, function: &TypeBareFn) -> Result<()> {
         (_, TypeBareFn { abi: Some(keyword), .. }) => refused(keyword.span()),
         (_, TypeBareFn { variadic: Some(keyword), .. }) => refused(keyword.span()),
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proc_macro2::{Delimiter, Group, TokenStream};
+    use quote::quote;
+
+    use super::expand;
+    use crate::impl_block::AnyItem;
+
+    fn expanded(item: TokenStream) -> syn::Result<TokenStream> {
+        expand(&syn::parse_quote!(multicast, package = "Game"), AnyItem::of(item)?)
+    }
+
+    #[test]
+    fn delegate_types_that_a_macro_has_captured_are_recognized() {
+        let captured = |ty: TokenStream| Group::new(Delimiter::None, ty);
+        let [unit, reference] = [quote! { () }, quote! { &f64 }].map(captured);
+        let function = captured(quote! { fn(by: f64) -> #unit });
+        expanded(quote! { pub type OnHit = #function; }).unwrap_or_else(|error| panic!("{error}"));
+        let error = expanded(quote! { pub type OnHit = fn(by: #reference); }).expect_err("an out parameter");
+        assert!(error.to_string().contains("ALC0176"), "{error}");
     }
 }

@@ -43,8 +43,11 @@ pub(crate) fn expand(attr_args: &AttrArgs, mut item: ItemEnum) -> Result<TokenSt
         let (text, doc) = (text_of(ident), docs::text(attrs));
         quote! { (#ident, #text, #display, #is_hidden, #doc) }
     });
-    let listing =
-        entries.iter().map(|entry| format!("{} = {}", entry.ident, entry.number)).collect::<Vec<_>>().join(", ");
+    let listing = entries
+        .iter()
+        .map(|entry| format!("{} = {}", text_of(&entry.ident), entry.number))
+        .collect::<Vec<_>>()
+        .join(", ");
     Ok(quote! {
         #written
         ::alcedo_plugin_api::__private::enumeration! {

@@ -413,6 +413,8 @@ impl Method {
     }
 }
 
+const GENERIC: &str = "a function that the host calls is not generic: the host knows one signature";
+
 /// Parses a parameter that follows `self` and `this`.
 fn parameter(at: usize, typed: &PatType) -> Result<Parameter> {
     Conditions::refuse_cfg(&typed.attrs)?;
@@ -431,6 +433,7 @@ fn parameter(at: usize, typed: &PatType) -> Result<Parameter> {
         }
         ty => (ty, false),
     };
+    rules::refuse("ALC0068", matches!(ungrouped(ty), Type::ImplTrait(_)).then_some(ty), GENERIC)?;
     rules::refuse(
         "ALC0111",
         (is_out && borrowed_type(ty).is_some()).then_some(ty),
@@ -469,11 +472,7 @@ fn refuse_decorations(signature: &Signature) -> Result<()> {
             return Err(rules::at("ALC0067", span, format!("a function that the host calls is not {keyword}")));
         }
     }
-    rules::refuse_generics(
-        "ALC0068",
-        &signature.generics,
-        "a function that the host calls is not generic: the host knows one signature",
-    )
+    rules::refuse_generics("ALC0068", &signature.generics, GENERIC)
 }
 
 #[cfg(test)]
@@ -489,6 +488,16 @@ mod tests {
         let signature: Signature = syn::parse_quote! { fn f(&self, #[cfg(any())] x: u32, y: u32) };
         let Err(error) = Method::of(&signature) else { panic!("it is accepted") };
         assert!(error.to_string().contains("ALC0035"), "{error}");
+    }
+
+    #[test]
+    fn a_parameter_of_any_type_with_a_trait_is_refused() {
+        let captured = Group::new(Delimiter::None, quote! { impl Into<f64> });
+        for parameter in [quote! { to: impl Into<f64> }, quote! { to: #captured }, quote! { to: &mut impl Into<f64> }] {
+            let signature: Signature = syn::parse_quote! { fn f(&self, #parameter) };
+            let Err(error) = Method::of(&signature) else { panic!("it is accepted") };
+            assert!(error.to_string().contains("ALC0068"), "{error}");
+        }
     }
 
     #[test]

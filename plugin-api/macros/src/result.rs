@@ -75,7 +75,7 @@ impl ToTokens for OrUnit<'_> {
     }
 }
 
-fn is_unit(ty: &Type) -> bool {
+pub(crate) fn is_unit(ty: &Type) -> bool {
     matches!(ungrouped(ty), Type::Tuple(tuple) if tuple.elems.is_empty())
 }
 
