@@ -112,9 +112,11 @@ pub(crate) fn expand(attr_args: &AttrArgs, block: ImplBlock, side: Side) -> Resu
     let (class_constructor, class_hook) = hook("ALCEDO_CLASS_CONSTRUCTOR", &class, &class_constructors);
     let (post_init_properties, post_init_hook) = hook("ALCEDO_POST_INIT_PROPERTIES", &class, &post_init_properties);
     let red_constructors = red_constructors.iter().map(|(conditions, item)| conditions.on_element(item.clone()));
+    let allowed = docs::allowed(&head.attrs);
     let item = ImplBlock { head, members: kept };
     Ok(quote! {
         #item
+        #(#allowed)*
         const _: () = {
             #(#expanded)*
             #calls
@@ -122,6 +124,7 @@ pub(crate) fn expand(attr_args: &AttrArgs, block: ImplBlock, side: Side) -> Resu
             #event_names
             #class_constructor
             #post_init_properties
+            #[allow(deprecated, reason = "describes a deprecated function without a call")]
             const ALCEDO_FUNCTIONS: &[::alcedo_plugin_api::__private::Function<#class>] = &[#(#functions),*];
             impl #class {
                 #[doc(hidden)]
@@ -207,7 +210,8 @@ impl<'a> Body<'a> {
     }
 
     fn add(&mut self, function: &mut Function) -> Result<()> {
-        let (conditions, mark) = (Conditions::of(&function.attrs)?, self.mark());
+        Conditions::expect_visible(&function.attrs, &ROLES)?;
+        let (conditions, mark) = (Conditions::cfg(&function.attrs), self.mark());
         self.add_role(function, &conditions)?;
         // The `cfg` attributes of a function also apply to the function's checks.
         let checks = match conditions.is_none() {

@@ -59,7 +59,9 @@ pub(crate) fn expand(attr_args: &AttrArgs, mut item: ItemStruct, side: Side) -> 
     let package = errors.take(attr_args.package(&item.ident));
     let mut fields = std::mem::replace(&mut item.fields, Fields::Unit);
     fields.iter_mut().for_each(|field| name_self_in(&mut field.ty, &item.ident));
-    let (properties, kept) = sort_fields(&mut fields, &mut errors);
+    let (mut properties, kept) = sort_fields(&mut fields, &mut errors);
+    let allowed = docs::allowed(&item.attrs);
+    properties.iter_mut().for_each(|property| property.field.attrs.extend(allowed.iter().cloned()));
     let mut methods = MethodNames::default();
     for property in &properties {
         errors.take(methods.add_accessors("property", &property.name));
@@ -323,7 +325,8 @@ enum Sorted {
 }
 
 fn sort_field(mut field: Field, name: Ident) -> Result<Sorted> {
-    Conditions::refuse(&field.attrs)?;
+    Conditions::expect_visible(&field.attrs, &["uproperty", "keep", "migrate", "cfg"])?;
+    Conditions::refuse_cfg(&field.attrs)?;
     let property = take_attr(&mut field.attrs, "uproperty")?;
     if property.is_none() {
         migration::refuse(

@@ -5,7 +5,8 @@ use crate::attr_args::name_of;
 use crate::rules;
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::{Attribute, Error, File, Result};
+use syn::punctuated::Punctuated;
+use syn::{Attribute, Error, File, Meta, Path, Result, Token};
 
 #[derive(Clone, Default, PartialEq)]
 pub(crate) struct Conditions(Vec<Attribute>);
@@ -13,21 +14,30 @@ pub(crate) struct Conditions(Vec<Attribute>);
 impl Conditions {
     /// Returns the `cfg` conditions in `attrs`. Rejects `cfg_attr`, because the macro cannot evaluate its condition.
     pub(crate) fn of(attrs: &[Attribute]) -> Result<Self> {
-        let mut conditions = Vec::new();
-        for attr in attrs {
-            match name_of(attr).as_str() {
-                "cfg" => conditions.push(attr.clone()),
-                "cfg_attr" => {
-                    return Err(rules::spanned(
-                        "ALC0034",
-                        attr,
-                        "`cfg_attr` is expanded after the checks of a class: write `#[cfg(…)]` on two members instead",
-                    ));
-                }
-                _ => {}
-            }
-        }
-        Ok(Self(conditions))
+        rules::refuse(
+            "ALC0034",
+            attrs.iter().find(|attr| name_of(attr) == "cfg_attr"),
+            "`cfg_attr` is expanded after the checks of a class: write `#[cfg(…)]` on two members instead",
+        )?;
+        Ok(Self::cfg(attrs))
+    }
+
+    /// Returns the `cfg` conditions in `attrs`.
+    pub(crate) fn cfg(attrs: &[Attribute]) -> Self {
+        Self(attrs.iter().filter(|attr| name_of(attr) == "cfg").cloned().collect())
+    }
+
+    /// Rejects `cfg_attr` on a member with one of the attributes `own`. Other members may have it, unless it adds one of these attributes.
+    pub(crate) fn expect_visible(attrs: &[Attribute], own: &[&str]) -> Result<()> {
+        let Err(error) = Self::of(attrs) else { return Ok(()) };
+        let is_own = |path: &Path| path.segments.last().is_some_and(|last| own.iter().any(|name| last.ident == name));
+        let adds_own = |attr: &Attribute| match attr.path().is_ident("cfg_attr") {
+            true => attr
+                .parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated)
+                .map_or(true, |parts| parts.iter().skip(1).any(|added| is_own(added.path()))),
+            false => is_own(attr.path()),
+        };
+        if attrs.iter().any(adds_own) { Err(error) } else { Ok(()) }
     }
 
     pub(crate) fn is_none(&self) -> bool {
@@ -140,6 +150,17 @@ mod tests {
         let check = windows.exclude(&unix, error).expect("only the compiler can compare them").to_string();
         let cfg = quote! { #[cfg(all(all(unix), all(windows)))] }.to_string();
         assert!(check.starts_with(&cfg) && check.contains("the second [ALC0005]"), "{check}");
+    }
+
+    #[test]
+    fn only_members_with_attributes_of_the_class_have_no_cfg_attr() {
+        let refused = |attrs: &[Attribute]| Conditions::expect_visible(attrs, &["uproperty"]).is_err();
+        let (quiet, hidden): (Attribute, Attribute) = (
+            parse_quote!(#[cfg_attr(unix, allow(dead_code), serde(skip))]),
+            parse_quote!(#[cfg_attr(unix, uproperty)]),
+        );
+        assert!(!refused(std::slice::from_ref(&quiet)));
+        assert!(refused(&[hidden]) && refused(&[quiet, parse_quote!(#[uproperty(transient)])]));
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use crate::attr_args::name_of;
 use crate::type_names::ungrouped_expr;
 use proc_macro2::Literal;
-use syn::{Attribute, Expr, ExprLit, Lit, LitStr, Meta};
+use syn::{AttrStyle, Attribute, Expr, ExprLit, Lit, LitStr, Meta};
 
 /// Joins the lines of a doc comment into a single string.
 pub(crate) fn text(attrs: &[Attribute]) -> String {
@@ -27,8 +27,14 @@ fn value(text: &Literal) -> String {
     }
 }
 
-/// Returns the attributes that generated members copy from their source. Omits `cfg` attributes, which
-/// [`Conditions`](crate::conditions::Conditions) handles.
+/// Returns the attributes that generated members copy from their source: documentation, deprecation and permitted lints. Omits `cfg`
+/// attributes, which [`Conditions`](crate::conditions::Conditions) handles.
 pub(crate) fn shared(attrs: &[Attribute]) -> Vec<Attribute> {
-    attrs.iter().filter(|attr| ["doc", "deprecated"].contains(&name_of(attr).as_str())).cloned().collect()
+    attrs.iter().filter(|attr| ["doc", "deprecated", "allow"].contains(&name_of(attr).as_str())).cloned().collect()
+}
+
+/// Returns the lints that an item permits, for generated items that contain names of the item.
+pub(crate) fn allowed(attrs: &[Attribute]) -> Vec<Attribute> {
+    let allowed = attrs.iter().filter(|attr| attr.path().is_ident("allow"));
+    allowed.map(|attr| Attribute { style: AttrStyle::Outer, ..attr.clone() }).collect()
 }

@@ -67,6 +67,7 @@ fn plain(item: &ItemEnum, repr: &Ident, entries: &[Entry]) -> TokenStream {
         #[repr(#repr)]
         #item
 
+        #[allow(deprecated, reason = "describes a deprecated entry without a use of its value")]
         const _: () = {
             impl #name {
                 const fn alcedo_number(self) -> #repr {

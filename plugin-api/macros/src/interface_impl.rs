@@ -71,6 +71,7 @@ pub(crate) fn expand(attr_args: &AttrArgs, interface: &Path, mut block: ImplBloc
             #(#expanded)*
             #calls
             #table
+            #[allow(deprecated, reason = "describes a deprecated function without a call")]
             const ALCEDO_FUNCTIONS: &[::alcedo_plugin_api::__private::Function<#class>] = &[#(#functions),*];
             #checks
             impl #class {

@@ -74,6 +74,7 @@ pub(crate) fn default_of(name: &Ident, fields: &[(Ident, Option<FieldDefault>)])
         });
         quote! {
             impl ::alcedo_plugin_api::__private::core::default::Default for #name {
+                #[allow(deprecated, reason = "a deprecated field has a default, too")]
                 /// Returns a struct with the specified defaults. A field without a specified default has the default of its type.
                 fn default() -> Self {
                     Self { #(#values),* }

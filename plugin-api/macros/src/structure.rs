@@ -79,6 +79,7 @@ pub(crate) fn expand(attr_args: &AttrArgs, item: &ItemStruct) -> Result<TokenStr
         let (set, try_set) = (format_ident!("set_{text}"), format_ident!("try_set_{text}"));
         let reason = "the field is declared with this name";
         let quiet = attr_args.flag("imported")?.then(|| quote! { #[allow(non_snake_case, reason = #reason)] });
+        attrs.extend(docs::allowed(&item.attrs));
         let (attrs, arg) = (docs::shared(&attrs), argument(ty));
         fields.push(quote! { { #quiet #(#attrs)* #ident #set #try_set: #ty, value: #arg, name: #text, default: #default, doc: #doc, is_base: false } });
     }

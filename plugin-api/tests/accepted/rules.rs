@@ -9,6 +9,8 @@
 )]
 #![forbid(unsafe_code)]
 
+#[path = "forms/attributes_of_members.rs"]
+mod attributes_of_members;
 #[path = "rules/class.rs"]
 mod class;
 #[path = "rules/class_impl.rs"]

@@ -181,7 +181,10 @@ macro_rules! __alcedo_native_property {
             $(#[$attr])*
             #[inline]
             pub fn $set(&self, $value: $arg) {
-                $crate::native::__private::or_end(self.$try_set($value))
+                let value = $argument;
+                $crate::native::__private::or_end(
+                    $cell.with(|property| $crate::native::__private::NativeProperty::put(value, self, property)),
+                )
             }
 
             /// Writes the property. Returns an error if the write is rejected.
@@ -219,6 +222,7 @@ macro_rules! __alcedo_native_calls {
         impl $view<'_> {
             $(
                 $(#[$ending_attr])*
+                #[allow(deprecated, reason = "both variants of a deprecated function are deprecated")]
                 ///
                 /// If the call fails, the running call also fails with the error.
                 #[inline]

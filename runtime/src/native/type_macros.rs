@@ -8,6 +8,7 @@ macro_rules! __alcedo_native_pod {
         declared $struct:ident, package: $package:literal, name: $name:literal, doc: $doc:literal,
         [$(($field:ident, $field_name:literal, $ty:ty, $default:literal, $field_doc:literal)),* $(,)?]
     ) => {
+        #[allow(deprecated, reason = "describes a deprecated field without a use of its value")]
         const _: () = {
             $crate::native::__private::plain_fields! {
                 $struct in $crate::native::__private::core::concat!("/Script/", $package, ".", $name), [$doc],
@@ -34,6 +35,7 @@ macro_rules! __alcedo_native_structure {
         declared $struct:ident, package: $package:literal, name: $name:literal, doc: $doc:literal,
         [$(($field:ident, $field_name:literal, $ty:ty, $default:literal, $field_doc:literal)),* $(,)?]
     ) => {
+        #[allow(deprecated, reason = "describes a deprecated field without a use of its value")]
         const _: () = {
             $crate::native::__private::host_fields! {
                 $struct in $crate::native::__private::core::concat!("/Script/", $package, ".", $name),
@@ -96,6 +98,7 @@ macro_rules! __alcedo_native_enum {
         flags: $is_flags:literal, words: $words:literal,
         [$(($variant:ident, $entry:literal, $display:literal, $is_hidden:literal, $entry_doc:literal))*]
     ) => {
+        #[allow(deprecated, reason = "describes a deprecated entry without a use of its value")]
         const _: () = {
             impl $crate::native::__private::NativeEnumeration for $name {
                 const PACKAGE: &'static $crate::native::__private::core::primitive::str = $package;

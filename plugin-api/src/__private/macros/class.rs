@@ -295,7 +295,7 @@ macro_rules! __alcedo_properties {
             $(#[$attr])*
             #[inline]
             pub fn $set(&self, $value: $arg) {
-                $crate::__private::or_end(self.$try_set($value))
+                $crate::__private::or_end($crate::__private::write_member(&self.0, &$($cell)*, $argument))
             }
 
             /// Writes the property, or returns an error if the host refuses the write.
@@ -332,6 +332,7 @@ macro_rules! __alcedo_calls {
         impl $view<'_> {
             $(
                 $(#[$ending_attr])*
+                #[allow(deprecated, reason = "both variants of a deprecated function are deprecated")]
                 ///
                 /// If the called function fails, the running call ends with this error.
                 #[inline]

@@ -9,6 +9,7 @@ macro_rules! __alcedo_enum {
         flags: $is_flags:literal, words: $words:literal,
         [$(($variant:ident, $entry:literal, $display:literal, $is_hidden:literal, $entry_doc:literal))*]
     ) => {
+      #[allow(deprecated, reason = "describes a deprecated entry without a use of its value")]
       const _: () = {
         const ALCEDO_NUMBERS: &[(&$crate::__private::core::primitive::str, $crate::__private::core::primitive::u64)] =
             &[$(($entry, $name::$variant.alcedo_number() as $crate::__private::core::primitive::u64)),*];

@@ -295,6 +295,7 @@ macro_rules! __alcedo_export {
                 const NAME: &'static $crate::__private::core::primitive::str = $name;
                 const LOCATION: $crate::__private::SourceLocation = $location;
 
+                #[allow(deprecated, reason = "exports a deprecated function for its remaining callers")]
                 fn run($args: Self::Args) -> Self::Returned {
                     $run
                 }

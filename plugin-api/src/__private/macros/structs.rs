@@ -92,6 +92,7 @@ macro_rules! __alcedo_pod {
         $origin:ident $name:ident, package: $package:literal, name: $text:literal, doc: $doc:literal,
         [$(($field:ident, $field_name:literal, $ty:ty, $default:literal, $field_doc:literal)),* $(,)?]
     ) => {
+      #[allow(deprecated, reason = "describes a deprecated field without a use of its value")]
       const _: () = {
         $crate::__private::declare! {
             $origin $name $package $text $doc [$(($field, $field_name, $ty, $default, $field_doc, false)),*]
@@ -211,7 +212,8 @@ macro_rules! __alcedo_struct {
                 $(#[$field_attr])*
                 #[inline]
                 pub fn $set(&self, $value: $arg) {
-                    $crate::__private::or_end(self.$try_set($value))
+                    let value = $argument;
+                    $crate::__private::or_end($crate::__private::set_field(&self.0, &AlcedoRaw::$field, value))
                 }
 
                 /// Writes the field, or returns an error if the host refuses the write.
