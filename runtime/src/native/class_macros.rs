@@ -246,7 +246,7 @@ macro_rules! __alcedo_native_calls {
                     }
                     let is_virtual =
                         $crate::native::__private::core::stringify!($name).trim_start_matches("r#") == ALCEDO_WHAT.1;
-                    let of = if is_virtual { None } else { Some(ALCEDO_WHAT.0) };
+                    let of = (!is_virtual).then_some(ALCEDO_WHAT.0);
                     ALCEDO_FUNCTION
                         .with(|function| $crate::native::__private::$invoke(self, function, of, ($($argument,)*)))
                 }

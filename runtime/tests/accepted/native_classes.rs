@@ -69,3 +69,31 @@ mod alc0206 {
     #[derive(Default)]
     pub struct Thing {}
 }
+
+mod names_of_the_prelude {
+    //! Variants in scope may have the names of the prelude.
+
+    use alcedo_runtime::native::uclass;
+
+    use self::Held::{None, Some};
+
+    pub enum Held {
+        None,
+        Some(u32),
+    }
+
+    #[uclass(package = "Engine")]
+    #[derive(Default)]
+    pub struct Shelf {}
+
+    #[uclass]
+    impl Shelf {
+        #[ufunction]
+        fn held(&self, count: u32) -> u32 {
+            match Some(count) {
+                Some(count) => count,
+                None => 0,
+            }
+        }
+    }
+}
