@@ -298,8 +298,19 @@ fn take_back(core: &Core, turns: &RefCell<Turns>, object: ObjectHandle) -> Resul
 fn failed(core: &Core, object: ObjectHandle, class: &str, error: &CallError) -> CallError {
     let name = core.world.objects.name(object).map(|name| core.world.names.text(name));
     let name = name.map_or_else(|| object.to_string(), |name| name.to_string());
-    let failed = if matches!(error, CallError::Panicked { .. }) { "" } else { "failed: " };
-    CallError::other(format!("red constructor of {class} ({name}) {failed}{error}"))
+    CallError::other(constructor_failed(class, &name, error))
+}
+
+/// Formats the error of a red constructor. If the red constructor has called an object of the same class, which was then built on demand,
+/// the message lists both objects, and contains the class only once.
+fn constructor_failed(class: &str, name: &str, error: &CallError) -> String {
+    let start = format!("red constructor of {class} (");
+    let text = error.to_string();
+    match (text.strip_prefix(&start), error) {
+        (Some(inner), _) => format!("{start}{name} > {inner}"),
+        (None, CallError::Panicked { .. }) => format!("{start}{name}) {text}"),
+        (None, _) => format!("{start}{name}) failed: {text}"),
+    }
 }
 
 #[cfg(test)]
@@ -310,12 +321,30 @@ mod tests {
     use alcedo_abi::host::mode;
     use alcedo_abi::kinds::class_flags;
 
-    use super::build_missing;
+    use super::{build_missing, constructor_failed};
     use crate::boundary::CallError;
     use crate::bridge::core::Core;
     use crate::handles::ObjectHandle;
     use crate::object::decl::{Batch, ClassDecl};
     use crate::object::origin::Origin;
+
+    #[test]
+    fn nested_red_constructors_of_a_class_are_listed_by_their_objects() {
+        let mut error = CallError::Panicked { message: "no fuel".into(), place: None };
+        for (class, name, expected) in [
+            ("Game.Wagon", "Wagon_2", "red constructor of Game.Wagon (Wagon_2) panicked: \"no fuel\""),
+            ("Game.Wagon", "Wagon_1", "red constructor of Game.Wagon (Wagon_1 > Wagon_2) panicked: \"no fuel\""),
+            (
+                "Game.Train",
+                "Train_1",
+                "red constructor of Game.Train (Train_1) failed: red constructor of Game.Wagon (Wagon_1 > Wagon_2) panicked: \
+                 \"no fuel\"",
+            ),
+        ] {
+            error = CallError::other(constructor_failed(class, name, &error));
+            assert_eq!(error.to_string(), expected);
+        }
+    }
 
     #[test]
     fn before_a_commit_only_parts_of_staged_objects_are_built() {

@@ -38,7 +38,7 @@ pub(super) fn object_part(
         return Err(CallError::Stale { handle: object });
     }
     let find = || core.pairs.part_of(&core.world.objects, object, class);
-    let part = find_or_build(core, object, &format_args!("lending the plugin part of {object}"), find)?;
+    let part = find_or_build(core, object, &format_args!("borrowing the plugin part of {object}"), find)?;
     Ok(part.filter(|part| part.gate.tag().id == module).map_or(PartPtr::NONE, |part| part.ptr))
 }
 

@@ -57,9 +57,10 @@ pub struct Drained {
 /// let runtime = Runtime::builder().build()?;
 /// runtime.objects().spawn("/Script/Core.Object")?;
 /// let report = runtime.shutdown();
-/// println!("{report}");
 /// assert!(report.left.is_empty());
 /// assert_eq!(report.objects, 1);
+/// assert!(report.to_string().starts_with("ended · 0 images not unmapped"));
+/// assert!(report.to_string().ends_with("1 object still alive"));
 /// # Ok::<(), alcedo_runtime::Error>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -122,7 +123,7 @@ impl fmt::Display for ShutdownReport {
         let forgotten: u64 = owned_values.iter().map(|count| count.count).sum();
         write!(
             f,
-            "ended · {} left · {} never dropped · {} not finalized · {} cut short · {} left",
+            "ended · {} not unmapped · {} never dropped · {} not finalized · {} cut short · {} still alive",
             counted(left.len() as u64, "image"),
             counted(forgotten, "black conjugate"),
             counted(*plugin_parts, "plugin part"),

@@ -604,8 +604,8 @@ impl Watching {
             Err(error) => {
                 self.next_write = now + RETRY;
                 if self.logged.is_new(path, &error) {
-                    let path = path.display();
-                    log!(WARN, "the status cannot be written to {path}: {error}; the next attempt follows");
+                    let (path, seconds) = (path.display(), RETRY.as_secs());
+                    log!(WARN, "the status cannot be written to {path}: {error}; attempts repeat after {seconds} s");
                 }
             }
         }
