@@ -285,3 +285,27 @@ fn console_evaluation_is_not_a_safe_point() {
     assert_eq!(host.console("eval 1 + 1"), "2");
     call(&host, crowd, "Grow", &[]);
 }
+
+#[test]
+fn a_short_fixed_array_from_a_plugin_thunk_receives_its_missing_elements() {
+    let text = "class Rows extends Object;
+        struct Row { var int Cells[3]; structdefaultproperties {
+            Cells(2)=9
+        } };
+        function string Assigned(string S)
+        {
+            local Row R;
+
+            class'Wildcards'.static.assign(R, S);
+            return R.Cells[0] @ R.Cells[1] @ R.Cells[2];
+        }";
+    let package = Package::new("Tale", &[("Rows.uc", text)]);
+    let host = builder().build().expect("a host");
+    let modules = [package.folder.clone(), support::plugin("wildcards", &[])];
+    host.create_master(&modules).unwrap_or_else(|error| panic!("{error}"));
+    let rows = spawn(&host, "/Script/Tale.Rows");
+    for (cells, expected) in [("(Cells=(1, 2))", "1 2 9"), ("(Cells=(1, 2, 3, 4))", "1 2 3")] {
+        let assigned = call(&host, rows, "Assigned", &[Value::Text(cells.into())]);
+        assert_eq!(assigned, Some(Value::Text(expected.into())), "{cells}");
+    }
+}

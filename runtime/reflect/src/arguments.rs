@@ -8,6 +8,7 @@ use alcedo_abi::kinds::function_flags;
 use alcedo_base::boundary::{CallError, mismatch};
 
 use crate::containers::{Rows, array_ref, keyed, owns_memory};
+use crate::fixed;
 use crate::function::Function;
 use crate::property::{Property, PropertyType};
 use crate::slices::BorrowedSlices;
@@ -236,7 +237,8 @@ impl<'a> Argument<'a> {
     }
 
     pub(crate) fn write(self, value: &Value) -> Result<(), CallError> {
-        self.ptr_mut().write(value).map_err(|error| error.in_call(self.name()))
+        let adjusted = fixed::adjusted(self.property, value);
+        self.ptr_mut().write(adjusted.as_ref().unwrap_or(value)).map_err(|error| error.in_call(self.name()))
     }
 
     /// Overwrites the argument with a value of the matching Rust type.

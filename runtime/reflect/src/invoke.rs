@@ -120,6 +120,23 @@ mod tests {
     }
 
     #[test]
+    fn a_fixed_array_that_a_thunk_writes_has_its_length() {
+        use crate::fixed::ARRAY_DIM;
+        use alcedo_abi::kinds::property_flags;
+        let rows = PropertyDecl::new("rows", PropertyKind::ARRAY).of_type("i32").with_flags(property_flags::OUT);
+        let params = [PropertyDecl { meta: vec![(ARRAY_DIM.to_owned(), "3".to_owned())], ..rows }];
+        let function = function("f", &params, |_, frame| {
+            frame.take_value()?;
+            frame.finish()?;
+            frame.set_out(0, &Value::Array(vec![Value::I32(1)]))
+        });
+        let mut block = ParamBlock::new(&function);
+        function.invoke(&World::new(), ObjectHandle::NONE, &mut block).unwrap();
+        let expected = Value::Array([1, 0, 0].map(Value::I32).to_vec());
+        assert_eq!(block.view().read(&function.arguments()[0]), Ok(expected));
+    }
+
+    #[test]
     fn a_thunk_uses_stepped_block_parameters_after_finish() {
         use crate::containers::{array, array_ref};
         use crate::thunk::{AnyArray, AnyStruct, AnyValue};

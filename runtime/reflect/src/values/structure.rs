@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::prelude::*;
 use super::ptr::{Mut, Ptr, PtrMut, Ref};
 use super::{by_content, fits};
+use crate::fixed;
 use crate::property::Property;
 use crate::structs::StructType;
 
@@ -135,12 +136,14 @@ impl Kind for Struct {
         let mut in_order = at.fields();
         for (position, (name, value)) in value.iter().enumerate() {
             let next = in_order.next();
-            let field = match index_of(of, position, name) {
-                Some(index) if index == position => next,
-                index => index.and_then(|index| at.fields().nth(index)),
-            };
+            let Some(index) = index_of(of, position, name) else { continue };
+            let field = if index == position { next } else { at.fields().nth(index) };
             if let Some(field) = field {
-                field.put(value);
+                // Values of plugins, hosts and strings may have any number of elements for a fixed array.
+                match fixed::adjusted(&of.fields()[index], value) {
+                    Some(adjusted) => field.put(&adjusted),
+                    None => field.put(value),
+                }
             }
         }
     }

@@ -15,6 +15,7 @@ use super::ptr::{Ptr, Ref};
 use super::set::Set;
 use crate::block::live;
 use crate::decl::PropertyDecl;
+use crate::fixed::ARRAY_DIM;
 use crate::names::Names;
 use crate::owned::OwnedValue;
 use crate::property::PropertyType;
@@ -233,4 +234,16 @@ fn references_are_found_and_replaced_in_structs_too() {
     let mut found = Vec::new();
     own.each_object(&mut |object| found.push(object));
     assert_eq!(found, [new]);
+}
+
+#[test]
+fn a_fixed_array_in_a_struct_always_has_its_length() {
+    let cells = PropertyDecl::new("cells", PropertyKind::ARRAY).of_type("i32").with_default("(7, 8, 9)");
+    let cells = PropertyDecl { meta: vec![(ARRAY_DIM.to_owned(), "3".to_owned())], ..cells };
+    let ty = PropertyType::Struct(structure("Row", &[PropertyDecl::new("x", PropertyKind::I32), cells]));
+    let names = Names::new();
+    for (text, expected) in [("(cells=(1))", [1, 8, 9]), ("(cells=(1, 2, 3, 4))", [1, 2, 3]), ("(x=1)", [7, 8, 9])] {
+        let Value::Struct(fields) = written(&ty, text, &names).read() else { panic!("{text} is a struct") };
+        assert_eq!(fields[1].1, Value::Array(expected.map(Value::I32).to_vec()), "{text}");
+    }
 }
