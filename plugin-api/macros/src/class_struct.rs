@@ -114,7 +114,13 @@ pub(crate) fn expand(attr_args: &AttrArgs, mut item: ItemStruct, side: Side) -> 
     conversions.add(class, &migrations, &Of::Objects(&package.value()));
     let (conversions, list) = conversions.expand(class);
     let implements = attr_args.paths("implements")?;
-    let bodies = implements.iter().map(bodies_of);
+    let bodies: Vec<_> = implements.iter().map(bodies_of).collect();
+    let second = (1..bodies.len()).find(|at| bodies[..*at].contains(&bodies[*at]));
+    rules::refuse(
+        "ALC0093",
+        second.map(|at| &implements[at]),
+        "`implements` lists two interfaces whose names differ at most in case: import one of them under another name",
+    )?;
     let without_bodies = implements.iter().map(|interface| without_bodies(class, interface));
     let field_names = plain.iter().filter_map(|field| field.ident.as_ref());
     let field_types = plain.iter().map(|field| &field.ty);
@@ -472,5 +478,25 @@ pub(crate) fn argument(ty: &Type) -> TokenStream {
         quote! { impl ::alcedo_plugin_api::__private::IntoHost<#ty> = value }
     } else {
         quote! { #ty = value }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use syn::parse_quote;
+
+    use crate::native::Side;
+
+    #[test]
+    fn two_interfaces_of_one_name_are_refused() {
+        for (attr_args, is_refused) in [
+            (parse_quote!(package = "Game", implements(a::Heeds, b::Heeds)), true),
+            (parse_quote!(package = "Game", implements(Heeds, HEEDS)), true),
+            (parse_quote!(package = "Game", implements(a::Heeds, b::Sings)), false),
+        ] {
+            let expanded = super::expand(&attr_args, parse_quote! { struct Cat {} }, Side::Plugin);
+            let error = expanded.err().map(|error| error.to_string());
+            assert_eq!(error.as_deref().is_some_and(|error| error.contains("ALC0093")), is_refused, "{error:?}");
+        }
     }
 }

@@ -4,7 +4,7 @@ use crate::rules;
 use proc_macro2::{Delimiter, Group, Literal, Punct, Spacing, Span, TokenStream};
 use quote::{ToTokens, TokenStreamExt as _, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{FnArg, Ident, Pat, PatType, Receiver, Result, Signature, Type};
+use syn::{FnArg, Ident, Pat, PatType, Receiver, Result, ReturnType, Signature, Type};
 
 use crate::attr_args::{case_marks, cell_name, text_of};
 use crate::conditions::Conditions;
@@ -472,7 +472,12 @@ fn refuse_decorations(signature: &Signature) -> Result<()> {
             return Err(rules::at("ALC0067", span, format!("a function that the host calls is not {keyword}")));
         }
     }
-    rules::refuse_generics("ALC0068", &signature.generics, GENERIC)
+    rules::refuse_generics("ALC0068", &signature.generics, GENERIC)?;
+    let result = match &signature.output {
+        ReturnType::Type(_, ty) => Some(ungrouped(ty)),
+        ReturnType::Default => None,
+    };
+    rules::refuse("ALC0068", result.filter(|ty| matches!(ty, Type::ImplTrait(_))), GENERIC)
 }
 
 #[cfg(test)]
@@ -491,10 +496,15 @@ mod tests {
     }
 
     #[test]
-    fn a_parameter_of_any_type_with_a_trait_is_refused() {
+    fn a_signature_with_any_type_of_a_trait_is_refused() {
         let captured = Group::new(Delimiter::None, quote! { impl Into<f64> });
-        for parameter in [quote! { to: impl Into<f64> }, quote! { to: #captured }, quote! { to: &mut impl Into<f64> }] {
-            let signature: Signature = syn::parse_quote! { fn f(&self, #parameter) };
+        for signature in [
+            quote! { fn f(&self, to: impl Into<f64>) },
+            quote! { fn f(&self, to: #captured) },
+            quote! { fn f(&self, to: &mut impl Into<f64>) },
+            quote! { fn f(&self) -> impl Into<f64> },
+        ] {
+            let signature: Signature = syn::parse2(signature).unwrap_or_else(|error| panic!("{error}"));
             let Err(error) = Method::of(&signature) else { panic!("it is accepted") };
             assert!(error.to_string().contains("ALC0068"), "{error}");
         }
