@@ -5,7 +5,7 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Field, Fields, Ident, ItemStruct, LitStr, Result, Type};
 
-use crate::attr_args::{AttrArgs, cell_name, take_attr, text_of};
+use crate::attr_args::{AttrArgs, cell_name, derived, take_attr, text_of, to_derive};
 use crate::conditions::Conditions;
 use crate::default_value::{self, DefaultValue};
 use crate::dll_bind;
@@ -201,10 +201,17 @@ fn expand_imported(
             "this specifier belongs on the declaration of the class",
         )?;
     }
+    let default = derived(&item.attrs).into_iter().find(|(_, name)| name == "Default");
+    rules::refuse(
+        "ALC0214",
+        default.map(|(path, _)| path),
+        "`Default` cannot be derived, because the plugin part of an imported class is elsewhere: remove it",
+    )?;
     let class = &item.ident;
     let view = view_of(class);
     let base = base_of(attr_args)?;
     let (attrs, vis, name) = (&item.attrs, &item.vis, text_of(class));
+    let derives = to_derive(attrs, &["Debug"]);
     let view_doc = format!("Operations on a [`{class}`].");
     let mut members = Vec::new();
     for (at, property) in properties.iter().enumerate() {
@@ -213,7 +220,7 @@ fn expand_imported(
     }
     Ok(quote! {
         #(#attrs)*
-        #[derive(Debug)]
+        #derives
         #vis enum #class {}
         ::alcedo_plugin_api::__private::class! {
             imported #vis #class #view #view_doc, base: #base,
@@ -486,6 +493,16 @@ mod tests {
     use syn::parse_quote;
 
     use crate::native::Side;
+
+    #[test]
+    fn an_imported_class_derives_only_what_an_empty_enum_can_have() {
+        let expanded = |item| super::expand(&parse_quote!(imported, package = "Engine"), item, Side::Plugin);
+        let once =
+            expanded(parse_quote! { #[derive(Clone, Debug)] struct Cat {} }).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(once.to_string().matches("Debug").count(), 1, "{once}");
+        let error = expanded(parse_quote! { #[derive(Default)] struct Cat {} }).expect_err("a default");
+        assert!(error.to_string().contains("ALC0214"), "{error}");
+    }
 
     #[test]
     fn two_interfaces_of_one_name_are_refused() {

@@ -161,6 +161,12 @@ impl Method {
             FnArg::Receiver(_) => None,
         });
         let parameters: Vec<_> = typed.filter_map(|(at, typed)| errors.take(parameter(at, typed))).collect();
+        for (at, parameter) in parameters.iter().enumerate() {
+            if let Some(first) = parameters[..at].iter().find(|first| first.text == parameter.text) {
+                let problem = format!("`{}` is the name of another parameter", first.text);
+                errors.take::<()>(Err(rules::at("ALC0179", first.ident.span(), problem)));
+            }
+        }
         if parameters.len() > 8 {
             let problem =
                 "a reflected function has at most 8 parameters; the `done` of an async function is one of them";
@@ -493,6 +499,14 @@ mod tests {
         let signature: Signature = syn::parse_quote! { fn f(&self, #[cfg(any())] x: u32, y: u32) };
         let Err(error) = Method::of(&signature) else { panic!("it is accepted") };
         assert!(error.to_string().contains("ALC0035"), "{error}");
+    }
+
+    #[test]
+    fn two_parameters_of_one_name_in_the_host_are_refused() {
+        let Err(error) = Method::of(&syn::parse_quote! { fn f(&self, _x: u32, x: u32) }) else {
+            panic!("it is accepted")
+        };
+        assert!(error.to_string().contains("`x` is the name of another parameter [ALC0179]"), "{error}");
     }
 
     #[test]
