@@ -5,7 +5,7 @@ mod apart;
 
 use std::process::Command;
 
-const PREPARE: fn() = || ();
+const PREPARE: fn() -> apart::Variables = Vec::new;
 
 /// Most tests wait for builds and programs, so each processor can run more than one file.
 const FILES_PER_PROCESSOR: usize = 2;

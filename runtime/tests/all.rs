@@ -8,7 +8,7 @@ mod apart;
 mod support;
 
 /// Builds all plugins in parallel instead of sequentially.
-const PREPARE: fn() = support::workspace::build_all;
+const PREPARE: fn() -> apart::Variables = support::workspace::build_all;
 
 const FILES_PER_PROCESSOR: usize = 1;
 

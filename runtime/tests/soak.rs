@@ -8,7 +8,8 @@
 mod apart;
 mod support;
 
-const PREPARE: fn() = || ();
+/// Builds the plugins that only this program loads.
+const PREPARE: fn() -> apart::Variables = support::workspace::build_soak;
 
 const FILES_PER_PROCESSOR: usize = 1;
 

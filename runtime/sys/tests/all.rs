@@ -5,7 +5,7 @@
 #[path = "../../tests/support/apart.rs"]
 mod apart;
 
-const PREPARE: fn() = || ();
+const PREPARE: fn() -> apart::Variables = Vec::new;
 
 const FILES_PER_PROCESSOR: usize = 1;
 

@@ -9,7 +9,7 @@ mod counting;
 #[path = "../support/mod.rs"]
 mod support;
 
-const PREPARE: fn() = || ();
+const PREPARE: fn() -> apart::Variables = Vec::new;
 
 const FILES_PER_PROCESSOR: usize = 1;
 

@@ -4,7 +4,8 @@
 //! Before the harness begins, this process lists the requested tests and starts the program again for each file. At most
 //! `FILES_PER_PROCESSOR` files per processor run at a time. The output of a file is printed when its process ends. With `--nocapture` or
 //! `--test-threads` the files run one after the other and print immediately. If all tests belong to one file, this process runs them
-//! itself, so that a debugger can be attached. Before a run of all tests, this process calls the function `PREPARE` of the program.
+//! itself, so that a debugger can be attached. Before a run of all tests, this process calls the function `PREPARE` of the program, which
+//! returns environment variables for the processes of the files.
 #![expect(unsafe_code, reason = "registers a function that runs before the main of the harness")]
 #![expect(clippy::print_stdout, reason = "a heading for the output of each file")]
 
@@ -26,6 +27,9 @@ const TIMES: &str = "ALCEDO_TEST_TIMES";
 
 /// Environment variable with the file whose tests this process runs.
 const PART: &str = "ALCEDO_TEST_PART";
+
+/// Environment variables with their values.
+pub(crate) type Variables = Vec<(&'static str, String)>;
 
 /// Options of the harness whose value is the next argument.
 const WITH_VALUE: [&str; 7] = ["--color", "--format", "--logfile", "--shuffle-seed", "--skip", "--test-threads", "-Z"];
@@ -52,14 +56,19 @@ extern "C" fn run_apart() {
     if parts.len() < 2 {
         return;
     }
-    if options.len() == args.len() {
-        crate::PREPARE();
-    }
-    let failed = if is_one_by_one(&options) { one_by_one(&parts, &options) } else { at_once(&parts, &options) };
+    let variables = if options.len() == args.len() { crate::PREPARE() } else { Vec::new() };
+    let run = Run { options, variables };
+    let failed = if is_one_by_one(&run.options) { one_by_one(&parts, &run) } else { at_once(&parts, &run) };
     if !failed.is_empty() {
         eprintln!("\ntests failed in: {}", failed.join(", "));
     }
     exit(if failed.is_empty() { 0 } else { 101 });
+}
+
+/// Settings of the processes that run the files.
+struct Run {
+    options: Vec<OsString>,
+    variables: Variables,
 }
 
 /// Returns the harness options of the caller, without the test names. Returns `None` if no tests are to run.
@@ -110,11 +119,11 @@ fn is_one_by_one(options: &[OsString]) -> bool {
 }
 
 /// Runs the tests of one file after the other. Returns the files with failed tests.
-fn one_by_one<'a>(parts: &BTreeMap<&'a str, Vec<&'a str>>, options: &[OsString]) -> Vec<&'a str> {
+fn one_by_one<'a>(parts: &BTreeMap<&'a str, Vec<&'a str>>, run: &Run) -> Vec<&'a str> {
     let is_ill = |part: &str, tests: &[&str]| {
         println!("\n     Running {part}");
         let begun = Instant::now();
-        let status = harness(part, tests, options).status().expect("this program starts");
+        let status = harness(part, tests, run).status().expect("this program starts");
         println!("     {part} took {:.1} s, {status}", begun.elapsed().as_secs_f64());
         !status.success()
     };
@@ -122,13 +131,13 @@ fn one_by_one<'a>(parts: &BTreeMap<&'a str, Vec<&'a str>>, options: &[OsString])
 }
 
 /// Runs the tests of several files concurrently. Returns the files with failed tests.
-fn at_once<'a>(parts: &BTreeMap<&'a str, Vec<&'a str>>, options: &[OsString]) -> Vec<&'a str> {
+fn at_once<'a>(parts: &BTreeMap<&'a str, Vec<&'a str>>, run: &Run) -> Vec<&'a str> {
     let parts: Vec<_> = parts.iter().collect();
     let (next, failed) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
-    let run = || {
+    let run_parts = || {
         while let Some((part, tests)) = parts.get(next.fetch_add(1, Ordering::Relaxed)) {
             let begun = Instant::now();
-            let (succeeded, output) = with_output(harness(part, tests, options)).expect("this program starts");
+            let (succeeded, output) = with_output(harness(part, tests, run)).expect("this program starts");
             let mut failed = failed.lock().unwrap_or_else(PoisonError::into_inner);
             let seconds = begun.elapsed().as_secs_f64();
             println!("\n     Running {part}\n{output}\n     {part} took {seconds:.1} s");
@@ -139,7 +148,7 @@ fn at_once<'a>(parts: &BTreeMap<&'a str, Vec<&'a str>>, options: &[OsString]) ->
     };
     thread::scope(|scope| {
         for _ in 0..thread::available_parallelism().map_or(1, usize::from) * crate::FILES_PER_PROCESSOR {
-            scope.spawn(run);
+            scope.spawn(run_parts);
         }
     });
     failed.into_inner().unwrap_or_else(PoisonError::into_inner)
@@ -197,9 +206,12 @@ fn durations(ends: &[(String, Duration)], threads: usize) -> impl Iterator<Item 
 }
 
 /// Returns a command that runs these tests of one file.
-fn harness(part: &str, tests: &[&str], options: &[OsString]) -> Command {
+fn harness(part: &str, tests: &[&str], run: &Run) -> Command {
     let mut command = this_program(part);
-    command.args(options).arg("--exact").args(tests);
+    command.args(&run.options).arg("--exact").args(tests);
+    for (name, value) in &run.variables {
+        command.env(name, value);
+    }
     command
 }
 

@@ -44,7 +44,12 @@ pub(super) fn of_tests(request: BuildRequest<'_>) -> BuildRequest<'_> {
 }
 
 pub(super) fn variants() -> Variants {
-    Variants::new(test_dir().join(if RELEASE { "variants-release" } else { "variants" }))
+    Variants::new(variants_dir())
+}
+
+/// Returns the folder with the libraries of all builds.
+pub(super) fn variants_dir() -> PathBuf {
+    test_dir().join(if RELEASE { "variants-release" } else { "variants" })
 }
 
 /// Returns the library of a plugin, built with these features and switches. Calls with equal arguments share one build.

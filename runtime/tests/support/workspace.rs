@@ -16,7 +16,7 @@ use std::time::Instant;
 
 use alcedo_build::{BuildRequest, Member};
 
-use super::{WORKSPACES, checkout, of_tests, request, test_dir, variants};
+use super::{WORKSPACES, checkout, of_tests, request, test_dir, variants, variants_dir};
 
 /// Features that cannot be built in the shared cargo run. Some do not compile or link, need another compiler, or change the crates that all
 /// plugins share. The others are only for benchmarks.
@@ -33,6 +33,13 @@ const ALONE: [&str; 11] = [
     "undefined",
     "unresolved-symbol",
 ];
+
+/// Packages that no test of `all.rs` loads: those of `soak.rs`, and a plugin that the stress programs build themselves.
+const ELSEWHERE: [&str; 5] = ["churn", "coro", "everything-unloads", "lifetimes", "surface"];
+
+/// Environment variable with the packages whose libraries were built before the process started. Checking the inputs of a library takes
+/// longer than most tests need to load the library.
+const PREPARED: &str = "ALCEDO_TEST_PREPARED";
 
 const TOGETHER: [(&str, &[&str]); 1] = [("figures", &["misnamed", "needs-reports"])];
 
@@ -66,18 +73,36 @@ done
 exec "$rustc" "$@" $without
 "#;
 
-/// Builds all stale combinations in one cargo run. Only prints an error, because a test that loads a missing library reports it again.
-pub(crate) fn build_all() {
+/// Builds the plugins of the tests in `all.rs`.
+pub(crate) fn build_all() -> Vec<(&'static str, String)> {
+    build_packages(|package| !ELSEWHERE.contains(&package))
+}
+
+/// Builds the plugins that only the tests in `soak.rs` load.
+pub(crate) fn build_soak() -> Vec<(&'static str, String)> {
+    build_packages(|package| ELSEWHERE.contains(&package))
+}
+
+/// Builds all stale combinations of some packages in one cargo run. Returns the variable for processes that load the libraries. Only prints
+/// an error, because a test that loads a missing library reports it again.
+fn build_packages(is_chosen: impl Fn(&str) -> bool) -> Vec<(&'static str, String)> {
     let begun = Instant::now();
-    let mut members = Vec::new();
-    for package in packages().iter().filter(|package| package.is_plugin) {
+    let (mut members, mut names) = (Vec::new(), Vec::new());
+    for package in packages().iter().filter(|package| package.is_plugin && is_chosen(&package.name)) {
+        names.push(package.name.as_str());
         members.push(member(&package.name, &[]));
         members.extend(combinations(package).iter().map(|features| member(&package.name, features)));
     }
     if let Err(error) = variants().get_all(&of_tests(BuildRequest::new(manifest())), &members) {
         eprintln!("{error}");
+        return Vec::new();
     }
     eprintln!("{} libraries of plugins are built, after {:.1} s", members.len(), begun.elapsed().as_secs_f64());
+    vec![(PREPARED, names.join(" "))]
+}
+
+fn is_prepared(package: &str) -> bool {
+    std::env::var(PREPARED).is_ok_and(|names| names.split(' ').any(|name| name == package))
 }
 
 /// Returns the library of a plugin with these features.
@@ -90,8 +115,12 @@ pub(super) fn library(package: &str, features: &[&str]) -> PathBuf {
         let request = request(package, features);
         return variants().get(&request, &label(package, features)).unwrap_or_else(|error| panic!("{error}"));
     }
+    let member = member(package, features);
+    if is_prepared(package) {
+        return variants_dir().join(member.label).join(member.file);
+    }
     let request = of_tests(BuildRequest::new(manifest()));
-    let built = variants().get_all(&request, &[member(package, features)]);
+    let built = variants().get_all(&request, &[member]);
     built.unwrap_or_else(|error| panic!("{error}")).remove(0)
 }
 

@@ -4,7 +4,7 @@
 mod apart;
 mod scratch;
 
-const PREPARE: fn() = || ();
+const PREPARE: fn() -> apart::Variables = Vec::new;
 
 /// Most tests wait for builds and file systems, so each processor can run more than one file.
 const FILES_PER_PROCESSOR: usize = 2;
