@@ -11,7 +11,7 @@ use tempfile::TempDir;
 fn program(store: &Path, row: &str) -> Command {
     let mut program = crate::program(env!("CARGO_BIN_EXE_alcedo-survey"));
     // Uses the same profile as the plugins in the runtime's tests, so that their dependencies are compiled only once.
-    program.envs([("CARGO_INCREMENTAL", "0"), ("CARGO_PROFILE_DEV_DEBUG", "line-tables-only")]);
+    program.envs([("CARGO_PROFILE_DEV_CODEGEN_UNITS", "32"), ("CARGO_PROFILE_DEV_DEBUG", "line-tables-only")]);
     program.args(["--reloads", "4", "--rows", row, "--store"]).arg(store);
     program
 }

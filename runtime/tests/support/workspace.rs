@@ -45,6 +45,9 @@ const TOGETHER: [(&str, &[&str]); 1] = [("figures", &["misnamed", "needs-reports
 
 /// Compiles a variant as the crate of its plugin. The library keeps the file name that cargo expects.
 ///
+/// Compiles without incremental compilation, which would slow down first builds. A profile without incremental compilation would also apply
+/// to the crates in the repository that plugins depend on. Cargo would then compile these crates again for other workspaces of plugins.
+///
 /// Debug builds have no debug information, which would make a library four times as large: each load reads, hashes and copies whole
 /// libraries. Symbols remain. Builds for benchmarks and sanitizers have the debug information of their profile. A test that needs debug
 /// information in a debug build uses another wrapper: see `flags.rs`.
@@ -55,6 +58,7 @@ for word; do
     shift
     case $word in
     opt-level=* | *sanitizer=*) without= ;;
+    incremental=*) word=codegen-units=16 ;;
     esac
     if [ "$before" = --crate-name ]; then
         case $word in
@@ -206,8 +210,6 @@ fn write_workspace(root: &Path) -> io::Result<()> {
     // In this workspace, the example plugins are members.
     let rest = rest.replace("path = \"../../../example-plugins/", "path = \"");
     let rest = rest.replace("path = \"../../../", &format!("path = \"{}/", checkout().display()));
-    // Most of these builds are first builds, which incremental compilation would slow down.
-    let rest = rest.replace("[profile.dev]\n", "[profile.dev]\nincremental = false\n");
     let manifest = format!("[workspace]\nresolver = \"3\"\nmembers = {folders:?}\n\n[workspace.package]{rest}");
     write(&root.join("Cargo.toml"), &manifest)?;
     let wrapper = root.join("rustc");
@@ -259,6 +261,11 @@ fn write_member(folder: &Path, package: &Package, features: &[&str]) -> io::Resu
     // Removes the dev-dependencies. Only the tests of the examples use them, and those tests need a host.
     let (library, _tests) = package.manifest.split_once("\n[dev-dependencies]\n").unwrap_or((&package.manifest, ""));
     let mut manifest = library.to_owned();
+    // Adds a dependency that most plugins have. Otherwise the features of `syn` would depend on the selected packages, and cargo would
+    // compile the macros and all crates above them again.
+    if !manifest.contains("\ntracing.workspace") {
+        manifest = manifest.replacen("[dependencies]\n", "[dependencies]\ntracing.workspace = true\n", 1);
+    }
     if !features.is_empty() {
         let name = member(&package.name, features).package;
         manifest = manifest.replacen(&format!("name = \"{}\"", package.name), &format!("name = \"{name}\""), 1);
