@@ -23,8 +23,8 @@ const MANIFEST: &str = "package.toml";
 /// Interval at which [`FileWatch::wait`] checks `is_over`.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
-/// Interval at which the watch compares the targets of links.
-const LINK_INTERVAL: Duration = Duration::from_secs(1);
+/// Interval at which the watch compares the targets of links. Shorter in unit tests, which wait for several comparisons.
+const LINK_INTERVAL: Duration = Duration::from_millis(if cfg!(test) { 200 } else { 1000 });
 
 /// Target of a link, with its stamp. The modification time alone is insufficient, because deployments may set this time to a constant.
 type Target = (PathBuf, Stamp);
