@@ -547,9 +547,9 @@ fn printed_containers_are_limited_by_the_length_of_their_text() {
     let body = format!(
         "struct S0 {{ var int n; }};\n{structs}\
          function string Deep() {{ local S29 s; return string(s); }}\n\
-         function string Names() {{ local array<name> a; local string s; local int i;\n\
-         s = \"x\"; for (i = 0; i < 18; i++) s = s $ s; a.Length = 10000;\n\
-         for (i = 0; i < 10000; i++) a[i] = name(s); return string(a); }}\n\
+         function string Names() {{ local array<name> a; local string s; local name n; local int i;\n\
+         s = \"x\"; for (i = 0; i < 18; i++) s = s $ s; n = name(s); a.Length = 10000;\n\
+         for (i = 0; i < 10000; i++) a[i] = n; return string(a); }}\n\
          function string Numbers() {{ local array<double> a; local int i;\n\
          a.Length = 5000; for (i = 0; i < 5000; i++) a[i] = 1.0e300; return string(a); }}"
     );

@@ -26,8 +26,8 @@ use crate::paint::Paint;
 
 /// Time limit for a host with development support to connect after its start, and to send its greeting after this connection.
 const JOINS: Duration = Duration::from_secs(10);
-/// Time limit within which a host must end normally after a request.
-const GRACE: Duration = Duration::from_secs(5);
+/// Time limit within which a host must end normally after a request. Shorter in unit tests, in which a program exceeds the limit.
+const GRACE: Duration = Duration::from_secs(if cfg!(test) { 2 } else { 5 });
 /// Maximum interval between two checks for the end of a host.
 const GLANCE: Duration = Duration::from_millis(50);
 /// Maximum length of a line. Longer lines are truncated.
@@ -407,7 +407,7 @@ mod tests {
     fn a_host_that_prints_without_end_is_ended() {
         let host = HostProgram { program: "yes".into(), args: Vec::new() };
         let left = Remote::start(host, Paint::off()).unwrap().shutdown(&mut |_| {});
-        assert_eq!(left, ["yes did not end within 5 s and was ended"]);
+        assert_eq!(left, ["yes did not end within 2 s and was ended"]);
     }
 
     #[test]
