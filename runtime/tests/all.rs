@@ -12,6 +12,9 @@ const PREPARE: fn() -> apart::Variables = support::workspace::build_all;
 
 const FILES_PER_PROCESSOR: usize = 1;
 
+/// Files whose tests wait for deadlines and time limits.
+const WAITING: &[&str] = &["alarms", "health", "watchdog"];
+
 /// Number of objects that each test of `aliases.rs` creates.
 const TENANTS: u64 = 200_000;
 

@@ -13,6 +13,8 @@ const PREPARE: fn() -> apart::Variables = support::workspace::build_soak;
 
 const FILES_PER_PROCESSOR: usize = 1;
 
+const WAITING: &[&str] = &[];
+
 /// Number of objects that each test of `aliases.rs` creates.
 const TENANTS: u64 = 1_000_000;
 

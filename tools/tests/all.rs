@@ -11,6 +11,8 @@ const PREPARE: fn() -> apart::Variables = Vec::new;
 /// Most tests wait for builds and programs, so each processor can run more than one file.
 const FILES_PER_PROCESSOR: usize = 2;
 
+const WAITING: &[&str] = &[];
+
 mod support;
 
 #[cfg(feature = "bindgen")]

@@ -9,6 +9,8 @@ const PREPARE: fn() -> apart::Variables = Vec::new;
 
 const FILES_PER_PROCESSOR: usize = 1;
 
+const WAITING: &[&str] = &[];
+
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod common;
 

@@ -13,6 +13,8 @@ const PREPARE: fn() -> apart::Variables = Vec::new;
 
 const FILES_PER_PROCESSOR: usize = 1;
 
+const WAITING: &[&str] = &[];
+
 use std::path::PathBuf;
 use std::time::Duration;
 

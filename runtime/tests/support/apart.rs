@@ -2,10 +2,11 @@
 //! process only with tests of the same file. All files are linked into a single program.
 //!
 //! Before the harness begins, this process lists the requested tests and starts the program again for each file. At most
-//! `FILES_PER_PROCESSOR` files per processor run at a time. The output of a file is printed when its process ends. With `--nocapture` or
-//! `--test-threads` the files run one after the other and print immediately. If all tests belong to one file, this process runs them
-//! itself, so that a debugger can be attached. Before a run of all tests, this process calls the function `PREPARE` of the program, which
-//! returns environment variables for the processes of the files.
+//! `FILES_PER_PROCESSOR` files per processor run at a time. The files of `WAITING`, whose tests mostly wait, run one after the other at the
+//! same time. The output of a file is printed when its process ends. With `--nocapture` or `--test-threads` the files run one after the
+//! other and print immediately. If all tests belong to one file, this process runs them itself, so that a debugger can be attached. Before
+//! a run of all tests, this process calls the function `PREPARE` of the program, which returns environment variables for the processes of
+//! the files.
 #![expect(unsafe_code, reason = "registers a function that runs before the main of the harness")]
 #![expect(clippy::print_stdout, reason = "a heading for the output of each file")]
 
@@ -130,25 +131,43 @@ fn one_by_one<'a>(parts: &BTreeMap<&'a str, Vec<&'a str>>, run: &Run) -> Vec<&'a
     parts.iter().filter(|(part, tests)| is_ill(part, tests)).map(|(part, _)| *part).collect()
 }
 
+/// Files with their tests, from which several threads take the next file.
+struct Queue<'p, 'a> {
+    parts: Vec<(&'p &'a str, &'p Vec<&'a str>)>,
+    next: AtomicUsize,
+}
+
+impl<'p, 'a> Queue<'p, 'a> {
+    fn new(parts: Vec<(&'p &'a str, &'p Vec<&'a str>)>) -> Self {
+        Self { parts, next: AtomicUsize::new(0) }
+    }
+
+    fn next(&self) -> Option<(&'p &'a str, &'p Vec<&'a str>)> {
+        self.parts.get(self.next.fetch_add(1, Ordering::Relaxed)).copied()
+    }
+}
+
 /// Runs the tests of several files concurrently. Returns the files with failed tests.
 fn at_once<'a>(parts: &BTreeMap<&'a str, Vec<&'a str>>, run: &Run) -> Vec<&'a str> {
-    let parts: Vec<_> = parts.iter().collect();
-    let (next, failed) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
-    let run_parts = || {
-        while let Some((part, tests)) = parts.get(next.fetch_add(1, Ordering::Relaxed)) {
+    let (waiting, busy): (Vec<_>, Vec<_>) = parts.iter().partition(|(part, _)| crate::WAITING.contains(part));
+    let (waiting, busy) = (Queue::new(waiting), Queue::new(busy));
+    let failed = Mutex::new(Vec::new());
+    let run_parts = |queue: &Queue<'_, 'a>| {
+        while let Some((part, tests)) = queue.next() {
             let begun = Instant::now();
             let (succeeded, output) = with_output(harness(part, tests, run)).expect("this program starts");
             let mut failed = failed.lock().unwrap_or_else(PoisonError::into_inner);
             let seconds = begun.elapsed().as_secs_f64();
             println!("\n     Running {part}\n{output}\n     {part} took {seconds:.1} s");
             if !succeeded {
-                failed.push(**part);
+                failed.push(*part);
             }
         }
     };
     thread::scope(|scope| {
+        scope.spawn(|| run_parts(&waiting));
         for _ in 0..thread::available_parallelism().map_or(1, usize::from) * crate::FILES_PER_PROCESSOR {
-            scope.spawn(run_parts);
+            scope.spawn(|| run_parts(&busy));
         }
     });
     failed.into_inner().unwrap_or_else(PoisonError::into_inner)

@@ -9,6 +9,8 @@ const PREPARE: fn() -> apart::Variables = Vec::new;
 /// Most tests wait for builds and file systems, so each processor can run more than one file.
 const FILES_PER_PROCESSOR: usize = 2;
 
+const WAITING: &[&str] = &[];
+
 mod building;
 mod direct;
 mod watching;
