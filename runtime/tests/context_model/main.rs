@@ -31,6 +31,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use alcedo_runtime::canary::run_if_child;
@@ -43,8 +44,10 @@ use crate::program::{Program, programs};
 
 /// Number of programs per process. Parked images stay mapped until the process ends, so the number is limited.
 const BATCH: u64 = 500;
+/// Number of batches that run at a time. Programs wait for threads and unloads, so one batch uses about one processor.
+const LANES: usize = 2;
 /// Duration of the default run.
-const CUT: Duration = Duration::from_secs(6);
+const CUT: Duration = Duration::from_secs(3);
 /// Timeout for events that must occur.
 const LONG: Duration = Duration::from_secs(30);
 /// Limits while a failed program is shortened: the timeout for one event, and the total time.
@@ -88,34 +91,47 @@ fn contexts_behave_like_the_model_under_any_interleaving() -> Result<(), Failed>
     // Builds the libraries once, before the child processes start.
     let _libraries = Libraries::new();
     let folder = tempfile::tempdir()?;
-    let (mut next, begun, mut ran) = (seed.unwrap_or(1), Instant::now(), 0);
-    let last = next + limit.unwrap_or(u64::MAX - next);
-    while next < last && (limit.is_some() || begun.elapsed() < CUT) {
-        let count = BATCH.min(last - next);
-        let at = folder.path().join("at");
-        let left = if limit.is_some() { Duration::MAX } else { CUT.saturating_sub(begun.elapsed()) };
-        std::fs::write(&at, "")?;
-        let batch = Command::new(std::env::current_exe()?)
-            .env("ALCEDO_MODEL_BATCH", &at)
-            .env("ALCEDO_MODEL_SEED", next.to_string())
-            .env("ALCEDO_MODEL_PROGRAMS", count.to_string())
-            .env("ALCEDO_MODEL_SECONDS", left.as_secs().to_string())
-            .output()?;
-        let reached = std::fs::read_to_string(&at)?.parse::<u64>().unwrap_or(next);
-        if !batch.status.success() {
-            let stderr = String::from_utf8_lossy(&batch.stderr);
-            let program = thrown(reached);
-            return Err(format!(
-                "ALCEDO_MODEL_SEED={reached}: {}\n{stderr}\nthe whole program: {program:?}",
-                batch.status
-            )
-            .into());
+    let (first, begun) = (seed.unwrap_or(1), Instant::now());
+    let last = first + limit.unwrap_or(u64::MAX - first - BATCH * LANES as u64);
+    let next = AtomicU64::new(first);
+    let run_batches = || -> Result<u64, Failed> {
+        let mut ran = 0;
+        loop {
+            let begin = next.fetch_add(BATCH, Ordering::Relaxed);
+            if begin >= last || (limit.is_none() && begun.elapsed() >= CUT) {
+                return Ok(ran);
+            }
+            let left = if limit.is_some() { Duration::MAX } else { CUT.saturating_sub(begun.elapsed()) };
+            ran += run_in_child(folder.path(), begin, BATCH.min(last - begin), left)?;
         }
-        ran += reached + 1 - next;
-        next += count;
-    }
-    eprintln!("{ran} programs in {:.1} s", begun.elapsed().as_secs_f64());
+    };
+    let ran: Result<Vec<u64>, Failed> = std::thread::scope(|scope| {
+        let lanes: Vec<_> = (0..LANES).map(|_| scope.spawn(run_batches)).collect();
+        lanes.into_iter().map(|lane| lane.join().expect("a lane returns its failure")).collect()
+    });
+    eprintln!("{} programs in {:.1} s", ran?.iter().sum::<u64>(), begun.elapsed().as_secs_f64());
     Ok(())
+}
+
+/// Runs a batch of programs in a separate process for at most `left`. Returns the number of programs that ran.
+fn run_in_child(folder: &Path, begin: u64, count: u64, left: Duration) -> Result<u64, Failed> {
+    let at = folder.join(begin.to_string());
+    std::fs::write(&at, "")?;
+    let batch = Command::new(std::env::current_exe()?)
+        .env("ALCEDO_MODEL_BATCH", &at)
+        .env("ALCEDO_MODEL_SEED", begin.to_string())
+        .env("ALCEDO_MODEL_PROGRAMS", count.to_string())
+        .env("ALCEDO_MODEL_MILLIS", u64::try_from(left.as_millis()).unwrap_or(u64::MAX).to_string())
+        .output()?;
+    let reached = std::fs::read_to_string(&at)?.parse::<u64>();
+    if !batch.status.success() {
+        let (reached, stderr) = (reached.unwrap_or(begin), String::from_utf8_lossy(&batch.stderr));
+        let program = thrown(reached);
+        return Err(
+            format!("ALCEDO_MODEL_SEED={reached}: {}\n{stderr}\nthe whole program: {program:?}", batch.status).into()
+        );
+    }
+    Ok(reached.map_or(0, |reached| reached + 1 - begin))
 }
 
 /// Runs one batch. Writes each seed into the file `at` before its program runs.
@@ -128,7 +144,7 @@ fn run_batch(at: &Path) -> ExitCode {
     watch::start();
     let number = |name| from_environment(name).expect("set by the process that starts a batch");
     let (seed, count) = (number("ALCEDO_MODEL_SEED"), number("ALCEDO_MODEL_PROGRAMS"));
-    let (begun, limit) = (Instant::now(), Duration::from_secs(number("ALCEDO_MODEL_SECONDS")));
+    let (begun, limit) = (Instant::now(), Duration::from_millis(number("ALCEDO_MODEL_MILLIS")));
     let libraries = Arc::new(Libraries::new());
     for seed in seed..seed + count {
         if begun.elapsed() >= limit {
