@@ -74,19 +74,37 @@ fn compiler(cargo: &Command) -> String {
     cache.entry(key).or_insert_with(query).clone()
 }
 
+/// Digests of files. Each file is read once, because libraries of one workspace share most of their inputs.
+#[derive(Default)]
+pub(crate) struct Digests(BTreeMap<PathBuf, Option<String>>);
+
+impl Digests {
+    /// Returns the digest of a file, or `None` for a file that cannot be read.
+    fn of(&mut self, file: &Path) -> Option<&str> {
+        let read = || fs::read(file).ok().map(|bytes| format!("{:x}", xxh3_128(&bytes)));
+        self.0.entry(file.to_owned()).or_insert_with(read).as_deref()
+    }
+}
+
 /// Returns the library that a note records. Returns `None` if the request or a recorded file has changed.
-pub(crate) fn unchanged(note: &Path, inputs: &str) -> Option<PathBuf> {
+pub(crate) fn unchanged(note: &Path, inputs: &str, digests: &mut Digests) -> Option<PathBuf> {
     let text = fs::read_to_string(note).ok()?;
     let mut lines = text.strip_prefix(inputs)?.lines();
     let library = PathBuf::from(lines.next()?.strip_prefix("library ")?);
-    let is_as_it_was = |line: &str| {
-        line.split_once(' ').is_some_and(|(known, path)| digest(path.as_ref()).is_some_and(|now| now == known))
-    };
+    let is_as_it_was =
+        |line: &str| line.split_once(' ').is_some_and(|(known, path)| digests.of(path.as_ref()) == Some(known));
     lines.all(is_as_it_was).then_some(library)
 }
 
-/// Records that `copy` was built from the inputs of `libraries`, which cargo has just built.
-pub(crate) fn note(note: &Path, inputs: &str, copy: &Path, libraries: &[&Path], manifest: &Path) -> io::Result<()> {
+/// Records that `copy` was built from the inputs of `libraries`, which cargo has just built. `digests` must be created after the build.
+pub(crate) fn note(
+    note: &Path,
+    inputs: &str,
+    copy: &Path,
+    libraries: &[&Path],
+    manifest: &Path,
+    digests: &mut Digests,
+) -> io::Result<()> {
     let mut files = BTreeSet::<PathBuf>::new();
     for library in libraries {
         files.extend(dep_info::read(&library.with_extension("d"))?);
@@ -98,21 +116,22 @@ pub(crate) fn note(note: &Path, inputs: &str, copy: &Path, libraries: &[&Path], 
             .flat_map(|folder| ["Cargo.toml", "Cargo.lock"].map(|name| folder.join(name)))
             .filter(|path| path.is_file()),
     );
-    note_files(note, inputs, copy, &files)
+    note_files(note, inputs, copy, &files, digests)
 }
 
 /// Records that `copy` was built from these files.
-pub(crate) fn note_files(note: &Path, inputs: &str, copy: &Path, files: &BTreeSet<PathBuf>) -> io::Result<()> {
+pub(crate) fn note_files(
+    note: &Path,
+    inputs: &str,
+    copy: &Path,
+    files: &BTreeSet<PathBuf>,
+    digests: &mut Digests,
+) -> io::Result<()> {
     let mut text = format!("{inputs}library {}\n", copy.display());
     for file in files.iter().map(PathBuf::as_path).chain([copy]) {
-        let _ = writeln!(text, "{} {}", digest(file).as_deref().unwrap_or("none"), file.display());
+        let _ = writeln!(text, "{} {}", digests.of(file).unwrap_or("none"), file.display());
     }
     fs::write(note, text)
-}
-
-/// Returns the digest of a file, or `None` for a file that cannot be read.
-fn digest(file: &Path) -> Option<String> {
-    fs::read(file).ok().map(|bytes| format!("{:x}", xxh3_128(&bytes)))
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@
 
 use crate::error::{BuildError, failed};
 use crate::find::target_dir;
-use crate::origin;
+use crate::origin::{self, Digests};
 use crate::report::Artifact;
 use crate::request::BuildRequest;
 use crate::running::build;
@@ -60,7 +60,7 @@ impl Variants {
     pub fn get(&self, request: &BuildRequest<'_>, label: &str) -> Result<PathBuf, BuildError> {
         let _lock = lock(&target_dir(request)?, LOCK)?;
         let inputs = origin::inputs(request);
-        if let Some(library) = self.unchanged(label, &inputs) {
+        if let Some(library) = self.unchanged(label, &inputs, &mut Digests::default()) {
             return Ok(library);
         }
         let folder = self.renew(label)?;
@@ -74,7 +74,8 @@ impl Variants {
         let copy = copy_path(&folder, first);
         let libraries: Vec<_> = outcome.artifacts.iter().map(|artifact| artifact.path.as_path()).collect();
         // Ignores the error. Without a note, the next call only builds again.
-        let _ = origin::note(&self.note(label), &inputs, &copy, &libraries, &request.manifest());
+        let digests = &mut Digests::default();
+        let _ = origin::note(&self.note(label), &inputs, &copy, &libraries, &request.manifest(), digests);
         Ok(copy)
     }
 
@@ -88,19 +89,21 @@ impl Variants {
         let _lock = lock(&target_dir(request)?, LOCK)?;
         let inputs = origin::inputs(request);
         let inputs = |member: &Member| format!("{} of {inputs}", member.package);
-        let stale: Vec<_> =
-            members.iter().filter(|member| self.unchanged(&member.label, &inputs(member)).is_none()).collect();
+        let mut digests = Digests::default();
+        let is_stale = |member: &&Member| self.unchanged(&member.label, &inputs(member), &mut digests).is_none();
+        let stale: Vec<_> = members.iter().filter(is_stale).collect();
         if !stale.is_empty() {
             let folders: Vec<_> = stale.iter().map(|member| self.renew(&member.label)).collect::<Result<_, _>>()?;
             let chosen = stale.iter().fold(request.clone(), |request, member| request.package(&member.package));
             let outcome = build(&chosen)?;
+            let mut digests = Digests::default();
             for (member, folder) in stale.iter().zip(folders) {
                 let artifact = outcome.artifacts.iter().find(|artifact| artifact.package == member.package);
                 let no_library = || BuildError::NoLibrary { what: format!("package `{}`", member.package) };
                 let (library, copy) = (&artifact.ok_or_else(no_library)?.path, folder.join(&member.file));
                 keep(library, &copy)?;
                 let note = self.note(&member.label);
-                let _ = origin::note(&note, &inputs(member), &copy, &[library], &request.manifest());
+                let _ = origin::note(&note, &inputs(member), &copy, &[library], &request.manifest(), &mut digests);
             }
         }
         Ok(members.iter().map(|member| self.dir.join(&member.label).join(&member.file)).collect())
@@ -115,13 +118,14 @@ impl Variants {
     pub fn switched(&self, library: &Path, label: &str, switches: &Switches<'_>) -> Result<PathBuf, BuildError> {
         let _lock = lock(&self.dir, LOCK)?;
         let inputs = format!("{switches:?}\n");
-        if let Some(copy) = self.unchanged(label, &inputs) {
+        if let Some(copy) = self.unchanged(label, &inputs, &mut Digests::default()) {
             return Ok(copy);
         }
         let bytes = switches::switched(library, switches)?;
         let copy = self.renew(label)?.join(library.file_name().unwrap_or_default());
         keep_bytes(&bytes, library, &copy)?;
-        let _ = origin::note_files(&self.note(label), &inputs, &copy, &BTreeSet::from([library.to_owned()]));
+        let (files, digests) = (BTreeSet::from([library.to_owned()]), &mut Digests::default());
+        let _ = origin::note_files(&self.note(label), &inputs, &copy, &files, digests);
         Ok(copy)
     }
 
@@ -130,10 +134,10 @@ impl Variants {
     }
 
     /// Returns the copy of this label. Returns `None` if the inputs of the copy have changed.
-    fn unchanged(&self, label: &str, inputs: &str) -> Option<PathBuf> {
+    fn unchanged(&self, label: &str, inputs: &str, digests: &mut Digests) -> Option<PathBuf> {
         // Seals a copy that has no seal. A copy with an invalid seal is outdated.
         let is_sealed = |library: &PathBuf| alcedo_sys::seal_file(library).is_ok();
-        origin::unchanged(&self.note(label), inputs).filter(is_sealed)
+        origin::unchanged(&self.note(label), inputs, digests).filter(is_sealed)
     }
 
     /// Deletes the note of a label before the copy of this label changes. Returns the folder of the label.
