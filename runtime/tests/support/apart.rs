@@ -3,10 +3,10 @@
 //!
 //! Before the harness begins, this process lists the requested tests and starts the program again for each file. At most
 //! `FILES_PER_PROCESSOR` files per processor run at a time. The files of `WAITING`, whose tests mostly wait, run one after the other at the
-//! same time. The output of a file is printed when its process ends. With `--nocapture` or `--test-threads` the files run one after the
-//! other and print immediately. If all tests belong to one file, this process runs them itself, so that a debugger can be attached. Before
-//! a run of all tests, this process calls the function `PREPARE` of the program, which returns environment variables for the processes of
-//! the files.
+//! same time, with twice as many threads. The output of a file is printed when its process ends. With `--nocapture` or `--test-threads` the
+//! files run one after the other and print immediately. If all tests belong to one file, this process runs them itself, so that a debugger
+//! can be attached. Before a run of all tests, this process calls the function `PREPARE` of the program, which returns environment
+//! variables for the processes of the files.
 #![expect(unsafe_code, reason = "registers a function that runs before the main of the harness")]
 #![expect(clippy::print_stdout, reason = "a heading for the output of each file")]
 
@@ -28,6 +28,9 @@ const TIMES: &str = "ALCEDO_TEST_TIMES";
 
 /// Environment variable with the file whose tests this process runs.
 const PART: &str = "ALCEDO_TEST_PART";
+
+/// Environment variable with the number of threads of the harness.
+const THREADS: &str = "RUST_TEST_THREADS";
 
 /// Environment variables with their values.
 pub(crate) type Variables = Vec<(&'static str, String)>;
@@ -151,11 +154,14 @@ impl<'p, 'a> Queue<'p, 'a> {
 fn at_once<'a>(parts: &BTreeMap<&'a str, Vec<&'a str>>, run: &Run) -> Vec<&'a str> {
     let (waiting, busy): (Vec<_>, Vec<_>) = parts.iter().partition(|(part, _)| crate::WAITING.contains(part));
     let (waiting, busy) = (Queue::new(waiting), Queue::new(busy));
-    let failed = Mutex::new(Vec::new());
-    let run_parts = |queue: &Queue<'_, 'a>| {
+    let (processors, failed) = (processors(), Mutex::new(Vec::new()));
+    let run_parts = |queue: &Queue<'_, 'a>, threads: usize| {
         while let Some((part, tests)) = queue.next() {
-            let begun = Instant::now();
-            let (succeeded, output) = with_output(harness(part, tests, run)).expect("this program starts");
+            let (mut command, begun) = (harness(part, tests, run), Instant::now());
+            if env::var_os(THREADS).is_none() {
+                command.env(THREADS, threads.to_string());
+            }
+            let (succeeded, output) = with_output(command, threads).expect("this program starts");
             let mut failed = failed.lock().unwrap_or_else(PoisonError::into_inner);
             let seconds = begun.elapsed().as_secs_f64();
             println!("\n     Running {part}\n{output}\n     {part} took {seconds:.1} s");
@@ -165,17 +171,21 @@ fn at_once<'a>(parts: &BTreeMap<&'a str, Vec<&'a str>>, run: &Run) -> Vec<&'a st
         }
     };
     thread::scope(|scope| {
-        scope.spawn(|| run_parts(&waiting));
-        for _ in 0..thread::available_parallelism().map_or(1, usize::from) * crate::FILES_PER_PROCESSOR {
-            scope.spawn(|| run_parts(&busy));
+        scope.spawn(|| run_parts(&waiting, processors * 2));
+        for _ in 0..processors * crate::FILES_PER_PROCESSOR {
+            scope.spawn(|| run_parts(&busy, processors));
         }
     });
     failed.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
+fn processors() -> usize {
+    thread::available_parallelism().map_or(1, usize::from)
+}
+
 /// Runs a command until it ends. Returns its output, and true if the command succeeded. The output is written to a file, because a process
 /// that outlives the tests would keep a pipe open.
-fn with_output(mut command: Command) -> io::Result<(bool, String)> {
+fn with_output(mut command: Command, threads: usize) -> io::Result<(bool, String)> {
     let file = tempfile::tempfile()?;
     // Opens the temporary file a second time, because a clone would share its position with the writers.
     let mut reader = File::open(format!("/proc/self/fd/{}", file.as_raw_fd()))?;
@@ -193,7 +203,7 @@ fn with_output(mut command: Command) -> io::Result<(bool, String)> {
         }
         thread::sleep(Duration::from_millis(20));
     };
-    add_times(&ends)?;
+    add_times(&ends, threads)?;
     if status.code().is_none() {
         output += &status.to_string();
     }
@@ -208,9 +218,8 @@ fn ended_test(line: &str) -> Option<&str> {
 
 /// Appends the duration of each test, in seconds, to the file that [`TIMES`] names. `ends` lists the tests in the order in which they
 /// ended.
-fn add_times(ends: &[(String, Duration)]) -> io::Result<()> {
+fn add_times(ends: &[(String, Duration)], threads: usize) -> io::Result<()> {
     let Some(path) = env::var_os(TIMES) else { return Ok(()) };
-    let threads = thread::available_parallelism().map_or(1, usize::from);
     let times = durations(ends, threads).map(|(test, time)| format!("{:.1} {test}\n", time.as_secs_f64()));
     let mut file = File::options().create(true).append(true).open(path)?;
     file.write_all(times.collect::<String>().as_bytes())

@@ -9,7 +9,7 @@ const PREPARE: fn() -> apart::Variables = Vec::new;
 /// Most tests wait for builds and file systems, so each processor can run more than one file.
 const FILES_PER_PROCESSOR: usize = 2;
 
-const WAITING: &[&str] = &[];
+const WAITING: &[&str] = &["watching"];
 
 mod building;
 mod direct;
