@@ -178,7 +178,9 @@ fn no_safe_function_dereferences_a_raw_pointer_argument() {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let mut wrong = Vec::new();
     for (path, source) in source_files(&workspace, CRATES.iter().copied()) {
-        if Path::new(&path).with_extension("").iter().any(|name| is_left_out(&name.to_string_lossy())) {
+        // Only unsafe code dereferences a raw pointer. Parsing takes long, so files without unsafe code are not parsed.
+        let is_safe = !source.contains("unsafe");
+        if is_safe || Path::new(&path).with_extension("").iter().any(|name| is_left_out(&name.to_string_lossy())) {
             continue;
         }
         wrong.extend(followers(&source).into_iter().map(|name| format!("{path}: {name}")));
