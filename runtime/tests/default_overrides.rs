@@ -2,7 +2,10 @@
 //! class of a subobject, and classes whose objects exist only inside other objects. Native classes and emitted classes are covered, also
 //! across reloads.
 
-use alcedo_runtime::native::{Obj, uclass, ustruct};
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use alcedo_runtime::native::{Natives, Obj, uclass, ustruct};
 use alcedo_runtime::{ObjectHandle, Runtime, Value, natives};
 
 use crate::support;
@@ -104,7 +107,14 @@ fn subobjects_keep_own_values_when_the_classes_of_their_owners_merge() {
 
 #[test]
 fn a_removed_subobject_is_destroyed_with_its_own_subobjects_and_not_rebuilt() {
-    let host = host(&["racks"]);
+    let ended = Rc::new(RefCell::new(Vec::new()));
+    let noted = Rc::clone(&ended);
+    let natives = Natives::default().before_destroy(move |host, object| {
+        assert!(host.objects().is_alive(object), "the object is still alive");
+        noted.borrow_mut().push(object);
+    });
+    let host = support::builder().natives(natives).build().unwrap_or_else(|error| panic!("{error}"));
+    host.create_master(&[support::plugin("parcels", &["racks"])]).unwrap_or_else(|error| panic!("{error}"));
     let huge = host.objects().spawn("/Script/Game.HugeCrate").expect("it is declared");
     let kept = ["lid", "sticker"].map(|property| part(&host, huge, property));
     let rack = part(&host, huge, "rack");
@@ -114,6 +124,7 @@ fn a_removed_subobject_is_destroyed_with_its_own_subobjects_and_not_rebuilt() {
     assert_eq!((report.objects_kept, report.conjugates_rebuilt), (3, 3), "the crate, its lid and its sticker");
     assert_eq!(kept.map(|part| host.objects().is_alive(part)), [true; 2]);
     assert_eq!([rack, inside].map(|part| host.objects().is_alive(part)), [false; 2]);
+    assert_eq!(*ended.borrow(), [rack, inside], "the host was notified of both");
     host.shutdown().into_result().expect("a clean shutdown");
 }
 

@@ -2,7 +2,7 @@
 
 use crate::support;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -20,15 +20,17 @@ const LONG: Duration = Duration::from_secs(60);
 /// Host with the plugin `magic-cube`. Each cube has a subobject.
 struct Stage {
     host: Runtime,
-    /// Objects for which the host has called the destruction listener, in order.
+    /// Cubes for which the host has called the destruction listener, in order.
     ended: Rc<RefCell<Vec<ObjectHandle>>>,
+    /// Number of subobjects for which the host has called the destruction listener.
+    parts_ended: Rc<Cell<usize>>,
 }
 
 impl Stage {
-    /// Creates a stage. Each call to the destruction listener takes `time`.
+    /// Creates a stage. Each call to the destruction listener for a cube takes `time`.
     fn new(time: Duration) -> Self {
-        let ended = Rc::<RefCell<Vec<ObjectHandle>>>::default();
-        let noted = Rc::clone(&ended);
+        let (ended, parts_ended) = (Rc::<RefCell<Vec<ObjectHandle>>>::default(), Rc::<Cell<usize>>::default());
+        let (noted, count) = (Rc::clone(&ended), Rc::clone(&parts_ended));
         let holder = NativeClass::new("Graph", "Holder", "/Script/Core.Object").property(
             "next",
             (PropertyKind::OBJECT, "/Script/Core.Object"),
@@ -37,12 +39,18 @@ impl Stage {
         );
         let natives = Natives::in_package("Graph").class(holder).before_destroy(move |host, object| {
             assert!(host.objects().is_alive(object), "the object is still alive");
-            std::thread::sleep(time);
-            noted.borrow_mut().push(object);
+            if host.objects().class_of(object).as_deref() == Some(CUBE) {
+                std::thread::sleep(time);
+                noted.borrow_mut().push(object);
+                return;
+            }
+            let owner = host.objects().outer_of(object);
+            assert_eq!(owner, noted.borrow().last().copied(), "the listener is first called for the owner");
+            count.set(count.get() + 1);
         });
         let host = support::builder().natives(natives).build().unwrap_or_else(|error| panic!("{error}"));
         host.create_master(&[support::plugin("magic-cube", &[])]).unwrap_or_else(|error| panic!("{error}"));
-        Self { host, ended }
+        Self { host, ended, parts_ended }
     }
 
     fn spawn(&self, class: &str) -> ObjectHandle {
@@ -97,6 +105,7 @@ impl Stage {
             *done = (self.host.collection().take_done().pop(), done.1 + 1);
             done.0.is_some()
         });
+        assert_eq!(self.parts_ended.get(), self.ended(), "the listener is called for each subobject");
         let (collected, ticks) = done.into_inner();
         (collected.expect("it is done"), ticks)
     }
@@ -117,6 +126,7 @@ fn a_collection_in_slices_ends_objects_like_a_whole_collection() {
             stage.host.collection().collect().expect("a safe point")
         };
         assert_eq!(*stage.ended.borrow(), cubes, "in order of creation");
+        assert_eq!(stage.parts_ended.get(), cubes.len());
         assert!(stage.host.objects().is_alive(kept) && !stage.host.collection().is_in_progress());
         let drained = stage.host.drain_finalizers(LONG).expect("a safe point");
         assert!(drained.is_complete && drained.pending == 0 && drained.failures.is_empty(), "{drained}");
@@ -214,9 +224,9 @@ fn a_shutdown_during_a_sweep_ends_each_object_once() {
     let stage = Stage::new(Duration::ZERO);
     let cubes = stage.loose(200);
     stage.begin_sweep(&cubes);
-    let Stage { host, ended } = stage;
+    let Stage { host, ended, parts_ended } = stage;
     let report = host.shutdown();
     assert_eq!((report.objects, report.plugin_parts), (0, 0), "{report}");
     report.into_result().expect("all is ended");
-    assert_eq!(*ended.borrow(), cubes);
+    assert_eq!((&*ended.borrow(), parts_ended.get()), (&cubes, cubes.len()));
 }

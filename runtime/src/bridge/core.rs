@@ -67,7 +67,7 @@ pub(crate) struct Core {
     pub logs: Arc<Logs>,
     /// Counts repeated failures in the log.
     pub failures: Repeats,
-    /// Hook that runs before an object is destroyed explicitly. Set by `Runtime`.
+    /// Hook that runs before an object is destroyed. Returns the message of the last panic. Set by `Runtime`.
     pub(crate) before_end: OnceCell<Box<BeforeEnd>>,
     /// Watchdog that reports calls that take too long. Set if the host has enabled the watchdog.
     pub(crate) watchdog: OnceCell<Watchdog>,
@@ -250,10 +250,10 @@ impl Core {
         self.tasks.hold_posted(&self.world, &self.red)
     }
 
-    /// Runs the hooks of the host (`Natives::before_destroy`), and then destroys the object. Has no effect if a hook of this destruction
-    /// requests the destruction again. Returns an error if the object is already destroyed or is a class default object. Returns an error
-    /// if a rollback of the reload in progress could not restore the object. Returns [`CallError::TooDeep`] if the stack is nearly
-    /// exhausted.
+    /// Runs the hooks of the host (`Natives::before_destroy`), and then destroys the object with its subobjects. Has no effect if a hook of
+    /// this destruction requests the destruction again. Returns an error if the object is already destroyed or is a class default object.
+    /// Returns an error if a rollback of the reload in progress could not restore the object. Returns [`CallError::TooDeep`] if the stack
+    /// is nearly exhausted.
     pub(crate) fn end_object(&self, object: ObjectHandle) -> Result<(), CallError> {
         if !self.world.objects.is_alive(object) {
             return Err(CallError::Stale { handle: object });
@@ -269,16 +269,36 @@ impl Core {
         }
         self.world.slices.allow_change(&format_args!("destroying {displayed}"))?;
         let _end = self.world.stack.enter_end(&format_args!("destroying {displayed}"))?;
-        if self.world.objects.announce_end(object) {
-            let _logged = self.call_before_end(object);
+        if self.announce_end(object, |_object, _message| {}) {
             destroy(&self.world, &self.plugins(), object);
         }
         Ok(())
     }
 
-    /// Runs the hooks of the host before an object is destroyed explicitly. Returns the message of the last panic of a hook.
-    pub(crate) fn call_before_end(&self, object: ObjectHandle) -> Result<(), String> {
-        self.before_end.get().map_or(Ok(()), |before_end| before_end(object))
+    /// Runs the hooks of the host before an object and its subobjects are destroyed, owners first, in order of creation. Skips subobjects
+    /// whose hooks run or have run. If a hook panics, logs the panic and passes the object and the message to `failed`. Returns `false` if
+    /// the hooks of the object itself run or have run.
+    pub(crate) fn announce_end(&self, object: ObjectHandle, mut failed: impl FnMut(ObjectHandle, String)) -> bool {
+        let objects = &self.world.objects;
+        if !objects.announce_end(object) {
+            return false;
+        }
+        let mut call = |object| {
+            if let Some(Err(message)) = self.before_end.get().map(|before_end| before_end(object)) {
+                failed(object, message);
+            }
+        };
+        call(object);
+        // Lists the subobjects of an object after its hooks, because a hook may destroy subobjects.
+        let mut waiting = objects.children(object);
+        waiting.reverse();
+        while let Some(part) = waiting.pop() {
+            if objects.announce_end(part) {
+                call(part);
+            }
+            waiting.extend(objects.children(part).into_iter().rev());
+        }
+        true
     }
 
     /// Suspends all names that these modules offer. [`Core::take_back`] resumes the names.

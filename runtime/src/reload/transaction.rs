@@ -354,9 +354,13 @@ impl Run<'_> {
                 // the close.
                 let classes = replaced.take().map(|(_objects, classes)| classes).unwrap_or_default();
                 self.report.structure.extend(unbind_broken(core));
-                let defaults = classes.iter().map(|class| class.cdo.get());
-                for object in defaults.chain(removed_subobjects.iter().copied()) {
-                    destroy(&core.world, &core.plugins(), object);
+                for part in removed_subobjects.iter().copied() {
+                    if core.announce_end(part, |_object, _message| {}) {
+                        destroy(&core.world, &core.plugins(), part);
+                    }
+                }
+                for class in &classes {
+                    destroy(&core.world, &core.plugins(), class.cdo.get());
                 }
             }
         });

@@ -67,6 +67,26 @@ fn listeners_that_destroy_objects_run_once_for_each_object() {
     assert_eq!(host.objects().iter().len(), 0);
 }
 
+/// The listener of a subobject destroys the owner, whose destruction includes the subobject.
+#[test]
+fn listeners_that_destroy_owners_run_once_for_each_object() {
+    let ended = Rc::new(RefCell::new(Vec::new()));
+    let noted = Rc::clone(&ended);
+    let natives = Natives::default().before_destroy(move |host, object| {
+        noted.borrow_mut().push(object);
+        host.objects().outer_of(object).into_iter().for_each(|owner| host.objects().destroy(owner));
+    });
+    let host = support::builder().natives(natives).build().unwrap_or_else(|error| panic!("{error}"));
+    host.create_master(&[support::plugin("magic-cube", &[])]).unwrap_or_else(|error| panic!("{error}"));
+    for first in ["cube", "subobject"] {
+        let cube = spawn(&host, "MagicCube");
+        let Ok(Value::Object(mesh)) = host.objects().get(cube, "mesh") else { panic!("a subobject") };
+        let expected = if first == "cube" { [cube, mesh] } else { [mesh, cube] };
+        host.objects().destroy(expected[0]);
+        assert_eq!((ended.take(), host.objects().iter().len()), (expected.to_vec(), 0), "{first}");
+    }
+}
+
 /// The listener of the second object destroys the first object, whose listener has already run.
 #[test]
 fn an_unload_calls_each_destruction_listener_once() {

@@ -134,8 +134,8 @@ fn dynamic_objects(core: &Core) -> Vec<ObjectHandle> {
 /// Maximum number of passes over all objects in an unload. The listeners of each pass may create objects.
 const MOST_PASSES: usize = 16;
 
-/// Calls the destruction listeners of each object of a dynamic class, including objects that listeners create. Records a panic of a
-/// listener as a problem of the generation.
+/// Calls the destruction listeners of each object of a dynamic class and of its subobjects, including objects that listeners create.
+/// Records a panic of a listener as a problem of the generation.
 fn call_end_listeners(core: &Core, masters: &Masters, generation: Generation) {
     let constructions = &core.world.counters.constructions;
     for _pass in 0..MOST_PASSES {
@@ -143,12 +143,11 @@ fn call_end_listeners(core: &Core, masters: &Masters, generation: Generation) {
         for object in dynamic_objects(core) {
             // Skips templates, because templates have no listeners. Also skips objects that an earlier listener has destroyed, and objects
             // of an earlier pass. After `announce_end`, a listener cannot destroy the object, because the unload destroys the object.
-            if !core.world.objects.is_template(object)
-                && core.world.objects.announce_end(object)
-                && let Err(message) = core.call_before_end(object)
-            {
-                let object = core.world.objects.display(object);
-                masters.note(generation, format!("the hook before the destroy of {object} panicked: {message}"));
+            if !core.world.objects.is_template(object) {
+                core.announce_end(object, |object, message| {
+                    let object = core.world.objects.display(object);
+                    masters.note(generation, format!("the hook before the destroy of {object} panicked: {message}"));
+                });
             }
         }
         if constructions.get() == before {
