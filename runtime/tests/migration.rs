@@ -322,6 +322,18 @@ fn builds_that_alternate_keep_a_field_of_each_type() {
 }
 
 #[test]
+fn a_default_instead_of_a_kept_value_is_not_itself_put_aside() {
+    let Before { host, .. } = before();
+    let line = "Game.Shapeshifter.mood is of another type: 2 values put aside".to_owned();
+    assert!(reload(&host, &["v2"]).fields_lost.contains(&line));
+    // The default is carried once before the type returns.
+    for features in [&["v2"][..], &[]] {
+        assert!(!reload(&host, features).fields_lost.contains(&line));
+    }
+    assert!(reload(&host, &["v2"]).fields_lost.contains(&line), "the restored values are put aside");
+}
+
+#[test]
 fn reloading_an_equal_declaration_changes_and_lists_nothing() {
     let Before { host, plain, changed } = before();
     let values = |object| {

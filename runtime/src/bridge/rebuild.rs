@@ -255,7 +255,10 @@ fn take_back(core: &Core, turns: &RefCell<Turns>, object: ObjectHandle) -> Resul
         let misfit = load(first).err();
         if misfit.is_none() || load(second).is_ok() {
             fields_kept += 1;
-            restored.push(field);
+            // A newer value that was only a default remains a default.
+            if !is_untouched || is_own || misfit.is_none() {
+                restored.push(field);
+            }
         }
         match misfit {
             Some(misfit) if !is_untouched => lost.push((first.clone(), misfit)),
