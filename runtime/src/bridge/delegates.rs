@@ -248,8 +248,8 @@ impl Delegates {
         let signature = signature_of(ty)?;
         let left: Vec<_> = bindings(delegate).to_vec();
         let position = world.stack.position();
-        if self.is_too_deep(position) {
-            return Err(CallError::TooDeep { what: format!("a delegate ({signature})"), limit: DEEPEST as u32 });
+        if let Some(limit) = self.exceeded_limit(position) {
+            return Err(CallError::TooDeep { what: format!("a delegate ({signature})"), limit });
         }
         if let PropertyType::Delegate(_) = ty {
             return self.call_one(world, signature, &left, call);
@@ -288,15 +288,18 @@ impl Delegates {
         call(&function, binding.object)
     }
 
-    /// Checks if a call at this position is nested in too many calls. Calls of suspended coroutines do not count as nested.
-    fn is_too_deep(&self, position: CallPosition) -> bool {
+    /// Returns the limit that a call at this position would exceed. Calls of suspended coroutines do not count as nested.
+    fn exceeded_limit(&self, position: CallPosition) -> Option<u32> {
         let count = self.running.len();
         if count < DEEPEST {
-            return false;
+            return None;
         }
         let mut running = Vec::with_capacity(count);
         self.running.each(|call| running.push(call.position));
-        count >= MOST || outer_calls(running, |outer| *outer, position).len() >= DEEPEST
+        match outer_calls(running, |outer| *outer, position).len() >= DEEPEST {
+            true => Some(DEEPEST as u32),
+            false => (count >= MOST).then_some(MOST as u32),
+        }
     }
 
     /// Calls a delegate with dynamic values, for hosts, tools and tests. Returns the result of a single delegate, if the delegate has a
@@ -404,5 +407,28 @@ impl Delegates {
                 running.left.retain(|binding| !is_out(binding));
             }
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CallPosition, DEEPEST, Delegates, MOST, Running};
+
+    /// Checks the exceeded limit of a call on the stack of the thread, during calls at these stack pointers of coroutines.
+    fn check(running: impl Iterator<Item = Option<usize>>, expected: Option<usize>) {
+        let delegates = Delegates::default();
+        let enter = |pointer| Running { mark: None, left: Vec::new(), position: CallPosition::new(pointer) };
+        let _running: Vec<_> = running.map(|pointer| delegates.running.enter(enter(pointer))).collect();
+        let limit = delegates.exceeded_limit(CallPosition::new(None));
+        assert_eq!(limit.map(|limit| limit as usize), expected);
+    }
+
+    #[test]
+    fn a_refused_call_names_the_limit_that_it_exceeds() {
+        let suspended = |count: usize| (1..=count).map(|at| Some(at << 20));
+        check((1..DEEPEST).map(|_| None), None);
+        check((0..DEEPEST).map(|_| None), Some(DEEPEST));
+        check(suspended(MOST - 1), None);
+        check(suspended(MOST), Some(MOST));
     }
 }
