@@ -329,7 +329,7 @@ fn changes_of_only_the_limits_do_not_extend_the_patience() {
     let rollout = Rollout::start(&library, &builds.public_key());
     let document = rollout.dir.path().join("plugins.toml");
     let text = fs::read_to_string(&document).unwrap();
-    // The host reports nothing.
+    // The host still reports the file `old`.
     for step in 2..10 {
         fs::write(&document, format!("patience = 4\nstep = {step}\n{text}")).unwrap();
         thread::sleep(Duration::from_secs(1));
