@@ -210,8 +210,7 @@ impl<'a> Body<'a> {
     }
 
     fn add(&mut self, function: &mut Function) -> Result<()> {
-        Conditions::expect_visible(&function.attrs, &ROLES)?;
-        let (conditions, mark) = (Conditions::cfg(&function.attrs), self.mark());
+        let (conditions, mark) = (Conditions::of_member(&function.attrs, &ROLES)?, self.mark());
         self.add_role(function, &conditions)?;
         // The `cfg` attributes of a function also apply to the function's checks.
         let checks = match conditions.is_none() {

@@ -338,7 +338,7 @@ enum Sorted {
 }
 
 fn sort_field(mut field: Field, name: Ident) -> Result<Sorted> {
-    Conditions::expect_visible(&field.attrs, &["uproperty", "keep", "migrate", "cfg"])?;
+    Conditions::of_member(&field.attrs, &["uproperty", "keep", "migrate", "cfg"])?;
     Conditions::refuse_cfg(&field.attrs)?;
     let property = take_attr(&mut field.attrs, "uproperty")?;
     if property.is_none() {

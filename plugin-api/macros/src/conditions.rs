@@ -14,22 +14,27 @@ pub(crate) struct Conditions(Vec<Attribute>);
 impl Conditions {
     /// Returns the `cfg` conditions in `attrs`. Rejects `cfg_attr`, because the macro cannot evaluate its condition.
     pub(crate) fn of(attrs: &[Attribute]) -> Result<Self> {
+        let conditions = Self::named(attrs, &["cfg", "cfg_attr"]);
         rules::refuse(
             "ALC0034",
-            attrs.iter().find(|attr| name_of(attr) == "cfg_attr"),
+            conditions.0.iter().find(|attr| name_of(attr) == "cfg_attr"),
             "`cfg_attr` is expanded after the checks of a class: write `#[cfg(…)]` on two members instead",
         )?;
-        Ok(Self::cfg(attrs))
+        Ok(conditions)
     }
 
-    /// Returns the `cfg` conditions in `attrs`.
+    /// Returns the `cfg` conditions in `attrs`, and ignores `cfg_attr`.
     pub(crate) fn cfg(attrs: &[Attribute]) -> Self {
-        Self(attrs.iter().filter(|attr| name_of(attr) == "cfg").cloned().collect())
+        Self::named(attrs, &["cfg"])
     }
 
-    /// Rejects `cfg_attr` on a member with one of the attributes `own`. Other members may have it, unless it adds one of these attributes.
-    pub(crate) fn expect_visible(attrs: &[Attribute], own: &[&str]) -> Result<()> {
-        let Err(error) = Self::of(attrs) else { return Ok(()) };
+    fn named(attrs: &[Attribute], names: &[&str]) -> Self {
+        Self(attrs.iter().filter(|attr| names.contains(&name_of(attr).as_str())).cloned().collect())
+    }
+
+    /// Returns the `cfg` conditions of a member. Rejects `cfg_attr` on a member with one of the attributes `own`, and `cfg_attr` that adds
+    /// one of these attributes.
+    pub(crate) fn of_member(attrs: &[Attribute], own: &[&str]) -> Result<Self> {
         let is_own = |path: &Path| path.segments.last().is_some_and(|last| own.iter().any(|name| last.ident == name));
         let adds_own = |attr: &Attribute| match attr.path().is_ident("cfg_attr") {
             true => attr
@@ -37,7 +42,7 @@ impl Conditions {
                 .map_or(true, |parts| parts.iter().skip(1).any(|added| is_own(added.path()))),
             false => is_own(attr.path()),
         };
-        if attrs.iter().any(adds_own) { Err(error) } else { Ok(()) }
+        Self::of(attrs).or_else(|error| if attrs.iter().any(adds_own) { Err(error) } else { Ok(Self::cfg(attrs)) })
     }
 
     pub(crate) fn is_none(&self) -> bool {
@@ -154,7 +159,7 @@ mod tests {
 
     #[test]
     fn only_members_with_attributes_of_the_class_have_no_cfg_attr() {
-        let refused = |attrs: &[Attribute]| Conditions::expect_visible(attrs, &["uproperty"]).is_err();
+        let refused = |attrs: &[Attribute]| Conditions::of_member(attrs, &["uproperty"]).is_err();
         let (quiet, hidden): (Attribute, Attribute) = (
             parse_quote!(#[cfg_attr(unix, allow(dead_code), serde(skip))]),
             parse_quote!(#[cfg_attr(unix, uproperty)]),

@@ -104,7 +104,7 @@ impl Body<'_> {
             Member::Function(function) if function.sig.ident == target => Some(function),
             _ => None,
         });
-        let has_conditions = |body: &&Function| Conditions::of(&body.attrs).is_ok_and(|found| found == conditions);
+        let has_conditions = |body: &&Function| Conditions::cfg(&body.attrs) == conditions;
         let Some(Function { sig: body, .. }) = bodies.clone().find(has_conditions).or_else(|| bodies.clone().next())
         else {
             return Err(rules::at(

@@ -1,5 +1,5 @@
 //! Attributes of members also apply to the generated methods. The definition of a deprecated member reports no deprecation. An event may
-//! have a visibility, and the names of two events may differ only in case.
+//! have a visibility, and the names of two events may differ only in case. The body of an event is the one under the event's conditions.
 #![deny(deprecated, non_snake_case)]
 #![forbid(unsafe_code)]
 
@@ -79,6 +79,16 @@ impl Lamp {
     fn shine_implementation(&self) -> f64 {
         1.0
     }
+
+    #[cfg(unix)]
+    #[ufunction(blueprint_native_event)]
+    fn blink(&self, times: u32);
+    #[cfg(not(unix))]
+    #[cfg_attr(not(unix), inline)]
+    fn blink_implementation(&self, times: u64) {}
+    #[cfg(unix)]
+    #[cfg_attr(unix, inline)]
+    fn blink_implementation(&self, times: u32) {}
 
     #[cfg_attr(unix, inline)]
     fn hours(&self) -> u32 {
