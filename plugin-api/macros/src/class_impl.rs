@@ -398,6 +398,7 @@ impl<'a> Body<'a> {
             return Err(second_role(&second));
         }
         let import = DllImport::of(attr, signature)?;
+        import.method.expect_distinct_names()?;
         let (conditions, mark) = (Conditions::of(attrs)?, self.mark());
         let name = &import.method.name;
         self.methods.add(("function", name), import.method.names_on_view(name), &conditions)?;
@@ -459,8 +460,9 @@ impl<'a> Body<'a> {
         Ok(cell)
     }
 
-    /// Adds the cell of a function with these attributes. Returns the expression for the cell.
+    /// Adds the cell of a declared function with these attributes. Returns the expression for the cell.
     pub(crate) fn cell_of(&mut self, method: &Method, attrs: &[Attribute]) -> Result<String> {
+        method.expect_distinct_names()?;
         if Conditions::of(attrs)?.is_none() {
             let (at, class) = (self.cells.len(), self.class);
             let (types, result) = (method.types(), method.result_type());

@@ -25,6 +25,9 @@ pub(crate) fn expand(attr_args: &AttrArgs, item: &ItemTrait) -> Result<TokenStre
     for Function { method, .. } in &functions {
         let names = method.names_on_view(&method.name);
         errors.take(methods.add(("function", &method.name), names, &Conditions::default()));
+        if attr_args.get("imported").is_none() {
+            errors.take(method.expect_distinct_names());
+        }
     }
     let package = errors.unless(package)?;
     let (attrs, vis, name, view) = (&item.attrs, &item.vis, &item.ident, view_of(&item.ident));
