@@ -287,8 +287,9 @@ fn console_evaluation_is_not_a_safe_point() {
 }
 
 #[test]
-fn a_short_fixed_array_from_a_plugin_thunk_receives_its_missing_elements() {
+fn a_short_fixed_array_from_a_plugin_thunk_or_a_host_receives_its_missing_elements() {
     let text = "class Rows extends Object;
+        var int Own[3];
         struct Row { var int Cells[3]; structdefaultproperties {
             Cells(2)=9
         } };
@@ -298,6 +299,10 @@ fn a_short_fixed_array_from_a_plugin_thunk_receives_its_missing_elements() {
 
             class'Wildcards'.static.assign(R, S);
             return R.Cells[0] @ R.Cells[1] @ R.Cells[2];
+        }
+        function string Written()
+        {
+            return Own[0] @ Own[1] @ Own[2];
         }";
     let package = Package::new("Tale", &[("Rows.uc", text)]);
     let host = builder().build().expect("a host");
@@ -308,4 +313,6 @@ fn a_short_fixed_array_from_a_plugin_thunk_receives_its_missing_elements() {
         let assigned = call(&host, rows, "Assigned", &[Value::Text(cells.into())]);
         assert_eq!(assigned, Some(Value::Text(expected.into())), "{cells}");
     }
+    host.objects().set(rows, "Own", &Value::Array(vec![Value::I32(4)])).expect("an array of any length");
+    assert_eq!(call(&host, rows, "Written", &[]), Some(Value::Text("4 0 0".into())));
 }

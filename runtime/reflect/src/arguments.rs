@@ -8,7 +8,6 @@ use alcedo_abi::kinds::function_flags;
 use alcedo_base::boundary::{CallError, mismatch};
 
 use crate::containers::{Rows, array_ref, keyed, owns_memory};
-use crate::fixed;
 use crate::function::Function;
 use crate::property::{Property, PropertyType};
 use crate::slices::BorrowedSlices;
@@ -19,7 +18,7 @@ use crate::values::ansi_text::AnsiText;
 use crate::values::local_text::LocalTextKind;
 use crate::values::optional::Optional;
 use crate::values::ptr::{Ptr, PtrMut, Ref};
-use crate::values::structure::Struct;
+use crate::values::structure::{Struct, fix_length};
 use crate::values::text::{Text, Utf8Text};
 
 /// Argument of a call: the property that declares its parameter, and the address of its value.
@@ -237,14 +236,22 @@ impl<'a> Argument<'a> {
     }
 
     pub(crate) fn write(self, value: &Value) -> Result<(), CallError> {
-        let adjusted = fixed::adjusted(self.property, value);
-        self.ptr_mut().write(adjusted.as_ref().unwrap_or(value)).map_err(|error| error.in_call(self.name()))
+        let mut at = self.ptr_mut();
+        at.reborrow().write(value).map_err(|error| error.in_call(self.name()))?;
+        fix_length(self.property, at);
+        Ok(())
     }
 
     /// Overwrites the argument with a value of the matching Rust type.
     #[inline]
     pub(crate) fn store<T: FrameValue>(self, value: T) -> Result<(), CallError> {
-        if self.ptr_mut().set(value) { Ok(()) } else { Err(self.mismatch(&T::describe())) }
+        if !self.ptr_mut().set(value) {
+            return Err(self.mismatch(&T::describe()));
+        }
+        if let PropertyType::Array(_) = self.property.ty {
+            fix_length(self.property, self.ptr_mut());
+        }
+        Ok(())
     }
 
     /// Checks that the type of the argument belongs to category `W`.

@@ -98,15 +98,6 @@ pub(crate) fn at_length(property: &Property, value: Value, default: Option<&Valu
     }
 }
 
-/// Returns the value with the fixed length of the property, as [`at_length`] adjusts a value. Returns `None` if the value already has this
-/// length, and for properties without a fixed length.
-pub(crate) fn adjusted(property: &Property, value: &Value) -> Option<Value> {
-    let Value::Array(values) = value else { return None };
-    let len = dim(property)? as usize;
-    let extent = Cell::new(Extent::Whole);
-    (values.len() != len).then(|| at_length(property, value.clone(), property.default.as_ref(), &extent))
-}
-
 /// Checks if each element at index `len` or above equals the element that [`at_length`] would add at its index.
 pub(crate) fn is_filled_from(len: usize, values: &[Value], default: Option<&Value>, ty: &PropertyType) -> bool {
     values.iter().enumerate().skip(len).all(|(at, value)| *value == added(default, at, ty))

@@ -120,20 +120,30 @@ mod tests {
     }
 
     #[test]
-    fn a_fixed_array_that_a_thunk_writes_has_its_length() {
+    fn a_fixed_array_in_a_block_always_has_its_length() {
         use crate::fixed::ARRAY_DIM;
         use alcedo_abi::kinds::property_flags;
         let rows = PropertyDecl::new("rows", PropertyKind::ARRAY).of_type("i32").with_flags(property_flags::OUT);
         let params = [PropertyDecl { meta: vec![(ARRAY_DIM.to_owned(), "3".to_owned())], ..rows }];
+        let array = |values: &[i32]| Value::Array(values.iter().copied().map(Value::I32).collect());
         let function = function("f", &params, |_, frame| {
-            frame.take_value()?;
+            let sum: i32 = frame.take::<Vec<i32>>()?.into_iter().sum();
             frame.finish()?;
-            frame.set_out(0, &Value::Array(vec![Value::I32(1)]))
+            match sum {
+                1 => frame.set_out(0, &Value::Array(vec![Value::I32(7)])),
+                _ => frame.set_out_as(0, vec![8_i32, 0, 0, 9]),
+            }
         });
         let mut block = ParamBlock::new(&function);
+        let read = |block: &ParamBlock<'_>| block.view().read(&function.arguments()[0]);
+        block.set(0, &array(&[1])).unwrap();
+        assert_eq!(read(&block), Ok(array(&[1, 0, 0])), "written as a value");
         function.invoke(&World::new(), ObjectHandle::NONE, &mut block).unwrap();
-        let expected = Value::Array([1, 0, 0].map(Value::I32).to_vec());
-        assert_eq!(block.view().read(&function.arguments()[0]), Ok(expected));
+        assert_eq!(read(&block), Ok(array(&[7, 0, 0])), "written by a thunk as a value");
+        block.put(0, vec![2_i32, 0, 0, 3]).unwrap();
+        assert_eq!(read(&block), Ok(array(&[2, 0, 0])), "written as a Rust type");
+        function.invoke(&World::new(), ObjectHandle::NONE, &mut block).unwrap();
+        assert_eq!(read(&block), Ok(array(&[8, 0, 0])), "written by a thunk as a Rust type");
     }
 
     #[test]

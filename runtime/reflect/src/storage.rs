@@ -20,6 +20,7 @@ use crate::references::References;
 use crate::typed::FrameValue;
 use crate::value::Value;
 use crate::values::ptr::{Mut, Ptr, PtrMut};
+use crate::values::structure::fix_length;
 
 /// Memory layout of the objects of a class, or of the parameter blocks of a function.
 #[derive(Debug)]
@@ -200,7 +201,10 @@ impl<'a> View<'a> {
     /// # Errors
     /// Returns [`CallError::Signature`] if the schema lacks the property or the value has a different type.
     pub fn write(self, property: &Property, value: &Value) -> Result<(), CallError> {
-        self.ptr_mut(property)?.write(value).map_err(|error| error.in_call(member(property)))
+        let mut at = self.ptr_mut(property)?;
+        at.reborrow().write(value).map_err(|error| error.in_call(member(property)))?;
+        fix_length(property, at);
+        Ok(())
     }
 
     /// Returns the value of a property as a Rust type.
@@ -219,6 +223,9 @@ impl<'a> View<'a> {
     #[inline]
     pub fn set<T: FrameValue>(self, property: &Property, value: T) -> Result<(), CallError> {
         value.store(self.typed::<T>(property)?);
+        if let PropertyType::Array(_) = property.ty {
+            fix_length(property, self.ptr_mut(property)?);
+        }
         Ok(())
     }
 

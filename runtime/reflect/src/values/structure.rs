@@ -1,11 +1,12 @@
 //! Structs that are stored by value.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use super::prelude::*;
 use super::ptr::{Mut, Ptr, PtrMut, Ref};
 use super::{by_content, fits};
-use crate::fixed;
+use crate::fixed::{self, Extent};
 use crate::property::Property;
 use crate::structs::StructType;
 
@@ -30,6 +31,16 @@ pub(crate) fn put_new(mut at: PtrMut<'_>, value: &Value) {
         at.reborrow().put(&start);
     }
     at.put(value);
+}
+
+/// Adjusts an array to the fixed length of its property after a write, because the written value may have any length. Missing elements are
+/// copied from the default. Has no effect on other properties.
+pub(crate) fn fix_length(property: &Property, at: PtrMut<'_>) {
+    if fixed::dim(property).is_none_or(|len| at.as_ptr().count() == Some(len)) {
+        return;
+    }
+    let (written, extent) = (at.as_ptr().read(), Cell::new(Extent::Whole));
+    at.put(&fixed::at_length(property, written, property.default.as_ref(), &extent));
 }
 
 /// Returns the initial value of a struct type with defaults. Returns `None` for all other types.
@@ -138,12 +149,9 @@ impl Kind for Struct {
             let next = in_order.next();
             let Some(index) = index_of(of, position, name) else { continue };
             let field = if index == position { next } else { at.fields().nth(index) };
-            if let Some(field) = field {
-                // Values of plugins, hosts and strings may have any number of elements for a fixed array.
-                match fixed::adjusted(&of.fields()[index], value) {
-                    Some(adjusted) => field.put(&adjusted),
-                    None => field.put(value),
-                }
+            if let Some(mut field) = field {
+                field.reborrow().put(value);
+                fix_length(&of.fields()[index], field);
             }
         }
     }
