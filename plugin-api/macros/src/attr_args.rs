@@ -135,7 +135,7 @@ impl AttrArgs {
         }
     }
 
-    /// Returns the paths in the parentheses of `name(…)`, and rejects duplicates. Empty without this specifier.
+    /// Returns the paths in the parentheses of `name(…)`, and rejects two paths to types of one name. Empty without this specifier.
     pub(crate) fn paths(&self, name: &str) -> Result<Vec<Path>> {
         let refused =
             |at: &dyn ToTokens| rules::spanned("ALC0092", at, format!("`{name}` lists types: `{name}(Type, Other)`"));
@@ -150,10 +150,14 @@ impl AttrArgs {
             return Err(refused(inside));
         }
         let paths: Vec<_> = entries.iter().map(|entry| entry.path.clone()).collect();
-        match paths.iter().enumerate().find(|(at, path)| paths[..*at].contains(path)) {
-            Some((_, again)) => Err(rules::spanned("ALC0093", again, format!("`{name}` lists this twice"))),
-            None => Ok(paths),
-        }
+        let names: Vec<_> = paths.iter().map(|path| path.segments.last().map(|last| last.ident.clone())).collect();
+        let second = (1..names.len()).find(|at| names[..*at].contains(&names[*at]));
+        rules::refuse(
+            "ALC0093",
+            second.map(|at| &paths[at]),
+            format!("`{name}` lists two types of this name: remove one, or import it under another name"),
+        )?;
+        Ok(paths)
     }
 
     /// Returns the names and values in the parentheses of `name(…)`, and rejects duplicate names. Empty without this specifier.
@@ -228,15 +232,12 @@ pub(crate) fn is_identifier(text: &str) -> bool {
         && letters.all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
 }
 
-/// Returns the positions of the uppercase letters of `name`. The uppercase form of a name, together with these positions, differs for names
-/// that differ only in case.
-pub(crate) fn case_marks(name: &str) -> String {
-    name.char_indices().filter(|(_, letter)| letter.is_uppercase()).map(|(at, _)| format!("{at}_")).collect()
-}
-
-/// Returns the name of the static for the calls of a function or for a property.
+/// Returns the name of a generated static or constant for a function, a property, an event or an interface. The returned name contains the
+/// positions of the uppercase letters of `name`, so that names that differ only in case have different statics and constants.
 pub(crate) fn cell_name(kind: &str, name: &str) -> Ident {
-    format_ident!("ALCEDO_{}{kind}_{}", case_marks(name), name.to_uppercase())
+    let upper = name.char_indices().filter(|(_, letter)| letter.is_uppercase());
+    let marks: String = upper.map(|(at, _)| format!("{at}_")).collect();
+    format_ident!("ALCEDO_{marks}{kind}_{}", name.to_uppercase())
 }
 
 /// Removes the attribute `name` from a list and returns it. Rejects a second attribute `name`.

