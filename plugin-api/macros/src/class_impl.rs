@@ -9,7 +9,7 @@ use syn::{Attribute, Error, Ident, ImplItem, ItemImpl, Path, Result, Signature, 
 
 use self::events::Event;
 pub(crate) use self::events::{EVENTS, TWO_SORTS_OF_EVENT, event_constant, event_names};
-use self::once_only::{conditions_of, hook};
+use self::once_only::hook;
 use crate::async_function::{AsyncFunction, LATENT};
 use crate::attr_args::{AttrArgs, cell_name, take_attr, take_attrs, text_of};
 use crate::class_struct::view_of;
@@ -60,9 +60,9 @@ pub(crate) struct Body<'a> {
     class_constructors: Vec<Hook>,
     post_init_properties: Vec<Hook>,
     side: Side,
-    /// For a native class: the trampoline that runs when an object is destroyed, and the function that reports the object's references to
-    /// the collection.
-    begin_destroy: Option<Ident>,
+    /// For a native class: the hook that runs when an object is destroyed, and the function that reports the object's references to the
+    /// collection.
+    begin_destroy: Vec<Hook>,
     add_references: Option<TokenStream>,
     /// Number of trampolines named so far, from which the next name is made.
     trampolines: usize,
@@ -177,7 +177,7 @@ impl<'a> Body<'a> {
             class_constructors: Vec::new(),
             post_init_properties: Vec::new(),
             side,
-            begin_destroy: None,
+            begin_destroy: Vec::new(),
             add_references: None,
             trampolines: 0,
             names: Vec::new(),
@@ -249,15 +249,10 @@ impl<'a> Body<'a> {
         if let Some(attr) = red {
             self.red_constructor(&attr, signature, conditions)
         } else if let Some(attr) = class {
-            let known = conditions_of(&self.class_constructors);
-            let trampoline = self.life_hook(&attr, signature, "class constructor", (&known, conditions))?;
-            self.class_constructors.push((conditions.clone(), trampoline));
-            Ok(())
+            self.life_hook(&attr, signature, "class constructor", conditions, |body| &mut body.class_constructors)
         } else if let Some(attr) = post_init {
-            let known = conditions_of(&self.post_init_properties);
-            let trampoline = self.life_hook(&attr, signature, "PostInitProperties hook", (&known, conditions))?;
-            self.post_init_properties.push((conditions.clone(), trampoline));
-            Ok(())
+            let what = "PostInitProperties hook";
+            self.life_hook(&attr, signature, what, conditions, |body| &mut body.post_init_properties)
         } else if let Some(attr) = reflected {
             self.function(&attr, function)
         } else if let Some(attr) = overrides {
@@ -266,10 +261,7 @@ impl<'a> Body<'a> {
             self.export(&attr, signature)
         } else if let Some(attr) = ends {
             self.for_hosts(&attr, "begin_destroy", conditions)?;
-            let known: Vec<_> = self.begin_destroy.iter().map(|_trampoline| Conditions::default()).collect();
-            let trampoline = self.life_hook(&attr, signature, "`begin_destroy`", (&known, conditions))?;
-            self.begin_destroy = Some(trampoline);
-            Ok(())
+            self.life_hook(&attr, signature, "`begin_destroy`", conditions, |body| &mut body.begin_destroy)
         } else if let Some(attr) = refers {
             self.for_hosts(&attr, "add_references", conditions)?;
             AttrArgs::of(&attr)?.expect(&[])?;
@@ -302,10 +294,8 @@ impl<'a> Body<'a> {
             Some(value) => quote! { ::core::option::Option::Some(#value) },
             None => quote! { ::core::option::Option::None },
         };
-        let begin = self
-            .begin_destroy
-            .as_ref()
-            .map(|trampoline| quote! { ::alcedo_plugin_api::__private::hook::<#trampoline>() });
+        let hook = |(_, trampoline): &Hook| quote! { ::alcedo_plugin_api::__private::hook::<#trampoline>() };
+        let begin = self.begin_destroy.first().map(hook);
         let (begin, references) = (some(begin), some(self.add_references.clone()));
         let is_red = !self.red_constructors.is_empty();
         Some(quote! { .with_ends(#begin, #references, #is_red) })

@@ -26,7 +26,7 @@ pub(super) fn hook(name: &str, class: &Ident, hooks: &[Hook]) -> (TokenStream, T
 }
 
 /// Returns the conditions of the known members of a once-only kind.
-pub(super) fn conditions_of<T>(known: &[(Conditions, T)]) -> Vec<Conditions> {
+fn conditions_of<T>(known: &[(Conditions, T)]) -> Vec<Conditions> {
     known.iter().map(|(conditions, _)| conditions.clone()).collect()
 }
 
@@ -82,22 +82,26 @@ impl Body<'_> {
         Ok(())
     }
 
+    /// Adds a hook to the list that `hooks` returns.
     pub(super) fn life_hook(
         &mut self,
         attr: &Attribute,
         signature: &Signature,
         what: &str,
-        (known, own): (&[Conditions], &Conditions),
-    ) -> Result<Ident> {
+        own: &Conditions,
+        hooks: fn(&mut Self) -> &mut Vec<Hook>,
+    ) -> Result<()> {
         AttrArgs::of(attr)?.expect(&[])?;
         let second = || rules::spanned("ALC0010", attr, format!("a class has one {what}: this is the second"));
-        self.exclude(known, own, second)?;
+        let known = conditions_of(hooks(self));
+        self.exclude(&known, own, second)?;
         let method = Method::of(signature)?;
         let named = format!("a {what}");
         method.needs_self(signature, &named)?;
         method.expect_no_parameters_or_result(&named)?;
         let trampoline = self.next_trampoline();
         self.expanded.push(method.trampoline(&trampoline, self.class, &method.call_of(self.class, &method.name)));
-        Ok(trampoline)
+        hooks(self).push((own.clone(), trampoline));
+        Ok(())
     }
 }
