@@ -219,10 +219,10 @@ macro_rules! __alcedo_native_calls {
             $cell:tt, $what:expr
         })*]
     ) => {
+        #[allow(deprecated, reason = "both variants of a deprecated function are deprecated")]
         impl $view<'_> {
             $(
                 $(#[$ending_attr])*
-                #[allow(deprecated, reason = "both variants of a deprecated function are deprecated")]
                 ///
                 /// If the call fails, the running call also fails with the error.
                 #[inline]

@@ -329,10 +329,10 @@ macro_rules! __alcedo_calls {
             ($($cell:tt)*), $what:expr
         })*]
     ) => {
+        #[allow(deprecated, reason = "both variants of a deprecated function are deprecated")]
         impl $view<'_> {
             $(
                 $(#[$ending_attr])*
-                #[allow(deprecated, reason = "both variants of a deprecated function are deprecated")]
                 ///
                 /// If the called function fails, the running call ends with this error.
                 #[inline]
