@@ -46,10 +46,18 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
         bail!("no package of scripts in {}: name a folder of `.uc` files as well", paths(&args.paths));
     }
     let checked = check(found, &args.host, args.patience)?;
+    let (text, wrong) = report(&checked);
+    print_result(text.trim_end());
+    Ok(if wrong == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Formats the warnings and errors of packages, and a summary. Also returns the number of packages with errors.
+fn report(checked: &[ScriptCheck]) -> (String, usize) {
     let (mut out, mut wrong, mut names) = (String::new(), 0, BTreeSet::new());
-    for found in &checked {
-        let warnings = if found.warnings.is_empty() { String::new() } else { format!("{}\n\n", found.warnings) };
-        out.push_str(&warnings);
+    for found in checked {
+        if !found.warnings.is_empty() {
+            out.push_str(&format!("{}\n\n", printable(&found.warnings)));
+        }
         match &found.declared {
             Ok(_) => names.extend([found.package.clone()]),
             Err(text) => {
@@ -65,8 +73,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
         (1, 0) => "1 package has errors".to_owned(),
         (wrong, _) => format!("{wrong} of {} packages have errors", checked.len()),
     });
-    print_result(out.trim_end());
-    Ok(if wrong == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    (out, wrong)
 }
 
 /// Finds a package, and the modules whose types this package uses.
@@ -95,4 +102,20 @@ pub(crate) fn check(found: Found, host: &HostArgs, patience: u64) -> Result<Vec<
     };
     let program = chosen.build(&BuildOptions::default(), &host.host_args, print_progress)?;
     script_declarations(&program, &modules, Duration::from_secs(patience))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ScriptCheck, report};
+
+    #[test]
+    fn warnings_and_errors_cannot_control_a_terminal() {
+        let checked: ScriptCheck = serde_json::from_value(serde_json::json!({
+            "folder": "/Tale", "package": "Tale", "version": "0.0.0", "dependencies": [], "files": 1,
+            "declared": { "Err": "error: \u{1b}[2J" }, "warnings": "warning: \u{1b}[2J",
+        }))
+        .unwrap();
+        let expected = "warning: \\u{1b}[2J\n\nerror: \\u{1b}[2J\n\n1 package has errors";
+        assert_eq!(report(&[checked]), (expected.to_owned(), 1));
+    }
 }
