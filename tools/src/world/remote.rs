@@ -30,7 +30,7 @@ const JOINS: Duration = Duration::from_secs(10);
 const GRACE: Duration = Duration::from_secs(if cfg!(test) { 2 } else { 5 });
 /// Maximum interval between two checks for the end of a host.
 const GLANCE: Duration = Duration::from_millis(50);
-/// Maximum length of a line. Longer lines are truncated.
+/// Maximum length of a line in bytes, with its line feed. A longer line is split into several lines. A character that is split is replaced.
 const LONGEST_LINE: u64 = 16 << 10;
 /// Capacity of the channel of printed lines. A full channel blocks the host.
 const LINES: usize = 256;
@@ -369,7 +369,7 @@ fn read_lines(
 #[cfg(test)]
 mod tests {
     use std::fs;
-    use std::io::Write as _;
+    use std::io::{self, Write as _};
     use std::os::unix::fs::PermissionsExt as _;
     use std::os::unix::net::UnixStream;
     use std::path::Path;
@@ -380,7 +380,10 @@ mod tests {
     use alcedo_runtime::development::link::{FromHost, VERSION, receive, send};
     use crossbeam_channel::{bounded, unbounded};
 
-    use super::{Conversation, Guard, HostProgram, Paint, Remote, World, WorldEvent, greeting_problem, listen};
+    use super::{
+        Conversation, Guard, HostProgram, LONGEST_LINE, Paint, Remote, World, WorldEvent, greeting_problem, listen,
+        read_lines,
+    };
 
     /// Returns the events for a host that sends these bytes after its greeting.
     fn events_of(bytes: Vec<u8>) -> Vec<WorldEvent> {
@@ -441,6 +444,15 @@ mod tests {
         assert_eq!(tool.read_timeout().unwrap(), None);
         drop(host);
         assert!(receive::<FromHost>(&mut tool).unwrap().is_none());
+    }
+
+    #[test]
+    fn a_long_line_is_split_without_loss() {
+        let long = "x".repeat(LONGEST_LINE as usize);
+        let ((printed, lines), reading) = (unbounded(), bounded(0).0);
+        read_lines(io::Cursor::new(format!("{long}yes\nlast")), false, printed, Arc::default(), reading);
+        let lines: Vec<_> = lines.iter().map(|printed| printed.line).collect();
+        assert_eq!(lines, [&*long, "yes", "last"]);
     }
 
     #[test]
