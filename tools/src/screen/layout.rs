@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use std::collections::VecDeque;
 
 use alcedo_base::figures::thousands;
+use unicode_width::UnicodeWidthChar as _;
 
 use crate::fold::{Line, note};
 
@@ -40,8 +41,12 @@ impl Size {
 
     /// Returns the longest suffix of an input that fits into the status.
     pub(super) fn last_columns(self, input: &str) -> &str {
-        let start = input.char_indices().rev().take(self.status()).last();
-        start.map_or("", |(at, _)| &input[at..])
+        let (mut left, mut start) = (self.status(), input.len());
+        for (at, letter) in input.char_indices().rev() {
+            let Some(rest) = left.checked_sub(width(letter)) else { break };
+            (left, start) = (rest, at);
+        }
+        &input[start..]
     }
 }
 
@@ -137,7 +142,7 @@ impl Layout {
         }
         let (title, columns) = (self.size.rows - self.pane, usize::from(self.size.columns));
         let shown = usize::from(self.pane - 1);
-        // Disables line wrap, because a wide character may exceed a row.
+        // Disables line wrap, because terminals differ in the widths of some characters.
         out.push_str("\x1b[?7l");
         let rows = self.last_rows(shown, columns);
         let more = if rows.len() > shown || self.output.len() > shown { " · o prints more" } else { "" };
@@ -183,7 +188,9 @@ impl Layout {
         (self.size, self.pane, self.is_behind_line) = (size, 0, false);
         self.pane = self.rows();
         let mut out = format!("\x1b[r\x1b[2J\x1b[1;1H{}", self.region());
-        let height = |line: &String| letters(line).count().div_ceil(usize::from(size.columns)).max(1);
+        let height = |line: &String| {
+            letters(line).map(|(_, width)| width).sum::<usize>().div_ceil(usize::from(size.columns)).max(1)
+        };
         let mut room = usize::from(size.rows - 1 - self.pane);
         let fits = |line: &&String| {
             room = room.saturating_sub(height(line));
@@ -217,26 +224,29 @@ fn counted(line: &Line) -> Cow<'_, str> {
     }
 }
 
-/// Returns the longest prefix of a string with at most `columns` visible characters.
+/// Returns the longest prefix of a string that fits into `columns`.
 fn cut(text: &str, columns: usize) -> &str {
     let mut left = columns;
-    for at in letters(text) {
-        if left == 0 {
-            return &text[..at];
-        }
-        left -= 1;
+    for (at, width) in letters(text) {
+        let Some(rest) = left.checked_sub(width) else { return &text[..at] };
+        left = rest;
     }
     text
 }
 
-/// Returns the offsets of the visible characters. Color sequences are not visible.
-fn letters(text: &str) -> impl Iterator<Item = usize> {
+/// Returns the number of columns of a character in a terminal. Returns 1 for a control character.
+fn width(letter: char) -> usize {
+    letter.width().unwrap_or(1)
+}
+
+/// Returns the offsets and the widths of the visible characters. Color sequences are not visible.
+fn letters(text: &str) -> impl Iterator<Item = (usize, usize)> {
     let mut is_color = false;
     text.char_indices().filter_map(move |(at, letter)| {
         is_color |= letter == '\x1b';
         let is_visible = !is_color;
         is_color &= letter != 'm';
-        is_visible.then_some(at)
+        is_visible.then(|| (at, width(letter)))
     })
 }
 
@@ -441,6 +451,19 @@ mod tests {
         for (input, expected) in [("", ""), (": get x", ": get x"), (": get é_x_", "et é_x_")] {
             assert_eq!(size.last_columns(input), expected, "{input}");
         }
+    }
+
+    #[test]
+    fn a_wide_character_counts_as_two_columns() {
+        let wide = "日本語".repeat(10);
+        let mut scene = Scene::new(18);
+        scene.output(&[&wide]);
+        scene.status(&wide);
+        let rows = scene.terminal.screen().contents();
+        let rows: Vec<_> = rows.lines().rev().take(3).map(|row| row.trim_end().chars().count()).collect();
+        assert_eq!(rows, [19, 10, 20], "the status, and two rows of output");
+        assert_eq!(scene.layout.size.last_columns(&wide).chars().count(), 19);
+        assert_eq!(cut("e\u{301}x", 1), "e\u{301}");
     }
 
     #[test]
