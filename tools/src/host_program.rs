@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use alcedo_build::{BuildError, SourceCrate, find_host};
+use alcedo_build::{Artifact, BuildError, SourceCrate, find_host};
 use anyhow::bail;
 
 use crate::error::{Error, file};
@@ -52,22 +52,29 @@ impl Chosen {
         let package = &host.name;
         print(&format!("building the host, package `{package}`"));
         let outcome = build(&host.request().programs().release(options.release).color(options.color))?;
-        let programs: Vec<_> = outcome.artifacts.into_iter().map(|artifact| artifact.path).collect();
-        let own = programs.iter().find(|path| stem(path) == *package);
-        let program = match (own, programs.as_slice()) {
-            (Some(own), _) => own.clone(),
-            (None, [only]) => only.clone(),
-            (None, several) => {
-                let programs: Vec<_> = several.iter().map(|path| stem(path)).collect();
-                bail!(
-                    "package `{package}` builds the programs {}: give the host program the name of the package, or name its file \
-                     with --host",
-                    programs.join(", ")
-                )
-            }
-        };
+        let program = program_of(package, &outcome.artifacts)?;
         print(&format!("the host is built, in {}", millis(outcome.millis)));
         Ok(HostProgram { program, args })
+    }
+}
+
+/// Returns the program of a built host: the program with the name of the package, or the only program.
+///
+/// # Errors
+/// Fails if the package has several programs, and none with its name.
+pub(crate) fn program_of(package: &str, built: &[Artifact]) -> Result<PathBuf, Error> {
+    let own = built.iter().find(|artifact| stem(&artifact.path) == package);
+    match (own, built) {
+        (Some(program), _) => Ok(program.path.clone()),
+        (None, [only]) => Ok(only.path.clone()),
+        (None, several) => {
+            let programs: Vec<_> = several.iter().map(|artifact| stem(&artifact.path)).collect();
+            bail!(
+                "package `{package}` builds the programs {}: give the host program the name of the package, or name its file \
+                 with --host",
+                programs.join(", ")
+            )
+        }
     }
 }
 

@@ -11,6 +11,7 @@ use super::job::Job;
 use super::{Event, Killing, Mode, Session, file_version, targets};
 use crate::error::Error;
 use crate::glue;
+use crate::host_program::program_of;
 use crate::world::{HostProgram, World};
 
 /// Time limit for saving the world before a restart.
@@ -187,10 +188,22 @@ impl<W: World> Session<W> {
         }
     }
 
-    /// Records if the host's program is up to date. If its types have changed, updates the glue and builds all plugins.
+    /// Records the host's program, whose name may have changed, and if the program is up to date. If its types have changed, updates the
+    /// glue and builds all plugins.
     pub(super) fn host_built(&mut self, target: usize) {
         if let Some(host) = &mut self.host {
             host.is_stale = self.stale.contains(&target);
+            match program_of(&host.package.name, &self.targets[target].artifacts) {
+                Ok(program) => {
+                    self.world.set_program(&program);
+                    host.program.program = program;
+                }
+                Err(error) => {
+                    // Keeps the running host. The key k builds the host again.
+                    (host.is_due, host.is_stale) = (false, true);
+                    self.events.push_back(Event::Failed { error: error.to_string() });
+                }
+            }
         }
         self.rewrite_glue();
         if !self.rewritten.is_empty() {
@@ -222,7 +235,7 @@ mod tests {
     use std::collections::BTreeMap;
     use std::fs;
     use std::os::unix::process::ExitStatusExt as _;
-    use std::path::Path;
+    use std::path::{Path, PathBuf};
     use std::process::ExitStatus;
     use std::time::{Duration, Instant};
 
@@ -242,6 +255,8 @@ mod tests {
     /// Accepts each load, and counts the loads.
     struct Accepting {
         loads: usize,
+        /// Program that the session has set.
+        program: Option<PathBuf>,
         events: (Sender<WorldEvent>, Receiver<WorldEvent>),
         printed: Receiver<Printed>,
     }
@@ -279,9 +294,22 @@ mod tests {
             Ok(())
         }
 
+        fn set_program(&mut self, program: &Path) {
+            self.program = Some(program.to_owned());
+        }
+
         fn shutdown(self, _print: &mut dyn FnMut(&Printed)) -> Vec<String> {
             Vec::new()
         }
+    }
+
+    /// Writes the sources of the host `rig`. `more` is the end of its manifest.
+    fn write_rig(dir: &Path, more: &str) {
+        let rig = dir.join("rig");
+        fs::create_dir_all(rig.join("src")).unwrap();
+        let manifest = format!("[package]\nname = \"rig\"\nedition = \"2024\"\n[workspace]\n{more}");
+        fs::write(rig.join("Cargo.toml"), manifest).unwrap();
+        fs::write(rig.join("src/main.rs"), "fn main() {}").unwrap();
     }
 
     /// Opens a session of a package of scripts in `dir`, and of the host `rig`. The build of the host fails if its manifest is missing.
@@ -294,7 +322,7 @@ mod tests {
         let sources = Sources::watch(vec![tale], Some(&package)).unwrap();
         let program = HostProgram { program: "/bin/false".into(), args: Vec::new() };
         let host = HostSources::new(package, program, false);
-        let world = Accepting { loads: 0, events: unbounded(), printed: never() };
+        let world = Accepting { loads: 0, program: None, events: unbounded(), printed: never() };
         Session::open(sources, BuildOptions::default(), world, Some(host)).unwrap()
     }
 
@@ -327,10 +355,7 @@ mod tests {
     #[test]
     fn a_host_is_up_to_date_although_the_next_build_does_not_start() {
         let dir = tempfile::tempdir().unwrap();
-        let rig = dir.path().join("rig");
-        fs::create_dir_all(rig.join("src")).unwrap();
-        fs::write(rig.join("Cargo.toml"), "[package]\nname = \"rig\"\nedition = \"2024\"\n[workspace]\n").unwrap();
-        fs::write(rig.join("src/main.rs"), "fn main() {}").unwrap();
+        write_rig(dir.path(), "");
         let mut session = session(dir.path());
         wait(&mut session, 1, "Started");
         // No program starts with a NUL in an argument.
@@ -347,6 +372,30 @@ mod tests {
         let host = session.host.unwrap();
         assert!(host.is_due && !host.is_stale && !host.has_failed, "{host:?}");
         assert_eq!(session.stale, [2].into());
+    }
+
+    #[test]
+    fn a_renamed_program_of_the_host_runs_after_the_restart() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut session = session(dir.path());
+        wait(&mut session, 1, "Started");
+        session.options.target_dir = Some(dir.path().join("target"));
+        let mut restart = |more: &str, last: &str| {
+            write_rig(dir.path(), more);
+            session.host.as_mut().unwrap().is_stale = true;
+            session.restart_world();
+            wait(&mut session, 1, last);
+            session.leaving = None;
+            let host = session.host.as_ref().unwrap();
+            assert_eq!(session.world.program.as_ref(), Some(&host.program.program));
+            (host.program.program.file_stem().unwrap().to_owned(), host.is_stale)
+        };
+        let program = |name: &str| format!("[[bin]]\nname = {name:?}\npath = \"src/main.rs\"\n");
+        assert_eq!(restart("", "Built"), ("rig".into(), false));
+        assert_eq!(restart(&program("renamed"), "Built"), ("renamed".into(), false));
+        // Keeps the older program if several new programs may be the host.
+        let several = program("one") + &program("two");
+        assert_eq!(restart(&several, "Failed"), ("renamed".into(), true));
     }
 
     #[test]

@@ -8,7 +8,7 @@ mod remote;
 mod sample;
 mod user_code;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use alcedo_runtime::development::link::{FromHost, Status, ToHost};
@@ -52,6 +52,9 @@ pub(crate) trait World {
     /// # Errors
     /// Fails if the program cannot be started.
     fn restart(&mut self, saved: bool) -> Result<(), Error>;
+
+    /// Sets the program that the next restart runs. Does nothing for a world in this process.
+    fn set_program(&mut self, _program: &Path) {}
 
     /// Ends the world normally. Passes its remaining output to `print`. Returns a line for each image, context or process that did not end,
     /// and the report of a crash.

@@ -195,6 +195,10 @@ impl World for Remote {
         Ok(())
     }
 
+    fn set_program(&mut self, program: &Path) {
+        self.host.program = program.to_owned();
+    }
+
     fn shutdown(mut self, print: &mut dyn FnMut(&Printed)) -> Vec<String> {
         self.request(ToHost::End);
         let Some(process) = self.current.take() else { return Vec::new() };
