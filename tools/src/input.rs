@@ -4,13 +4,14 @@
 use std::fs;
 use std::io::{BufRead, IsTerminal, stdin, stdout};
 use std::panic;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::thread;
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use crossterm::event::{Event, read};
 use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
-use rustix::process::getpgrp;
+use rustix::fd::OwnedFd;
+use rustix::process::{Signal, getpgrp, pidfd_send_signal};
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetpgrp, tcsetattr};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -182,10 +183,29 @@ fn ignores_hangup() -> bool {
     ignored.is_some_and(|ignored| (ignored >> (SIGHUP - 1)) & 1 == 1)
 }
 
+/// Hosts that an immediate exit of this process kills.
+static KILLED_AT_EXIT: Mutex<Vec<Weak<OwnedFd>>> = Mutex::new(Vec::new());
+
+/// Kills the process if this process exits immediately. Used until a host connects, because only a connected host detects this exit.
+pub(crate) fn kill_at_exit(process: &Arc<OwnedFd>) {
+    let mut killed = lock(&KILLED_AT_EXIT);
+    killed.retain(|other| other.strong_count() > 0);
+    killed.push(Arc::downgrade(process));
+}
+
+/// Reverts [`kill_at_exit`].
+pub(crate) fn spare_at_exit(process: &Weak<OwnedFd>) {
+    lock(&KILLED_AT_EXIT).retain(|other| !other.ptr_eq(process));
+}
+
 /// Sends the first request to quit to the game thread. A second request exits the process immediately, because the game thread may be stuck
 /// in a plugin.
 fn quit() {
     let Some(listener) = lock(&LISTENER).take() else {
+        for process in lock(&KILLED_AT_EXIT).iter().filter_map(Weak::upgrade) {
+            // Ignores the error that occurs if the process has ended.
+            let _sent = pidfd_send_signal(process, Signal::KILL);
+        }
         release_terminal();
         restore_terminal();
         std::process::exit(130);

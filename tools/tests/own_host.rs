@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::MutexGuard;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::support::terminal::Terminal;
 use crate::support::{Dev, alone, target};
@@ -247,6 +247,31 @@ fn repl_prints_how_its_host_has_ended() {
     terminal.wait_for("by itself, with exit code 2");
     // The editor enables bracketed paste together with raw mode.
     assert!(!terminal.all().contains("\x1b[?2004h"), "{}", terminal.all());
+}
+
+#[test]
+fn an_immediate_exit_kills_a_host_that_has_not_joined() {
+    let dir = tempfile::tempdir().unwrap();
+    let (begun, part) = (dir.path().join("begun"), dir.path().join("part"));
+    let script = format!("echo $$ > {}; mv {} {}; exec sleep 60", part.display(), part.display(), begun.display());
+    let mut repl = Command::new(env!("CARGO_BIN_EXE_alcedo"));
+    repl.args(["repl", "--host", "/bin/sh", "--host-arg=-c"]).arg(format!("--host-arg={script}"));
+    let mut repl = repl.stdin(Stdio::piped()).spawn().unwrap();
+    let within = |seconds, is_over: &mut dyn FnMut() -> bool| {
+        let end = Instant::now() + Duration::from_secs(seconds);
+        while !is_over() {
+            assert!(Instant::now() < end);
+            thread::sleep(Duration::from_millis(20));
+        }
+    };
+    within(30, &mut || begun.exists());
+    // Without a session, the first signal exits immediately.
+    assert!(Command::new("kill").args(["-INT", &repl.id().to_string()]).status().unwrap().success());
+    assert_eq!(repl.wait().unwrap().code(), Some(130));
+    let process = fs::read_to_string(begun).unwrap();
+    // The command line of an ended process is empty.
+    let command_line = Path::new("/proc").join(process.trim()).join("cmdline");
+    within(10, &mut || fs::read(&command_line).unwrap_or_default().is_empty());
 }
 
 #[test]

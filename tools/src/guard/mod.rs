@@ -360,7 +360,8 @@ impl Guard {
 /// A running host, with its requested output streams.
 #[derive(Debug)]
 pub(crate) struct Watched {
-    process: Option<Arc<OwnedFd>>,
+    /// `None` if the system provides no pidfd.
+    pub(crate) process: Option<Arc<OwnedFd>>,
     /// Standard input of the host, if requested. Dropping this value closes the pipe.
     _stdin: Option<ChildStdin>,
     pub(crate) stdout: Option<ChildStdout>,

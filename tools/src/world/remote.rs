@@ -10,17 +10,19 @@ use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use alcedo_runtime::development::leave_out;
 use alcedo_runtime::development::link::{FromHost, SOCKET, Status, ToHost, VERSION, is_of_this_user, receive, send};
 use crossbeam_channel::{Receiver, Sender, bounded, select, unbounded};
+use rustix::fd::OwnedFd;
 
 use super::{Printed, World, WorldEvent};
 use crate::error::{Error, file};
 use crate::guard::{End, Guard, Watched, wants_panics};
+use crate::input::{kill_at_exit, spare_at_exit};
 use crate::lock;
 use crate::paint::Paint;
 
@@ -129,6 +131,7 @@ impl Remote {
             });
             ending.is_over.store(true, Ordering::Release);
         })?;
+        watched.process.iter().for_each(kill_at_exit);
         if let Some(stdout) = watched.stdout.take() {
             read_lines(stdout, false, self.printed.0.clone(), Arc::clone(&known), reading.clone());
         }
@@ -142,6 +145,7 @@ impl Remote {
             events: self.events.0.clone(),
             known: Arc::clone(&known),
             program: self.host.program.clone(),
+            process: watched.process.as_ref().map(Arc::downgrade).unwrap_or_default(),
             _reading: reading,
         };
         thread::spawn(move || conversation.hold(listener, &socket, requests));
@@ -247,6 +251,7 @@ struct Conversation {
     events: Sender<WorldEvent>,
     known: Arc<Known>,
     program: PathBuf,
+    process: Weak<OwnedFd>,
     /// Dropped after all messages were read, so that the end of the process is the last event.
     _reading: Sender<()>,
 }
@@ -264,6 +269,7 @@ impl Conversation {
             let _sent = self.events.send(WorldEvent::NotJoined(message));
             return;
         }
+        spare_at_exit(&self.process);
         let Ok(mut to) = from.try_clone() else { return };
         // Sends requests on a thread. This thread ends when the sender of requests is dropped, or when the host has ended.
         thread::spawn(move || requests.iter().try_for_each(|order| send(&mut to, &order)));
@@ -377,7 +383,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt as _;
     use std::os::unix::net::UnixStream;
     use std::path::Path;
-    use std::sync::Arc;
+    use std::sync::{Arc, Weak};
     use std::thread;
     use std::time::Duration;
 
@@ -395,8 +401,13 @@ mod tests {
         let socket = dir.path().join("dev");
         let listener = listen(&socket).unwrap();
         let (events, received) = unbounded();
-        let conversation =
-            Conversation { events, known: Arc::default(), program: "host".into(), _reading: bounded(0).0 };
+        let conversation = Conversation {
+            events,
+            known: Arc::default(),
+            program: "host".into(),
+            process: Weak::new(),
+            _reading: bounded(0).0,
+        };
         let at = socket.clone();
         let host = thread::spawn(move || {
             let mut stream = UnixStream::connect(at).unwrap();
