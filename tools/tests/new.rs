@@ -277,12 +277,11 @@ fn a_plugin_is_written_for_the_host_that_is_there() {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     }
-    // If `plugins` contains no file, cargo rejects the member `plugins/*`. `alcedo new host` also writes such a file.
-    fs::create_dir_all(folder.dir.path().join("w/plugins")).unwrap();
-    fs::write(folder.dir.path().join("w/plugins/README.md"), "").unwrap();
     let expected = expect![[r#"
         alcedo: `tracing-core` is also a crate on which the project depends, so `cargo test -p tracing-core` would be ambiguous: take another name, such as `tracing-core-plugin`"#]];
+    // The folder `plugins` is missing, so cargo alone would reject the member `plugins/*`.
     refused(&folder, "w", &["plugin", "tracing-core"], expected);
+    assert!(!folder.dir.path().join("w/plugins").exists());
     expect![[r#"
         made plugins/tame, a plugin for zoo: it extends Bird
           cargo test -p tame, or start `alcedo dev` again and save in it"#]]

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Component, Path, PathBuf, absolute};
 
 use anyhow::{anyhow, bail, ensure};
-use cargo_metadata::{Package, Target};
+use cargo_metadata::{Metadata, Package, Target};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
 
@@ -143,7 +143,7 @@ impl Around {
     /// package.
     pub(super) fn find(here: &Path) -> Result<Option<Self>, Error> {
         let Some(manifest) = manifest_above(here) else { return Ok(None) };
-        let metadata = described(&manifest).map_err(|message| {
+        let metadata = described_around(here, &manifest).map_err(|message| {
             anyhow!(
                 "`cargo metadata` could not read {}: {message}\ncorrect what it names, or go to a folder outside of it",
                 manifest.display()
@@ -194,16 +194,45 @@ impl Around {
         let manifest = self.root.join("Cargo.toml");
         let text = read_text(&manifest).map_err(file("read", &manifest))?;
         let parsed: toml::Table = text.parse().unwrap_or_default();
-        let members = parsed.get("workspace").and_then(|table| table.get("members")?.as_array());
-        let has = members.is_some_and(|members| members.iter().any(|member| member.as_str() == Some("plugins/*")));
         ensure!(
-            has,
+            lists_plugins(&parsed),
             "{} would be no member of its workspace: add \"plugins/*\" to `members` in {}, and run this again",
             made.display(),
             manifest.display()
         );
         Ok(parsed)
     }
+}
+
+/// Describes the workspace that contains `here`. Cargo rejects the member `plugins/*` if the folder `plugins` is missing or empty. In this
+/// case, describes the workspace with a temporary file in the folder.
+///
+/// # Errors
+/// Returns cargo's error message.
+fn described_around(here: &Path, manifest: &Path) -> Result<Metadata, String> {
+    let first = described(manifest);
+    let root = enclosing_workspace(here).filter(|_| first.is_err());
+    let manifest_of = |root: &PathBuf| read_text(&root.join("Cargo.toml")).ok()?.parse::<toml::Table>().ok();
+    let Some(root) = root.filter(|root| manifest_of(root).is_some_and(|manifest| lists_plugins(&manifest))) else {
+        return first;
+    };
+    let plugins = root.join("plugins");
+    let is_new = fs::create_dir(&plugins).is_ok();
+    let is_empty = fs::read_dir(&plugins).is_ok_and(|mut entries| entries.next().is_none());
+    let file = is_empty.then(|| tempfile::Builder::new().prefix("README-").tempfile_in(&plugins));
+    let second = if matches!(file, Some(Ok(_))) { described(manifest) } else { first };
+    drop(file);
+    if is_new {
+        // Ignores the error, because an empty folder has no effect.
+        let _ = fs::remove_dir(&plugins);
+    }
+    second
+}
+
+/// Returns true if all folders in `plugins` are members of the workspace with this manifest.
+fn lists_plugins(manifest: &toml::Table) -> bool {
+    let members = manifest.get("workspace").and_then(|table| table.get("members")?.as_array());
+    members.is_some_and(|members| members.iter().any(|member| member.as_str() == Some("plugins/*")))
 }
 
 /// Returns the name of a package, and its folder.
