@@ -26,7 +26,7 @@ use crate::paint::Paint;
 use crate::screen::{Screen, log_to};
 use crate::scripts;
 use crate::session::{Event, GLANCE, HostSources, Live, Mode, Session, Sources, Step};
-use crate::world::{HostOptions, Local, Printed, Remote, World, WorldEvent};
+use crate::world::{HostOptions, Local, Printed, Remote, Shutdown, World, WorldEvent};
 use messages::{Messages, status_line};
 
 /// Builds plugins, runs them in a world, and swaps their code whenever a source file is saved.
@@ -188,15 +188,22 @@ impl<W: World> Dev<W> {
         while self.step(&input) {}
         self.unfold();
         self.screen.set_status("");
-        let Self { session, screen, messages, over, .. } = self;
-        let left = session
+        let Self { session, screen, mut messages, over, .. } = self;
+        let Shutdown { left, crash } = session
             .shutdown(&mut |printed| print_output(&screen, &Folded::Line(printed.line.clone()), printed.is_error));
         for what in &left {
             screen.print(&format!("{} {what}", messages.paint.red("could not be ended:")));
         }
+        let crash = crash.map(Event::WorldEnded);
+        if let Some(event) = &crash {
+            match json::event(event).filter(|_| screen.is_json()) {
+                Some(object) => screen.event(&object),
+                None => messages.message(event, false).iter().for_each(|text| screen.print(text)),
+            }
+        }
         print_end(&screen, &left);
         screen.close();
-        Ok(over.unwrap_or(ExitCode::SUCCESS))
+        Ok(over.unwrap_or(if crash.is_some() { ExitCode::FAILURE } else { ExitCode::SUCCESS }))
     }
 
     /// Runs one step of the session. Returns `false` at the end of the session.

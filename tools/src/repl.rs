@@ -27,7 +27,7 @@ use crate::modules::BuildOptions;
 use crate::paint::{Paint, for_terminal};
 use crate::screen::{log_to_stderr, print_error, print_progress, print_result};
 use crate::scripts;
-use crate::world::{HostOptions, Local, Printed, Remote, World, WorldEvent};
+use crate::world::{HostOptions, Local, Printed, Remote, Shutdown, World, WorldEvent};
 
 const PROMPT: &str = "> ";
 /// Console command that evaluates a source text.
@@ -169,11 +169,12 @@ fn converse<W: World>(mut world: W, modules: &[PathBuf], editor: Option<Terminal
             default(rest) => world.attend(),
         }
     }
-    for left in world.shutdown(&mut show) {
+    let Shutdown { left, crash } = world.shutdown(&mut show);
+    for left in left {
         print(&format!("could not be ended: {left}"));
         code = ExitCode::FAILURE;
     }
-    Ok(code)
+    crash.map_or(Ok(code), |end| Err(Error::msg(end.report(Paint::off()))))
 }
 
 /// Returns the console command for a line. If the line starts with a colon, the text after the colon is the command. Otherwise, the command

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::support::Dev;
@@ -121,6 +121,21 @@ fn a_partial_or_broken_file_keeps_the_old_class_and_is_reported() {
     eval(&mut dev, "Hero'Hero_1'.Number()", "4");
     dev.send("q");
     dev.expect_success();
+}
+
+#[test]
+fn a_crash_of_the_host_at_the_end_fails_the_session() {
+    let tale = Tale::new();
+    for args in [&[][..], &["--json"]] {
+        let mut dev = Command::new(env!("CARGO_BIN_EXE_alcedo"));
+        dev.arg("dev").arg(&tale.folder).args(["--host", "/bin/sh", "--host-arg=-c"]).args(args);
+        // The end of the input ends the session before the crash.
+        let output = dev.arg("--host-arg=sleep 1; kill -SEGV $$").stdin(Stdio::null()).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout);
+        let crash = if args.is_empty() { "the host crashed: SIGSEGV" } else { "\"event\":\"world_ended\"" };
+        assert!(text.contains(crash) && !text.contains("could not be ended"), "{text}");
+        assert_eq!(output.status.code(), Some(1));
+    }
 }
 
 #[test]

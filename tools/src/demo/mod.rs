@@ -76,7 +76,7 @@ fn play(host: &HostOptions, output: Output, paint: Paint, summary: &mut Summary)
     let mut stage = Stage::open(&scratch, host, signals, output, paint)?;
     let played = steps::play(&mut stage);
     *summary = stage.summary();
-    for what in stage.session.shutdown(&mut |_| {}) {
+    for what in stage.session.shutdown(&mut |_| {}).left {
         summary.ok = false;
         tracing::error!("the world was shut down, but this is left: {what}");
     }

@@ -250,7 +250,7 @@ mod tests {
     use crate::session::job::Job;
     use crate::session::targets::Kind;
     use crate::session::{Sources, Step};
-    use crate::world::{HostProgram, Printed, World, WorldEvent};
+    use crate::world::{HostProgram, Printed, Shutdown, World, WorldEvent};
 
     /// Accepts each load, and counts the loads.
     struct Accepting {
@@ -298,8 +298,8 @@ mod tests {
             self.program = Some(program.to_owned());
         }
 
-        fn shutdown(self, _print: &mut dyn FnMut(&Printed)) -> Vec<String> {
-            Vec::new()
+        fn shutdown(self, _print: &mut dyn FnMut(&Printed)) -> Shutdown {
+            Shutdown::default()
         }
     }
 

@@ -34,7 +34,7 @@ use crate::error::Error;
 use crate::input::ParsedCommand;
 use crate::modules::BuildOptions;
 use crate::scripts;
-use crate::world::{Printed, World, WorldEvent};
+use crate::world::{Printed, Shutdown, World, WorldEvent};
 use again::{BuildLife, BuildLives};
 use ending::Restarts;
 use history::History;
@@ -251,8 +251,8 @@ impl<W: World> Session<W> {
         self.job.as_ref().map(Job::compiled)
     }
 
-    /// Ends the build and the world. Passes the world's remaining output to `print`. Returns the modules that could not be unloaded.
-    pub(crate) fn shutdown(mut self, print: &mut dyn FnMut(&Printed)) -> Vec<String> {
+    /// Ends the build and the world. Passes the world's remaining output to `print`.
+    pub(crate) fn shutdown(mut self, print: &mut dyn FnMut(&Printed)) -> Shutdown {
         drop(self.job);
         if self.hang.is_some() {
             // Kills the process, because a hanging world cannot read the request to end.

@@ -13,7 +13,7 @@ use alcedo_runtime::{Budget, ContextEventKind, Runtime};
 use crossbeam_channel::{Receiver, Sender, never, unbounded};
 
 use super::sample::{Populated, builder};
-use super::{HostOptions, Printed, World, WorldEvent};
+use super::{HostOptions, Printed, Shutdown, World, WorldEvent};
 use crate::error::Error;
 use crate::pace::Pace;
 
@@ -141,7 +141,7 @@ impl World for Local {
         Ok(())
     }
 
-    fn shutdown(self, _print: &mut dyn FnMut(&Printed)) -> Vec<String> {
-        self.runtime.shutdown().left
+    fn shutdown(self, _print: &mut dyn FnMut(&Printed)) -> Shutdown {
+        Shutdown { left: self.runtime.shutdown().left, crash: None }
     }
 }

@@ -56,9 +56,17 @@ pub(crate) trait World {
     /// Sets the program that the next restart runs. Does nothing for a world in this process.
     fn set_program(&mut self, _program: &Path) {}
 
-    /// Ends the world normally. Passes its remaining output to `print`. Returns a line for each image, context or process that did not end,
-    /// and the report of a crash.
-    fn shutdown(self, print: &mut dyn FnMut(&Printed)) -> Vec<String>;
+    /// Ends the world normally. Passes its remaining output to `print`.
+    fn shutdown(self, print: &mut dyn FnMut(&Printed)) -> Shutdown;
+}
+
+/// Result of [`World::shutdown`].
+#[derive(Debug, Default)]
+pub(crate) struct Shutdown {
+    /// A line for each image, context or process that did not end.
+    pub(crate) left: Vec<String>,
+    /// Crash of the host after the request to end.
+    pub(crate) crash: Option<End>,
 }
 
 #[derive(Debug)]

@@ -19,7 +19,7 @@ use alcedo_runtime::development::link::{FromHost, SOCKET, Status, ToHost, VERSIO
 use crossbeam_channel::{Receiver, Sender, bounded, select, unbounded};
 use rustix::fd::OwnedFd;
 
-use super::{Printed, World, WorldEvent};
+use super::{Printed, Shutdown, World, WorldEvent};
 use crate::error::{Error, file};
 use crate::guard::{End, Guard, Watched, wants_panics};
 use crate::input::{kill_at_exit, spare_at_exit};
@@ -203,9 +203,9 @@ impl World for Remote {
         self.host.program = program.to_owned();
     }
 
-    fn shutdown(mut self, print: &mut dyn FnMut(&Printed)) -> Vec<String> {
+    fn shutdown(mut self, print: &mut dyn FnMut(&Printed)) -> Shutdown {
         self.request(ToHost::End);
-        let Some(process) = self.current.take() else { return Vec::new() };
+        let Some(process) = self.current.take() else { return Shutdown::default() };
         let (until, mut rest, mut crash) = (Instant::now() + GRACE, GRACE, None);
         let is_over = || process.known.is_over.load(Ordering::Acquire);
         // Checks the time after each line, because the host or its child processes may print without end.
@@ -215,26 +215,27 @@ impl World for Remote {
                     print(&printed);
                 },
                 recv(self.events.1) -> event => if let Ok(event) = event {
-                    crash = crash.or(crash_in(event, self.paint));
+                    crash = crash.or(crash_in(event));
                 },
                 default(rest.min(GLANCE)) => {}
             }
             rest = until.saturating_duration_since(Instant::now());
         }
-        let crash = crash.or(self.events.1.try_iter().find_map(|event| crash_in(event, self.paint)));
+        let crash = crash.or_else(|| self.events.1.try_iter().find_map(crash_in));
         if !is_over() {
             process.watched.kill();
             let program = self.host.program.display();
-            return vec![format!("{program} did not end within {} s and was ended", GRACE.as_secs())];
+            let left = vec![format!("{program} did not end within {} s and was ended", GRACE.as_secs())];
+            return Shutdown { left, crash };
         }
-        lock(&process.known.left).take().unwrap_or_default().into_iter().chain(crash).collect()
+        Shutdown { left: lock(&process.known.left).take().unwrap_or_default(), crash }
     }
 }
 
-/// Returns the report if the event is a crash of the host.
-fn crash_in(event: WorldEvent, paint: Paint) -> Option<String> {
+/// Returns the end of the host if the event is a crash.
+fn crash_in(event: WorldEvent) -> Option<End> {
     match event {
-        WorldEvent::Ended(end @ End::Crashed(_)) => Some(end.report(paint)),
+        WorldEvent::Ended(end @ End::Crashed(_)) => Some(end),
         _ => None,
     }
 }
@@ -424,15 +425,17 @@ mod tests {
     #[test]
     fn a_host_that_prints_without_end_is_ended() {
         let host = HostProgram { program: "yes".into(), args: Vec::new() };
-        let left = Remote::start(host, Paint::off()).unwrap().shutdown(&mut |_| {});
-        assert_eq!(left, ["yes did not end within 2 s and was ended"]);
+        let ended = Remote::start(host, Paint::off()).unwrap().shutdown(&mut |_| {});
+        assert_eq!(ended.left, ["yes did not end within 2 s and was ended"]);
     }
 
     #[test]
     fn a_crash_at_the_end_of_a_session_is_reported() {
         let host = HostProgram { program: "sh".into(), args: vec!["-c".into(), "kill -SEGV $$".into()] };
-        let left = Remote::start(host, Paint::off()).unwrap().shutdown(&mut |_| {});
-        assert!(matches!(&left[..], [crash] if crash.starts_with("the host crashed: SIGSEGV")), "{left:?}");
+        let ended = Remote::start(host, Paint::off()).unwrap().shutdown(&mut |_| {});
+        assert!(ended.left.is_empty(), "{ended:?}");
+        let report = ended.crash.map(|end| end.report(Paint::off())).unwrap_or_default();
+        assert!(report.starts_with("the host crashed: SIGSEGV"), "{report}");
     }
 
     #[test]
