@@ -265,8 +265,7 @@ impl Conversation {
         let _removed = fs::remove_file(socket);
         let Ok(Some(mut from)) = joined else { return };
         if let Some(problem) = greeting_problem(&mut from, JOINS) {
-            let (program, ours) = (self.program.display(), env!("CARGO_PKG_VERSION"));
-            let message = format!("{program} {problem}, this tool is {ours}: build both from one checkout");
+            let message = format!("{} {problem}", self.program.display());
             let _sent = self.events.send(WorldEvent::NotJoined(message));
             return;
         }
@@ -327,18 +326,24 @@ impl Conversation {
     }
 }
 
-/// Receives the greeting of a host, which must arrive within `limit`. Returns the problem of a missing or unsupported greeting.
+/// Receives the greeting of a host, which must arrive within `limit`. Returns the problem of a missing or unsupported greeting, and a
+/// hint. Returns `None` if the host has ended, because another thread reports this end.
 fn greeting_problem(from: &mut UnixStream, limit: Duration) -> Option<String> {
     let limited = from.set_read_timeout(Some(limit));
     let greeting = limited.and_then(|()| receive(from));
     let unlimited = from.set_read_timeout(None);
+    let of_another_version =
+        |what: &str| Some(format!("{what}, this tool is {}: build both from one checkout", env!("CARGO_PKG_VERSION")));
     match unlimited.and(greeting) {
-        Ok(Some(FromHost::Hello { version: VERSION, .. })) => None,
-        Ok(Some(FromHost::Hello { runtime, .. })) => Some(format!("is built with alcedo-runtime {runtime}")),
-        Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-            Some(format!("has connected but sent no greeting within {limit:?}"))
+        Ok(Some(FromHost::Hello { version: VERSION, .. }) | None) => None,
+        Ok(Some(FromHost::Hello { runtime, .. })) => {
+            of_another_version(&format!("is built with alcedo-runtime {runtime}"))
         }
-        _ => Some("sends messages that this tool does not support".to_owned()),
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Some(format!(
+            "has connected but sent no greeting within {limit:?}: it hangs in `Builder::build`; a debugger shows where"
+        )),
+        Err(error) if error.kind() != io::ErrorKind::InvalidData => None,
+        _ => of_another_version("sends messages that this tool does not support"),
     }
 }
 
@@ -388,7 +393,7 @@ mod tests {
     use std::thread;
     use std::time::Duration;
 
-    use alcedo_runtime::development::link::{FromHost, VERSION, receive, send};
+    use alcedo_runtime::development::link::{FromHost, VERSION, send};
     use crossbeam_channel::{bounded, unbounded};
 
     use super::{
@@ -452,16 +457,20 @@ mod tests {
 
     #[test]
     fn a_host_without_a_greeting_is_reported_after_a_time_limit() {
-        let (mut tool, mut host) = UnixStream::pair().unwrap();
+        let (tool, mut host) = UnixStream::pair().unwrap();
         let limit = Duration::from_millis(20);
         let problem = || greeting_problem(&mut tool.try_clone().unwrap(), limit);
-        assert_eq!(problem().as_deref(), Some("has connected but sent no greeting within 20ms"));
+        assert!(problem().is_some_and(|problem| problem.starts_with("has connected but sent no greeting within 20ms")));
         send(&mut host, &FromHost::Hello { version: VERSION, runtime: "0.1.0".into() }).unwrap();
         assert_eq!(problem(), None);
         // Later messages have no time limit.
         assert_eq!(tool.read_timeout().unwrap(), None);
+        send(&mut host, &FromHost::Hello { version: VERSION + 1, runtime: "0.2.0".into() }).unwrap();
+        assert!(
+            problem().is_some_and(|problem| problem.starts_with("is built with alcedo-runtime 0.2.0, this tool is"))
+        );
         drop(host);
-        assert!(receive::<FromHost>(&mut tool).unwrap().is_none());
+        assert_eq!(problem(), None, "the end of the host has its own event");
     }
 
     #[test]
