@@ -223,16 +223,21 @@ fn completed(text: &mut String, line: &str) -> Option<String> {
 }
 
 /// Splits pasted lines into inputs that are evaluated one after another. Returns the whole text if it is one expression or a list of
-/// statements.
+/// statements, or if one of the inputs is invalid. Otherwise, the body of an invalid `if` would be evaluated without its condition.
 fn split(pasted: &str) -> Vec<String> {
-    let is_command = pasted.trim_start().starts_with(':');
-    if !is_command && !matches!(snippet(&Source::new("", pasted)), Snippet::Invalid(_)) {
-        return vec![pasted.to_owned()];
-    }
     let mut text = String::new();
     let mut inputs: Vec<_> = pasted.lines().filter_map(|line| completed(&mut text, line)).collect();
     inputs.push(text);
-    inputs
+    if is_valid(pasted) || !inputs.iter().all(|input| is_valid(input)) { vec![pasted.to_owned()] } else { inputs }
+}
+
+/// Returns true for an expression, for statements and for an empty input. A single line that begins with a colon is a command.
+fn is_valid(input: &str) -> bool {
+    match input.trim() {
+        "" => true,
+        input if input.starts_with(':') => !input.contains('\n'),
+        input => matches!(snippet(&Source::new("", input)), Snippet::Value | Snippet::Statements),
+    }
 }
 
 /// Returns true if the input continues on the next line, because a brace, a parenthesis or a comment is open.
@@ -325,7 +330,11 @@ mod tests {
         check("1 + 2", &["1 + 2"]);
         check("1 + 2\n3 + 4\n", &["1 + 2", "3 + 4"]);
         check("Health = 1;\nHealth", &["Health = 1;", "Health"]);
-        check("f(\n1)\n)\n2", &["f(\n1)", ")", "2"]);
+        check("f(\n1)\n2", &["f(\n1)", "2"]);
+        // An invalid statement has no other effect.
+        let invalid = "if (Health < 0)\n  Destroy();\nelse\n  Health = ;";
+        check(invalid, &[invalid]);
+        check("f(\n1)\n)\n2", &["f(\n1)\n)\n2"]);
         check("if (true)\n{\n}\nelse\n{\n}", &["if (true)\n{\n}\nelse\n{\n}"]);
         check(":help\n:objects", &[":help", ":objects"]);
     }
