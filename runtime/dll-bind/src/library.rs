@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use alcedo_base::cells::RefCell;
 use alcedo_base::log;
-use alcedo_sys::{Digest, OwnFolder, Stamp, UserLibrary, UserLibraryError};
+use alcedo_sys::{Digest, ImageError, OwnFolder, Stamp, UserLibrary, UserLibraryError};
 
 use crate::shape::Layouts;
 
@@ -62,7 +62,7 @@ pub(crate) struct Opened {
     pub(crate) layouts: Layouts,
     /// `None` if the library is missing. Calls of its functions then have no effect.
     pub(crate) library: Option<UserLibrary>,
-    /// Set if the library is missing because its file was being written, or was not a library.
+    /// Set if the library is missing because its file was being written.
     is_incomplete: bool,
     retained: RefCell<Vec<Box<dyn Any>>>,
 }
@@ -135,7 +135,7 @@ impl UserCode {
             Ok(library) => (Some(library), false),
             Err(error) => {
                 log!(WARN, library = name, %error, "a library was not bound: calls of its functions do nothing");
-                (None, matches!(error, UserLibraryError::Image(_)))
+                (None, matches!(error, UserLibraryError::Image(ImageError::StillWritten { .. })))
             }
         };
         Library(Rc::new(Opened {
@@ -193,7 +193,7 @@ impl Library {
         self.0.library.is_some()
     }
 
-    /// Returns `true` if the library is not open because its file was being written, or was not a library.
+    /// Returns `true` if the library is not open because its file was being written.
     #[doc(hidden)]
     #[must_use]
     pub fn is_incomplete(&self) -> bool {

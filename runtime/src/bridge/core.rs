@@ -100,7 +100,7 @@ pub(crate) struct BoundLibrary {
     /// Leases of the module.
     pub(crate) leases: std::sync::Weak<Leases>,
     pub(crate) name: String,
-    /// Stamp of the file before it was opened. `None` if the file was missing or incomplete.
+    /// Stamp of the file before it was opened. `None` if the file was missing or was being written.
     pub(crate) stamp: Option<alcedo_sys::Stamp>,
     /// Digest of the opened library. `None` if the library could not be opened.
     pub(crate) digest: Option<alcedo_sys::Digest>,
