@@ -21,6 +21,13 @@ pub(crate) fn name(dir: &Path) -> String {
     whole.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
+/// Returns the package that contains a file or a folder with scripts. Returns `None` for paths outside of packages.
+pub(crate) fn package_of(path: &Path) -> Option<PathBuf> {
+    let folder = if path.is_dir() { path } else { path.parent()? };
+    let folder = if folder.ends_with(CLASSES) { folder.parent()? } else { folder };
+    is_package(folder).then(|| folder.to_owned())
+}
+
 /// Name of the file with the version of a package.
 const MANIFEST: &str = "package.toml";
 
@@ -64,7 +71,7 @@ pub(crate) fn copy(from: &Path, to: &Path) -> Result<(), Error> {
 mod tests {
     use std::fs;
 
-    use super::{copy, files, files_with_manifest, is_package, name};
+    use super::{copy, files, files_with_manifest, is_package, name, package_of};
 
     #[test]
     fn a_folder_of_sources_is_a_package_unless_it_is_a_crate() {
@@ -75,6 +82,10 @@ mod tests {
         fs::write(tale.join("Classes/Hero.uc"), "class Hero extends Object;").expect("written");
         assert!(is_package(&tale));
         assert_eq!(name(&tale), "Tale");
+        for path in ["Classes/Hero.uc", "Classes", "package.toml", ""] {
+            assert_eq!(package_of(&tale.join(path)).as_deref(), Some(&*tale), "{path}");
+        }
+        assert_eq!(package_of(dir.path()), None);
         copy(&tale, &dir.path().join("kept/Tale")).expect("copied");
         let kept = dir.path().join("kept/Tale");
         assert_eq!(files(&kept), [kept.join("Classes/Hero.uc")]);

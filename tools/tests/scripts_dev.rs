@@ -124,6 +124,22 @@ fn a_partial_or_broken_file_keeps_the_old_class_and_is_reported() {
 }
 
 #[test]
+fn a_new_package_is_announced_and_causes_no_build() {
+    let tale = Tale::new();
+    let mut dev = tale.dev();
+    let saga = tale.folder.with_file_name("Saga");
+    fs::create_dir(&saga).unwrap();
+    fs::write(saga.join("Knight.uc"), "class Knight extends Actor;").unwrap();
+    let line = dev.wait_for("Saga");
+    assert!(line.starts_with("Saga is a new package of scripts"), "{line}");
+    tale.save("Hero.uc", &hero(2));
+    dev.wait_for("building, because Hero.uc changed");
+    dev.wait_for("generation 1 → 2");
+    dev.send("q");
+    dev.expect_success();
+}
+
+#[test]
 fn a_crash_of_the_host_at_the_end_fails_the_session() {
     let tale = Tale::new();
     for args in [&[][..], &["--json"]] {

@@ -140,7 +140,7 @@ pub(crate) fn is_cargo_file(path: &Path) -> bool {
 }
 
 /// Returns `true` for script files, with an extension in lower or upper case.
-fn is_script(extension: Option<&str>) -> bool {
+pub(crate) fn is_script(extension: Option<&str>) -> bool {
     extension.is_some_and(|extension| extension.eq_ignore_ascii_case("uc"))
 }
 

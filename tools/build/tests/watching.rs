@@ -152,6 +152,20 @@ fn a_new_package_next_to_a_package_of_a_workspace_is_reported() {
 }
 
 #[test]
+fn a_new_package_next_to_a_package_of_scripts_is_reported() {
+    let scratch = Scratch::new(&[("scripts/Tale/Hero.uc", ""), ("Moved/A.uc", "")]);
+    let watch = SourceWatch::new(&[scratch.path("scripts/Tale")]).unwrap();
+    fs::create_dir(scratch.path("scripts/Notes")).unwrap();
+    assert!(watch.receiver().recv_timeout(SILENCE).is_err(), "an empty folder causes no build");
+    fs::rename(scratch.path("Moved"), scratch.path("scripts/Moved")).unwrap();
+    wait_for(&scratch, &watch, "scripts/Moved");
+    scratch.write("scripts/Notes/A.uc", "");
+    wait_for(&scratch, &watch, "scripts/Notes/A.uc");
+    scratch.write("scripts/Moved/Classes/B.uc", "");
+    wait_for(&scratch, &watch, "scripts/Moved/Classes");
+}
+
+#[test]
 fn a_folder_that_is_moved_away_is_reported() {
     let manifest = crate::scratch::manifest("plug", "");
     let scratch = Scratch::new(&[

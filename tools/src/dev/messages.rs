@@ -7,7 +7,7 @@ use alcedo_base::figures::{counted, thousands};
 use alcedo_build::BuildError;
 use alcedo_runtime::development::link::{FromHost, HangOf};
 
-use crate::figures::{millis, short_time, stem};
+use crate::figures::{millis, short_time};
 use crate::paint::Paint;
 use crate::reload_message;
 use crate::session::{Event, Live, Mode, Status};
@@ -63,10 +63,8 @@ impl Messages {
                 names(changed)
             ),
             Event::GlueWritten { files } => format!("declarations have changed: glue written again, {}", names(files)),
-            Event::NewPlugin { folder } => format!(
-                "{} is a new plugin, and this session does not build it · start `alcedo dev` again, with the folder as an argument if needed",
-                stem(Path::new(folder))
-            ),
+            Event::NewPlugin { folder } => new_module(folder, "plugin"),
+            Event::NewPackage { folder } => new_module(folder, "package of scripts"),
             Event::Started { generation, build_ms } => {
                 format!("{}   built in {}", title(generation), millis(*build_ms))
             }
@@ -171,6 +169,14 @@ impl Messages {
     }
 }
 
+/// Returns the message for a module that the session does not load.
+fn new_module(folder: &str, kind: &str) -> String {
+    let name = Path::new(folder).file_name().unwrap_or_default().to_string_lossy();
+    format!(
+        "{name} is a new {kind}, and this session does not load it · start `alcedo dev` again, with the folder as an argument if needed"
+    )
+}
+
 fn names(paths: &[PathBuf]) -> String {
     let names: Vec<_> = paths.iter().filter_map(|path| Some(path.file_name()?.to_string_lossy())).collect();
     names.join(", ")
@@ -252,10 +258,15 @@ mod tests {
     }
 
     #[test]
-    fn a_new_plugin_is_announced_with_the_way_to_load_it() {
-        let event = Event::NewPlugin { folder: "/w/plugins/lamp".into() };
-        let text = Messages::new(Paint::off(), false, true).message(&event, true).unwrap();
-        assert!(text.starts_with("lamp is a new plugin") && text.contains("start `alcedo dev` again"), "{text}");
+    fn a_new_module_is_announced_with_the_way_to_load_it() {
+        let text = |event| Messages::new(Paint::off(), false, true).message(&event, true).unwrap();
+        let plugin = text(Event::NewPlugin { folder: "/w/plugins/lamp.v2".into() });
+        assert!(
+            plugin.starts_with("lamp.v2 is a new plugin") && plugin.contains("start `alcedo dev` again"),
+            "{plugin}"
+        );
+        let package = text(Event::NewPackage { folder: "/w/scripts/Saga".into() });
+        assert!(package.starts_with("Saga is a new package of scripts, and"), "{package}");
     }
 
     #[test]

@@ -53,6 +53,8 @@ pub(crate) enum Event {
     },
     /// A plugin has appeared in this folder. The session does not build this plugin.
     NewPlugin { folder: String },
+    /// A package of scripts has appeared in this folder. The session does not load this package.
+    NewPackage { folder: String },
     /// The first generation is live.
     #[serde(rename = "live")]
     Started {

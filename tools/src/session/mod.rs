@@ -40,7 +40,7 @@ use ending::Restarts;
 use history::History;
 use job::Job;
 use loads::{Candidate, Origin};
-use sources::NewPlugins;
+use sources::NewModules;
 use targets::Target;
 
 pub(crate) use event::{Event, Live, Part, Status, Step};
@@ -86,7 +86,7 @@ pub(crate) struct Session<W: World> {
     /// `true` if the last search for targets failed, for example during `git checkout`. The next change starts another search.
     must_find: bool,
     debounce: Debounce,
-    new_plugins: NewPlugins,
+    new_modules: NewModules,
     /// Time of the first change that no build contains yet, on the clock of the session.
     edited: Option<Duration>,
     mode: Mode,
@@ -137,7 +137,7 @@ impl<W: World> Session<W> {
             stale: BTreeSet::new(),
             written: BTreeMap::new(),
             rewritten: Vec::new(),
-            new_plugins: NewPlugins::new(&targets),
+            new_modules: NewModules::new(&targets),
             targets,
             watch,
             must_find: false,
@@ -284,7 +284,7 @@ impl<W: World> Session<W> {
         if self.must_find || changed.iter().any(|path| path.ends_with("Cargo.toml")) {
             self.find_again();
         }
-        self.report_new_plugins(&changed);
+        self.report_new_modules(&mut changed);
         let mut affected = targets::affected(&self.targets, &changed);
         self.note_host(&mut affected, &changed);
         self.stale.extend(&affected);

@@ -67,6 +67,13 @@ impl Target {
         self.artifacts = artifacts;
     }
 
+    /// Returns true if a build of the target reads the file: a file in a source folder, or a file or folder that the last build has read.
+    pub(crate) fn reads(&self, path: &Path) -> bool {
+        // A build script may list folders, so an input may also be a folder above the file.
+        let is_input = path.ancestors().any(|part| self.inputs.contains(part));
+        is_input || self.sources.iter().any(|source| path.starts_with(source))
+    }
+
     /// Returns true if a build of the target contains the plugin with this manifest.
     pub(crate) fn contains(&self, manifest: &Path) -> bool {
         let Kind::Plugins(folder) = &self.kind else { return false };
@@ -102,14 +109,11 @@ pub(crate) fn affected(targets: &[Target], changed: &[PathBuf]) -> BTreeSet<usiz
         let is_below = |dir: &Path| target.sources.iter().any(|source| source.starts_with(dir));
         path.parent().is_some_and(is_below) || host.cargo_files().contains(path)
     };
-    // A build script may list folders, so an input may also be a folder above the file.
-    let is_input = |target: &Target, path: &Path| path.ancestors().any(|part| target.inputs.contains(part));
     let mut affected = BTreeSet::new();
     for path in changed {
         let is_outside = !targets.iter().any(|target| concerns(target, path));
-        let is_affected = |target: &Target| {
-            concerns(target, path) || is_input(target, path) || is_outside && may_concern(target, path)
-        };
+        let is_affected =
+            |target: &Target| concerns(target, path) || target.reads(path) || is_outside && may_concern(target, path);
         affected.extend((0..targets.len()).filter(|at| is_affected(&targets[*at])));
     }
     affected
