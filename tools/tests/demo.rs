@@ -1,15 +1,13 @@
 //! Tests the demo as a program: its machine-readable output, and its detection of a broken host.
 
 use std::fs::{self, File};
-use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::process::{Command, Output};
 
 use serde_json::Value;
 
 use crate::support::compiled_plugins;
+use crate::support::terminal::Terminal;
 
 /// Number of objects. A small number keeps tests short. The number must be much larger than three, the number of objects that the demo
 /// changes by hand.
@@ -102,18 +100,9 @@ fn a_signal_ends_a_demo_that_waits_for_another() {
     let other = File::create(target.path().join("demo/.alcedo-demo.lock")).unwrap();
     other.lock().unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_alcedo"));
-    command.arg("demo").env("CARGO_TARGET_DIR", target.path()).stdout(Stdio::null()).stderr(Stdio::piped());
-    let mut child = command.spawn().unwrap();
-    let mut line = String::new();
-    BufReader::new(child.stderr.take().unwrap()).read_line(&mut line).unwrap();
-    assert!(line.contains("another demo is running"), "{line}");
-    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
-    let end = Instant::now() + Duration::from_secs(20);
-    while child.try_wait().unwrap().is_none() {
-        if Instant::now() > end {
-            child.kill().unwrap();
-            panic!("the demo still waits");
-        }
-        thread::sleep(Duration::from_millis(20));
-    }
+    command.arg("demo").env("CARGO_TARGET_DIR", target.path());
+    let mut terminal = Terminal::run(command, 24, 80);
+    terminal.wait_for("another demo is running");
+    terminal.interrupt();
+    assert_eq!(terminal.ended(), None, "the signal ends the process");
 }
