@@ -101,7 +101,7 @@ fn a_signal_ends_a_demo_that_waits_for_another() {
     other.lock().unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_alcedo"));
     command.arg("demo").env("CARGO_TARGET_DIR", target.path());
-    let mut terminal = Terminal::run(command, 24, 80);
+    let mut terminal = Terminal::run_built(command);
     terminal.wait_for("another demo is running");
     terminal.interrupt();
     assert_eq!(terminal.ended(), None, "the signal ends the process");

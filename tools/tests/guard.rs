@@ -132,7 +132,7 @@ fn a_guard_in_the_background_of_a_terminal_reports_a_crash() {
     let mut command = Command::new("setsid");
     let shell = "set -m; \"$0\" guard sh -c 'kill -SEGV $$' & wait $!";
     command.args(["--ctty", "--wait", "sh", "-c", shell, env!("CARGO_BIN_EXE_alcedo")]);
-    let mut terminal = Terminal::run(command, 24, 80);
+    let mut terminal = Terminal::run_built(command);
     terminal.wait_for("the host crashed:");
     assert_eq!(terminal.ended(), Some(1));
 }

@@ -243,7 +243,7 @@ fn repl_prints_how_its_host_has_ended() {
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(errors.contains("--absent") && errors.contains("by itself, with exit code 2"), "{errors}");
     assert_eq!(output.status.code(), Some(1));
-    let mut terminal = Terminal::run(repl, 24, 80);
+    let mut terminal = Terminal::run_built(repl);
     terminal.wait_for("by itself, with exit code 2");
     // The editor enables bracketed paste together with raw mode.
     assert!(!terminal.all().contains("\x1b[?2004h"), "{}", terminal.all());

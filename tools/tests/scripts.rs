@@ -106,7 +106,7 @@ fn ctrl_c_ends_a_repl_whose_line_never_returns() {
     let package = Package::new(&HERO.replace("return Health;", "while (true); return Health;"));
     let mut command = Command::new(env!("CARGO_BIN_EXE_alcedo"));
     command.arg("repl").arg(&package.folder);
-    let mut terminal = Terminal::run(command, 24, 80);
+    let mut terminal = Terminal::run_built(command);
     terminal.wait_for("> ");
     terminal.press("1 + 41\r");
     terminal.wait_for("42");
@@ -123,7 +123,7 @@ fn lines_that_are_pasted_ahead_are_evaluated() {
     let package = Package::new(HERO);
     let mut command = Command::new(env!("CARGO_BIN_EXE_alcedo"));
     command.arg("repl").arg(&package.folder);
-    let mut terminal = Terminal::run(command, 24, 80);
+    let mut terminal = Terminal::run_built(command);
     terminal.wait_for("> ");
     // The results differ from all echoed input. A terminal may mark the start and the end of pasted text.
     terminal.press("10 * 11\r20 * 11\r30 * 11\r");
@@ -138,7 +138,7 @@ fn a_signal_at_the_prompt_of_a_repl_restores_the_terminal() {
     let package = Package::new(HERO);
     let mut command = Command::new(env!("CARGO_BIN_EXE_alcedo"));
     command.arg("repl").arg(&package.folder);
-    let mut terminal = Terminal::run(command, 24, 80);
+    let mut terminal = Terminal::run_built(command);
     // The editor enables bracketed paste after raw mode.
     terminal.wait_for("\x1b[?2004h");
     assert!(terminal.is_raw());
@@ -162,7 +162,7 @@ fn a_repl_whose_host_ends_during_a_line_prints_no_prompt() {
     let mut command = Command::new(program);
     command.args(["repl", "--host", program, "--host-arg=dev-world", "--host-arg=--package", "--host-arg=Tale"]);
     command.arg(&package.folder);
-    let mut terminal = Terminal::run(command, 24, 80);
+    let mut terminal = Terminal::run_built(command);
     terminal.wait_for("> ");
     terminal.press("1 + 41\r");
     terminal.wait_for("42");

@@ -19,11 +19,16 @@ use super::PATIENCE;
 /// Maximum wait for an expected screen. The first build has already ended.
 const EXPECTED: Duration = Duration::from_secs(150);
 
+/// Maximum wait for each output of a command that builds nothing.
+const BUILT: Duration = Duration::from_secs(60);
+
 /// Time without a change after which the screen is compared.
 const QUIET: Duration = Duration::from_millis(700);
 
 pub(crate) struct Terminal {
     pub(crate) child: Child,
+    /// Maximum wait for a string.
+    patience: Duration,
     keys: File,
     output: Receiver<Vec<u8>>,
     /// Output so far. `checked` is the length of its checked part.
@@ -58,12 +63,19 @@ impl Terminal {
         });
         let nonzero = |number| NonZero::new(number).unwrap();
         let screen = vt100::Parser::new(nonzero(rows), nonzero(columns), 0);
-        Self { child, keys, output, written: Vec::new(), checked: 0, size: (rows, columns), screen }
+        Self { child, patience: PATIENCE, keys, output, written: Vec::new(), checked: 0, size: (rows, columns), screen }
+    }
+
+    /// Runs a command that builds nothing, on a terminal with 24 rows and 80 columns.
+    pub(crate) fn run_built(command: Command) -> Self {
+        let mut terminal = Self::run(command, 24, 80);
+        terminal.patience = BUILT;
+        terminal
     }
 
     /// Waits for a string in the output that follows the string of the previous wait.
     pub(crate) fn wait_for(&mut self, text: &str) {
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + self.patience;
         loop {
             let found = self.written[self.checked..].windows(text.len()).position(|window| window == text.as_bytes());
             if let Some(at) = found {
@@ -147,7 +159,7 @@ impl Terminal {
 
     /// Waits for the end of the program, and returns its exit code.
     pub(crate) fn ended(&mut self) -> Option<i32> {
-        let end = Instant::now() + EXPECTED;
+        let end = Instant::now() + EXPECTED.min(self.patience);
         loop {
             if let Some(status) = self.child.try_wait().unwrap() {
                 return status.code();
