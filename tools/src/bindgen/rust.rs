@@ -1,5 +1,6 @@
 //! Converts declarations to Rust source. Equal declarations produce equal bytes.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use alcedo_glue::is_keyword;
@@ -22,7 +23,8 @@ pub(super) fn source(declarations: &Declarations, header: &str, library: &str, p
         "\n/// The functions of the C library `{library}`.\n#[uclass(package = \"{package}\", dll_bind = \"{library}\")]\n\
          #[derive(Default)]\npub struct {class} {{}}\n\n#[uclass]\nimpl {class} {{\n"
     );
-    let functions: Vec<_> = declarations.functions.iter().map(function).collect();
+    let mut names = BTreeSet::new();
+    let functions: Vec<_> = declarations.functions.iter().map(|of| function(of, &mut names)).collect();
     source += &functions.join("\n");
     source += "}\n";
     if !declarations.left_out.is_empty() {
@@ -42,15 +44,17 @@ fn structure(of: &Struct, package: &str) -> String {
         source += "#[derive(Debug, Default, PartialEq)]\n";
     }
     source += &format!("pub struct {} {{\n", of.name);
+    let mut names = BTreeSet::new();
     for (name, ty) in &of.fields {
-        source += &format!("    /// `{name}`.\n    pub {}: {ty},\n", identifier(&snake(name)));
+        source += &format!("    /// `{name}`.\n    pub {}: {ty},\n", unique(name, &mut names));
     }
     source + "}\n"
 }
 
-fn function(function: &Function) -> String {
+/// `names` contains the Rust names of the preceding functions.
+fn function(function: &Function, names: &mut BTreeSet<String>) -> String {
     let Function { name, params, result, is_bool8, remarks, .. } = function;
-    let rust = identifier(&snake(name));
+    let rust = unique(name, names);
     let mut arguments = Vec::new();
     if rust != *name {
         arguments.push(format!("name = \"{name}\""));
@@ -59,7 +63,8 @@ fn function(function: &Function) -> String {
         arguments.push("bool8".to_owned());
     }
     let arguments = if arguments.is_empty() { String::new() } else { format!("({})", arguments.join(", ")) };
-    let params: String = params.iter().map(|(name, ty)| format!(", {}: {ty}", identifier(&snake(name)))).collect();
+    let mut names = BTreeSet::new();
+    let params: String = params.iter().map(|(name, ty)| format!(", {}: {ty}", unique(name, &mut names))).collect();
     let result = result.as_ref().map(|ty| format!(" -> {ty}")).unwrap_or_default();
     let remarks: String = remarks.iter().map(|remark| format!("    // {remark}.\n")).collect();
     let doc = doc("    ", &function.doc, name);
@@ -103,6 +108,16 @@ pub(super) fn type_name(name: &str) -> String {
     if name.starts_with(|first: char| first.is_ascii_digit()) { format!("Lib{name}") } else { name }
 }
 
+/// Returns the Rust name of a function, parameter or field. Appends underscores if `used` contains the name, because names in C may differ
+/// only in case.
+fn unique(name: &str, used: &mut BTreeSet<String>) -> String {
+    let mut unique = identifier(&snake(name));
+    while !used.insert(unique.clone()) {
+        unique.push('_');
+    }
+    unique
+}
+
 fn identifier(name: &str) -> String {
     if is_keyword(name) || name == "this" { format!("{name}_") } else { name.to_owned() }
 }
@@ -132,24 +147,27 @@ mod tests {
 
     #[test]
     fn names_that_collide_keep_the_symbols_of_the_library() {
-        let fields = vec![("x".to_owned(), "f32".to_owned())];
+        let fields = ["x", "X"].map(|name| (name.to_owned(), "f32".to_owned())).to_vec();
         let structs = vec![Struct { name: "Vector".into(), doc: String::new(), fields, is_pod: true }];
-        let function = Function {
-            name: "move".into(),
+        let function = |name: &str| Function {
+            name: name.into(),
             doc: String::new(),
             params: Vec::new(),
             result: None,
             is_bool8: false,
             remarks: Vec::new(),
         };
-        let declarations = Declarations { structs, functions: vec![function], left_out: Vec::new() };
+        let declarations =
+            Declarations { structs, functions: vec![function("move"), function("Move")], left_out: Vec::new() };
         let source = source(&declarations, "vector.h", "vector", "Game");
         for part in [
             "pub struct Vector {",
+            "pub x: f32,\n    /// `X`.\n    pub x_: f32,",
             "dll_bind = \"vector\")]",
             "pub struct VectorLibrary {}",
             "impl VectorLibrary {",
             "#[dll_import(name = \"move\")]\n    fn move_(&self);",
+            "#[dll_import(name = \"Move\")]\n    fn move__(&self);",
         ] {
             assert!(source.contains(part), "{part}:\n{source}");
         }
