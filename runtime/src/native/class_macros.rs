@@ -165,6 +165,7 @@ macro_rules! __alcedo_native_property {
             static $cell: $crate::native::__private::PropertyRef = $crate::native::__private::PropertyRef::new($property);
         }
 
+        #[allow(deprecated, reason = "both setters of a deprecated property are deprecated")]
         impl<'f> $view<'f> {
             $(#[$attr])*
             #[must_use]
@@ -181,10 +182,7 @@ macro_rules! __alcedo_native_property {
             $(#[$attr])*
             #[inline]
             pub fn $set(&self, $value: $arg) {
-                let value = $argument;
-                $crate::native::__private::or_end(
-                    $cell.with(|property| $crate::native::__private::NativeProperty::put(value, self, property)),
-                )
+                $crate::native::__private::or_end(self.$try_set($value))
             }
 
             /// Writes the property. Returns an error if the write is rejected.

@@ -282,6 +282,7 @@ macro_rules! __alcedo_properties {
     ($view:ident $({
         $(#[$attr:meta])* $get:ident $set:ident $try_set:ident: $ty:ty, $value:ident: $arg:ty = $argument:expr, ($($cell:tt)*)
     })+) => {
+        #[allow(deprecated, reason = "both setters of a deprecated property are deprecated")]
         impl<'f> $view<'f> {$(
             $(#[$attr])*
             #[must_use]
@@ -295,7 +296,7 @@ macro_rules! __alcedo_properties {
             $(#[$attr])*
             #[inline]
             pub fn $set(&self, $value: $arg) {
-                $crate::__private::or_end($crate::__private::write_member(&self.0, &$($cell)*, $argument))
+                $crate::__private::or_end(self.$try_set($value))
             }
 
             /// Writes the property, or returns an error if the host refuses the write.

@@ -200,6 +200,7 @@ macro_rules! __alcedo_struct {
         $crate::__private::owned_type! { [] $name }
 
         $(
+            #[allow(deprecated, reason = "both setters of a deprecated field are deprecated")]
             impl<'f> $view<'f> {
                 $(#[$field_attr])*
                 #[must_use]
@@ -212,8 +213,7 @@ macro_rules! __alcedo_struct {
                 $(#[$field_attr])*
                 #[inline]
                 pub fn $set(&self, $value: $arg) {
-                    let value = $argument;
-                    $crate::__private::or_end($crate::__private::set_field(&self.0, &AlcedoRaw::$field, value))
+                    $crate::__private::or_end(self.$try_set($value))
                 }
 
                 /// Writes the field, or returns an error if the host refuses the write.
