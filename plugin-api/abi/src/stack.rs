@@ -39,7 +39,7 @@ impl StackSpan {
 }
 
 /// Returns the caller's stack pointer. Of two running functions on one stack, the function that was called later has the lower stack
-/// pointer.
+/// pointer, unless the compiler has inlined this function into the other function.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 #[inline(always)]
 #[must_use]

@@ -201,7 +201,7 @@ fn expand_imported(
     rules::refuse(
         "ALC0214",
         default.map(|(path, _)| path),
-        "`Default` cannot be derived, because the plugin part of an imported class is elsewhere: remove it",
+        "`Default` cannot be derived, because this module has no values of an imported class: remove `Default`",
     )?;
     let class = &item.ident;
     let view = view_of(class);

@@ -54,8 +54,8 @@ impl Conditions {
         self.is_none() || other.is_none() || self == other
     }
 
-    /// Rejects a member with these conditions if a build may contain it together with a member under `other`. If only the compiler can
-    /// compare the conditions, expands to a check that reports the same error.
+    /// Rejects a member with these conditions if a build may contain both this member and a member under `other`. If only the compiler can
+    /// compare the conditions, expands to a check that reports `error`.
     pub(crate) fn exclude(&self, other: &Self, error: impl FnOnce() -> Error) -> Result<TokenStream> {
         if self.overlap(other) {
             return Err(error());
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn only_members_with_attributes_of_the_class_have_no_cfg_attr() {
+    fn cfg_attr_is_refused_only_on_members_with_own_attributes() {
         let refused = |attrs: &[Attribute]| Conditions::of_member(attrs, &["uproperty"]).is_err();
         let (quiet, hidden): (Attribute, Attribute) = (
             parse_quote!(#[cfg_attr(unix, allow(dead_code), serde(skip))]),

@@ -128,7 +128,7 @@ fn parameters(function: &TypeBareFn) -> Result<Vec<(String, &Type)>> {
                 errors.take::<()>(Err(rules::spanned(
                     "ALC0179",
                     ty,
-                    format!("`{name}` is the name of another parameter"),
+                    format!("`{name}` is the name of another parameter: rename one of them"),
                 )));
             }
             (Some(name), ty) => params.push((name, ty)),

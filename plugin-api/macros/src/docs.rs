@@ -33,7 +33,7 @@ pub(crate) fn shared(attrs: &[Attribute]) -> Vec<Attribute> {
     attrs.iter().filter(|attr| ["doc", "deprecated", "allow"].contains(&name_of(attr).as_str())).cloned().collect()
 }
 
-/// Returns the lints that an item permits, for generated items that contain names of the item.
+/// Returns the `allow` attributes of an item, for generated items that contain names of the item.
 pub(crate) fn allowed(attrs: &[Attribute]) -> Vec<Attribute> {
     let allowed = attrs.iter().filter(|attr| attr.path().is_ident("allow"));
     allowed.map(|attr| Attribute { style: AttrStyle::Outer, ..attr.clone() }).collect()

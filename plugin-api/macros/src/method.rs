@@ -216,13 +216,13 @@ impl Method {
         Ok(())
     }
 
-    /// Rejects two parameters with one name in the host, such as `_x` and `x`. Only the declaration of a function passes these names to the
-    /// host; an import and an export have none.
+    /// Rejects two parameters with one name in the host, such as `_x` and `x`. Only a declared function passes these names to the host. A
+    /// function of an imported class or interface and an exported function pass no names.
     pub(crate) fn expect_distinct_names(&self) -> Result<()> {
         let mut others = &self.parameters[..];
         while let [first, rest @ ..] = others {
             if rest.iter().any(|other| other.text == first.text) {
-                let problem = format!("`{}` is the name of another parameter", first.text);
+                let problem = format!("`{}` is the name of another parameter: rename one of them", first.text);
                 return Err(rules::at("ALC0179", first.ident.span(), problem));
             }
             others = rest;
@@ -428,7 +428,8 @@ impl Method {
     }
 }
 
-const GENERIC: &str = "a function that the host calls is not generic: the host knows one signature";
+const GENERIC: &str =
+    "a function that the host calls is not generic: specify its types, because the host has one signature";
 
 /// Parses a parameter that follows `self` and `this`.
 fn parameter(at: usize, typed: &PatType) -> Result<Parameter> {
@@ -515,11 +516,11 @@ mod tests {
         let method = Method::of(&syn::parse_quote! { fn f(&self, _x: u32, y: u32, x: u32) });
         let method = method.unwrap_or_else(|error| panic!("an import may have these names: {error}"));
         let error = method.expect_distinct_names().expect_err("`x` twice").to_string();
-        assert_eq!(error, "`x` is the name of another parameter [ALC0179]");
+        assert_eq!(error, "`x` is the name of another parameter: rename one of them [ALC0179]");
     }
 
     #[test]
-    fn a_signature_with_any_type_of_a_trait_is_refused() {
+    fn a_signature_with_impl_trait_is_refused() {
         let captured = Group::new(Delimiter::None, quote! { impl Into<f64> });
         for signature in [
             quote! { fn f(&self, to: impl Into<f64>) },
@@ -528,7 +529,7 @@ mod tests {
             quote! { fn f(&self) -> impl Into<f64> },
         ] {
             let signature: Signature = syn::parse2(signature).unwrap_or_else(|error| panic!("{error}"));
-            let Err(error) = Method::of(&signature) else { panic!("it is accepted") };
+            let Err(error) = Method::of(&signature) else { panic!("the signature is accepted") };
             assert!(error.to_string().contains("ALC0068"), "{error}");
         }
     }

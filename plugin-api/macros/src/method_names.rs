@@ -15,7 +15,7 @@ use crate::rules;
 #[derive(Default)]
 pub(crate) struct MethodNames {
     known: BTreeMap<String, Vec<Declaration>>,
-    /// Checks for declarations with different conditions, which must not hold in one build.
+    /// Expanded checks that the different conditions of two declarations of one method do not hold in one build.
     checks: TokenStream,
 }
 
@@ -27,8 +27,8 @@ struct Declaration {
 }
 
 impl MethodNames {
-    /// Adds the methods of a declaration. Rejects a second declaration with one of these methods. If both declarations have conditions,
-    /// [`Self::checked_with_properties`] contains a check.
+    /// Adds the methods of a declaration. Rejects a second declaration with one of these methods. If the declarations have different
+    /// conditions, [`Self::checked_with_properties`] expands to a check.
     pub(crate) fn add(
         &mut self,
         (kind, declared): (&'static str, &Ident),

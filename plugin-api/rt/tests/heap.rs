@@ -50,7 +50,8 @@ struct Block {
 // SAFETY: only the owner of the value uses the block, and the heap may be called on any thread.
 unsafe impl Send for Block {}
 
-/// Returns true if all bytes are equal to `byte`. Compares the slice with itself, which is fast also in debug builds.
+/// Returns true if all bytes are equal to `byte`. Compares each byte with the next byte, by one comparison of slices, which is fast also in
+/// debug builds.
 fn is_filled(bytes: &[u8], byte: u8) -> bool {
     bytes.split_first().is_none_or(|(first, rest)| *first == byte && *rest == bytes[..rest.len()])
 }
@@ -80,7 +81,7 @@ impl Block {
 
     fn check(&mut self) {
         let (fill, layout) = (self.fill, self.layout);
-        assert!(is_filled(self.bytes(), fill), "{layout:?}: somebody else wrote into it");
+        assert!(is_filled(self.bytes(), fill), "{layout:?}: other code wrote to the block");
     }
 
     fn resize(&mut self, size: usize) {

@@ -230,7 +230,7 @@ mod conditions_that_both_hold {
 }
 
 mod impl_of_an_alias {
-    //! The compiler reports an alias of a class at its name.
+    //! The compiler reports an alias of a class at the name of the alias.
 
     use alcedo_plugin_api::prelude::*;
 

@@ -73,7 +73,7 @@ impl Body<'_> {
         Ok(())
     }
 
-    /// Rejects a once-only member if a build may contain it together with one of the members under `known`.
+    /// Rejects a once-only member if a build may contain both this member and one of the members under `known`.
     fn exclude(&mut self, known: &[Conditions], own: &Conditions, second: impl Fn() -> Error) -> Result<()> {
         for other in known {
             let check = own.exclude(other, &second)?;

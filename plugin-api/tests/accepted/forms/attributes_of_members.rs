@@ -1,5 +1,5 @@
 //! Attributes of members also apply to the generated methods. The definition of a deprecated member reports no deprecation. An event may
-//! have a visibility, and the names of two events may differ only in case. The body of an event is the one under the event's conditions.
+//! have a visibility, and the names of two events may differ only in case. An event has the body whose conditions equal its own conditions.
 #![deny(deprecated, non_snake_case)]
 #![forbid(unsafe_code)]
 
@@ -102,7 +102,7 @@ fn add(one: f64, other: f64) -> f64 {
     one + other
 }
 
-/// Defines a class whose name is a type of a macro.
+/// Defines a class and its `impl` block. The macro captures the name in the `impl` block as a type.
 macro_rules! counter {
     ($class:ty, $name:ident, $call:ty) => {
         #[uclass(package = "Game")]

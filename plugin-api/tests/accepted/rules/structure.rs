@@ -244,7 +244,7 @@ mod alc0215 {
 
     #[ustruct]
     impl Size {
-        /// The parameter has the name of the created value.
+        /// Creates a size. The name `value` of the parameter does not conflict with a variable of the generated constructor.
         #[constructor]
         fn tall<T>(&mut self, value: T)
         where
