@@ -7,7 +7,7 @@ use alcedo_abi::stack::{StackSpan, stack_pointer};
 pub const MOST: usize = 4096;
 
 /// Limit in bytes for the stack between a call and a directly nested call in a coroutine. Calls with a larger distance count as calls of
-/// different coroutines, because the runtime does not know the stacks of coroutines. An unoptimized host uses up to 64 KiB per call.
+/// different coroutines, because the bounds of coroutine stacks are unknown. An unoptimized host uses up to 64 KiB per call.
 const NEAR: usize = 1 << 17;
 
 /// Position of a call on the stack of the thread or of a coroutine.

@@ -1,5 +1,5 @@
 //! Running lookups of a chain. A resolver may look up further names, so lookups nest. A lookup fails if it is nested in a lookup of its
-//! own name, or nested too deep. A resolver may also suspend its coroutine. Lookups of suspended coroutines do not affect other lookups.
+//! own name, or nested too deeply. A resolver may also suspend its coroutine. Lookups of suspended coroutines count only for [`MOST`].
 
 use std::cell::OnceCell;
 
@@ -50,10 +50,14 @@ impl Lookups {
             )));
         }
         if outer.len() >= DEEPEST {
-            return Err(CallError::other(format!("`{name}` is resolved inside of {DEEPEST} other look-ups")));
+            return Err(CallError::other(format!(
+                "`{name}` is resolved inside of {DEEPEST} other lookups: answer without a further lookup"
+            )));
         }
         if is_full {
-            return Err(CallError::other(format!("`{name}` is resolved during {MOST} other look-ups")));
+            return Err(CallError::other(format!(
+                "`{name}` is resolved during {MOST} other lookups: complete lookups of suspended coroutines first"
+            )));
         }
         Ok(self.running.enter(new))
     }

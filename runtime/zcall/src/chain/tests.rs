@@ -181,7 +181,7 @@ fn cyclic_resolution_is_refused_and_the_cycle_printed() {
     chain.add("db", Origin::Host, 0, "tables", Rc::new(resolver)).expect("there is the protocol");
     let cycle = "the resolution of a name requires itself: db:/a → db:/b → db:/a; answer without these names";
     assert_eq!(resolve(&chain, "db:/a"), Err(cycle.to_owned()));
-    assert!(resolve(&chain, "db:/1").expect_err("it never ends").contains("is resolved inside of 64 other look-ups"));
+    assert!(resolve(&chain, "db:/1").expect_err("it never ends").contains("is resolved inside of 64 other lookups"));
     assert_eq!(resolve(&chain, "db:/deep"), Ok(String::new()), "what was refused is not under way any more");
 }
 
