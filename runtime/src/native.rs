@@ -182,9 +182,10 @@ impl Natives {
     /// Adds a hook that runs once before the host destroys an object. The object is intact while the hook runs, even if the hook requests the
     /// destruction of this object again. Logs a panic of the hook, and destroys the object anyway.
     ///
-    /// The hook runs first for the object, then for its subobjects in order of creation, and then all of them are destroyed. An unload runs
-    /// the hook for all its objects before the first one is destroyed. A reload runs the hook for a removed subobject after the commit. A
-    /// replaced plugin then refuses calls. The hook does not run for objects that a rollback or a failed load destroys.
+    /// The hook runs first for the object, then for its subobjects in order of creation. Then the object and its subobjects are destroyed.
+    /// An unload runs the hook for all objects before it destroys the first object. A reload runs the hook for a removed subobject after
+    /// the commit, when a replaced plugin already refuses calls. The hook does not run for objects that a rollback or a failed load
+    /// destroys.
     ///
     /// # Examples
     /// ```rust

@@ -288,7 +288,8 @@ impl Delegates {
         call(&function, binding.object)
     }
 
-    /// Returns the limit that a call at this position would exceed. Calls of suspended coroutines do not count as nested.
+    /// Returns the limit that a call at this position would exceed. Calls of suspended coroutines do not count for [`DEEPEST`], but count
+    /// for [`MOST`].
     fn exceeded_limit(&self, position: CallPosition) -> Option<u32> {
         let count = self.running.len();
         if count < DEEPEST {

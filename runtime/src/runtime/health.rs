@@ -605,7 +605,7 @@ impl Watching {
                 self.next_write = now + RETRY;
                 if self.logged.is_new(path, &error) {
                     let (path, seconds) = (path.display(), RETRY.as_secs());
-                    log!(WARN, "the status cannot be written to {path}: {error}; attempts repeat after {seconds} s");
+                    log!(WARN, "the status cannot be written to {path}: {error}; retries follow every {seconds} s");
                 }
             }
         }

@@ -305,10 +305,10 @@ fn a_failed_job_is_logged_after_its_end_and_blocks_no_reload() {
     }
 }
 
-/// A log subscriber may run a tick at the line of a failed job. A task that starts afterward waits for the next tick, as does the task that
-/// this task starts. Otherwise tasks that start each other would run in one tick endlessly.
+/// Runs a tick in a log subscriber, which receives the line of a failed job. A task that starts after this tick waits for the next tick, as
+/// does the task that this task starts. Otherwise tasks that start each other would run in one tick endlessly.
 #[test]
-fn a_tick_that_a_logger_runs_inside_a_tick_ends_no_turn_of_tasks() {
+fn a_task_that_starts_after_a_nested_tick_waits_for_the_next_tick() {
     let robot_slot: Rc<Cell<Option<ObjectHandle>>> = Rc::default();
     let host_slot: Rc<RefCell<Option<Runtime>>> = Rc::default();
     let (from, robot_from) = (Rc::clone(&host_slot), Rc::clone(&robot_slot));
@@ -328,7 +328,7 @@ fn a_tick_that_a_logger_runs_inside_a_tick_ends_no_turn_of_tasks() {
         assert!(host_slot.borrow().is_none(), "a job has failed");
         assert!(host.jobs().iter().any(|job| job.kind == LeaseKind::Task), "the task waits for the next tick");
         host.tick(Budget::frame());
-        assert!(host.jobs().iter().any(|job| job.kind == LeaseKind::Task), "so does the task of the task");
+        assert!(host.jobs().iter().any(|job| job.kind == LeaseKind::Task), "the second task also waits");
         host.tick(Budget::frame());
         assert!(host.jobs().iter().all(|job| job.kind != LeaseKind::Task));
     });

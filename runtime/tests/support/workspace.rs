@@ -34,7 +34,7 @@ const ALONE: [&str; 11] = [
     "unresolved-symbol",
 ];
 
-/// Packages that no test of `all.rs` loads: those of `soak.rs`, and a plugin that the stress programs build themselves.
+/// Packages that no test of `all.rs` loads: packages of `soak.rs`, and a plugin that the stress programs build themselves.
 const ELSEWHERE: [&str; 5] = ["churn", "coro", "everything-unloads", "lifetimes", "surface"];
 
 /// Environment variable with the packages whose libraries were built before the process started. Checking the inputs of a library takes

@@ -155,7 +155,8 @@ fn call_end_listeners(core: &Core, masters: &Masters, generation: Generation) {
         }
     }
     let problem = format!(
-        "hooks before a destroy have created objects {MOST_PASSES} times; the last objects are destroyed without hooks"
+        "in an unload, `before_destroy` hooks have created objects {MOST_PASSES} times; the last objects are destroyed \
+         without hooks: create no objects in these hooks"
     );
     masters.note(generation, problem);
 }
