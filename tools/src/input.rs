@@ -186,7 +186,7 @@ fn ignores_hangup() -> bool {
 /// Hosts that an immediate exit of this process kills.
 static KILLED_AT_EXIT: Mutex<Vec<Weak<OwnedFd>>> = Mutex::new(Vec::new());
 
-/// Kills the process if this process exits immediately. Used until a host connects, because only a connected host detects this exit.
+/// Kills a host if this process exits immediately. Used until the host has connected, because only a connected host detects this exit.
 pub(crate) fn kill_at_exit(process: &Arc<OwnedFd>) {
     let mut killed = lock(&KILLED_AT_EXIT);
     killed.retain(|other| other.strong_count() > 0);
@@ -203,7 +203,7 @@ pub(crate) fn spare_at_exit(process: &Weak<OwnedFd>) {
 fn quit() {
     let Some(listener) = lock(&LISTENER).take() else {
         for process in lock(&KILLED_AT_EXIT).iter().filter_map(Weak::upgrade) {
-            // Ignores the error that occurs if the process has ended.
+            // Ignores the error that occurs if the host has ended.
             let _sent = pidfd_send_signal(process, Signal::KILL);
         }
         release_terminal();

@@ -231,7 +231,8 @@ fn split(pasted: &str) -> Vec<String> {
     if is_valid(pasted) || !inputs.iter().all(|input| is_valid(input)) { vec![pasted.to_owned()] } else { inputs }
 }
 
-/// Returns true for an expression, for statements and for an empty input. A single line that begins with a colon is a command.
+/// Returns true for an expression, for statements, for a command and for an empty input. A command is a single line that begins with a
+/// colon.
 fn is_valid(input: &str) -> bool {
     match input.trim() {
         "" => true,

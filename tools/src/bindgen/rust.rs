@@ -51,7 +51,7 @@ fn structure(of: &Struct, package: &str) -> String {
     source + "}\n"
 }
 
-/// `names` contains the Rust names of the preceding functions.
+/// Returns the declaration of a function. `names` contains the Rust names of the preceding functions.
 fn function(function: &Function, names: &mut BTreeSet<String>) -> String {
     let Function { name, params, result, is_bool8, remarks, .. } = function;
     let rust = unique(name, names);

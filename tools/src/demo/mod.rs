@@ -70,7 +70,7 @@ pub(crate) fn run(&Args { objects, json, planted_rerun }: &Args) -> Result<ExitC
 
 /// Runs the steps. Counts the completed steps in `summary`.
 fn play(host: &HostOptions, output: Output, paint: Paint, summary: &mut Summary) -> Result<(), Error> {
-    // Handles signals only afterwards, so that Ctrl-C ends the wait for another demo.
+    // Handles signals only after a wait for another demo, so that Ctrl-C ends this wait.
     let scratch = Scratch::new()?;
     let signals = Input::signals()?;
     let mut stage = Stage::open(&scratch, host, signals, output, paint)?;

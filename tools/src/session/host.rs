@@ -188,8 +188,8 @@ impl<W: World> Session<W> {
         }
     }
 
-    /// Records the host's program, whose name may have changed, and if the program is up to date. If its types have changed, updates the
-    /// glue and builds all plugins.
+    /// Records the host's program, whose name may have changed. Also records if the program is up to date. If the types of the host have
+    /// changed, updates the glue and builds all plugins.
     pub(super) fn host_built(&mut self, target: usize) {
         if let Some(host) = &mut self.host {
             host.is_stale = self.stale.contains(&target);
@@ -303,7 +303,7 @@ mod tests {
         }
     }
 
-    /// Writes the sources of the host `rig`. `more` is the end of its manifest.
+    /// Writes the sources of the host `rig`. `more` is the end of the host's manifest.
     fn write_rig(dir: &Path, more: &str) {
         let rig = dir.join("rig");
         fs::create_dir_all(rig.join("src")).unwrap();

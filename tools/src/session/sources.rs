@@ -37,7 +37,8 @@ impl Sources {
 pub(super) struct NewModules {
     /// Changed manifests since the last successful search for targets.
     unchecked: BTreeSet<PathBuf>,
-    /// Manifests of plugins and folders of packages that need no report: reported, or omitted since the start of the session.
+    /// Manifests of plugins, and folders of packages. Contains modules that were reported, or that the targets omitted at the start of the
+    /// session.
     known: BTreeSet<PathBuf>,
 }
 

@@ -32,7 +32,7 @@ const JOINS: Duration = Duration::from_secs(10);
 const GRACE: Duration = Duration::from_secs(if cfg!(test) { 2 } else { 5 });
 /// Maximum interval between two checks for the end of a host.
 const GLANCE: Duration = Duration::from_millis(50);
-/// Maximum length of a line in bytes, with its line feed. A longer line is split into several lines. A character that is split is replaced.
+/// Maximum length of a line in bytes, with its line feed. A longer line is split into several lines. A split character is replaced.
 const LONGEST_LINE: u64 = 16 << 10;
 /// Capacity of the channel of printed lines. A full channel blocks the host.
 const LINES: usize = 256;
@@ -74,7 +74,7 @@ struct Known {
     /// Last message about exhausted memory.
     memory: Mutex<Option<String>>,
     has_ended: AtomicBool,
-    /// Set after the event about the end of the process, which follows all its messages.
+    /// Set after the event about the end of the process was sent. This event follows all messages of the process.
     is_over: AtomicBool,
 }
 
@@ -326,8 +326,8 @@ impl Conversation {
     }
 }
 
-/// Receives the greeting of a host, which must arrive within `limit`. Returns the problem of a missing or unsupported greeting, and a
-/// hint. Returns `None` if the host has ended, because another thread reports this end.
+/// Receives the greeting of a host, which must arrive within `limit`. Returns the problem of a missing or unsupported greeting, and a hint.
+/// Returns `None` for a supported greeting. Also returns `None` if the host has ended, because another thread reports this end.
 fn greeting_problem(from: &mut UnixStream, limit: Duration) -> Option<String> {
     let limited = from.set_read_timeout(Some(limit));
     let greeting = limited.and_then(|()| receive(from));

@@ -404,7 +404,7 @@ impl Follower<'_> {
                 {
                     let error = one_line(&error.to_string());
                     bail!(
-                        "the host {name} is refused: {error}; its last good library is not known: put the library there that the host runs"
+                        "the host {name} is refused: {error}; no good content of this file is stored: replace the file with a good library"
                     );
                 }
                 if !is_kept || is_healthy {
