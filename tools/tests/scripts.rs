@@ -101,12 +101,17 @@ fn repl_evaluates_lines_in_a_world_with_objects_of_the_package() {
     assert_eq!(answers.last(), Some(&"Tale.Hero"), "{output}");
 }
 
+/// Runs `alcedo repl` with a package on a terminal.
+fn repl(package: &Package) -> Terminal {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_alcedo"));
+    command.arg("repl").arg(&package.folder);
+    Terminal::run_built(command)
+}
+
 #[test]
 fn ctrl_c_ends_a_repl_whose_line_never_returns() {
     let package = Package::new(&HERO.replace("return Health;", "while (true); return Health;"));
-    let mut command = Command::new(env!("CARGO_BIN_EXE_alcedo"));
-    command.arg("repl").arg(&package.folder);
-    let mut terminal = Terminal::run_built(command);
+    let mut terminal = repl(&package);
     terminal.wait_for("> ");
     terminal.press("1 + 41\r");
     terminal.wait_for("42");
@@ -121,9 +126,7 @@ fn ctrl_c_ends_a_repl_whose_line_never_returns() {
 #[test]
 fn lines_that_are_pasted_ahead_are_evaluated() {
     let package = Package::new(HERO);
-    let mut command = Command::new(env!("CARGO_BIN_EXE_alcedo"));
-    command.arg("repl").arg(&package.folder);
-    let mut terminal = Terminal::run_built(command);
+    let mut terminal = repl(&package);
     terminal.wait_for("> ");
     // The results differ from all echoed input. A terminal may mark the start and the end of pasted text.
     terminal.press("10 * 11\r20 * 11\r30 * 11\r");
@@ -136,9 +139,7 @@ fn lines_that_are_pasted_ahead_are_evaluated() {
 #[test]
 fn a_signal_at_the_prompt_of_a_repl_restores_the_terminal() {
     let package = Package::new(HERO);
-    let mut command = Command::new(env!("CARGO_BIN_EXE_alcedo"));
-    command.arg("repl").arg(&package.folder);
-    let mut terminal = Terminal::run_built(command);
+    let mut terminal = repl(&package);
     // The editor enables bracketed paste after raw mode.
     terminal.wait_for("\x1b[?2004h");
     assert!(terminal.is_raw());
