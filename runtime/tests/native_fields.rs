@@ -1,7 +1,7 @@
 //! Tests that the Rust fields of a native object exist exactly as long as the object. The constructor or the destruction hook of the object
 //! may fail in any way.
 
-use crate::scripts::{Package, builder, reload_of};
+use crate::scripts::{LAMP_TEXT, Package, builder, reload_of};
 use crate::support;
 
 use std::cell::{Cell, RefCell};
@@ -223,15 +223,7 @@ fn the_fields_of_a_left_class_end_if_a_hook_of_the_reload_destroys_their_object(
 
 #[test]
 fn left_fields_end_with_a_subobject_that_the_returned_owner_lacks() {
-    let lamp = "class Lamp extends Actor;
-        var Spark Shade;
-        defaultproperties
-        {
-            Begin Object Class=Spark Name=Bulb
-            End Object
-            Shade=Bulb
-        }";
-    let package = Package::new("Tale", &[("Spark.uc", "class Spark extends Fuse;\n"), ("Lamp.uc", lamp)]);
+    let package = Package::new("Tale", &[("Spark.uc", "class Spark extends Fuse;\n"), ("Lamp.uc", LAMP_TEXT)]);
     let host = builder().natives(natives![Fuse]).build().unwrap_or_else(|error| panic!("{error}"));
     host.create_master(std::slice::from_ref(&package.folder)).unwrap_or_else(|error| panic!("{error}"));
     let lamp = host.objects().spawn("/Script/Tale.Lamp").expect("spawned");

@@ -40,6 +40,19 @@ defaultproperties
 }
 "#;
 
+/// Class with a subobject of the class `Spark`.
+pub(crate) const LAMP_TEXT: &str = "class Lamp extends Actor;
+
+var Spark Shade;
+
+defaultproperties
+{
+    Begin Object Class=Spark Name=Bulb
+    End Object
+    Shade=Bulb
+}
+";
+
 /// Class derived from a plugin's class.
 pub(crate) const FANCY_TEXT: &str = r#"
 class FancyCube extends MagicCube;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use alcedo_runtime::{ObjectHandle, Runtime, Value};
 
-use crate::scripts::{HERO_TEXT, Package, builder, call, get, reload_of, spawn};
+use crate::scripts::{HERO_TEXT, LAMP_TEXT, Package, builder, call, get, reload_of, spawn};
 
 mod renames;
 
@@ -37,14 +37,6 @@ fn a_class_with_another_name_is_another_class() {
 
 #[test]
 fn a_subobject_that_a_reconstructed_owner_lacks_ends_with_its_new_subobjects() {
-    let lamp = "class Lamp extends Actor;
-        var Spark Shade;
-        defaultproperties
-        {
-            Begin Object Class=Spark Name=Bulb
-            End Object
-            Shade=Bulb
-        }";
     let spark = "class Spark extends Actor;
         var SceneComponent First;
         var SceneComponent Second;
@@ -57,7 +49,7 @@ fn a_subobject_that_a_reconstructed_owner_lacks_ends_with_its_new_subobjects() {
             First=One
             Second=Two
         }";
-    let package = Package::new("Tale", &[("Spark.uc", "class Spark extends Actor;\n"), ("Lamp.uc", lamp)]);
+    let package = Package::new("Tale", &[("Spark.uc", "class Spark extends Actor;\n"), ("Lamp.uc", LAMP_TEXT)]);
     let host = host(&package);
     let lamp = spawn(&host, "/Script/Tale.Lamp");
     package.remove("Lamp.uc");
