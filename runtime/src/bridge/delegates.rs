@@ -236,7 +236,7 @@ pub(crate) fn broken(world: &World, signature: &str, binding: &Binding) -> Optio
 impl Delegates {
     /// Calls the bindings of a delegate: passes the function and the object of each binding to `call`. During the calls, the delegate is
     /// not accessed. Returns [`CallError::NotFound`] if a single delegate has no target, and [`CallError::TooDeep`] if delegate calls are
-    /// nested too deeply. Returns the first error of a callee.
+    /// nested too deeply. Returns an error if [`MOST`] delegate calls are in progress. Returns the first error of a callee.
     pub(crate) fn call(
         &self,
         world: &World,
@@ -249,7 +249,7 @@ impl Delegates {
         let left: Vec<_> = bindings(delegate).to_vec();
         let position = world.stack.position();
         if let Some(limit) = self.exceeded_limit(position) {
-            return Err(CallError::TooDeep { what: format!("a delegate ({signature})"), limit });
+            return Err(too_many(format!("a delegate ({signature})"), limit));
         }
         if let PropertyType::Delegate(_) = ty {
             return self.call_one(world, signature, &left, call);
@@ -411,9 +411,19 @@ impl Delegates {
     }
 }
 
+/// Returns the error of a call that would exceed this limit.
+fn too_many(what: String, limit: u32) -> CallError {
+    if limit as usize == DEEPEST {
+        return CallError::TooDeep { what, limit };
+    }
+    CallError::other(format!(
+        "{what} is called during {limit} other calls of delegates: complete calls of suspended coroutines first"
+    ))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{CallPosition, DEEPEST, Delegates, MOST, Running};
+    use super::{CallPosition, DEEPEST, Delegates, MOST, Running, too_many};
 
     /// Checks the exceeded limit of a call on the stack of the thread, during calls at these stack pointers of coroutines.
     fn check(running: impl Iterator<Item = Option<usize>>, expected: Option<usize>) {
@@ -431,5 +441,16 @@ mod tests {
         check((0..DEEPEST).map(|_| None), Some(DEEPEST));
         check(suspended(MOST - 1), None);
         check(suspended(MOST), Some(MOST));
+    }
+
+    #[test]
+    fn only_nested_calls_are_reported_as_a_recursion() {
+        let error = |limit: usize| too_many("a delegate".to_owned(), limit as u32).to_string();
+        assert!(error(DEEPEST).contains("calls itself through other functions"), "{}", error(DEEPEST));
+        assert!(
+            error(MOST).starts_with("a delegate is called during 4096 other calls of delegates"),
+            "{}",
+            error(MOST)
+        );
     }
 }
