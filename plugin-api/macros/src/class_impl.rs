@@ -154,8 +154,8 @@ pub(crate) fn class_of(item: &ItemImpl) -> Result<Ident> {
     }
 }
 
-/// Returns the name of the class's view, at the location of the class in its `impl` block. If this name is an alias of the class, the
-/// compiler reports the missing view there.
+/// Returns the name of the class's view, with the span of the class name in the `impl` block. If the block names an alias of the class, the
+/// compiler reports the missing view at this span.
 pub(crate) fn view_in_block(class: &Ident) -> Ident {
     let mut view = view_of(class);
     view.set_span(class.span());

@@ -242,7 +242,7 @@ impl<'a> Argument<'a> {
         Ok(())
     }
 
-    /// Overwrites the argument with a value of the matching Rust type.
+    /// Overwrites the argument with a value of the matching Rust type. Adjusts a fixed array to the declared length.
     #[inline]
     pub(crate) fn store<T: FrameValue>(self, value: T) -> Result<(), CallError> {
         if !self.ptr_mut().set(value) {

@@ -196,7 +196,7 @@ impl<'a> View<'a> {
         Ok(self.ptr_mut(property)?.as_ptr().read())
     }
 
-    /// Overwrites the value of a property.
+    /// Overwrites the value of a property. Adjusts a fixed array to the declared length.
     ///
     /// # Errors
     /// Returns [`CallError::Signature`] if the schema lacks the property or the value has a different type.
@@ -216,7 +216,7 @@ impl<'a> View<'a> {
         Ok(T::load(self.typed::<T>(property)?.as_ref()))
     }
 
-    /// Overwrites a property with a value of a Rust type.
+    /// Overwrites a property with a value of a Rust type. Adjusts a fixed array to the declared length.
     ///
     /// # Errors
     /// Returns [`CallError::Signature`] if the schema lacks the property or the property has a different type.
