@@ -161,7 +161,7 @@ impl<'a> Bringing<'a> {
 
     /// Returns the error of a created object.
     fn failed_at(&self, object: ObjectHandle, error: CallError) -> WorldError {
-        let (_, record, _) = self.all().find(|(made, _, _)| *made == object).expect("it was made of a record");
+        let (_, record, _) = self.all().find(|(made, _, _)| *made == object).expect("each object has a record");
         failed(record, error)
     }
 
