@@ -61,7 +61,7 @@ impl Chosen {
 /// Returns the program of a built host: the program with the name of the package, or the only program.
 ///
 /// # Errors
-/// Fails if the package has several programs, and none with its name.
+/// Fails if the package has several programs, and none of them has the name of the package.
 pub(crate) fn program_of(package: &str, built: &[Artifact]) -> Result<PathBuf, Error> {
     let own = built.iter().find(|artifact| stem(&artifact.path) == package);
     match (own, built) {

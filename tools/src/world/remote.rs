@@ -225,7 +225,7 @@ impl World for Remote {
         if !is_over() {
             process.watched.kill();
             let program = self.host.program.display();
-            let left = vec![format!("{program} did not end within {} s and was ended", GRACE.as_secs())];
+            let left = vec![format!("{program} did not end within {} s and was killed", GRACE.as_secs())];
             return Shutdown { left, crash };
         }
         Shutdown { left: lock(&process.known.left).take().unwrap_or_default(), crash }
@@ -431,7 +431,7 @@ mod tests {
     fn a_host_that_prints_without_end_is_ended() {
         let host = HostProgram { program: "yes".into(), args: Vec::new() };
         let ended = Remote::start(host, Paint::off()).unwrap().shutdown(&mut |_| {});
-        assert_eq!(ended.left, ["yes did not end within 2 s and was ended"]);
+        assert_eq!(ended.left, ["yes did not end within 2 s and was killed"]);
     }
 
     #[test]
