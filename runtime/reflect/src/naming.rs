@@ -4,6 +4,7 @@
 //! spawns objects continuously.
 
 use std::collections::VecDeque;
+use std::collections::hash_map::Entry;
 use std::fmt::Write as _;
 use std::rc::Rc;
 
@@ -71,9 +72,10 @@ pub(super) struct Naming {
     by_text: FxHashMap<Rc<str>, u32>,
     /// Series of recently used classes, indexed by the class id modulo `CACHE_SIZE`. Allocated at the first use.
     by_class: Box<[(ClassId, u32)]>,
-    /// Objects with an explicit name, by outer and name. The latest object is last. Several objects share a name only during a reload, or
-    /// if the host created several objects with one name.
-    explicit: NearMap<(ObjectHandle, Name), SmallVec<[ObjectHandle; 1]>>,
+    /// Objects with an explicit name, by outer and name. The latest object is last. Several objects share a name only during a reload or a
+    /// load, or if the host created several objects with one name. A load creates each object while the replaced object has the name. The
+    /// list of both objects needs no allocation, and is as small as a list of one.
+    explicit: NearMap<(ObjectHandle, Name), SmallVec<[ObjectHandle; 2]>>,
 }
 
 /// Numbers of the generated names for one class name.
@@ -172,10 +174,10 @@ impl Naming {
             Label::Part(_) => return,
             Label::Explicit(name) => name,
         };
-        if let Some(holders) = self.explicit.get_mut(&(outer, name)) {
-            holders.retain(|holder| *holder != object);
-            if holders.is_empty() {
-                self.explicit.remove(&(outer, name));
+        if let Entry::Occupied(mut holders) = self.explicit.entry((outer, name)) {
+            holders.get_mut().retain(|holder| *holder != object);
+            if holders.get().is_empty() {
+                holders.remove();
             }
         }
         if let Some((text, number)) = split_generated(&names.text(name)) {
@@ -253,14 +255,15 @@ impl Series {
     }
 
     fn release_explicit(&mut self, number: u32) {
-        match self.explicit_numbers.get_mut(&number) {
-            Some(count) if *count > 1 => *count -= 1,
-            _ => {
-                self.explicit_numbers.remove(&number);
-                if self.holders.get(number as usize - 1) == Some(&SKIPPED) {
-                    self.release(number);
-                }
+        if let Entry::Occupied(mut count) = self.explicit_numbers.entry(number) {
+            if *count.get() > 1 {
+                *count.get_mut() -= 1;
+                return;
             }
+            count.remove();
+        }
+        if self.holders.get(number as usize - 1) == Some(&SKIPPED) {
+            self.release(number);
         }
     }
 }
