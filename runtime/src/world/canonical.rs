@@ -23,6 +23,12 @@ const MAP: u8 = 5;
 const FALSE: u8 = 0xf4;
 const TRUE: u8 = 0xf5;
 
+/// Start of an `f64` value: a map with the name of its variant, and the header of a number of eight bytes.
+const F64: &[u8] = b"\xa1\x63f64\xfb";
+
+/// Maximum number of list items for which memory is reserved. The stated length may exceed the actual number of items.
+const MAX_RESERVED: usize = 16;
+
 /// Minimum size in bytes of an object record: the header of the map, and the keys `class` and `name` with their values.
 const MIN_OBJECT: usize = 14;
 
@@ -131,25 +137,26 @@ impl<'a> Reader<'a> {
         let len = self.length(ARRAY)?;
         let mut objects = Vec::with_capacity(len.min(self.rest.len() / MIN_OBJECT));
         for _ in 0..len {
-            objects.push(self.object()?);
+            objects.push(ObjectRecord::default());
+            self.object(objects.last_mut()?)?;
         }
         Some(objects)
     }
 
-    fn object(&mut self) -> Option<ObjectRecord> {
-        let mut record = ObjectRecord::default();
+    /// Reads an object into an empty record. Reads in place, because a move of this large value has a measurable cost.
+    fn object(&mut self, record: &mut ObjectRecord) -> Option<()> {
         let mut keys = 0;
         for _ in 0..self.number(MAP)? {
             let key: u8;
-            match self.text()? {
-                "class" => (record.class, key) = (self.index()?, 1),
-                "name" => (record.name, key) = (self.text()?.to_owned(), 2),
-                "outer" => (record.outer, key) = (Some(self.index()?), 4),
-                "part" => (record.part, key) = (Some(self.text()?.to_owned()), 8),
-                "root" => (record.root, key) = (self.flag()?, 16),
-                "lazy" => (record.lazy, key) = (Some(self.lazy()?), 32),
-                "values" => (record.values, key) = (self.list(Self::value)?, 64),
-                "kept" => (record.kept, key) = (self.list(Self::kept)?, 128),
+            match self.string()? {
+                b"class" => (record.class, key) = (self.index()?, 1),
+                b"name" => (record.name, key) = (self.text()?.to_owned(), 2),
+                b"outer" => (record.outer, key) = (Some(self.index()?), 4),
+                b"part" => (record.part, key) = (Some(self.text()?.to_owned()), 8),
+                b"root" => (record.root, key) = (self.flag()?, 16),
+                b"lazy" => (record.lazy, key) = (Some(self.lazy()?), 32),
+                b"values" => (record.values, key) = (self.list(Self::value)?, 64),
+                b"kept" => (record.kept, key) = (self.list(Self::kept)?, 128),
                 _ => return None,
             }
             if keys & key != 0 {
@@ -158,7 +165,7 @@ impl<'a> Reader<'a> {
             keys |= key;
         }
         // `class` and `name` are required.
-        (keys & 3 == 3).then_some(record)
+        (keys & 3 == 3).then_some(())
     }
 
     fn lazy(&mut self) -> Option<(u64, u64)> {
@@ -168,7 +175,13 @@ impl<'a> Reader<'a> {
 
     fn value(&mut self) -> Option<(u32, FileValue)> {
         self.header(ARRAY, 2)?;
-        Some((self.index()?, self.other()?))
+        let index = self.index()?;
+        // Most values of a world are numbers, and the general reader is slow for a value of few bytes.
+        if let Some((bits, rest)) = self.rest.strip_prefix(F64).and_then(<[u8]>::split_first_chunk) {
+            self.rest = rest;
+            return Some((index, FileValue::F64(f64::from_be_bytes(*bits))));
+        }
+        Some((index, self.other()?))
     }
 
     fn kept(&mut self) -> Option<KeptRecord> {
@@ -180,8 +193,12 @@ impl<'a> Reader<'a> {
     }
 
     fn list<T>(&mut self, mut item: impl FnMut(&mut Self) -> Option<T>) -> Option<Vec<T>> {
-        // `collect` reserves no memory for the stated length, which may exceed the actual number of items.
-        (0..self.length(ARRAY)?).map(|_| item(self)).collect()
+        let len = self.length(ARRAY)?;
+        let mut items = Vec::with_capacity(len.min(MAX_RESERVED));
+        for _ in 0..len {
+            items.push(item(self)?);
+        }
+        Some(items)
     }
 
     /// Reads an item with the general reader. Used for types that the canonical reader does not support.
@@ -204,7 +221,7 @@ impl<'a> Reader<'a> {
     }
 
     fn key(&mut self, key: &str) -> Option<()> {
-        (self.text()? == key).then_some(())
+        (self.string()? == key.as_bytes()).then_some(())
     }
 
     fn flag(&mut self) -> Option<bool> {
@@ -216,8 +233,13 @@ impl<'a> Reader<'a> {
     }
 
     fn text(&mut self) -> Option<&'a str> {
+        str::from_utf8(self.string()?).ok()
+    }
+
+    /// Reads a string without a check of its encoding. Used for keys, which are compared with known strings.
+    fn string(&mut self) -> Option<&'a [u8]> {
         let len = self.length(TEXT)?;
-        str::from_utf8(self.take(len)?).ok()
+        self.take(len)
     }
 
     fn index(&mut self) -> Option<u32> {
