@@ -42,10 +42,10 @@ impl Hasher for NearHasher {
     #[inline]
     fn write(&mut self, bytes: &[u8]) {
         let Some((last, first)) = bytes.split_last() else { return };
-        for chunk in first.chunks(8) {
-            let mut word = [0; 8];
-            word[..chunk.len()].copy_from_slice(chunk);
-            self.write_u64(u64::from_le_bytes(word));
+        let (words, rest) = first.as_chunks();
+        words.iter().for_each(|word| self.write_u64(u64::from_le_bytes(*word)));
+        if !rest.is_empty() {
+            self.write_u64(rest.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)));
         }
         // The length distinguishes strings that differ in trailing zeros.
         self.write_u64((bytes.len() as u64) << 8 | u64::from(*last));
