@@ -30,13 +30,18 @@ pub(super) fn check(file: &WorldFile) -> Result<(), FormatError> {
     // A set of hashes needs less memory than a map of names. The names are compared only if two hashes are equal.
     let (mut hashes, mut valid) = (FxHashSet::default(), None);
     hashes.reserve(file.objects.len());
-    let mut has_equal_hashes = false;
+    let (mut has_equal_hashes, mut has_outers, mut has_ids) = (false, false, false);
     for (at, record) in file.objects.iter().enumerate() {
         object(file, at, record, &mut valid)?;
         has_equal_hashes |= !hashes.insert(FxBuildHasher.hash_one((record.outer, record.name.as_str())));
+        has_outers |= record.outer.is_some();
+        has_ids |= record.lazy.is_some();
     }
-    outers(file)?;
-    once(file, has_equal_hashes)
+    // Omits loops over all objects that cannot find a violation. Each default subobject has an outer.
+    if has_outers {
+        outers(file)?;
+    }
+    if has_outers || has_ids || has_equal_hashes { once(file, has_equal_hashes) } else { Ok(()) }
 }
 
 fn class(at: usize, record: &ClassRecord) -> Result<(), FormatError> {

@@ -79,6 +79,9 @@ fn bring(core: &Rc<Core>, file: &mut WorldFile, report: &mut WorldLoadReport) ->
 
 /// Returns the classes whose objects become dormant or are constructed again, sorted by path.
 fn class_changes(file: &WorldFile, plans: &[ClassPlan]) -> Vec<ClassChange> {
+    if plans.iter().all(|plan| matches!(plan.object_plan, ObjectPlan::Carried)) {
+        return Vec::new();
+    }
     let mut counts = vec![0; plans.len()];
     file.objects.iter().for_each(|object| counts[object.class as usize] += 1);
     let line = |(class, objects): (usize, u64)| {
