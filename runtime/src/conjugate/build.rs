@@ -129,7 +129,7 @@ impl Plugins<'_> {
     /// construction.
     #[cold]
     fn too_late(&self, object: ObjectHandle, class: &Rc<Class>, part: Part) -> Box<Unbuilt> {
-        self.finalizer.defer(vec![part]);
+        self.finalizer.defer([part]);
         stale(object, class)
     }
 

@@ -164,7 +164,7 @@ impl Finalizer {
     }
 
     /// Defers parts whose methods may be on the stack. [`Finalizer::release`] later sends these parts to the thread.
-    pub(crate) fn defer(&self, parts: Vec<Part>) {
+    pub(crate) fn defer(&self, parts: impl IntoIterator<Item = Part>) {
         self.waiting.borrow_mut().extend(parts);
     }
 
@@ -184,7 +184,7 @@ impl Finalizer {
 
     /// Sends the parts of a destroyed object to the thread, or adds the parts to the current batch. No method of the parts may be on the
     /// stack.
-    pub(crate) fn end(&self, parts: Vec<Part>) {
+    pub(crate) fn end(&self, parts: impl IntoIterator<Item = Part>) {
         if !self.fills_batches.get() {
             return self.finalize(parts);
         }
@@ -196,10 +196,10 @@ impl Finalizer {
 
     /// Sends the parts of an object to the finalizer thread, derived before base. The conjugate of the parts must have ended, and no method
     /// of the parts may be on the stack.
-    pub(crate) fn finalize(&self, parts: Vec<Part>) {
-        self.sent.set(self.sent.get() + parts.len() as u64);
+    pub(crate) fn finalize(&self, parts: impl IntoIterator<Item = Part>) {
         let mut batch: Option<Batch> = None;
         for part in parts {
+            self.sent.set(self.sent.get() + 1);
             if let Some(full) = batch.take_if(|batch| !batch.has_room_for(&part)) {
                 self.send(Message::Finalize(full));
             }

@@ -212,8 +212,8 @@ impl Pairs {
     }
 
     /// Ends a complete or incomplete red conjugate. Returns the parts of the conjugate for the finalizer thread, derived before base.
-    pub(crate) fn release(&self, key: ConjugateKey) -> Vec<Part> {
-        let mut parts = Vec::new();
+    pub(crate) fn release(&self, key: ConjugateKey) -> Parts {
+        let mut parts = Parts::new();
         let ended = self.entries.borrow_mut().remove(key, &mut parts);
         debug_assert!(
             ended.is_none_or(|(color, life)| {

@@ -176,7 +176,7 @@ impl PairSlots {
 
     /// Ends a conjugate. Returns the previous state of the conjugate, and appends the parts of the conjugate to `ended`, derived before
     /// base. The slots are reused unless their serial numbers are exhausted.
-    pub(super) fn remove(&mut self, key: ConjugateKey, ended: &mut Vec<Part>) -> Option<(Color, Life)> {
+    pub(super) fn remove(&mut self, key: ConjugateKey, ended: &mut impl Extend<Part>) -> Option<(Color, Life)> {
         let conjugate = self.get(key)?;
         let state = (conjugate.color, conjugate.life);
         let (mut next, last_serial) = (key.index, self.last_serial);
