@@ -16,6 +16,7 @@ use alcedo_abi::kinds::class_flags;
 use alcedo_base::boundary::{CallError, catch_panics_as};
 use alcedo_base::handles::{Name, ObjectHandle};
 use alcedo_base::log;
+use smallvec::{SmallVec, smallvec};
 
 use crate::World;
 use crate::body::Body;
@@ -224,7 +225,8 @@ pub fn destroy(world: &World, hooks: &dyn ConstructionHooks, object: ObjectHandl
         Begin(ObjectHandle),
         End(ObjectHandle, Option<Rc<Class>>),
     }
-    let mut steps = vec![Step::Begin(object)];
+    // Most objects have no subobjects, and need no allocation.
+    let mut steps: SmallVec<[Step; 1]> = smallvec![Step::Begin(object)];
     while let Some(step) = steps.pop() {
         match step {
             Step::Begin(object) if world.objects.begin_end(object) => {
