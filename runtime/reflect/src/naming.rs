@@ -11,7 +11,7 @@ use std::rc::Rc;
 use alcedo_abi::names::shows_itself;
 use alcedo_base::handles::{ClassId, Name, ObjectHandle};
 use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 use crate::class::Class;
 use crate::names::{Names, PartName, split_generated};
@@ -72,10 +72,19 @@ pub(super) struct Naming {
     by_text: FxHashMap<Rc<str>, u32>,
     /// Series of recently used classes, indexed by the class id modulo `CACHE_SIZE`. Allocated at the first use.
     by_class: Box<[(ClassId, u32)]>,
-    /// Objects with an explicit name, by outer and name. The latest object is last. Several objects share a name only during a reload or a
-    /// load, or if the host created several objects with one name. A load creates each object while the replaced object has the name. The
-    /// list of both objects needs no allocation, and is as small as a list of one.
-    explicit: NearMap<(ObjectHandle, Name), SmallVec<[ObjectHandle; 2]>>,
+    /// Objects with an explicit name, by outer and name.
+    explicit: NearMap<(ObjectHandle, Name), Holders>,
+}
+
+/// Objects that share an explicit name and an outer.
+#[derive(Debug)]
+struct Holders {
+    /// The latest object is last. Several objects share a name only during a reload or a load, or if the host created several objects with
+    /// one name. A load creates each object while the replaced object has the name. The list of both objects needs no allocation, and is as
+    /// small as a list of one.
+    objects: SmallVec<[ObjectHandle; 2]>,
+    /// Series and number that the name contains. The number is zero if the name does not have the form of a generated name.
+    reserved: GeneratedName,
 }
 
 /// Numbers of the generated names for one class name.
@@ -146,10 +155,22 @@ impl Naming {
 
     /// Registers the explicit name `name` for `object` in `outer`.
     pub(super) fn assign(&mut self, names: &Names, name: Name, outer: ObjectHandle, object: ObjectHandle) -> Label {
-        self.explicit.entry((outer, name)).or_default().push(object);
-        if let Some((text, number)) = split_generated(&names.text(name)) {
-            let series = self.series_of(text);
-            *self.series[series as usize].explicit_numbers.entry(number).or_default() += 1;
+        let reserved = match self.explicit.get_mut(&(outer, name)) {
+            Some(holders) => {
+                holders.objects.push(object);
+                holders.reserved
+            }
+            None => {
+                let reserved = match split_generated(&names.text(name)) {
+                    Some((text, number)) => GeneratedName { series: self.series_of(text), number },
+                    None => GeneratedName { series: 0, number: 0 },
+                };
+                self.explicit.insert((outer, name), Holders { objects: smallvec![object], reserved });
+                reserved
+            }
+        };
+        if reserved.number != 0 {
+            *self.series[reserved.series as usize].explicit_numbers.entry(reserved.number).or_default() += 1;
         }
         Label::Explicit(name)
     }
@@ -168,21 +189,21 @@ impl Naming {
     }
 
     /// Releases the generated or explicit name of `object` in `outer`.
-    pub(super) fn release(&mut self, names: &Names, label: Label, outer: ObjectHandle, object: ObjectHandle) {
+    pub(super) fn release(&mut self, label: Label, outer: ObjectHandle, object: ObjectHandle) {
         let name = match label {
             Label::Made(name) => return self.series[name.series as usize].release(name.number),
             Label::Part(_) => return,
             Label::Explicit(name) => name,
         };
-        if let Entry::Occupied(mut holders) = self.explicit.entry((outer, name)) {
-            holders.get_mut().retain(|holder| *holder != object);
-            if holders.get().is_empty() {
-                holders.remove();
-            }
+        let Entry::Occupied(mut entry) = self.explicit.entry((outer, name)) else { return };
+        let Holders { objects, reserved } = entry.get_mut();
+        let reserved = *reserved;
+        objects.retain(|holder| *holder != object);
+        if objects.is_empty() {
+            entry.remove();
         }
-        if let Some((text, number)) = split_generated(&names.text(name)) {
-            let series = self.series_of(text);
-            self.series[series as usize].release_explicit(number);
+        if reserved.number != 0 {
+            self.series[reserved.series as usize].release_explicit(reserved.number);
         }
     }
 
@@ -228,7 +249,7 @@ impl Naming {
             let holder = *self.series[*series as usize].holders.get(number as usize - 1)?;
             (holder < SKIPPED).then(|| object_at(holder))
         });
-        explicit.into_iter().flat_map(|holders| holders.iter().rev().copied()).chain(made)
+        explicit.into_iter().flat_map(|holders| holders.objects.iter().rev().copied()).chain(made)
     }
 }
 

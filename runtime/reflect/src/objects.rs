@@ -331,7 +331,7 @@ impl Objects {
                 shadow.ended.push((object, self.columns.plugin_part(object.index())));
                 slots.swapped(object.index());
             }
-            _ => store.free(&self.names, object),
+            _ => store.free(object),
         }
         true
     }
@@ -530,10 +530,10 @@ impl Objects {
 }
 
 impl Store {
-    fn free(&mut self, names: &Names, object: ObjectHandle) {
+    fn free(&mut self, object: ObjectHandle) {
         let Some(tenant) = self.slots.remove(object) else { return };
         self.roots.put(object.index(), false);
-        self.naming.release(names, tenant.label, tenant.outer, object);
+        self.naming.release(tenant.label, tenant.outer, object);
         if tenant.has(object_flags::SUBOBJECT)
             && let Some(owner) = self.slots.any_mut(tenant.outer)
         {

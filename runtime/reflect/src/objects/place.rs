@@ -176,7 +176,7 @@ impl Objects {
         let mut store = self.store.borrow_mut();
         let Store { slots, naming, .. } = &mut *store;
         let Some(tenant) = slots.get_mut(object) else { return Err(RenameError::Stale { handle: object }) };
-        naming.release(&self.names, tenant.label, tenant.outer, object);
+        naming.release(tenant.label, tenant.outer, object);
         tenant.label = naming.assign(&self.names, name, outer, object);
         tenant.outer = outer;
         slots.show(object.index());
@@ -245,7 +245,7 @@ impl Store {
         let before = slots.any_mut(owner)?.subobjects.rename(part, listed)?;
         let tenant = slots.any_mut(part)?;
         let before = (before, naming.name(names, tenant.label));
-        naming.release(names, tenant.label, tenant.outer, part);
+        naming.release(tenant.label, tenant.outer, part);
         tenant.label = match listed == name {
             true => naming.assign_part(names, PartName::of(names, &names.text(name)), tenant.outer, part),
             false => naming.assign(names, name, tenant.outer, part),

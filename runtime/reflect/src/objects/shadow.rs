@@ -188,7 +188,7 @@ impl Objects {
         let mut store = self.store.borrow_mut();
         let shadow = store.shadow.take().expect("a shadow is committed after it was begun");
         for (object, _) in &shadow.ended {
-            store.free(&self.names, *object);
+            store.free(*object);
         }
         self.columns.count_end();
         let Store { slots, left, .. } = &mut *store;

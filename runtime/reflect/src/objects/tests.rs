@@ -139,12 +139,17 @@ fn generated_names_are_unique_and_reused() {
     let (world, class) = cube(&[]);
     let text = |object| world.names.text(world.objects.name(object).unwrap()).to_string();
     let taken = world.names.intern("Cube_2");
-    world.objects.allocate(&class, Some(taken), ObjectHandle::NONE, 0);
+    let holders = [(); 3].map(|()| world.objects.allocate(&class, Some(taken), ObjectHandle::NONE, 0));
     let (one, three) = (new(&world, &class), new(&world, &class));
     assert_eq!((text(one).as_str(), text(three).as_str()), ("Cube_1", "Cube_3"));
     world.objects.rename(one, "first", ObjectHandle::NONE).unwrap();
     assert_eq!(text(new(&world, &class)), "Cube_1");
     assert_eq!(text(one), "first");
+    // The number in an explicit name is reused after the last object with this name is destroyed.
+    for (holder, next) in holders.into_iter().zip(["Cube_4", "Cube_5", "Cube_2"]) {
+        world.objects.release(holder);
+        assert_eq!(text(new(&world, &class)), next);
+    }
 }
 
 #[test]
