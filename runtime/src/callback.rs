@@ -128,7 +128,13 @@ impl<C: Clone> Callbacks<C> {
     /// the list has changed during the round, returns the callbacks of the old list. The caller must then drop these callbacks.
     #[must_use]
     pub(crate) fn round(&self, mut call: impl FnMut(i32, &Registered<C>)) -> Vec<Registered<C>> {
-        let round = Arc::clone(&*self.list());
+        let round = {
+            let list = self.list();
+            if list.is_empty() {
+                return Vec::new();
+            }
+            Arc::clone(&*list)
+        };
         for (priority, callback) in round.iter() {
             let is_listed = {
                 let now = self.list();
