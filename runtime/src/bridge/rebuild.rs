@@ -57,6 +57,8 @@ struct Turns {
     lost: Vec<(KeptField, Misfit, u64)>,
     /// Current class of kept fields, by the path of the class that saved the fields.
     kept_classes: FxHashMap<Rc<str>, Rc<KeptClass>>,
+    /// Latest result of [`kept_class_of`] with its path. Adjacent objects mostly share this path.
+    latest_class: Option<(Rc<str>, Rc<KeptClass>)>,
     /// Result of [`is_renamed`] for each class that is rebuilt lazily.
     renamed: FxHashMap<ClassId, bool>,
 }
@@ -205,12 +207,19 @@ fn build(core: &Core, turns: &RefCell<Turns>, object: ObjectHandle, class: &Rc<C
 }
 
 fn kept_class_of(core: &Core, turns: &RefCell<Turns>, field: &KeptField) -> Rc<KeptClass> {
+    if let Some((path, class)) = &turns.borrow().latest_class
+        && Rc::ptr_eq(path, &field.class)
+    {
+        return Rc::clone(class);
+    }
     let known = turns.borrow().kept_classes.get(&field.class).cloned();
-    known.unwrap_or_else(|| {
+    let class = known.unwrap_or_else(|| {
         let class = Rc::new(core.plugins().kept_class(&field.class));
         turns.borrow_mut().kept_classes.insert(Rc::clone(&field.class), Rc::clone(&class));
         class
-    })
+    });
+    turns.borrow_mut().latest_class = Some((Rc::clone(&field.class), Rc::clone(&class)));
+    class
 }
 
 fn take_back(core: &Core, turns: &RefCell<Turns>, object: ObjectHandle) -> Result<(), CallError> {
