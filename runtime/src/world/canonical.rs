@@ -109,7 +109,8 @@ fn put(major: u8, number: u64, to: &mut Vec<u8>) {
 
 /// Reads the whole body of a world file. Returns `None` if the body is not in canonical form, or is invalid.
 pub(super) fn read(body: &[u8]) -> Option<WorldFile> {
-    let mut reader = Reader { rest: body, scratch: vec![0; 4096], names: FxHashSet::default() };
+    let (names, latest) = Default::default();
+    let mut reader = Reader { rest: body, scratch: vec![0; 4096], names, latest };
     let (mut structs, mut classes, mut objects) = (None, None, None);
     reader.header(MAP, 3)?;
     for _ in 0..3 {
@@ -130,6 +131,8 @@ struct Reader<'a> {
     scratch: Vec<u8>,
     /// Class paths and names of kept fields, each stored once. Objects of one class share the strings.
     names: FxHashSet<Rc<str>>,
+    /// Class path and name of the latest kept field. The next object mostly has an equal field.
+    latest: [Rc<str>; 2],
 }
 
 impl<'a> Reader<'a> {
@@ -186,8 +189,8 @@ impl<'a> Reader<'a> {
 
     fn kept(&mut self) -> Option<KeptRecord> {
         self.header(MAP, 3)?;
-        let class = self.key("class").and_then(|()| self.shared())?;
-        let name = self.key("name").and_then(|()| self.shared())?;
+        let class = self.key("class").and_then(|()| self.shared(0))?;
+        let name = self.key("name").and_then(|()| self.shared(1))?;
         let len = self.key("data").and_then(|()| self.length(BYTES))?;
         Some(KeptRecord { class, name, data: self.take(len)?.to_vec() })
     }
@@ -206,14 +209,17 @@ impl<'a> Reader<'a> {
         ciborium::de::from_reader_with_buffer(&mut self.rest, &mut self.scratch).ok()
     }
 
-    fn shared(&mut self) -> Option<Rc<str>> {
-        let text = self.text()?;
-        if let Some(known) = self.names.get(text) {
-            return Some(Rc::clone(known));
+    /// Reads a string of a kept field. `at` is the index of the string in `latest`.
+    fn shared(&mut self, at: usize) -> Option<Rc<str>> {
+        let bytes = self.string()?;
+        if self.latest[at].as_bytes() != bytes {
+            let text = str::from_utf8(bytes).ok()?;
+            if !self.names.contains(text) {
+                self.names.insert(text.into());
+            }
+            self.latest[at] = Rc::clone(self.names.get(text)?);
         }
-        let name: Rc<str> = text.into();
-        self.names.insert(Rc::clone(&name));
-        Some(name)
+        Some(Rc::clone(&self.latest[at]))
     }
 
     fn header(&mut self, major: u8, number: u64) -> Option<()> {
