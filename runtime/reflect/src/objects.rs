@@ -134,7 +134,7 @@ impl Objects {
 
     /// Variant of [`Objects::allocate`] that marks the first `constructed` classes of the chain as constructed.
     #[inline]
-    pub(super) fn allocate_as(
+    pub fn allocate_as(
         &self,
         class: &Rc<Class>,
         name: Option<Name>,

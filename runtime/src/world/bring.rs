@@ -200,8 +200,7 @@ impl<'a> Bringing<'a> {
                 Some((part, current)) if *part == record.name => names.intern(current),
                 _ => names.intern(&record.name),
             };
-            let object = objects.allocate(class, Some(name), outer.unwrap_or_default(), flags);
-            objects.set_constructed(object, class.depth());
+            let object = objects.allocate_as(class, Some(name), outer.unwrap_or_default(), flags, class.depth());
             self.objects.push(object);
             self.roots.extend(record.root.then_some(object));
             if let (Some((saved, name)), Some(outer)) = (part, record.outer) {
