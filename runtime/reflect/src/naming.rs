@@ -5,7 +5,6 @@
 
 use std::collections::VecDeque;
 use std::collections::hash_map::Entry;
-use std::fmt::Write as _;
 use std::rc::Rc;
 
 use alcedo_abi::names::shows_itself;
@@ -229,8 +228,19 @@ impl Naming {
     }
 
     pub(super) fn write(&self, name: GeneratedName, text: &mut String) {
-        // Cannot fail, because `text` is a `String`.
-        let _written = write!(text, "{}_{}", self.series[name.series as usize].text, name.number);
+        text.push_str(&self.series[name.series as usize].text);
+        text.push('_');
+        // Does not use `write!`, which takes several times as long, because a save writes the name of each object.
+        let (mut digits, mut start, mut rest) = ([0; 10], 10, name.number);
+        loop {
+            start -= 1;
+            digits[start] = b'0' + (rest % 10) as u8;
+            rest /= 10;
+            if rest == 0 {
+                break;
+            }
+        }
+        text.push_str(str::from_utf8(&digits[start..]).unwrap_or_default());
     }
 
     /// Returns the objects in `outer` that have the explicit name `text`, latest first. Omits default subobjects that their owner lists. If
@@ -291,7 +301,7 @@ impl Series {
 
 #[cfg(test)]
 mod tests {
-    use super::{name_problem, split_generated};
+    use super::{GeneratedName, Naming, name_problem, split_generated};
 
     #[test]
     fn any_visible_text_is_a_name() {
@@ -302,6 +312,17 @@ mod tests {
             assert!(name_problem(name, true).is_some(), "{name:?}");
         }
         assert_eq!(name_problem("Default__Cube", false), None);
+    }
+
+    #[test]
+    fn a_generated_name_ends_with_its_number() {
+        let mut naming = Naming::default();
+        let series = naming.series_of("Big_Cube");
+        for number in [0, 1, 9, 10, 99, 100, 54_321, 1_000_000_000, u32::MAX] {
+            let mut text = String::new();
+            naming.write(GeneratedName { series, number }, &mut text);
+            assert_eq!(text, format!("Big_Cube_{number}"));
+        }
     }
 
     #[test]
