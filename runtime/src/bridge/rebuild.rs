@@ -289,7 +289,8 @@ fn take_back(core: &Core, turns: &RefCell<Turns>, object: ObjectHandle) -> Resul
     }
     aside.extend(lost.iter().map(|(field, _)| field.clone()));
     if !aside.is_empty() {
-        let now = plugins.save_kept(object, &mut KeptShare::default()).unwrap_or_default();
+        let into = (&mut KeptShare::default(), &mut PackedFields::default());
+        let now = plugins.save_for_reload(object, into, |_| None).unwrap_or_default();
         let instead = |field: &KeptField| now.iter().find(|now| now.is_same(field)).map(|now| now.data.clone());
         let is_own = |field: &KeptField| restored.iter().any(|restored| restored.is_same(field));
         let aside =

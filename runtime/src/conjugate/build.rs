@@ -145,10 +145,15 @@ impl Plugins<'_> {
         }
     }
 
-    /// Returns the kept fields of one object, with class path and field name. A caller can pass one `share` for all objects of the current
-    /// generations. Returns an error if a field cannot be serialized.
-    pub(crate) fn save_kept(&self, object: ObjectHandle, share: &mut KeptShare) -> Result<Vec<KeptField>, CallError> {
-        self.save_for_reload(object, (share, &mut PackedFields::default()), |_| None)
+    /// Passes the kept fields of one object to `put`. A caller can pass one `share` for all objects of the current generations. Returns an
+    /// error if a field cannot be serialized. `put` may then have received some of the fields.
+    pub(crate) fn save_kept(
+        &self,
+        object: ObjectHandle,
+        share: &mut KeptShare,
+        put: &mut PutKept<'_>,
+    ) -> Result<(), CallError> {
+        self.save_parts(object, (&mut share.classes, &mut PackedFields::default()), |_| None, put)
     }
 
     /// Saves the kept fields of one object for a reload. If the new class of a plugin part has equal kept fields, packs the fields of the
@@ -161,21 +166,46 @@ impl Plugins<'_> {
         (share, packed): (&mut KeptShare, &mut PackedFields),
         class_after: impl FnOnce(ClassId) -> Option<&'c Rc<Class>>,
     ) -> Result<Vec<KeptField>, CallError> {
+        let KeptShare { names, classes } = share;
+        let mut kept = Vec::new();
+        let mut put = |class: &Rc<str>, name: &str, data: &[u8]| {
+            let name = names.get(name).cloned().unwrap_or_else(|| {
+                let name: Rc<str> = name.into();
+                names.insert(Rc::clone(&name));
+                name
+            });
+            kept.push(KeptField { class: Rc::clone(class), name, data: data.to_vec() });
+        };
+        self.save_parts(object, (classes, packed), class_after, &mut put)?;
+        Ok(kept)
+    }
+
+    /// Implements [`Plugins::save_for_reload`], and passes each field that is not packed to `put`.
+    fn save_parts<'c>(
+        &self,
+        object: ObjectHandle,
+        (classes, packed): (&mut KeptClasses, &mut PackedFields),
+        class_after: impl FnOnce(ClassId) -> Option<&'c Rc<Class>>,
+        put: &mut PutKept<'_>,
+    ) -> Result<(), CallError> {
         let of = self.world.objects.class_id(object).unwrap_or(ClassId::NONE);
         let Some(key) = self.key_of(object) else {
             // A reload that keeps the class leaves the fields of an unbuilt part in the list of `pairs`.
-            let is_needed = class_after(of).is_none() && self.world.objects.class_awaiting_part(object).is_some();
-            return Ok(if is_needed { self.pairs.unbuilt(object) } else { Vec::new() });
+            if class_after(of).is_none() && self.world.objects.class_awaiting_part(object).is_some() {
+                let fields = self.pairs.unbuilt(object);
+                fields.iter().for_each(|field| put(&field.class, &field.name, &field.data));
+            }
+            return Ok(());
         };
         // Runs after the check for an unbuilt part, because an earlier build of the class may have saved the fields of this part.
-        if share.without.contains(&of) {
-            return Ok(Vec::new());
+        if classes.without.contains(&of) {
+            return Ok(());
         }
         let parts = self.pairs.parts(key);
-        let known = share.equal.get(&of).cloned();
+        let known = classes.equal.get(&of).cloned();
         let equal = known.unwrap_or_else(|| {
             let equal = self.equal_classes(&parts, class_after(of));
-            share.equal.insert(of, Rc::clone(&equal));
+            classes.equal.insert(of, Rc::clone(&equal));
             equal
         });
         // Packs no fields if an earlier reload has put fields of the object aside, because those fields are compared with saved fields by
@@ -183,17 +213,17 @@ impl Plugins<'_> {
         let has_aside = |body: &Body| body.removed.as_ref().is_some_and(|removed| !removed.fields.is_empty());
         let has_aside =
             equal.iter().any(Option::is_some) && self.world.objects.with_body(object, has_aside) == Ok(true);
-        let mut kept = Vec::new();
+        let mut has_kept = false;
         for (at, part) in parts.iter().enumerate() {
             match equal.get(at).copied().flatten().filter(|_| !has_aside) {
                 Some(class) => self.pack_part(part, (object, class), packed)?,
-                None => self.save_part(part, &mut share.names, &mut kept)?,
+                None => has_kept |= self.save_part(part, put)?,
             }
         }
-        if kept.is_empty() && equal.iter().all(Option::is_none) {
-            share.without.insert(of);
+        if !has_kept && equal.iter().all(Option::is_none) {
+            classes.without.insert(of);
         }
-        Ok(kept)
+        Ok(())
     }
 
     /// Returns one entry per part, base first: the new class of the part, or `None` if the fields of the part are saved by name. `after` is
@@ -201,8 +231,7 @@ impl Plugins<'_> {
     fn equal_classes(&self, parts: &[Part], after: Option<&Rc<Class>>) -> Rc<[Option<ClassId>]> {
         let equal = |part: &Part| {
             let after = after.filter(|after| !after.is_rebuilt_lazily())?;
-            let class = self.world.types.class(part.class)?;
-            let new = self.kept_class(&class.path).id?;
+            let new = self.kept_class(&part.path).id?;
             let is_part = after.lineage().any(|class| class.id == new);
             let print = self.hooks.borrow().get(new)?.hooks.kept_print;
             (is_part && print != 0 && print == part.hooks.kept_print).then_some(new)
@@ -210,21 +239,16 @@ impl Plugins<'_> {
         parts.iter().map(equal).collect()
     }
 
-    /// Adds the kept fields of one part to `kept`, with class path and field name.
-    fn save_part(
-        &self,
-        part: &Part,
-        names: &mut FxHashSet<Rc<str>>,
-        kept: &mut Vec<KeptField>,
-    ) -> Result<(), CallError> {
-        let Some(class) = self.world.types.class(part.class) else { return Ok(()) };
-        let mut list = KeptList { class: &class.path, names, fields: kept };
+    /// Passes the kept fields of one part to `put`. Returns `true` if the part has kept fields.
+    fn save_part(&self, part: &Part, put: &mut PutKept<'_>) -> Result<bool, CallError> {
+        let mut list = KeptList { class: &part.path, put, has_kept: false };
         let sink = KeepSink { context: (&raw mut list).cast(), put: put_kept };
         // Plugin code may destroy the object during this call. The part of the object exists until the next safe point.
         self.red.call_module(&part.gate, &part.names.keep, |failure| {
             // SAFETY: the part belongs to this module. Parts are finalized at a safe point, which cannot occur while the frame is open.
             unsafe { (part.hooks.save_kept)(part.ptr, &sink, failure) }
-        })
+        })?;
+        Ok(list.has_kept)
     }
 
     /// Packs the kept fields of one part of `object` as bytes, for the part of the new class.
@@ -334,10 +358,19 @@ impl Plugins<'_> {
     }
 }
 
+/// Receives a kept field: the path of the declaring class, the name of the field, and the value in CBOR.
+pub(crate) type PutKept<'a> = dyn FnMut(&Rc<str>, &str, &[u8]) + 'a;
+
 /// Data that is shared between the saves of many objects.
 #[derive(Default)]
 pub(crate) struct KeptShare {
     names: FxHashSet<Rc<str>>,
+    classes: KeptClasses,
+}
+
+/// Classes of the saved objects.
+#[derive(Default)]
+struct KeptClasses {
     /// Classes without kept fields. The check of one object is sufficient for its class, because kept fields depend only on the declaration
     /// of the class.
     without: FxHashSet<ClassId>,
@@ -348,8 +381,9 @@ pub(crate) struct KeptShare {
 /// Context of the sink that receives the kept fields of one part.
 struct KeptList<'a> {
     class: &'a Rc<str>,
-    names: &'a mut FxHashSet<Rc<str>>,
-    fields: &'a mut Vec<KeptField>,
+    put: &'a mut PutKept<'a>,
+    /// Set if the part has kept fields.
+    has_kept: bool,
 }
 
 /// Class that receives kept fields. `id` is `None` if a reload has removed the class.
@@ -376,14 +410,8 @@ unsafe extern "C" fn put_kept(context: *mut (), name: TextView, data: *const u8,
         let list = &mut *context.cast::<KeptList<'_>>();
         (list, name.bytes(), TextView { data, len }.bytes())
     };
-    let KeptList { class, names, fields } = list;
-    let name = String::from_utf8_lossy(name);
-    let name = names.get(&*name).cloned().unwrap_or_else(|| {
-        let name: Rc<str> = (&*name).into();
-        names.insert(Rc::clone(&name));
-        name
-    });
-    fields.push(KeptField { class: Rc::clone(class), name, data: data.to_vec() });
+    list.has_kept = true;
+    (list.put)(list.class, &String::from_utf8_lossy(name), data);
 }
 
 /// # Safety

@@ -16,6 +16,8 @@ use crate::id_table::IdTable;
 #[derive(Clone, Debug)]
 pub(crate) struct ClassHooks {
     pub class: ClassId,
+    /// Path of the class. Shared with the class.
+    pub path: Rc<str>,
     pub hooks: PartHooks,
     pub gate: Rc<Gate>,
     /// Trampolines of the functions that support direct calls, by function name. Each trampoline is stored with the name for red frames.
@@ -108,6 +110,7 @@ impl ClassHooks {
             unpack_kept: unpack,
             finalize,
         };
-        Self { class, hooks, gate, direct: FxHashMap::default(), names: HookNames::new("Test.Class") }
+        let (path, names) = ("/Script/Test.Class".into(), HookNames::new("Test.Class"));
+        Self { class, path, hooks, gate, direct: FxHashMap::default(), names }
     }
 }

@@ -159,6 +159,7 @@ fn enroll(core: &Rc<Core>, module: &Declarer<'_>) -> Result<(), EmitError> {
         let Some(class) = core.world.types.class_by_path(&path) else { continue };
         let hooks = ClassHooks {
             class: class.id,
+            path: Rc::clone(&class.path),
             hooks: described.hooks,
             gate: Rc::clone(module.gate),
             direct: read::direct_methods(described),

@@ -32,10 +32,40 @@ const MAX_RESERVED: usize = 16;
 /// Minimum size in bytes of an object record: the header of the map, and the keys `class` and `name` with their values.
 const MIN_OBJECT: usize = 14;
 
-/// Adds the record of an object to `to`.
-pub(super) fn write(record: &ObjectRecord, to: &mut Vec<u8>) -> io::Result<()> {
-    let ObjectRecord { class, name, outer, part, root, lazy, values, kept } = record;
-    let optional = [outer.is_some(), part.is_some(), *root, lazy.is_some(), !values.is_empty(), !kept.is_empty()];
+/// Kept fields of one object in canonical form. The fields are encoded before the record of their object, because the record begins with
+/// the number of its entries.
+#[derive(Default)]
+pub(crate) struct KeptBytes {
+    bytes: Vec<u8>,
+    /// Number of fields.
+    count: u64,
+}
+
+impl KeptBytes {
+    pub(super) fn clear(&mut self) {
+        self.bytes.clear();
+        self.count = 0;
+    }
+
+    /// Adds a field: the path of the declaring class, the name, and the value in CBOR.
+    pub(super) fn put(&mut self, class: &str, name: &str, data: &[u8]) {
+        let to = &mut self.bytes;
+        put(MAP, 3, to);
+        put_text("class", to);
+        put_text(class, to);
+        put_text("name", to);
+        put_text(name, to);
+        put_text("data", to);
+        put(BYTES, data.len() as u64, to);
+        to.extend_from_slice(data);
+        self.count += 1;
+    }
+}
+
+/// Adds the record of an object to `to`. Writes `kept` in place of the kept fields in the record.
+pub(super) fn write(record: &ObjectRecord, kept: &KeptBytes, to: &mut Vec<u8>) -> io::Result<()> {
+    let ObjectRecord { class, name, outer, part, root, lazy, values, kept: _ } = record;
+    let optional = [outer.is_some(), part.is_some(), *root, lazy.is_some(), !values.is_empty(), kept.count > 0];
     put(MAP, 2 + optional.iter().filter(|is_present| **is_present).count() as u64, to);
     put_text("class", to);
     put(UNSIGNED, u64::from(*class), to);
@@ -68,19 +98,10 @@ pub(super) fn write(record: &ObjectRecord, to: &mut Vec<u8>) -> io::Result<()> {
         put(UNSIGNED, u64::from(*index), to);
         ciborium::into_writer(value, &mut *to).map_err(io::Error::other)?;
     }
-    if !kept.is_empty() {
+    if kept.count > 0 {
         put_text("kept", to);
-        put(ARRAY, kept.len() as u64, to);
-    }
-    for KeptRecord { class, name, data } in kept {
-        put(MAP, 3, to);
-        put_text("class", to);
-        put_text(class, to);
-        put_text("name", to);
-        put_text(name, to);
-        put_text("data", to);
-        put(BYTES, data.len() as u64, to);
-        to.extend_from_slice(data);
+        put(ARRAY, kept.count, to);
+        to.extend_from_slice(&kept.bytes);
     }
     Ok(())
 }

@@ -10,7 +10,7 @@ use serde::Serialize;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use crate::escape::line;
-use crate::world::canonical;
+use crate::world::canonical::{self, KeptBytes};
 use crate::world::check::check;
 use crate::world::records::{ClassRecord, FormatError, ObjectRecord, StructRecord, WorldFile, malformed};
 
@@ -50,9 +50,9 @@ impl<'a> Records<'a> {
         Ok(Self { to, bytes })
     }
 
-    /// Writes the next object.
-    pub(crate) fn object(&mut self, record: &ObjectRecord) -> io::Result<()> {
-        canonical::write(record, &mut self.bytes)?;
+    /// Writes the next object. `kept` contains the kept fields of the object. The kept fields in the record are ignored.
+    pub(crate) fn object(&mut self, record: &ObjectRecord, kept: &KeptBytes) -> io::Result<()> {
+        canonical::write(record, kept, &mut self.bytes)?;
         if self.bytes.len() >= CHUNK {
             self.to.write_all(&self.bytes)?;
             self.bytes.clear();
@@ -98,7 +98,12 @@ impl WorldFile {
     pub(crate) fn encode(&self) -> io::Result<Vec<u8>> {
         let mut file = io::Cursor::new(Vec::new());
         let mut records = Records::new(&mut file, self.objects.len() as u32)?;
-        self.objects.iter().try_for_each(|record| records.object(record))?;
+        let mut kept = KeptBytes::default();
+        for record in &self.objects {
+            kept.clear();
+            record.kept.iter().for_each(|field| kept.put(&field.class, &field.name, &field.data));
+            records.object(record, &kept)?;
+        }
         records.finish(&self.classes, &self.structs)?;
         seal(&mut file)?;
         Ok(file.into_inner())

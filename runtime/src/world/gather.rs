@@ -17,17 +17,18 @@ use crate::handles::{ClassId, Name, ObjectHandle};
 use crate::object::World;
 use crate::object::body::Body;
 use crate::object::class::Class;
-use crate::object::dormant::{Dormant, KeptField, KeptValue};
+use crate::object::dormant::{Dormant, KeptValue};
 use crate::object::naming::{DEFAULT_PREFIX, GeneratedName, name_problem};
 use crate::object::objects::object_flags;
 use crate::object::property::{Property, PropertyType};
 use crate::object::storage::transfer::{Rule, Transfer};
 use crate::reload::plan::{PropertyDefault, is_subobject, is_transient, native_ancestor};
+use crate::world::canonical::KeptBytes;
 use crate::world::disk::unwritten;
 use crate::world::error::WorldError;
 use crate::world::file_value::{FileReference, FileValue};
 use crate::world::format::Records;
-use crate::world::records::{ClassRecord, KeptRecord, ObjectRecord, PropertyRecord, StructRecord};
+use crate::world::records::{ClassRecord, ObjectRecord, PropertyRecord, StructRecord};
 
 /// Plan for saving the objects of one class.
 struct ClassNotes {
@@ -133,13 +134,14 @@ pub(super) fn gather(core: &Core, path: &Path, to: &mut dyn Write) -> Result<u64
         classes: Vec::new(),
         structs: BTreeMap::new(),
         share: KeptShare::default(),
+        kept: KeptBytes::default(),
         are_own: Vec::new(),
     };
     // Uses one record for all objects, because the record can reuse its memory.
     let mut record = ObjectRecord::default();
     for (object, entry) in indexes.living.iter().zip(&entries) {
         gathering.object(*object, entry, &mut record)?;
-        records.object(&record).map_err(unwritten(path))?;
+        records.object(&record, &gathering.kept).map_err(unwritten(path))?;
     }
     let structs: Vec<_> = gathering.structs.into_values().collect();
     records.finish(&gathering.classes, &structs).map_err(unwritten(path))?;
@@ -203,16 +205,21 @@ struct Gathering<'a> {
     classes: Vec<ClassRecord>,
     structs: BTreeMap<Rc<str>, StructRecord>,
     share: KeptShare,
+    /// Kept fields of one object.
+    kept: KeptBytes,
     /// Buffer for the comparisons of one object.
     are_own: Vec<bool>,
 }
 
 impl Gathering<'_> {
-    /// Fills the record of one object.
+    /// Fills the record of one object, and replaces the kept fields.
     fn object(&mut self, object: ObjectHandle, entry: &Entry, record: &mut ObjectRecord) -> Result<(), WorldError> {
         let (core, world) = (self.core, &self.core.world);
         let failed = |error| WorldError::Keep { object: world.objects.display(object).to_string(), error };
-        let kept = core.plugins().save_kept(object, &mut self.share).map_err(failed)?;
+        let kept = &mut self.kept;
+        kept.clear();
+        let mut put = |class: &Rc<str>, name: &str, data: &[u8]| kept.put(class, name, data);
+        core.plugins().save_kept(object, &mut self.share, &mut put).map_err(failed)?;
         match entry.name {
             FileName::Generated(name) => world.objects.write_name(name, &mut record.name),
             FileName::Other(name) => {
@@ -226,14 +233,12 @@ impl Gathering<'_> {
         record.values.clear();
         let values = &mut record.values;
         let read = world.objects.with_body(object, |body| self.values(object, body, &notes, values));
-        let asleep = read.map_err(failed)?.map_err(failed)?;
+        read.map_err(failed)?.map_err(failed)?;
         record.class = notes.index;
         record.outer = entry.outer;
         record.part = entry.part.as_deref().map(str::to_owned);
         record.root = world.objects.is_root(object);
         record.lazy = world.lazy.find(object).map(|id| (id.high, id.low));
-        record.kept.clear();
-        record.kept.extend(kept.into_iter().chain(asleep).map(kept_record));
         Ok(())
     }
 
@@ -294,14 +299,14 @@ impl Gathering<'_> {
         Ok(ClassNotes { index, class, properties, compare })
     }
 
-    /// Adds the values of an object that differ from the defaults to `values`. Returns the kept fields if the object is dormant.
+    /// Adds the values of an object that differ from the defaults to `values`. If the object is dormant, also adds its kept fields.
     fn values(
         &mut self,
         object: ObjectHandle,
         body: &Body,
         notes: &ClassNotes,
         values: &mut Saved,
-    ) -> Result<Vec<KeptField>, CallError> {
+    ) -> Result<(), CallError> {
         let (core, indexes, are_own) = (self.core, self.indexes, &mut self.are_own);
         let (world, cdo, own) = (&core.world, notes.class.cdo.get(), body.view());
         let reference = |object| indexes.reference(object);
@@ -327,9 +332,11 @@ impl Gathering<'_> {
             }
             Ok::<_, CallError>(())
         })??;
-        let Some(dormant) = body.dormant.as_deref() else { return Ok(Vec::new()) };
-        values.extend(self.asleep(dormant, body.class(), notes.index as usize));
-        Ok(dormant.fields.clone())
+        if let Some(dormant) = body.dormant.as_deref() {
+            values.extend(self.asleep(dormant, body.class(), notes.index as usize));
+            dormant.fields.iter().for_each(|field| self.kept.put(&field.class, &field.name, &field.data));
+        }
+        Ok(())
     }
 
     /// Returns the dormant values of an object, with their property indices. Records new properties without a type, because the class of
@@ -351,11 +358,6 @@ impl Gathering<'_> {
         }
         values
     }
-}
-
-fn kept_record(field: KeptField) -> KeptRecord {
-    let KeptField { class, name, data } = field;
-    KeptRecord { class, name, data }
 }
 
 fn property_record(property: &Property) -> PropertyRecord {
