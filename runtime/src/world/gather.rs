@@ -56,7 +56,15 @@ struct FileIndexes<'a> {
 impl<'a> FileIndexes<'a> {
     fn new(world: &'a World) -> Self {
         let mut living = world.objects.living();
-        living.retain(|object| world.objects.class(*object).is_none_or(|class| !is_closure(&class)));
+        // Latest class, and true if its objects are closures. Adjacent objects mostly have one class.
+        let mut last = (ClassId::NONE, false);
+        living.retain(|object| {
+            let class = world.objects.class_id(*object).unwrap_or(ClassId::NONE);
+            if class != last.0 {
+                last = (class, world.objects.class(*object).is_some_and(|class| is_closure(&class)));
+            }
+            !last.1
+        });
         let slots = living.iter().map(|object| object.index() as usize + 1).max().unwrap_or_default();
         let mut by_slot = vec![0; slots];
         for (object, number) in living.iter().zip(1..) {
@@ -106,8 +114,8 @@ impl Entry {
         let objects = &indexes.world.objects;
         let owner = objects.outer(object).filter(|outer| !outer.is_none());
         let outer = owner.and_then(|outer| indexes.of(outer));
-        let is_part = objects.flags(object).is_some_and(|flags| flags & object_flags::SUBOBJECT != 0);
-        let owner_of_part = owner.filter(|_| outer.is_some() && is_part);
+        let is_part = || objects.flags(object).is_some_and(|flags| flags & object_flags::SUBOBJECT != 0);
+        let owner_of_part = owner.filter(|_| outer.is_some() && is_part());
         let part = owner_of_part.and_then(|owner| objects.parts(owner).into_iter().find(|(_, child)| *child == object));
         let other = || FileName::Other(objects.name(object).unwrap_or_default());
         Self {
@@ -157,15 +165,18 @@ fn name_apart(world: &World, entries: &mut [Entry]) {
     let mut numbers: FxHashMap<(Option<u32>, String), u32> = FxHashMap::default();
     let mut apart = Vec::new();
     let rank = |entry: &Entry| if entry.part.is_some() { 0 } else { 1 + u8::from(entry.is_orphan) };
-    for next in 0..=2 {
-        for (at, entry) in entries.iter().enumerate().filter(|(_, entry)| rank(entry) == next) {
-            let FileName::Other(name) = entry.name else { continue };
-            // The name of a subobject is always valid.
-            let is_name =
-                entry.part.is_some() || name_problem(&world.names.text(name), entry.outer.is_none()).is_none();
-            if !is_name || !used_names.insert((entry.outer, name)) {
-                apart.push((at, name));
-            }
+    let other = |(at, entry): (usize, &Entry)| match entry.name {
+        FileName::Generated(_) => None,
+        FileName::Other(name) => Some((at, name)),
+    };
+    let mut named: Vec<_> = entries.iter().enumerate().filter_map(other).collect();
+    named.sort_by_key(|(at, _)| rank(&entries[*at]));
+    for (at, name) in named {
+        let entry = &entries[at];
+        // The name of a subobject is always valid.
+        let is_name = entry.part.is_some() || name_problem(&world.names.text(name), entry.outer.is_none()).is_none();
+        if !is_name || !used_names.insert((entry.outer, name)) {
+            apart.push((at, name));
         }
     }
     if !apart.is_empty() {
