@@ -39,7 +39,7 @@ impl Write for Limited {
         let taken = usize::try_from(missing).unwrap_or(usize::MAX).min(bytes.len());
         self.data.extend_from_slice(&bytes[..taken]);
         match self.content {
-            0 => bytes[..taken].iter().try_for_each(|byte| self.header_byte(*byte))?,
+            0 => self.header_bytes(&bytes[..taken])?,
             _ => self.content -= taken as u64,
         }
         Ok(taken)
@@ -51,17 +51,22 @@ impl Write for Limited {
 }
 
 impl Limited {
-    fn header_byte(&mut self, byte: u8) -> Result<()> {
-        if self.rest == 0 {
-            self.head = byte;
-            (self.rest, self.len) = match byte & OPEN_END {
-                exponent @ 24..=27 => (1 << (exponent - 24), 0),
-                OPEN_END => (0, u64::MAX),
-                len => (0, len.into()),
-            };
-        } else {
-            self.rest -= 1;
-            self.len = (self.len << 8) | u64::from(byte);
+    /// Adds the first byte of a header, or some of the bytes that follow.
+    fn header_bytes(&mut self, bytes: &[u8]) -> Result<()> {
+        match (self.rest, bytes) {
+            (_, []) => return Ok(()),
+            (0, [first, ..]) => {
+                self.head = *first;
+                (self.rest, self.len) = match first & OPEN_END {
+                    exponent @ 24..=27 => (1 << (exponent - 24), 0),
+                    OPEN_END => (0, u64::MAX),
+                    len => (0, len.into()),
+                };
+            }
+            _ => {
+                self.rest -= bytes.len() as u32;
+                self.len = bytes.iter().fold(self.len, |len, byte| (len << 8) | u64::from(*byte));
+            }
         }
         if self.rest == 0 { self.header() } else { Ok(()) }
     }
