@@ -23,9 +23,6 @@ const MAP: u8 = 5;
 /// First byte of the items `false` and `true`.
 const FALSE: u8 = 0xf4;
 const TRUE: u8 = 0xf5;
-/// First byte of a float with four or eight bytes.
-const SINGLE: u8 = 0xfa;
-const DOUBLE: u8 = 0xfb;
 
 /// Start of an `f64` value: a map with the name of its variant, and the header of a number of eight bytes.
 const F64: &[u8] = b"\xa1\x63f64\xfb";
@@ -54,56 +51,54 @@ impl KeptBytes {
     /// Adds a field: the path of the declaring class, the name, and the value in CBOR.
     pub(super) fn put(&mut self, class: &str, name: &str, data: &[u8]) {
         let to = &mut self.bytes;
-        put(MAP, 3, to);
-        put_text("class", to);
+        to.extend_from_slice(b"\xa3\x65class");
         put_text(class, to);
-        put_text("name", to);
+        to.extend_from_slice(b"\x64name");
         put_text(name, to);
-        put_text("data", to);
+        to.extend_from_slice(b"\x64data");
         put(BYTES, data.len() as u64, to);
         to.extend_from_slice(data);
         self.count += 1;
     }
 }
 
-/// Adds the record of an object to `to`. Writes `kept` in place of the kept fields in the record.
+/// Adds the record of an object to `to`. Writes `kept` in place of the kept fields in the record. The byte strings in this file contain
+/// constant items with their headers, such as `b"\x65class"` for the string `class`, because one copy is faster than several.
 pub(super) fn write(record: &ObjectRecord, kept: &KeptBytes, to: &mut Vec<u8>) -> io::Result<()> {
     let ObjectRecord { class, name, outer, part, root, lazy, values, kept: _ } = record;
     let optional = [outer.is_some(), part.is_some(), *root, lazy.is_some(), !values.is_empty(), kept.count > 0];
     put(MAP, 2 + optional.iter().filter(|is_present| **is_present).count() as u64, to);
-    put_text("class", to);
+    to.extend_from_slice(b"\x65class");
     put(UNSIGNED, u64::from(*class), to);
-    put_text("name", to);
+    to.extend_from_slice(b"\x64name");
     put_text(name, to);
     if let Some(outer) = outer {
-        put_text("outer", to);
+        to.extend_from_slice(b"\x65outer");
         put(UNSIGNED, u64::from(*outer), to);
     }
     if let Some(part) = part {
-        put_text("part", to);
+        to.extend_from_slice(b"\x64part");
         put_text(part, to);
     }
     if *root {
-        put_text("root", to);
-        to.push(TRUE);
+        to.extend_from_slice(b"\x64root\xf5");
     }
     if let Some((high, low)) = lazy {
-        put_text("lazy", to);
-        put(ARRAY, 2, to);
+        to.extend_from_slice(b"\x64lazy\x82");
         put(UNSIGNED, *high, to);
         put(UNSIGNED, *low, to);
     }
     if !values.is_empty() {
-        put_text("values", to);
+        to.extend_from_slice(b"\x66values");
         put(ARRAY, values.len() as u64, to);
     }
     for (index, value) in values {
-        put(ARRAY, 2, to);
+        to.push(ARRAY << 5 | 2);
         put(UNSIGNED, u64::from(*index), to);
         put_value(value, to)?;
     }
     if kept.count > 0 {
-        put_text("kept", to);
+        to.extend_from_slice(b"\x64kept");
         put(ARRAY, kept.count, to);
         to.extend_from_slice(&kept.bytes);
     }
@@ -113,24 +108,22 @@ pub(super) fn write(record: &ObjectRecord, kept: &KeptBytes, to: &mut Vec<u8>) -
 /// Adds a value. Writes most numbers directly, because the general writer takes several times as long. The result is equal.
 fn put_value(value: &FileValue, to: &mut Vec<u8>) -> io::Result<()> {
     match *value {
-        FileValue::U8(number) => put_integer("u8", number.into(), to),
-        FileValue::U16(number) => put_integer("u16", number.into(), to),
-        FileValue::U32(number) => put_integer("u32", number.into(), to),
-        FileValue::U64(number) => put_integer("u64", number.into(), to),
-        FileValue::I8(number) => put_integer("i8", number.into(), to),
-        FileValue::I16(number) => put_integer("i16", number.into(), to),
-        FileValue::I32(number) => put_integer("i32", number.into(), to),
-        FileValue::I64(number) => put_integer("i64", number.into(), to),
-        FileValue::Bool(flag) => put_kind("bool", to).push(if flag { TRUE } else { FALSE }),
+        FileValue::U8(number) => put_integer(b"\xa1\x62u8", number.into(), to),
+        FileValue::U16(number) => put_integer(b"\xa1\x63u16", number.into(), to),
+        FileValue::U32(number) => put_integer(b"\xa1\x63u32", number.into(), to),
+        FileValue::U64(number) => put_integer(b"\xa1\x63u64", number.into(), to),
+        FileValue::I8(number) => put_integer(b"\xa1\x62i8", number.into(), to),
+        FileValue::I16(number) => put_integer(b"\xa1\x63i16", number.into(), to),
+        FileValue::I32(number) => put_integer(b"\xa1\x63i32", number.into(), to),
+        FileValue::I64(number) => put_integer(b"\xa1\x63i64", number.into(), to),
+        FileValue::Bool(flag) => to.extend_from_slice(if flag { b"\xa1\x64bool\xf5" } else { b"\xa1\x64bool\xf4" }),
         // Canonical CBOR uses the shortest float that preserves the value. A float of two bytes, extended to four, has zeros in these bits.
         FileValue::F32(number) if number.to_bits() & 0x1fff != 0 && !number.is_nan() => {
-            let to = put_kind("f32", to);
-            to.push(SINGLE);
+            to.extend_from_slice(b"\xa1\x63f32\xfa");
             to.extend_from_slice(&number.to_be_bytes());
         }
         FileValue::F64(number) if f64::from(number as f32) != number && !number.is_nan() => {
-            let to = put_kind("f64", to);
-            to.push(DOUBLE);
+            to.extend_from_slice(b"\xa1\x63f64\xfb");
             to.extend_from_slice(&number.to_be_bytes());
         }
         _ => ciborium::into_writer(value, to).map_err(io::Error::other)?,
@@ -139,17 +132,10 @@ fn put_value(value: &FileValue, to: &mut Vec<u8>) -> io::Result<()> {
 }
 
 #[inline]
-fn put_integer(kind: &str, number: i128, to: &mut Vec<u8>) {
+fn put_integer(kind: &[u8], number: i128, to: &mut Vec<u8>) {
+    to.extend_from_slice(kind);
     let (major, number) = if number < 0 { (NEGATIVE, !number) } else { (UNSIGNED, number) };
-    put(major, number as u64, put_kind(kind, to));
-}
-
-/// Starts a value of this kind, which is the key of a map with one entry.
-#[inline]
-fn put_kind<'t>(kind: &str, to: &'t mut Vec<u8>) -> &'t mut Vec<u8> {
-    put(MAP, 1, to);
-    put_text(kind, to);
-    to
+    put(major, number as u64, to);
 }
 
 #[inline]
