@@ -322,6 +322,24 @@ fn builds_that_alternate_keep_a_field_of_each_type() {
 }
 
 #[test]
+fn a_written_field_keeps_the_value_of_another_type_in_further_reloads() {
+    let Before { host, changed, .. } = before();
+    reload(&host, &["v2"]);
+    host.objects().call(changed, "brood", &[]).expect("a text");
+    let steps: [(&[&str], &str); 4] = [
+        (&["v2"], "v2 shifts=1 mood=7 breath=0"),
+        (&["v2"], "v2 shifts=1 mood=7 breath=0"),
+        (&[], "v1 shifts=1 mood=wild regrets=1 breath=0"),
+        (&["v2"], "v2 shifts=1 mood=7 breath=0"),
+    ];
+    for (features, expected) in steps {
+        reload(&host, features);
+        let own = host.objects().call(changed, "own", &[]).expect("a text");
+        assert_eq!(own, Some(Value::Text(expected.to_owned())));
+    }
+}
+
+#[test]
 fn a_default_instead_of_a_kept_value_is_not_itself_put_aside() {
     let Before { host, .. } = before();
     let line = "Game.Shapeshifter.mood is of another type: 2 values put aside".to_owned();

@@ -248,34 +248,39 @@ fn take_back(core: &Core, turns: &RefCell<Turns>, object: ObjectHandle) -> Resul
         plugins.load_kept(object, (field, &class), &kept)
     };
     for field in &kept {
-        let found = earlier.iter().position(|aside| aside.field.is_same(field));
-        let Some(FieldAside { field: before, instead, is_own }) = found.map(|at| earlier.swap_remove(at)) else {
+        let (older, others): (Vec<_>, Vec<_>) = earlier.into_iter().partition(|aside| aside.field.is_same(field));
+        earlier = others;
+        // Values that were put aside take precedence over a value that no code has written since.
+        let untouched = older.last().filter(|aside| aside.instead.as_ref() == Some(&field.data));
+        let (is_written, is_default) = (untouched.is_none(), untouched.is_some_and(|aside| !aside.is_own));
+        let (mut is_loaded, mut is_own, mut is_newest) = (false, false, false);
+        let mut rejected = Vec::new();
+        // Loads every value, because a value that the field cannot hold is put aside. The field has the last value that was loaded.
+        if !is_written {
             match load(field) {
-                Ok(()) => fields_kept += 1,
+                Ok(()) => (is_loaded, is_own) = (true, !is_default),
+                Err(_) if is_default => {}
+                Err(_) => rejected.push(field.clone()),
+            }
+        }
+        for FieldAside { field: older, .. } in older {
+            match load(&older) {
+                Ok(()) => (is_loaded, is_own) = (true, true),
+                // An earlier reload has already reported that this value is put aside.
+                Err(_) => rejected.push(older),
+            }
+        }
+        if is_written {
+            match load(field) {
+                Ok(()) => (is_loaded, is_own, is_newest) = (true, true, true),
                 Err(misfit) => lost.push((field.clone(), misfit)),
             }
-            continue;
-        };
-        // If no code has written the field since its older value was put aside, the older value takes precedence.
-        let is_untouched = instead.as_ref() == Some(&field.data);
-        // Loads the newer value first only to check if the field can hold this value. Skips a newer value that was only a default.
-        let is_replaced = is_untouched && is_own && load(field).is_err();
-        let (first, second) = if is_untouched { (&before, field) } else { (field, &before) };
-        let misfit = load(first).err();
-        if misfit.is_none() || load(second).is_ok() {
-            fields_kept += 1;
-            // A newer value that was only a default remains a default.
-            if !is_untouched || is_own || misfit.is_none() {
-                restored.push(field);
-            }
         }
-        match misfit {
-            Some(misfit) if !is_untouched => lost.push((first.clone(), misfit)),
-            // An earlier reload has already reported that this value is put aside.
-            Some(_) => aside.push(first.clone()),
-            None => {}
+        fields_kept += u64::from(is_loaded);
+        if is_own {
+            restored.push(field);
         }
-        aside.extend(is_replaced.then(|| field.clone()));
+        aside.extend(rejected.into_iter().map(|rejected| (rejected, is_newest)));
     }
     // Restores fields that the previous build did not keep.
     for FieldAside { field, .. } in &earlier {
@@ -284,17 +289,19 @@ fn take_back(core: &Core, turns: &RefCell<Turns>, object: ObjectHandle) -> Resul
                 fields_kept += 1;
                 restored.push(field);
             }
-            Err(_) => aside.push(field.clone()),
+            Err(_) => aside.push((field.clone(), false)),
         }
     }
-    aside.extend(lost.iter().map(|(field, _)| field.clone()));
+    aside.extend(lost.iter().map(|(field, _)| (field.clone(), false)));
     if !aside.is_empty() {
         let into = (&mut KeptShare::default(), &mut PackedFields::default());
         let now = plugins.save_for_reload(object, into, |_| None).unwrap_or_default();
         let instead = |field: &KeptField| now.iter().find(|now| now.is_same(field)).map(|now| now.data.clone());
         let is_own = |field: &KeptField| restored.iter().any(|restored| restored.is_same(field));
-        let aside =
-            aside.into_iter().map(|field| FieldAside { instead: instead(&field), is_own: is_own(&field), field });
+        let aside = aside.into_iter().map(|(field, is_older)| {
+            let (instead, is_own) = (instead(&field).filter(|_| !is_older), is_own(&field));
+            FieldAside { field, instead, is_own }
+        });
         objects.replace_fields_aside(object, aside.collect());
     }
     let mut turns = turns.borrow_mut();
