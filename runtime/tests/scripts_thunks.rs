@@ -315,4 +315,7 @@ fn a_short_fixed_array_from_a_plugin_thunk_or_a_host_receives_its_missing_elemen
     }
     host.objects().set(rows, "Own", &Value::Array(vec![Value::I32(4)])).expect("an array of any length");
     assert_eq!(call(&host, rows, "Written", &[]), Some(Value::Text("4 0 0".into())));
+    let own = [Value::Object(rows), Value::Array([5, 6, 7, 8].map(Value::I32).to_vec())];
+    host.calls().call("up:/Script/Tale.Rows:Own", &own).expect("an array of any length");
+    assert_eq!(host.objects().get(rows, "Own").ok(), Some(Value::Array([5, 6, 7].map(Value::I32).to_vec())));
 }

@@ -229,6 +229,20 @@ impl<'a> View<'a> {
         Ok(())
     }
 
+    /// Overwrites the value of a property with a copy of `from`.
+    ///
+    /// # Errors
+    /// Returns [`CallError::Signature`] if the schema lacks the property.
+    ///
+    /// # Panics
+    /// Panics if the types differ.
+    pub fn put(self, property: &Property, from: Ptr<'_>) -> Result<(), CallError> {
+        let mut at = self.ptr_mut(property)?;
+        at.reborrow().copy_from(from);
+        fix_length(property, at);
+        Ok(())
+    }
+
     /// Overwrites the value of `property` with the value of `other_property` in `other`. Both properties must have equal types.
     ///
     /// # Errors

@@ -106,12 +106,10 @@ pub(crate) fn read_slot(
         };
     }
     plain!(&property.ty, read);
-    let source = match source(buffer, at, &property.ty)? {
-        Source::Text(text) => return view.set(property, text.to_owned()),
-        Source::Value(source) => source,
-    };
-    in_view(view, property)?.copy_from(source);
-    Ok(())
+    match source(buffer, at, &property.ty)? {
+        Source::Text(text) => view.set(property, text.to_owned()),
+        Source::Value(source) => view.put(property, source),
+    }
 }
 
 /// Copies a property of `view` into a slot, or to the address in the slot. Returns an error if a required pointer slot is missing.
