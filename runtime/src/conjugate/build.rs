@@ -213,14 +213,13 @@ impl Plugins<'_> {
         let has_aside = |body: &Body| body.removed.as_ref().is_some_and(|removed| !removed.fields.is_empty());
         let has_aside =
             equal.iter().any(Option::is_some) && self.world.objects.with_body(object, has_aside) == Ok(true);
-        let mut has_kept = false;
         for (at, part) in parts.iter().enumerate() {
             match equal.get(at).copied().flatten().filter(|_| !has_aside) {
                 Some(class) => self.pack_part(part, (object, class), packed)?,
-                None => has_kept |= self.save_part(part, put)?,
+                None => self.save_part(part, put)?,
             }
         }
-        if !has_kept && equal.iter().all(Option::is_none) {
+        if parts.iter().all(|part| part.hooks.kept_count == 0) {
             classes.without.insert(of);
         }
         Ok(())
@@ -239,16 +238,15 @@ impl Plugins<'_> {
         parts.iter().map(equal).collect()
     }
 
-    /// Passes the kept fields of one part to `put`. Returns `true` if the part has kept fields.
-    fn save_part(&self, part: &Part, put: &mut PutKept<'_>) -> Result<bool, CallError> {
-        let mut list = KeptList { class: &part.path, put, has_kept: false };
+    /// Passes the kept fields of one part to `put`.
+    fn save_part(&self, part: &Part, put: &mut PutKept<'_>) -> Result<(), CallError> {
+        let mut list = KeptList { class: &part.path, put };
         let sink = KeepSink { context: (&raw mut list).cast(), put: put_kept };
         // Plugin code may destroy the object during this call. The part of the object exists until the next safe point.
         self.red.call_module(&part.gate, &part.names.keep, |failure| {
             // SAFETY: the part belongs to this module. Parts are finalized at a safe point, which cannot occur while the frame is open.
             unsafe { (part.hooks.save_kept)(part.ptr, &sink, failure) }
-        })?;
-        Ok(list.has_kept)
+        })
     }
 
     /// Packs the kept fields of one part of `object` as bytes, for the part of the new class.
@@ -382,8 +380,6 @@ struct KeptClasses {
 struct KeptList<'a> {
     class: &'a Rc<str>,
     put: &'a mut PutKept<'a>,
-    /// Set if the part has kept fields.
-    has_kept: bool,
 }
 
 /// Class that receives kept fields. `id` is `None` if a reload has removed the class.
@@ -410,7 +406,6 @@ unsafe extern "C" fn put_kept(context: *mut (), name: TextView, data: *const u8,
         let list = &mut *context.cast::<KeptList<'_>>();
         (list, name.bytes(), TextView { data, len }.bytes())
     };
-    list.has_kept = true;
     (list.put)(list.class, &String::from_utf8_lossy(name), data);
 }
 
