@@ -230,17 +230,7 @@ impl Naming {
     pub(super) fn write(&self, name: GeneratedName, text: &mut String) {
         text.push_str(&self.series[name.series as usize].text);
         text.push('_');
-        // Does not use `write!`, which takes several times as long, because a save writes the name of each object.
-        let (mut digits, mut start, mut rest) = ([0; 10], 10, name.number);
-        loop {
-            start -= 1;
-            digits[start] = b'0' + (rest % 10) as u8;
-            rest /= 10;
-            if rest == 0 {
-                break;
-            }
-        }
-        text.push_str(str::from_utf8(&digits[start..]).unwrap_or_default());
+        write_number(name.number, text);
     }
 
     /// Returns the objects in `outer` that have the explicit name `text`, latest first. Omits default subobjects that their owner lists. If
@@ -297,6 +287,14 @@ impl Series {
             self.release(number);
         }
     }
+}
+
+/// Adds the digits of a number. Replaces `write!`, which takes several times as long, because a save writes the name of each object.
+fn write_number(number: u32, text: &mut String) {
+    if number >= 10 {
+        write_number(number / 10, text);
+    }
+    text.push(char::from(b'0' + (number % 10) as u8));
 }
 
 #[cfg(test)]
