@@ -153,6 +153,25 @@ fn generated_names_are_unique_and_reused() {
 }
 
 #[test]
+fn the_number_in_an_explicit_name_is_reserved_until_no_outer_has_the_name() {
+    let (world, class) = cube(&[]);
+    let objects = &world.objects;
+    let text = |object| world.names.text(objects.name(object).unwrap()).to_string();
+    let named = |name, outer| objects.allocate(&class, Some(world.names.intern(name)), outer, 0);
+    let house = new(&world, &class);
+    let (outside, inside) = (named("Cube_2", ObjectHandle::NONE), named("Cube_2", house));
+    let others = ["Cube_0", "Cube_03", "Cube_4294967295", "Cube_4294967296"].map(|name| named(name, house));
+    assert_eq!(text(new(&world, &class)), "Cube_3");
+    objects.release(outside);
+    assert_eq!(text(new(&world, &class)), "Cube_4");
+    objects.rename(inside, "lamp", house).unwrap();
+    assert_eq!(text(new(&world, &class)), "Cube_2");
+    // These names reserve no number, or a number that no object has skipped.
+    others.into_iter().for_each(|other| assert!(objects.release(other)));
+    assert_eq!(text(new(&world, &class)), "Cube_5");
+}
+
+#[test]
 fn objects_are_listed_in_order_of_creation() {
     let (world, class) = cube(&[]);
     let objects: Vec<_> = (0..3).map(|_| new(&world, &class)).collect();
