@@ -340,6 +340,20 @@ mod tests {
     }
 
     #[test]
+    fn duplicates_are_found_in_a_file_without_outers() {
+        let flat = |name: &str, lazy| {
+            let mut file = file();
+            file.objects[1] = ObjectRecord { name: name.to_owned(), lazy, ..ObjectRecord::default() };
+            WorldFile::decode(&file.encode().unwrap()).map(|_file| ()).map_err(|error| error.to_string())
+        };
+        assert_eq!(flat("Cube_2", Some((7, 8))), Ok(()));
+        let same_id = flat("Cube_2", Some((7, 9))).unwrap_err();
+        assert!(same_id.contains("object 1 (Cube_2) has the id for lazy references of object 0"), "{same_id}");
+        let same_path = flat("Cube_1", None).unwrap_err();
+        assert!(same_path.contains("/World/Cube_1"), "{same_path}");
+    }
+
+    #[test]
     fn every_name_is_one_and_every_path_is_one() {
         let name = |name: &str| {
             let mut file = file();
