@@ -212,9 +212,14 @@ unsafe fn guarded_words(
     signature: Words,
     code: Code,
 ) -> DirectAnswer {
+    let in_words: InWords = in_words;
     // SAFETY: the caller fulfills the requirements.
     catch_panics_directly(failure, || unsafe { in_words(target, words, signature, code) })
 }
+
+/// Type of [`in_words`]. The closures of panic guards call this function by a pointer, so they are small enough that the compiler inlines
+/// them into a trampoline. The signature is constant there, so the compiler then also inlines the function, without its loops.
+type InWords = unsafe fn(Target, &[u64], Words, Code) -> Result<u64, CallError>;
 
 /// Copies `words` into a parameter block, calls `code` with this block, and returns the result as a word.
 ///
@@ -339,6 +344,7 @@ unsafe fn guarded_batch(batch: &mut Batch, signature: Words, code: Code) -> Stat
             batch.unmet += 1;
             continue;
         }
+        let in_words: InWords = in_words;
         // SAFETY: the caller promises a plugin part and the requirements of `code` for each live object.
         let answer = catch_panics_directly(failure, || unsafe {
             core::hint::assert_unchecked(!part.is_null());
