@@ -184,14 +184,9 @@ pub fn send(to: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
 pub fn receive<T: DeserializeOwned>(from: &mut impl Read) -> io::Result<Option<T>> {
     let mut len = [0; size_of::<u32>()];
     // A stream that ends before the first byte of a message is closed. A stream that ends inside a message is an error.
-    loop {
-        match from.read(&mut len[..1]) {
-            Ok(0) => return Ok(None),
-            Ok(_) => break,
-            // A signal has interrupted the read.
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
+    match from.read_exact(&mut len[..1]) {
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
+        read => read?,
     }
     from.read_exact(&mut len[1..])?;
     let len = u32::from_le_bytes(len);

@@ -123,7 +123,7 @@ fn put_value(value: &FileValue, to: &mut Vec<u8>) -> io::Result<()> {
             to.extend_from_slice(&number.to_be_bytes());
         }
         FileValue::F64(number) if f64::from(number as f32) != number && !number.is_nan() => {
-            to.extend_from_slice(b"\xa1\x63f64\xfb");
+            to.extend_from_slice(F64);
             to.extend_from_slice(&number.to_be_bytes());
         }
         _ => ciborium::into_writer(value, to).map_err(io::Error::other)?,
