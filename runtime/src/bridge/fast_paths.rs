@@ -334,7 +334,7 @@ impl FastPaths {
         debug_assert!(!self.slices.are_out(), "as in `enter`");
         let part = match self.columns.part(object, fast_path.owner) {
             Some(part) => part,
-            None => self.inherited_part(object, &fast_path)?,
+            None => self.inherited_part(object, fast_path.owner)?,
         };
         let opened = self.hot.open(fast_path.frame)?;
         let mut failure = MaybeUninit::uninit();
@@ -378,12 +378,13 @@ impl FastPaths {
         Some(done)
     }
 
-    /// Returns the plugin part of an object for the class that declares the target. Used if the object's class is derived from the
-    /// declaring class.
+    /// Returns the plugin part of an object for `owner`, the class that declares the target. Used if the object's class is derived from
+    /// `owner`.
+    // Takes the class and no reference to the fast path, so that the fast path of the caller stays in registers.
     #[inline(never)]
-    fn inherited_part(&self, object: ObjectHandle, fast_path: &MethodFastPath) -> Option<*mut ()> {
+    fn inherited_part(&self, object: ObjectHandle, owner: ClassId) -> Option<*mut ()> {
         let pairs = self.pairs.upgrade()?;
-        pairs.address(self.columns.conjugate(object), fast_path.owner).map(|part| part.0)
+        pairs.address(self.columns.conjugate(object), owner).map(|part| part.0)
     }
 
     /// Returns a counter that changes when an object is created or destroyed, or when its body or plugin part is replaced.
