@@ -7,12 +7,15 @@ thread_local! {
     static SPAN: StackSpan = find();
 }
 
+#[cold]
 fn find() -> StackSpan {
     let stack = alcedo_sys::process::thread_stack();
     stack.map_or(StackSpan::ANY, |stack| StackSpan { low: stack.start, len: stack.len() })
 }
 
 /// Returns the stack of the calling thread. Returns `StackSpan::ANY` if the platform does not report the stack.
+// Inlined, because calls of native methods compare the stack pointer with the span, in the crates that declare the methods.
+#[inline]
 pub(crate) fn span() -> StackSpan {
     // Computes the span again if the thread-local variable is destroyed, for example during a call from a destructor.
     SPAN.try_with(|span| *span).unwrap_or_else(|_| find())
