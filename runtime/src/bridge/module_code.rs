@@ -9,6 +9,7 @@ use std::ptr::NonNull;
 use std::rc::Rc;
 
 use alcedo_abi::direct::{DirectAnswer, DirectStatus};
+use alcedo_abi::host::DirectoryEntry;
 use alcedo_abi::host_direct::{DirectBits, DirectBody};
 
 use crate::bridge::callees::{Callee, Callees, answer_of, clean_up};
@@ -16,7 +17,7 @@ use crate::bridge::calls::Dispatch;
 use crate::bridge::core::Core;
 use crate::bridge::direct::{export_fast_path, parameters};
 use crate::bridge::exports::Export;
-use crate::bridge::fast_paths::{FastPaths, StaticFastPath, Word};
+use crate::bridge::fast_paths::{FastPaths, MethodFastPath, StaticFastPath, Word};
 use crate::handles::ObjectHandle;
 use crate::object::function::Function;
 use crate::zcall::black_code::BlackCode;
@@ -57,7 +58,7 @@ pub(crate) struct CodeOf<T>(PhantomData<T>);
 struct Unresolved<T>(PhantomData<T>);
 
 /// Answer that makes the caller take the slow path with slots.
-const NOT_DONE: DirectAnswer = DirectAnswer::without(DirectStatus::NOT_DONE);
+pub(crate) const NOT_DONE: DirectAnswer = DirectAnswer::without(DirectStatus::NOT_DONE);
 
 impl<Bits: DirectBits, T: Target<Bits>> DirectBody<Bits> for CodeOf<T> {
     /// Context that is stored with the code. The runtime's table owns the context, and the caller guarantees that the runtime exists. `run`
@@ -104,38 +105,43 @@ impl<T> Context<T> {
         // SAFETY: the table of this core owns the context, as the caller of `new` promised, so the core exists.
         unsafe { self.core.as_ref() }
     }
-}
 
-/// Calls the cached target of a method. `itself` runs the native body of the method. Returns `None` if no valid target is cached for this
-/// object.
-///
-/// # Safety
-/// The number of words must match the method's parameters.
-#[inline(always)]
-pub(crate) unsafe fn enter_callee<T>(
-    found: &Context<T>,
-    callees: &Callees,
-    object: ObjectHandle,
-    words: &[impl Word],
-    itself: impl FnOnce() -> DirectAnswer,
-) -> Option<DirectAnswer> {
-    let entry = found.fast_paths.columns().find(object)?;
-    Some(match callees.known(&found.fast_paths, entry.class)? {
-        Callee::Itself => itself(),
-        // SAFETY: the target was resolved for this class at the current version. `entry` belongs to the object. The caller promises
-        // the number of words.
-        Callee::Module(fast_path) => answer_of(unsafe {
-            found.fast_paths.enter_on(fast_path, (object, entry.memory), words, |height| clean_up(found.core(), height))
-        }),
-        Callee::WithSlots => NOT_DONE,
-    })
+    /// Returns the directory entry of an object, and the cached target for its class. Returns `None` if no valid target is cached.
+    #[inline(always)]
+    pub(crate) fn callee(&self, callees: &Callees, object: ObjectHandle) -> Option<(DirectoryEntry, Callee)> {
+        let entry = self.fast_paths.columns().find(object)?;
+        Some((entry, callees.known(&self.fast_paths, entry.class)?))
+    }
+
+    /// Calls the target of a method in a module.
+    ///
+    /// # Safety
+    /// [`Context::callee`] must just have returned `fast_path` and the memory of the object. The number of words must match the method's
+    /// parameters.
+    #[inline(always)]
+    pub(crate) unsafe fn enter_module(
+        &self,
+        fast_path: MethodFastPath,
+        (object, memory): (ObjectHandle, *mut u8),
+        words: &[impl Word],
+    ) -> DirectAnswer {
+        // SAFETY: the target was resolved for the object's class at the current version. The caller promises the number of words.
+        let called = unsafe {
+            self.fast_paths.enter_on(fast_path, (object, memory), words, |height| clean_up(self.core(), height))
+        };
+        answer_of(called)
+    }
 }
 
 impl<Bits: DirectBits> Target<Bits> for Callees {
     #[inline(always)]
     unsafe fn enter(found: &Context<Self>, object: ObjectHandle, bits: Bits) -> Option<DirectAnswer> {
-        // SAFETY: the caller makes the same promise.
-        unsafe { enter_callee(found, &found.target, object, bits.words(), || NOT_DONE) }
+        let (entry, callee) = found.callee(&found.target, object)?;
+        Some(match callee {
+            // SAFETY: `entry` and `fast_path` were found for the object just now. The caller promises the number of words.
+            Callee::Module(fast_path) => unsafe { found.enter_module(fast_path, (object, entry.memory), bits.words()) },
+            Callee::Itself | Callee::WithSlots => NOT_DONE,
+        })
     }
 
     fn resolve(found: &Context<Self>, object: ObjectHandle) {

@@ -13,10 +13,10 @@ use alcedo_abi::host_direct::{DirectBits, DirectBody, EachCode, one_by_one};
 use alcedo_abi::zcall::Slot;
 
 use crate::boundary::CallError;
-use crate::bridge::callees::{Callees, DirectMaker};
+use crate::bridge::callees::{Callee, Callees, DirectMaker};
 use crate::bridge::core::Core;
 use crate::bridge::host_direct::{attempted, failed, guarded, in_no_slot, preserve_failure, to_answer};
-use crate::bridge::module_code::{CodeOf, Context, Target, address, enter_callee};
+use crate::bridge::module_code::{CodeOf, Context, NOT_DONE, Target, address};
 use crate::handles::ObjectHandle;
 use crate::native::failing::failing;
 use crate::native::method::{Method, Receiver as _, StaticMethod, run, run_static};
@@ -125,9 +125,13 @@ impl<M: Method> DirectBody<BitsOf<M::Args>> for MethodCode<M> {
 impl<M: Method> Target<BitsOf<M::Args>> for NativeMethod<M> {
     #[inline(always)]
     unsafe fn enter(found: &Context<Self>, object: ObjectHandle, bits: BitsOf<M::Args>) -> Option<DirectAnswer> {
-        let callees = found.target.callees.as_ref()?;
-        // SAFETY: the caller of this function guarantees the conditions of `enter_callee`.
-        unsafe { enter_callee(found, callees, object, bits.words(), || run_own::<M>(found, object, bits)) }
+        let (entry, callee) = found.callee(found.target.callees.as_ref()?, object)?;
+        Some(match callee {
+            Callee::Itself => run_own::<M>(found, object, bits),
+            // SAFETY: `entry` and `fast_path` were found for the object just now. The caller promises the number of words.
+            Callee::Module(fast_path) => unsafe { found.enter_module(fast_path, (object, entry.memory), bits.words()) },
+            Callee::WithSlots => NOT_DONE,
+        })
     }
 
     fn resolve(found: &Context<Self>, object: ObjectHandle) {
