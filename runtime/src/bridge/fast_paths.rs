@@ -290,10 +290,22 @@ impl FastPaths {
     }
 
     /// Checks if module code is on the stack of this thread. While module code is on the stack, no safe point occurs, so no object,
-    /// generation or runtime is destroyed. Returns `false` in a coroutine, because the coroutine may outlive the frame.
+    /// generation or runtime is destroyed. A call that opens no frame of its own also requires [`FastPaths::is_on_stack`].
+    #[inline]
+    pub(crate) fn has_frame(&self) -> bool {
+        self.hot.depth() != 0
+    }
+
+    /// Checks if the caller runs on the stack of the game thread. Returns `false` in a coroutine, which may outlive the open frames.
+    #[inline]
+    pub(crate) fn is_on_stack(&self) -> bool {
+        self.hot.stack().is_here()
+    }
+
+    /// Checks [`FastPaths::has_frame`] and [`FastPaths::is_on_stack`].
     #[inline]
     pub(crate) fn in_a_frame(&self) -> bool {
-        self.hot.depth() != 0 && self.hot.stack().is_here()
+        self.has_frame() && self.is_on_stack()
     }
 
     /// Calls a static function in a new red frame. Returns `None` if the call must take the slow path.

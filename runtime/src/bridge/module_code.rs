@@ -32,7 +32,8 @@ pub(crate) struct Context<T> {
 
 /// Function that caches its resolved targets.
 pub(crate) trait Target<Bits>: Sized {
-    /// Calls the cached target. Returns `None` if no valid target is cached for this object.
+    /// Calls the cached target. Returns `None` if no valid target is cached for this object. A red frame is open. The caller may run in a
+    /// coroutine, where no target may be called.
     ///
     /// # Safety
     /// `bits` must have one word for each parameter of the function.
@@ -68,7 +69,8 @@ impl<Bits: DirectBits, T: Target<Bits>> DirectBody<Bits> for CodeOf<T> {
     // Handles slow cases by tail calls of separate functions, so that the fast path needs no stack frame.
     #[inline(always)]
     unsafe fn run(found: &Context<T>, object: ObjectHandle, bits: Bits) -> DirectAnswer {
-        if !found.fast_paths.in_a_frame() {
+        // The red frame that a call into a module opens checks the stack. A target that opens no frame checks the stack itself.
+        if !found.fast_paths.has_frame() {
             return NOT_DONE;
         }
         // SAFETY: callers pass one word for each parameter.

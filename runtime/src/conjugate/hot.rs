@@ -92,6 +92,7 @@ impl HotFrames {
         }
     }
 
+    #[inline]
     pub(crate) fn stack(&self) -> StackSpan {
         self.stack
     }

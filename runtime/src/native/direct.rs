@@ -127,10 +127,10 @@ impl<M: Method> Target<BitsOf<M::Args>> for NativeMethod<M> {
     unsafe fn enter(found: &Context<Self>, object: ObjectHandle, bits: BitsOf<M::Args>) -> Option<DirectAnswer> {
         let (entry, callee) = found.callee(found.target.callees.as_ref()?, object)?;
         Some(match callee {
-            Callee::Itself => run_own::<M>(found, object, bits),
+            Callee::Itself if found.fast_paths.is_on_stack() => run_own::<M>(found, object, bits),
             // SAFETY: `entry` and `fast_path` were found for the object just now. The caller promises the number of words.
             Callee::Module(fast_path) => unsafe { found.enter_module(fast_path, (object, entry.memory), bits.words()) },
-            Callee::WithSlots => NOT_DONE,
+            Callee::Itself | Callee::WithSlots => NOT_DONE,
         })
     }
 
@@ -139,8 +139,8 @@ impl<M: Method> Target<BitsOf<M::Args>> for NativeMethod<M> {
     }
 }
 
-/// Runs the method. A red frame must be open. Only live objects of the class have Rust fields. For an object without Rust fields, the
-/// caller takes the slow path.
+/// Runs the method. A red frame must be open, and the caller must run on the stack of the game thread. Only live objects of the class have
+/// Rust fields. For an object without Rust fields, the caller takes the slow path.
 #[inline(always)]
 fn run_own<M: Method>(context: &Context<NativeMethod<M>>, object: ObjectHandle, bits: BitsOf<M::Args>) -> DirectAnswer {
     // Converts the arguments before the lookup of the part, because the conversion is user code and may destroy the object.
