@@ -12,6 +12,7 @@ use crate::class::Class;
 use crate::names::{Names, PartName};
 use crate::naming::{GeneratedName, Label, name_problem};
 use crate::objects::{Objects, Part, PartNames, Store, object_flags};
+use crate::slots::Tenant;
 
 /// Formats an object for messages. Created by [`Objects::display`].
 #[derive(Clone, Copy)]
@@ -189,19 +190,22 @@ impl Objects {
     /// # Errors
     /// Returns [`CallError::Stale`] if `outer` is destroyed. Returns an error if `outer` is a class default object or a part of one, which a
     /// reload replaces.
+    #[inline]
     pub fn may_contain(&self, outer: ObjectHandle, class: &Class) -> Result<(), CallError> {
-        if !outer.is_none() && !self.is_alive(outer) {
-            return Err(CallError::Stale { handle: outer });
-        }
-        if self.is_template(outer) {
-            return Err(CallError::other(format!(
+        if outer.is_none() { Ok(()) } else { self.check_outer(outer, class) }
+    }
+
+    fn check_outer(&self, outer: ObjectHandle, class: &Class) -> Result<(), CallError> {
+        match self.inspect(outer, Tenant::is_template) {
+            None => Err(CallError::Stale { handle: outer }),
+            Some(true) => Err(CallError::other(format!(
                 "a {} cannot be created in {}, a class default object or a part of one, which contains only default subobjects: \
                  create it in an object of the class, or declare a default subobject",
                 class.short_path(),
                 self.display(outer)
-            )));
+            ))),
+            Some(false) => Ok(()),
         }
-        Ok(())
     }
 
     fn may_move(&self, object: ObjectHandle, name: &str, outer: ObjectHandle) -> Result<(), RenameError> {
