@@ -123,7 +123,7 @@ kept_hooks! {
 /// # Safety
 /// `part` is a plugin part that this module created.
 unsafe extern "C" fn save_nothing(part: PartPtr, _sink: &KeepSink, failure: &mut Failure) -> Status {
-    catch_panics(failure, || {
+    catch_panics_uncounted(failure, || {
         // SAFETY: the caller promises a part, and each part is in a cell.
         unsafe { part_cell::check_shared(part.0, SAVING) }
     })
@@ -200,7 +200,7 @@ unsafe fn guarded_pack(
     failure: &mut Failure,
     code: unsafe fn(PartPtr, &mut Packer<'_>) -> Result<(), CallError>,
 ) -> Status {
-    catch_panics(failure, || {
+    catch_panics_uncounted(failure, || {
         let put = |data: &[u8]| {
             // SAFETY: the data is live for the call. The sink belongs to the host and is called with its own context.
             unsafe { (sink.put)(sink.context, TextView::of(""), data.as_ptr(), data.len()) };
@@ -221,7 +221,7 @@ unsafe fn guarded_unpack(
     failure: &mut Failure,
     code: unsafe fn(PartPtr, &mut Unpacker<'_>) -> Result<(), CallError>,
 ) -> Status {
-    catch_panics(failure, || {
+    catch_panics_uncounted(failure, || {
         // SAFETY: the caller upholds the contract of this function.
         unsafe { code(part, &mut Unpacker::new(data.bytes())) }
     })
