@@ -85,10 +85,10 @@ struct Shadow {
     rebound: Vec<(ObjectHandle, Rc<Class>, Built)>,
     /// Slots of the objects in `rebound`.
     in_place: Bits,
-    /// Slots of the objects in `rebound` whose values were not written during the shadow.
-    unwritten: Bits,
     /// Values of the written objects in `rebound`, copied before their first write.
     copies: Vec<(ObjectHandle, Storage<Rc<Class>>)>,
+    /// Slots of the objects in `copies`.
+    is_copied: Bits,
     /// Renamed default subobjects, with their owners and previous names.
     renamed: Vec<(Part, PartNames)>,
     /// Slots of the objects that are constructed again.

@@ -93,7 +93,6 @@ impl Objects {
         let built = slots.rebuilt(object, Built::without_part(class));
         shadow.rebound.push((object, binding, built.expect("the object exists")));
         shadow.in_place.put(object.index(), true);
-        shadow.unwritten.put(object.index(), true);
         self.has_kept_bodies.set(true);
         Ok(())
     }
@@ -107,11 +106,10 @@ impl Objects {
         {
             let mut store = self.store.borrow_mut();
             let Store { slots, shadow: Some(shadow), .. } = &mut *store else { return Ok(()) };
-            let Some(tenant) = slots.get(object).filter(|_| shadow.unwritten.get(object.index())) else {
-                return Ok(());
-            };
+            let is_unwritten = shadow.in_place.get(object.index()) && !shadow.is_copied.get(object.index());
+            let Some(tenant) = slots.get(object).filter(|_| is_unwritten) else { return Ok(()) };
             shadow.copies.push((object, tenant.body.storage.duplicate()));
-            shadow.unwritten.put(object.index(), false);
+            shadow.is_copied.put(object.index(), true);
         }
         self.copy_check.get()()
     }
