@@ -250,6 +250,20 @@ impl Slots {
         Some(Built { plugin_part, constructed })
     }
 
+    /// Variant of [`Slots::rebuilt`] for a body that keeps its memory, and was only bound to another class. The bit sets of the slot do not
+    /// change, and addresses that plugins have cached stay valid.
+    pub(super) fn rebound(&mut self, object: ObjectHandle, built: Built) -> Option<Built> {
+        let index = object.index();
+        let tenant = self.get_mut(object)?;
+        let constructed = std::mem::replace(&mut tenant.constructed, built.constructed);
+        let (class, memory) = (tenant.body.class().id, tenant.body.memory());
+        debug_assert!(self.occupied.get(index) && !self.dormant.get(index), "a kept body is visible and awake");
+        let plugin_part = self.columns.plugin_part(index);
+        self.columns.put(index, DirectoryEntry { serial: object.serial(), class, memory });
+        self.columns.put_plugin_part(object, built.plugin_part);
+        Some(Built { plugin_part, constructed })
+    }
+
     /// Returns the tenant, even if the tenant was destroyed in a shadow.
     #[inline]
     pub(super) fn any(&self, handle: ObjectHandle) -> Option<&Tenant> {

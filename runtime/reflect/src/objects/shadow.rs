@@ -90,7 +90,7 @@ impl Objects {
         assert!(is_older && !is_moved, "a body is kept once");
         assert!(!tenant.body.has_more(), "a kept body has its values in its memory");
         tenant.body.rebind(&mut binding);
-        let built = slots.rebuilt(object, Built::without_part(class));
+        let built = slots.rebound(object, Built::without_part(class));
         shadow.rebound.push((object, binding, built.expect("the object exists")));
         shadow.in_place.put(object.index(), true);
         self.has_kept_bodies.set(true);

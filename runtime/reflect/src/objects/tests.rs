@@ -485,6 +485,17 @@ fn ends(world: &World) -> u64 {
 }
 
 #[test]
+fn cached_addresses_in_a_body_that_stays_remain_valid() {
+    let (world, object, class) = kept_in_place();
+    world.objects.drop_shadow();
+    world.objects.begin_shadow();
+    let seen = || (ends(&world), world.objects.count_living(), world.objects.memory(object));
+    let before = seen();
+    world.objects.keep_body(object, &class).unwrap();
+    assert_eq!(seen(), before);
+}
+
+#[test]
 fn a_dropped_shadow_returns_a_default_object_to_its_class() {
     let (world, class) = cube(&[]);
     let cdo = world.objects.allocate(&class, None, ObjectHandle::NONE, object_flags::CDO);
