@@ -81,7 +81,7 @@ struct Walk<'a> {
 /// an object or a new subobject cannot be constructed.
 pub(crate) fn migrate(
     core: &Core,
-    living: &[ObjectHandle],
+    mut living: Vec<ObjectHandle>,
     (mapping, kept): (ClassMapping, KeptFields),
     report: &mut ReloadReport,
 ) -> Result<(Migration, KeptFields), LoadError> {
@@ -109,7 +109,7 @@ pub(crate) fn migrate(
         removed_subobjects: Vec::new(),
         have_moved: false,
     };
-    for object in living {
+    for object in &living {
         // Owners are staged before their subobjects. If the owner's class no longer declares a subobject, `doomed` therefore already
         // contains the subobject.
         if !walk.doomed.contains(object) {
@@ -125,11 +125,11 @@ pub(crate) fn migrate(
     report.classes = walk.class_changes();
     report.values = ValueCounts::of(&report.properties);
     report.properties.retain(|change| !change.change.is_empty());
-    let is_rebuilt = |object: &&ObjectHandle| !walk.doomed.contains(*object) && !walk.sleeping.contains(*object);
+    living.retain(|object| !walk.doomed.contains(object) && !walk.sleeping.contains(object));
     // Excludes subobjects that this reload has created in a removed subobject.
     let is_older = |part: &&ObjectHandle| core.world.objects.predates_shadow(**part);
     let migration = Migration {
-        objects: living.iter().filter(is_rebuilt).copied().collect(),
+        objects: living,
         kept: (before - walk.removed_subobjects.iter().filter(is_older).count()) as u64,
         removed_subobjects: walk.removed_subobjects,
         have_moved: walk.have_moved,

@@ -166,7 +166,7 @@ impl Run<'_> {
         self.phase(Phase::Start, Self::start)?;
         self.phase(Phase::Classes, |run| master::make_cdos(run.core, &classes))?;
         let (migration, kept) =
-            self.phase(Phase::Migrate, |run| migrate::migrate(run.core, &living, (mapping, kept), &mut run.report))?;
+            self.phase(Phase::Migrate, |run| migrate::migrate(run.core, living, (mapping, kept), &mut run.report))?;
         let unbuilt = self.phase(Phase::Rebuild, |run| run.rebuild(&migration.objects, kept))?;
         self.phase(Phase::Commit, |run| {
             faults::at(ReloadStep::BeforeCommit)?;
