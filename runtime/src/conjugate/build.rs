@@ -198,14 +198,15 @@ impl Plugins<'_> {
             return Ok(());
         };
         // Runs after the check for an unbuilt part, because an earlier build of the class may have saved the fields of this part.
-        if classes.without.contains(&of) {
+        let known = classes.get(&of).cloned();
+        if matches!(known, Some(None)) {
             return Ok(());
         }
         let parts = self.pairs.parts(key);
-        let known = classes.equal.get(&of).cloned();
-        let equal = known.unwrap_or_else(|| {
+        let equal = known.flatten().unwrap_or_else(|| {
             let equal = self.equal_classes(&parts, class_after(of));
-            classes.equal.insert(of, Rc::clone(&equal));
+            let has_fields = parts.iter().any(|part| part.hooks.kept_count != 0);
+            classes.insert(of, has_fields.then(|| Rc::clone(&equal)));
             equal
         });
         // Packs no fields if an earlier reload has put fields of the object aside, because those fields are compared with saved fields by
@@ -218,9 +219,6 @@ impl Plugins<'_> {
                 Some(class) => self.pack_part(part, (object, class), packed)?,
                 None => self.save_part(part, put)?,
             }
-        }
-        if parts.iter().all(|part| part.hooks.kept_count == 0) {
-            classes.without.insert(of);
         }
         Ok(())
     }
@@ -366,15 +364,10 @@ pub(crate) struct KeptShare {
     classes: KeptClasses,
 }
 
-/// Classes of the saved objects.
-#[derive(Default)]
-struct KeptClasses {
-    /// Classes without kept fields. The check of one object is sufficient for its class, because kept fields depend only on the declaration
-    /// of the class.
-    without: FxHashSet<ClassId>,
-    /// New classes of the plugin parts whose fields are packed, by the class of the object. See [`Plugins::equal_classes`].
-    equal: FxHashMap<ClassId, Rc<[Option<ClassId>]>>,
-}
+/// New classes of the plugin parts whose fields are packed, by the class of the object. See [`Plugins::equal_classes`]. `None` for a class
+/// without kept fields. The check of one object is sufficient for its class, because kept fields depend only on the declaration of the
+/// class.
+type KeptClasses = FxHashMap<ClassId, Option<Rc<[Option<ClassId>]>>>;
 
 /// Context of the sink that receives the kept fields of one part.
 struct KeptList<'a> {
