@@ -197,17 +197,12 @@ impl Finalizer {
     /// Sends the parts of an object to the finalizer thread, derived before base. The conjugate of the parts must have ended, and no method
     /// of the parts may be on the stack.
     pub(crate) fn finalize(&self, parts: impl IntoIterator<Item = Part>) {
-        let mut batch: Option<Batch> = None;
-        for part in parts {
-            self.sent.set(self.sent.get() + 1);
-            if let Some(full) = batch.take_if(|batch| !batch.has_room_for(&part)) {
-                self.send(Message::Finalize(full));
-            }
-            batch.get_or_insert_with(|| Batch::of(&part)).push(part);
-        }
-        if let Some(last) = batch {
-            self.send(Message::Finalize(last));
-        }
+        self.ended_parts().extend(parts);
+    }
+
+    /// Returns a value to which the caller adds parts as to [`Finalizer::finalize`], one conjugate after another.
+    pub(crate) fn ended_parts(&self) -> EndedParts<'_> {
+        EndedParts { finalizer: self, batch: None }
     }
 
     /// Queues a barrier after the parts of `modules` that were sent before this call. The modules are unloaded in `generation`. The thread
@@ -310,6 +305,33 @@ impl Drop for Finalizer {
             std::thread::sleep(Duration::from_millis(1));
         }
         let _ended = thread.join();
+    }
+}
+
+/// Sends added parts to the finalizer thread in batches. Dropping this value sends the last batch.
+pub(crate) struct EndedParts<'a> {
+    finalizer: &'a Finalizer,
+    batch: Option<Batch>,
+}
+
+impl Extend<Part> for EndedParts<'_> {
+    fn extend<I: IntoIterator<Item = Part>>(&mut self, parts: I) {
+        let Self { finalizer, batch } = self;
+        for part in parts {
+            finalizer.sent.set(finalizer.sent.get() + 1);
+            if let Some(full) = batch.take_if(|batch| !batch.has_room_for(&part)) {
+                finalizer.send(Message::Finalize(full));
+            }
+            batch.get_or_insert_with(|| Batch::of(&part)).push(part);
+        }
+    }
+}
+
+impl Drop for EndedParts<'_> {
+    fn drop(&mut self) {
+        if let Some(last) = self.batch.take() {
+            self.finalizer.send(Message::Finalize(last));
+        }
     }
 }
 

@@ -224,21 +224,19 @@ impl Pairs {
         parts
     }
 
-    /// Ends all conjugates of these modules. Returns the parts of the conjugates. The parts of each conjugate are ordered from derived to
-    /// base.
-    pub(crate) fn release_modules(&self, modules: &BTreeSet<ModuleId>) -> Vec<Part> {
+    /// Ends all conjugates of these modules, and appends the parts of the conjugates to `ended`. The parts of each conjugate are ordered from
+    /// derived to base. `ended` must not use the conjugates.
+    pub(crate) fn release_modules(&self, modules: &BTreeSet<ModuleId>, ended: &mut impl Extend<Part>) {
         let mut entries = self.entries.borrow_mut();
-        let mut ended = Vec::new();
         for index in 0..entries.len {
             let Some(PairSlot { of: Some(of), serial, .. }) = entries.at(index) else { continue };
             if modules.contains(&of.gate.tag().id) {
                 let key = ConjugateKey { index, serial: *serial };
                 // Has no effect if the slot contains the part of a base class, because no key refers to such a slot.
-                let _state = entries.remove(key, &mut ended);
+                let _state = entries.remove(key, ended);
             }
         }
         entries.trim();
-        ended
     }
 }
 
@@ -314,7 +312,9 @@ mod tests {
         let (before, after) = (build(&old), build(&new));
         let chunks = || pairs.entries.borrow().chunks.iter().filter(|chunk| !chunk.slots.is_empty()).count();
         assert_eq!(chunks(), 4);
-        assert_eq!(pairs.release_modules(&BTreeSet::from([ModuleId(1)])).len(), 2 * CHUNK);
+        let mut ended = Vec::new();
+        pairs.release_modules(&BTreeSet::from([ModuleId(1)]), &mut ended);
+        assert_eq!(ended.len(), 2 * CHUNK);
         assert_eq!(chunks(), 2);
         assert!(after.iter().all(|key| pairs.color(*key).is_some()));
         let again = build(&old);

@@ -127,7 +127,7 @@ fn exit(core: &Core, masters: &Masters, generation: Generation, module: &MasterM
 /// Removes the call names, exports, scripts and class hooks of these modules. Passes the plugin parts of the modules to the finalizer
 /// thread.
 fn release(core: &Core, modules: &BTreeSet<ModuleId>) {
-    core.finalizer.finalize(core.pairs.release_modules(modules));
+    core.pairs.release_modules(modules, &mut core.finalizer.ended_parts());
     for module in modules {
         core.end_names(*module);
         core.exports.end_module(*module);
