@@ -62,9 +62,9 @@ impl<C> PartCell<C> {
             return Err(CallError::WrongStack { action: format!("{object}: lending its Rust fields") });
         }
         let holder = self.holder.get();
-        let _loan =
+        let _borrow =
             self.try_begin(holder, Event::Reborrow, Event::EndReborrow).ok_or_else(|| self.refused(object, holder))?;
-        self.borrowed.set(Some(part));
+        let _loan = Loan { cell: self, before: self.borrowed.replace(Some(part)) };
         Ok(code())
     }
 
@@ -82,7 +82,7 @@ impl<C> PartCell<C> {
         }
         let borrows = self.borrows.get().step(begin)?;
         self.borrows.set(borrows);
-        Some(Borrow { cell: self, end, holder: self.holder.replace(method), borrowed: self.borrowed.get() })
+        Some(Borrow { cell: self, end, holder: self.holder.replace(method) })
     }
 
     /// Runs a `&self` method. Returns `None` if an open borrow conflicts with the method.
@@ -135,12 +135,11 @@ pub(super) fn not_its_own(object: ObjectHandle) -> CallError {
     ))
 }
 
-/// A borrow of the fields, or a call of `reborrow`. Dropping this guard restores the previous borrow state, also during unwinding.
+/// Borrow of the fields, or call of `reborrow`. Dropping this guard restores the previous borrow state, also during unwinding.
 struct Borrow<'a, C> {
     cell: &'a PartCell<C>,
     end: Event,
     holder: &'static str,
-    borrowed: Option<NonNull<C>>,
 }
 
 impl<C> Drop for Borrow<'_, C> {
@@ -150,7 +149,19 @@ impl<C> Drop for Borrow<'_, C> {
             self.cell.borrows.set(borrows);
         }
         self.cell.holder.set(self.holder);
-        self.cell.borrowed.set(self.borrowed);
+    }
+}
+
+/// Reference that `reborrow` has lent. Dropping this guard restores the reference of the surrounding loan, also during unwinding. Other
+/// borrows leave the lent reference unchanged.
+struct Loan<'a, C> {
+    cell: &'a PartCell<C>,
+    before: Option<NonNull<C>>,
+}
+
+impl<C> Drop for Loan<'_, C> {
+    fn drop(&mut self) {
+        self.cell.borrowed.set(self.before);
     }
 }
 
