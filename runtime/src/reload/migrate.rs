@@ -2,7 +2,6 @@
 //! keep their bodies if the layout and the defaults of their class are unchanged. Objects of removed classes become dormant until the class
 //! returns. Objects whose class has a new native base are constructed again under their handles.
 
-use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -56,14 +55,14 @@ struct Walk<'a> {
     last: Option<(ClassKey, Rc<ClassPlan>)>,
     /// Templates of subobjects, by class of the owner and name of the subobject.
     templates: FxHashMap<(ClassId, Name), Option<Templates>>,
-    doomed: HashSet<ObjectHandle>,
+    doomed: FxHashSet<ObjectHandle>,
     /// Former names of the subobjects that `rename_parts` has renamed.
     renamed: FxHashMap<ObjectHandle, Rc<str>>,
     growing: Vec<Growing>,
     /// Objects that are constructed again, each with its own values.
     reconstructed: Vec<(ObjectHandle, OwnValues)>,
     /// Objects that become dormant. These objects receive no plugin part.
-    sleeping: HashSet<ObjectHandle>,
+    sleeping: FxHashSet<ObjectHandle>,
     /// Objects that are dormant before or after the reload. A dormant object has the body of a base class, whose subobjects have other
     /// defaults. Subobjects of these objects therefore have no templates, and keep values that the missing class has overridden.
     without_templates: FxHashSet<ObjectHandle>,
@@ -97,11 +96,11 @@ pub(crate) fn migrate(
         plans: FxHashMap::default(),
         last: None,
         templates: FxHashMap::default(),
-        doomed: HashSet::new(),
+        doomed: FxHashSet::default(),
         renamed: FxHashMap::default(),
         growing: Vec::new(),
         reconstructed: Vec::new(),
-        sleeping: HashSet::new(),
+        sleeping: FxHashSet::default(),
         without_templates: FxHashSet::default(),
         merged,
         former: FxHashMap::default(),
@@ -292,7 +291,7 @@ impl Walk<'_> {
     fn convert(&mut self) -> Result<(), LoadError> {
         let (core, objects) = (self.core, &self.core.world.objects);
         let again = self.reconstructed.iter().enumerate().map(|(at, (object, _))| (*object, at));
-        let again: HashMap<_, _> = again.collect();
+        let again: FxHashMap<_, _> = again.collect();
         for pending in std::mem::take(&mut self.later.conversions) {
             let object = pending.object;
             let failed = |value: String, error: CallError| LoadError::Conversion {
@@ -353,7 +352,8 @@ impl Walk<'_> {
         let objects = &self.core.world.objects;
         let chain = class.chain();
         let declared = chain.iter().flat_map(|class| &class.subobjects);
-        let expected: HashSet<_> = declared.filter_map(|declared| objects.subobject(object, &declared.name)).collect();
+        let expected: FxHashSet<_> =
+            declared.filter_map(|declared| objects.subobject(object, &declared.name)).collect();
         for child in objects.children(object) {
             if !expected.contains(&child) {
                 self.doom(child);
