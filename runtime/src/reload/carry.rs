@@ -88,10 +88,13 @@ pub(super) fn stays(
     plan: &ClassPlan,
     changes: &mut [PropertyChange],
 ) -> Result<bool, CallError> {
-    let is_in_place = plan.plain.as_ref().is_some_and(|plain| plain.is_in_place)
+    let carried = carried.into();
+    let templates = carried.templates.unwrap_or((plan.old.cdo.get(), plan.new.cdo.get()));
+    let may_stay = |plain: &Plain| plain.is_in_place && plain.same_defaults.get() != Some((templates, false));
+    let may_stay = plan.plain.as_ref().is_some_and(may_stay)
         && plan.added_subobjects.is_empty()
         && plan.removed_subobjects.is_empty();
-    if is_in_place { carry_plain(around, carried.into(), plan, (None, changes)) } else { Ok(false) }
+    if may_stay { carry_plain(around, carried, plan, (None, changes)) } else { Ok(false) }
 }
 
 /// Carries the values of an object into `body` with the compiled actions of its class (`ClassPlan::plain`). Without `body`, the object
