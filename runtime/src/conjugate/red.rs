@@ -95,8 +95,7 @@ impl RedStack {
     #[inline]
     fn push(&self, what: &Rc<str>) -> Pop<'_> {
         self.frames.borrow_mut().push(Rc::clone(what));
-        let opened = self.hot.open_unnamed();
-        Pop { stack: self, opened, height: self.reds.height() }
+        Pop { stack: self, opened: self.hot.open_unnamed() }
     }
 
     /// Ends the borrows above `height` in the stack of borrows. If no frame is open, also runs deferred operations.
@@ -159,7 +158,6 @@ pub(crate) struct OpenFrame<'a> {
 struct Pop<'a> {
     stack: &'a RedStack,
     opened: hot::Opened,
-    height: usize,
 }
 
 impl Drop for Pop<'_> {
@@ -167,7 +165,7 @@ impl Drop for Pop<'_> {
     fn drop(&mut self) {
         let _closed = self.stack.frames.borrow_mut().pop();
         if !self.stack.hot.close(self.opened) {
-            self.stack.clean_up(self.height);
+            self.stack.clean_up(self.opened.borrowed_height());
         }
     }
 }
