@@ -290,8 +290,8 @@ impl Class {
 
     /// Returns the most derived native class of the chain.
     #[inline]
-    pub fn nearest_native(self: &Rc<Self>) -> Option<Rc<Self>> {
-        self.lineage().rfind(|class| class.origin == Origin::Native).cloned()
+    pub fn nearest_native(self: &Rc<Self>) -> Option<&Rc<Self>> {
+        self.lineage().rfind(|class| class.origin == Origin::Native)
     }
 
     /// Returns the most derived class that both chains contain.
