@@ -27,8 +27,10 @@ pub(super) type ClassKey = (ClassId, Option<Rc<str>>);
 #[inline]
 pub(super) fn key_of(core: &Core, object: ObjectHandle) -> Option<ClassKey> {
     let objects = &core.world.objects;
+    // Reads the class first, so that the next check finds the object with the same reads.
+    let class = objects.class_id(object)?;
     let missing = if objects.is_dormant(object) { objects.waits_for(object) } else { None };
-    Some((objects.class_id(object)?, missing))
+    Some((class, missing))
 }
 
 /// Mapping of one class.
