@@ -288,6 +288,10 @@ impl Runtime {
             let mut notified = Ok(());
             if let Some(runtime) = weak.upgrade() {
                 runtime.inner.before_destroy.each(|_priority, hook| {
+                    // Skips the remaining hooks if a hook has unloaded the Master, which destroys the object.
+                    if !runtime.inner.core.world.objects.is_alive(object) {
+                        return;
+                    }
                     if let Err(message) = panic_guard::caught(|| (hook.code)(&runtime, object)) {
                         let object = runtime.inner.core.world.objects.display(object);
                         log!(ERROR, callback = %hook.site, %object, message, "a hook panicked; the object is destroyed anyway");

@@ -11,6 +11,7 @@ use alcedo_base::repeats::Repeats;
 use crate::boundary::CallError;
 use crate::bridge::collection::Collection;
 use crate::bridge::delegates::Delegates;
+use crate::bridge::ends::Ends;
 use crate::bridge::exports::Exports;
 use crate::bridge::fast_paths::FastPaths;
 use crate::bridge::frames::OpenFrames;
@@ -69,6 +70,8 @@ pub(crate) struct Core {
     pub failures: Repeats,
     /// Hook that runs before an object is destroyed. Returns the message of the last panic. Set by `Runtime`.
     pub(crate) before_end: OnceCell<Box<BeforeEnd>>,
+    /// Destructions whose hooks run.
+    ends: Ends,
     /// Watchdog that reports calls that take too long. Set if the host has enabled the watchdog.
     pub(crate) watchdog: OnceCell<Watchdog>,
     pub tasks: Tasks,
@@ -163,6 +166,7 @@ impl Core {
             logs: Arc::default(),
             failures: Repeats::new(),
             before_end: OnceCell::new(),
+            ends: Ends::default(),
             watchdog: OnceCell::new(),
             tasks: Tasks::default(),
             delegates: Delegates::default(),
@@ -251,9 +255,10 @@ impl Core {
     }
 
     /// Runs the hooks of the host (`Natives::before_destroy`), and then destroys the object with its subobjects. Has no effect if a hook of
-    /// this destruction requests the destruction again. Returns an error if the object is already destroyed or is a class default object.
-    /// Returns an error if a rollback of the reload in progress could not restore the object. Returns [`CallError::TooDeep`] if the stack
-    /// is nearly exhausted.
+    /// this destruction requests the destruction again. If a hook requests the destruction of an owner of its object, the owner is destroyed
+    /// after the hooks of the object, and is still alive when this function returns. Returns an error if the object is already destroyed or
+    /// is a class default object. Returns an error if a rollback of the reload in progress could not restore the object. Returns
+    /// [`CallError::TooDeep`] if the stack is nearly exhausted.
     pub(crate) fn end_object(&self, object: ObjectHandle) -> Result<(), CallError> {
         if !self.world.objects.is_alive(object) {
             return Err(CallError::Stale { handle: object });
@@ -276,13 +281,15 @@ impl Core {
     }
 
     /// Runs the hooks of the host before an object and its subobjects are destroyed, owners first, in order of creation. Skips subobjects
-    /// whose hooks run or have run. If a hook panics, logs the panic and passes the object and the message to `failed`. Returns `false` if
-    /// the hooks of the object itself run or have run.
+    /// whose hooks run or have run. If a hook panics, logs the panic and passes the object and the message to `failed`. Returns `true` if
+    /// the caller must destroy the object. Returns `false` if the hooks of the object itself run or have run, or if the hooks of a subobject
+    /// still run. In the last case, the object is destroyed after the hooks of the subobject.
     pub(crate) fn announce_end(&self, object: ObjectHandle, mut failed: impl FnMut(ObjectHandle, String)) -> bool {
         let objects = &self.world.objects;
         if !objects.announce_end(object) {
             return false;
         }
+        let position = self.ends.begin(object);
         let mut call = |object| {
             if let Some(Err(message)) = self.before_end.get().map(|before_end| before_end(object)) {
                 failed(object, message);
@@ -292,13 +299,18 @@ impl Core {
         // Lists the subobjects of an object after its hooks, because a hook may destroy subobjects.
         let mut waiting = objects.children(object);
         waiting.reverse();
+        let mut holder: Option<usize> = None;
         while let Some(part) = waiting.pop() {
             if objects.announce_end(part) {
                 call(part);
             }
+            holder = holder.into_iter().chain(self.ends.position(part)).min();
             waiting.extend(objects.children(part).into_iter().rev());
         }
-        true
+        for owner in self.ends.finish(position, object, holder) {
+            destroy(&self.world, &self.plugins(), owner);
+        }
+        holder.is_none()
     }
 
     /// Suspends all names that these modules offer. [`Core::take_back`] resumes the names.

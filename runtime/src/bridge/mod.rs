@@ -13,6 +13,7 @@ pub(crate) mod delegates;
 pub(crate) mod described_protocol;
 pub(crate) mod direct;
 pub(crate) mod dynamic_call;
+mod ends;
 pub(crate) mod exports;
 pub(crate) mod fast_paths;
 pub(crate) mod frames;

@@ -87,6 +87,42 @@ fn listeners_that_destroy_owners_run_once_for_each_object() {
     }
 }
 
+/// The first listener of a subobject destroys the owner. The second listener of the subobject runs before the owner is destroyed.
+#[test]
+fn every_listener_receives_a_live_object_although_the_first_destroys_the_owner() {
+    let ended = Rc::new(RefCell::new(Vec::new()));
+    let noted = Rc::clone(&ended);
+    let natives = Natives::default()
+        .before_destroy(|host, object| {
+            host.objects().outer_of(object).into_iter().for_each(|owner| host.objects().destroy(owner));
+        })
+        .before_destroy(move |host, object| noted.borrow_mut().push((object, host.objects().is_alive(object))));
+    let host = support::builder().natives(natives).build().unwrap_or_else(|error| panic!("{error}"));
+    host.create_master(&[support::plugin("magic-cube", &[])]).unwrap_or_else(|error| panic!("{error}"));
+    let cube = spawn(&host, "MagicCube");
+    let Ok(Value::Object(mesh)) = host.objects().get(cube, "mesh") else { panic!("a subobject") };
+    host.objects().destroy(mesh);
+    assert_eq!(ended.take(), [(cube, true), (mesh, true)]);
+    assert_eq!(host.objects().iter().len(), 0);
+}
+
+#[test]
+fn a_listener_is_not_called_for_an_object_that_an_earlier_listener_has_unloaded() {
+    let ended = Rc::new(Cell::new(0));
+    let count = Rc::clone(&ended);
+    let natives = Natives::default().before_destroy(|host, _object| drop(host.unload_master()));
+    let natives = natives.before_destroy(move |host, object| {
+        assert!(host.objects().is_alive(object));
+        count.set(count.get() + 1);
+    });
+    let host = support::builder().natives(natives).build().unwrap_or_else(|error| panic!("{error}"));
+    host.create_master(&[attacker(&[])]).unwrap_or_else(|error| panic!("{error}"));
+    let objects = [(); 2].map(|()| spawn(&host, "Bystander"));
+    host.objects().destroy(objects[0]);
+    assert!(host.modules().is_empty() && host.objects().iter().len() == 0);
+    assert_eq!(ended.get(), 1, "the unload has called the listeners of the other object");
+}
+
 /// The listener of the second object destroys the first object, whose listener has already run.
 #[test]
 fn an_unload_calls_each_destruction_listener_once() {
