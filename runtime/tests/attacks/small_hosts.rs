@@ -171,6 +171,29 @@ fn listeners_that_create_objects_endlessly_do_not_prevent_an_unload() {
     assert!(problems.iter().any(|problem| problem.contains("have created objects 16 times")), "{problems:?}");
 }
 
+/// Each listener creates 8 objects, whose listeners also create 8 objects.
+#[test]
+fn an_unload_limits_the_number_of_objects_that_listeners_create() {
+    let ended = Rc::new(Cell::new(0));
+    let count = Rc::clone(&ended);
+    let natives = Natives::default().before_destroy(move |host, object| {
+        count.set(count.get() + 1);
+        // Ends the test if the unload has no limit.
+        if count.get() < 2000 {
+            (0..8).for_each(|_| drop(query(host, object, "breed")));
+        }
+    });
+    let host = support::builder().natives(natives).build().unwrap_or_else(|error| panic!("{error}"));
+    host.create_master(&[attacker(&[])]).unwrap_or_else(|error| panic!("{error}"));
+    spawn(&host, "Hoarder");
+    let unload = host.unload_master().unwrap_or_else(|error| panic!("{error}"));
+    assert!(ended.get() < 2000, "{} listeners were called", ended.get());
+    let problems = unload.ticket.report().problems;
+    let is_named = |problem: &String| problem.contains("objects, most recently an object of Game.Hoarder");
+    assert!(problems.iter().any(is_named), "{problems:?}");
+    assert_eq!(host.objects().iter().len(), 0);
+}
+
 #[test]
 fn a_host_whose_folder_of_copies_was_removed_reloads() {
     let library = support::plugin("glue-base", &[]);

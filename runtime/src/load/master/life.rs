@@ -134,31 +134,51 @@ fn dynamic_objects(core: &Core) -> Vec<ObjectHandle> {
 /// Maximum number of passes over all objects in an unload. The listeners of each pass may create objects.
 const MOST_PASSES: usize = 16;
 
-/// Calls the destruction listeners of each object of a dynamic class and of its subobjects, including objects that listeners create.
-/// Records a panic of a listener as a problem of the generation.
+/// Listeners of an unload may create [`MOST_PASSES`] objects for each existing object. A smaller world counts as this number of objects.
+const LEAST_OBJECTS: usize = 256;
+
+/// Calls the destruction listeners of each object of a dynamic class and of its subobjects, including objects that listeners create. If the
+/// listeners create too many objects, records a problem of the generation, and calls no more listeners.
 fn call_end_listeners(core: &Core, masters: &Masters, generation: Generation) {
-    let constructions = &core.world.counters.constructions;
+    let Err(created) = announce_ends(core, masters, generation) else { return };
+    let objects = &core.world.objects;
+    let class = objects.living().last().and_then(|last| objects.class(*last));
+    let class = class.map_or_else(|| "a destroyed class".to_owned(), |class| class.short_path().to_owned());
+    let problem = format!(
+        "in an unload, `before_destroy` hooks have created {created}, most recently an object of {class}; the last objects are \
+         destroyed without hooks: create no objects in these hooks"
+    );
+    masters.note(generation, problem);
+}
+
+/// Calls the destruction listeners in passes, until a pass creates no objects. Records a panic of a listener as a problem of the
+/// generation. If the listeners create too many objects, returns a description of these objects.
+fn announce_ends(core: &Core, masters: &Masters, generation: Generation) -> Result<(), String> {
+    let (objects, constructions) = (&core.world.objects, &core.world.counters.constructions);
+    let (mut ending, first) = (dynamic_objects(core), constructions.get());
+    let most = (ending.len().max(LEAST_OBJECTS) * MOST_PASSES) as u64;
     for _pass in 0..MOST_PASSES {
         let before = constructions.get();
-        for object in dynamic_objects(core) {
+        for object in ending {
+            let created = constructions.get() - first;
+            if created > most {
+                return Err(counted(created, "object"));
+            }
             // Skips templates, because templates have no listeners. Also skips objects that an earlier listener has destroyed, and objects
             // of an earlier pass. After `announce_end`, a listener cannot destroy the object, because the unload destroys the object.
-            if !core.world.objects.is_template(object) {
+            if !objects.is_template(object) {
                 core.announce_end(object, |object, message| {
-                    let object = core.world.objects.display(object);
+                    let object = objects.display(object);
                     masters.note(generation, format!("the hook before the destroy of {object} panicked: {message}"));
                 });
             }
         }
         if constructions.get() == before {
-            return;
+            return Ok(());
         }
+        ending = dynamic_objects(core);
     }
-    let problem = format!(
-        "in an unload, `before_destroy` hooks have created objects {MOST_PASSES} times; the last objects are destroyed \
-         without hooks: create no objects in these hooks"
-    );
-    masters.note(generation, problem);
+    Err(format!("objects {MOST_PASSES} times"))
 }
 
 /// Destroys the objects of dynamic classes and hides the types of the modules. Native objects remain. Returns the number of destroyed
