@@ -2,7 +2,11 @@
 
 use crate::support;
 
+use std::cell::Cell;
+use std::rc::Rc;
+
 use alcedo_runtime::Value;
+use alcedo_runtime::native::Natives;
 
 use crate::scripts::{HERO, Package, get, host, spawn};
 
@@ -14,6 +18,19 @@ fn console_evaluation_works_with_any_class_names_in_packages() {
     let host = support::builder().package("Eval").build().expect("a host");
     host.create_master(std::slice::from_ref(&package.folder)).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(host.console("eval 1 + 1"), "2");
+}
+
+#[test]
+fn hooks_run_before_the_object_of_an_evaluation_is_destroyed() {
+    let ended = Rc::new(Cell::new(0));
+    let count = Rc::clone(&ended);
+    let natives = Natives::default().before_destroy(move |host, object| {
+        assert!(host.objects().is_alive(object));
+        count.set(count.get() + 1);
+    });
+    let host = support::builder().natives(natives).build().expect("a host");
+    assert_eq!(host.console("eval 1 + 1"), "2");
+    assert_eq!((ended.get(), host.objects().iter().len()), (1, 0));
 }
 
 #[test]

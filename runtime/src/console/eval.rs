@@ -122,7 +122,8 @@ fn listed(errors: &[alcedo_script::CompileError]) -> String {
     errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
-/// Guard of temporary classes. Dropping the guard destroys all objects of the classes, and then removes the classes.
+/// Guard of temporary classes. Dropping the guard runs the hooks of the host for all objects of the classes, destroys the objects, and then
+/// removes the classes.
 struct Gone<'a> {
     runtime: &'a Runtime,
     classes: Vec<Rc<Class>>,
@@ -134,7 +135,13 @@ impl Drop for Gone<'_> {
         let is_theirs = |object: &ObjectHandle| {
             core.world.objects.class(*object).is_some_and(|class| self.classes.iter().any(|own| own.id == class.id))
         };
-        for object in core.world.objects.alive().into_iter().filter(is_theirs) {
+        let theirs = || core.world.objects.alive().into_iter().filter(is_theirs);
+        for object in theirs() {
+            // Ignores the error for a class default object, and for an object that a hook has destroyed.
+            let _refused = core.end_object(object);
+        }
+        // Destroys the class default objects, and objects that the hooks have created.
+        for object in theirs() {
             destroy(&core.world, &core.plugins(), object);
         }
         core.world.types.begin_shadow();
