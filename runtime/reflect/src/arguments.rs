@@ -8,6 +8,7 @@ use alcedo_abi::kinds::function_flags;
 use alcedo_base::boundary::{CallError, mismatch};
 
 use crate::containers::{Rows, array_ref, keyed, owns_memory};
+use crate::fixed;
 use crate::function::Function;
 use crate::property::{Property, PropertyType};
 use crate::slices::BorrowedSlices;
@@ -252,6 +253,21 @@ impl<'a> Argument<'a> {
             fix_length(self.property, self.ptr_mut());
         }
         Ok(())
+    }
+
+    /// Restores the declared length of a fixed array after a write in place.
+    ///
+    /// # Errors
+    /// Returns [`CallError::Other`] if the write has changed the length.
+    pub(crate) fn restore_length(self) -> Result<(), CallError> {
+        let Some(fixed) = fixed::dim(self.property) else { return Ok(()) };
+        match self.ptr().count() {
+            Some(len) if len != fixed => {
+                fix_length(self.property, self.ptr_mut());
+                Err(fixed::wrong_length(self.property, fixed, len))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Checks that the type of the argument belongs to category `W`.

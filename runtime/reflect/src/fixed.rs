@@ -4,6 +4,7 @@
 use std::cell::Cell;
 use std::cmp::Ordering;
 
+use alcedo_base::boundary::CallError;
 use alcedo_base::handles::ObjectHandle;
 
 use crate::dormant::Aside;
@@ -67,6 +68,30 @@ pub fn dim(property: &Property) -> Option<u32> {
     let PropertyType::Array(_) = property.ty else { return None };
     let (_, len) = property.meta.iter().find(|(key, _)| key == ARRAY_DIM)?;
     len.parse().ok().filter(|len| *len <= MAX_FIXED_LEN)
+}
+
+/// Returns the fixed array that begins `offset` bytes after the start of a value with these properties, and its fixed length. Also finds
+/// arrays in structs. Returns `None` if the array at this offset has no fixed length.
+pub fn fixed_at<'p>(mut properties: impl Iterator<Item = &'p Property>, offset: usize) -> Option<(&'p Property, u32)> {
+    let start_of = |property: &Property| property.offset as usize;
+    let contains = |property: &&Property| {
+        let start = start_of(property);
+        (start..start + property.ty.size()).contains(&offset)
+    };
+    let property = properties.find(contains)?;
+    match &property.ty {
+        PropertyType::Struct(of) => fixed_at(of.fields().iter(), offset - start_of(property)),
+        _ if start_of(property) == offset => dim(property).map(|len| (property, len)),
+        _ => None,
+    }
+}
+
+/// Formats the error for an access that changes the length of a fixed array in place.
+pub fn wrong_length(property: &Property, fixed: u32, len: u32) -> CallError {
+    let name = &property.text;
+    CallError::other(format!(
+        "{name} is a fixed array of {fixed} elements and cannot have {len}: overwrite its elements"
+    ))
 }
 
 /// Checks if the property is a fixed array, or its type contains a struct with a fixed array.

@@ -7,7 +7,7 @@ use alcedo_base::handles::{ModuleId, ObjectHandle};
 use crate::World;
 use crate::function::Function;
 use crate::mode::Reach;
-use crate::thunk::{Frame, ParamBlock};
+use crate::thunk::{Frame, ParamBlock, restore_lengths};
 
 impl Function {
     /// Runs the function on `object` with the parameters of `block`. The block must belong to this function.
@@ -25,7 +25,7 @@ impl Function {
         let _call = world.stack.enter(&format_args!("{} of {object}", self.path))?;
         let _held = world.stack.hold(std::iter::once(object).chain(block.view().objects()));
         let mut frame = block.frame(object);
-        (self.thunk)(world.context(), &mut frame)?;
+        (self.thunk)(world.context(), &mut frame).and(restore_lengths(&mut frame))?;
         match self.flags & function_flags::CUSTOM_THUNK {
             0 => Ok(()),
             _ => self.check_balance(&frame),
@@ -144,6 +144,44 @@ mod tests {
         assert_eq!(read(&block), Ok(array(&[2, 0, 0])), "written as a Rust type");
         function.invoke(&World::new(), ObjectHandle::NONE, &mut block).unwrap();
         assert_eq!(read(&block), Ok(array(&[8, 0, 0])), "written by a thunk as a Rust type");
+    }
+
+    #[test]
+    fn a_thunk_cannot_change_the_length_of_a_fixed_array_in_place() {
+        use crate::containers::array;
+        use crate::fixed::ARRAY_DIM;
+        use crate::thunk::AnyArray;
+        use alcedo_abi::kinds::property_flags;
+        let rows = PropertyDecl::new("rows", PropertyKind::ARRAY).of_type("i32").with_flags(property_flags::OUT);
+        let params = [
+            PropertyDecl { meta: vec![(ARRAY_DIM.to_owned(), "3".to_owned())], ..rows },
+            PropertyDecl::new("again", PropertyKind::BOOL),
+        ];
+        let function = function("f", &params, |_, frame| {
+            if frame.object().is_none() {
+                let rows = frame.step_compiled_in_ref::<AnyArray>()?;
+                frame.take::<bool>()?;
+                frame.finish()?;
+                array(frame.value_mut(rows)?).expect("it is an array").splice(1, 2, 0).expect("it has 3 elements");
+                return Ok(());
+            }
+            let rows = frame.step_again()?;
+            frame.take::<bool>()?;
+            frame.finish()?;
+            frame.change_again(rows, |rows| {
+                array(rows).expect("it is an array").splice(3, 0, 1).expect("it has 3 elements");
+                Ok(())
+            })
+        });
+        let row = |values: [i32; 3]| Value::Array(values.map(Value::I32).to_vec());
+        let (none, object) = (ObjectHandle::NONE, ObjectHandle::new(1, 1));
+        for (object, expected, len) in [(none, row([1, 0, 0]), 1), (object, row([1, 2, 3]), 4)] {
+            let mut block = ParamBlock::new(&function);
+            block.set(0, &row([1, 2, 3])).unwrap();
+            let refused = function.invoke(&World::new(), object, &mut block).unwrap_err().to_string();
+            assert!(refused.contains(&format!("a fixed array of 3 elements and cannot have {len}")), "{refused}");
+            assert_eq!(block.view().read(&function.arguments()[0]), Ok(expected));
+        }
     }
 
     #[test]

@@ -251,7 +251,8 @@ impl<'a> Frame<'a> {
         self.kept[param.0].1.ptr()
     }
 
-    /// Returns a writable pointer to the value of an out parameter.
+    /// Returns a writable pointer to the value of an out parameter. If the thunk changes the length of a fixed array, the call fails after
+    /// the thunk, and the array has its declared length again.
     ///
     /// # Errors
     /// Returns [`CallError::Other`] before [`Frame::finish`], and if the parameter is not an out parameter.
@@ -489,6 +490,22 @@ pub fn hand_over(frame: &mut Frame<'_>) -> *mut u8 {
     }
 }
 
+/// Restores the declared lengths of fixed arrays that a thunk has changed through [`Frame::value_mut`]. Must be called when the thunk has
+/// returned, also after an error. Not a method of [`Frame`], because only the caller of a thunk uses this operation.
+///
+/// # Errors
+/// Returns [`CallError::Other`] if a length has changed.
+#[inline]
+pub fn restore_lengths(frame: &mut Frame<'_>) -> Result<(), CallError> {
+    let mut restored = Ok(());
+    for (at, argument) in &frame.kept {
+        if frame.arguments.get(*at).is_some_and(|param| param.flags & property_flags::OUT != 0) {
+            restored = restored.and(argument.restore_length());
+        }
+    }
+    restored
+}
+
 /// Returns a function body without effect. The result of the function is the zero value.
 pub fn idle() -> Thunk {
     Rc::new(|_context, frame| {
@@ -518,7 +535,8 @@ pub fn run_over_block(
     if !block.is_of(function.schema()) {
         return Err(mismatch(&function.path, &function.signature(), &"the block of another function"));
     }
-    (function.thunk)(context, &mut Frame::new(object, function, Source::Block(block)))
+    let mut frame = Frame::new(object, function, Source::Block(block));
+    (function.thunk)(context, &mut frame).and(restore_lengths(&mut frame))
 }
 
 impl<'a> Frame<'a> {

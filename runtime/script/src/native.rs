@@ -14,7 +14,7 @@ use alcedo_reflect::function::Function;
 use alcedo_reflect::property::Property;
 use alcedo_reflect::slices::BorrowedSlices;
 use alcedo_reflect::storage::View;
-use alcedo_reflect::thunk::{Frame, Thunk, function_of, hand_over, run_over_block, stepping};
+use alcedo_reflect::thunk::{Frame, Thunk, function_of, hand_over, restore_lengths, run_over_block, stepping};
 use alcedo_reflect::values::ptr::{Ptr, PtrMut};
 
 use crate::call::{Calling, check_is_a, missing_function};
@@ -167,7 +167,8 @@ impl Calling<'_> {
     fn call_stepping(self, object: ObjectHandle, function: &Function) -> Result<(), CallError> {
         let (world, mut steps) = (self.world, self);
         let mut frame = stepping(object, function, &mut steps);
-        catch_panics(|| (function.thunk)(world.context(), &mut frame))?;
+        let called = catch_panics(|| (function.thunk)(world.context(), &mut frame));
+        called.and(restore_lengths(&mut frame))?;
         function.check_balance(&frame)
     }
 }

@@ -20,6 +20,7 @@ use crate::bridge::core::Core;
 use crate::bridge::module_protocols::BorrowedDesc;
 use crate::bridge::tasks::{Code, waking};
 use crate::conjugate::owned_values::Opened;
+use crate::object::fixed;
 use crate::object::property::PropertyType;
 use crate::object::value::Value;
 use crate::object::values::ptr::{Ptr, PtrMut};
@@ -185,6 +186,22 @@ impl<'c> LiveValue<'c> {
         match self.location.raw.owner {
             owner if owner.is_none() => Ok(()),
             owner => self.location.ty.core.world.objects.may_write(owner),
+        }
+    }
+
+    /// Checks that the value may have `len` elements. Fails if the value is a fixed array of its owner with another length. Succeeds for a
+    /// value without an owner.
+    pub(super) fn may_have(&self, len: u32) -> Result<(), CallError> {
+        let RawLocation { owner, at, .. } = self.location.raw;
+        if owner.is_none() || self.ty.kind() != PropertyKind::ARRAY {
+            return Ok(());
+        }
+        let objects = &self.location.ty.core.world.objects;
+        let (Some(class), Some(memory)) = (objects.class(owner), objects.memory(owner)) else { return Ok(()) };
+        let offset = at.addr().wrapping_sub(memory.addr());
+        match fixed::fixed_at(class.properties.iter().map(|property| &**property), offset) {
+            Some((property, fixed)) if fixed != len => Err(fixed::wrong_length(property, fixed, len)),
+            _ => Ok(()),
         }
     }
 

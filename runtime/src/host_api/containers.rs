@@ -1,6 +1,6 @@
 //! Operations that move or drop elements of arrays, sets and maps in host memory.
 
-use super::arguments::{KeyAddress, ValueLocation, wrong_kind};
+use super::arguments::{KeyAddress, LiveValue, ValueLocation, wrong_kind};
 use crate::boundary::CallError;
 use crate::bridge::core::Core;
 use crate::object::containers::{self, ContainerError, RowsMut};
@@ -16,19 +16,22 @@ pub(super) fn array_splice(
     remove: u32,
     insert: u32,
 ) -> Result<(), CallError> {
+    let array = array.writable()?;
+    // `splice` refuses a range that the array does not have.
+    let len = array.ptr().count().and_then(|len| len.checked_sub(remove)?.checked_add(insert));
+    len.map_or(Ok(()), |len| array.may_have(len))?;
     change_rows(array, "array_splice", |mut rows| rows.splice(at, remove, insert))
 }
 
 pub(super) fn array_reserve(_core: &Core, array: ValueLocation<'_>, more: u32) -> Result<(), CallError> {
-    change_rows(array, "array_reserve", |mut rows| rows.reserve(more))
+    change_rows(array.writable()?, "array_reserve", |mut rows| rows.reserve(more))
 }
 
 fn change_rows(
-    array: ValueLocation<'_>,
+    mut array: LiveValue<'_>,
     verb: &str,
     change: impl FnOnce(RowsMut<'_>) -> Result<(), ContainerError>,
 ) -> Result<(), CallError> {
-    let mut array = array.writable()?;
     let (value, ty) = array.with_type();
     change(containers::array(value).ok_or_else(|| wrong_kind(ty, verb))?).map_err(refused)
 }

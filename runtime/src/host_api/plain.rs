@@ -14,6 +14,7 @@ pub(super) fn type_resolve(core: &Core, module: ModuleId, text: String) -> Resul
 
 pub(super) fn copy<'c>(_core: &Core, to: ValueLocation<'c>, from: Address<'c>) -> Result<(), CallError> {
     let mut to = to.writable()?;
+    from.of(to.ty()).count().map_or(Ok(()), |len| to.may_have(len))?;
     let (to, ty) = to.with_type();
     to.copy_from(from.of(ty));
     Ok(())
@@ -38,6 +39,9 @@ pub(super) fn parse(core: &Core, location: ValueLocation<'_>, text: String) -> R
     let value = Value::parse(&text, ty, &core.world.names);
     let value = value.map_err(|error| CallError::other(error.to_string()))?;
     core.world.check_objects(ty, &value, || format!("a {} read from text", **ty))?;
+    if let Value::Array(values) = &value {
+        target.may_have(u32::try_from(values.len()).unwrap_or(u32::MAX))?;
+    }
     target.ptr_mut().write(&value).map_err(|error| CallError::other(error.to_string()))
 }
 

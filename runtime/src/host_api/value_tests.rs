@@ -6,12 +6,16 @@ use std::rc::Rc;
 use alcedo_abi::call::{Failure, FailureKind, Status};
 use alcedo_abi::handles::TypeNumber;
 use alcedo_abi::host::{HostRef, mode};
+use alcedo_abi::kinds::PropertyKind;
 use alcedo_abi::value::{ArrayRaw, MapRaw, TextSink, TextView};
 use alcedo_abi::values::{RawLocation, ValueTableRef};
 
 use crate::bridge::core::Core;
 use crate::handles::{ModuleId, ObjectHandle};
 use crate::host_api::HostContext;
+use crate::object::decl::{Batch, ClassDecl, PropertyDecl};
+use crate::object::fixed::ARRAY_DIM;
+use crate::object::origin::Origin;
 use crate::object::owned::OwnedValue;
 use crate::object::property::PropertyType;
 use crate::object::value::Value;
@@ -166,6 +170,47 @@ fn an_array_is_spliced_and_reserved() {
     assert_eq!((reserved, raw.capacity >= 104), (None, true));
     let text = module.hold("String", "a");
     assert!(module.splice(&text, ObjectHandle::NONE, (0, 0, 1)).is_some(), "a string is not an array");
+}
+
+#[test]
+fn a_module_cannot_change_the_length_of_a_fixed_array_of_an_object() {
+    let module = Module::new();
+    let world = &module.core.world;
+    world.types.declare_package("Game");
+    let cells = PropertyDecl::new("cells", PropertyKind::ARRAY).of_type("u16");
+    let cells = PropertyDecl { meta: vec![(ARRAY_DIM.to_owned(), "3".to_owned())], ..cells };
+    let properties = vec![PropertyDecl::new("number", PropertyKind::U64), cells];
+    let board = ClassDecl { properties, ..ClassDecl::new("Game", "Board", "", Origin::Native) };
+    let batch = Batch { classes: vec![board], ..Batch::default() };
+    let declared = world.types.declare(&world.names, &batch).expect("a right declaration");
+    let object = world.objects.allocate(&declared.classes[0], None, ObjectHandle::NONE, 0);
+    let row = |values: &[u16]| Value::Array(values.iter().copied().map(Value::U16).collect());
+    world.objects.write_unasked(object, "cells", &row(&[1, 2, 3])).expect("it has it");
+    let property = declared.classes[0].find_property("cells").expect("it is declared");
+    let memory = world.objects.memory(object).expect("it is alive");
+    let at = memory.wrapping_add(property.offset as usize);
+    let (other, text) = (module.hold("Array(u16)", "(7, 8)"), "(1, 2, 3, 4)");
+    let location = RawLocation { owner: object, at, ty: other.number };
+    let splice = |at, remove, insert| {
+        // SAFETY: the location refers to a value of the type.
+        Module::outcome(|failure| unsafe {
+            module.table.array_splice()(module.host(), &location, at, remove, insert, failure)
+        })
+    };
+    // SAFETY: the location and the address are of values of the type.
+    let copied =
+        Module::outcome(|failure| unsafe { module.table.copy()(module.host(), &location, other.own.at(), failure) });
+    // SAFETY: the location refers to a value of the type, and the string is borrowed for the call.
+    let parsed = Module::outcome(|failure| unsafe {
+        module.table.parse()(module.host(), &location, TextView::of(text), failure)
+    });
+    for (refused, len) in [(splice(3, 0, 1), 4), (splice(0, 1, 0), 2), (copied, 2), (parsed, 4)] {
+        let refused = refused.expect("the length would change");
+        assert!(refused.contains(&format!("cells is a fixed array of 3 elements and cannot have {len}")), "{refused}");
+    }
+    assert_eq!(world.objects.read_value(object, "cells"), Ok(row(&[1, 2, 3])));
+    assert_eq!(splice(1, 1, 1), None);
+    assert_eq!(world.objects.read_value(object, "cells"), Ok(row(&[1, 0, 3])));
 }
 
 #[test]

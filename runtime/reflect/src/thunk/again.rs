@@ -40,7 +40,8 @@ impl<'a> Frame<'a> {
     ///
     /// # Errors
     /// Returns the errors of [`Frame::read_again`]. Returns [`CallError::Other`] before [`Frame::finish`], and if the parameter is not an
-    /// out parameter.
+    /// out parameter. Also returns [`CallError::Other`] if `change` has changed the length of a fixed array, which then has its declared
+    /// length again.
     pub fn change_again<R>(
         &mut self,
         at: usize,
@@ -49,7 +50,9 @@ impl<'a> Frame<'a> {
         self.out(at)?;
         let argument = self.again(at)?;
         let _held = self.params.borrow_counter(at).map(BorrowedSlices::hold);
-        change(argument.ptr_mut())
+        let changed = change(argument.ptr_mut());
+        let restored = argument.restore_length();
+        changed.and_then(|changed| restored.map(|()| changed))
     }
 
     fn again(&mut self, at: usize) -> Result<Argument<'a>, CallError> {
