@@ -123,6 +123,11 @@ pub(crate) fn at_length(property: &Property, value: Value, default: Option<&Valu
     }
 }
 
+/// Returns the value as the property holds it after a write: all fixed arrays in the value have their declared lengths.
+pub fn as_written(property: &Property, value: Value) -> Value {
+    at_length(property, value, property.default.as_ref(), &Cell::new(Extent::Whole))
+}
+
 /// Checks if each element at index `len` or above equals the element that [`at_length`] would add at its index.
 pub(crate) fn is_filled_from(len: usize, values: &[Value], default: Option<&Value>, ty: &PropertyType) -> bool {
     values.iter().enumerate().skip(len).all(|(at, value)| *value == added(default, at, ty))

@@ -17,7 +17,7 @@ use crate::object::World;
 use crate::object::class::Class;
 use crate::object::convert::convert;
 use crate::object::dormant::Aside;
-use crate::object::fixed::Extent;
+use crate::object::fixed::{self, Extent};
 use crate::object::function::Function;
 use crate::object::property::{Property, PropertyType};
 use crate::object::thunk::{ParamBlock, run_over_block};
@@ -128,7 +128,8 @@ impl PendingConversion {
         Ok(())
     }
 
-    /// Calls the function, and returns the converted value for each target.
+    /// Calls the function, and returns the converted value for each target. Adjusts fixed arrays to their declared lengths, because
+    /// [`keep_original`] must record the value that the property then holds.
     fn run(self, core: &Core) -> Result<Vec<(Target, Value)>, (String, CallError)> {
         let Self { function, argument, targets, .. } = self;
         let world = &core.world;
@@ -145,6 +146,7 @@ impl PendingConversion {
             };
             let Some(value) = value.cloned() else { continue };
             world.check_objects_of(&target.0, &value).map_err(failed)?;
+            let value = fixed::as_written(&target.0, value);
             converted.push((target, value));
         }
         Ok(converted)
@@ -178,10 +180,13 @@ mod tests {
     use alcedo_abi::describe::CONVERTS;
     use alcedo_abi::kinds::{PropertyKind, function_flags};
 
-    use super::{Aside, Function, PropertyType, Rc, Value, World, select};
+    use super::{
+        Aside, CallError, Core, Function, ObjectHandle, PendingConversion, PropertyType, Rc, Value, World, select,
+    };
     use crate::object::decl::{Batch, ClassDecl, FunctionDecl, PropertyDecl};
+    use crate::object::fixed::ARRAY_DIM;
     use crate::object::origin::Origin;
-    use crate::object::thunk::idle;
+    use crate::object::thunk::{Thunk, idle};
 
     /// Declares conversions from `f64` and from `String` to `i32`.
     fn conversions(world: &World) -> Vec<Rc<Function>> {
@@ -197,6 +202,50 @@ mod tests {
         let batch = Batch { classes: vec![class], ..Batch::default() };
         let declared = world.types.declare(&world.names, &batch).expect("a right declaration");
         declared.classes[0].own_functions.clone()
+    }
+
+    #[test]
+    fn the_recorded_result_of_a_conversion_is_the_value_that_the_property_holds() {
+        let core = Core::new().expect("a finalizer thread");
+        let world = &core.world;
+        world.types.declare_package("Game");
+        let thunk: Thunk = Rc::new(|_context, frame| {
+            frame.take::<f64>()?;
+            frame.finish()?;
+            frame.set_result_value(&Value::Array(vec![Value::I32(7)]))
+        });
+        let of_number = FunctionDecl {
+            flags: function_flags::STATIC,
+            params: vec![
+                PropertyDecl::new("earlier", PropertyKind::F64),
+                PropertyDecl::result(PropertyKind::ARRAY).of_type("i32"),
+            ],
+            meta: vec![(CONVERTS.to_owned(), "cells".to_owned())],
+            ..FunctionDecl::new("of_number", thunk)
+        };
+        let cells = PropertyDecl::new("cells", PropertyKind::ARRAY).of_type("i32");
+        let cells = PropertyDecl { meta: vec![(ARRAY_DIM.to_owned(), "3".to_owned())], ..cells };
+        let class = ClassDecl::new("Game", "Board", "", Origin::Native);
+        let class = ClassDecl { functions: vec![of_number], properties: vec![cells], ..class };
+        let batch = Batch { classes: vec![class], ..Batch::default() };
+        let class = world.types.declare(&world.names, &batch).expect("a right declaration").classes.remove(0);
+        let [template, object] = [(); 2].map(|()| world.objects.allocate(&class, None, ObjectHandle::NONE, 0));
+        let property = Rc::clone(class.properties.first().expect("it is declared"));
+        let original = Aside::from(Value::F64(2.5)).of_type(&PropertyType::F64);
+        let pending = PendingConversion {
+            object,
+            template,
+            function: Rc::clone(&class.own_functions[0]),
+            argument: Value::F64(2.5),
+            targets: vec![(property, Some(original))],
+        };
+        let failed = |_value: String, error: CallError| error;
+        let write = |name: &Rc<str>, value: &Value| world.objects.write_unasked(object, name, value);
+        pending.apply::<CallError>(&core, failed, write).expect("it is converted");
+        let held = world.objects.read_value(object, "cells").expect("it has it");
+        assert_eq!(held, Value::Array([7, 0, 0].map(Value::I32).to_vec()));
+        let aside = world.objects.take_aside(object, "cells").expect("the original is put aside");
+        assert_eq!(aside.instead, Some(held), "an undo finds the replacement in the property");
     }
 
     fn check(own: &Aside, held: Option<(&PropertyType, Value)>, expected: &str) {

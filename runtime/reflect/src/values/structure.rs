@@ -1,12 +1,11 @@
 //! Structs that are stored by value.
 
-use std::cell::Cell;
 use std::sync::Arc;
 
 use super::prelude::*;
 use super::ptr::{Mut, Ptr, PtrMut, Ref};
 use super::{by_content, fits};
-use crate::fixed::{self, Extent};
+use crate::fixed;
 use crate::property::Property;
 use crate::structs::StructType;
 
@@ -39,8 +38,8 @@ pub(crate) fn fix_length(property: &Property, at: PtrMut<'_>) {
     if fixed::dim(property).is_none_or(|len| at.as_ptr().count() == Some(len)) {
         return;
     }
-    let (written, extent) = (at.as_ptr().read(), Cell::new(Extent::Whole));
-    at.put(&fixed::at_length(property, written, property.default.as_ref(), &extent));
+    let written = at.as_ptr().read();
+    at.put(&fixed::as_written(property, written));
 }
 
 /// Returns the initial value of a struct type with defaults. Returns `None` for all other types.
