@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use alcedo_runtime::native::{Natives, Obj, uclass, ustruct};
-use alcedo_runtime::{ObjectHandle, Runtime, Value, natives};
+use alcedo_runtime::{ObjectHandle, RenameError, Runtime, Value, natives};
 
 use crate::support;
 
@@ -149,6 +149,9 @@ fn an_object_of_a_contextual_class_needs_an_outer() {
     let outer = host.objects().spawn("/Script/Game.Crate").expect("it is declared");
     let inside = host.objects().spawn_in("/Script/Game.ColorSticker", outer).expect("it is inside");
     assert_eq!(host.world().outer_of(inside), Some(outer));
+    let left = host.objects().rename(inside, "Free", ObjectHandle::NONE);
+    assert_eq!(left, Err(RenameError::Contextual { object: inside }));
+    assert_eq!(host.objects().outer_of(inside), Some(outer));
     let stuck = host.objects().call(outer, "stick", &[]).expect("it sticks");
     let Some(Value::Text(message)) = stuck else { panic!("{stuck:?}") };
     assert!(message.starts_with("fragile") && message.contains("contextual"), "{message}");

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::rc::Rc;
 
+use alcedo_abi::kinds::class_flags;
 use alcedo_base::boundary::CallError;
 use alcedo_base::escape::line;
 use alcedo_base::handles::{Name, ObjectHandle};
@@ -88,6 +89,12 @@ pub enum RenameError {
         object: ObjectHandle,
         /// Requested outer.
         outer: ObjectHandle,
+    },
+    /// The class of the object is contextual, so the object requires an outer.
+    #[error("{object} cannot leave its outer, because its class is contextual: move it into another object")]
+    Contextual {
+        /// Object to move.
+        object: ObjectHandle,
     },
     /// The object is a class default object or a default subobject.
     #[error("{object} is {what}, which cannot be moved or renamed: create an object of your own instead")]
@@ -222,6 +229,12 @@ impl Objects {
         }
         if self.is_template(outer) {
             return Err(RenameError::Template { object, outer });
+        }
+        // An object whose outer was destroyed can still be renamed.
+        let has_outer = || self.outer(object).is_some_and(|outer| self.is_alive(outer));
+        let is_contextual = || self.class(object).is_some_and(|class| class.flags & class_flags::CONTEXTUAL != 0);
+        if outer.is_none() && has_outer() && is_contextual() {
+            return Err(RenameError::Contextual { object });
         }
         if self.predates_shadow(object) {
             return Err(RenameError::DuringReload { object });
