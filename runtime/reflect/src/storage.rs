@@ -223,6 +223,15 @@ impl<'a> View<'a> {
     #[inline]
     pub fn set<T: FrameValue>(self, property: &Property, value: T) -> Result<(), CallError> {
         value.store(self.typed::<T>(property)?);
+        self.fix_length(property)
+    }
+
+    /// Adjusts a fixed array to the declared length, after code has written to its memory. Has no effect on other properties.
+    ///
+    /// # Errors
+    /// Returns [`CallError::Signature`] if the schema lacks the property.
+    #[inline]
+    pub(crate) fn fix_length(self, property: &Property) -> Result<(), CallError> {
         if let PropertyType::Array(_) = property.ty {
             fix_length(property, self.ptr_mut(property)?);
         }

@@ -490,17 +490,23 @@ pub fn hand_over(frame: &mut Frame<'_>) -> *mut u8 {
     }
 }
 
-/// Restores the declared lengths of fixed arrays that a thunk has changed through [`Frame::value_mut`]. Must be called when the thunk has
-/// returned, also after an error. Not a method of [`Frame`], because only the caller of a thunk uses this operation.
+/// Restores the declared lengths of fixed arrays that a thunk has changed through [`Frame::value_mut`]. Also adjusts the out parameters in
+/// the block, because module code writes values of any length to its block. Must be called when the thunk has returned, also after an
+/// error. Not a method of [`Frame`], because only the caller of a thunk uses this operation.
 ///
 /// # Errors
-/// Returns [`CallError::Other`] if a length has changed.
+/// Returns [`CallError::Other`] if [`Frame::value_mut`] was used to change a length.
 #[inline]
 pub fn restore_lengths(frame: &mut Frame<'_>) -> Result<(), CallError> {
     let mut restored = Ok(());
     for (at, argument) in &frame.kept {
         if frame.arguments.get(*at).is_some_and(|param| param.flags & property_flags::OUT != 0) {
             restored = restored.and(argument.restore_length());
+        }
+    }
+    if let Source::Block(view) = &frame.params {
+        for param in frame.function.out_parameters() {
+            restored = restored.and(view.fix_length(param));
         }
     }
     restored
@@ -636,3 +642,6 @@ impl<'f> ParamBlock<'f> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;
