@@ -6,6 +6,18 @@ use alcedo_abi::stack::{StackSpan, stack_pointer};
 /// Maximum number of calls in progress, including calls of suspended coroutines.
 pub const MOST: usize = 4096;
 
+/// Maximum depth of nested calls, excluding calls of suspended coroutines.
+pub const DEEPEST: usize = 64;
+
+/// Limit of the calls in progress.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Limit {
+    /// [`DEEPEST`].
+    Depth,
+    /// [`MOST`].
+    Count,
+}
+
 /// Limit in bytes for the stack between a call and a directly nested call in a coroutine. Calls with a larger distance count as calls of
 /// different coroutines, because the bounds of coroutine stacks are unknown. An unoptimized host uses up to 64 KiB per call.
 const NEAR: usize = 1 << 17;
@@ -61,6 +73,15 @@ pub fn outer_calls<T>(running: Vec<T>, position_of: impl Fn(&T) -> CallPosition,
     let mut outer: Vec<_> = running.into_iter().rev().filter(is_outer).collect();
     outer.reverse();
     outer
+}
+
+/// Returns the limit that a new call would exceed, if `outer` of the `running` calls contain the new call.
+#[must_use]
+pub fn exceeded_limit(outer: usize, running: usize) -> Option<Limit> {
+    match outer >= DEEPEST {
+        true => Some(Limit::Depth),
+        false => (running >= MOST).then_some(Limit::Count),
+    }
 }
 
 #[cfg(test)]

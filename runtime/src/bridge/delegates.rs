@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::rc::Rc;
 
-use alcedo_base::nesting::{CallPosition, MOST, outer_calls};
+use alcedo_base::nesting::{CallPosition, DEEPEST, Limit, MOST, exceeded_limit, outer_calls};
 
 use crate::boundary::{CallError, mismatch};
 use crate::bridge::calls;
@@ -28,9 +28,6 @@ use crate::object::value::{Binding, Value};
 
 /// Calls a function on an object.
 pub(crate) type CallOne<'a> = dyn FnMut(&Rc<Function>, ObjectHandle) -> Result<(), CallError> + 'a;
-
-/// Maximum depth of nested delegate calls.
-pub(crate) const DEEPEST: usize = 64;
 
 /// Maximum number of cached signatures. A host uses fewer signatures, even after many reloads.
 const MOST_SIGNATURES: usize = 1024;
@@ -288,19 +285,15 @@ impl Delegates {
         call(&function, binding.object)
     }
 
-    /// Returns the limit that a call at this position would exceed. Calls of suspended coroutines do not count for [`DEEPEST`], but count
-    /// for [`MOST`].
-    fn exceeded_limit(&self, position: CallPosition) -> Option<u32> {
+    /// Returns the limit that a call at this position would exceed.
+    fn exceeded_limit(&self, position: CallPosition) -> Option<Limit> {
         let count = self.running.len();
         if count < DEEPEST {
             return None;
         }
         let mut running = Vec::with_capacity(count);
         self.running.each(|call| running.push(call.position));
-        match outer_calls(running, |outer| *outer, position).len() >= DEEPEST {
-            true => Some(DEEPEST as u32),
-            false => (count >= MOST).then_some(MOST as u32),
-        }
+        exceeded_limit(outer_calls(running, |outer| *outer, position).len(), count)
     }
 
     /// Calls a delegate with dynamic values, for hosts, tools and tests. Returns the result of a single delegate, if the delegate has a
@@ -412,45 +405,41 @@ impl Delegates {
 }
 
 /// Returns the error of a call that would exceed this limit.
-fn too_many(what: String, limit: u32) -> CallError {
-    if limit as usize == DEEPEST {
-        return CallError::TooDeep { what, limit };
+fn too_many(what: String, limit: Limit) -> CallError {
+    match limit {
+        Limit::Depth => CallError::TooDeep { what, limit: DEEPEST as u32 },
+        Limit::Count => CallError::other(format!(
+            "{what} is called during {MOST} other calls of delegates: complete calls of suspended coroutines first"
+        )),
     }
-    CallError::other(format!(
-        "{what} is called during {limit} other calls of delegates: complete calls of suspended coroutines first"
-    ))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{CallPosition, DEEPEST, Delegates, MOST, Running, too_many};
+    use super::{CallPosition, DEEPEST, Delegates, Limit, MOST, Running, too_many};
 
     /// Checks the exceeded limit of a call on the stack of the thread, during calls at these stack pointers of coroutines.
-    fn check(running: impl Iterator<Item = Option<usize>>, expected: Option<usize>) {
+    fn check(running: impl Iterator<Item = Option<usize>>, expected: Option<Limit>) {
         let delegates = Delegates::default();
         let enter = |pointer| Running { mark: None, left: Vec::new(), position: CallPosition::new(pointer) };
         let _running: Vec<_> = running.map(|pointer| delegates.running.enter(enter(pointer))).collect();
-        let limit = delegates.exceeded_limit(CallPosition::new(None));
-        assert_eq!(limit.map(|limit| limit as usize), expected);
+        assert_eq!(delegates.exceeded_limit(CallPosition::new(None)), expected);
     }
 
     #[test]
     fn a_refused_call_names_the_limit_that_it_exceeds() {
         let suspended = |count: usize| (1..=count).map(|at| Some(at << 20));
         check((1..DEEPEST).map(|_| None), None);
-        check((0..DEEPEST).map(|_| None), Some(DEEPEST));
+        check((0..DEEPEST).map(|_| None), Some(Limit::Depth));
         check(suspended(MOST - 1), None);
-        check(suspended(MOST), Some(MOST));
+        check(suspended(MOST), Some(Limit::Count));
     }
 
     #[test]
     fn only_nested_calls_are_reported_as_a_recursion() {
-        let error = |limit: usize| too_many("a delegate".to_owned(), limit as u32).to_string();
-        assert!(error(DEEPEST).contains("calls itself through other functions"), "{}", error(DEEPEST));
-        assert!(
-            error(MOST).starts_with("a delegate is called during 4096 other calls of delegates"),
-            "{}",
-            error(MOST)
-        );
+        let [depth, count] =
+            [Limit::Depth, Limit::Count].map(|limit| too_many("a delegate".to_owned(), limit).to_string());
+        assert!(depth.contains("calls itself through other functions"), "{depth}");
+        assert!(count.starts_with("a delegate is called during 4096 other calls of delegates"), "{count}");
     }
 }

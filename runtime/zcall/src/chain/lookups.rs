@@ -4,14 +4,11 @@
 use std::cell::OnceCell;
 
 use alcedo_abi::stack::StackSpan;
-use alcedo_base::nesting::{CallPosition, MOST, outer_calls};
+use alcedo_base::nesting::{CallPosition, DEEPEST, Limit, MOST, exceeded_limit, outer_calls};
 
 use crate::boundary::CallError;
 use crate::cells::{Entered, InProgress};
 use crate::name::ZCallName;
-
-/// Maximum nesting depth of lookups.
-const DEEPEST: usize = 64;
 
 /// Running lookups, oldest first.
 #[derive(Default)]
@@ -40,7 +37,7 @@ impl Lookups {
         let new = Lookup { name: name.clone(), position };
         let mut running = Vec::new();
         self.running.each(|lookup| running.push(lookup.clone()));
-        let is_full = running.len() >= MOST;
+        let count = running.len();
         let outer = outer_calls(running, |lookup| lookup.position, position);
         if let Some(first) = outer.iter().position(|lookup| lookup.name == *name) {
             let cycle: Vec<_> = outer[first..].iter().chain([&new]).map(|lookup| lookup.name.to_string()).collect();
@@ -49,16 +46,14 @@ impl Lookups {
                 "the resolution of a name requires itself: {cycle}; answer without these names"
             )));
         }
-        if outer.len() >= DEEPEST {
-            return Err(CallError::other(format!(
+        match exceeded_limit(outer.len(), count) {
+            Some(Limit::Depth) => Err(CallError::other(format!(
                 "`{name}` is resolved inside of {DEEPEST} other lookups: answer without a further lookup"
-            )));
-        }
-        if is_full {
-            return Err(CallError::other(format!(
+            ))),
+            Some(Limit::Count) => Err(CallError::other(format!(
                 "`{name}` is resolved during {MOST} other lookups: complete lookups of suspended coroutines first"
-            )));
+            ))),
+            None => Ok(self.running.enter(new)),
         }
-        Ok(self.running.enter(new))
     }
 }
