@@ -250,37 +250,22 @@ fn take_back(core: &Core, turns: &RefCell<Turns>, object: ObjectHandle) -> Resul
     for field in &kept {
         let (older, others): (Vec<_>, Vec<_>) = earlier.into_iter().partition(|aside| aside.field.is_same(field));
         earlier = others;
-        // Values that were put aside take precedence over a value that no code has written since.
-        let untouched = older.last().filter(|aside| aside.instead.as_ref() == Some(&field.data));
-        let (is_written, is_default) = (untouched.is_none(), untouched.is_some_and(|aside| !aside.is_own));
-        let (mut is_loaded, mut is_own, mut is_newest) = (false, false, false);
-        let mut rejected = Vec::new();
+        let (mut latest, mut rejected) = (None, Vec::new());
         // Loads every value, because a value that the field cannot hold is put aside. The field has the last value that was loaded.
-        if !is_written {
-            match load(field) {
-                Ok(()) => (is_loaded, is_own) = (true, !is_default),
-                Err(_) if is_default => {}
-                Err(_) => rejected.push(field.clone()),
-            }
-        }
-        for FieldAside { field: older, .. } in older {
-            match load(&older) {
-                Ok(()) => (is_loaded, is_own) = (true, true),
+        for (value, source) in in_order(field, &older) {
+            match (load(value), source) {
+                (Ok(()), _) => latest = Some(source),
+                (Err(misfit), Source::Written) => lost.push((value.clone(), misfit)),
                 // An earlier reload has already reported that this value is put aside.
-                Err(_) => rejected.push(older),
+                (Err(_), Source::Aside) => rejected.push(value.clone()),
+                (Err(_), Source::Default) => {}
             }
         }
-        if is_written {
-            match load(field) {
-                Ok(()) => (is_loaded, is_own, is_newest) = (true, true, true),
-                Err(misfit) => lost.push((field.clone(), misfit)),
-            }
-        }
-        fields_kept += u64::from(is_loaded);
-        if is_own {
+        fields_kept += u64::from(latest.is_some());
+        if matches!(latest, Some(Source::Aside | Source::Written)) {
             restored.push(field);
         }
-        aside.extend(rejected.into_iter().map(|rejected| (rejected, is_newest)));
+        aside.extend(rejected.into_iter().map(|rejected| (rejected, latest == Some(Source::Written))));
     }
     // Restores fields that the previous build did not keep.
     for FieldAside { field, .. } in &earlier {
@@ -315,6 +300,33 @@ fn take_back(core: &Core, turns: &RefCell<Turns>, object: ObjectHandle) -> Resul
     Ok(())
 }
 
+/// Source of a saved value of a kept field.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Source {
+    /// Red constructor, after an earlier value was put aside.
+    Default,
+    /// Earlier build. The value was put aside or restored, and no code has written the field since.
+    Aside,
+    /// Code of the previous build.
+    Written,
+}
+
+/// Returns the saved values of a field in the order of restoration. Values that were put aside take precedence over a value that no code has
+/// written since. `older` contains the values of this field that were put aside.
+fn in_order<'a>(field: &'a KeptField, older: &'a [FieldAside]) -> impl Iterator<Item = (&'a KeptField, Source)> {
+    let source = match older.last().filter(|aside| aside.instead.as_ref() == Some(&field.data)) {
+        None => Source::Written,
+        Some(aside) if aside.is_own => Source::Aside,
+        Some(_) => Source::Default,
+    };
+    let (first, last) = match source {
+        Source::Written => (None, Some(field)),
+        Source::Default | Source::Aside => (Some(field), None),
+    };
+    let with = |field: Option<&'a KeptField>| field.map(|field| (field, source)).into_iter();
+    with(first).chain(older.iter().map(|aside| (&aside.field, Source::Aside))).chain(with(last))
+}
+
 fn failed(core: &Core, object: ObjectHandle, class: &str, error: &CallError) -> CallError {
     let name = core.world.objects.name(object).map(|name| core.world.names.text(name));
     let name = name.map_or_else(|| object.to_string(), |name| name.to_string());
@@ -341,12 +353,38 @@ mod tests {
     use alcedo_abi::host::mode;
     use alcedo_abi::kinds::class_flags;
 
-    use super::{build_missing, constructor_failed};
+    use super::{Source, build_missing, constructor_failed, in_order};
     use crate::boundary::CallError;
     use crate::bridge::core::Core;
     use crate::handles::ObjectHandle;
     use crate::object::decl::{Batch, ClassDecl};
+    use crate::object::dormant::{FieldAside, KeptField};
     use crate::object::origin::Origin;
+
+    #[test]
+    fn a_value_that_code_has_written_is_restored_last() {
+        let field =
+            |value: u8| KeptField { class: "/Script/Game.Wagon".into(), name: "fuel".into(), data: vec![value] };
+        let aside = |instead: Option<u8>, is_own| FieldAside {
+            field: field(1),
+            instead: instead.map(|value| vec![value]),
+            is_own,
+        };
+        let check = |older: &[FieldAside], expected: &[(u8, Source)]| {
+            let now = field(2);
+            let order: Vec<_> = in_order(&now, older).map(|(value, source)| (value.data[0], source)).collect();
+            assert_eq!(order, expected);
+        };
+        check(&[], &[(2, Source::Written)]);
+        check(&[aside(None, false)], &[(1, Source::Aside), (2, Source::Written)]);
+        check(&[aside(Some(3), true)], &[(1, Source::Aside), (2, Source::Written)]);
+        check(&[aside(Some(2), false)], &[(2, Source::Default), (1, Source::Aside)]);
+        check(&[aside(Some(2), true)], &[(2, Source::Aside), (1, Source::Aside)]);
+        check(
+            &[aside(Some(2), true), aside(None, false)],
+            &[(1, Source::Aside), (1, Source::Aside), (2, Source::Written)],
+        );
+    }
 
     #[test]
     fn nested_red_constructors_of_a_class_are_listed_by_their_objects() {
