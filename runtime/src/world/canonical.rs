@@ -62,10 +62,10 @@ impl KeptBytes {
     }
 }
 
-/// Adds the record of an object to `to`. Writes `kept` in place of the kept fields in the record. The byte strings in this file contain
-/// constant items with their headers, such as `b"\x65class"` for the string `class`, because one copy is faster than several.
-pub(super) fn write(record: &ObjectRecord, kept: &KeptBytes, to: &mut Vec<u8>) -> io::Result<()> {
-    let ObjectRecord { class, name, outer, part, root, lazy, values, kept: _ } = record;
+/// Adds the record of an object to `to`. The byte strings in this file contain constant items with their headers, such as `b"\x65class"` for
+/// the string `class`, because one copy is faster than several.
+pub(super) fn write(record: &ObjectRecord<KeptBytes>, to: &mut Vec<u8>) -> io::Result<()> {
+    let ObjectRecord { class, name, outer, part, root, lazy, values, kept } = record;
     let optional = [outer.is_some(), part.is_some(), *root, lazy.is_some(), !values.is_empty(), kept.count > 0];
     put(MAP, 2 + optional.iter().filter(|is_present| **is_present).count() as u64, to);
     to.extend_from_slice(b"\x65class");

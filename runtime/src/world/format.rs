@@ -50,9 +50,9 @@ impl<'a> Records<'a> {
         Ok(Self { to, bytes })
     }
 
-    /// Writes the next object. `kept` contains the kept fields of the object. The kept fields in the record are ignored.
-    pub(crate) fn object(&mut self, record: &ObjectRecord, kept: &KeptBytes) -> io::Result<()> {
-        canonical::write(record, kept, &mut self.bytes)?;
+    /// Writes the next object.
+    pub(crate) fn object(&mut self, record: &ObjectRecord<KeptBytes>) -> io::Result<()> {
+        canonical::write(record, &mut self.bytes)?;
         if self.bytes.len() >= CHUNK {
             self.to.write_all(&self.bytes)?;
             self.bytes.clear();
@@ -98,11 +98,10 @@ impl WorldFile {
     pub(crate) fn encode(&self) -> io::Result<Vec<u8>> {
         let mut file = io::Cursor::new(Vec::new());
         let mut records = Records::new(&mut file, self.objects.len() as u32)?;
-        let mut kept = KeptBytes::default();
-        for record in &self.objects {
-            kept.clear();
-            record.kept.iter().for_each(|field| kept.put(&field.class, &field.name, &field.data));
-            records.object(record, &kept)?;
+        for ObjectRecord { class, name, outer, part, root, lazy, values, kept: fields } in self.objects.clone() {
+            let mut kept = KeptBytes::default();
+            fields.iter().for_each(|field| kept.put(&field.class, &field.name, &field.data));
+            records.object(&ObjectRecord { class, name, outer, part, root, lazy, values, kept })?;
         }
         records.finish(&self.classes, &self.structs)?;
         seal(&mut file)?;

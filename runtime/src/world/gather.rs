@@ -142,14 +142,13 @@ pub(super) fn gather(core: &Core, path: &Path, to: &mut dyn Write) -> Result<u64
         classes: Vec::new(),
         structs: BTreeMap::new(),
         share: KeptShare::default(),
-        kept: KeptBytes::default(),
         are_own: Vec::new(),
     };
     // Uses one record for all objects, because the record can reuse its memory.
     let mut record = ObjectRecord::default();
     for (object, entry) in indexes.living.iter().zip(&entries) {
         gathering.object(*object, entry, &mut record)?;
-        records.object(&record, &gathering.kept).map_err(unwritten(path))?;
+        records.object(&record).map_err(unwritten(path))?;
     }
     let structs: Vec<_> = gathering.structs.into_values().collect();
     records.finish(&gathering.classes, &structs).map_err(unwritten(path))?;
@@ -216,18 +215,21 @@ struct Gathering<'a> {
     classes: Vec<ClassRecord>,
     structs: BTreeMap<Rc<str>, StructRecord>,
     share: KeptShare,
-    /// Kept fields of one object.
-    kept: KeptBytes,
     /// Buffer for the comparisons of one object.
     are_own: Vec<bool>,
 }
 
 impl Gathering<'_> {
-    /// Fills the record of one object, and replaces the kept fields.
-    fn object(&mut self, object: ObjectHandle, entry: &Entry, record: &mut ObjectRecord) -> Result<(), WorldError> {
+    /// Fills the record of one object.
+    fn object(
+        &mut self,
+        object: ObjectHandle,
+        entry: &Entry,
+        record: &mut ObjectRecord<KeptBytes>,
+    ) -> Result<(), WorldError> {
         let (core, world) = (self.core, &self.core.world);
         let failed = |error| WorldError::Keep { object: world.objects.display(object).to_string(), error };
-        let kept = &mut self.kept;
+        let kept = &mut record.kept;
         kept.clear();
         let mut put = |class: &Rc<str>, name: &str, data: &[u8]| kept.put(class, name, data);
         core.plugins().save_kept(object, &mut self.share, &mut put).map_err(failed)?;
@@ -242,8 +244,8 @@ impl Gathering<'_> {
         let failed = |error| WorldError::Object { object: name.clone(), error };
         let notes = self.notes(object).map_err(failed)?;
         record.values.clear();
-        let values = &mut record.values;
-        let read = world.objects.with_body(object, |body| self.values(object, body, &notes, values));
+        let (values, kept) = (&mut record.values, &mut record.kept);
+        let read = world.objects.with_body(object, |body| self.values(object, body, &notes, values, kept));
         read.map_err(failed)?.map_err(failed)?;
         record.class = notes.index;
         record.outer = entry.outer;
@@ -310,13 +312,14 @@ impl Gathering<'_> {
         Ok(ClassNotes { index, class, properties, compare })
     }
 
-    /// Adds the values of an object that differ from the defaults to `values`. If the object is dormant, also adds its kept fields.
+    /// Adds the values of an object that differ from the defaults to `values`. If the object is dormant, adds its kept fields to `kept`.
     fn values(
         &mut self,
         object: ObjectHandle,
         body: &Body,
         notes: &ClassNotes,
         values: &mut Saved,
+        kept: &mut KeptBytes,
     ) -> Result<(), CallError> {
         let (core, indexes, are_own) = (self.core, self.indexes, &mut self.are_own);
         let (world, cdo, own) = (&core.world, notes.class.cdo.get(), body.view());
@@ -345,7 +348,7 @@ impl Gathering<'_> {
         })??;
         if let Some(dormant) = body.dormant.as_deref() {
             values.extend(self.asleep(dormant, body.class(), notes.index as usize));
-            dormant.fields.iter().for_each(|field| self.kept.put(&field.class, &field.name, &field.data));
+            dormant.fields.iter().for_each(|field| kept.put(&field.class, &field.name, &field.data));
         }
         Ok(())
     }

@@ -42,8 +42,9 @@ pub(crate) struct ClassRecord {
     pub(crate) properties: Vec<PropertyRecord>,
 }
 
+/// Record of an object, with the kept fields as `K`.
 #[derive(Deserialize, Clone, PartialEq, Debug, Default)]
-pub(crate) struct ObjectRecord {
+pub(crate) struct ObjectRecord<K = Vec<KeptRecord>> {
     /// Index of the object's class.
     pub(crate) class: u32,
     pub(crate) name: String,
@@ -63,7 +64,7 @@ pub(crate) struct ObjectRecord {
     pub(crate) values: Vec<(u32, FileValue)>,
     /// Kept fields of the object's plugin part.
     #[serde(default)]
-    pub(crate) kept: Vec<KeptRecord>,
+    pub(crate) kept: K,
 }
 
 /// Saved field of a plugin part.
