@@ -1,17 +1,12 @@
 //! Builds scratch plugins with the real cargo, because cargo's messages and the layout of its target folder are external dependencies.
 
-use crate::scratch::{LIB, Scratch, manifest};
+use crate::scratch::{LIB, Scratch, holds, manifest};
 use alcedo_build::{BuildError, BuildRequest, Builder, Member, PluginFolder, SourceCopy, Switches, Variants, build};
-use memchr::memmem;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::thread;
 use std::time::Duration;
-
-fn holds(library: &Path, text: &str) -> bool {
-    memmem::find(&fs::read(library).unwrap(), text.as_bytes()).is_some()
-}
 
 #[test]
 fn a_plugin_builds_to_one_library_and_a_second_build_is_fresh() {

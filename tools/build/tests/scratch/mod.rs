@@ -1,6 +1,7 @@
 //! A temporary plugin crate with a separate target folder. The crate has no dependencies, so builds are short and need no network.
 
 use alcedo_build::BuildRequest;
+use memchr::memmem;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -51,6 +52,11 @@ pub fn voice() -> &'static str { if cfg!(feature = "loud") { "LOUD-VOICE" } else
 #[unsafe(no_mangle)]
 pub extern "C" fn speak() -> *const u8 { voice().as_ptr() }
 "#;
+
+/// Returns `true` if the library contains the string.
+pub(crate) fn holds(library: &Path, text: &str) -> bool {
+    memmem::find(&fs::read(library).unwrap(), text.as_bytes()).is_some()
+}
 
 pub(crate) fn manifest(name: &str, rest: &str) -> String {
     format!(
