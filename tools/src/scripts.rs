@@ -3,16 +3,14 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use alcedo_build::{SCRIPT_CLASSES, script_files};
 use alcedo_runtime::development::plain_file;
 
 use crate::error::{Error, file};
 
-/// Optional subfolder of a package for its `.uc` files.
-const CLASSES: &str = "Classes";
-
 /// Returns true if a folder is a package of scripts and not a crate.
 pub(crate) fn is_package(dir: &Path) -> bool {
-    dir.is_dir() && !dir.join("Cargo.toml").is_file() && !files(dir).is_empty()
+    dir.is_dir() && !dir.join("Cargo.toml").is_file() && !script_files(dir).is_empty()
 }
 
 /// Returns the name of a package: the name of its folder.
@@ -24,7 +22,7 @@ pub(crate) fn name(dir: &Path) -> String {
 /// Returns the package that contains a file or a folder with scripts. Returns `None` for paths outside of packages.
 pub(crate) fn package_of(path: &Path) -> Option<PathBuf> {
     let folder = if path.is_dir() { path } else { path.parent()? };
-    let folder = if folder.ends_with(CLASSES) { folder.parent()? } else { folder };
+    let folder = if folder.ends_with(SCRIPT_CLASSES) { folder.parent()? } else { folder };
     is_package(folder).then(|| folder.to_owned())
 }
 
@@ -37,19 +35,7 @@ pub(crate) const LARGEST: u64 = 16 << 20;
 /// Returns the source files and the manifest of a package. Includes links without a target and irregular files, which the host refuses.
 pub(crate) fn files_with_manifest(dir: &Path) -> Vec<PathBuf> {
     let manifest = Some(dir.join(MANIFEST)).filter(|path| path.symlink_metadata().is_ok());
-    files(dir).into_iter().chain(manifest).collect()
-}
-
-pub(crate) fn files(dir: &Path) -> Vec<PathBuf> {
-    let entries = |dir: PathBuf| fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
-    let all = entries(dir.to_owned()).chain(entries(dir.join(CLASSES)));
-    let is_hidden = |path: &Path| path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
-    let is_source = |path: &PathBuf| {
-        path.extension().is_some_and(|end| end.eq_ignore_ascii_case("uc")) && !is_hidden(path) && !path.is_dir()
-    };
-    let mut files: Vec<_> = all.filter(is_source).collect();
-    files.sort();
-    files
+    script_files(dir).into_iter().chain(manifest).collect()
 }
 
 /// Copies the files of a package into a new folder.
@@ -71,7 +57,7 @@ pub(crate) fn copy(from: &Path, to: &Path) -> Result<(), Error> {
 mod tests {
     use std::fs;
 
-    use super::{copy, files, files_with_manifest, is_package, name, package_of};
+    use super::{copy, files_with_manifest, is_package, name, package_of, script_files};
 
     #[test]
     fn a_folder_of_sources_is_a_package_unless_it_is_a_crate() {
@@ -88,12 +74,12 @@ mod tests {
         assert_eq!(package_of(dir.path()), None);
         copy(&tale, &dir.path().join("kept/Tale")).expect("copied");
         let kept = dir.path().join("kept/Tale");
-        assert_eq!(files(&kept), [kept.join("Classes/Hero.uc")]);
+        assert_eq!(script_files(&kept), [kept.join("Classes/Hero.uc")]);
         fs::write(tale.join("package.toml"), "").expect("written");
         copy(&tale, &dir.path().join("kept/Tale")).expect("copied");
         assert_eq!(files_with_manifest(&kept), [kept.join("Classes/Hero.uc"), kept.join("package.toml")]);
         fs::write(tale.join(".Hero.uc"), "").expect("written");
-        assert_eq!(files(&tale).len(), 1);
+        assert_eq!(script_files(&tale).len(), 1);
         std::os::unix::fs::symlink("gone", tale.join("Lost.uc")).expect("linked");
         let error = copy(&tale, &dir.path().join("kept/Tale")).expect_err("a link without a target").to_string();
         assert!(error.contains("Tale/Lost.uc: "), "{error}");

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::record::TOOLCHAIN_FILES;
+use crate::scripts::is_script;
 
 /// Collects changes until a burst of saves is over and a build can start.
 ///
@@ -130,18 +131,13 @@ pub(crate) fn is_source(path: &Path) -> bool {
     // other extensions.
     let hidden = name.starts_with('.');
     let extension = path.extension().and_then(OsStr::to_str);
-    !hidden && (matches!(extension, Some("rs" | "toml" | "c" | "h")) || is_script(extension)) && !is_made_by_tools(path)
+    !hidden && (matches!(extension, Some("rs" | "toml" | "c" | "h")) || is_script(path)) && !is_made_by_tools(path)
 }
 
 /// Returns `true` for a lock, toolchain or configuration file of cargo. Includes Cargo.lock, although cargo itself writes this file.
 pub(crate) fn is_cargo_file(path: &Path) -> bool {
     let mut files = ["Cargo.lock", ".cargo/config", ".cargo/config.toml"].iter().chain(&TOOLCHAIN_FILES);
     files.any(|name| path.ends_with(name)) && !is_made_by_tools(path)
-}
-
-/// Returns `true` for script files, with an extension in lower or upper case.
-pub(crate) fn is_script(extension: Option<&str>) -> bool {
-    extension.is_some_and(|extension| extension.eq_ignore_ascii_case("uc"))
 }
 
 /// Returns `true` if a folder with this name can contain sources. Checks only the name, because new folders are still empty.

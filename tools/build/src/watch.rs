@@ -2,16 +2,16 @@
 //! crates to compile.
 
 use crate::copy::{TAG, is_built, is_hidden};
-use crate::debounce::{is_cargo_file, is_made_by_tools, is_script, is_source, is_source_folder};
+use crate::debounce::{is_cargo_file, is_made_by_tools, is_source, is_source_folder};
 use crate::error::WatchError;
 use crate::lock;
 use crate::record::{CONFIGURATION, cargo_files};
+use crate::scripts::{SCRIPT_CLASSES, script_files};
 use alcedo_sys::FolderWatch;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
 use notify::event::{AccessKind, AccessMode, ModifyKind};
 use notify::{Event, EventKind, RecursiveMode};
 use std::collections::BTreeSet;
-use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, Weak};
@@ -30,9 +30,6 @@ pub struct SourceEvent {
 
 /// Limit of watched folders for each folder that a build script lists.
 const MOST_FOLDERS: usize = 1_000;
-
-/// Optional subfolder of a package of scripts.
-const CLASSES: &str = "Classes";
 
 /// Event that the operating system has reported, and its time.
 type Raw = (Instant, notify::Result<Event>);
@@ -246,13 +243,13 @@ fn listen(
             }
             if is_arrival(event.kind) && is_next_to_scripts(&path, deep) && path.is_dir() {
                 // Watches the folder first, because its scripts may be written later.
-                for folder in [path.clone(), path.join(CLASSES)] {
+                for folder in [path.clone(), path.join(SCRIPT_CLASSES)] {
                     lock(inputs).insert(folder.join(TAG));
                     if let Some(watcher) = watcher.upgrade() {
                         add_flat(&mut lock(&watcher), &folder);
                     }
                 }
-                Some(path.clone()).filter(|folder| has_scripts(folder)).into_iter().for_each(send);
+                Some(path.clone()).filter(|folder| !script_files(folder).is_empty()).into_iter().for_each(send);
             }
             if is_gone {
                 // Reports each watched folder and file at or below the path, because the system reports none of them.
@@ -308,15 +305,8 @@ fn is_next_to_package(path: &Path, flat: &[PathBuf]) -> bool {
 /// Returns `true` for a folder next to a watched package of scripts. Such a folder may be a new package. The system already watches this
 /// folder's parent, because [`FolderWatch`] watches the parent of each package.
 fn is_next_to_scripts(path: &Path, deep: &[PathBuf]) -> bool {
-    let is_sibling = |dir: &PathBuf| dir.parent() == path.parent() && has_scripts(dir);
+    let is_sibling = |dir: &PathBuf| dir.parent() == path.parent() && !script_files(dir).is_empty();
     is_source_folder(path) && !deep.iter().any(|dir| dir == path) && deep.iter().any(is_sibling)
-}
-
-/// Returns `true` if the folder or its subfolder [`CLASSES`] contains a script.
-fn has_scripts(folder: &Path) -> bool {
-    let files = |folder: &Path| fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
-    let mut all = files(folder).chain(files(&folder.join(CLASSES)));
-    all.any(|file| is_script(file.extension().and_then(OsStr::to_str)))
 }
 
 /// Returns `true` if a file or folder was created or moved. The system reports no events for the files in such a folder.
