@@ -1,6 +1,5 @@
 //! Defines a macro for enums whose variants appear in messages. Each line of an invocation contains a variant and its name, so no separate
 //! list of names exists.
-//! names exists.
 
 /// Declares an enum without data, and a `Display` that prints the text of each variant.
 macro_rules! named {

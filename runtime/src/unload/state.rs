@@ -1,5 +1,5 @@
 //! State machine of a load context, from the construction of the context until its images are unmapped. The caller counts leases, unmaps
-//! images, and reports the results to the state machine as events.
+//! images, and passes the resulting state to the state machine.
 
 use thiserror::Error;
 
@@ -32,51 +32,23 @@ named! {
     }
 }
 
-named! {
-    /// Event of a load context.
-    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-    pub enum StateChange {
-        /// An unload was requested.
-        BeginUnload = "begin to unload",
-        /// At least one lease is held.
-        LeasesRemain = "be held by leases",
-        /// All leases have ended. The image may be unmapped.
-        LeasesGone = "lose its last lease",
-        /// A check has confirmed that the image is unmapped.
-        ImageGone = "lose its image",
-        /// An attempt to unmap the image has failed.
-        ImageRemains = "be held by its image",
-        /// The host stops trying to unmap the image.
-        Park = "be parked",
-    }
-}
-
-/// Error for an event that is invalid in the current state.
+/// Error for an invalid next state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
-#[error("the context is {state} and cannot {event}: {}", state.help())]
-pub struct ContextStateError {
-    /// State of the context. A rejected event does not change the state.
+#[error("the context is {state} and cannot become {next}: {}", state.help())]
+pub(crate) struct ContextStateError {
+    /// State of the context. A rejected state does not change the state of the context.
     pub state: ContextState,
-    /// Rejected event.
-    pub event: StateChange,
+    /// Rejected state.
+    pub next: ContextState,
 }
 
 impl ContextState {
-    /// Returns the state after `event`.
-    ///
-    /// # Errors
-    /// Returns an error if the event is invalid in this state.
-    pub fn step(self, event: StateChange) -> Result<Self, ContextStateError> {
-        match (self, event) {
-            (Self::Alive, StateChange::BeginUnload) => Ok(Self::Unloading),
-            (Self::Unloading, StateChange::LeasesRemain | StateChange::ImageRemains) => Ok(Self::Blocked),
-            // The last lease has ended. A blocked context continues, and an unloading context starts to unmap its image.
-            (Self::Unloading | Self::Blocked, StateChange::LeasesGone) => Ok(Self::Unloading),
+    /// Returns `next`, or an error if `next` cannot follow this state.
+    pub(crate) fn step(self, next: Self) -> Result<Self, ContextStateError> {
+        match (self, next) {
             // A blocked context is polled repeatedly, and usually remains blocked.
-            (Self::Blocked, StateChange::LeasesRemain | StateChange::ImageRemains) => Ok(Self::Blocked),
-            (Self::Unloading | Self::Blocked, StateChange::ImageGone) => Ok(Self::Dead),
-            (Self::Blocked, StateChange::Park) => Ok(Self::Parked),
-            (state, event) => Err(ContextStateError { state, event }),
+            (Self::Unloading | Self::Blocked, Self::Blocked | Self::Dead | Self::Parked) => Ok(next),
+            (state, next) => Err(ContextStateError { state, next }),
         }
     }
 
@@ -98,57 +70,36 @@ impl ContextState {
 
 #[cfg(test)]
 mod tests {
-    use super::{ContextState, ContextStateError, StateChange};
+    use super::{ContextState, ContextStateError};
 
     const STATES: [ContextState; 5] =
         [ContextState::Alive, ContextState::Unloading, ContextState::Blocked, ContextState::Parked, ContextState::Dead];
-    const EVENTS: [StateChange; 6] = [
-        StateChange::BeginUnload,
-        StateChange::LeasesRemain,
-        StateChange::LeasesGone,
-        StateChange::ImageGone,
-        StateChange::ImageRemains,
-        StateChange::Park,
-    ];
 
-    /// Transition table with one row per entry of `STATES` and one column per entry of `EVENTS`. `-` marks a rejected event.
-    const TABLE: [&str; 5] = [
-        "unloading - - - - -",
-        "- blocked unloading dead blocked -",
-        "- blocked unloading dead blocked parked",
-        "- - - - - -",
-        "- - - - - -",
+    /// Transition table with one row per entry of `STATES`, which lists the states that can follow.
+    const TABLE: [&[ContextState]; 5] = [
+        &[],
+        &[ContextState::Blocked, ContextState::Parked, ContextState::Dead],
+        &[ContextState::Blocked, ContextState::Parked, ContextState::Dead],
+        &[],
+        &[],
     ];
 
     #[test]
-    fn every_state_accepts_its_events_and_refuses_the_others() {
-        for (state, row) in STATES.into_iter().zip(TABLE) {
-            let cells: Vec<_> = row.split_whitespace().collect();
-            assert_eq!(cells.len(), EVENTS.len());
-            for (event, cell) in EVENTS.into_iter().zip(cells) {
-                let found = state.step(event);
-                match cell {
-                    "-" => assert_eq!(found, Err(ContextStateError { state, event })),
-                    next => assert_eq!(found.map(|state| state.to_string()), Ok(next.to_owned()), "{state} {event}"),
-                }
+    fn every_state_accepts_its_next_states_and_refuses_the_others() {
+        for (state, accepted) in STATES.into_iter().zip(TABLE) {
+            for next in STATES {
+                let expected = if accepted.contains(&next) { Ok(next) } else { Err(ContextStateError { state, next }) };
+                assert_eq!(state.step(next), expected, "{state} {next}");
             }
         }
     }
 
     #[test]
-    fn an_unload_may_block_go_on_and_end() {
-        let events =
-            [StateChange::BeginUnload, StateChange::LeasesRemain, StateChange::LeasesGone, StateChange::ImageGone];
-        let end = events.into_iter().try_fold(ContextState::Alive, ContextState::step);
-        assert_eq!(end, Ok(ContextState::Dead));
-    }
-
-    #[test]
-    fn an_error_names_state_and_event() {
-        let error = ContextState::Dead.step(StateChange::BeginUnload).expect_err("it is dead");
+    fn an_error_names_both_states() {
+        let error = ContextState::Dead.step(ContextState::Blocked).expect_err("it is dead");
         assert_eq!(
             error.to_string(),
-            "the context is dead and cannot begin to unload: its image is gone; create a new context"
+            "the context is dead and cannot become blocked: its image is gone; create a new context"
         );
     }
 }

@@ -11,7 +11,7 @@ use crate::lease::{Blocker, Entry, LeaseKind};
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, lock, thread};
 use crate::unload::report::{BlockerReport, UnloadReport};
-use crate::unload::state::{ContextState, StateChange};
+use crate::unload::state::ContextState;
 use crate::unload::work::{Progress, UnloadWork, Unloaded};
 
 /// Maximum sleep of a waiting thread between two polls. Polling is required, because the exit of a blocking thread notifies no condition
@@ -157,7 +157,7 @@ impl UnloadTicket {
                     status.moved = Some(Instant::now());
                 }
                 if self.age() >= self.shared.patience && !blockers.is_empty() && !is_moving {
-                    self.step(&mut status, StateChange::LeasesRemain);
+                    self.step(&mut status, ContextState::Blocked);
                 }
                 status.blockers = blockers;
                 drop(status);
@@ -300,10 +300,6 @@ impl UnloadTicket {
     fn park_work(&self, mut poll: Poll<'_>) {
         let unloaded = poll.work().park();
         poll.end();
-        {
-            let mut status = self.status();
-            self.step(&mut status, StateChange::LeasesRemain);
-        }
         self.end(unloaded);
         self.shared.changed.notify_all();
     }
@@ -315,23 +311,19 @@ impl UnloadTicket {
 
     fn end(&self, unloaded: Unloaded) {
         let mut status = self.status();
-        if status.state == ContextState::Blocked && unloaded.parked.is_empty() {
-            self.step(&mut status, StateChange::LeasesGone);
-        }
         if unloaded.parked.is_empty() {
-            self.step(&mut status, StateChange::ImageGone);
+            self.step(&mut status, ContextState::Dead);
             status.drained = true;
             status.blockers.clear();
         } else {
-            self.step(&mut status, StateChange::ImageRemains);
-            self.step(&mut status, StateChange::Park);
+            self.step(&mut status, ContextState::Parked);
         }
         status.duration = Some(self.age());
         status.unloaded = unloaded;
     }
 
-    fn step(&self, status: &mut Status, event: StateChange) {
-        match status.state.step(event) {
+    fn step(&self, status: &mut Status, next: ContextState) {
+        match status.state.step(next) {
             Ok(state) => status.state = state,
             Err(error) => log!(ERROR, subject = self.shared.subject, %error, "an unload is out of order"),
         }
