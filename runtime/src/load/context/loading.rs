@@ -16,7 +16,7 @@ use crate::load::context::in_progress;
 use crate::load::context::module_calls::ModuleCalls;
 use crate::load::context::peek;
 use crate::load::context::registry::{ContextRegistry, Inside};
-use crate::load::context::resolve::{Name, claim, will_do};
+use crate::load::context::resolve::will_do;
 use crate::load::context::search::{Answer, name_of_bytes, search};
 use crate::load::context::waits::{DEEPEST, Sort, Work};
 use crate::load::error::LoadError;
@@ -181,15 +181,15 @@ fn present(generation: &FreeGeneration, library: &Library) -> Result<Option<Arc<
     {
         return Ok(Some(Arc::clone(module)));
     }
-    match claim(loaded.as_ref().map(|module| module.info().build_id), info.build_id) {
-        Name::Free => Ok(None),
-        Name::Same => Ok(loaded),
-        Name::Occupied { loaded } => Err(ContextError::ModuleNameOccupied {
+    match loaded {
+        // A context has at most one build per name.
+        Some(module) if module.info().build_id != info.build_id => Err(ContextError::ModuleNameOccupied {
             context: generation.title(),
             name: info.name.clone(),
-            loaded_build: loaded,
+            loaded_build: module.info().build_id,
             requested_build: info.build_id,
         }),
+        same => Ok(same),
     }
 }
 

@@ -13,7 +13,7 @@ use crate::load::context::identity::TypeRef;
 use crate::load::context::info::{ContextInfo, ModuleSummary};
 use crate::load::context::loading;
 use crate::load::context::registry::ContextRegistry;
-use crate::load::context::resolve::{Guidance, Step, after};
+use crate::load::context::resolve::{Guidance, Step, steps};
 use crate::load::context::resolvers::ModuleRequest;
 use crate::load::context::search::{Answer, in_default};
 use crate::load::context::type_name::TypeName;
@@ -198,13 +198,14 @@ fn first<M, T>(
     if let Some(module) = name.module {
         return Ok(pick(Step::Own, &[named(module)?]));
     }
-    let guidance = Guidance::of_modules_only(kind == ContextKind::Default);
-    let (mut step, mut found) = (Step::Own, Vec::new());
-    while found.is_empty() && step != Step::NotFound {
-        found = pick(step, &held(step)?);
-        step = after(step, guidance);
+    // Calls no resolvers and handlers, because these functions search by module name.
+    for step in steps(Guidance { is_default: kind == ContextKind::Default, ..Guidance::default() }) {
+        let found = pick(step, &held(step)?);
+        if !found.is_empty() {
+            return Ok(found);
+        }
     }
-    Ok(found)
+    Ok(Vec::new())
 }
 
 /// Returns the types of these modules that match the name. Adds to `known` a description of all types of these modules.

@@ -10,7 +10,7 @@ use crate::load::context::in_progress;
 use crate::load::context::info::ModuleSummary;
 use crate::load::context::loading::{self, Library};
 use crate::load::context::registry::ContextRegistry;
-use crate::load::context::resolve::{Guidance, Step, after, will_do};
+use crate::load::context::resolve::{Guidance, Step, steps, will_do};
 use crate::load::context::resolvers::{FoundModule, ModuleRequest, ModuleResolver, call_resolver};
 use crate::load::context::waits::Sort;
 use crate::load::context_id::ContextKind;
@@ -44,8 +44,7 @@ pub(super) fn search(
         Ok::<_, ContextError>((source, found.flatten()))
     };
     let mut trace = Vec::new();
-    let mut step = Step::Own;
-    loop {
+    for step in steps(guidance) {
         let mut outcome = "did not have it".to_owned();
         let (source, found) = match step {
             Step::Own => ("its own modules".to_owned(), known(generation, request)?),
@@ -62,17 +61,13 @@ pub(super) fn search(
                 ("Default".to_owned(), found)
             }
             Step::Handler(at) => ask(format!("handler {}", at + 1), handlers.get(at))?,
-            Step::NotFound => {
-                let (context, request) = (generation.title(), request.to_string());
-                return Err(ContextError::NotFound { context, request, trace });
-            }
         };
         if let Some(answer) = found {
             return Ok(answer);
         }
         trace.push(Attempt::new(source, outcome));
-        step = after(step, guidance);
     }
+    Err(ContextError::NotFound { context: generation.title(), request: request.to_string(), trace })
 }
 
 /// Searches the generation's own and borrowed modules.
