@@ -73,31 +73,7 @@ impl Rehearsal {
     pub(crate) fn with(&self, canary: Option<Canary>) -> Self {
         Self { canary: canary.unwrap_or_else(|| self.canary.clone()), deadline: self.deadline }
     }
-}
 
-/// Canary program of one load, if any.
-#[derive(Debug, PartialEq, Eq)]
-enum Choice<'a> {
-    /// Start this program.
-    Start(&'a Path),
-    /// Start the host's own program.
-    StartSelf,
-    /// Start no canary, because the settings disable canaries.
-    Disabled,
-    /// Start no canary. The settings name no program, and `main` of the host's program does not call `run_if_child`.
-    Unavailable,
-}
-
-fn choose(canary: &Canary, armed: bool) -> Choice<'_> {
-    match (canary, armed) {
-        (Canary::Auto, true) => Choice::StartSelf,
-        (Canary::Auto, false) => Choice::Unavailable,
-        (Canary::Off, _) => Choice::Disabled,
-        (Canary::Program(path), _) => Choice::Start(path),
-    }
-}
-
-impl Rehearsal {
     /// Runs a canary that loads the candidates, dependencies first. The caller has completed all earlier checks of the copies. Returns the
     /// run time of the canary, or `None` if no canary was used.
     ///
@@ -107,21 +83,17 @@ impl Rehearsal {
         if candidates.is_empty() {
             return Ok(None);
         }
-        let own;
-        let program = match choose(&self.canary, ARMED.load(Ordering::Relaxed)) {
-            Choice::Disabled => return Ok(None),
-            Choice::Unavailable => {
+        let program = match (&self.canary, ARMED.load(Ordering::Relaxed)) {
+            (Canary::Off, _) => return Ok(None),
+            (Canary::Auto, false) => {
                 warn_once();
                 return Ok(None);
             }
-            Choice::Start(program) => program,
-            Choice::StartSelf => {
-                own = own_program()?;
-                own.as_path()
-            }
+            (Canary::Auto, true) => own_program()?,
+            (Canary::Program(path), _) => path.clone(),
         };
         let begun = Instant::now();
-        watch::run(program, candidates, self.deadline)?;
+        watch::run(&program, candidates, self.deadline)?;
         Ok(Some(begun.elapsed()))
     }
 }
@@ -152,11 +124,10 @@ fn warn_once() {
 
 #[cfg(test)]
 mod tests {
-    use super::{Canary, Choice, choose, warn_once};
-    use std::path::{Path, PathBuf};
-
     use tracing::{Event, Subscriber};
     use tracing_subscriber::layer::{Context, Layer, SubscriberExt as _};
+
+    use super::warn_once;
 
     #[test]
     fn a_log_subscriber_may_load_a_module_during_the_warning() {
@@ -168,20 +139,5 @@ mod tests {
         }
         let subscriber = tracing_subscriber::registry().with(Loading);
         tracing::subscriber::with_default(subscriber, warn_once);
-    }
-
-    #[test]
-    fn a_canary_is_the_named_program_or_an_armed_host() {
-        let named = Canary::Program(PathBuf::from("/p"));
-        for (canary, armed, expected) in [
-            (&Canary::Auto, true, Choice::StartSelf),
-            (&Canary::Auto, false, Choice::Unavailable),
-            (&Canary::Off, true, Choice::Disabled),
-            (&Canary::Off, false, Choice::Disabled),
-            (&named, true, Choice::Start(Path::new("/p"))),
-            (&named, false, Choice::Start(Path::new("/p"))),
-        ] {
-            assert_eq!(choose(canary, armed), expected, "{canary:?} {armed}");
-        }
     }
 }
