@@ -45,7 +45,7 @@ pub(crate) fn unload(
     // Frees destroyed objects, because this code runs at a safe point. A destroyed object that is not freed keeps its class alive, and the
     // class may hold a C library open.
     core.world.objects.free_graveyard();
-    in_progress::hand_over(core, loads, unload, &LATER, (begun, exits))
+    in_progress::hand_over(core, loads, unload, (begun, exits))
 }
 
 /// Returns a closure that runs the exit hooks of the modules at a later safe point. The closure keeps the images mapped.

@@ -16,7 +16,7 @@ use crate::unheard;
 use crate::unload::job::ModuleUnload;
 use crate::unload::modules::ModuleUnloads;
 use crate::unload::state::ContextState;
-use crate::unload::steps::UnloadStep;
+use crate::unload::steps::{LATER, UnloadStep};
 use crate::unload::ticket::UnloadTicket;
 use crate::unload::wait::wait_until;
 
@@ -26,7 +26,6 @@ pub(super) fn hand_over(
     core: &Core,
     loads: &Loads,
     unload: &GenerationUnload<'_>,
-    left: &'static [UnloadStep],
     (begun, exits): (Instant, Option<DelayedExits>),
 ) -> UnloadTicket {
     let GenerationUnload { generation, modules, is_known, .. } = *unload;
@@ -53,7 +52,7 @@ pub(super) fn hand_over(
         ticket: ticket.clone(),
         exits: RefCell::new(exits),
         exited: Cell::new(None),
-        left: Cell::new(left),
+        left: Cell::new(&LATER),
         is_known,
         raised_unloaded: Cell::new(false),
         raised_blocked: Cell::new(false),
