@@ -27,13 +27,17 @@ pub(crate) struct UnloadJob {
 /// Unload of the code of a module. The last call into the module has returned. Usable on any thread.
 pub(crate) trait CodeUnload: Send {
     /// Returns the blockers inside the code, such as running threads and registered callbacks.
-    fn holders(&self) -> Vec<Blocker>;
+    fn holders(&self) -> Vec<Blocker> {
+        Vec::new()
+    }
 
     /// Checks if the code can no longer call the host.
-    fn is_quiet(&self) -> bool;
+    fn is_quiet(&self) -> bool {
+        true
+    }
 
     /// Detaches the code from the host. Called once, after the last lease has ended and `is_quiet` has returned true.
-    fn begin(&mut self);
+    fn begin(&mut self) {}
 
     /// Continues the unload without blocking.
     fn advance(&mut self) -> CodeStep;
@@ -150,22 +154,12 @@ mod tests {
     use std::sync::atomic::{AtomicBool, Ordering};
 
     use super::{CodeStep, CodeUnload, ModuleUnload, ParkedImage, UnloadJob};
-    use crate::lease::{Blocker, LeaseKind, Leases};
+    use crate::lease::{LeaseKind, Leases};
 
     /// Test code that counts as unmapped once the flag is set.
     struct Slow(Arc<AtomicBool>);
 
     impl CodeUnload for Slow {
-        fn holders(&self) -> Vec<Blocker> {
-            Vec::new()
-        }
-
-        fn is_quiet(&self) -> bool {
-            true
-        }
-
-        fn begin(&mut self) {}
-
         fn advance(&mut self) -> CodeStep {
             if self.0.load(Ordering::SeqCst) { CodeStep::Gone(Box::default()) } else { CodeStep::Waiting(Vec::new()) }
         }

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::emit::described::Described;
-use crate::lease::Blocker;
 use crate::load::module::code::ModuleCode;
 use crate::script::package::Package;
 use crate::unload::image::Unused;
@@ -58,16 +57,6 @@ struct ScriptEnd {
 }
 
 impl CodeUnload for ScriptEnd {
-    fn holders(&self) -> Vec<Blocker> {
-        Vec::new()
-    }
-
-    fn is_quiet(&self) -> bool {
-        true
-    }
-
-    fn begin(&mut self) {}
-
     fn advance(&mut self) -> CodeStep {
         CodeStep::Gone(Box::new(ModuleEnd { module: self.module.clone(), ..ModuleEnd::default() }))
     }

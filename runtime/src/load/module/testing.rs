@@ -9,7 +9,7 @@ use crate::boundary::CallError;
 use crate::conjugate::gate::ModuleTag;
 use crate::emit::described::Described;
 use crate::handles::{Generation, ModuleId};
-use crate::lease::{Blocker, Leases};
+use crate::lease::Leases;
 use crate::load::module::Module;
 use crate::load::module::code::ModuleCode;
 use crate::load::module::info::ModuleInfo;
@@ -114,14 +114,6 @@ impl ModuleCode for Tale {
 struct LastPage(CallLog);
 
 impl CodeUnload for LastPage {
-    fn holders(&self) -> Vec<Blocker> {
-        Vec::new()
-    }
-
-    fn is_quiet(&self) -> bool {
-        true
-    }
-
     fn begin(&mut self) {
         self.0.note("lets go of its host");
     }
