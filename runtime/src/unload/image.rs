@@ -105,18 +105,22 @@ impl ImageUnload {
     /// After the last lease of the module has ended and all queued finalizers have run, no code that the host calls may use the image.
     /// Plugin parts, conjugates, thunks and records of the module are part of the image.
     pub(crate) unsafe fn new(image: Image, facts: ImageFacts, policy: &UnloadPolicy) -> Self {
-        let policy_of_image = policy.of_an_image();
         Self {
             ledger: image.ledger().cloned(),
             unused: OnceLock::new(),
             evict_after: policy.evict_after,
             policy: EndPolicy {
+                // A poll of the unload returns without waiting.
+                grace: Duration::ZERO,
+                close_fds: policy.close_fds,
+                free_c_heap: policy.free_c_heap && facts.c_heap_shared.is_none(),
+                search: policy.search_references,
+                evict: policy.evict_after.map(|_| Duration::ZERO),
+                reap_children: policy.reap_children,
                 live_heap: facts.heap_bytes,
-                free_c_heap: policy_of_image.free_c_heap && facts.c_heap_shared.is_none(),
-                ..policy_of_image
             },
             blocks_kept_for: match &facts.c_heap_shared {
-                _ if !policy_of_image.free_c_heap => "the host frees none".to_owned(),
+                _ if !policy.free_c_heap => "the host frees none".to_owned(),
                 Some(reason) => reason.clone(),
                 None => "a library still refers to them".to_owned(),
             },

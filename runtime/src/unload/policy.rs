@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use alcedo_sys::{EndPolicy, ReferenceSearch};
+use alcedo_sys::ReferenceSearch;
 
 /// Settings for blocked unloads, and for resources that a module has not released.
 ///
@@ -83,19 +83,6 @@ impl UnloadPolicy {
     /// Checks if an unload with this age must be parked.
     pub(crate) fn should_park(&self, age: Duration) -> bool {
         self.park_after.is_some_and(|after| age >= self.grace.saturating_add(after))
-    }
-
-    /// Returns the policy for unmapping one image. The grace period is zero, because a poll of the unload must return without waiting.
-    pub(crate) fn of_an_image(&self) -> EndPolicy {
-        EndPolicy {
-            grace: Duration::ZERO,
-            close_fds: self.close_fds,
-            free_c_heap: self.free_c_heap,
-            search: self.search_references,
-            evict: self.evict_after.map(|_| Duration::ZERO),
-            reap_children: self.reap_children,
-            live_heap: None,
-        }
     }
 
     /// Checks if `parked` images exceed the budget for parked images.
