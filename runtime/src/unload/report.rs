@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::Path;
 use std::time::Duration;
 
+use alcedo_base::figures::counted;
 use serde::{Deserialize, Serialize};
 
 use crate::bridge::tasks::JobCount;
@@ -293,7 +294,7 @@ impl ModuleEnd {
         if *self == ordinary {
             return None;
         }
-        let counted = [
+        let counts = [
             (self.thread_locals_run, "thread-local destructor", "run"),
             (self.threads_joined, "finished thread", "joined"),
             (self.threads_evicted, "thread", "evicted"),
@@ -303,13 +304,13 @@ impl ModuleEnd {
             (self.c_heap_blocks, "C heap block", "freed"),
             (self.fds_closed, "file descriptor", "closed"),
             (self.frames, "unwind table", "taken back"),
-            (self.addresses, "address in variables of the C library", "led elsewhere"),
-            (self.children_reaped, "ended process", "waited for"),
+            (self.addresses, "pointer", "in variables of the C library replaced"),
+            (self.children_reaped, "zombie", "reaped"),
         ];
-        let mut words: Vec<_> = counted
+        let mut words: Vec<_> = counts
             .into_iter()
             .filter(|(count, ..)| *count != 0)
-            .map(|(count, what, done)| format!("{count} {what}{} {done}", plural(count)))
+            .map(|(count, what, done)| format!("{} {done}", counted(count, what)))
             .collect();
         let sizes = [(self.leaked_heap_bytes, "heap"), (self.maps_bytes, "memory maps")];
         let sizes = sizes.into_iter().filter(|(bytes, _)| *bytes != 0);
@@ -333,12 +334,12 @@ impl ModuleEnd {
     fn unreleased(&self) -> Vec<String> {
         let mut words = Vec::new();
         if self.c_heap_kept_blocks != 0 {
-            let (count, bytes) = (self.c_heap_kept_blocks, size(self.c_heap_kept_bytes));
-            words.push(format!("{count} C heap block{} kept ({bytes}): {}", plural(count), self.c_heap_kept_for));
+            let (blocks, bytes) = (counted(self.c_heap_kept_blocks, "C heap block"), size(self.c_heap_kept_bytes));
+            words.push(format!("{blocks} kept ({bytes}): {}", self.c_heap_kept_for));
         }
         if self.maps_unknown != 0 {
-            let (count, bytes) = (self.maps_unknown, size(self.maps_unknown_bytes));
-            words.push(format!("{count} untracked memory map{} left ({bytes})", plural(count)));
+            let (maps, bytes) = (counted(self.maps_unknown, "untracked memory map"), size(self.maps_unknown_bytes));
+            words.push(format!("{maps} left ({bytes})"));
         }
         words.extend(self.fds_left.iter().map(|OpenFile { fd, target }| format!("fd {fd} left open ({target})")));
         words.extend(
@@ -346,10 +347,6 @@ impl ModuleEnd {
         );
         words
     }
-}
-
-fn plural(count: u64) -> &'static str {
-    if count == 1 { "" } else { "s" }
 }
 
 fn seconds(duration: Duration) -> String {
@@ -427,5 +424,8 @@ mod tests {
         expect!["m left fd 7 left open (socket:[1])"].assert_eq(&end.leaks().expect("a descriptor is open"));
         end.fds_left.clear();
         assert_eq!(end.leaks(), None, "the host has released the rest");
+        let end = ModuleEnd { module: "m".into(), addresses: 2, children_reaped: 2, ..ModuleEnd::default() };
+        expect!["m left 2 pointers in variables of the C library replaced · 2 zombies reaped"]
+            .assert_eq(&end.line().expect("it left something"));
     }
 }
