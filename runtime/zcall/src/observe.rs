@@ -145,20 +145,12 @@ impl fmt::Display for CallTimes {
 
 #[derive(Default)]
 pub(crate) struct Observer {
-    what: Cell<Observed>,
+    pub(crate) what: Cell<Observed>,
     /// Statistics by kind and name.
     times: RefCell<BTreeMap<(String, String), CallTimes>>,
 }
 
 impl Observer {
-    pub(crate) fn what(&self) -> Observed {
-        self.what.get()
-    }
-
-    pub(crate) fn set(&self, what: Observed) {
-        self.what.set(what);
-    }
-
     pub(crate) fn times(&self) -> Vec<CallTimes> {
         self.times.borrow().values().cloned().collect()
     }
@@ -248,7 +240,7 @@ mod tests {
     #[test]
     fn a_call_succeeds_although_the_log_subscriber_panics() {
         let observer = Observer::default();
-        observer.set(Observed { counts: true, spans: true });
+        observer.what.set(Observed { counts: true, spans: true });
         for at_exit in [false, true] {
             let call = || observer.around("ex", "a", || Ok(7));
             assert_eq!(subscriber::with_default(Panicking(at_exit), call), Ok(7));
@@ -272,7 +264,7 @@ mod tests {
     #[test]
     fn calls_are_counted_by_kind_and_name_with_those_that_failed() {
         let observer = Observer::default();
-        observer.set(Observed { counts: true, spans: false });
+        observer.what.set(Observed { counts: true, spans: false });
         for fails in [false, true, false] {
             let call = || if fails { Err(CallError::other("no")) } else { Ok(()) };
             assert_eq!(observer.around("ex", "a", call).is_err(), fails);

@@ -222,18 +222,18 @@ impl ZCallTable {
     #[must_use]
     #[inline]
     pub fn is_observed(&self) -> bool {
-        self.observer.what().any()
+        self.observer.what.get().any()
     }
 
     /// Returns the enabled observations.
     #[must_use]
     pub fn observed(&self) -> Observed {
-        self.observer.what()
+        self.observer.what.get()
     }
 
     /// Sets the enabled observations. Existing statistics are kept.
     pub fn observe(&self, what: Observed) {
-        self.observer.set(what);
+        self.observer.what.set(what);
         self.epoch.observe(what.any());
     }
 
