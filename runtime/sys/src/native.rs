@@ -20,6 +20,8 @@ use crate::user_library::{LibraryCopy, UserLibraryError, content_of, copy_of, fi
 /// Search location of a library.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NativeLocation<'a> {
+    /// Only this file, with any name.
+    File(&'a Path),
     /// Only this folder.
     Folder(&'a Path),
     /// Search path of the system's loader. Excludes the current folder.
@@ -56,16 +58,17 @@ impl NativeLibrary {
     /// The requirements of [`Self::open`] apply.
     ///
     /// # Errors
-    /// Fails if the loader rejects a file of that name in the folder.
+    /// Fails if the loader rejects the file, or a file of that name in the folder.
     pub unsafe fn find(location: NativeLocation<'_>, name: &str) -> Result<Option<Self>, NativeFailure> {
         // SAFETY: our caller vouches for the initializers of libraries with this name.
         let open = |path: &Path| unsafe { Self::open(path) };
+        let open_file = |path: &Path| {
+            let opened = open(path);
+            opened.map(Some).map_err(|error| NativeFailure { path: path.to_owned(), error })
+        };
         match location {
-            NativeLocation::Folder(folder) => {
-                let Some(path) = path_in(folder, name) else { return Ok(None) };
-                let opened = open(&path);
-                opened.map(Some).map_err(|error| NativeFailure { path, error })
-            }
+            NativeLocation::File(path) => open_file(path),
+            NativeLocation::Folder(folder) => path_in(folder, name).map_or(Ok(None), |path| open_file(&path)),
             NativeLocation::System => {
                 let mut files = spellings(name).into_iter().filter(|file| !file.contains('/'));
                 Ok(files.find_map(|file| open(Path::new(&file)).ok()))

@@ -106,11 +106,6 @@ impl RetainedNative {
     }
 }
 
-pub(super) enum Source<'a> {
-    Location(NativeLocation<'a>),
-    File(&'a Path),
-}
-
 #[derive(Default)]
 pub(super) struct Natives {
     found: Mutex<BTreeMap<String, NativeLibrary>>,
@@ -140,16 +135,9 @@ impl Natives {
 
     /// Opens a library and stores the library under `name`. Returns `None` if the location does not contain the library. Returns an error
     /// if the dynamic linker rejects the library.
-    pub(super) fn open(&self, name: &str, source: Source<'_>) -> Result<Option<NativeLibrary>, ContextError> {
+    pub(super) fn open(&self, name: &str, location: NativeLocation<'_>) -> Result<Option<NativeLibrary>, ContextError> {
         // SAFETY: the host's configuration or resolver names the library. The library runs as its author intended.
-        let found = unsafe {
-            match source {
-                Source::Location(location) => alcedo_sys::NativeLibrary::find(location, name),
-                Source::File(path) => alcedo_sys::NativeLibrary::open(path)
-                    .map(Some)
-                    .map_err(|error| NativeFailure { path: path.to_owned(), error }),
-            }
-        };
+        let found = unsafe { alcedo_sys::NativeLibrary::find(location, name) };
         let found = found.map_err(|NativeFailure { path, error }| refused(&path, &error))?;
         Ok(found.map(|library| {
             let opened = Arc::new(Opened { name: name.to_owned(), library });

@@ -8,7 +8,7 @@ use alcedo_sys::NativeLocation;
 
 use crate::load::context::free_generation::FreeGeneration;
 use crate::load::context::in_progress;
-use crate::load::context::native_libs::{NativeLibrary, Source};
+use crate::load::context::native_libs::NativeLibrary;
 use crate::load::context::resolvers::{NamedResolver, call_resolver};
 use crate::load::context::waits::Sort;
 use crate::load::error::context::{Attempt, ContextError};
@@ -64,7 +64,7 @@ impl Search<'_> {
         for (source, resolver) in resolvers {
             if let Some(path) = call_resolver(&self.generation.title(), source, self.name, || resolver(self.name))? {
                 ensure_absolute(&path, |path| ContextError::PathNotAbsolute { path })?;
-                return self.open(Source::File(&path));
+                return self.open(NativeLocation::File(&path));
             }
             self.trace.push(Attempt::new(source, "did not have it"));
         }
@@ -76,7 +76,7 @@ impl Search<'_> {
         let path = Path::new(self.name);
         if path.is_absolute() {
             if path.exists() {
-                return self.open(Source::File(path));
+                return self.open(NativeLocation::File(path));
             }
             self.trace.push(Attempt::new("the path itself", "is not a file"));
             return Ok(None);
@@ -86,19 +86,19 @@ impl Search<'_> {
         let mut folders: Vec<_> = asking.filter_map(|module| module.folder()).collect();
         folders.dedup();
         for folder in folders {
-            if let Some(found) = self.open(Source::Location(NativeLocation::Folder(folder)))? {
+            if let Some(found) = self.open(NativeLocation::Folder(folder))? {
                 return Ok(Some(found));
             }
             self.trace.push(Attempt::new(format!("the folder {}", folder.display()), "has none"));
         }
-        if let Some(found) = self.open(Source::Location(NativeLocation::System))? {
+        if let Some(found) = self.open(NativeLocation::System)? {
             return Ok(Some(found));
         }
         self.trace.push(Attempt::new("the system's loader", "did not find it"));
         Ok(None)
     }
 
-    fn open(&self, source: Source<'_>) -> Result<Option<NativeLibrary>, ContextError> {
-        self.generation.natives.open(self.name, source)
+    fn open(&self, location: NativeLocation<'_>) -> Result<Option<NativeLibrary>, ContextError> {
+        self.generation.natives.open(self.name, location)
     }
 }
