@@ -18,7 +18,7 @@ use crate::handles::ObjectHandle;
 use crate::native::failing::failing;
 use crate::native::functions::{Function, owned};
 use crate::native::member_function::MemberFunction;
-use crate::native::method::{Method, Part, part_of, run, try_run};
+use crate::native::method::{Method, Part, Receiver as _, Shared, part_of, run, try_run};
 use crate::native::net::NetHooks;
 use crate::native::part_cell::PartCell;
 use crate::native::parts::{LateHook, Parts};
@@ -198,7 +198,7 @@ pub(super) fn class_decl<C: DeclaredClass>() -> ClassDecl {
         decl.add_references = Some(Rc::new(move |context, object, visit| {
             let Some(part) = parts.there(object) else { return Ok(()) };
             let this = This::new(object::World::of(context), object);
-            part.share(object, "add_references", |part| references(part, this, visit))
+            Shared::with(&part, object, "add_references", |part| references(part, this, visit))
         }));
     }
     decl
