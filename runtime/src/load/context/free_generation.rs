@@ -377,8 +377,7 @@ impl FreeGeneration {
 
 /// Formats a dependent module for reports. `owner` is the generation of the dependent module, and `needs` is the name of the dependency.
 pub(super) fn dependent(info: &ModuleInfo, owner: &str, needs: &str) -> String {
-    let ModuleInfo { name, version, build_id, .. } = info;
-    format!("{name} {version} (build {build_id:032x}) of {owner}, which needs {needs}")
+    format!("{} of {owner}, which needs {needs}", info.title())
 }
 
 /// Bit that marks the slot of a function in a borrowed module.
