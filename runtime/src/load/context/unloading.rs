@@ -45,40 +45,22 @@ struct Going {
     ended: Vec<Arc<FreeModule>>,
     /// Unload jobs of the modules whose last call has returned.
     images: Box<ModuleUnloads>,
-    policy: UnloadPolicy,
-    /// Receives a message for each problem.
-    note: Box<dyn Fn(String) + Send>,
 }
 
 impl Going {
-    /// Starts the unload of `modules`, listed in load order. The caller ensures that the host no longer calls the modules. `note` receives
-    /// a message for each problem.
-    fn new(modules: Vec<Arc<FreeModule>>, policy: UnloadPolicy, note: impl Fn(String) + Send + 'static) -> Self {
+    /// Starts the unload of `modules`, listed in load order. The caller ensures that the host no longer calls the modules.
+    fn new(modules: Vec<Arc<FreeModule>>) -> Self {
         // Sends stop requests before the exit hooks run, because an exit hook may join a thread that waits for its stop request.
         modules.iter().for_each(|module| {
             module.seal();
             module.code().request_stop();
         });
-        let images = ModuleUnloads::new(Vec::new(), None);
-        Self { used: modules, ended: Vec::new(), images, policy, note: Box::new(note) }
-    }
-
-    /// Starts the unload of modules after a failed load. `modules` are listed in the order of mapping. No event was raised for these
-    /// modules.
-    fn of_failed_load(modules: &[Arc<FreeModule>], policy: UnloadPolicy) -> Self {
-        Self::new(modules.to_vec(), policy, |problem| log!(WARN, problem, "while a load was undone"))
-    }
-
-    /// Closes a generation and starts the unload of its modules. Records problems in the ticket of the generation.
-    fn of_generation(generation: &Arc<FreeGeneration>, policy: UnloadPolicy) -> Self {
-        let own = Arc::clone(generation);
-        let note = move |problem: String| own.ticket().into_iter().for_each(|ticket| ticket.note(problem.clone()));
-        Self::new(generation.close(), policy, note)
+        Self { used: modules, ended: Vec::new(), images: ModuleUnloads::new(Vec::new(), None) }
     }
 
     /// Runs the exit hooks of unused modules, dependents first. A dependency becomes unused when the exit hooks of its dependents have run.
-    /// If an exit hook panics, the next poll continues with the modules that remain in `used`.
-    fn end_unused(&mut self) {
+    /// If an exit hook panics, the next poll continues with the modules that remain in `used`. `note` receives a message for each problem.
+    fn end_unused(&mut self, note: &dyn Fn(String)) {
         for step in UnloadCause::Slim.steps() {
             match step {
                 UnloadStep::ExitHooks => {
@@ -89,7 +71,7 @@ impl Going {
                         }
                         if let Err(error) = module.exit() {
                             log!(ERROR, module = module.name(), %error, "an exit hook failed");
-                            (self.note)(format!("the exit hook of {} {error}", module.name()));
+                            note(format!("the exit hook of {} {error}", module.name()));
                         }
                         self.ended.push(self.used.remove(at));
                     }
@@ -112,13 +94,11 @@ impl Going {
             }
         }
     }
-}
 
-impl UnloadWork for Going {
-    /// Continues the unload as far as possible on this thread.
-    fn advance(&mut self) -> Progress {
-        self.end_unused();
-        self.images.add(self.ended.drain(..).filter_map(|module| module.unload(&self.policy)));
+    /// Continues the unload as far as possible on this thread. `note` receives a message for each problem.
+    fn advance(&mut self, policy: &UnloadPolicy, note: &dyn Fn(String)) -> Progress {
+        self.end_unused(note);
+        self.images.add(self.ended.drain(..).filter_map(|module| module.unload(policy)));
         if self.used.is_empty() {
             return self.images.advance();
         }
@@ -128,9 +108,9 @@ impl UnloadWork for Going {
     }
 
     /// Leaves the remaining images mapped, without a further call into the modules.
-    fn park(&mut self) -> Unloaded {
+    fn park(&mut self, policy: &UnloadPolicy) -> Unloaded {
         let left = self.ended.drain(..).chain(self.used.drain(..).rev());
-        self.images.add(left.filter_map(|module| module.unload(&self.policy)));
+        self.images.add(left.filter_map(|module| module.unload(policy)));
         self.images.park()
     }
 }
@@ -152,12 +132,11 @@ impl SpaceUnload {
         generation: &Arc<FreeGeneration>,
         failed: Option<&[Arc<FreeModule>]>,
     ) -> Box<Self> {
-        let policy = registry.settings.unloads.clone();
         Box::new(Self {
             registry: registry.weak(),
             generation: Arc::clone(generation),
-            modules: failed.map(|modules| Going::of_failed_load(modules, policy.clone())),
-            policy,
+            policy: registry.settings.unloads.clone(),
+            modules: failed.map(|modules| Going::new(modules.to_vec())),
             is_failed_load: failed.is_some(),
         })
     }
@@ -197,8 +176,13 @@ impl UnloadWork for SpaceUnload {
             // All loads and calls have ended. From now on, only dependent modules need the borrowed modules.
             self.generation.return_borrowed();
         }
-        let going = || Going::of_generation(&self.generation, self.policy.clone());
-        let progress = self.modules.get_or_insert_with(going).advance();
+        let (generation, is_failed_load) = (&self.generation, self.is_failed_load);
+        let note = |problem: String| match generation.ticket() {
+            Some(ticket) if !is_failed_load => ticket.note(problem),
+            _ => log!(WARN, problem, "while a load was undone"),
+        };
+        let going = self.modules.get_or_insert_with(|| Going::new(generation.close()));
+        let progress = going.advance(&self.policy, &note);
         if let Progress::Ended(unloaded) = &progress {
             self.over(unloaded);
         }
@@ -208,10 +192,10 @@ impl UnloadWork for SpaceUnload {
     fn park(&mut self) -> Unloaded {
         // Runs no exit hooks. Active calls continue in the parked images, and an exit hook would destroy the data of these calls.
         let unloaded = match &mut self.modules {
-            Some(modules) => modules.park(),
+            Some(modules) => modules.park(&self.policy),
             None => {
                 // Closes the generation. A load in progress then cannot add its modules, and unloads them.
-                let mut unloaded = Going::of_generation(&self.generation, self.policy.clone()).park();
+                let mut unloaded = Going::new(self.generation.close()).park(&self.policy);
                 let blockers = self.generation.held_by();
                 if !blockers.is_empty() {
                     unloaded.parked.iter_mut().for_each(|image| image.reason = kept_by(&blockers));
