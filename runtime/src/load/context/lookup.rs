@@ -216,7 +216,7 @@ fn types_in(
     known: &mut Vec<String>,
 ) -> Vec<(String, ModuleSummary)> {
     let mut found = Vec::new();
-    for module in held.iter().filter(|module| name.may_be_in(&module.name)) {
+    for module in held {
         let meant = module.types.iter().filter(|declared| name.is(declared));
         found.extend(meant.map(|declared| (declared.clone(), module.clone())));
     }

@@ -35,11 +35,6 @@ impl<'a> TypeName<'a> {
         ))
     }
 
-    /// Checks if the name may refer to a type of the module `module`.
-    pub(super) fn may_be_in(&self, module: &str) -> bool {
-        self.module.is_none_or(|expected| expected == module)
-    }
-
     /// Checks if the name refers to the type that a module declares under the path `declared`.
     pub(super) fn is(&self, declared: &str) -> bool {
         is_type(declared, self.ty)
@@ -75,16 +70,13 @@ mod tests {
 
     #[test]
     fn a_name_matches_a_type_by_path_package_and_bare_name() {
-        let is = |text: &str, module: &str, declared: &str| {
-            let name = TypeName::read(text).expect(text);
-            name.may_be_in(module) && name.is(declared)
-        };
+        let is = |text: &str, declared: &str| TypeName::read(text).expect(text).is(declared);
         for text in ["Cube", "Game.Cube", "/Script/Game.Cube", "cubes:Cube", "cubes::Game.Cube"] {
-            assert!(is(text, "cubes", "/Script/Game.Cube"), "{text}");
+            assert!(is(text, "/Script/Game.Cube"), "{text}");
         }
-        for text in ["Cub", "Other.Cube", "spheres::Cube", "cubes::"] {
-            assert!(!is(text, "cubes", "/Script/Game.Cube"), "{text}");
+        for text in ["Cub", "Other.Cube", "cubes::"] {
+            assert!(!is(text, "/Script/Game.Cube"), "{text}");
         }
-        assert!(is("", "cubes", "") && is("cubes:", "cubes", ""));
+        assert!(is("", "") && is("cubes:", ""));
     }
 }
