@@ -185,7 +185,7 @@ impl Run<'_> {
 
     /// Moves the duration and the failures of the canary from `Phase::Stage` to `Phase::Canary`.
     fn without_canary<T>(&mut self, staged: Step<T>) -> Step<T> {
-        if let Some(time) = self.loads.take_canary_time() {
+        if let Some(time) = self.loads.canary_time.take() {
             let ms = time.as_secs_f64() * 1e3;
             *self.report.phases.0.entry(Phase::Stage.name()).or_default() -= ms;
             self.report.phases.0.insert(Phase::Canary.name(), ms);

@@ -55,8 +55,8 @@ pub(crate) struct Loads {
     /// contexts.
     pub registry: Arc<ContextRegistry>,
     pub host_context: Option<Box<HostContext>>,
-    /// Run time of the last canary. `take_canary_time` clears this field.
-    pub(super) canary_time: Cell<Option<Duration>>,
+    /// Run time of the last canary. A reload clears this field.
+    pub canary_time: Cell<Option<Duration>>,
     pub unloads: Unloads,
     /// Warnings about images that stay mapped, as listed in earlier reload reports.
     pub reported_warnings: ReportedWarnings,
@@ -191,10 +191,6 @@ impl Loads {
             (module.gate().tag().id, summary)
         };
         self.registry.masters.set_modules(generation, modules.map(summary).collect());
-    }
-
-    pub(crate) fn take_canary_time(&self) -> Option<Duration> {
-        self.canary_time.take()
     }
 
     /// Returns a guard. While the guard exists, all modules that are loaded after this call count as starting.
