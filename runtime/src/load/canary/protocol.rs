@@ -130,8 +130,8 @@ impl Speaker {
     }
 }
 
-/// Decodes frames that arrive in pieces.
-#[derive(Debug)]
+/// Decodes frames that arrive in pieces. The default is the decoder of the canary, which copies the token from the first frame.
+#[derive(Debug, Default)]
 pub(super) struct Listener {
     /// Token that all frames must contain. The canary copies the token from the first frame.
     token: Option<Token>,
@@ -144,12 +144,7 @@ pub(super) struct Listener {
 impl Listener {
     /// Creates the decoder of the host. The host has created the token.
     pub(super) fn new(token: Token) -> Self {
-        Self { token: Some(token), process: None, next: 0, bytes: Vec::new() }
-    }
-
-    /// Creates the decoder of the canary. The decoder copies the token from the first frame.
-    pub(super) fn of_child() -> Self {
-        Self { token: None, process: None, next: 0, bytes: Vec::new() }
+        Self { token: Some(token), ..Self::default() }
     }
 
     /// Returns the token. Returns `None` if the canary has not received a frame.
@@ -394,7 +389,7 @@ mod tests {
         );
         let foreign = Speaker::new(Token(8)).frame(PROCESS, &Message::Done(1)).expect("it fits");
         assert_eq!(decode(&foreign, 9), (vec![], Err(FrameError::Token)));
-        let mut of_child = Listener::of_child();
+        let mut of_child = Listener::default();
         of_child.push(&foreign);
         assert_eq!((of_child.next(), of_child.token()), (Ok(Some(Message::Done(1))), Some(Token(8))));
     }

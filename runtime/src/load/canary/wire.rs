@@ -70,7 +70,7 @@ impl Wire {
         // This call fails if standard input is not a socket.
         stream.peer_addr()?;
         rustix::stdio::dup2_stdin(File::open("/dev/null")?)?;
-        Ok(Self { stream, listener: Listener::of_child(), speaker: None })
+        Ok(Self { stream, listener: Listener::default(), speaker: None })
     }
 
     /// Fails like [`Wire::pair`] on this platform.
