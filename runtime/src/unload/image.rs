@@ -110,8 +110,6 @@ impl ImageUnload {
             unused: OnceLock::new(),
             evict_after: policy.evict_after,
             policy: EndPolicy {
-                // A poll of the unload returns without waiting.
-                grace: Duration::ZERO,
                 close_fds: policy.close_fds,
                 free_c_heap: policy.free_c_heap && facts.c_heap_shared.is_none(),
                 search: policy.search_references,

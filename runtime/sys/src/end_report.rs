@@ -26,8 +26,6 @@ pub enum ReferenceSearch {
 /// Policy for ending an image.
 #[derive(Clone, Copy, Debug)]
 pub struct EndPolicy {
-    /// Maximum total time that the first polls sleep to wait for a thread of the image that is about to exit.
-    pub grace: Duration,
     /// Closes descriptors that the image left open.
     pub close_fds: bool,
     /// Frees the C heap blocks that the image leaked. Set to `false` only for an image that passes ownership of blocks to a library.
@@ -47,7 +45,6 @@ pub struct EndPolicy {
 impl Default for EndPolicy {
     fn default() -> Self {
         Self {
-            grace: Duration::from_millis(50),
             close_fds: false,
             free_c_heap: true,
             search: ReferenceSearch::default(),

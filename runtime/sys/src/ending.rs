@@ -10,7 +10,6 @@ use std::fmt;
 use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::crash;
@@ -126,13 +125,8 @@ impl Ending {
             if let Some(over) = &self.over {
                 return over.clone();
             }
-            match self.advance() {
-                Ok(()) => {}
-                Err(holders) if self.begun.elapsed() < self.policy.grace => {
-                    drop(holders);
-                    thread::sleep(Duration::from_micros(200));
-                }
-                Err(holders) => return EndState::Waiting(holders),
+            if let Err(holders) = self.advance() {
+                return EndState::Waiting(holders);
             }
         }
     }

@@ -12,7 +12,6 @@ use std::mem::transmute_copy;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use memmap2::{Mmap, MmapOptions};
 use thiserror::Error;
@@ -237,7 +236,7 @@ impl Image {
     /// The requirements of [`Image::begin_end`] apply.
     pub unsafe fn unmap(self) -> Unmapped {
         // SAFETY: our caller promises the requirements of `begin_end`.
-        let mut ending = unsafe { self.begin_end(EndPolicy { grace: Duration::ZERO, ..EndPolicy::default() }) };
+        let mut ending = unsafe { self.begin_end(EndPolicy::default()) };
         let state = match ending.poll() {
             EndState::Waiting(_) => ending.park(),
             over => over,

@@ -93,10 +93,6 @@ int run(void (*wait)(void)) {
 }
 "#;
 
-fn at_once() -> EndPolicy {
-    EndPolicy { grace: Duration::ZERO, ..EndPolicy::default() }
-}
-
 struct Pair {
     dir: TempDir,
     file: ImageFile,
@@ -180,7 +176,7 @@ impl Mapped {
 
     fn begin_end(self) -> Ending {
         // SAFETY: a test uses functions and addresses of the image only while the image is mapped.
-        unsafe { self.image.begin_end(at_once()) }
+        unsafe { self.image.begin_end(EndPolicy::default()) }
     }
 }
 
@@ -485,7 +481,7 @@ fn a_later_image_is_not_a_library_of_an_earlier_one() {
     let ledger = Ledger::new("plain");
     let (first, second) = (map(Some(&ledger)), map(None));
     // SAFETY: the image is not used.
-    let mut ending = unsafe { first.begin_end(at_once()) };
+    let mut ending = unsafe { first.begin_end(EndPolicy::default()) };
     let EndState::Gone(report) = ending.poll() else { panic!("nothing of it is in use") };
     assert_eq!(report.searches, 0, "memory is scanned for libraries only");
     // SAFETY: the image is not used.

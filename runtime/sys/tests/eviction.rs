@@ -17,7 +17,6 @@ use alcedo_sys::{EndPolicy, EndState, HolderKind, ReferenceSearch};
 use crate::common::hooked::{Library, Mode, Seen, finish, wait_for};
 
 const EVICTING: EndPolicy = EndPolicy {
-    grace: Duration::ZERO,
     close_fds: false,
     reap_children: false,
     free_c_heap: true,

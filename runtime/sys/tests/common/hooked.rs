@@ -19,9 +19,8 @@ use super::run;
 
 const SOURCE: &str = include_str!("module.c");
 
-/// Policy that ends an image without waiting for its threads.
+/// Policy that ends an image without a search for references.
 pub(crate) const AT_ONCE: EndPolicy = EndPolicy {
-    grace: Duration::ZERO,
     close_fds: false,
     free_c_heap: true,
     search: ReferenceSearch::Never,

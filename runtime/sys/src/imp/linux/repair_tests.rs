@@ -8,7 +8,6 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::ptr;
 use std::sync::LazyLock;
-use std::time::Duration;
 
 use super::{REPAIRS, altstack, exits, frames, hooks, random, requests, sources, streams, system_log};
 use crate::ledger::repair::{Repair, is_unrepaired};
@@ -38,9 +37,9 @@ fn comes_and_goes(repairs: &'static [Repair], leave: impl FnOnce(*const c_void))
     // SAFETY: the library has no initializers.
     let image = unsafe { Image::map(staged, Some(ledger.clone())) }.expect("the loader accepts it");
     leave(ledger.word());
-    let at_once = EndPolicy { grace: Duration::ZERO, search: ReferenceSearch::Never, ..EndPolicy::default() };
+    let unsearched = EndPolicy { search: ReferenceSearch::Never, ..EndPolicy::default() };
     // SAFETY: the library is not used.
-    let mut ending = unsafe { image.begin_end(at_once) };
+    let mut ending = unsafe { image.begin_end(unsearched) };
     match ending.poll() {
         EndState::Gone(_) => Ok(()),
         _ => match ending.park() {
