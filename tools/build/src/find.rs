@@ -32,6 +32,28 @@ pub struct SourceCrate {
 }
 
 impl SourceCrate {
+    /// Describes the host of a manifest. Returns `None` if the manifest contains no package.
+    ///
+    /// # Errors
+    /// Returns [`BuildError::Metadata`] for a manifest that cargo cannot read.
+    ///
+    /// # Examples
+    /// ```no_run
+    /// use std::path::Path;
+    ///
+    /// use alcedo_build::SourceCrate;
+    ///
+    /// if let Some(host) = SourceCrate::host(Path::new("rig/Cargo.toml"))? {
+    ///     println!("{}", host.name);
+    /// }
+    /// # Ok::<(), alcedo_build::BuildError>(())
+    /// ```
+    pub fn host(manifest: &Path) -> Result<Option<Self>, BuildError> {
+        let described = metadata(&BuildRequest::new(manifest))?;
+        let host = described.packages.iter().find(|package| same(package.manifest_path.as_std_path(), manifest));
+        Ok(host.map(|package| Self::new(package, &described.workspace_packages(), true)))
+    }
+
     /// Describes a package of a workspace. Includes the source folders of the package's programs only if the package is a host.
     pub(crate) fn new(package: &Package, members: &[&Package], is_host: bool) -> Self {
         let programs = package.targets.iter().filter(|target| is_host && target.is_bin());

@@ -47,9 +47,8 @@ fn find_named(named: &str, base: &Path, dirs: &[PathBuf]) -> Result<SourceCrate,
     let manifest = if path.is_dir() { path.join("Cargo.toml") } else { path };
     if manifest.is_file() {
         let manifest = manifest.canonicalize().unwrap_or(manifest);
-        let described = describe(&manifest)?;
-        if let Some(package) = described.packages.iter().find(|package| package.manifest_path == manifest) {
-            return Ok(SourceCrate::new(package, &described.workspace_packages(), true));
+        if let Some(host) = SourceCrate::host(&manifest)? {
+            return Ok(host);
         }
     }
     for dir in dirs {

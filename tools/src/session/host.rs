@@ -55,6 +55,17 @@ impl HostSources {
         Artifact { package: self.package.name.clone(), path: self.program.program.clone(), fresh: true }
     }
 
+    /// Updates the package, because a changed manifest may specify another name, or programs in other folders.
+    ///
+    /// # Errors
+    /// Fails if cargo cannot read the manifest. The package is then unchanged.
+    pub(super) fn find_again(&mut self) -> Result<(), BuildError> {
+        if let Some(package) = SourceCrate::host(&self.package.manifest)? {
+            self.package = package;
+        }
+        Ok(())
+    }
+
     /// Requests a restart after the next build. Queries the program first, because the build replaces the program.
     fn restart_after_build(&mut self) {
         let program = &self.program;
@@ -396,6 +407,24 @@ mod tests {
         // Keeps the older program if several new programs may be the host.
         let several = program("one") + &program("two");
         assert_eq!(restart(&several, "Failed"), ("renamed".into(), true));
+    }
+
+    #[test]
+    fn a_program_of_the_host_is_watched_in_another_folder() {
+        let (dir, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let mut session = session(dir.path());
+        wait(&mut session, 1, "Started");
+        let main = other.path().canonicalize().unwrap().join("rig/src/main.rs");
+        let manifest = dir.path().canonicalize().unwrap().join("rig/Cargo.toml");
+        let changed = |path: &Path| format!("HostChanged {{ changed: [{path:?}]");
+        write_rig(other.path(), &format!("[[bin]]\nname = \"rig\"\npath = {main:?}\n"));
+        fs::rename(other.path().join("rig/Cargo.toml"), &manifest).unwrap();
+        wait(&mut session, 1, &changed(&manifest));
+        fs::write(&main, "fn main() { }").unwrap();
+        wait(&mut session, 1, &changed(&main));
+        // The manifest is watched although no source is below its folder.
+        fs::write(&manifest, fs::read(&manifest).unwrap()).unwrap();
+        wait(&mut session, 1, &changed(&manifest));
     }
 
     #[test]

@@ -297,6 +297,7 @@ impl<W: World> Session<W> {
         self.must_find = true;
         // Watches the workspace that a changed manifest names, even if the next build fails.
         self.watch.add_inputs([]);
+        let is_host_found = self.host.as_mut().is_none_or(|host| host.find_again().is_ok());
         let host = self.host.as_ref().map(|host| &host.package);
         let Ok(mut targets) = targets::find(host, &self.dirs) else { return };
         for (new, old) in targets.iter_mut().zip(&self.targets) {
@@ -306,9 +307,8 @@ impl<W: World> Session<W> {
         // Keeps the current watch if it covers all folders. The folders of removed plugins then remain watched, so the watch reports
         // plugins that are restored.
         if !now.iter().all(|dir| before.contains(dir)) {
-            match SourceWatch::new(&now) {
+            match targets::watch(&targets) {
                 Ok(watch) => {
-                    watch.add_inputs(targets.iter().flat_map(|target| target.inputs.iter().cloned()));
                     // Keeps changes that the replaced watch has reported during the search.
                     self.receive_sources();
                     self.watch = watch;
@@ -317,7 +317,7 @@ impl<W: World> Session<W> {
             }
         }
         self.targets = targets;
-        self.must_find = false;
+        self.must_find = !is_host_found;
     }
 
     /// Builds the targets again whose glue was rewritten during the build `ended`. The libraries of both builds are then loaded together,

@@ -27,7 +27,7 @@ impl Sources {
     /// Fails if a folder contains no plugins. Also returns errors of the operating system.
     pub(crate) fn watch(dirs: Vec<PathBuf>, host: Option<&SourceCrate>) -> Result<Self, Error> {
         let targets = targets::find(host, &dirs)?;
-        let watch = SourceWatch::new(&targets::sources(&targets))?;
+        let watch = targets::watch(&targets)?;
         Ok(Self { dirs, targets, watch })
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use alcedo_build::{Artifact, BuildError, PluginFolder, SourceCrate};
+use alcedo_build::{Artifact, BuildError, PluginFolder, SourceCrate, SourceWatch, WatchError};
 
 use crate::scripts;
 
@@ -33,7 +33,8 @@ pub(crate) enum Kind {
 /// # Errors
 /// Fails if a folder contains no plugins, or if cargo cannot read a folder.
 pub(crate) fn find(host: Option<&SourceCrate>, dirs: &[PathBuf]) -> Result<Vec<Target>, BuildError> {
-    let host = host.map(|host| Target::new(Kind::Host(host.clone()), host.source_dirs.clone()));
+    let sources = |host: &SourceCrate| host.source_dirs.iter().map(|dir| real(dir)).collect();
+    let host = host.map(|host| Target::new(Kind::Host(host.clone()), sources(host)));
     host.into_iter().map(Ok).chain(dirs.iter().map(|dir| target(dir))).collect()
 }
 
@@ -86,6 +87,15 @@ impl Target {
         folder.left_out.iter().map(|plugin| real(&plugin.manifest)).collect()
     }
 
+    /// Returns the manifests of the host or of the plugins. A manifest may be outside the source folders and the folders above.
+    fn manifests(&self) -> Vec<PathBuf> {
+        match &self.kind {
+            Kind::Plugins(folder) => folder.plugins.iter().map(|plugin| plugin.manifest.clone()).collect(),
+            Kind::Host(host) => vec![host.manifest.clone()],
+            Kind::Scripts(_) => Vec::new(),
+        }
+    }
+
     pub(crate) fn is_host(&self) -> bool {
         matches!(self.kind, Kind::Host(_))
     }
@@ -95,6 +105,13 @@ impl Target {
 pub(crate) fn sources(targets: &[Target]) -> Vec<PathBuf> {
     let all: BTreeSet<_> = targets.iter().flat_map(|target| target.sources.iter().cloned()).collect();
     all.into_iter().collect()
+}
+
+/// Watches the sources, the manifests and the inputs of the targets.
+pub(crate) fn watch(targets: &[Target]) -> Result<SourceWatch, WatchError> {
+    let watch = SourceWatch::new(&sources(targets))?;
+    watch.add_inputs(targets.iter().flat_map(|target| target.manifests().into_iter().chain(target.inputs.clone())));
+    Ok(watch)
 }
 
 /// Returns the targets that depend on any of the `changed` files: a file in their source folders, or a file that their last build has read.
@@ -123,7 +140,18 @@ pub(crate) fn affected(targets: &[Target], changed: &[PathBuf]) -> BTreeSet<usiz
 mod tests {
     use std::path::PathBuf;
 
-    use super::{Artifact, Kind, PluginFolder, SourceCrate, Target, affected};
+    use super::{Artifact, Kind, PluginFolder, SourceCrate, Target, affected, find};
+
+    #[test]
+    fn a_saved_file_concerns_a_host_behind_a_link() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        std::fs::create_dir_all(root.join("rig/src")).unwrap();
+        std::os::unix::fs::symlink(root.join("rig"), root.join("link")).unwrap();
+        let (manifest, source_dirs) = (root.join("link/Cargo.toml"), vec![root.join("link/src")]);
+        let targets = find(Some(&SourceCrate { name: "rig".into(), manifest, source_dirs }), &[]).unwrap();
+        assert_eq!(affected(&targets, &[root.join("rig/src/main.rs")]), [0].into());
+    }
 
     #[test]
     fn a_saved_file_concerns_the_packages_built_from_it() {
