@@ -24,9 +24,7 @@ pub(crate) fn changes(vars: &[(OsString, OsString)], other_toolchain: bool, cwd:
             }
             match known {
                 "LD_LIBRARY_PATH" | "DYLD_FALLBACK_LIBRARY_PATH" if under_cargo => users_library_path(name, value),
-                "CARGO_TARGET_DIR" if !value.is_empty() && Path::new(value).is_relative() => {
-                    Some((name.clone(), Some(cwd.join(value).into())))
-                }
+                _ if is_relative(known, Path::new(value)) => Some((name.clone(), Some(cwd.join(value).into()))),
                 _ => None,
             }
         })
@@ -58,6 +56,17 @@ fn of_outer_build(name: &str) -> bool {
 /// Returns `true` for variables that select the toolchain of this process, and would override the requested toolchain.
 fn of_toolchain(name: &str) -> bool {
     matches!(name, "CARGO" | "RUSTC" | "RUSTDOC" | "RUSTUP_TOOLCHAIN" | "RUSTUP_TOOLCHAIN_SOURCE")
+}
+
+/// Returns `true` for variables whose value is a path relative to the working directory. The value of a variable for a program may also be
+/// a name without a folder, which is searched in PATH.
+fn is_relative(name: &str, value: &Path) -> bool {
+    let least = match name {
+        "CARGO_TARGET_DIR" | "CARGO_BUILD_TARGET_DIR" | "CARGO_HOME" | "RUSTUP_HOME" => 1,
+        "CARGO" | "RUSTC" | "RUSTC_WRAPPER" | "RUSTC_WORKSPACE_WRAPPER" => 2,
+        _ => return false,
+    };
+    value.is_relative() && value.components().count() >= least
 }
 
 fn users_library_path(name: &OsStr, value: &OsStr) -> Option<Change> {
@@ -111,7 +120,7 @@ mod tests {
     #[test]
     fn variables_of_the_user_are_inherited() {
         let names = ["CARGO_HOME", "CARGO_PROFILE_DEV_DEBUG", "RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS", "CARGO", "PATH"];
-        check(false, &names.map(|name| (name, "x")), &[]);
+        check(false, &names.map(|name| (name, "/x")), &[]);
     }
 
     #[test]
@@ -133,8 +142,15 @@ mod tests {
     }
 
     #[test]
-    fn a_relative_target_folder_is_relative_to_the_user() {
+    fn a_relative_path_is_relative_to_the_user() {
         check(false, &[("CARGO_TARGET_DIR", "out")], &["CARGO_TARGET_DIR=/here/out"]);
-        check(false, &[("CARGO_TARGET_DIR", "/out")], &[]);
+        check(false, &[("CARGO_BUILD_TARGET_DIR", "out")], &["CARGO_BUILD_TARGET_DIR=/here/out"]);
+        check(
+            false,
+            &[("CARGO_HOME", "home"), ("RUSTC", "bin/rustc")],
+            &["CARGO_HOME=/here/home", "RUSTC=/here/bin/rustc"],
+        );
+        check(false, &[("CARGO", "./cargo")], &["CARGO=/here/./cargo"]);
+        check(false, &[("CARGO_TARGET_DIR", "/out"), ("CARGO_HOME", ""), ("RUSTC_WRAPPER", "sccache")], &[]);
     }
 }
