@@ -66,6 +66,26 @@ void many(int a, int b, int c, int d, int e, int f, int g, int h, int i);
 static inline int here(void) { return 1; }
 ";
 
+/// Names that are distinct in C, and would collide in Rust.
+const NAMES: &str = "\
+struct vec_2 { float x, y; };
+struct Vec2 { double x, y; };
+typedef struct { int32_t id; } point;
+struct point { int64_t id; };
+struct string { int32_t length; };
+struct shape { struct text name; int32_t set_count, count; };
+struct ShapeView { int32_t id; };
+struct body { struct { float x; } at; };
+
+void pair(struct vec_2 *a, struct Vec2 *b);
+void both(point *a, struct point *b);
+void measure(struct string *s, const char16_t *text);
+void show(struct shape *s, struct ShapeView *view);
+void push(struct body *b);
+void lock(void);
+void try_lock(void);
+";
+
 /// Runs the command. Returns `None` if libclang is missing.
 fn bindgen(header: &Path, args: &[&str]) -> Option<Output> {
     let output = Command::new(env!("CARGO_BIN_EXE_alcedo")).arg("bindgen").arg(header).args(args).output().unwrap();
@@ -184,11 +204,33 @@ fn a_header_becomes_a_class_with_reasons_for_omitted_items() {
 }
 
 #[test]
+fn names_that_collide_in_rust_stay_distinct() {
+    let folder = tempfile::tempdir().unwrap();
+    let header = folder.path().join("names.h");
+    fs::write(&header, HEADER.to_owned() + NAMES).unwrap();
+    let Some(output) = bindgen(&header, &[]) else { return };
+    let source = String::from_utf8(output.stdout).unwrap();
+    for part in [
+        "fn pair(&self, a: &mut Vec2, b: &mut Vec2Struct);",
+        "fn both(&self, a: &mut Point, b: &mut PointStruct);",
+        "pub struct PointStruct {\n    /// `id`.\n    pub id: i64,",
+        "fn measure(&self, s: &mut StringStruct, text: String);",
+        "pub set_count: i32,\n    /// `count`.\n    pub count_: i32,",
+        "fn show(&self, s: &mut Shape, view: &mut ShapeViewStruct);",
+        "// * `push`: `b` is a `body`, which has the field `at`, which is a struct without a name.",
+        "fn lock(&self);",
+        "#[dll_import(name = \"try_lock\")]\n    fn try_lock_(&self);",
+    ] {
+        assert!(source.contains(part), "{part}:\n{source}");
+    }
+}
+
+#[test]
 fn the_output_compiles_as_a_plugin() {
     let scratch = Scratch::of_test_plugins();
     let source = scratch.other("lamps").join("src");
     let header = source.join("test-dll.h");
-    fs::write(&header, HEADER).unwrap();
+    fs::write(&header, HEADER.to_owned() + NAMES).unwrap();
     let out = source.join("declared.rs");
     let args = ["--library", "TestDLL", "--package", "Test", "--out", &*out.to_string_lossy()].map(str::to_owned);
     let Some(output) = bindgen(&header, &args.iter().map(String::as_str).collect::<Vec<_>>()) else { return };

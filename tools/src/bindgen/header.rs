@@ -1,6 +1,6 @@
 //! Parses a header with libclang. Converts each function and struct to a declaration. If an item cannot be declared, records the reason.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
 
@@ -8,7 +8,7 @@ use anyhow::anyhow;
 use clang::diagnostic::Severity;
 use clang::{Clang, Entity, EntityKind, Index, StorageClass, Type, TypeKind};
 
-use super::rust::type_name;
+use super::rust::{type_name, unique_type};
 use super::{Declarations, Function, LeftOut, Struct};
 use crate::error::Error;
 
@@ -58,10 +58,12 @@ fn folder_of_the_compiler() -> Option<String> {
 #[derive(Default)]
 struct Reader {
     all: Declarations,
-    /// Visited structs by their C names: the declaration, or the reason why the struct cannot be declared.
+    /// Visited structs by their ids in libclang: the declaration, or the reason why the struct cannot be declared.
     structs: BTreeMap<String, Result<Struct, String>>,
-    /// C names of structs, in the order in which their declarations were completed.
+    /// Names of the structs in Rust, in the order in which their declarations were completed.
     order: Vec<String>,
+    /// Names of the structs and of their views in Rust.
+    names: BTreeSet<String>,
 }
 
 enum CType<'tu> {
@@ -135,8 +137,7 @@ impl Reader {
             CType::Struct(name, ty) => {
                 let of =
                     self.structure(&name, ty).map_err(|reason| format!("it returns a `{name}`, which {reason}"))?;
-                let is_pod = of.is_pod;
-                is_pod.then(|| type_name(&name)).ok_or_else(|| {
+                of.is_pod.then_some(of.name).ok_or_else(|| {
                     format!("it returns a `{name}`, which contains strings or arrays: use an out parameter")
                 })
             }
@@ -152,8 +153,8 @@ impl Reader {
                 let array = match c_type(element) {
                     CType::Number(number) => format!("[{number}; {len}]"),
                     CType::Struct(of, ty) => {
-                        self.structure(&of, ty).map_err(|reason| format!("is an array of `{of}`, which {reason}"))?;
-                        format!("[{}; {len}]", type_name(&of))
+                        let reason = |reason: String| format!("is an array of `{of}`, which {reason}");
+                        format!("[{}; {len}]", self.structure(&of, ty).map_err(reason)?.name)
                     }
                     other => return Err(format!("is an array of {}", other.describe())),
                 };
@@ -164,8 +165,7 @@ impl Reader {
                     CType::Text => "String".to_owned(),
                     CType::Opaque => return Ok("u64".to_owned()),
                     CType::Struct(of, ty) => {
-                        self.structure(&of, ty).map_err(|reason| format!("is a `{of}`, which {reason}"))?;
-                        type_name(&of)
+                        self.structure(&of, ty).map_err(|reason| format!("is a `{of}`, which {reason}"))?.name
                     }
                     CType::Number(number) if !to.is_const_qualified() && number != "i8" => {
                         remarks.push(format!(
@@ -193,14 +193,20 @@ impl Reader {
 
     /// Returns the declaration of a struct. Returns the reason as an error if the struct cannot be declared.
     fn structure(&mut self, name: &str, ty: Type<'_>) -> Result<Struct, String> {
-        if let Some(known) = self.structs.get(name) {
+        // Uses the id, because a struct and a typedef of another struct may have equal names.
+        let id = ty.get_canonical_type().get_declaration().and_then(|found| found.get_usr());
+        let id = id.map_or_else(|| name.to_owned(), |id| id.0);
+        if let Some(known) = self.structs.get(&id) {
             return known.clone();
         }
         // Stores an error first. The recursive call returns this error if the struct contains itself.
-        self.structs.insert(name.to_owned(), Err("has itself in it".to_owned()));
-        let found = self.laid_out(name, ty);
-        self.structs.insert(name.to_owned(), found.clone());
-        self.order.push(type_name(name));
+        self.structs.insert(id.clone(), Err("has itself in it".to_owned()));
+        let mut found = self.laid_out(name, ty);
+        if let Ok(of) = &mut found {
+            of.name = unique_type(&of.name, "Struct", !of.is_pod, &mut self.names);
+            self.order.push(of.name.clone());
+        }
+        self.structs.insert(id, found.clone());
         found
     }
 
@@ -210,6 +216,9 @@ impl Reader {
         of.doc = declaration.and_then(|found| found.get_comment_brief()).unwrap_or_default();
         if declaration.is_some_and(|found| found.get_kind() == EntityKind::UnionDecl) {
             return Err("is a union".to_owned());
+        }
+        if !is_word(name) {
+            return Err("is a struct without a name".to_owned());
         }
         let mut end = 0_usize;
         for field in ty.get_canonical_type().get_fields().unwrap_or_default() {
@@ -246,14 +255,11 @@ impl Reader {
                     CType::Text => Ok(("String".to_owned(), false)),
                     CType::Number(number) => Ok((format!("UArray<{number}>"), false)),
                     CType::Struct(name, ty) => {
-                        self.structure(&name, ty).map(|_| (format!("UArray<{}>", type_name(&name)), false))
+                        self.structure(&name, ty).map(|of| (format!("UArray<{}>", of.name), false))
                     }
                     other => Err(format!("is an array of {}", other.describe())),
                 },
-                (None, name) => {
-                    let of = self.structure(&name, ty)?;
-                    Ok((type_name(&name), of.is_pod))
-                }
+                (None, name) => self.structure(&name, ty).map(|of| (of.name, of.is_pod)),
             },
             CType::Pointer(to) if matches!(c_type(to), CType::Opaque) => Ok(("u64".to_owned(), true)),
             CType::Array(..) => {

@@ -7,12 +7,19 @@ use alcedo_glue::is_keyword;
 
 use super::{Declarations, Function, Struct};
 
+/// Names of types that the source uses, and the keyword that is also a type.
+const OF_THE_SOURCE: [&str; 3] = ["Self", "String", "UArray"];
+
+/// Prefixes of the methods that the attributes generate for a function, and for a field of a struct without `pod`. No methods are generated
+/// for parameters and for fields of other structs, so only their names must differ.
+const OF_FUNCTIONS: &[&str] = &["", "try_"];
+const OF_FIELDS: &[&str] = &["", "set_", "try_set_"];
+const NO_METHODS: &[&str] = &[""];
+
 /// Returns Rust source with a class that is bound to `library`.
 pub(super) fn source(declarations: &Declarations, header: &str, library: &str, package: &str) -> String {
-    let mut class = type_name(library);
-    while declarations.structs.iter().any(|of| of.name == class) {
-        class += "Library";
-    }
+    let mut types = declarations.structs.iter().flat_map(|of| [of.name.clone(), view_of(&of.name)]).collect();
+    let class = unique_type(&type_name(library), "Library", true, &mut types);
     let mut source = format!(
         "// Written by `alcedo bindgen` from {header}: change that, and write this again.\n\nuse alcedo_plugin_api::prelude::*;\n"
     );
@@ -44,17 +51,17 @@ fn structure(of: &Struct, package: &str) -> String {
         source += "#[derive(Debug, Default, PartialEq)]\n";
     }
     source += &format!("pub struct {} {{\n", of.name);
-    let mut names = BTreeSet::new();
+    let (mut names, methods) = (BTreeSet::new(), if of.is_pod { NO_METHODS } else { OF_FIELDS });
     for (name, ty) in &of.fields {
-        source += &format!("    /// `{name}`.\n    pub {}: {ty},\n", unique(name, &mut names));
+        source += &format!("    /// `{name}`.\n    pub {}: {ty},\n", unique(name, methods, &mut names));
     }
     source + "}\n"
 }
 
-/// Returns the declaration of a function. `names` contains the Rust names of the preceding functions.
+/// Returns the declaration of a function. `names` contains the names of the methods for the preceding functions.
 fn function(function: &Function, names: &mut BTreeSet<String>) -> String {
     let Function { name, params, result, is_bool8, remarks, .. } = function;
-    let rust = unique(name, names);
+    let rust = unique(name, OF_FUNCTIONS, names);
     let mut arguments = Vec::new();
     if rust != *name {
         arguments.push(format!("name = \"{name}\""));
@@ -64,7 +71,8 @@ fn function(function: &Function, names: &mut BTreeSet<String>) -> String {
     }
     let arguments = if arguments.is_empty() { String::new() } else { format!("({})", arguments.join(", ")) };
     let mut names = BTreeSet::new();
-    let params: String = params.iter().map(|(name, ty)| format!(", {}: {ty}", unique(name, &mut names))).collect();
+    let mut param = |name: &str| unique(name, NO_METHODS, &mut names);
+    let params: String = params.iter().map(|(name, ty)| format!(", {}: {ty}", param(name))).collect();
     let result = result.as_ref().map(|ty| format!(" -> {ty}")).unwrap_or_default();
     let remarks: String = remarks.iter().map(|remark| format!("    // {remark}.\n")).collect();
     let doc = doc("    ", &function.doc, name);
@@ -105,16 +113,34 @@ pub(super) fn type_name(name: &str) -> String {
             letters.next().map(|first| first.to_uppercase().collect::<String>() + letters.as_str()).unwrap_or_default()
         })
         .collect();
-    if name.starts_with(|first: char| first.is_ascii_digit()) { format!("Lib{name}") } else { name }
+    if name.is_empty() || name.starts_with(|first: char| first.is_ascii_digit()) { format!("Lib{name}") } else { name }
 }
 
-/// Returns the Rust name of a function, parameter or field. Appends underscores if `used` contains the name, because names in C may differ
-/// only in case.
-fn unique(name: &str, used: &mut BTreeSet<String>) -> String {
+/// Returns a type name that `used` does not contain, by appending `suffix` to `name`. Adds the returned name to `used`, and the name of the
+/// type's view if the type has one.
+pub(super) fn unique_type(name: &str, suffix: &str, has_view: bool, used: &mut BTreeSet<String>) -> String {
+    let mut unique = name.to_owned();
+    let is_free = |name: &str, used: &BTreeSet<String>| !OF_THE_SOURCE.contains(&name) && !used.contains(name);
+    while !is_free(&unique, used) || has_view && !is_free(&view_of(&unique), used) {
+        unique += suffix;
+    }
+    used.insert(unique.clone());
+    used.extend(has_view.then(|| view_of(&unique)));
+    unique
+}
+
+fn view_of(name: &str) -> String {
+    format!("{name}View")
+}
+
+/// Returns the Rust name of a function, parameter or field. `methods` are the prefixes of the generated methods. Appends underscores if
+/// `used` contains one of these methods, because names in C may differ only in case, or may begin with one of these prefixes.
+fn unique(name: &str, methods: &[&str], used: &mut BTreeSet<String>) -> String {
     let mut unique = identifier(&snake(name));
-    while !used.insert(unique.clone()) {
+    while methods.iter().any(|prefix| used.contains(&format!("{prefix}{unique}"))) {
         unique.push('_');
     }
+    used.extend(methods.iter().map(|prefix| format!("{prefix}{unique}")));
     unique
 }
 
@@ -157,8 +183,11 @@ mod tests {
             is_bool8: false,
             remarks: Vec::new(),
         };
-        let declarations =
-            Declarations { structs, functions: vec![function("move"), function("Move")], left_out: Vec::new() };
+        let declarations = Declarations {
+            structs,
+            functions: ["move", "Move", "try_it", "it"].map(function).into(),
+            left_out: Vec::new(),
+        };
         let source = source(&declarations, "vector.h", "vector", "Game");
         for part in [
             "pub struct Vector {",
@@ -168,6 +197,8 @@ mod tests {
             "impl VectorLibrary {",
             "#[dll_import(name = \"move\")]\n    fn move_(&self);",
             "#[dll_import(name = \"Move\")]\n    fn move__(&self);",
+            "#[dll_import]\n    fn try_it(&self);",
+            "#[dll_import(name = \"it\")]\n    fn it_(&self);",
         ] {
             assert!(source.contains(part), "{part}:\n{source}");
         }
