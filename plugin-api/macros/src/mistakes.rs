@@ -2,8 +2,8 @@
 //! does not mention the property. Therefore the generated code compares, at compile time, each field name in a method with the properties
 //! of the class, and reports a match with a hint.
 //!
-//! The comparison uses only tokens, and ignores names that are not properties. It also ignores a method that contains an `impl` block,
-//! because `self` in this block has a different type.
+//! The comparison uses only tokens, and ignores names that are not properties. It also ignores a method that contains an `impl` block or a
+//! variable `this`, because `self` in this block and this variable may have a different type.
 
 use proc_macro2::{Delimiter, Ident, Spacing, Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
@@ -63,8 +63,8 @@ fn check(class: &Ident, mistake: Mistake, name: &Ident) -> TokenStream {
     }
 }
 
-/// Adds each possible mistake in the tokens to `found`, without duplicates. Returns `None` if `self` may refer to an object of a different
-/// type in these tokens.
+/// Adds each possible mistake in the tokens to `found`, without duplicates. Returns `None` if `self` or `this` may refer to an object of a
+/// different type in these tokens.
 fn find_mistakes(tokens: TokenStream, found: &mut Checked) -> Option<()> {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     for (at, token) in tokens.iter().enumerate() {
@@ -74,6 +74,7 @@ fn find_mistakes(tokens: TokenStream, found: &mut Checked) -> Option<()> {
                 // The identifier is converted to a string once, because each comparison would convert it again.
                 let keyword = match ident.to_string().as_str() {
                     "impl" | "trait" => return None,
+                    "let" if is_this(&tokens[at + 1..]) => return None,
                     "self" => Mistake::OfSelf,
                     "this" => Mistake::Assigned,
                     _ => continue,
@@ -92,6 +93,12 @@ fn find_mistakes(tokens: TokenStream, found: &mut Checked) -> Option<()> {
         }
     }
     Some(())
+}
+
+/// Returns true if the tokens begin with `this` or `mut this`.
+fn is_this(tokens: &[TokenTree]) -> bool {
+    let mut names = tokens.iter().map_while(|token| if let TokenTree::Ident(name) = token { Some(name) } else { None });
+    names.find(|name| *name != "mut").is_some_and(|name| name == "this")
 }
 
 /// Splits `.name` from the tokens that follow.

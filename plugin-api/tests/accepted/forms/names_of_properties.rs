@@ -1,4 +1,4 @@
-//! Fields, locals, and fields of a `self` of another type may have the name of a property.
+//! Fields, locals, and fields of a `self` or `this` of another type may have the name of a property.
 #![forbid(unsafe_code)]
 
 use alcedo_plugin_api::prelude::*;
@@ -24,6 +24,16 @@ impl Oven {
         self.power += 1;
         let temperature = this.temperature();
         if this.power() == temperature { temperature } else { self.temperature() }
+    }
+
+    #[ufunction]
+    fn read(&self) -> f64 {
+        struct Reading {
+            temperature: f64,
+        }
+        let mut this = Reading { temperature: 0.0 };
+        this.temperature += 1.0;
+        this.temperature
     }
 
     fn temperature(&self) -> f64 {
