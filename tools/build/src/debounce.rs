@@ -131,19 +131,19 @@ pub(crate) fn is_source(path: &Path) -> bool {
     // other extensions.
     let hidden = name.starts_with('.');
     let extension = path.extension().and_then(OsStr::to_str);
-    !hidden && (matches!(extension, Some("rs" | "toml" | "c" | "h")) || is_script(path)) && !is_made_by_tools(path)
+    !hidden && (matches!(extension, Some("rs" | "toml" | "c" | "h")) || is_script(path))
 }
 
 /// Returns `true` for a lock, toolchain or configuration file of cargo. Includes Cargo.lock, although cargo itself writes this file.
 pub(crate) fn is_cargo_file(path: &Path) -> bool {
     let mut files = ["Cargo.lock", ".cargo/config", ".cargo/config.toml"].iter().chain(&TOOLCHAIN_FILES);
-    files.any(|name| path.ends_with(name)) && !is_made_by_tools(path)
+    files.any(|name| path.ends_with(name))
 }
 
 /// Returns `true` if a folder with this name can contain sources. Checks only the name, because new folders are still empty.
 pub(crate) fn is_source_folder(path: &Path) -> bool {
     let Some(name) = path.file_name().and_then(OsStr::to_str) else { return false };
-    name != "target" && !name.contains(['.', '~', '#']) && name != "4913" && !is_made_by_tools(path)
+    name != "target" && !name.contains(['.', '~', '#']) && name != "4913"
 }
 
 /// Returns `true` for paths in a folder of git or in a target folder of cargo. A source folder may also have the name `target`. The target
@@ -158,7 +158,7 @@ pub(crate) fn is_made_by_tools(path: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Debounce, is_cargo_file, is_source};
+    use super::{Debounce, is_cargo_file, is_made_by_tools, is_source};
     use std::path::Path;
     use std::time::Duration;
 
@@ -271,7 +271,8 @@ mod tests {
 
     #[test]
     fn files_of_cargo_are_recognized() {
-        let check = |path: &str, expected: bool| assert_eq!(is_cargo_file(Path::new(path)), expected, "{path}");
+        let is_watched = |path: &Path| is_cargo_file(path) && !is_made_by_tools(path);
+        let check = |path: &str, expected: bool| assert_eq!(is_watched(Path::new(path)), expected, "{path}");
         for path in
             ["w/Cargo.lock", "w/rust-toolchain", "w/rust-toolchain.toml", "w/.cargo/config", "w/.cargo/config.toml"]
         {
@@ -284,7 +285,8 @@ mod tests {
 
     #[test]
     fn only_sources_count() {
-        let check = |path: &str, expected: bool| assert_eq!(is_source(Path::new(path)), expected, "{path}");
+        let is_watched = |path: &Path| is_source(path) && !is_made_by_tools(path);
+        let check = |path: &str, expected: bool| assert_eq!(is_watched(Path::new(path)), expected, "{path}");
         for path in ["src/lib.rs", "Cargo.toml", "src/a.c", "src/a.h", "src/target/mod.rs", "src/target/arch/x.rs"] {
             check(path, true);
         }

@@ -117,7 +117,7 @@ impl SourceWatch {
         let mut watcher = lock(&self.watcher);
         let earlier: BTreeSet<_> = inputs.iter().filter_map(|file| file.parent()).map(Path::to_owned).collect();
         let mut new = BTreeSet::new();
-        let files = files.filter(|file| !is_made_by_tools(file)).map(real_path);
+        let files = files.filter(|file| !is_generated(file, deep, flat)).map(real_path);
         for file in files.flat_map(with_folders) {
             // Skips files in watched folders, because a second watch of a folder would replace its recursion mode.
             if !is_watched(&file, deep, flat) {
@@ -229,7 +229,10 @@ fn listen(
             inputs.contains(path) || is_in_listed() && is_content(path)
         };
         for path in event.paths {
-            let is_source = || (is_source(&path) || is_cargo_file(&path)) && is_watched(&path, deep, flat);
+            let is_source = || {
+                let is_source = is_source(&path) || is_cargo_file(&path);
+                is_source && is_watched(&path, deep, flat) && !is_generated(&path, deep, flat)
+            };
             let is_gone = is_move(event.kind) && !path.exists();
             let is_folder = || is_below(&path, deep) && (is_gone || is_arrival(event.kind) && path.is_dir());
             if is_arrival(event.kind) && is_next_to_package(&path, flat) && path.is_dir() {
@@ -291,7 +294,15 @@ fn is_watched(path: &Path, deep: &[PathBuf], flat: &[PathBuf]) -> bool {
 /// Returns `true` for source folders in recursively watched folders. Excludes all other locations, because a new folder there is often a
 /// target folder.
 fn is_below(path: &Path, deep: &[PathBuf]) -> bool {
-    is_source_folder(path) && deep.iter().any(|dir| path.starts_with(dir))
+    is_source_folder(path) && deep.iter().any(|dir| path.starts_with(dir)) && !is_generated(path, deep, &[])
+}
+
+/// Returns `true` for paths that git or cargo writes. Checks only the part of the path below the nearest watched folder, because a project
+/// may itself be below a folder with the name `target`.
+fn is_generated(path: &Path, deep: &[PathBuf], flat: &[PathBuf]) -> bool {
+    let above = deep.iter().chain(flat).filter(|dir| path.starts_with(dir));
+    let nearest = above.max_by_key(|dir| dir.as_os_str().len());
+    is_made_by_tools(nearest.and_then(|dir| path.strip_prefix(dir).ok()).unwrap_or(path))
 }
 
 /// Returns `true` for a folder next to a package of a workspace. If `members` of the workspace contains a pattern, the folder may be a new
@@ -299,7 +310,8 @@ fn is_below(path: &Path, deep: &[PathBuf]) -> bool {
 fn is_next_to_package(path: &Path, flat: &[PathBuf]) -> bool {
     let is_sibling = |dir: &PathBuf| dir.parent() == path.parent() && dir.join("Cargo.toml").is_file();
     let is_in_workspace = |parent: &Path| flat.iter().any(|dir| parent.starts_with(dir));
-    is_source_folder(path) && path.parent().is_some_and(is_in_workspace) && flat.iter().any(is_sibling)
+    let is_new = is_source_folder(path) && !is_generated(path, &[], flat);
+    is_new && path.parent().is_some_and(is_in_workspace) && flat.iter().any(is_sibling)
 }
 
 /// Returns `true` for a folder next to a watched package of scripts. Such a folder may be a new package. The system already watches this

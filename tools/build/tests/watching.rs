@@ -64,6 +64,18 @@ fn saves_are_changes_and_builds_are_not() {
 }
 
 #[test]
+fn a_project_below_a_folder_named_target_is_watched() {
+    let manifest = crate::scratch::manifest("plug", "[workspace]");
+    let scratch = Scratch::new(&[("target/my-game/Cargo.toml", &manifest), ("target/my-game/src/lib.rs", LIB)]);
+    let watch = SourceWatch::new(&[scratch.path("target/my-game/src")]).unwrap();
+    for path in ["target/my-game/src/lib.rs", "target/my-game/Cargo.toml"] {
+        check(&scratch, &watch, || scratch.write(path, ""), &[path]);
+    }
+    watch.add_inputs([scratch.path("target/my-game/names.txt")]);
+    check(&scratch, &watch, || scratch.write("target/my-game/names.txt", ""), &["target/my-game/names.txt"]);
+}
+
+#[test]
 fn a_source_folder_that_comes_back_is_still_watched() {
     let scratch = Scratch::plugin();
     let watch = SourceWatch::new(&[scratch.path("src")]).unwrap();
