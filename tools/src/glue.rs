@@ -2,15 +2,17 @@
 //! from its library file, without mapping the file. To read the types of a host, the host program is started and reports its types. The
 //! crate `alcedo-glue` generates the source. Equal declarations produce equal bytes.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use alcedo_build::{BuildRequest, metadata};
+use alcedo_build::{BuildRequest, SourceCrate, metadata};
 use alcedo_glue::{Elsewhere, Glue, Origin};
 use alcedo_runtime::{Declared, ManifestInfo};
 use anyhow::anyhow;
+use cargo_metadata::Metadata;
 
 use crate::args::HostArgs;
 use crate::check::{check, package_with};
@@ -138,8 +140,7 @@ fn of_workspace(patience: Duration) -> Result<ExitCode, Error> {
     let Some(manifest) = manifest_above(&here) else { return Err(no_glue(&here, None, None)) };
     let metadata = metadata(&BuildRequest::new(&manifest))?;
     let root = metadata.workspace_root.clone().into_std_path_buf();
-    let folders = metadata.packages.iter().filter_map(|package| package.manifest_path.parent());
-    let sources: Vec<_> = folders.map(|dir| dir.join("src").into_std_path_buf()).collect();
+    let sources = source_folders(&metadata);
     let only_host = match hosts(&metadata).as_slice() {
         [only] => Some(only.name.to_string()),
         _ => None,
@@ -159,17 +160,17 @@ fn of_workspace(patience: Duration) -> Result<ExitCode, Error> {
     }
     let folder = modules::plugins(&root)?;
     let plugins = folder.map_or_else(Vec::new, |folder| [folder.plugins, folder.left_out].concat());
-    for plugin in &plugins {
-        let name = plugin.name.replace('-', "_");
-        if glue_of(&sources, &Origin::module(&name, "")).is_empty() {
-            continue;
-        }
-        is_found = true;
+    let (modules, name) = (described_modules(&sources), |plugin: &SourceCrate| plugin.name.replace('-', "_"));
+    // Builds all plugins if the module of a plugin may have another name than the package.
+    let is_other = modules.iter().any(|module| plugins.iter().all(|plugin| name(plugin) != *module));
+    for plugin in plugins.iter().filter(|plugin| is_other || modules.contains(&name(plugin))) {
         print_progress(&format!("building the plugin `{}`", plugin.name));
         for artifact in build(&plugin.request())?.artifacts.iter().filter(|artifact| artifact.package == plugin.name) {
             let (origin, declared) = of_module(&artifact.path)?;
-            // Reads the sources again in `rewrite`, because they may have changed during the build.
-            written.extend(rewrite(&sources, &origin, &declared)?);
+            // Reads the sources again, because they may have changed during the build.
+            let glue = glue_of(&sources, &origin);
+            is_found |= !glue.is_empty();
+            written.extend(write_again(&glue, &origin, &declared)?);
         }
     }
     if !is_found {
@@ -181,6 +182,27 @@ fn of_workspace(patience: Duration) -> Result<ExitCode, Error> {
     }
     written.iter().for_each(|path| print_progress(&format!("glue written again: {}", path.display())));
     Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the folders with the sources of libraries and programs. Excludes folders inside these folders.
+fn source_folders(metadata: &Metadata) -> Vec<PathBuf> {
+    let targets = metadata.packages.iter().flat_map(|package| &package.targets);
+    let built = targets.filter(|of| !(of.is_custom_build() || of.is_test() || of.is_example() || of.is_bench()));
+    let all: BTreeSet<PathBuf> = built.filter_map(|of| of.src_path.parent()).map(PathBuf::from).collect();
+    let is_inner = |dir: &PathBuf| all.iter().any(|other| dir != other && dir.starts_with(other));
+    all.iter().filter(|dir| !is_inner(dir)).cloned().collect()
+}
+
+/// Returns the names of the modules whose types are described by glue below `dirs`.
+fn described_modules(dirs: &[PathBuf]) -> BTreeSet<String> {
+    let mut sources = Vec::new();
+    dirs.iter().for_each(|dir| rust_sources(dir, &mut sources));
+    let module = |path: PathBuf| {
+        let source = read_text(&path).ok()?;
+        let (name, _) = source.lines().next()?.split_once("the module `")?.1.split_once('`')?;
+        alcedo_glue::describes(&source, &Origin::module(name, "")).then(|| name.to_owned())
+    };
+    sources.into_iter().filter_map(module).collect()
 }
 
 fn no_glue(workspace: &Path, host: Option<&str>, plugin: Option<&str>) -> Error {
@@ -251,11 +273,12 @@ pub(crate) fn host_types(host: &HostProgram) -> Result<Declared, Error> {
     declarations_of_host(host, OF_SESSION)
 }
 
-/// Collects the Rust sources below a folder, without following links.
+/// Collects the Rust sources below a folder, without following links. Skips target folders of cargo.
 fn rust_sources(dir: &Path, into: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
         let (path, kind) = (entry.path(), entry.file_type());
         match kind {
+            Ok(kind) if kind.is_dir() && path.join("CACHEDIR.TAG").is_file() => {}
             Ok(kind) if kind.is_dir() => rust_sources(&path, into),
             Ok(kind) if kind.is_file() && path.extension().is_some_and(|end| end == "rs") => into.push(path),
             _ => {}
@@ -268,10 +291,11 @@ mod tests {
     use std::fs;
     use std::time::{Duration, Instant};
 
+    use alcedo_build::{BuildRequest, metadata};
     use alcedo_glue::Origin;
     use alcedo_runtime::Declared;
 
-    use super::{glue_of, host_types, read_text, rewrite};
+    use super::{described_modules, glue_of, host_types, read_text, rewrite, source_folders};
     use crate::world::HostProgram;
 
     #[test]
@@ -288,6 +312,32 @@ mod tests {
         let error = rewrite(&dirs, &origin, &Declared::default()).unwrap_err().to_string();
         assert!(error.contains(".rs is out of date: package `Gone` has no types"), "{error}");
         assert!(read_text(&dir.path().join("b.rs")).unwrap().contains("use alcedo_plugin_api::prelude::*;"));
+    }
+
+    #[test]
+    fn glue_in_any_source_folder_names_its_module() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        let write = |path: &str, text: &str| {
+            let path = root.join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        let glue = |module: &str| {
+            format!("// Declarations of the module `{module}` 0.1.0 for plugins, written by `alcedo glue`.\n")
+        };
+        let program = "[[bin]]\nname = \"tool\"\npath = \"code/tools/main.rs\"\n";
+        let library = "[lib]\npath = \"code/lib.rs\"\n";
+        let package = "[package]\nname = \"rig\"\nedition = \"2024\"\n[workspace]\n";
+        write("Cargo.toml", &format!("{package}{library}{program}"));
+        write("code/lib.rs", "// the module `none` is not described\n");
+        write("code/tools/main.rs", &glue("figurines"));
+        write("code/out/CACHEDIR.TAG", "");
+        write("code/out/package/lib.rs", &glue("generated"));
+        write("tests/tests.rs", &glue("tested"));
+        let folders = source_folders(&metadata(&BuildRequest::new(&root.join("Cargo.toml"))).unwrap());
+        assert_eq!(folders, [root.join("code")]);
+        assert_eq!(described_modules(&folders), ["figurines".to_owned()].into());
     }
 
     #[test]
