@@ -14,8 +14,10 @@ pub(crate) struct Made {
 /// Hashes the inputs of this compiler run, and finds linked plugins among the inputs.
 pub(crate) fn read_inputs() -> io::Result<Made> {
     let root = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| ".".into()));
+    // Replaces invalid UTF-8, because the methods for strings panic.
+    let args: Vec<_> = std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()).collect();
     let mut hash = Hash::START;
-    for file in sources(&root, std::env::var_os("OUT_DIR").as_deref())? {
+    for file in sources(&root, other_folder(&root, &args).as_deref(), std::env::var_os("OUT_DIR").as_deref())? {
         let content = match std::fs::read(&file) {
             // An editor has removed a temporary file.
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
@@ -26,7 +28,6 @@ pub(crate) fn read_inputs() -> io::Result<Made> {
         hash.add(name.as_os_str().as_encoded_bytes());
         hash.add(&content);
     }
-    let args: Vec<String> = std::env::args().collect();
     for arg in &args {
         hash.add(arg.as_bytes());
     }
@@ -45,26 +46,57 @@ pub(crate) fn read_inputs() -> io::Result<Made> {
         hash.add(&std::fs::read(library)?);
     }
     // Variables with the prefix of this framework are inputs, because sources can read them with `option_env!`.
-    let mut words: Vec<_> = std::env::vars().filter(|(name, _)| name.starts_with("ALCEDO_")).collect();
+    let is_own = |name: &OsStr| name.as_encoded_bytes().starts_with(b"ALCEDO_");
+    let mut words: Vec<_> = std::env::vars_os().filter(|(name, _)| is_own(name)).collect();
     words.sort();
     for (name, value) in words {
-        hash.add(name.as_bytes());
-        hash.add(value.as_bytes());
+        hash.add(name.as_encoded_bytes());
+        hash.add(value.as_encoded_bytes());
     }
     Ok(Made { build_id: hash.finish(), plugins })
 }
 
-/// Returns the sources of a package. `generated` is the folder with the sources and libraries that a build script has written.
-fn sources(root: &Path, generated: Option<&OsStr>) -> io::Result<Vec<PathBuf>> {
+/// Returns the folder of the crate's root source if this folder is outside of `src`. One of the compiler's arguments is the path of the root
+/// source.
+fn other_folder(root: &Path, args: &[String]) -> Option<PathBuf> {
+    let source = args.iter().skip(1).find(|arg| arg.ends_with(".rs") && !arg.starts_with('-'))?;
+    let folder = Path::new(source).canonicalize().ok()?.parent()?.to_owned();
+    if root.join("src").canonicalize().is_ok_and(|src| folder.starts_with(src)) {
+        return None;
+    }
+    let inside = root.canonicalize().ok().and_then(|root| folder.strip_prefix(root).ok().map(Path::to_owned));
+    Some(inside.map_or(folder, |inside| root.join(inside)))
+}
+
+/// Returns the sources of a package. `other` is a further folder with sources. `generated` is the folder with the sources and libraries
+/// that a build script has written.
+fn sources(root: &Path, other: Option<&Path>, generated: Option<&OsStr>) -> io::Result<Vec<PathBuf>> {
     let mut files = vec![root.join("Cargo.toml")];
     for folder in [Some(root.join("src")), generated.map(PathBuf::from)].into_iter().flatten() {
-        collect(&folder, &mut files)?;
+        collect(&folder, &|_| true, &mut files)?;
+    }
+    if let Some(other) = other {
+        let mut found = Vec::new();
+        collect(other, &is_of_sources, &mut found)?;
+        // The folder of the package may also contain large files that are not sources.
+        found.retain(|file| other != root || file.extension().is_some_and(|extension| extension == "rs"));
+        files.extend(found);
     }
     files.sort();
+    files.dedup();
     Ok(files)
 }
 
-fn collect(dir: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
+/// Returns false for folders that may be next to a root source in the folder of the package, but contain no modules of the crate: hidden
+/// folders, target folders and other packages.
+fn is_of_sources(folder: &Path) -> bool {
+    let name = folder.file_name().unwrap_or_default();
+    let has = |file: &str| folder.join(file).is_file();
+    name != "target" && !name.as_encoded_bytes().starts_with(b".") && !has("CACHEDIR.TAG") && !has("Cargo.toml")
+}
+
+/// Adds the files in a folder, and in the folders below that `enters` accepts.
+fn collect(dir: &Path, enters: &dyn Fn(&Path) -> bool, files: &mut Vec<PathBuf>) -> io::Result<()> {
     let entries = match std::fs::read_dir(dir) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         entries => entries?,
@@ -73,7 +105,7 @@ fn collect(dir: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
         let path = entry?.path();
         // Follows links, because the compiler follows links. Skips dangling links, with which editors mark unsaved files.
         match std::fs::metadata(&path) {
-            Ok(found) if found.is_dir() && !is_cycle(&path) => collect(&path, files)?,
+            Ok(found) if found.is_dir() && !is_cycle(&path) && enters(&path) => collect(&path, enters, files)?,
             Ok(found) if found.is_file() => files.push(path),
             _ => {}
         }
@@ -206,7 +238,7 @@ impl Hash {
 
 #[cfg(test)]
 mod tests {
-    use super::{Hash, has_root_module, libraries, sources, static_libraries, without_code};
+    use super::{Hash, has_root_module, libraries, other_folder, sources, static_libraries, without_code};
 
     fn hash(parts: &[&[u8]]) -> u128 {
         let mut hash = Hash::START;
@@ -246,10 +278,40 @@ mod tests {
         symlink(&root, shared.join("back")).expect("it is writable");
         symlink(".", out.join("out")).expect("it is writable");
         symlink("user@host.1", src.join(".#lib.rs")).expect("it is writable");
-        let found = sources(&root, Some(out.as_os_str()));
+        let found = sources(&root, None, Some(out.as_os_str()));
         std::fs::remove_dir_all(&root).expect("it exists");
         let files = found.expect("links are followed or skipped");
         assert_eq!(files, [root.join("Cargo.toml"), out.join("made.rs"), src.join("shared/part.rs")]);
+    }
+
+    #[test]
+    fn sources_next_to_a_root_source_outside_of_src_are_found() {
+        let root = std::env::temp_dir().join(format!("alcedo-other-{}", std::process::id()));
+        let files = [
+            "src/lib.rs",
+            "code/deep/part.rs",
+            "code/lib.rs",
+            "lib.rs",
+            "image",
+            "target/made.rs",
+            ".git/x.rs",
+            "in/Cargo.toml",
+        ];
+        for file in files.map(|file| root.join(file)) {
+            std::fs::create_dir_all(file.parent().expect("a folder")).expect("it is writable");
+            std::fs::write(file, "").expect("it is writable");
+        }
+        let found = ["src/lib.rs", "code/lib.rs", "lib.rs"].map(|source| {
+            let source = root.join(source).display().to_string();
+            let args = ["rustc", "--crate-name", "x", &source, "--crate-type", "cdylib"].map(str::to_owned);
+            sources(&root, other_folder(&root, &args).as_deref(), None)
+        });
+        std::fs::remove_dir_all(&root).expect("it exists");
+        let found = found.map(|found| found.expect("the folders are readable"));
+        let expected = |files: &[&str]| files.iter().map(|file| root.join(file)).collect::<Vec<_>>();
+        assert_eq!(found[0], expected(&["Cargo.toml", "src/lib.rs"]));
+        assert_eq!(found[1], expected(&["Cargo.toml", "code/deep/part.rs", "code/lib.rs", "src/lib.rs"]));
+        assert_eq!(found[2], expected(&["Cargo.toml", "code/deep/part.rs", "code/lib.rs", "lib.rs", "src/lib.rs"]));
     }
 
     #[test]
