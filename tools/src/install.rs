@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use alcedo_build::shell_word;
+
 /// Name of this package's folder in a checkout of the repository. In registries and with `cargo vendor`, the folder has the name of the
 /// package.
 const FOLDER: &str = "tools";
@@ -34,7 +36,7 @@ pub(crate) fn installing(features: &[&str]) -> String {
 
 fn installing_from(checkout: Option<&Path>, features: &[&str]) -> String {
     let source = match checkout.map(|checkout| checkout.join(FOLDER)) {
-        Some(tools) if tools.is_dir() => format!("--path {}", tools.display()),
+        Some(tools) if tools.is_dir() => format!("--path {}", shell_word(&tools.display().to_string())),
         Some(_) => format!("--path {FOLDER}"),
         None => env!("CARGO_PKG_NAME").to_owned(),
     };
@@ -65,6 +67,11 @@ mod tests {
         assert_eq!(installing_from(None, &[]), "cargo install alcedo-tools");
         assert_eq!(installing_from(None, &["bindgen"]), "cargo install alcedo-tools --features bindgen");
         assert_eq!(installing_from(Some(Path::new("/nowhere")), &[]), "cargo install --path tools");
+        let dir = tempfile::tempdir().unwrap();
+        let spaced = dir.path().join("my code");
+        std::fs::create_dir_all(spaced.join("tools")).unwrap();
+        let expected = format!("cargo install --path '{}/tools'", spaced.display());
+        assert_eq!(installing_from(Some(&spaced), &[]), expected);
         let from = checkout().unwrap();
         assert_eq!(installing_from(Some(from), &[]), format!("cargo install --path {}/tools", from.display()));
     }

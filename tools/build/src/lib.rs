@@ -39,7 +39,7 @@ pub use find_host::find_host;
 pub use link::run_if_linker;
 pub use reason::CargoReason;
 pub use report::{Artifact, BuildMethod, BuildOutcome};
-pub use request::BuildRequest;
+pub use request::{BuildRequest, shell_word};
 pub use running::{RunningBuild, build};
 pub use scripts::{SCRIPT_CLASSES, script_files};
 pub use switches::Switches;

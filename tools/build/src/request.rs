@@ -180,7 +180,7 @@ impl<'a> BuildRequest<'a> {
 
     /// Returns the command as a user would type it, without the arguments for machine-readable output.
     pub(crate) fn command_line(&self) -> String {
-        let variables = self.envs.iter().map(|(name, value)| format!("{name}={}", quoted(value)));
+        let variables = self.envs.iter().map(|(name, value)| format!("{name}={}", shell_word(value)));
         let mut parts: Vec<String> = variables.collect();
         parts.push("cargo".into());
         parts.extend(self.toolchain.iter().map(|name| format!("+{name}")));
@@ -189,7 +189,7 @@ impl<'a> BuildRequest<'a> {
             match arg.as_str() {
                 "--color" => drop(args.next()),
                 format if format.starts_with("--message-format") => {}
-                arg => parts.push(quoted(arg)),
+                arg => parts.push(shell_word(arg)),
             }
         }
         parts.join(" ")
@@ -213,7 +213,15 @@ fn full(path: &Path) -> PathBuf {
     absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
-fn quoted(word: &str) -> String {
+/// Returns a word of a shell command, in quotes if needed.
+///
+/// # Examples
+/// ```
+/// use alcedo_build::shell_word;
+///
+/// assert_eq!((shell_word("../tools"), shell_word("my tools")), ("../tools".into(), "'my tools'".into()));
+/// ```
+pub fn shell_word(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_=./,:+@".contains(c);
     if !word.is_empty() && word.chars().all(plain) { word.into() } else { format!("'{}'", word.replace('\'', r"'\''")) }
 }

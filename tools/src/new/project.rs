@@ -4,6 +4,7 @@
 use std::fs;
 use std::path::{Component, Path, PathBuf, absolute};
 
+use alcedo_build::shell_word;
 use anyhow::{anyhow, bail, ensure};
 use cargo_metadata::{Metadata, Package, Target};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
@@ -85,7 +86,9 @@ impl Sources {
         }
         let install = match &self.kind {
             Kind::Git(url) => format!("cargo install --git {url} alcedo-tools"),
-            Kind::Checkout => format!("cargo install --path {}", text(relative(from, &self.dir.join("tools")))?),
+            Kind::Checkout => {
+                format!("cargo install --path {}", shell_word(&text(relative(from, &self.dir.join("tools")))?))
+            }
             Kind::Published => "cargo install alcedo-tools".to_owned(),
         };
         placeholders.insert("install", install);
