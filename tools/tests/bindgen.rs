@@ -84,6 +84,7 @@ void show(struct shape *s, struct ShapeView *view);
 void push(struct body *b);
 void lock(void);
 void try_lock(void);
+void ignore(int _, int _x, int x);
 ";
 
 /// Runs the command. Returns `None` if libclang is missing.
@@ -220,6 +221,7 @@ fn names_that_collide_in_rust_stay_distinct() {
         "// * `push`: `b` is a `body`, which has the field `at`, which is a struct without a name.",
         "fn lock(&self);",
         "#[dll_import(name = \"try_lock\")]\n    fn try_lock_(&self);",
+        "fn ignore(&self, __: i32, x: i32, x_: i32);",
     ] {
         assert!(source.contains(part), "{part}:\n{source}");
     }

@@ -71,7 +71,7 @@ fn function(function: &Function, names: &mut BTreeSet<String>) -> String {
     }
     let arguments = if arguments.is_empty() { String::new() } else { format!("({})", arguments.join(", ")) };
     let mut names = BTreeSet::new();
-    let mut param = |name: &str| unique(name, NO_METHODS, &mut names);
+    let mut param = |name: &str| unique(without_underscores(name), NO_METHODS, &mut names);
     let params: String = params.iter().map(|(name, ty)| format!(", {}: {ty}", param(name))).collect();
     let result = result.as_ref().map(|ty| format!(" -> {ty}")).unwrap_or_default();
     let remarks: String = remarks.iter().map(|remark| format!("    // {remark}.\n")).collect();
@@ -145,12 +145,18 @@ fn unique(name: &str, methods: &[&str], used: &mut BTreeSet<String>) -> String {
 }
 
 fn identifier(name: &str) -> String {
-    if is_keyword(name) || name == "this" { format!("{name}_") } else { name.to_owned() }
+    if is_keyword(name) || matches!(name, "this" | "_") { format!("{name}_") } else { name.to_owned() }
+}
+
+/// Returns the name of a parameter in the host, which has no leading underscores.
+fn without_underscores(name: &str) -> &str {
+    let plain = name.trim_start_matches('_');
+    if plain.starts_with(|first: char| first.is_ascii_alphabetic()) { plain } else { name }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Declarations, Function, Struct, identifier, snake, source, type_name};
+    use super::{Declarations, Function, Struct, identifier, snake, source, type_name, without_underscores};
 
     #[test]
     fn names_of_c_become_names_of_rust() {
@@ -168,7 +174,8 @@ mod tests {
             (type_name("test-dll"), type_name("TestDLL"), type_name("7zip")),
             ("TestDll".into(), "TestDLL".into(), "Lib7zip".into())
         );
-        assert_eq!((identifier("type"), identifier("kind")), ("type_".to_owned(), "kind".to_owned()));
+        assert_eq!(["type", "kind", "_"].map(identifier), ["type_", "kind", "__"]);
+        assert_eq!(["_x", "__x", "x", "_1", "_"].map(without_underscores), ["x", "x", "x", "_1", "_"]);
     }
 
     #[test]
