@@ -8,6 +8,7 @@ use syn::{Fields, ItemStruct, LitStr, Result};
 use crate::attr_args::{AttrArgs, derived, text_of, to_derive};
 use crate::conditions::Conditions;
 use crate::rules;
+use crate::type_names::name_self_in;
 use crate::{docs, earlier_names, struct_field};
 
 pub(crate) fn expand(attr_args: &AttrArgs, item: ItemStruct) -> Result<TokenStream> {
@@ -40,6 +41,8 @@ fn declared(
         ));
     }
     let package = read(attr_args, &item)?;
+    let name = item.ident.clone();
+    item.fields.iter_mut().for_each(|field| name_self_in(&mut field.ty, &name));
     let path = earlier_names::path(&package, &item.ident);
     let mut earlier = vec![earlier_names::of_type(attr_args, &package, &item.ident)?];
     let (mut errors, mut fields, mut defaults) = (rules::Errors::default(), Vec::new(), Vec::new());
@@ -104,6 +107,15 @@ mod tests {
         assert!(error.to_string().contains("ALC0214"), "{error}");
         let item = parse_quote! { #[derive(Debug, Default)] struct Spot { x: f64 } };
         assert!(super::expand(&parse_quote!(pod, package = "Game"), item).is_ok());
+    }
+
+    #[test]
+    fn self_in_the_type_of_a_field_is_the_struct() {
+        let item = parse_quote! { struct Spot { size: Fixed<{ Self::DIGITS }> } };
+        let expanded = super::expand(&parse_quote!(pod, package = "Game"), item);
+        let expanded = expanded.unwrap_or_else(|error| panic!("{error}")).to_string();
+        // The expansion repeats the type outside of the struct.
+        assert!(!expanded.contains("Self"), "{expanded}");
     }
 
     #[test]

@@ -10,6 +10,7 @@ use crate::class_struct::{argument, formatted, view_of};
 use crate::conditions::Conditions;
 use crate::method_names::MethodNames;
 use crate::rules;
+use crate::type_names::name_self_in;
 use crate::{docs, earlier_names, pod, struct_field};
 
 /// Traits whose derives read all fields of a struct.
@@ -52,7 +53,9 @@ pub(crate) fn expand(attr_args: &AttrArgs, item: &ItemStruct) -> Result<TokenStr
     for field in &item.fields {
         Conditions::refuse(&field.attrs)?;
         let mut attrs = field.attrs.clone();
-        let (Some(ident), ty) = (&field.ident, &field.ty) else { continue };
+        let mut ty = field.ty.clone();
+        name_self_in(&mut ty, name);
+        let (Some(ident), ty) = (&field.ident, &ty) else { continue };
         let Some(default) = errors.take(struct_field::take(
             &mut attrs,
             ty,
@@ -101,6 +104,14 @@ mod tests {
 
     fn error(item: &ItemStruct) -> Option<String> {
         super::expand(&parse_quote!(package = "Game"), item).err().map(|error| error.to_string())
+    }
+
+    #[test]
+    fn self_in_the_type_of_a_field_is_the_struct() {
+        let item = parse_quote! { struct Words { then: Delegate<fn(Self)> } };
+        let expanded = super::expand(&parse_quote!(package = "Game"), &item).unwrap_or_else(|error| panic!("{error}"));
+        // The expansion repeats the type in an implementation of the view.
+        assert!(!expanded.to_string().contains("Self"), "{expanded}");
     }
 
     #[test]
