@@ -92,7 +92,24 @@ pub(crate) fn find(paths: &[PathBuf]) -> Result<Found, Error> {
         add(&mut found.libraries, here.libraries);
         add(&mut found.crates, here.crates);
     }
+    found.crates = distinct(&found.crates);
     Ok(found)
+}
+
+/// Removes folders whose plugins are all in another folder of the list, for example a member of a workspace whose root is also listed.
+/// Otherwise, a host would receive two copies of one plugin, and would reject them.
+fn distinct(crates: &[PluginFolder]) -> Vec<PluginFolder> {
+    let contains = |folder: &PluginFolder, inner: &PluginFolder| {
+        let has = |manifest: &Path| folder.plugins.iter().any(|plugin| plugin.manifest == manifest);
+        inner.plugins.iter().all(|plugin| has(&plugin.manifest))
+    };
+    let is_inner = |at: usize, inner: &PluginFolder| {
+        let mut others = crates.iter().enumerate().filter(|(other, _)| *other != at);
+        // Of two folders with the same plugins, keeps the first.
+        others.any(|(other, folder)| contains(folder, inner) && (other < at || !contains(inner, folder)))
+    };
+    let kept = crates.iter().enumerate().filter(|(at, folder)| !is_inner(*at, folder));
+    kept.map(|(_, folder)| folder.clone()).collect()
 }
 
 fn add<T: PartialEq>(list: &mut Vec<T>, more: Vec<T>) {
@@ -238,6 +255,13 @@ mod tests {
         assert_eq!(found.left_out(), [""; 0]);
         let found = find(&[dir.path().to_owned()]).expect("a workspace");
         assert_eq!((names(&found).as_str(), found.packages.len()), ("one two", 1));
+        // A member may be listed together with its workspace.
+        let listed = |paths: &[&str]| {
+            let paths: Vec<_> = paths.iter().map(|path| dir.path().join(path)).collect();
+            names(&find(&paths).expect("plugins"))
+        };
+        assert_eq!(listed(&["", "plugins/one"]), "one two");
+        assert_eq!(listed(&["plugins/one", "", "plugins/three"]), "one two three");
         let line = found.left_out().join("");
         assert!(
             line.starts_with("left out: three, which are not in `default-members` of ")
