@@ -118,14 +118,31 @@ impl<A: Params, R: ReturnValue> DirectCell<A, R> {
         argument(unsafe { args.direct_bits().call(code, context, called.object()) })
     }
 
+    /// Runs `code` with a pointer to the function `name`.
+    ///
+    /// # Errors
+    /// Fails with `UNAVAILABLE` if this thread may not call the function directly or the function has no pointer, or with `WRONG_STACK` on
+    /// a coroutine's stack.
+    pub(crate) fn hot<T>(
+        &self,
+        handle: ZCallHandle,
+        called: Option<Called<'_>>,
+        name: &str,
+        code: impl FnOnce(HotFunction<'_, A, R>) -> T,
+    ) -> Result<T, CallError> {
+        let called = called.ok_or_else(|| no_pointer(name))?;
+        alcedo_rt::may_open_scope("lending a pointer to a function")?;
+        self.leaf(handle, called).map(code).ok_or_else(|| no_pointer(name))
+    }
+
     /// Returns the code of the function if the function is a leaf, and if direct calls are currently allowed.
-    pub(crate) fn leaf(&self, handle: ZCallHandle, _called: Called<'_>) -> Option<Leaf<'_, A, R>> {
+    fn leaf(&self, handle: ZCallHandle, _called: Called<'_>) -> Option<HotFunction<'_, A, R>> {
         if !is_direct::<A, R>() || self.version.load(Ordering::Acquire) != direct_version() && !self.find(handle) {
             return None;
         }
         let code = self.code.load(Ordering::Relaxed).cast_const();
         let is_leaf = self.context.load(Ordering::Relaxed).cast_const() == DirectCallee::LEAF;
-        is_leaf.then_some(Leaf { code, of: PhantomData })
+        is_leaf.then_some(HotFunction { code, of: PhantomData })
     }
 
     #[cold]
@@ -145,24 +162,58 @@ impl<A: Params, R: ReturnValue> DirectCell<A, R> {
     }
 }
 
-/// Code of a leaf: a host function that may be called without reading the version word. Valid only on its thread, while code of this module
-/// is on the stack. Only [`DirectCell::leaf`] creates this type.
-pub(crate) struct Leaf<'a, A, R> {
+/// Function pointer to a leaf of the host; see [`ZFunction::hot`](crate::ZFunction::hot).
+///
+/// # Examples
+/// ```
+/// # use alcedo_plugin_api::prelude::*;
+///
+/// use alcedo_plugin_api::{HotFunction, ZFunction};
+///
+/// fn fill(heights: &mut [f64], noise: HotFunction<'_, (f64,), f64>) -> Result<(), CallError> {
+///     for (x, height) in heights.iter_mut().enumerate() {
+///         *height = noise.call((x as f64,))?;
+///     }
+///     Ok(())
+/// }
+///
+/// fn build(heights: &mut [f64]) -> Result<(), CallError> {
+///     ZFunction::<(f64,), f64>::find("ex:/noise.at")?.hot(|noise| fill(heights, noise))?
+/// }
+/// ```
+// The function may be called without reading the version word, but only on its thread, while code of this module is on the stack. Only
+// `DirectCell::leaf` creates this type.
+#[derive(Clone, Copy)]
+pub struct HotFunction<'a, A, R> {
     code: *const (),
     of: PhantomData<(&'a DirectCell<A, R>, *const ())>,
 }
 
-alcedo_abi::copies! { impl[A, R] Leaf<'_, A, R>; }
-
-impl<A: Params, R: ReturnValue> Leaf<'_, A, R> {
+impl<A: Params, R: ReturnValue> HotFunction<'_, A, R> {
+    /// Calls the leaf with `args`.
+    ///
+    /// # Errors
+    /// Fails if the leaf panics.
     #[inline]
-    pub(crate) fn call(self, args: &A) -> Result<u64, CallError> {
+    pub fn call(&self, args: A) -> Result<R, CallError> {
         // SAFETY: the host returned the code for a function with this signature, which may be called on this thread.
         // The raw pointer keeps this value on the thread. This value exists only while a closure of the module runs.
         // At that time, a leaf may always be called, as `DirectCallee::LEAF` promises.
         let answer = unsafe { args.direct_bits().call(self.code, DirectCallee::LEAF, ObjectHandle::NONE) };
-        if answer.status == DirectStatus::DONE { Ok(answer.bits) } else { Err(leaf_failure(answer.status)) }
+        of_bits(if answer.status == DirectStatus::DONE { Ok(answer.bits) } else { Err(leaf_failure(answer.status)) })
     }
+}
+
+impl<A, R> core::fmt::Debug for HotFunction<'_, A, R> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str("a function by its pointer")
+    }
+}
+
+#[cold]
+fn no_pointer(name: &str) -> CallError {
+    let message = format!("`{name}` has no pointer now: use `call`, which does not need a pointer");
+    CallError::new(FailureKind::UNAVAILABLE, message)
 }
 
 #[cold]

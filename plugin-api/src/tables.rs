@@ -12,11 +12,10 @@ use alcedo_abi::names::unraw;
 use alcedo_rt::CallError;
 
 use crate::__private::SignatureWords;
-use crate::direct::{Called, DirectCell, is_direct, of_bits};
+use crate::direct::{Called, DirectCell, HotFunction, is_direct, of_bits};
 use crate::host::zcall_resolve;
 use crate::signature::{Params, ReturnValue, fingerprint, for_each_count};
 use crate::zcall::Callee;
-use crate::zcall::{HotFunction, no_pointer};
 
 /// Entry of a table that the host implements: a host function with parameters `A` and result `R`. The entry is bound to the host's function
 /// before the module's entry method runs, and remains bound for the module's lifetime.
@@ -145,12 +144,7 @@ impl<A: Params, R: ReturnValue> HostEntry<A, R> {
     /// }
     /// ```
     pub fn hot<T>(&self, code: impl FnOnce(HotFunction<'_, A, R>) -> T) -> Result<T, CallError> {
-        let Some(called) = Called::without_object() else { return Err(no_pointer(self.name)) };
-        alcedo_rt::may_open_scope("lending a pointer to a function")?;
-        match self.code.leaf(self.handle(), called) {
-            Some(leaf) => Ok(code(HotFunction::of(leaf))),
-            None => Err(no_pointer(self.name)),
-        }
+        self.code.hot(self.handle(), Called::without_object(), self.name, code)
     }
 
     #[cold]

@@ -4,7 +4,6 @@
 
 use core::marker::PhantomData;
 
-use alcedo_abi::call::FailureKind;
 use alcedo_abi::describe::Cell;
 use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_abi::handles::{ObjectHandle, ZCallHandle};
@@ -13,11 +12,13 @@ use alcedo_abi::zcall::{Slot, ZCallBuffer};
 use alcedo_rt::CallError;
 
 use crate::cells::{FunctionCell, ImportCell};
-use crate::direct::{Called, CalledAs, DirectCell, Leaf, is_direct, of_bits};
+use crate::direct::{Called, CalledAs, DirectCell, is_direct, of_bits};
 use crate::out::OutParameters;
 use crate::signature::{Params, ReturnValue, fingerprint};
 use crate::value::plain_slot;
 use crate::{ObjectView, Value, host};
+
+pub use crate::direct::HotFunction;
 
 /// Function with parameters `A` and result `R`. Each call runs on the thread that resolved the function. If all arguments and the
 /// result are strings or fit in slots, the function can be resolved on any thread that the host permits, otherwise only on the game thread.
@@ -461,11 +462,7 @@ impl<A: Params, R: ReturnValue> ZFunction<A, R> {
     /// Fails with `UNAVAILABLE` if no pointer is available: before the commit, while a slice is borrowed, while calls are observed, and for
     /// a function that is not a leaf of the host. Fails with `WRONG_STACK` on a coroutine's stack. [`call`](Self::call) needs no pointer.
     pub fn hot<T>(&self, code: impl FnOnce(HotFunction<'_, A, R>) -> T) -> Result<T, CallError> {
-        alcedo_rt::may_open_scope("lending a pointer to a function")?;
-        match self.code.leaf(self.handle(), Called::by_name(ObjectHandle::NONE)) {
-            Some(leaf) => Ok(code(HotFunction(leaf))),
-            None => Err(no_pointer(&self.name)),
-        }
+        self.code.hot(self.handle(), Some(Called::by_name(ObjectHandle::NONE)), &self.name, code)
     }
 
     #[cold]
@@ -473,57 +470,6 @@ impl<A: Params, R: ReturnValue> ZFunction<A, R> {
     fn bits_by_slots(&self, object: Option<ObjectHandle>, args: A) -> Result<u64, CallError> {
         self.callee.call(object, &self.name, &args).map(R::into_direct_bits)
     }
-}
-
-/// Function pointer to a leaf of the host; see [`ZFunction::hot`].
-///
-/// # Examples
-/// ```
-/// # use alcedo_plugin_api::prelude::*;
-///
-/// use alcedo_plugin_api::{HotFunction, ZFunction};
-///
-/// fn fill(heights: &mut [f64], noise: HotFunction<'_, (f64,), f64>) -> Result<(), CallError> {
-///     for (x, height) in heights.iter_mut().enumerate() {
-///         *height = noise.call((x as f64,))?;
-///     }
-///     Ok(())
-/// }
-///
-/// fn build(heights: &mut [f64]) -> Result<(), CallError> {
-///     ZFunction::<(f64,), f64>::find("ex:/noise.at")?.hot(|noise| fill(heights, noise))?
-/// }
-/// ```
-#[derive(Clone, Copy)]
-pub struct HotFunction<'a, A, R>(Leaf<'a, A, R>);
-
-impl<'a, A, R> HotFunction<'a, A, R> {
-    pub(crate) fn of(leaf: Leaf<'a, A, R>) -> Self {
-        Self(leaf)
-    }
-}
-
-impl<A: Params, R: ReturnValue> HotFunction<'_, A, R> {
-    /// Calls the leaf with `args`.
-    ///
-    /// # Errors
-    /// Fails if the leaf panics.
-    #[inline]
-    pub fn call(&self, args: A) -> Result<R, CallError> {
-        of_bits(self.0.call(&args))
-    }
-}
-
-impl<A, R> core::fmt::Debug for HotFunction<'_, A, R> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.write_str("a function by its pointer")
-    }
-}
-
-#[cold]
-pub(crate) fn no_pointer(name: &str) -> CallError {
-    let message = format!("`{name}` has no pointer now: use `call`, which does not need a pointer");
-    CallError::new(FailureKind::UNAVAILABLE, message)
 }
 
 impl<A, R> core::fmt::Debug for ZFunction<A, R> {
