@@ -68,11 +68,7 @@ impl TypeText {
     /// Returns the string.
     #[must_use]
     pub const fn as_str(&self) -> &str {
-        match core::str::from_utf8(self.bytes.split_at(self.len).0) {
-            Ok(text) => text,
-            // Never occurs, because all parts were valid UTF-8 strings.
-            Err(_) => "?",
-        }
+        joined_text(self.bytes.split_at(self.len).0)
     }
 }
 

@@ -6,7 +6,7 @@ use alcedo_abi::abi_stable::std_types::{ROption, RSlice, RStr};
 use alcedo_abi::describe::{CParam, PropertyDesc};
 use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_abi::kinds::{PropertyKind, property_flags};
-use alcedo_abi::type_text::put;
+use alcedo_abi::type_text::{joined_text, put};
 
 use super::trampolines::{Export, Method};
 use crate::Value;
@@ -194,10 +194,7 @@ impl<E: Export, const N: usize> Words<E, N> {
     }
 
     pub(super) const fn as_str(&self) -> &str {
-        match core::str::from_utf8(&self.0) {
-            Ok(text) => text,
-            Err(_) => panic!("joined strings are valid UTF-8"),
-        }
+        joined_text(&self.0)
     }
 }
 
