@@ -3,7 +3,7 @@
 
 use alcedo_uc::hir::{Arg, Call, Callee, Conversion, Expr, ExprKind, Type};
 
-use super::{FunctionCompiler, Location, shared, writes};
+use super::{FunctionCompiler, Location, writes};
 use crate::code::{Argument, CallSite, Ins, Place, Reg, Root, Step, Target};
 
 /// Copy of an out value back to its place. The compiler emits this copy after the call.
@@ -117,17 +117,17 @@ impl FunctionCompiler {
             expr.map(|expr| self.operand(expr, later))
         };
         match callee {
-            Callee::Virtual { object: of, path } => Target::Virtual(object(of), shared(path)),
-            Callee::Final { object: of, path } => Target::Final(object(of), shared(path)),
+            Callee::Virtual { object: of, path } => Target::Virtual(object(of), path.clone()),
+            Callee::Final { object: of, path } => Target::Final(object(of), path.clone()),
             Callee::Static { class: Some(class), path } if matches!(class.kind, ExprKind::SelfClass) => {
-                Target::OfOwnClass(shared(path))
+                Target::OfOwnClass(path.clone())
             }
-            Callee::Static { class, path } => Target::Static(object(class), shared(path)),
-            Callee::Interface { object: of, path } => Target::Interface(self.operand(of, later), shared(path)),
+            Callee::Static { class, path } => Target::Static(object(class), path.clone()),
+            Callee::Interface { object: of, path } => Target::Interface(self.operand(of, later), path.clone()),
             Callee::Delegate { delegate, object: of, fallback } => {
                 let of = object(of);
                 let delegate = self.operand(delegate, later);
-                Target::Delegate { delegate, object: of, fallback: fallback.as_ref().map(shared) }
+                Target::Delegate { delegate, object: of, fallback: fallback.clone() }
             }
         }
     }
@@ -196,7 +196,7 @@ fn converted(by: &Conversion, from: &Type) -> Type {
     match by {
         Conversion::Num(_, to) => Type::Num(*to),
         Conversion::Text(_, to) => to.clone(),
-        Conversion::Triple(_, to) => Type::Struct(shared(&to.path)),
+        Conversion::Triple(_, to) => Type::Struct(to.path.clone()),
         _ => from.clone(),
     }
 }

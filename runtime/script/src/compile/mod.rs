@@ -6,8 +6,6 @@ mod expr;
 mod place;
 mod statement;
 
-use std::rc::Rc;
-
 use alcedo_abi::kinds::PropertyKind;
 use alcedo_reflect::type_text::TypeText;
 use alcedo_uc::hir::{self, Const, Conversion, Expr, ExprKind, Intrinsic, LocalId, Type};
@@ -394,8 +392,4 @@ fn writes(expr: &Expr) -> bool {
         | ExprKind::Step { .. }
         | ExprKind::New(_) => true,
     }
-}
-
-fn shared(path: &Rc<str>) -> Rc<str> {
-    Rc::clone(path)
 }

@@ -2,7 +2,7 @@
 
 use alcedo_uc::hir::{Expr, ExprKind, Type};
 
-use super::{FunctionCompiler, Location, shared, writes};
+use super::{FunctionCompiler, Location, writes};
 use crate::code::{Ins, Place, Reg, Register, Root, Step};
 
 impl FunctionCompiler {
@@ -37,13 +37,13 @@ impl FunctionCompiler {
             }
             ExprKind::Property { object, owner, name } => {
                 let root = match object.as_deref().filter(|object| !matches!(object.kind, ExprKind::SelfObject)) {
-                    None => Root::OfSelf(shared(owner), name.clone()),
-                    Some(object) => Root::Of(self.operand(object, later_writes), shared(owner), name.clone()),
+                    None => Root::OfSelf(owner.clone(), name.clone()),
+                    Some(object) => Root::Of(self.operand(object, later_writes), owner.clone(), name.clone()),
                 };
                 Location::At(Place { root, steps: Vec::new() })
             }
             ExprKind::DefaultProperty { class, owner, name } => {
-                let root = Root::Default(self.operand(class, later_writes), shared(owner), name.clone());
+                let root = Root::Default(self.operand(class, later_writes), owner.clone(), name.clone());
                 Location::At(Place { root, steps: Vec::new() })
             }
             _ => {
