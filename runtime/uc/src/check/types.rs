@@ -122,16 +122,7 @@ impl Checker<'_> {
             ),
         };
         let key = |ty: Type| {
-            let no_key = matches!(
-                ty,
-                Type::Array(_)
-                    | Type::Fixed(..)
-                    | Type::Set(_)
-                    | Type::Map(..)
-                    | Type::Optional(_)
-                    | Type::Delegate(..)
-            );
-            if !no_key {
+            if ty.inner().next().is_none() && !matches!(ty, Type::Delegate(..)) {
                 return Ok(Box::new(ty));
             }
             let message = format!("`{ty}` cannot be a key: use a number, a string, a name or a reference");
