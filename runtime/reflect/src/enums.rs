@@ -147,8 +147,8 @@ macro_rules! integers {
             }
         }
 
-        /// Returns the number of an integer value.
-        pub(crate) fn whole(value: &Value) -> Option<i128> {
+        /// Returns the number of an integer value. Returns `None` for other values.
+        pub fn whole(value: &Value) -> Option<i128> {
             match *value {
                 $(Value::$kind(number) => Some(number.into()),)*
                 _ => None,

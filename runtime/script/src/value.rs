@@ -3,6 +3,7 @@
 use alcedo_abi::kinds::PropertyKind;
 use alcedo_base::handles::{Name, ObjectHandle};
 use alcedo_reflect::World;
+use alcedo_reflect::enums::whole;
 use alcedo_reflect::property::PropertyType;
 use alcedo_reflect::structs::StructType;
 use alcedo_reflect::value::{Binding, LocalText, Value};
@@ -18,19 +19,11 @@ pub(crate) enum Number {
 pub(crate) fn number(value: &Value) -> Option<Number> {
     use Number::{Float, Whole};
     Some(match value {
-        Value::U8(it) => Whole((*it).into()),
-        Value::U16(it) => Whole((*it).into()),
-        Value::U32(it) => Whole((*it).into()),
-        Value::U64(it) => Whole((*it).into()),
-        Value::I8(it) => Whole((*it).into()),
-        Value::I16(it) => Whole((*it).into()),
-        Value::I32(it) => Whole((*it).into()),
-        Value::I64(it) => Whole((*it).into()),
         Value::F32(it) => Float((*it).into()),
         Value::F64(it) => Float(*it),
         Value::Enum(it) => Whole(it.number),
         Value::Bool(it) => Whole((*it).into()),
-        _ => return None,
+        value => Whole(whole(value)?),
     })
 }
 
