@@ -47,9 +47,12 @@ impl Links {
         Self { objects: HashMap::new(), entities: HashMap::new(), list: runtime.list(Behavior::PATH) }
     }
 
-    fn add(&mut self, entity: Entity, object: ObjectHandle) {
-        self.objects.insert(entity, object);
+    /// Adds a pair. Returns the previous object of the entity, if the app has removed [`Scripted`] since [`destroy_removed`].
+    fn add(&mut self, entity: Entity, object: ObjectHandle) -> Option<ObjectHandle> {
         self.entities.insert(object, entity);
+        self.objects.insert(entity, object).inspect(|previous| {
+            self.entities.remove(previous);
+        })
     }
 }
 
@@ -57,9 +60,11 @@ impl Links {
 pub(crate) fn destroy_removed(
     runtime: NonSend<Runtime>,
     mut links: NonSendMut<Links>,
+    paired: Query<(), With<Scripted>>,
     mut removed: RemovedComponents<Scripted>,
 ) {
-    for entity in removed.read() {
+    // Skips entities whose component was removed and then inserted again.
+    for entity in removed.read().filter(|entity| !paired.contains(*entity)) {
         // If the object was destroyed before its entity, `links` no longer contains the pair.
         if let Some(object) = links.objects.remove(&entity) {
             links.entities.remove(&object);
@@ -96,18 +101,20 @@ pub(crate) fn create_missing(
                 continue;
             }
         };
-        links.add(entity, object);
-        commands.entity(entity).insert(Scripted { object });
+        links.add(entity, object).into_iter().for_each(|previous| runtime.objects().destroy(previous));
+        // The insertion has no effect if a command of the app has despawned the entity. `adopt` then destroys the object.
+        commands.entity(entity).try_insert(Scripted { object });
     }
 }
 
 /// Spawns entities for objects that plugin code created. Despawns entities whose objects plugin code destroyed. An object without an outer
 /// exists until the app or plugin code destroys the object. If a reload removes the class of an object, the object becomes dormant and
-/// keeps its entity.
+/// keeps its entity. Also destroys new objects whose entities were despawned before the insertion of [`Scripted`].
 pub(crate) fn adopt(
     runtime: NonSend<Runtime>,
     mut links: NonSendMut<Links>,
     mirror: NonSend<Mirror>,
+    paired: Query<(), With<Scripted>>,
     mut commands: Commands,
 ) {
     let links = &mut *links;
@@ -117,11 +124,15 @@ pub(crate) fn adopt(
     let objects = runtime.objects();
     links.objects.retain(|entity, object| {
         let is_alive = objects.is_alive(*object);
-        if !is_alive {
-            links.entities.remove(object);
-            commands.entity(*entity).despawn();
+        if is_alive && paired.contains(*entity) {
+            return true;
         }
-        is_alive
+        links.entities.remove(object);
+        match is_alive {
+            true => objects.destroy(*object),
+            false => commands.entity(*entity).despawn(),
+        }
+        false
     });
     for object in links.list.list().objects() {
         if links.entities.contains_key(object) {

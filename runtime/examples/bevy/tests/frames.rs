@@ -182,6 +182,30 @@ fn entities_and_objects_are_created_and_destroyed_together() {
 }
 
 #[test]
+fn an_entity_that_is_despawned_while_its_object_is_created_leaves_no_object() {
+    // The despawn is applied after `create_missing` has run, and before the component is inserted.
+    fn despawn_new(new: Query<Entity, (With<Number>, Without<Scripted>)>, mut commands: Commands) {
+        new.iter().for_each(|entity| commands.entity(entity).despawn());
+    }
+
+    let mut flight = Flock::new(&[flock(&[])]);
+    flight.app.add_systems(Update, despawn_new.before_ignore_deferred(PluginCode));
+    flight.frames(2);
+    assert_eq!((flight.count(), flight.runtime().objects().iter().len()), (0, 0));
+}
+
+#[test]
+fn an_entity_whose_component_is_inserted_again_keeps_its_object() {
+    let mut flight = Flock::new(&[flock(&[])]);
+    flight.frames(1);
+    let bird = flight.birds[3];
+    let scripted = *flight.app.world().get::<Scripted>(bird).expect("it has an object");
+    flight.app.world_mut().entity_mut(bird).remove::<Scripted>().insert(scripted);
+    flight.frames(1);
+    flight.check(0.5, 2);
+}
+
+#[test]
 fn entities_wait_for_a_class_and_keep_the_objects_of_a_removed_one() {
     let other = builds::plugin("server-handler", &[]);
     let mut flight = Flock::new(std::slice::from_ref(&other));
