@@ -1,7 +1,8 @@
 //! Forwards the log events and spans of plugins, with their nesting, to the host's `tracing` subscriber. Each plugin contains a separate
 //! copy of `tracing`, whose callsites are unmapped with the plugin. The host therefore creates its own callsite for each distinct log
 //! statement of a plugin. An equal statement in the next generation reuses this callsite. Filters by target and level work as for host
-//! code. The memory for callsites grows with the number of distinct statements. A reload without new statements needs no additional memory.
+//! code. The memory for callsites grows with the number of distinct statements, up to [`MOST_CALLSITES`]. A reload without new statements
+//! needs no additional memory.
 //! If a thread has no subscriber, its records are sent to the subscriber of the thread that built the host. If a process has several hosts,
 //! for example in tests, each host receives the records of its own modules.
 
@@ -24,6 +25,10 @@ use crate::panic_guard;
 use crate::sync::lock;
 use crate::unheard;
 
+/// Maximum number of callsites. A plugin can compute the targets of its log statements, and the memory of a callsite is never freed.
+const MOST_CALLSITES: usize = 10_000;
+/// Target of all further statements. Their records contain no fields and no location.
+const FURTHER: &str = "alcedo::plugin";
 /// Maximum number of fields of one statement, in addition to message, module and generation. Further fields are omitted.
 const MOST_FIELDS: usize = 13;
 const OWN_FIELDS: usize = 3;
@@ -186,9 +191,24 @@ struct Key {
     fields: Vec<String>,
 }
 
+type Callsites = Mutex<HashMap<Key, &'static PluginCallsite>>;
+
+impl Key {
+    /// Returns the key of the callsite that all further statements of this kind and level share.
+    fn into_shared(self) -> Self {
+        let name = if self.is_span { "plugin span" } else { "" }.to_owned();
+        Self { line: 0, file: String::new(), target: FURTHER.to_owned(), name, fields: Vec::new(), ..self }
+    }
+}
+
 /// Returns the host's callsite for a log statement of a plugin. `tracing` requires that callsites are never freed.
 fn callsite(record: &LogRecord<'_>, kind: Kind) -> &'static PluginCallsite {
-    static KNOWN: OnceLock<Mutex<HashMap<Key, &'static PluginCallsite>>> = OnceLock::new();
+    static KNOWN: OnceLock<Callsites> = OnceLock::new();
+    callsite_in(KNOWN.get_or_init(Mutex::default), record, kind, MOST_CALLSITES)
+}
+
+/// Implements [`callsite`]. Beyond `most` callsites, all new statements of one level share a callsite.
+fn callsite_in(known: &Callsites, record: &LogRecord<'_>, kind: Kind, most: usize) -> &'static PluginCallsite {
     let is_span = kind == Kind::SPAN;
     let key = Key {
         is_span,
@@ -199,7 +219,8 @@ fn callsite(record: &LogRecord<'_>, kind: Kind) -> &'static PluginCallsite {
         name: if is_span { record.message.as_str().to_owned() } else { String::new() },
         fields: record.fields.iter().take(MOST_FIELDS).map(|field| field.name.as_str().to_owned()).collect(),
     };
-    let mut known = lock(KNOWN.get_or_init(Mutex::default));
+    let mut known = lock(known);
+    let key = if known.len() < most || known.contains_key(&key) { key } else { key.into_shared() };
     if let Some(callsite) = known.get(&key) {
         return callsite;
     }
@@ -265,15 +286,16 @@ fn with_values(
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::{AtomicU64, Ordering};
-    use std::sync::{Arc, OnceLock};
-    use std::thread;
+    use std::sync::{Arc, Mutex, OnceLock};
+    use std::{ptr, thread};
 
     use abi_stable::std_types::RSlice;
     use alcedo_abi::log::{LogLevel, LogRecord, SpanStep};
     use tracing::span::{Attributes, Id, Record};
     use tracing::{Dispatch, Event, Metadata, Span, Subscriber, dispatcher};
+    use tracing_core::metadata::Kind;
 
-    use super::{Logs, lock};
+    use super::{FURTHER, Logs, callsite_in, lock};
     use crate::conjugate::gate::ModuleTag;
     use crate::handles::{Generation, ModuleId};
 
@@ -313,16 +335,30 @@ mod tests {
     }
 
     /// Logs a record of module 7.
-    fn log(logs: &Logs) {
-        let record = LogRecord {
+    fn record(target: &'static str) -> LogRecord<'static> {
+        LogRecord {
             level: LogLevel::INFO,
             line: 1,
-            target: "m".into(),
+            target: target.into(),
             message: "hello".into(),
             file: "m.rs".into(),
             fields: RSlice::EMPTY,
-        };
-        logs.event(7, &record);
+        }
+    }
+
+    fn log(logs: &Logs) {
+        logs.event(7, &record("m"));
+    }
+
+    #[test]
+    fn statements_beyond_the_limit_share_a_callsite() {
+        let known = Mutex::default();
+        let find = |target| callsite_in(&known, &record(target), Kind::EVENT, 2);
+        let [first, second, third, fourth] = ["request 1", "request 2", "request 3", "request 4"].map(find);
+        assert!(!ptr::eq(first, second) && !ptr::eq(second, third) && ptr::eq(third, fourth));
+        assert_eq!((first.facts().target(), third.facts().target()), ("request 1", FURTHER));
+        assert!(ptr::eq(first, find("request 1")));
+        assert_eq!(lock(&known).len(), 3);
     }
 
     /// Returns the logs of a host with module 7, built with the subscriber `home`.
