@@ -217,6 +217,25 @@ fn an_exit_hook_calls_dependencies_in_own_and_unloading_contexts() {
 }
 
 #[test]
+fn a_main_calls_a_dependency_from_the_same_load() {
+    let record = support::record("reports");
+    let dependent = support::plugin("relay", &["needs-reports"]);
+    let slim = runtime().contexts().create_slim("together").expect("the name is free");
+    slim.set_resolver(|_| Ok(Some(FoundModule::File(reports(1)))));
+    slim.load_path(&dependent).expect("both are loaded");
+    let lines = record.take();
+    assert!(lines.contains("main relay: the start x1 by build 1\n"), "{lines}");
+    // The context has the modules now, so the name that the main has resolved is called through the gate.
+    assert_eq!(render(&slim), "Ada x2 by build 1");
+    let old = slim.replace(&dependent).expect("the main of the new generation calls its own dependency");
+    gone(&old);
+    let lines = record.take();
+    assert!(lines.contains("main relay: the start x1 by build 1\n"), "{lines}");
+    assert!(lines.contains("exit relay: the end x1 by build 1\n"), "{lines}");
+    gone(&slim.begin_unload().expect("it is collectible"));
+}
+
+#[test]
 fn a_slim_module_calls_shared_host_functions_and_leaves_on_any_thread() {
     let runtime = runtime();
     let calls = runtime.calls();

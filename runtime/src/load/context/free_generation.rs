@@ -79,18 +79,24 @@ pub(super) struct Target {
     pub owner: ContextId,
     /// Gate number of the generation that looked up the function.
     pub resolved_in: u64,
-    /// Slot of the function in the owning generation.
-    pub slot: u64,
+    /// Slot of the function in the owning generation. Unset while the load of the module runs: a failed load unloads the module, although
+    /// the gate is open.
+    slot: OnceLock<u64>,
     /// Slot of the function in the generation that looked up the function. `None` if that generation has not borrowed the module.
     pub borrowed_slot: Option<u64>,
     pub export: FreeExport,
 }
 
 impl Target {
-    /// Enters the gate of the generation that owns the function. Returns `None` if the gate is closed, and [`CallError::TooDeep`] if
-    /// the stack of the thread is nearly exhausted.
+    /// Enters the gate of the generation that owns the function. Returns `None` if the gate is closed or the load of the module still runs,
+    /// and [`CallError::TooDeep`] if the stack of the thread is nearly exhausted.
     pub(super) fn enter(&self, from: Option<&'static Location<'static>>) -> Result<Option<Inside<'_>>, CallError> {
-        self.enter_gate(&self.gate, self.slot, from)
+        self.slot.get().map_or(Ok(None), |slot| self.enter_gate(&self.gate, *slot, from))
+    }
+
+    /// Returns `true` if the owning generation has the module. Otherwise the load of the module still runs.
+    pub(super) fn is_complete(&self) -> bool {
+        self.slot.get().is_some()
     }
 
     /// Enters the gate of `searching`, the generation that looked up the function. While a call is inside the gate, the generation keeps
@@ -295,20 +301,32 @@ impl FreeGeneration {
         std::mem::forget(foreign);
     }
 
-    /// Returns the target of calls from this generation to a function in a module of `owner`. Returns `None` if `owner` does not have
-    /// the module.
+    /// Returns the target of calls from this generation to a function in a module of `owner`. If the load of the module still runs, the
+    /// target is not complete. Returns `None` if the module does not have the function.
     pub(super) fn target(&self, owner: &Self, module: &Arc<FreeModule>, export: usize) -> Option<Target> {
-        let at = lock(&owner.table).modules.iter().position(|known| Arc::ptr_eq(known, module))?;
         let borrowed_slot = lock(&self.table).foreign.iter().position(|known| Arc::ptr_eq(&known.module, module));
-        Some(Target {
+        let target = Target {
             gate: Arc::clone(&owner.gate),
             leases: Arc::clone(&owner.leases),
             owner: owner.id,
             resolved_in: self.gate.number(),
-            slot: join(at, export),
+            slot: OnceLock::new(),
             borrowed_slot: borrowed_slot.map(|at| BORROWED | join(at, export)),
             export: module.exports.get(export)?.clone(),
-        })
+        };
+        owner.complete(&target, &module.users);
+        Some(target)
+    }
+
+    /// Completes the target of a function in a module of this generation, if the load of the module has ended. `users` are the leases of
+    /// the module's users.
+    pub(super) fn complete(&self, target: &Target, users: &Arc<Leases>) {
+        let table = lock(&self.table);
+        let Some(at) = table.modules.iter().position(|module| Arc::ptr_eq(&module.users, users)) else { return };
+        let is_its = |export: &FreeExport| Arc::ptr_eq(&export.full, &target.export.full);
+        if let Some(export) = table.modules[at].exports.iter().position(is_its) {
+            let _first = target.slot.set(join(at, export));
+        }
     }
 
     fn function(&self, slot: u64) -> Option<FreeExport> {

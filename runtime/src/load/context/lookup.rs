@@ -71,7 +71,8 @@ pub(super) fn function(
         // The dependent module keeps the generation of its dependency alive.
         other => registry()?.generation(other).ok_or_else(|| no_such("the context that offers it is gone".into()))?,
     };
-    generation.target(&owner, &module, at).ok_or_else(|| no_such("the module that offers it is gone".into()))
+    let target = generation.target(&owner, &module, at).filter(Target::is_complete);
+    target.ok_or_else(|| no_such("the module that offers it is gone".into()))
 }
 
 /// Finds a type for `generation`. Returns an error if no module or more than one module has the type, if the named module is

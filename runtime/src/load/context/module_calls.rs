@@ -1,7 +1,8 @@
 //! Calls by name from a module of a Slim, a pinned context or the Default. The search order is the generation of the caller, the borrowed
 //! modules of this generation, the Default, and the functions of the host. Each call enters the gate of the generation that owns the
 //! function. An entered gate keeps the images mapped. After the gate is closed, a call succeeds only if the caller's generation has
-//! borrowed the module, or if the caller depends on the module.
+//! borrowed the module, or if the caller depends on the module. While a load runs, its modules may call only those of its modules on which
+//! they depend: a failed load unloads its modules, although the gate is open.
 //!
 //! Calls do not load modules, because the calling module may be inside a load. Resolved names are cached while the calling module exists.
 #![expect(unsafe_code, reason = "calls functions whose image a gate keeps, with slots that fit their fingerprint")]
@@ -68,8 +69,8 @@ impl ModuleCalls {
         let _first = self.caller.set((Arc::downgrade(module), needs));
     }
 
-    /// Takes a lease on the module of a function for one call. Used if the gate of the owning generation is closed. Returns `None` if the
-    /// caller does not depend on the module.
+    /// Takes a lease on the module of a function for one call. Used if the gate of the owning generation is closed, or if the load of the
+    /// module still runs. Returns `None` if the caller does not depend on the module.
     fn use_again(&self, bound: &Exported) -> Option<Lease> {
         let (caller, _needs) = self.caller.get()?;
         caller.upgrade()?.use_again(&bound.users, &bound.target.export.full)
@@ -109,6 +110,11 @@ impl ModuleCalls {
 
     fn call_module(&self, exported: &Exported, buffer: BufferMut<'_>) -> Result<(), CallError> {
         let bound = &exported.target;
+        if !bound.is_complete()
+            && let Some(own) = self.generation.upgrade()
+        {
+            own.complete(bound, &exported.users);
+        }
         // Passes no source location, because the location is a static in the caller's image. A report may be formatted after this image is
         // unmapped.
         let inside = bound.enter(None)?;

@@ -6,9 +6,16 @@ use alcedo_plugin_api::prelude::*;
 use alcedo_plugin_api::zcall;
 
 #[cfg(feature = "needs-reports")]
-module! { name: "relay", exit: ended, dependencies: [("reports", "^0.1")] }
+module! { name: "relay", main: started, exit: ended, dependencies: [("reports", "^0.1")] }
 #[cfg(not(feature = "needs-reports"))]
 module! { name: "relay", exit: ended }
+
+/// Makes a call from the main, and logs the reply.
+#[cfg(feature = "needs-reports")]
+fn started() {
+    let answer = format_result(zcall::<_, String>("nm:/reports:Report:render", ("the start".to_owned(), 1_u32)));
+    tracing::info!(target: "reports", "main relay: {answer}");
+}
 
 /// Makes a call from the exit hook, and logs the reply.
 fn ended() {
