@@ -5,8 +5,6 @@
 
 use std::net::SocketAddr;
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use alcedo::{Runtime, SlimWatch, printable};
@@ -50,24 +48,17 @@ fn run() -> Result<(), Failure> {
     })?;
 
     let handlers = Handlers::new(slim.function("Report", "render", "String, u32 -> String")?, host.post_handle());
-    let is_over = Arc::new(AtomicBool::new(false));
-    let ended = Arc::clone(&is_over);
     let server = thread::spawn(move || {
-        let served = Builder::new_multi_thread().enable_all().build().and_then(|runtime| {
+        Builder::new_multi_thread().enable_all().build().and_then(|runtime| {
             runtime.block_on(async {
                 let listener = TcpListener::bind(address).await?;
                 eprintln!("listening on {}; Ctrl-C ends it", listener.local_addr()?);
                 handlers.serve(listener, async { drop(tokio::signal::ctrl_c().await) }).await
             })
-        });
-        ended.store(true, Ordering::Release);
-        served
+        })
     });
-    run_game_thread(
-        &host,
-        || is_over.load(Ordering::Acquire),
-        |report| eprintln!("{}", printable(&report.to_string())),
-    );
+    // Also ends if the thread of the server panics.
+    run_game_thread(&host, || server.is_finished(), |report| eprintln!("{}", printable(&report.to_string())));
     server.join().map_err(|_| "the server's thread panicked")??;
     Ok(host.shutdown().into_result()?)
 }
