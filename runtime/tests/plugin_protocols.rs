@@ -234,8 +234,14 @@ fn protocol_and_resolver_failures_are_only_errors_of_the_caller() {
             "db:/users",
             &[],
             expect![
-                "`db:/users` is not a ZCall name: a table and a column are missing at byte 3; write `db:/table.column`"
+                "`db:/users` is not a ZCall name: a table and a column are missing at byte 4; write `db:/table.column`"
             ],
+        );
+        check(
+            &host,
+            "db:users.count",
+            &[],
+            expect!["`db:users.count` is not a ZCall name: `/` is missing at byte 3; write `db:/table.column`"],
         );
         for (name, argument, expected) in [
             ("db:/crash.column", 1, "the protocol crashes"),

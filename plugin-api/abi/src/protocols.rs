@@ -9,7 +9,7 @@ use crate::call::{Failure, Status};
 use crate::value::TextSink;
 use crate::zcall::ZCallBuffer;
 
-/// Parses an address, which is the part of a name after the colon, and writes its canonical form into the sink. Called on the game thread
+/// Parses an address, which is the part of a name after `:/`, and writes its canonical form into the sink. Called on the game thread
 /// only.
 ///
 /// # Safety

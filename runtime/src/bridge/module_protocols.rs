@@ -54,17 +54,18 @@ pub(crate) fn add_protocol(
     }
     let (number, parse, scheme) = (*number, *read, word.clone());
     let read = move |address: &mut Reader<'_>| {
+        address.fixed("/")?;
         let begin = address.error(NameErrorKind::Empty("address"));
         let text = address.all("address")?;
         let (done, spelling) = collect_text(|sink| {
             // SAFETY: the module registered the function together with `number`. The gate is open, so the image is mapped. The other
             // arguments are borrowed for the call.
-            code.enter(&format!("{scheme}:{text}"), |failure| unsafe {
+            code.enter(&format!("{scheme}:/{text}"), |failure| unsafe {
                 (parse.0)(number, RStr::from_str(text), sink, failure)
             })
         });
         match done {
-            Ok(()) => Ok(spelling),
+            Ok(()) => Ok(format!("/{spelling}")),
             Err(CallError::Other { message }) => Err(NameError { kind: NameErrorKind::Other(message), ..begin }),
             Err(error) => Err(NameError { kind: NameErrorKind::Other(error.to_string()), ..begin }),
         }

@@ -50,11 +50,11 @@ impl Protocol for Db {
     }
 
     fn read(&self, address: &str) -> Result<String, String> {
-        let Some((table, column)) = address.strip_prefix('/').and_then(|rest| rest.split_once('.')) else {
+        let Some((table, column)) = address.split_once('.') else {
             return Err("a table and a column are missing".to_owned());
         };
         assert!(table != "crash", "the protocol crashes");
-        Ok(format!("/{}.{}", table.to_lowercase(), column.to_lowercase()))
+        Ok(format!("{}.{}", table.to_lowercase(), column.to_lowercase()))
     }
 }
 
