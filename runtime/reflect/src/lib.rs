@@ -55,7 +55,7 @@ mod near_hash;
 #[doc(hidden)]
 pub mod object_flags;
 pub mod objects;
-mod order;
+pub mod order;
 pub mod origin;
 pub mod path;
 mod paths;

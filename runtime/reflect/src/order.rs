@@ -1,8 +1,11 @@
-//! Topological order of declarations. A struct is placed after the structs that it contains. A class is placed after its base.
+//! Topological order of declarations and modules. A struct is placed after the structs that it contains. A class is placed after its base.
 
 /// Sorts the indices `0..count` topologically. `needs` returns the dependencies of an index. Each index is placed after its dependencies.
-/// Independent indices keep their order. If the dependencies have a cycle, returns the indices of the cycle as the error.
-pub(super) fn by_need(count: usize, needs: impl Fn(usize) -> Vec<usize>) -> Result<Vec<usize>, Vec<usize>> {
+/// Independent indices keep their order.
+///
+/// # Errors
+/// If the dependencies have a cycle, returns the indices of the cycle. Each of these indices depends on the next index.
+pub fn by_need(count: usize, needs: impl Fn(usize) -> Vec<usize>) -> Result<Vec<usize>, Vec<usize>> {
     let mut visit = Visit { needs, marks: vec![Mark::Fresh; count], path: Vec::new(), order: Vec::new() };
     for index in 0..count {
         visit.enter(index)?;

@@ -6,6 +6,8 @@ use std::collections::HashMap;
 use semver::{Version, VersionReq};
 use thiserror::Error;
 
+use crate::object::order::by_need;
+
 pub(crate) fn titled(name: &str, version: &Version, build_id: u128) -> String {
     format!("{name} {version} (build {build_id:032x})")
 }
@@ -87,11 +89,10 @@ pub(crate) fn needs_beyond<'a, M: Iterator<Item = (&'a str, &'a [(String, Versio
 pub(crate) fn order(modules: &[OrderInput]) -> Result<Vec<usize>, OrderError> {
     let indexes = indexes(modules)?;
     let needs = modules.iter().map(|module| needs(module, modules, &indexes)).collect::<Result<Vec<_>, _>>()?;
+    by_need(modules.len(), |at| needs[at].clone()).map_err(|cycle| cycle_error(modules, cycle))?;
     let mut row = Vec::with_capacity(modules.len());
     let mut started = vec![false; modules.len()];
-    while row.len() < modules.len() {
-        let ready = |&at: &usize| !started[at] && needs[at].iter().all(|&need| started[need]);
-        let Some(next) = (0..modules.len()).find(ready) else { return Err(cycle(modules, &needs, &started)) };
+    while let Some(next) = (0..modules.len()).find(|&at| !started[at] && needs[at].iter().all(|&need| started[need])) {
         started[next] = true;
         row.push(next);
     }
@@ -132,23 +133,11 @@ fn needs(
     module.dependencies.iter().map(index_of).collect()
 }
 
-/// Returns a cycle among the modules that could not start. Each of these modules requires a second module that could not start, so
-/// following the dependencies ends in a cycle. The error lists the cycle from its module with the lowest index in `modules`.
-fn cycle(modules: &[OrderInput], needs: &[Vec<usize>], started: &[bool]) -> OrderError {
-    let waits_for = |at: usize| needs[at].iter().copied().find(|&need| !started[need]);
-    let mut walked: Vec<usize> = Vec::new();
-    let mut next = started.iter().position(|started| !started);
-    while let Some(at) = next {
-        if let Some(from) = walked.iter().position(|&before| before == at) {
-            walked.drain(..from);
-            break;
-        }
-        walked.push(at);
-        next = waits_for(at);
-    }
-    let first = (0..walked.len()).min_by_key(|&at| walked[at]).unwrap_or(0);
-    walked.rotate_left(first);
-    let path = walked.iter().chain(walked.first()).map(|&at| modules[at].name.clone());
+/// Returns the error for a cycle. The error lists the cycle from its module with the lowest index in `modules`.
+fn cycle_error(modules: &[OrderInput], mut cycle: Vec<usize>) -> OrderError {
+    let first = (0..cycle.len()).min_by_key(|&at| cycle[at]).unwrap_or(0);
+    cycle.rotate_left(first);
+    let path = cycle.iter().chain(cycle.first()).map(|&at| modules[at].name.clone());
     OrderError::Cycle { path: path.collect() }
 }
 
