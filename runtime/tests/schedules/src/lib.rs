@@ -8,6 +8,7 @@
 
 // Crates that the compiled files name. This crate contains the items that the files use.
 extern crate self as alcedo_abi;
+extern crate self as alcedo_base;
 extern crate self as alcedo_sys;
 extern crate self as crossbeam_channel;
 
@@ -32,6 +33,8 @@ use stand_ins::{Receiver, Sender, bounded, bridge, error, panic_guard, process, 
 mod deadline;
 #[path = "../../../src/entry_gate.rs"]
 mod entry_gate;
+#[path = "../../../base/src/figures.rs"]
+mod figures;
 #[path = "../../../src/lease.rs"]
 mod lease;
 #[path = "../../../src/slim_watch.rs"]
