@@ -287,11 +287,17 @@ pub(crate) fn derived(attrs: &[Attribute]) -> Vec<(Path, String)> {
     derived
 }
 
-/// Expands to a `derive` of the traits, without the traits that the item's author has derived below the attribute.
+/// Expands to a `derive` of the traits, without the traits that the item's author has derived below the attribute. The traits have their
+/// full paths, because their names may have another meaning in the author's module.
 pub(crate) fn to_derive(attrs: &[Attribute], traits: &[&str]) -> TokenStream {
     let derived = derived(attrs);
     let is_missing = |name: &&&str| !derived.iter().any(|(_, known)| known == **name);
-    let missing: Vec<_> = traits.iter().filter(is_missing).map(|name| format_ident!("{name}")).collect();
+    let path = |name: &&str| match *name {
+        "Clone" => quote! { ::core::clone::Clone },
+        "Copy" => quote! { ::core::marker::Copy },
+        _ => quote! { ::core::fmt::Debug },
+    };
+    let missing: Vec<_> = traits.iter().filter(is_missing).map(path).collect();
     if missing.is_empty() {
         TokenStream::new()
     } else {
@@ -310,7 +316,19 @@ pub(crate) fn text_of(name: &Ident) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::cell_name;
+    use quote::quote;
+    use syn::parse_quote;
+
+    use super::{cell_name, to_derive};
+
+    #[test]
+    fn derived_traits_do_not_depend_on_the_names_in_scope() {
+        let derived = to_derive(&[], &["Clone", "Copy"]);
+        let expected = quote! { #[derive(::core::clone::Clone, ::core::marker::Copy)] };
+        assert_eq!(derived.to_string(), expected.to_string());
+        let derived = to_derive(&[parse_quote!(#[derive(Clone, Debug)])], &["Clone", "Debug"]);
+        assert!(derived.is_empty(), "{derived}");
+    }
 
     #[test]
     fn names_that_differ_only_in_case_have_different_cells() {

@@ -9,7 +9,7 @@ macro_rules! __alcedo_delegate {
         doc: $doc:literal, ($($param:literal: $ty:ty),*) -> $result:ty
     ) => {
         #[doc = $signature_doc]
-        #[derive(Debug)]
+        #[derive($crate::__private::core::fmt::Debug)]
         $vis enum $signature {}
 
         const _: () = {

@@ -204,11 +204,15 @@ macro_rules! __alcedo_interface {
         })*],
     ) => {
         $(#[$attr])*
-        #[derive(Debug)]
+        #[derive($crate::__private::core::fmt::Debug)]
         $vis enum $interface {}
 
         #[doc = $view_doc]
-        #[derive(Clone, Copy, Debug)]
+        #[derive(
+            $crate::__private::core::clone::Clone,
+            $crate::__private::core::marker::Copy,
+            $crate::__private::core::fmt::Debug
+        )]
         $vis struct $view<'f>($crate::__private::InterfaceThis<'f, $interface>);
 
         impl<'f> $crate::__private::core::ops::Deref for $view<'f> {
