@@ -6,7 +6,7 @@ use cargo_metadata::{Metadata, Package};
 use serde_json::Value;
 
 use crate::error::BuildError;
-use crate::find::{SourceCrate, metadata};
+use crate::find::{SourceCrate, metadata, same};
 use crate::request::BuildRequest;
 
 /// Finds a host package. `named` is its folder, its manifest, or its name in the workspace of one of `dirs` or of the working directory.
@@ -34,7 +34,7 @@ pub fn find_host(named: Option<&str>, dirs: &[PathBuf]) -> Result<Option<SourceC
     }
     for dir in dirs {
         let described = describe(dir)?;
-        if let Some((named, base)) = host_of(&described) {
+        if let Some((named, base)) = host_of(&described, &manifest_of(dir)) {
             return find_named(&named, &base, std::slice::from_ref(dir)).map(Some);
         }
     }
@@ -62,17 +62,59 @@ fn find_named(named: &str, base: &Path, dirs: &[PathBuf]) -> Result<SourceCrate,
 }
 
 fn describe(path: &Path) -> Result<Metadata, BuildError> {
-    let manifest = if path.is_file() { path.to_owned() } else { path.join("Cargo.toml") };
-    metadata(&BuildRequest::new(&manifest))
+    metadata(&BuildRequest::new(&manifest_of(path)))
 }
 
-/// Returns the host that the metadata specifies, and the folder of the manifest with this metadata.
-fn host_of(described: &Metadata) -> Option<(String, PathBuf)> {
+fn manifest_of(path: &Path) -> PathBuf {
+    if path.is_file() { path.to_owned() } else { path.join("Cargo.toml") }
+}
+
+/// Returns the host that the metadata of `manifest` specifies, and the folder of the manifest with this metadata. For the root of a
+/// workspace, also reads the metadata of all members.
+fn host_of(described: &Metadata, manifest: &Path) -> Option<(String, PathBuf)> {
     let host = |metadata: &Value| metadata.get("alcedo")?.get("host")?.as_str().map(str::to_owned);
     let of_package = |package: &Package| {
         let folder = package.manifest_path.parent()?;
         Some((host(&package.metadata)?, folder.as_std_path().to_owned()))
     };
     let of_workspace = || Some((host(&described.workspace_metadata)?, described.workspace_root.clone().into()));
-    described.packages.iter().find_map(of_package).or_else(of_workspace)
+    let is_own = |package: &&Package| same(package.manifest_path.as_std_path(), manifest);
+    let is_root = same(described.workspace_root.join("Cargo.toml").as_std_path(), manifest);
+    let own = described.packages.iter().filter(is_own).find_map(of_package);
+    let of_member = || described.packages.iter().filter(|_| is_root).find_map(of_package);
+    own.or_else(of_member).or_else(of_workspace)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::find_host;
+    use std::fs;
+
+    #[test]
+    fn a_plugin_runs_in_the_host_of_its_own_manifest() {
+        let dir = tempfile::tempdir().unwrap();
+        let host = |name: &str| format!("[package.metadata.alcedo]\nhost = {name:?}\n");
+        let packages = [
+            ("one", host("zoo")),
+            ("two", host("rig")),
+            ("three", String::new()),
+            ("rig", String::new()),
+            ("zoo", String::new()),
+        ];
+        for (name, more) in &packages {
+            let folder = dir.path().join(name);
+            fs::create_dir_all(folder.join("src")).unwrap();
+            fs::write(folder.join("src/lib.rs"), "").unwrap();
+            let manifest = format!("[package]\nname = {name:?}\nedition = \"2024\"\n{more}");
+            fs::write(folder.join("Cargo.toml"), manifest).unwrap();
+        }
+        let members = packages.each_ref().map(|(name, _)| *name);
+        let manifest = format!("[workspace]\nresolver = \"3\"\nmembers = {members:?}\n");
+        fs::write(dir.path().join("Cargo.toml"), manifest).unwrap();
+        let found = |folder: &str| find_host(None, &[dir.path().join(folder)]).unwrap().map(|host| host.name);
+        let expected = [("one", Some("zoo")), ("two", Some("rig")), ("three", None), ("", Some("zoo"))];
+        for (folder, host) in expected {
+            assert_eq!(found(folder).as_deref(), host, "{folder}");
+        }
+    }
 }
