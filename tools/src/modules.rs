@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use alcedo_build::{BuildError, BuildOutcome, BuildRequest, Builder, PluginFolder, RunningBuild};
+use alcedo_build::{BuildError, BuildOutcome, BuildRequest, Builder, PluginFolder, RunningBuild, SourceCrate};
 use anyhow::anyhow;
 use crossbeam_channel::select;
 
@@ -109,7 +109,16 @@ fn distinct(crates: &[PluginFolder]) -> Vec<PluginFolder> {
         others.any(|(other, folder)| contains(folder, inner) && (other < at || !contains(inner, folder)))
     };
     let kept = crates.iter().enumerate().filter(|(at, folder)| !is_inner(*at, folder));
-    kept.map(|(_, folder)| folder.clone()).collect()
+    // A plugin that one workspace omits may be listed by its own folder.
+    let is_listed = |plugin: &SourceCrate| {
+        crates.iter().flat_map(|folder| &folder.plugins).any(|known| known.manifest == plugin.manifest)
+    };
+    let listed = kept.map(|(_, folder)| {
+        let mut folder = folder.clone();
+        folder.left_out.retain(|plugin| !is_listed(plugin));
+        folder
+    });
+    listed.collect()
 }
 
 fn add<T: PartialEq>(list: &mut Vec<T>, more: Vec<T>) {
@@ -262,6 +271,8 @@ mod tests {
         };
         assert_eq!(listed(&["", "plugins/one"]), "one two");
         assert_eq!(listed(&["plugins/one", "", "plugins/three"]), "one two three");
+        let both = find(&["", "plugins/three"].map(|path| dir.path().join(path))).expect("plugins");
+        assert_eq!(both.left_out(), [""; 0]);
         let line = found.left_out().join("");
         assert!(
             line.starts_with("left out: three, which are not in `default-members` of ")
