@@ -21,6 +21,16 @@ pub(crate) fn short_time(time: Duration) -> String {
     }
 }
 
+/// Maximum number of names in a list.
+const NAMED: usize = 5;
+
+/// Lists the first names, and counts the remaining names.
+pub(crate) fn listed<T: AsRef<str>>(names: &[T]) -> String {
+    let (first, more) = names.split_at(names.len().min(NAMED));
+    let first = first.iter().map(T::as_ref).collect::<Vec<_>>().join(", ");
+    if more.is_empty() { first } else { format!("{first} and {} more", more.len()) }
+}
+
 /// Returns the name of a file without its extension. Returns an empty string for a path without a file name.
 pub(crate) fn stem(path: &Path) -> String {
     path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
@@ -42,11 +52,20 @@ pub(crate) fn lexical(path: &Path) -> PathBuf {
 mod tests {
     use std::path::Path;
 
-    use super::{lexical, millis};
+    use super::{lexical, listed, millis};
 
     #[test]
     fn times_are_easy_to_read() {
         assert_eq!([0.4, 131.2, 999.4, 12_345.0].map(millis), ["0 ms", "131 ms", "999 ms", "12.3 s"]);
+    }
+
+    #[test]
+    fn a_long_list_of_names_is_cut() {
+        let names = ["a", "b", "c", "d", "e", "f", "g"];
+        assert_eq!(
+            [0, 2, 5, 7].map(|count| listed(&names[..count])),
+            ["", "a, b", "a, b, c, d, e", "a, b, c, d, e and 2 more"]
+        );
     }
 
     #[test]

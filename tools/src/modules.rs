@@ -9,7 +9,7 @@ use crossbeam_channel::select;
 
 use crate::described::read_text;
 use crate::error::Error;
-use crate::figures::millis;
+use crate::figures::{listed, millis};
 use crate::input::Stop;
 use crate::screen::print_progress;
 use crate::scripts;
@@ -200,21 +200,16 @@ impl Found {
     }
 }
 
-/// Maximum number of omitted plugins that a line lists.
-const NAMED: usize = 5;
-
 fn left_out(folder: &PluginFolder) -> String {
     let names: Vec<_> = folder.left_out.iter().map(|plugin| plugin.name.as_str()).collect();
-    let (listed, more) = names.split_at(names.len().min(NAMED));
-    let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
     let one = folder.left_out.first().and_then(|plugin| plugin.manifest.parent()).unwrap_or(Path::new("."));
     let near = |path: &Path| {
         let here = std::env::current_dir().and_then(|here| here.canonicalize()).unwrap_or_default();
         path.strip_prefix(here).unwrap_or(path).display().to_string()
     };
     format!(
-        "left out: {}{more}, which are not in `default-members` of {} · add them there, or name their folders: {}",
-        listed.join(", "),
+        "left out: {}, which are not in `default-members` of {} · add them there, or name their folders: {}",
+        listed(&names),
         near(&folder.manifest),
         near(one)
     )

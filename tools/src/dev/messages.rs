@@ -7,7 +7,7 @@ use alcedo_base::figures::{counted, thousands};
 use alcedo_build::BuildError;
 use alcedo_runtime::development::link::{FromHost, HangOf};
 
-use crate::figures::{millis, short_time};
+use crate::figures::{listed, millis, short_time};
 use crate::paint::Paint;
 use crate::reload_message;
 use crate::session::{Event, Live, Mode, Status};
@@ -179,7 +179,7 @@ fn new_module(folder: &str, kind: &str) -> String {
 
 fn names(paths: &[PathBuf]) -> String {
     let names: Vec<_> = paths.iter().filter_map(|path| Some(path.file_name()?.to_string_lossy())).collect();
-    names.join(", ")
+    listed(&names)
 }
 
 pub(super) fn status_line(status: &Status, last: Option<&Live>) -> String {
@@ -253,6 +253,12 @@ mod tests {
         assert_eq!(
             on(false).message(&Event::Building { changed }, true).unwrap(),
             "building, because \u{fffd}.txt changed"
+        );
+        // A change of the git branch may change many files.
+        let changed = (0..300).map(|at| PathBuf::from(format!("/p/src/{at}.rs"))).collect();
+        assert_eq!(
+            on(false).message(&Event::Building { changed }, true).unwrap(),
+            "building, because 0.rs, 1.rs, 2.rs, 3.rs, 4.rs and 295 more changed"
         );
         assert_eq!(on(false).message(&Event::Built { millis: 1.0, warnings: String::new() }, true), None);
     }
