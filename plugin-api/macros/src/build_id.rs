@@ -78,8 +78,9 @@ fn sources(root: &Path, other: Option<&Path>, generated: Option<&OsStr>) -> io::
     if let Some(other) = other {
         let mut found = Vec::new();
         collect(other, &is_of_sources, &mut found)?;
-        // The folder of the package may also contain large files that are not sources.
-        found.retain(|file| other != root || file.extension().is_some_and(|extension| extension == "rs"));
+        // The folder of the package, and folders outside of the package, may also contain large files that are not sources.
+        let is_own = other != root && other.starts_with(root);
+        found.retain(|file| is_own || file.extension().is_some_and(|extension| extension == "rs"));
         files.extend(found);
     }
     files.sort();
