@@ -327,6 +327,25 @@ mod tests {
     use crate::unload::policy::UnloadPolicy;
     use crate::unload::state::ContextState;
     use crate::unload::ticket::UnloadTicket;
+    use crate::unload::work::{Progress, UnloadWork, Unloaded};
+
+    /// Unload of modules without a context.
+    struct Alone(Going);
+
+    impl UnloadWork for Alone {
+        fn advance(&mut self) -> Progress {
+            self.0.advance(&UnloadPolicy::default(), &|problem| panic!("{problem}"))
+        }
+
+        fn park(&mut self) -> Unloaded {
+            self.0.park(&UnloadPolicy::default())
+        }
+    }
+
+    fn unload(module: &Arc<FreeModule>) -> UnloadTicket {
+        let work = Alone(Going::new(vec![Arc::clone(module)]));
+        UnloadTicket::new("a tale", std::time::Duration::ZERO, Box::new(work))
+    }
 
     #[test]
     fn a_non_library_module_starts_and_unloads_in_a_slim() {
@@ -337,8 +356,7 @@ mod tests {
         module.main(&["once".into()]).expect("it starts");
         let need = module.add_dependent("a reader").expect("it lives");
 
-        let work = Going::of_failed_load(&[Arc::clone(&module)], UnloadPolicy::default());
-        let ticket = UnloadTicket::new("a tale", std::time::Duration::ZERO, Box::new(work));
+        let ticket = unload(&module);
         assert_eq!(ticket.poll(), ContextState::Blocked);
         assert_eq!(log.all(), ["main once", "asked to stop"]);
         assert!(module.add_dependent("too late").is_err());
@@ -358,7 +376,6 @@ mod tests {
         let added = generation.add(&[Arc::clone(&module)]);
         assert!(matches!(added, Err(ContextError::ContextUnloading { .. })));
         assert!(generation.modules().is_empty());
-        let work = Box::new(Going::of_failed_load(&[module], UnloadPolicy::default()));
-        assert_eq!(UnloadTicket::new("a tale", std::time::Duration::ZERO, work).poll(), ContextState::Dead);
+        assert_eq!(unload(&module).poll(), ContextState::Dead);
     }
 }
