@@ -2,44 +2,29 @@
 
 mod events;
 mod once_only;
+mod roles;
 
 use proc_macro2::{Literal, TokenStream};
 use quote::{ToTokens, format_ident, quote};
-use syn::{Attribute, Error, Ident, ImplItem, ItemImpl, Path, Result, Signature, Type};
+use syn::{Attribute, Ident, ImplItem, ItemImpl, Result, Type};
 
 use self::events::Event;
 pub(crate) use self::events::{EVENTS, TWO_SORTS_OF_EVENT, event_constant, event_names};
 use self::once_only::hook;
-use crate::async_function::{AsyncFunction, LATENT};
-use crate::attr_args::{AttrArgs, cell_name, take_attr, take_attrs, text_of};
+use self::roles::ROLES;
+use crate::attr_args::{AttrArgs, cell_name};
 use crate::class_struct::view_of;
 use crate::conditions::Conditions;
-use crate::custom_thunk;
-use crate::dll_import::DllImport;
 use crate::docs;
-use crate::export;
 use crate::impl_block::{Function, ImplBlock, Member, declaration};
-use crate::method::{Callers, Method, SelfKind, calls};
+use crate::method::{Callers, Method, calls};
 use crate::method_names::MethodNames;
 use crate::mistakes::{self, Checked};
-use crate::native::{self, Side};
+use crate::native::Side;
 use crate::rules;
 use crate::specifiers::{self, FUNCTION};
 use crate::static_function::{self, Defaults};
 use crate::type_names::{name_self, ungrouped};
-
-/// Attributes that set the role of a method.
-const ROLES: [&str; 9] = [
-    "red_constructor",
-    "class_constructor",
-    "post_init_properties",
-    "ufunction",
-    "overrides",
-    "zmethod",
-    "dll_import",
-    "begin_destroy",
-    "add_references",
-];
 
 pub(crate) struct Body<'a> {
     pub(crate) class: &'a Ident,
@@ -228,63 +213,6 @@ impl<'a> Body<'a> {
         }
     }
 
-    fn add_role(&mut self, function: &mut Function, conditions: &Conditions) -> Result<()> {
-        let attrs = &mut function.attrs;
-        let [red, class, post_init, reflected, overrides, exported, imported, ends, refers] = take_attrs(attrs, ROLES)?;
-        if let Some(attr) = imported {
-            return Err(rules::spanned(
-                "ALC0144",
-                attr,
-                format!(
-                    "the body of `{0}` is in the library: declare it without one, `fn {0}(…);`",
-                    function.sig.ident
-                ),
-            ));
-        }
-        let roles = [&red, &class, &post_init, &reflected, &overrides, &exported, &ends, &refers];
-        if let Some(second) = roles.into_iter().flatten().nth(1) {
-            return Err(second_role(second));
-        }
-        let (signature, attrs) = (&function.sig, &function.attrs);
-        if let Some(attr) = red {
-            self.red_constructor(&attr, signature, conditions)
-        } else if let Some(attr) = class {
-            self.life_hook(&attr, signature, "class constructor", conditions, |body| &mut body.class_constructors)
-        } else if let Some(attr) = post_init {
-            let what = "PostInitProperties hook";
-            self.life_hook(&attr, signature, what, conditions, |body| &mut body.post_init_properties)
-        } else if let Some(attr) = reflected {
-            self.function(&attr, function)
-        } else if let Some(attr) = overrides {
-            self.override_of(&attr, signature, attrs)
-        } else if let Some(attr) = exported {
-            self.export(&attr, signature)
-        } else if let Some(attr) = ends {
-            self.for_hosts(&attr, "begin_destroy", conditions)?;
-            self.life_hook(&attr, signature, "`begin_destroy`", conditions, |body| &mut body.begin_destroy)
-        } else if let Some(attr) = refers {
-            self.for_hosts(&attr, "add_references", conditions)?;
-            AttrArgs::of(&attr)?.expect(&[])?;
-            if self.add_references.replace(native::references(self.class, signature)?).is_some() {
-                return Err(rules::spanned("ALC0108", attr, "a class has one `add_references`: this is the second"));
-            }
-            Ok(())
-        } else {
-            Ok(())
-        }
-    }
-
-    /// Rejects attributes that are invalid for a plugin's class, and rejects `cfg` attributes on a hook of a native class.
-    fn for_hosts(&self, attr: &Attribute, name: &str, conditions: &Conditions) -> Result<()> {
-        match self.side {
-            Side::Plugin => Err(native::refused(attr, name)),
-            Side::Host if conditions.is_none() => Ok(()),
-            Side::Host => {
-                Err(rules::spanned("ALC0109", attr, format!("`#[{name}]` has no `cfg`: put it into the body")))
-            }
-        }
-    }
-
     /// Expands to the hooks that only a native class has, and to `true` if the class has a red constructor.
     fn ends(&self) -> Option<TokenStream> {
         if self.side == Side::Plugin {
@@ -299,116 +227,6 @@ impl<'a> Body<'a> {
         let (begin, references) = (some(begin), some(self.add_references.clone()));
         let is_red = !self.red_constructors.is_empty();
         Some(quote! { .with_ends(#begin, #references, #is_red) })
-    }
-
-    fn function(&mut self, attr: &Attribute, function: &Function) -> Result<()> {
-        let signature = &function.sig;
-        let attr_args = AttrArgs::of(attr)?;
-        let flags = function_flags(&attr_args)?;
-        custom_thunk::refuse_body(&attr_args, signature)?;
-        for event in EVENTS {
-            if attr_args.flag(event)? {
-                return Err(rules::at(
-                    "ALC0011",
-                    function.body.span(),
-                    format!(
-                        "an event is declared without a body, `fn {0}(…);`: the default body of a `blueprint_native_event` is \
-                         `fn {0}_implementation`, and a `blueprint_implementable_event` has none",
-                        signature.ident
-                    ),
-                ));
-            }
-        }
-        if signature.asyncness.is_some() {
-            return self.async_function(&attr_args, &flags, function);
-        }
-        let method = Method::of(signature)?;
-        if !method.is_static() {
-            method.needs_self(signature, "a reflected function with `this`")?;
-        }
-        let is_pure = attr_args.flag("blueprint_pure")?;
-        rules::refuse(
-            "ALC0012",
-            (is_pure && method.self_kind == SelfKind::Exclusive).then(|| &signature.inputs[0]),
-            "a pure function changes nothing: take `&self`",
-        )?;
-        let target = method.name.clone();
-        let cell = self.reflect(&method, &target, Some(&attr_args), &flags, &"", &function.attrs)?;
-        self.call(&method, &cell, &docs::shared(&function.attrs));
-        Ok(())
-    }
-
-    fn async_function(&mut self, attr_args: &AttrArgs, flags: &str, function: &Function) -> Result<()> {
-        let (signature, attrs) = (&function.sig, &function.attrs);
-        rules::refuse_at(
-            "ALC0116",
-            attr_args.flag("blueprint_pure")?.then_some(attr_args.span),
-            "a pure function returns immediately: it cannot be async",
-        )?;
-        let task = AsyncFunction::of(signature, self.side)?;
-        let (method, cell) = (&task.method, self.cell_of(&task.method, attrs)?);
-        let metadata = specifiers::metadata_with(Some(attr_args), FUNCTION, &docs::text(attrs), &[LATENT])?;
-        let defaults = Defaults::of(attr_args, method)?;
-        let (at, start) = (self.add_names(method, &defaults), task.start(self.class));
-        self.functions.push(method.description(&at, flags, &"", &cell, (&metadata, &start)));
-        self.expanded.extend(task.result.check());
-        self.expand(defaults.checks);
-        self.call(method, &cell, &docs::shared(attrs));
-        Ok(())
-    }
-
-    fn custom_thunk(
-        &mut self,
-        thunk: &Path,
-        attr_args: &AttrArgs,
-        signature: &Signature,
-        attrs: &[Attribute],
-    ) -> Result<()> {
-        let method = Method::of(signature)?;
-        custom_thunk::check(attr_args, &EVENTS, &method, signature)?;
-        let (conditions, mark) = (Conditions::of(attrs)?, self.mark());
-        let (class, trampoline, cell) = (self.class, self.next_trampoline(), self.cell_of(&method, attrs)?);
-        let metadata = specifiers::metadata(Some(attr_args), FUNCTION, &docs::text(attrs))?;
-        let defaults = Defaults::of(attr_args, &method)?;
-        let (types, result) = (method.types(), method.result_type());
-        let builder = (&quote! { custom_thunk }, &quote! { #trampoline, (#(#types,)*), #result });
-        let mut flags = specifiers::flags(attr_args, FUNCTION, "function_flags")?;
-        if method.is_static() {
-            flags.push_str(" | ::alcedo_plugin_api::__private::function_flags::STATIC");
-        }
-        self.functions.push(static_function::description(&method, builder, &flags, &defaults, &cell, &metadata));
-        let (trampoline, checks) = (custom_thunk::trampoline(&trampoline, class, thunk, self.side), &defaults.checks);
-        self.expanded.push(quote! { #trampoline #checks });
-        self.call(&method, &cell, &docs::shared(attrs));
-        self.condition(&conditions, mark)
-    }
-
-    fn dll_import(&mut self, attr: &Attribute, signature: &Signature, attrs: &mut Vec<Attribute>) -> Result<()> {
-        if let Some(second) = take_attr(attrs, "ufunction")? {
-            return Err(second_role(&second));
-        }
-        let import = DllImport::of(attr, signature)?;
-        import.method.expect_distinct_names()?;
-        let (conditions, mark) = (Conditions::of(attrs)?, self.mark());
-        let name = &import.method.name;
-        self.methods.add(("function", name), import.method.names_on_view(name), &conditions)?;
-        let cell = cell_name("OF", &text_of(&signature.ident));
-        self.functions.push(import.description(self.class, &cell, attrs)?);
-        self.expanded.push(import.expanded(self.class, &self.view, &cell, attrs));
-        self.condition(&conditions, mark)
-    }
-
-    fn export(&mut self, attr: &Attribute, signature: &Signature) -> Result<()> {
-        AttrArgs::of(attr)?.expect(&[])?;
-        let method = export::static_method(signature)?;
-        let (class, name) = (self.class, &method.name);
-        self.expanded.push(export::export(
-            &method,
-            &method.text(),
-            &quote! { <#class as ::alcedo_plugin_api::__private::Class>::PATH },
-            &quote! { #class::#name },
-        ));
-        Ok(())
     }
 
     /// Adds a reflected function whose body is `target`. Returns the expression for the function's cell.
@@ -535,10 +353,6 @@ impl<'a> Body<'a> {
         });
         Ok(quote! { #path #cells #paths #calls #check })
     }
-}
-
-fn second_role(attr: &Attribute) -> Error {
-    rules::spanned("ALC0004", attr, "a method has one role, but another attribute has already set its role")
 }
 
 fn function_flags(attr_args: &AttrArgs) -> Result<String> {
