@@ -12,6 +12,7 @@ mod history;
 mod host;
 mod job;
 mod loads;
+mod new_modules;
 mod sources;
 mod targets;
 
@@ -40,7 +41,7 @@ use ending::Restarts;
 use history::History;
 use job::Job;
 use loads::{Candidate, Origin};
-use sources::NewModules;
+use new_modules::NewModules;
 use targets::Target;
 
 pub(crate) use event::{Event, Live, Part, Status, Step};
