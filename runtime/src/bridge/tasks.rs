@@ -8,13 +8,13 @@
 
 mod code;
 mod inbox;
+mod info;
 mod schedule;
 mod store;
 pub(crate) mod waking;
 
 use std::cell::{Cell, OnceCell};
 use std::collections::BTreeMap;
-use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,13 +22,12 @@ use std::time::Duration;
 use alcedo_abi::task::{Job, JobId, JobKind};
 use alcedo_base::repeats::{Repeats, times};
 use crossbeam_channel::{Receiver, Select};
-use serde::{Deserialize, Serialize};
 
 use crate::boundary::{CallError, catch_panics};
 use crate::cells::{Counted, RefCell};
 use crate::conjugate::gate::{Gate, ModuleTag};
 use crate::conjugate::red::RedStack;
-use crate::handles::{ModuleId, ObjectHandle};
+use crate::handles::ModuleId;
 use crate::lease::{LeaseKind, Leases};
 use crate::logs;
 use crate::object::World;
@@ -40,70 +39,7 @@ use waking::Waking;
 
 pub(crate) use code::Code;
 pub(crate) use inbox::{HostJob, Inbox, Timing};
-
-/// Description of a scheduled job, for tools and tests.
-///
-/// # Examples
-/// ```rust
-/// use alcedo_runtime::{JobInfo, Runtime};
-///
-/// /// Returns the tasks, timers and closures of one plugin.
-/// fn jobs_of(runtime: &Runtime, module: &str) -> Vec<JobInfo> {
-///     runtime.jobs().into_iter().filter(|job| job.module == module).collect()
-/// }
-///
-/// # fn main() -> Result<(), alcedo_runtime::Error> {
-/// assert!(jobs_of(&Runtime::builder().build()?, "weather").is_empty());
-/// # Ok(())
-/// # }
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct JobInfo {
-    /// Name of the module.
-    pub module: String,
-    /// Generation of the module.
-    pub generation: u64,
-    /// Kind of the job: task, timer or posted closure.
-    pub kind: LeaseKind,
-    /// Source file and line that requested the job.
-    pub place: String,
-    /// Object that owns the job. `None` if the module owns the job.
-    pub object: Option<ObjectHandle>,
-    /// Game time at which a timer is due. `None` for a task or a posted closure.
-    pub due: Option<Duration>,
-}
-
-/// Number of jobs that were dropped with their module. All counted jobs have one kind and one source location.
-///
-/// # Examples
-/// ```rust
-/// use alcedo_runtime::UnloadReport;
-///
-/// fn print_jobs(report: &UnloadReport) {
-///     for job in &report.jobs {
-///         println!("{} {}s of {} were dropped, from {}", job.count, job.kind, job.module, job.place);
-///     }
-/// }
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct JobCount {
-    /// Kind of the jobs: task, timer or posted closure.
-    pub kind: LeaseKind,
-    /// Name of the module.
-    pub module: String,
-    /// Source file and line that requested the jobs.
-    pub place: String,
-    /// Number of jobs.
-    pub count: u64,
-}
-
-impl fmt::Display for JobCount {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { kind, module, place, count } = self;
-        let many = usize::try_from(*count).unwrap_or(usize::MAX);
-        write!(f, "{count} {} of {module} cut short, from {place}", kind.counted(many))
-    }
-}
+pub use info::{JobCount, JobInfo};
 
 /// Maximum depth of nested calls of [`Tasks::pump_posted`].
 const MOST_PUMPS: u32 = 8;
