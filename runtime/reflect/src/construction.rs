@@ -1,5 +1,5 @@
 //! Construction and destruction of objects. This file defines the order of the steps, and destroys an object whose construction fails.
-//! Higher layers run the plugin steps through [`ConstructionHooks`].
+//! `destruction.rs` defines the steps of destruction. Higher layers run the plugin steps through [`ConstructionHooks`].
 //!
 //! Construction first allocates the memory and builds the plugin part. It then processes the classes of the chain from the root. For each
 //! class, construction creates the subobjects, sets the defaults and runs the constructor. Construction then copies the archetype's values.
@@ -15,8 +15,6 @@ use std::rc::Rc;
 use alcedo_abi::kinds::class_flags;
 use alcedo_base::boundary::{CallError, catch_panics_as};
 use alcedo_base::handles::{Name, ObjectHandle};
-use alcedo_base::log;
-use smallvec::{SmallVec, smallvec};
 
 use crate::World;
 use crate::body::Body;
@@ -28,12 +26,14 @@ use crate::origin::Origin;
 use crate::property::Property;
 use crate::value::Value;
 
+mod destruction;
 mod failure;
 mod living;
 mod overrides;
 mod parts;
 mod whole;
 
+pub use destruction::{destroy, leave_classes};
 pub use failure::StepError;
 use failure::StepFacts;
 pub use failure::{ConstructionFailed, ConstructionStep};
@@ -213,83 +213,6 @@ fn count_class_constructor(world: &World, object: ObjectHandle, class: &Class) {
     match is_template {
         false => counters.class_constructors_on_instances.bump(),
         true => counters.class_constructors_on_cdos.bump(),
-    }
-}
-
-/// Destroys an object. First runs `begin_destroy` of the object's native classes. Then destroys the subobjects of the object in reverse
-/// order of creation. Finally destroys the conjugate of the object and makes its handle stale. Has no effect if the destruction of the
-/// object is already in progress. The memory of the object remains allocated until the graveyard is freed. Game thread only.
-pub fn destroy(world: &World, hooks: &dyn ConstructionHooks, object: ObjectHandle) {
-    // The loop replaces recursion, because the nesting depth of subobjects has no limit.
-    enum Step {
-        Begin(ObjectHandle),
-        End(ObjectHandle, Option<Rc<Class>>),
-    }
-    // Most objects have no subobjects, and need no allocation.
-    let mut steps: SmallVec<[Step; 1]> = smallvec![Step::Begin(object)];
-    while let Some(step) = steps.pop() {
-        match step {
-            Step::Begin(object) if world.objects.begin_end(object) => {
-                if let Some(left) = world.objects.take_left(object) {
-                    leave(world, object, &left);
-                }
-                let class = world.objects.class(object);
-                notify_end(world, object, class.iter().flat_map(|class| class.lineage().rev()));
-                steps.push(Step::End(object, class));
-                // The last step is popped first. The subobject that was created last is therefore destroyed first.
-                steps.extend(world.objects.children(object).into_iter().map(Step::Begin));
-            }
-            Step::Begin(_) => {}
-            Step::End(object, class) => end(world, hooks, object, class),
-        }
-    }
-}
-
-/// Destroys the conjugate of an object, then releases the object.
-fn end(world: &World, hooks: &dyn ConstructionHooks, object: ObjectHandle, class: Option<Rc<Class>>) {
-    if let Err(error) = catch_panics_as(|| {
-        hooks.end_conjugate(object);
-        Ok::<_, StepError>(())
-    }) {
-        let object = world.objects.display(object);
-        log!(ERROR, %object, message = error.into_facts().message, "ending a conjugate panicked; the object is destroyed anyway");
-    }
-    if let Some(class) = class.filter(|class| class.cdo.get() == object) {
-        class.cdo.set(ObjectHandle::NONE);
-    }
-    world.objects.release(object);
-    world.counters.deaths.bump();
-}
-
-/// For each object that a reload has moved to another native class, runs `begin_destroy` of the native classes that the object has left. If
-/// one of these hooks destroys another of these objects, the destruction runs the remaining hooks of that object. Called immediately after
-/// the commit, or in a rollback. Game thread only.
-pub fn leave_classes(world: &World) {
-    while let Some((object, left)) = world.objects.next_left() {
-        leave(world, object, &left);
-    }
-}
-
-/// Runs `begin_destroy` of the native classes that an object has left.
-fn leave(world: &World, object: ObjectHandle, left: &Rc<Class>) {
-    let Some(class) = world.objects.class(object) else { return };
-    notify_end(world, object, left.lineage().rev().filter(|left| !class.is_a(left)));
-}
-
-/// Runs `begin_destroy` of native classes for an object. `classes` are ordered from derived to base.
-fn notify_end<'c>(world: &World, object: ObjectHandle, classes: impl Iterator<Item = &'c Rc<Class>>) {
-    for class in classes {
-        let Some(hook) = &class.begin_destroy else { continue };
-        let _running = world.stack.enter_hook("begin_destroy", object);
-        if let Err(error) = catch_panics_as(|| {
-            hook(world.context(), object);
-            Ok::<_, StepError>(())
-        }) {
-            let class = class.short_path();
-            let message = error.into_facts().message;
-            let object = world.objects.display(object);
-            log!(ERROR, %object, class, message, "`begin_destroy` panicked; the object is destroyed anyway");
-        }
     }
 }
 
