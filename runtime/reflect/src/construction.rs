@@ -18,7 +18,7 @@ use alcedo_base::handles::{Name, ObjectHandle};
 
 use crate::World;
 use crate::body::Body;
-use crate::class::{Class, Subobject};
+use crate::class::Class;
 use crate::hooks::NativeHook;
 use crate::naming::DEFAULT_PREFIX;
 use crate::objects::object_flags;
@@ -31,6 +31,7 @@ mod failure;
 mod living;
 mod overrides;
 mod parts;
+mod subobject;
 mod whole;
 
 pub use destruction::{destroy, leave_classes};
@@ -370,75 +371,6 @@ impl Constructor<'_> {
             self.construct(object, turn)?;
         }
         if copying == Copying::AfterClasses { self.copy_values(new_object, pairs) } else { Ok(()) }
-    }
-
-    /// Creates one default subobject. The owner's most derived class specifies the class of the subobject. Returns `None` if the owner
-    /// already has the subobject, for example during a reconstruction.
-    fn part(
-        &self,
-        owner: &NewObject,
-        owner_flags: u32,
-        subobject: &Subobject,
-        pairs: &mut Pairs,
-    ) -> Result<Option<NewObject>, ConstructionFailed> {
-        let objects = &self.world.objects;
-        let path = owner.class.subobject_class(subobject);
-        let step = || ConstructionStep::Subobject(owner.class.path.to_string(), subobject.name.to_string());
-        let refuse = |message: String| Err(self.failed_for(owner.object, step(), StepError::new(message)));
-        let Some(class) = self.world.types.class_by_path(&path) else {
-            return refuse(format!("its class {path} is not declared any more: load its module again"));
-        };
-        if let Some(problem) = refused_as_abstract(self.world, &class) {
-            return refuse(format!("its class {path}: {problem}"));
-        }
-        if self.is_inside(owner.object, &class) {
-            return refuse(format!("a {path} cannot contain a {path} as a subobject, directly or indirectly"));
-        }
-        let of_template = owner.template.and_then(|template| objects.subobject(template, &subobject.name));
-        let refer_to = |part: ObjectHandle| {
-            let reference = Value::Object(part);
-            let refer = || Ok(objects.write_unasked(owner.object, &subobject.property.text, &reference)?);
-            self.step(owner.object, step, refer)
-        };
-        let has_it = |kept: &ObjectHandle| objects.class(*kept).is_some_and(|found| found.path == class.path);
-        if let Some(kept) = objects.subobject(owner.object, &subobject.name).filter(has_it) {
-            pairs.extend(of_template.map(|template| (template, kept)));
-            refer_to(kept)?;
-            return Ok(None);
-        }
-        let in_cdo = owner_flags & (object_flags::CDO | object_flags::IN_CDO) != 0;
-        let flags = object_flags::SUBOBJECT | if in_cdo { object_flags::IN_CDO } else { 0 };
-        let (outer, part) = (owner.object, Some(&subobject.name));
-        let order = |template| Order { class: &class, name: None, outer, part, flags, template: Some(template) };
-        let part = match of_template {
-            Some(template) if objects.class(template).is_some_and(|of| of.is_a(&class)) => {
-                self.begin(&order(template), Copying::AfterClasses, pairs)?
-            }
-            of_template => {
-                let mut apart = Vec::new();
-                let mut part = self.begin(&order(self.cdo_of(&class)?), Copying::AfterClasses, &mut apart)?;
-                part.origin = TemplateOrigin::OwnClass;
-                if let Some(template) = of_template {
-                    // The subobject in the owner's template has a different class than the new subobject. The values of the template's
-                    // subobject overwrite the values from the CDO of the new subobject's class.
-                    (part.template, part.origin) = (Some(template), TemplateOrigin::Requested);
-                    pairs.push((template, part.object));
-                    self.or_destroy(&part, self.copy_values(&part, pairs))?;
-                }
-                part
-            }
-        };
-        self.or_destroy(&part, refer_to(part.object))?;
-        Ok(Some(part))
-    }
-
-    /// Checks if `owner`, or a direct or indirect owner of `owner`, has exactly this class.
-    fn is_inside(&self, owner: ObjectHandle, class: &Class) -> bool {
-        let objects = &self.world.objects;
-        let is_part =
-            |object: &ObjectHandle| objects.flags(*object).is_some_and(|flags| flags & object_flags::SUBOBJECT != 0);
-        let up = |object: &ObjectHandle| is_part(object).then(|| objects.outer(*object)).flatten();
-        std::iter::successors(Some(owner), up).any(|object| objects.class(object).is_some_and(|of| of.id == class.id))
     }
 
     fn set_defaults(&self, object: ObjectHandle, turn: &Class) -> Result<(), StepError> {
