@@ -63,7 +63,7 @@ impl<'a> Checker<'a> {
         });
         self.bases(&mut works);
         // Inheritance cycles were reported and removed above, so the order exists.
-        let (works, _) = in_order(works, |work| &work.path, |work| work.base.as_slice());
+        let (works, _) = in_order(works, |work| &work.path, |work, numbers| numbers.get(work.base.as_ref()?).copied());
         for work in &works {
             let skeleton = self.skeleton(work);
             self.classes.borrow_mut().insert(work.path.clone(), Some(Rc::new(skeleton)));
@@ -336,24 +336,37 @@ fn may_declare(item: &Item) -> bool {
     }
 }
 
-/// Sorts classes or interfaces so that bases precede the types that extend them. Also returns the types that are in an inheritance cycle or
-/// derived from such a type.
-pub(super) fn in_order<T>(
-    mut open: Vec<T>,
+/// Sorts types so that each type follows the types that it needs. `needs` returns the indices of the needed types, and receives the indices
+/// of all types by path. Also returns the types that are in a cycle or need such a type.
+pub(super) fn in_order<T, N: IntoIterator<Item = usize>>(
+    open: Vec<T>,
     path: impl Fn(&T) -> &Path,
-    bases: impl Fn(&T) -> &[Path],
+    needs: impl Fn(&T, &HashMap<Path, usize>) -> N,
 ) -> (Vec<T>, Vec<T>) {
-    let mut done = Vec::new();
-    loop {
-        let names: HashSet<Path> = open.iter().map(|one| path(one).clone()).collect();
-        let waits = |one: &T| bases(one).iter().any(|base| names.contains(base));
-        let (waiting, ready): (Vec<_>, Vec<_>) = open.into_iter().partition(waits);
-        if ready.is_empty() {
-            return (done, waiting);
+    let numbers: HashMap<Path, usize> =
+        open.iter().enumerate().map(|(number, one)| (path(one).clone(), number)).collect();
+    let (mut waits, mut users) = (vec![0_usize; open.len()], vec![Vec::new(); open.len()]);
+    for (number, one) in open.iter().enumerate() {
+        for needed in needs(one, &numbers) {
+            waits[number] += 1;
+            users[needed].push(number);
         }
-        done.extend(ready);
-        open = waiting;
     }
+    let mut order: Vec<usize> = Vec::new();
+    let mut ready: Vec<usize> = (0..open.len()).filter(|number| waits[*number] == 0).collect();
+    while !ready.is_empty() {
+        let is_ready = |user: &usize| {
+            waits[*user] -= 1;
+            waits[*user] == 0
+        };
+        let mut next: Vec<_> = ready.iter().flat_map(|number| &users[*number]).copied().filter(is_ready).collect();
+        next.sort_unstable();
+        order.append(&mut ready);
+        ready = next;
+    }
+    let mut open: Vec<_> = open.into_iter().map(Some).collect();
+    let done = order.into_iter().filter_map(|number| open[number].take()).collect();
+    (done, open.into_iter().flatten().collect())
 }
 
 /// Returns a path together with the earlier names of its type, which the metadata `<Was=Old>` after the type name declares.

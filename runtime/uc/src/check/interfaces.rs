@@ -25,7 +25,8 @@ impl<'a> Checker<'a> {
     /// Declares the interfaces of the package. The names of all types must already be declared.
     pub(super) fn declare_interfaces(&self, works: &[Work<'a>]) -> Vec<hir::Interface> {
         let works: Vec<_> = works.iter().map(|work| (work, self.base_of(work))).collect();
-        let (works, cyclic) = in_order(works, |(work, _)| &work.path, |(_, base)| base.as_slice());
+        let (works, cyclic) =
+            in_order(works, |(work, _)| &work.path, |(_, base), numbers| numbers.get(base.as_ref()?).copied());
         let mut made: Vec<_> = works.into_iter().map(|(work, base)| self.interface(work, base)).collect();
         for (work, _) in cyclic {
             let message = format!("`{}` extends itself, directly or indirectly", work.head.name.text);

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use super::Checker;
+use super::declare::in_order;
 use super::outside::STRUCT_SPECIFIERS;
 use super::symbols::{At, MAX_EXTENSION_DEPTH, Named, PropSym, StructSym};
 use crate::ast;
@@ -60,33 +61,12 @@ impl Checker<'_> {
 
     /// Sorts structs so that each struct follows its base and the structs in its fields. Reports and removes cycles.
     fn in_dependency_order(&self, open: Vec<(hir::Struct, At)>) -> Vec<(hir::Struct, At)> {
-        let numbers: HashMap<Path, usize> =
-            open.iter().enumerate().map(|(number, (structure, _))| (structure.path.clone(), number)).collect();
-        let mut waits = vec![0_usize; open.len()];
-        let mut users = vec![Vec::new(); open.len()];
-        for (number, (structure, _)) in open.iter().enumerate() {
-            let mut needed: BTreeSet<usize> = self.nearest_base(structure, &numbers).into_iter().collect();
-            structure.fields.iter().for_each(|field| add_held(&field.ty, &numbers, &mut needed));
-            waits[number] = needed.len();
-            needed.into_iter().for_each(|other| users[other].push(number));
-        }
-        let mut order: Vec<usize> = Vec::new();
-        let mut ready: Vec<usize> = (0..open.len()).filter(|number| waits[*number] == 0).collect();
-        while !ready.is_empty() {
-            ready.sort_unstable();
-            let mut next = Vec::new();
-            for user in ready.iter().flat_map(|number| &users[*number]) {
-                waits[*user] -= 1;
-                if waits[*user] == 0 {
-                    next.push(*user);
-                }
-            }
-            order.append(&mut ready);
-            ready = next;
-        }
-        let mut open: Vec<_> = open.into_iter().map(Some).collect();
-        let mut done: Vec<_> = order.into_iter().filter_map(|number| open[number].take()).collect();
-        let cycle: Vec<_> = open.into_iter().flatten().collect();
+        let needs = |(structure, _): &(hir::Struct, At), numbers: &HashMap<Path, usize>| {
+            let mut needed: BTreeSet<usize> = self.nearest_base(structure, numbers).into_iter().collect();
+            structure.fields.iter().for_each(|field| add_held(&field.ty, numbers, &mut needed));
+            needed
+        };
+        let (mut done, cycle) = in_order(open, |(structure, _)| &structure.path, needs);
         if let Some((_, at)) = cycle.first() {
             let mut names: Vec<_> = cycle.iter().map(|(structure, _)| format!("`{}`", structure.name)).collect();
             names.sort();
