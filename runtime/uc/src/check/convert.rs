@@ -157,7 +157,8 @@ pub(super) fn referenced(value: Expr) -> Expr {
     }
 }
 
-fn num_const(float: f64, whole: Option<i128>, to: Num) -> Const {
+/// Returns the constant of a number. `whole` is the exact number if it is an integer, and `float` is the number otherwise.
+pub(super) fn num_const(float: f64, whole: Option<i128>, to: Num) -> Const {
     match to {
         Num::F32 => Const::Float(f64::from(whole.map_or(float as f32, |whole| whole as f32))),
         Num::F64 => Const::Float(whole.map_or(float, |whole| whole as f64)),

@@ -1,7 +1,7 @@
 //! `defaultproperties` and `structdefaultproperties`: checks property values against the property types.
 
 use super::body::as_const;
-use super::convert::is_text;
+use super::convert::{is_text, num_const};
 use super::declare::Work;
 use super::symbols::At;
 use super::{Checker, Found, Reported};
@@ -424,10 +424,7 @@ impl<'a> Checker<'a> {
 
     fn number(&self, float: f64, whole: Option<i128>, text: &str, num: Num, at: At) -> Found<Const> {
         match (num.range(), whole) {
-            (None, whole) => {
-                let exact = whole.map_or(float, |whole| whole as f64);
-                Ok(Const::Float(if num == Num::F32 { f64::from(exact as f32) } else { exact }))
-            }
+            (None, whole) => Ok(num_const(float, whole, num)),
             (Some((low, high)), whole) => {
                 let is_hex = text.contains(['x', 'X']);
                 let number = whole.unwrap_or(float as i128);

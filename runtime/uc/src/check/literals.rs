@@ -2,6 +2,7 @@
 
 use super::Found;
 use super::body::{Body, as_const};
+use super::convert::num_const;
 use crate::ast::{self, Ident, Prefix};
 use crate::hir::{Const, Expr, ExprKind, Num, Type};
 use crate::source::Span;
@@ -51,10 +52,7 @@ impl Body<'_, '_> {
                 Some((low, high)) if (low..=high).contains(&value) => {
                     return Ok(self.const_expr(Const::Int(value), Type::Num(*num), span));
                 }
-                None => {
-                    let float = if *num == Num::F32 { f64::from(value as f32) } else { value as f64 };
-                    return Ok(self.const_expr(Const::Float(float), Type::Num(*num), span));
-                }
+                None => return Ok(self.const_expr(num_const(0.0, Some(value), *num), Type::Num(*num), span)),
                 Some(_) => {}
             }
         }
