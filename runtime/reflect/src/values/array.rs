@@ -18,14 +18,6 @@ pub(super) fn nature_around(inner: Nature) -> Nature {
 /// Implements the methods that are common to the types with one inner type.
 macro_rules! of_element {
     () => {
-        fn path(of: &Rc<ElementType>) -> &str {
-            of.text()
-        }
-
-        fn same_type(one: &Rc<ElementType>, two: &Rc<ElementType>) -> bool {
-            one.ty() == two.ty()
-        }
-
         fn inner_types(of: &Rc<ElementType>, visit: &mut dyn FnMut(&PropertyType)) {
             visit(of.ty());
         }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use alcedo_abi::kinds::PropertyKind;
 
-use super::{Content as _, Entry, Form, Kind, Written};
+use super::{Content as _, Entry, Form, Kind, Parameters as _, Written};
 use crate::convert::Conversion;
 use crate::delegate_text::split;
 use crate::kind_list::of_type;
@@ -56,7 +56,7 @@ impl PropertyType {
     /// Returns the parameters of the type as text. The text is the path of a struct or class, the types in a container, or the signature of
     /// a delegate. The text is empty for plain kinds.
     pub fn type_path(&self) -> &str {
-        of_type!(self, K, of => K::path(of))
+        of_type!(self, _K, of => of.path())
     }
 
     /// Returns the size of a value in bytes.
@@ -83,12 +83,12 @@ impl PropertyType {
 
     /// Returns the signature of a delegate type.
     pub fn signature(&self) -> Option<&str> {
-        of_type!(self, K, of => (K::KIND.form() == Form::Signature).then(|| split(K::path(of)).1))
+        of_type!(self, K, of => (K::KIND.form() == Form::Signature).then(|| split(of.path()).1))
     }
 
     /// Returns the path of a named delegate type.
     pub fn delegate_path(&self) -> Option<&str> {
-        of_type!(self, K, of => (K::KIND.form() == Form::Signature).then(|| split(K::path(of)).0).flatten())
+        of_type!(self, K, of => (K::KIND.form() == Form::Signature).then(|| split(of.path()).0).flatten())
     }
 
     /// Records the offsets of the strong references in a value that starts at `offset`.
@@ -207,7 +207,7 @@ impl fmt::Display for PropertyType {
 /// Two struct types are equal if their paths and all fields are equal, because two generations may have different structs at one path.
 impl PartialEq for PropertyType {
     fn eq(&self, other: &Self) -> bool {
-        of_type!(self, K, one => K::of(other).is_some_and(|two| K::same_type(one, two)))
+        of_type!(self, K, one => K::of(other).is_some_and(|two| one.is_same_as(two)))
     }
 }
 

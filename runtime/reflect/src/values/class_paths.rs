@@ -38,10 +38,6 @@ macro_rules! class_paths {
 
             path_text!();
 
-            fn path(of: &Rc<str>) -> &str {
-                of
-            }
-
             fn offer<'v>(value: &'v Name, _cx: &Conversion<'_>) -> Option<Offer<'v>> {
                 Some(Offer::Class(*value))
             }

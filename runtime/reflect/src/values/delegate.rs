@@ -37,10 +37,6 @@ impl Kind for Delegate {
     type Raw = DelegateRaw;
     const KIND: PropertyKind = PropertyKind::DELEGATE;
 
-    fn path(of: &Rc<str>) -> &str {
-        of
-    }
-
     fn nature(_of: &Rc<str>) -> Nature {
         NATURE
     }

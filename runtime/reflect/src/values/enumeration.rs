@@ -14,10 +14,6 @@ impl Kind for Enum {
     const KIND: PropertyKind = PropertyKind::ENUM;
     const WRITTEN: Written = Written::Path;
 
-    fn path(of: &Rc<EnumType>) -> &str {
-        &of.path
-    }
-
     #[inline]
     fn size(of: &Rc<EnumType>) -> usize {
         of.underlying().size()
@@ -26,10 +22,6 @@ impl Kind for Enum {
     #[inline]
     fn align(of: &Rc<EnumType>) -> usize {
         of.underlying().align()
-    }
-
-    fn same_type(one: &Rc<EnumType>, two: &Rc<EnumType>) -> bool {
-        Rc::ptr_eq(one, two) || one.same_numbers(two)
     }
 
     #[inline]

@@ -15,10 +15,6 @@ impl Kind for LazyObject {
     const KIND: PropertyKind = PropertyKind::LAZY_OBJECT;
     const WRITTEN: Written = Written::Word;
 
-    fn path(of: &Rc<str>) -> &str {
-        of
-    }
-
     fn equal(one: Ref<'_, Self>, two: Ref<'_, Self>) -> bool {
         one.raw() == two.raw()
     }

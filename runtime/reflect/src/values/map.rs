@@ -19,16 +19,8 @@ impl Kind for Map {
     type Raw = MapRaw;
     const KIND: PropertyKind = PropertyKind::MAP;
 
-    fn path(of: &Rc<EntryType>) -> &str {
-        of.text()
-    }
-
     fn nature(of: &Rc<EntryType>) -> Nature {
         nature_around(of.key().nature().or(of.value().nature()))
-    }
-
-    fn same_type(one: &Rc<EntryType>, two: &Rc<EntryType>) -> bool {
-        one.key() == two.key() && one.value() == two.value()
     }
 
     fn inner_types(of: &Rc<EntryType>, visit: &mut dyn FnMut(&PropertyType)) {

@@ -21,6 +21,7 @@ pub(crate) mod name;
 pub(crate) mod numbers;
 pub(crate) mod optional;
 pub mod owned;
+mod parameters;
 pub mod ptr;
 pub(crate) mod references;
 pub(crate) mod set;
@@ -55,6 +56,7 @@ use crate::structs::Nature;
 use crate::text::scan::Scanner;
 use crate::text::{ParseError, fail};
 use crate::value::{Binding, LocalText, Value, WrongType};
+use parameters::Parameters;
 use ptr::{Mut, Raw, Ref};
 
 /// Names that every kind uses to implement [`Kind`].
@@ -79,7 +81,7 @@ mod prelude {
 /// A kind of values. The default methods are for kinds that own no memory and refer to no objects.
 pub(crate) trait Kind: Content + Sized + 'static {
     /// Type parameters that a type of this kind carries, such as the class path of a reference.
-    type Of;
+    type Of: Parameters;
     /// Data at the start of a value in memory.
     type Raw: Raw;
     const KIND: PropertyKind;
@@ -91,12 +93,6 @@ pub(crate) trait Kind: Content + Sized + 'static {
     const WRITTEN: Written = Written::Own;
 
     // Operations on types of the kind.
-
-    /// Returns the type parameters as text. The text is the path of the struct or class, the types in a container, or the signature of a
-    /// delegate.
-    fn path(_of: &Self::Of) -> &str {
-        ""
-    }
 
     /// Returns the declared size of a value in bytes. This size may be smaller than the size of `Raw`, see [`Kind::bytes`].
     #[inline]
@@ -120,11 +116,6 @@ pub(crate) trait Kind: Content + Sized + 'static {
     #[inline]
     fn nature(_of: &Self::Of) -> Nature {
         Nature::PLAIN
-    }
-
-    /// Checks if two types of the kind are equal.
-    fn same_type(one: &Self::Of, two: &Self::Of) -> bool {
-        Self::path(one) == Self::path(two)
     }
 
     /// Calls `visit` with each type that the type directly contains.

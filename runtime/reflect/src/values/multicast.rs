@@ -18,10 +18,6 @@ const IN_IT: &str = "a list of delegates has delegates in it";
 /// Implements the methods of kinds whose [`Value`] is a list of bindings.
 macro_rules! several {
     () => {
-        fn path(of: &Rc<ElementType>) -> &str {
-            of.text()
-        }
-
         fn nature(_of: &Rc<ElementType>) -> Nature {
             Nature { owns_memory: true, ..NATURE }
         }

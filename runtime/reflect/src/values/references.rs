@@ -17,10 +17,6 @@ macro_rules! references {
             const KIND: PropertyKind = PropertyKind::$number;
             const WRITTEN: Written = Written::Word;
 
-            fn path(of: &Rc<str>) -> &str {
-                of
-            }
-
             #[inline]
             fn nature(_of: &Rc<str>) -> Nature {
                 Nature { holds_objects: $strong, names_objects: true, ..Nature::PLAIN }

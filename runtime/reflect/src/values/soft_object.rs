@@ -17,10 +17,6 @@ impl Kind for SoftObject {
 
     path_text!();
 
-    fn path(of: &Rc<str>) -> &str {
-        of
-    }
-
     fn refer(object: ObjectHandle, links: &dyn Links) -> Option<Result<Name, CallError>> {
         if object.is_none() {
             return Some(Ok(Name::default()));

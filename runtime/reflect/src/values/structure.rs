@@ -52,10 +52,6 @@ impl Kind for Struct {
     type Raw = ();
     const KIND: PropertyKind = PropertyKind::STRUCT;
 
-    fn path(of: &Rc<StructType>) -> &str {
-        &of.path
-    }
-
     #[inline]
     fn size(of: &Rc<StructType>) -> usize {
         of.size()
@@ -69,10 +65,6 @@ impl Kind for Struct {
     #[inline]
     fn nature(of: &Rc<StructType>) -> Nature {
         of.nature()
-    }
-
-    fn same_type(one: &Rc<StructType>, two: &Rc<StructType>) -> bool {
-        StructType::is_same(one, two)
     }
 
     fn inner_types(of: &Rc<StructType>, visit: &mut dyn FnMut(&PropertyType)) {
