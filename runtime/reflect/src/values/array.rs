@@ -5,7 +5,7 @@ use alcedo_abi::value::ArrayRaw;
 use super::prelude::*;
 use super::ptr::{Mut, Ptr, Ref};
 use super::structure::put_new;
-use super::{by_content, fit};
+use super::{by_content, fits};
 use crate::nested::ElementType;
 
 pub(crate) struct Array;
@@ -40,7 +40,7 @@ macro_rules! elements {
 
         fn fits(of: &Rc<ElementType>, ty: &PropertyType, value: &Vec<Value>) -> Result<(), WrongType> {
             WrongType::check_len(value.len(), ty)?;
-            fit(of.ty(), value)
+            Self::each_part(of, value, &mut |_, ty, value| fits(ty, value))
         }
 
         fn each_object(value: &Vec<Value>, visit: &mut dyn FnMut(ObjectHandle, bool)) {

@@ -186,11 +186,6 @@ pub fn fits(ty: &PropertyType, value: &Value) -> Result<(), WrongType> {
     })
 }
 
-/// Checks that each of the values can be written to a property of that type.
-pub(crate) fn fit(ty: &PropertyType, values: &[Value]) -> Result<(), WrongType> {
-    values.iter().try_for_each(|value| fits(ty, value))
-}
-
 /// Formats the type for signatures, reports and errors. Examples: `f64`, `Object(/Script/Engine.Actor)`, `/Script/Engine.Rotator`,
 /// `Map(String, Array(f64))`.
 impl fmt::Display for PropertyType {

@@ -36,10 +36,7 @@ impl Kind for Map {
 
     fn fits(of: &Rc<EntryType>, ty: &PropertyType, value: &Entries) -> Result<(), WrongType> {
         WrongType::check_len(value.len(), ty)?;
-        value.iter().try_for_each(|(key, value)| {
-            fits(of.key(), key)?;
-            fits(of.value(), value)
-        })
+        Self::each_part(of, value, &mut |_, ty, value| fits(ty, value))
     }
 
     fn write(at: Mut<'_, Self>, value: &Entries) {

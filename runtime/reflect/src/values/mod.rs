@@ -160,8 +160,8 @@ pub(crate) trait Kind: Content + Sized + 'static {
     fn read(at: Ref<'_, Self>) -> Self::Value;
 
     /// Checks that [`Kind::write`] accepts the value.
-    fn fits(_of: &Self::Of, _ty: &PropertyType, _value: &Self::Value) -> Result<(), WrongType> {
-        Ok(())
+    fn fits(of: &Self::Of, _ty: &PropertyType, value: &Self::Value) -> Result<(), WrongType> {
+        Self::each_part(of, value, &mut |_, ty, value| fits(ty, value))
     }
 
     fn write(at: Mut<'_, Self>, value: &Self::Value);
@@ -460,7 +460,6 @@ macro_rules! by_content {
     };
 }
 pub(crate) use by_content;
-pub(crate) use by_type::fit;
 pub use by_type::fits;
 use word;
 

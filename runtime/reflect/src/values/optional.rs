@@ -2,10 +2,10 @@
 //! zero.
 
 use super::array::of_element;
+use super::by_content;
 use super::prelude::*;
 use super::ptr::{Mut, Ref};
 use super::structure::put_new;
-use super::{by_content, fits};
 use crate::nested::ElementType;
 
 pub(crate) struct Optional;
@@ -81,10 +81,6 @@ impl Kind for Optional {
 
     fn read(at: Ref<'_, Self>) -> Content {
         at.inner().map(|value| Box::new(value.read()))
-    }
-
-    fn fits(of: &Rc<ElementType>, _ty: &PropertyType, value: &Content) -> Result<(), WrongType> {
-        value.as_ref().map_or(Ok(()), |value| fits(of.ty(), value))
     }
 
     fn write(at: Mut<'_, Self>, value: &Content) {

@@ -3,7 +3,7 @@
 use alcedo_abi::value::MapRaw;
 
 use super::array::{elements, nature_around};
-use super::fit;
+use super::fits;
 use super::keyed::{self, keyed_memory};
 use super::prelude::*;
 use super::ptr::{Mut, Ptr, Ref};
