@@ -14,13 +14,6 @@ pub(crate) struct Delegate;
 pub(super) const NATURE: Nature =
     Nature { holds_objects: true, names_objects: true, can_be_key: false, ..Nature::PLAIN };
 
-pub(super) fn print(binding: &Binding, names: &Names) -> String {
-    match *binding {
-        Binding { object, function: Name(0) } if object.is_none() => "none".to_owned(),
-        Binding { object, function } => format!("{object}:{}", print_name(function, names)),
-    }
-}
-
 pub(super) fn parse(scanner: &mut Scanner<'_>, ty: &PropertyType) -> Result<Binding, ParseError> {
     const FORM: &str = "write none or #index.serial:function";
     let word = scanner.word_up_to([',', ')', ':']);
@@ -84,7 +77,10 @@ impl Kind for Delegate {
     }
 
     fn print(value: &Binding, names: &Names) -> String {
-        print(value, names)
+        match *value {
+            Binding { object, function: Name(0) } if object.is_none() => "none".to_owned(),
+            Binding { object, function } => format!("{object}:{}", print_name(function, names)),
+        }
     }
 
     fn parse(scanner: &mut Scanner<'_>, _of: &Rc<str>, ty: &PropertyType) -> Result<Binding, ParseError> {

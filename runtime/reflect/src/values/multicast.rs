@@ -37,7 +37,7 @@ macro_rules! several {
         }
 
         fn print(value: &Vec<Binding>, names: &Names) -> String {
-            listed(value.iter().map(|binding| delegate::print(binding, names)))
+            listed(value.iter().map(|binding| Delegate::print(binding, names)))
         }
 
         fn parse(

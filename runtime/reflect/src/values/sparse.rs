@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 
 use alcedo_abi::value::SparseRaw;
 
-use super::delegate::{self, NATURE};
+use super::delegate::{self, Delegate, NATURE};
 use super::multicast::{Multicast, several};
 use super::prelude::*;
 use super::ptr::{Mut, Ref};
