@@ -7,7 +7,7 @@ use alcedo_abi::value::TextRaw;
 use super::prelude::*;
 use super::ptr::{Mut, Ref};
 use super::text::text_memory;
-use super::text_memory::{ansi_assign, ansi_read, text_copy, text_destroy, text_equal, text_hash};
+use super::text_memory::{ansi_assign, ansi_read, text_assign, text_copy, text_equal, text_hash};
 use crate::text::quote;
 use crate::value::is_latin_1;
 

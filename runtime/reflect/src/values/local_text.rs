@@ -7,7 +7,7 @@ use alcedo_abi::value::LocalTextRaw;
 use super::by_content;
 use super::prelude::*;
 use super::ptr::{Mut, Ref};
-use super::text_memory::{set_names, text_assign, text_copy, text_destroy, text_equal, text_hash, text_read};
+use super::text_memory::{set_names, text_assign, text_copy, text_equal, text_hash, text_read};
 use crate::text::quote;
 use crate::value::LocalText;
 
@@ -46,7 +46,7 @@ impl Kind for LocalTextKind {
     }
 
     fn destroy(at: Mut<'_, Self>) {
-        text_destroy(&at);
+        text_assign(&at, "");
         at.zero();
     }
 

@@ -7,7 +7,7 @@ use alcedo_abi::value::TextRaw;
 use super::enumeration::text_of;
 use super::prelude::*;
 use super::ptr::{Mut, Ref};
-use super::text_memory::{text_assign, text_copy, text_destroy, text_equal, text_hash, text_read};
+use super::text_memory::{text_assign, text_copy, text_equal, text_hash, text_read};
 use crate::text::quote;
 
 /// Implements the memory operations of kinds that are stored as a [`TextRaw`].
@@ -30,7 +30,7 @@ macro_rules! text_memory {
         }
 
         fn destroy(at: Mut<'_, Self>) {
-            text_destroy(&at);
+            text_assign(&at, "");
         }
 
         $crate::values::by_content!();

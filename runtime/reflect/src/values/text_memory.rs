@@ -44,6 +44,7 @@ pub(crate) fn text_hash<K: Kind<Raw: Begins<TextRaw>>>(at: Ref<'_, K>, hasher: &
     });
 }
 
+/// Overwrites a UTF-8 string with a copy of `text`. If `text` is empty, frees the bytes of the string.
 pub(crate) fn text_assign<K: Kind<Raw: Begins<TextRaw>>>(at: &Mut<'_, K>, text: &str) {
     assign(at, text.as_bytes());
 }
@@ -57,11 +58,6 @@ pub(crate) fn ansi_assign<K: Kind<Raw: Begins<TextRaw>>>(at: &Mut<'_, K>, text: 
 
 pub(crate) fn text_copy<K: Kind<Raw: Begins<TextRaw>>>(to: &Mut<'_, K>, from: Ref<'_, K>) {
     with_bytes(from, |bytes| assign(to, bytes));
-}
-
-/// Frees the bytes of a string. The string is then empty.
-pub(crate) fn text_destroy<K: Kind<Raw: Begins<TextRaw>>>(at: &Mut<'_, K>) {
-    assign(at, &[]);
 }
 
 pub(crate) fn set_names<K: Kind<Raw = LocalTextRaw>>(at: &Mut<'_, K>, namespace: Name, key: Name) {
