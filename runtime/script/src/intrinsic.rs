@@ -315,8 +315,7 @@ fn read_container(what: &Intrinsic, at: Ptr<'_>, args: &[Source], registers: &Re
             Value::I32(found.map_or(-1, |row| row as i32))
         }
         Intrinsic::ArrayFindField(field) => {
-            let PropertyType::Array(of) = at.ty() else { return Err(refused()) };
-            let PropertyType::Struct(of) = of.ty() else { return Err(refused()) };
+            let PropertyType::Struct(of) = element_of(at.ty())? else { return Err(refused()) };
             let field = of.field(field).ok_or_else(|| CallError::other(format!("{} has no field {field}", of.path)))?;
             let (rows, needle) = (array_ref(at).ok_or_else(refused)?, needle()?);
             let is_it = |row: &u32| {

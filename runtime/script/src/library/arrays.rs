@@ -36,7 +36,7 @@ pub(super) fn functions() -> Vec<FunctionDecl> {
             if one != two {
                 return Err(problem(frame, format_args!("a {two} is appended to a {one}")));
             }
-            let row = row_size(frame, target_array);
+            let row = if let PropertyType::Array(of) = one { of.ty().size() } else { 0 };
             let (to, from) = frame.value_mut_and(target_array, source_array)?;
             let (mut to, from) = (array(to).expect("checked to be an array"), rows(from));
             let (len, more) = (to.len(), from.len());
@@ -175,13 +175,6 @@ pub(super) fn functions() -> Vec<FunctionDecl> {
             let sum = rows.sum(field).ok_or_else(wrong)?;
             (if rows.len() == 0 { sum } else { sum / f64::from(rows.len()) }) as f32
         }
-    }
-}
-
-fn row_size(frame: &Frame<'_>, target: Param) -> usize {
-    match &frame.property(target).ty {
-        PropertyType::Array(of) => of.ty().size(),
-        _ => 0,
     }
 }
 
