@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::copy::is_hidden;
+
 /// Optional subfolder of a package of scripts for its `.uc` files.
 pub const SCRIPT_CLASSES: &str = "Classes";
 
@@ -18,8 +20,8 @@ pub const SCRIPT_CLASSES: &str = "Classes";
 pub fn script_files(package: &Path) -> Vec<PathBuf> {
     let entries = |dir: PathBuf| fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
     let all = entries(package.to_owned()).chain(entries(package.join(SCRIPT_CLASSES)));
-    let is_hidden = |path: &Path| path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
-    let mut files: Vec<_> = all.filter(|path| is_script(path) && !is_hidden(path) && !path.is_dir()).collect();
+    let is_file = |path: &PathBuf| is_script(path) && !path.file_name().is_some_and(is_hidden) && !path.is_dir();
+    let mut files: Vec<_> = all.filter(is_file).collect();
     files.sort();
     files
 }
