@@ -52,7 +52,7 @@ impl NativeLibrary {
     }
 
     /// Finds a library by name and opens it. The name of the file may have the prefix and the suffix of the platform. Returns `None` if the
-    /// location has no such library.
+    /// folder or the search path has no such library.
     ///
     /// # Safety
     /// The requirements of [`Self::open`] apply.
