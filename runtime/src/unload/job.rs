@@ -32,9 +32,7 @@ pub(crate) trait CodeUnload: Send {
     }
 
     /// Checks if the code can no longer call the host.
-    fn is_quiet(&self) -> bool {
-        true
-    }
+    fn is_quiet(&self) -> bool;
 
     /// Detaches the code from the host. Called once, after the last lease has ended and `is_quiet` has returned true.
     fn begin(&mut self) {}
@@ -160,6 +158,10 @@ mod tests {
     struct Slow(Arc<AtomicBool>);
 
     impl CodeUnload for Slow {
+        fn is_quiet(&self) -> bool {
+            true
+        }
+
         fn advance(&mut self) -> CodeStep {
             if self.0.load(Ordering::SeqCst) { CodeStep::Gone(Box::default()) } else { CodeStep::Waiting(Vec::new()) }
         }

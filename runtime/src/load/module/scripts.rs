@@ -57,6 +57,10 @@ struct ScriptEnd {
 }
 
 impl CodeUnload for ScriptEnd {
+    fn is_quiet(&self) -> bool {
+        true
+    }
+
     fn advance(&mut self) -> CodeStep {
         CodeStep::Gone(Box::new(ModuleEnd { module: self.module.clone(), ..ModuleEnd::default() }))
     }

@@ -114,6 +114,10 @@ impl ModuleCode for Tale {
 struct LastPage(CallLog);
 
 impl CodeUnload for LastPage {
+    fn is_quiet(&self) -> bool {
+        true
+    }
+
     fn begin(&mut self) {
         self.0.note("lets go of its host");
     }
