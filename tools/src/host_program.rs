@@ -52,26 +52,29 @@ impl Chosen {
         let package = &host.name;
         print(&format!("building the host, package `{package}`"));
         let outcome = build(&host.request().programs().release(options.release).color(options.color))?;
-        let program = program_of(package, &outcome.artifacts)?;
+        let program = program_of(&host, &outcome.artifacts)?;
         print(&format!("the host is built, in {}", millis(outcome.millis)));
         Ok(HostProgram { program, args })
     }
 }
 
-/// Returns the program of a built host: the program with the name of the package, or the only program.
+/// Returns the program of a built host: the program that the manifest selects by `default-run`, the program with the name of the package,
+/// or the only program.
 ///
 /// # Errors
-/// Fails if the package has several programs, and none of them has the name of the package.
-pub(crate) fn program_of(package: &str, built: &[Artifact]) -> Result<PathBuf, Error> {
-    let own = built.iter().find(|artifact| stem(&artifact.path) == package);
+/// Fails if the package has several programs, and none of these rules selects one.
+pub(crate) fn program_of(host: &SourceCrate, built: &[Artifact]) -> Result<PathBuf, Error> {
+    let package = &host.name;
+    let named = |name: &String| built.iter().find(|artifact| stem(&artifact.path) == *name);
+    let own = host.default_run.as_ref().and_then(named).or_else(|| named(package));
     match (own, built) {
         (Some(program), _) => Ok(program.path.clone()),
         (None, [only]) => Ok(only.path.clone()),
         (None, several) => {
             let programs: Vec<_> = several.iter().map(|artifact| stem(&artifact.path)).collect();
             bail!(
-                "package `{package}` builds the programs {}: give the host program the name of the package, or name its file \
-                 with --host",
+                "package `{package}` builds the programs {}: name the host program with `default-run` in the manifest, or \
+                 its file with --host",
                 programs.join(", ")
             )
         }
@@ -89,4 +92,32 @@ pub(crate) fn sample(options: &HostOptions) -> Result<HostProgram, Error> {
     args.extend(options.user_code.iter().flat_map(|folder| [OsString::from("--user-code"), folder.into()]));
     args.extend(options.args.iter().map(|arg| format!("--arg={arg}").into()));
     Ok(HostProgram { program, args })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use alcedo_build::{Artifact, SourceCrate};
+
+    use super::program_of;
+
+    #[test]
+    fn the_manifest_the_package_name_or_the_number_selects_the_program_of_a_host() {
+        let check = |default_run: Option<&str>, programs: &[&str], expected: Result<&str, &str>| {
+            let (manifest, default_run) = ("rig/Cargo.toml".into(), default_run.map(str::to_owned));
+            let host = SourceCrate { name: "rig".into(), manifest, source_dirs: Vec::new(), default_run };
+            let built = |name: &&str| Artifact { package: "rig".into(), path: name.into(), fresh: false };
+            let built: Vec<_> = programs.iter().map(built).collect();
+            match (program_of(&host, &built), expected) {
+                (Ok(program), Ok(expected)) => assert_eq!(program, Path::new(expected)),
+                (Err(error), Err(expected)) => assert!(error.to_string().starts_with(expected), "{error}"),
+                (found, expected) => panic!("{found:?}, expected {expected:?}"),
+            }
+        };
+        check(None, &["game"], Ok("game"));
+        check(None, &["game", "rig"], Ok("rig"));
+        check(Some("game"), &["editor", "game", "rig"], Ok("game"));
+        check(None, &["editor", "game"], Err("package `rig` builds the programs editor, game: name the host program"));
+    }
 }

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 /// use alcedo_build::SourceCrate;
 ///
 /// let manifest = "plugins/spinner/Cargo.toml".into();
-/// let spinner = SourceCrate { name: "spinner".into(), manifest, source_dirs: vec!["plugins/spinner/src".into()] };
+/// let spinner = SourceCrate { name: "spinner".into(), manifest, source_dirs: vec!["plugins/spinner/src".into()], default_run: None };
 /// let request = spinner.request().release(true);
 /// # let _ = request;
 /// ```
@@ -29,6 +29,8 @@ pub struct SourceCrate {
     /// Folders that contain the sources of the crate, and of its path dependencies in the same workspace. A change to a file in these
     /// folders requires a build.
     pub source_dirs: Vec<PathBuf>,
+    /// Name of the program that `cargo run` selects among several programs. From the manifest key `default-run`.
+    pub default_run: Option<String>,
 }
 
 impl SourceCrate {
@@ -63,6 +65,7 @@ impl SourceCrate {
             name: package.name.to_string(),
             manifest: package.manifest_path.clone().into(),
             source_dirs: dirs.into_iter().collect(),
+            default_run: package.default_run.clone(),
         }
     }
 
@@ -81,7 +84,8 @@ impl SourceCrate {
     ///
     /// use alcedo_build::SourceCrate;
     ///
-    /// let rig = SourceCrate { name: "rig".into(), manifest: "/w/rig/Cargo.toml".into(), source_dirs: vec!["/w/rig/src".into()] };
+    /// let (manifest, source_dirs) = ("/w/rig/Cargo.toml".into(), vec!["/w/rig/src".into()]);
+    /// let rig = SourceCrate { name: "rig".into(), manifest, source_dirs, default_run: None };
     /// assert!(rig.cargo_files().contains(Path::new("/w/.cargo/config.toml")));
     /// ```
     pub fn cargo_files(&self) -> BTreeSet<PathBuf> {

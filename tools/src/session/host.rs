@@ -204,7 +204,7 @@ impl<W: World> Session<W> {
     pub(super) fn host_built(&mut self, target: usize) {
         if let Some(host) = &mut self.host {
             host.is_stale = self.stale.contains(&target);
-            match program_of(&host.package.name, &self.targets[target].artifacts) {
+            match program_of(&host.package, &self.targets[target].artifacts) {
                 Ok(program) => {
                     self.world.set_program(&program);
                     host.program.program = program;
@@ -329,7 +329,8 @@ mod tests {
         fs::create_dir(&tale).unwrap();
         fs::create_dir_all(&rig).unwrap();
         fs::write(tale.join("Hero.uc"), "class Hero extends Object;").unwrap();
-        let package = SourceCrate { name: "rig".into(), manifest: rig.join("Cargo.toml"), source_dirs: vec![rig] };
+        let manifest = rig.join("Cargo.toml");
+        let package = SourceCrate { name: "rig".into(), manifest, source_dirs: vec![rig], default_run: None };
         let sources = Sources::watch(vec![tale], Some(&package)).unwrap();
         let program = HostProgram { program: "/bin/false".into(), args: Vec::new() };
         let host = HostSources::new(package, program, false);

@@ -149,7 +149,8 @@ mod tests {
         std::fs::create_dir_all(root.join("rig/src")).unwrap();
         std::os::unix::fs::symlink(root.join("rig"), root.join("link")).unwrap();
         let (manifest, source_dirs) = (root.join("link/Cargo.toml"), vec![root.join("link/src")]);
-        let targets = find(Some(&SourceCrate { name: "rig".into(), manifest, source_dirs }), &[]).unwrap();
+        let rig = SourceCrate { name: "rig".into(), manifest, source_dirs, default_run: None };
+        let targets = find(Some(&rig), &[]).unwrap();
         assert_eq!(affected(&targets, &[root.join("rig/src/main.rs")]), [0].into());
     }
 
@@ -172,7 +173,12 @@ mod tests {
         check(&["/w/cube/Cargo.toml"], &[0, 1]);
         check(&["/w/cube/src/lib.rs", "/w/attributes/src/lib.rs"], &[0, 1]);
         check(&[], &[]);
-        let rig = |manifest: PathBuf| SourceCrate { name: "rig".into(), manifest, source_dirs: Vec::new() };
+        let rig = |manifest: PathBuf| SourceCrate {
+            name: "rig".into(),
+            manifest,
+            source_dirs: Vec::new(),
+            default_run: None,
+        };
         let host = of_kind(Kind::Host(rig("/w/rig/Cargo.toml".into())), &["/w/rig/src"]);
         let built = tempfile::tempdir().unwrap();
         std::fs::write(built.path().join("rig.d"), "rig: /w/rig/src/main.rs /w/rig/data /w/cube/src/shared.rs\n")
