@@ -134,7 +134,8 @@ fn dynamic_objects(core: &Core) -> Vec<ObjectHandle> {
 /// Maximum number of passes over all objects in an unload. The listeners of each pass may create objects.
 const MOST_PASSES: usize = 16;
 
-/// Listeners of an unload may create [`MOST_PASSES`] objects for each existing object. A smaller world counts as this number of objects.
+/// Listeners of created objects may create [`MOST_PASSES`] objects for each object that existed before the unload. A smaller world counts as
+/// this number of objects.
 const LEAST_OBJECTS: usize = 256;
 
 /// Calls the destruction listeners of each object of a dynamic class and of its subobjects, including objects that listeners create. If the
@@ -157,12 +158,13 @@ fn announce_ends(core: &Core, masters: &Masters, generation: Generation) -> Resu
     let (objects, constructions) = (&core.world.objects, &core.world.counters.constructions);
     let (mut ending, first) = (dynamic_objects(core), constructions.get());
     let most = (ending.len().max(LEAST_OBJECTS) * MOST_PASSES) as u64;
+    // The first pass has no limit, so that the listeners of all existing objects are called.
+    let mut limit = u64::MAX;
     for _pass in 0..MOST_PASSES {
         let before = constructions.get();
         for object in ending {
-            let created = constructions.get() - first;
-            if created > most {
-                return Err(counted(created, "object"));
+            if constructions.get() > limit {
+                return Err(counted(constructions.get() - first, "object"));
             }
             // Skips templates, because templates have no listeners. Also skips objects that an earlier listener has destroyed, and objects
             // of an earlier pass. After `announce_end`, a listener cannot destroy the object, because the unload destroys the object.
@@ -176,6 +178,7 @@ fn announce_ends(core: &Core, masters: &Masters, generation: Generation) -> Resu
         if constructions.get() == before {
             return Ok(());
         }
+        limit = limit.min(constructions.get().saturating_add(most));
         ending = dynamic_objects(core);
     }
     Err(format!("objects {MOST_PASSES} times"))
