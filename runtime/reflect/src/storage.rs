@@ -20,7 +20,7 @@ use crate::property::{Property, PropertyType};
 use crate::typed::FrameValue;
 use crate::value::Value;
 use crate::values::ptr::{Mut, Ptr, PtrMut};
-use crate::values::structure::fix_length;
+use crate::values::structure::{fix_fields, fix_length};
 
 /// Borrowed memory with its schema. The operations call no foreign code. Foreign code therefore never observes a partly written value.
 #[derive(Clone, Copy, Debug)]
@@ -136,14 +136,17 @@ impl<'a> View<'a> {
         self.fix_length(property)
     }
 
-    /// Adjusts a fixed array to the declared length, after code has written to its memory. Has no effect on other properties.
+    /// Adjusts a fixed array, or the fixed arrays in a struct, to the declared length, after code has written to the memory of the property.
+    /// Has no effect on other properties.
     ///
     /// # Errors
     /// Returns [`CallError::Signature`] if the schema lacks the property.
     #[inline]
     pub(crate) fn fix_length(self, property: &Property) -> Result<(), CallError> {
-        if let PropertyType::Array(_) = property.ty {
-            fix_length(property, self.ptr_mut(property)?);
+        match &property.ty {
+            PropertyType::Array(_) => fix_length(property, self.ptr_mut(property)?),
+            PropertyType::Struct(of) if of.nature().owns_memory => fix_fields(self.ptr_mut(property)?),
+            _ => {}
         }
         Ok(())
     }
@@ -156,10 +159,8 @@ impl<'a> View<'a> {
     /// # Panics
     /// Panics if the types differ.
     pub fn put(self, property: &Property, from: Ptr<'_>) -> Result<(), CallError> {
-        let mut at = self.ptr_mut(property)?;
-        at.reborrow().copy_from(from);
-        fix_length(property, at);
-        Ok(())
+        self.ptr_mut(property)?.copy_from(from);
+        self.fix_length(property)
     }
 
     /// Overwrites the value of `property` with the value of `other_property` in `other`. Both properties must have equal types.

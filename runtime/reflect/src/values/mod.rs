@@ -58,6 +58,7 @@ use crate::text::{ParseError, fail};
 use crate::value::{Binding, LocalText, Value, WrongType};
 use parameters::Parameters;
 use ptr::{Mut, Raw, Ref};
+pub use structure::fix_fields;
 
 /// Names that every kind uses to implement [`Kind`].
 mod prelude {

@@ -42,6 +42,17 @@ pub(crate) fn fix_length(property: &Property, at: PtrMut<'_>) {
     at.put(&fixed::as_written(property, written));
 }
 
+/// Adjusts the fixed arrays in the fields of a struct, and in nested structs, after the whole struct was copied. Has no effect on other
+/// values.
+pub fn fix_fields(at: PtrMut<'_>) {
+    // A struct with an array owns memory.
+    let Some(at) = at.to::<Struct>().filter(|at| at.of().nature().owns_memory) else { return };
+    for (property, mut field) in at.of().fields().iter().zip(at.fields()) {
+        fix_length(property, field.reborrow());
+        fix_fields(field);
+    }
+}
+
 /// Returns the initial value of a struct type with defaults. Returns `None` for all other types.
 pub(crate) fn start_of(ty: &PropertyType) -> Option<Value> {
     matches!(ty, PropertyType::Struct(of) if of.nature().has_defaults).then(|| Value::initial(ty))
