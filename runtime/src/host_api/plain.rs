@@ -7,6 +7,7 @@ use crate::boundary::CallError;
 use crate::bridge::core::Core;
 use crate::handles::ModuleId;
 use crate::object::value::Value;
+use crate::object::values::fix_fields;
 
 pub(super) fn type_resolve(core: &Core, module: ModuleId, text: String) -> Result<TypeNumber, CallError> {
     core.value_types.number(&core.world.types, module, &text)
@@ -15,8 +16,9 @@ pub(super) fn type_resolve(core: &Core, module: ModuleId, text: String) -> Resul
 pub(super) fn copy<'c>(_core: &Core, to: ValueLocation<'c>, from: Address<'c>) -> Result<(), CallError> {
     let mut to = to.writable()?;
     from.of(to.ty()).count().map_or(Ok(()), |len| to.may_have(len))?;
-    let (to, ty) = to.with_type();
-    to.copy_from(from.of(ty));
+    let (mut to, ty) = to.with_type();
+    to.reborrow().copy_from(from.of(ty));
+    fix_fields(to);
     Ok(())
 }
 
@@ -46,6 +48,8 @@ pub(super) fn parse(core: &Core, location: ValueLocation<'_>, text: String) -> R
 }
 
 pub(super) fn clear(_core: &Core, location: ValueLocation<'_>) -> Result<(), CallError> {
-    location.writable()?.ptr_mut().destroy();
+    let mut target = location.writable()?;
+    target.may_have(0)?;
+    target.ptr_mut().destroy();
     Ok(())
 }

@@ -13,7 +13,7 @@ use alcedo_abi::values::{RawLocation, ValueTableRef};
 use crate::bridge::core::Core;
 use crate::handles::{ModuleId, ObjectHandle};
 use crate::host_api::HostContext;
-use crate::object::decl::{Batch, ClassDecl, PropertyDecl};
+use crate::object::decl::{Batch, ClassDecl, PropertyDecl, StructDecl};
 use crate::object::fixed::ARRAY_DIM;
 use crate::object::origin::Origin;
 use crate::object::owned::OwnedValue;
@@ -172,14 +172,18 @@ fn an_array_is_spliced_and_reserved() {
     assert!(module.splice(&text, ObjectHandle::NONE, (0, 0, 1)).is_some(), "a string is not an array");
 }
 
+/// Declares a fixed array with 3 elements.
+fn cells() -> PropertyDecl {
+    let cells = PropertyDecl::new("cells", PropertyKind::ARRAY).of_type("u16");
+    PropertyDecl { meta: vec![(ARRAY_DIM.to_owned(), "3".to_owned())], ..cells }
+}
+
 #[test]
 fn a_module_cannot_change_the_length_of_a_fixed_array_of_an_object() {
     let module = Module::new();
     let world = &module.core.world;
     world.types.declare_package("Game");
-    let cells = PropertyDecl::new("cells", PropertyKind::ARRAY).of_type("u16");
-    let cells = PropertyDecl { meta: vec![(ARRAY_DIM.to_owned(), "3".to_owned())], ..cells };
-    let properties = vec![PropertyDecl::new("number", PropertyKind::U64), cells];
+    let properties = vec![PropertyDecl::new("number", PropertyKind::U64), cells()];
     let board = ClassDecl { properties, ..ClassDecl::new("Game", "Board", "", Origin::Native) };
     let batch = Batch { classes: vec![board], ..Batch::default() };
     let declared = world.types.declare(&world.names, &batch).expect("a right declaration");
@@ -204,13 +208,41 @@ fn a_module_cannot_change_the_length_of_a_fixed_array_of_an_object() {
     let parsed = Module::outcome(|failure| unsafe {
         module.table.parse()(module.host(), &location, TextView::of(text), failure)
     });
-    for (refused, len) in [(splice(3, 0, 1), 4), (splice(0, 1, 0), 2), (copied, 2), (parsed, 4)] {
+    // SAFETY: the location refers to a value of the type.
+    let cleared = Module::outcome(|failure| unsafe { module.table.clear()(module.host(), &location, failure) });
+    for (refused, len) in [(splice(3, 0, 1), 4), (splice(0, 1, 0), 2), (copied, 2), (parsed, 4), (cleared, 0)] {
         let refused = refused.expect("the length would change");
         assert!(refused.contains(&format!("cells is a fixed array of 3 elements and cannot have {len}")), "{refused}");
     }
     assert_eq!(world.objects.read_value(object, "cells"), Ok(row(&[1, 2, 3])));
     assert_eq!(splice(1, 1, 1), None);
     assert_eq!(world.objects.read_value(object, "cells"), Ok(row(&[1, 0, 3])));
+}
+
+#[test]
+fn fixed_arrays_in_a_struct_that_a_module_copies_have_their_lengths() {
+    let module = Module::new();
+    let world = &module.core.world;
+    world.types.declare_package("Game");
+    let row = StructDecl { fields: vec![cells()], ..StructDecl::new("Game", "Row", Origin::Native) };
+    let first = PropertyDecl::new("first", PropertyKind::STRUCT).of_type("/Script/Game.Row");
+    let table = StructDecl { fields: vec![first], ..StructDecl::new("Game", "Table", Origin::Native) };
+    let batch = Batch { structs: vec![row, table], ..Batch::default() };
+    world.types.declare(&world.names, &batch).expect("a right declaration");
+    let [from, to] =
+        ["(1, 2, 3)", "(7, 8, 9)"].map(|cells| module.hold("/Script/Game.Table", &format!("(first=(cells={cells}))")));
+    // The array is at the start of both structs.
+    let ty = module.number("Array(u16)").expect("it is a type");
+    let array = RawLocation { ty, ..from.location(ObjectHandle::NONE) };
+    // SAFETY: the location refers to a value of the type.
+    let spliced =
+        Module::outcome(|failure| unsafe { module.table.array_splice()(module.host(), &array, 0, 0, 2, failure) });
+    assert_eq!((spliced, &*module.print(&from)), (None, "(first=(cells=(0, 0, 1, 2, 3)))"));
+    let location = to.location(ObjectHandle::NONE);
+    // SAFETY: the location and the address are of values of the type.
+    let copied =
+        Module::outcome(|failure| unsafe { module.table.copy()(module.host(), &location, from.own.at(), failure) });
+    assert_eq!((copied, &*module.print(&to)), (None, "(first=(cells=(0, 0, 1)))"));
 }
 
 #[test]
