@@ -288,7 +288,7 @@ impl Runtime {
             let mut notified = Ok(());
             if let Some(runtime) = weak.upgrade() {
                 runtime.inner.before_destroy.each(|_priority, hook| {
-                    // Skips the remaining hooks if a hook has unloaded the Master, which destroys the object.
+                    // Skips the remaining hooks if a hook has unloaded or reloaded the Master, and this has destroyed the object.
                     if !runtime.inner.core.world.objects.is_alive(object) {
                         return;
                     }

@@ -2,7 +2,7 @@
 //! class of a subobject, and classes whose objects exist only inside other objects. Native classes and emitted classes are covered, also
 //! across reloads.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use alcedo_runtime::native::{Natives, Obj, uclass, ustruct};
@@ -125,6 +125,31 @@ fn a_removed_subobject_is_destroyed_with_its_own_subobjects_and_not_rebuilt() {
     assert_eq!(kept.map(|part| host.objects().is_alive(part)), [true; 2]);
     assert_eq!([rack, inside].map(|part| host.objects().is_alive(part)), [false; 2]);
     assert_eq!(*ended.borrow(), [rack, inside], "the host was notified of both");
+    host.shutdown().into_result().expect("a clean shutdown");
+}
+
+/// The hook of a sticker reloads the plugin, which removes the rack that contains the sticker.
+#[test]
+fn a_reload_in_a_hook_destroys_a_removed_subobject_that_contains_the_object() {
+    let (inside, after) = (Rc::new(Cell::new(ObjectHandle::NONE)), Rc::new(Cell::new(None)));
+    let (ending, noted) = (Rc::clone(&inside), Rc::clone(&after));
+    let natives = Natives::default().before_destroy(move |host, object| {
+        if object == ending.get() {
+            let rack = host.objects().outer_of(object).expect("it is in a rack");
+            let report = host.reload(&[support::plugin("parcels", &[])]);
+            let is_committed = report.is_ok_and(|report| report.is_committed());
+            noted.set(Some((is_committed, host.objects().is_alive(rack))));
+        }
+    });
+    let host = support::builder().natives(natives).build().unwrap_or_else(|error| panic!("{error}"));
+    host.create_master(&[support::plugin("parcels", &["racks"])]).unwrap_or_else(|error| panic!("{error}"));
+    let huge = host.objects().spawn("/Script/Game.HugeCrate").expect("it is declared");
+    let rack = part(&host, huge, "rack");
+    inside.set(part(&host, rack, "sticker"));
+    host.objects().destroy(inside.get());
+    assert_eq!(after.get(), Some((true, false)), "the reload is committed, and the rack is destroyed");
+    let are_alive = [huge, rack, inside.get()].map(|object| host.objects().is_alive(object));
+    assert_eq!(are_alive, [true, false, false]);
     host.shutdown().into_result().expect("a clean shutdown");
 }
 

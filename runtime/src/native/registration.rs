@@ -130,8 +130,8 @@ impl Natives {
     /// destruction of this object again. Logs a panic of the hook, and destroys the object anyway.
     ///
     /// The hook runs first for the object, then for its subobjects in order of creation. Then the object and its subobjects are destroyed.
-    /// If a hook destroys an owner of its object, the owner is destroyed after all hooks of the object. If a hook unloads the Master, later
-    /// hooks do not run for an object that the unload has destroyed.
+    /// If a hook destroys an owner of its object, the owner is destroyed after all hooks of the object. If a hook unloads or reloads the
+    /// Master, later hooks do not run for an object that the unload or the reload has destroyed.
     ///
     /// An unload runs the hook for all objects before it destroys the first object. A reload runs the hook for a removed subobject after
     /// the commit, when a replaced plugin already refuses calls. The hook does not run for objects that a rollback or a failed load

@@ -355,9 +355,9 @@ impl Run<'_> {
                 let classes = replaced.take().map(|(_objects, classes)| classes).unwrap_or_default();
                 self.report.structure.extend(unbind_broken(core));
                 for part in removed_subobjects.iter().copied() {
-                    if core.announce_end(part, |_object, _message| {}) {
-                        destroy(&core.world, &core.plugins(), part);
-                    }
+                    core.announce_end(part, |_object, _message| {});
+                    // Also destroys a subobject whose hook has requested this reload, because the class of the subobject ends.
+                    destroy(&core.world, &core.plugins(), part);
                 }
                 for class in &classes {
                     destroy(&core.world, &core.plugins(), class.cdo.get());
