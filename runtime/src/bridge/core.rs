@@ -289,7 +289,7 @@ impl Core {
         if !objects.announce_end(object) {
             return false;
         }
-        let position = self.ends.begin(object);
+        self.ends.begin(object);
         let mut call = |object| {
             if let Some(Err(message)) = self.before_end.get().map(|before_end| before_end(object)) {
                 failed(object, message);
@@ -299,15 +299,15 @@ impl Core {
         // Lists the subobjects of an object after its hooks, because a hook may destroy subobjects.
         let mut waiting = objects.children(object);
         waiting.reverse();
-        let mut holder: Option<usize> = None;
+        let mut holder = None;
         while let Some(part) = waiting.pop() {
             if objects.announce_end(part) {
                 call(part);
             }
-            holder = holder.into_iter().chain(self.ends.position(part)).min();
+            holder = self.ends.outermost(holder, part);
             waiting.extend(objects.children(part).into_iter().rev());
         }
-        for owner in self.ends.finish(position, object, holder) {
+        for owner in self.ends.finish(object, holder) {
             destroy(&self.world, &self.plugins(), owner);
         }
         holder.is_none()
