@@ -73,17 +73,14 @@ pub fn dim(property: &Property) -> Option<u32> {
 /// Returns the fixed array that begins `offset` bytes after the start of a value with these properties, and its fixed length. Also finds
 /// arrays in structs. Returns `None` if the array at this offset has no fixed length.
 pub fn fixed_at<'p>(mut properties: impl Iterator<Item = &'p Property>, offset: usize) -> Option<(&'p Property, u32)> {
-    let start_of = |property: &Property| property.offset as usize;
-    let contains = |property: &&Property| {
-        let start = start_of(property);
-        (start..start + property.ty.size()).contains(&offset)
-    };
-    let property = properties.find(contains)?;
-    match &property.ty {
-        PropertyType::Struct(of) => fixed_at(of.fields().iter(), offset - start_of(property)),
-        _ if start_of(property) == offset => dim(property).map(|len| (property, len)),
-        _ => None,
-    }
+    properties.find_map(|property| {
+        let inside = offset.checked_sub(property.offset as usize)?;
+        match &property.ty {
+            PropertyType::Struct(of) if inside < of.size() => fixed_at(of.fields().iter(), inside),
+            PropertyType::Array(_) if inside == 0 => dim(property).map(|len| (property, len)),
+            _ => None,
+        }
+    })
 }
 
 /// Formats the error for an access that changes the length of a fixed array in place.
