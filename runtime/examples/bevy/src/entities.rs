@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use alcedo::host::ClassList;
 use alcedo::native::Class as _;
 use alcedo::{ObjectHandle, Runtime};
+use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::prelude::*;
 
 use crate::Behavior;
@@ -34,6 +35,9 @@ impl Scripted {
     }
 }
 
+/// Matches entities with an object. Includes disabled entities, which keep their objects.
+type Paired = (With<Scripted>, Allow<Disabled>);
+
 /// All pairs of entities and objects, searchable in both directions.
 pub(crate) struct Links {
     objects: HashMap<Entity, ObjectHandle>,
@@ -60,7 +64,7 @@ impl Links {
 pub(crate) fn destroy_removed(
     runtime: NonSend<Runtime>,
     mut links: NonSendMut<Links>,
-    paired: Query<(), With<Scripted>>,
+    paired: Query<(), Paired>,
     mut removed: RemovedComponents<Scripted>,
 ) {
     // Skips entities whose component was removed and then inserted again.
@@ -114,7 +118,7 @@ pub(crate) fn adopt(
     runtime: NonSend<Runtime>,
     mut links: NonSendMut<Links>,
     mirror: NonSend<Mirror>,
-    paired: Query<(), With<Scripted>>,
+    paired: Query<(), Paired>,
     mut commands: Commands,
 ) {
     let links = &mut *links;

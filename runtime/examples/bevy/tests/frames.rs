@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use alcedo::{ObjectHandle, ReloadReport, Runtime, Value};
 use alcedo_glue::{Glue, Origin};
 use bevy_app::{App, AppExit, Update};
+use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::prelude::*;
 use bevy_host::{AlcedoPlugin, PluginCode, Position, Reloaded, Script, Scripted, Step, SystemFailed, Velocity};
 use expect_test::expect_file;
@@ -203,6 +204,21 @@ fn an_entity_whose_component_is_inserted_again_keeps_its_object() {
     flight.app.world_mut().entity_mut(bird).remove::<Scripted>().insert(scripted);
     flight.frames(1);
     flight.check(0.5, 2);
+}
+
+#[test]
+fn a_disabled_entity_keeps_its_object() {
+    let mut flight = Flock::new(&[flock(&[])]);
+    flight.frames(1);
+    let bird = flight.birds[3];
+    flight.app.world_mut().entity_mut(bird).insert(Disabled);
+    // The new object changes the list of objects, so the pairs are checked.
+    flight.app.world_mut().spawn(Script(BIRD.to_owned()));
+    flight.frames(1);
+    assert!(flight.runtime().objects().is_alive(flight.object(bird)));
+    flight.app.world_mut().entity_mut(bird).remove::<Disabled>();
+    flight.frames(1);
+    assert_eq!(flight.count(), usize::from(ENTITIES) + 1);
 }
 
 #[test]
