@@ -206,7 +206,12 @@ impl Reader {
             of.name = unique_type(&of.name, "Struct", !of.is_pod, &mut self.names);
             self.order.push(of.name.clone());
         }
-        self.structs.insert(id, found.clone());
+        if is_word(name) {
+            self.structs.insert(id, found.clone());
+        } else {
+            // A typedef may name the struct in a later declaration.
+            self.structs.remove(&id);
+        }
         found
     }
 
