@@ -318,7 +318,10 @@ fn is_next_to_package(path: &Path, flat: &[PathBuf]) -> bool {
 /// folder's parent, because [`FolderWatch`] watches the parent of each package.
 fn is_next_to_scripts(path: &Path, deep: &[PathBuf]) -> bool {
     let is_sibling = |dir: &PathBuf| dir.parent() == path.parent() && !script_files(dir).is_empty();
-    is_source_folder(path) && !deep.iter().any(|dir| dir == path) && deep.iter().any(is_sibling)
+    // Checks only the end of the path, because a project may itself be below a folder with the name `target`.
+    let end = path.parent().and_then(Path::parent).and_then(|above| path.strip_prefix(above).ok());
+    let is_new = is_source_folder(path) && !is_made_by_tools(end.unwrap_or(path));
+    is_new && !deep.iter().any(|dir| dir == path) && deep.iter().any(is_sibling)
 }
 
 /// Returns `true` if a file or folder was created or moved. The system reports no events for the files in such a folder.

@@ -178,6 +178,19 @@ fn a_new_package_next_to_a_package_of_scripts_is_reported() {
 }
 
 #[test]
+fn a_target_folder_of_cargo_is_not_a_package_of_scripts() {
+    let scratch = Scratch::new(&[("target/Tale/Hero.uc", "")]);
+    let watch = SourceWatch::new(&[scratch.path("target/Tale")]).unwrap();
+    fs::create_dir(scratch.path("target/debug")).unwrap();
+    thread::sleep(SILENCE);
+    check(&scratch, &watch, || scratch.write("target/debug/libplug.d", ""), &[]);
+    fs::create_dir(scratch.path("target/Saga")).unwrap();
+    thread::sleep(SILENCE);
+    scratch.write("target/Saga/Knight.uc", "");
+    wait_for(&scratch, &watch, "target/Saga/Knight.uc");
+}
+
+#[test]
 fn a_folder_that_is_moved_away_is_reported() {
     let manifest = crate::scratch::manifest("plug", "");
     let scratch = Scratch::new(&[
