@@ -160,10 +160,7 @@ fn of_workspace(patience: Duration) -> Result<ExitCode, Error> {
     }
     let folder = modules::plugins(&root)?;
     let plugins = folder.map_or_else(Vec::new, |folder| [folder.plugins, folder.left_out].concat());
-    let (modules, name) = (described_modules(&sources), |plugin: &SourceCrate| plugin.name.replace('-', "_"));
-    // Builds all plugins if the module of a plugin may have another name than the package.
-    let is_other = modules.iter().any(|module| plugins.iter().all(|plugin| name(plugin) != *module));
-    for plugin in plugins.iter().filter(|plugin| is_other || modules.contains(&name(plugin))) {
+    for plugin in in_build_order(&plugins, &described_modules(&sources)) {
         print_progress(&format!("building the plugin `{}`", plugin.name));
         for artifact in build(&plugin.request())?.artifacts.iter().filter(|artifact| artifact.package == plugin.name) {
             let (origin, declared) = of_module(&artifact.path)?;
@@ -203,6 +200,18 @@ fn described_modules(dirs: &[PathBuf]) -> BTreeSet<String> {
         alcedo_glue::describes(&source, &Origin::module(name, "")).then(|| name.to_owned())
     };
     sources.into_iter().filter_map(module).collect()
+}
+
+/// Returns the plugins to build for the glue of `modules`. Plugins with the names of these modules are first, because the remaining plugins
+/// may not build with the old glue. If a module has another name than all packages, returns all plugins, because one of them may contain
+/// the module.
+fn in_build_order<'a>(plugins: &'a [SourceCrate], modules: &BTreeSet<String>) -> Vec<&'a SourceCrate> {
+    let name = |plugin: &SourceCrate| plugin.name.replace('-', "_");
+    let (mut order, others): (Vec<_>, Vec<_>) = plugins.iter().partition(|plugin| modules.contains(&name(plugin)));
+    if modules.iter().any(|module| plugins.iter().all(|plugin| name(plugin) != *module)) {
+        order.extend(others);
+    }
+    order
 }
 
 fn no_glue(workspace: &Path, host: Option<&str>, plugin: Option<&str>) -> Error {
@@ -291,11 +300,11 @@ mod tests {
     use std::fs;
     use std::time::{Duration, Instant};
 
-    use alcedo_build::{BuildRequest, metadata};
+    use alcedo_build::{BuildRequest, SourceCrate, metadata};
     use alcedo_glue::Origin;
     use alcedo_runtime::Declared;
 
-    use super::{described_modules, glue_of, host_types, read_text, rewrite, source_folders};
+    use super::{described_modules, glue_of, host_types, in_build_order, read_text, rewrite, source_folders};
     use crate::world::HostProgram;
 
     #[test]
@@ -338,6 +347,24 @@ mod tests {
         let folders = source_folders(&metadata(&BuildRequest::new(&root.join("Cargo.toml"))).unwrap());
         assert_eq!(folders, [root.join("code")]);
         assert_eq!(described_modules(&folders), ["figurines".to_owned()].into());
+    }
+
+    #[test]
+    fn plugins_with_outdated_glue_are_built_last() {
+        let plugins = ["a-user", "cubes"].map(|name| SourceCrate {
+            name: name.to_owned(),
+            manifest: format!("/w/{name}/Cargo.toml").into(),
+            source_dirs: Vec::new(),
+        });
+        let order = |modules: &[&str]| {
+            let modules = modules.iter().map(|&module| module.to_owned()).collect();
+            in_build_order(&plugins, &modules).iter().map(|plugin| plugin.name.clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(order(&["cubes"]), ["cubes"]);
+        // `Tale` may be a module of a plugin, or a package of scripts.
+        assert_eq!(order(&["Tale", "cubes"]), ["cubes", "a-user"]);
+        assert_eq!(order(&["a_user"]), ["a-user"]);
+        assert_eq!(order(&[]), [""; 0]);
     }
 
     #[test]
