@@ -63,7 +63,14 @@ fn of_toolchain(name: &str) -> bool {
 fn is_relative(name: &str, value: &Path) -> bool {
     let least = match name {
         "CARGO_TARGET_DIR" | "CARGO_BUILD_TARGET_DIR" | "CARGO_HOME" | "RUSTUP_HOME" => 1,
-        "CARGO" | "RUSTC" | "RUSTC_WRAPPER" | "RUSTC_WORKSPACE_WRAPPER" => 2,
+        "CARGO"
+        | "RUSTC"
+        | "RUSTC_WRAPPER"
+        | "RUSTC_WORKSPACE_WRAPPER"
+        | "CARGO_BUILD_RUSTC"
+        | "CARGO_BUILD_RUSTC_WRAPPER"
+        | "CARGO_BUILD_RUSTC_WORKSPACE_WRAPPER" => 2,
+        _ if name.starts_with("CARGO_TARGET_") && name.ends_with("_LINKER") => 2,
         _ => return false,
     };
     value.is_relative() && value.components().count() >= least
@@ -151,6 +158,12 @@ mod tests {
             &["CARGO_HOME=/here/home", "RUSTC=/here/bin/rustc"],
         );
         check(false, &[("CARGO", "./cargo")], &["CARGO=/here/./cargo"]);
+        check(false, &[("CARGO_BUILD_RUSTC_WRAPPER", "bin/cache")], &["CARGO_BUILD_RUSTC_WRAPPER=/here/bin/cache"]);
+        check(
+            false,
+            &[("CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_LINKER", "bin/link")],
+            &["CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_LINKER=/here/bin/link"],
+        );
         check(false, &[("CARGO_TARGET_DIR", "/out"), ("CARGO_HOME", ""), ("RUSTC_WRAPPER", "sccache")], &[]);
     }
 }
