@@ -291,6 +291,7 @@ mod tests {
         let files = [
             "src/lib.rs",
             "code/deep/part.rs",
+            "code/image",
             "code/lib.rs",
             "lib.rs",
             "image",
@@ -302,17 +303,22 @@ mod tests {
             std::fs::create_dir_all(file.parent().expect("a folder")).expect("it is writable");
             std::fs::write(file, "").expect("it is writable");
         }
-        let found = ["src/lib.rs", "code/lib.rs", "lib.rs"].map(|source| {
-            let source = root.join(source).display().to_string();
+        let root = root.canonicalize().expect("it exists");
+        let packages = [("", "src/lib.rs"), ("", "code/lib.rs"), ("", "lib.rs"), ("in", "code/lib.rs")];
+        let found = packages.map(|(package, source)| {
+            let (package, source) = (root.join(package), root.join(source).display().to_string());
             let args = ["rustc", "--crate-name", "x", &source, "--crate-type", "cdylib"].map(str::to_owned);
-            sources(&root, other_folder(&root, &args).as_deref(), None)
+            sources(&package, other_folder(&package, &args).as_deref(), None)
         });
         std::fs::remove_dir_all(&root).expect("it exists");
         let found = found.map(|found| found.expect("the folders are readable"));
         let expected = |files: &[&str]| files.iter().map(|file| root.join(file)).collect::<Vec<_>>();
+        let own = ["Cargo.toml", "code/deep/part.rs", "code/image", "code/lib.rs", "src/lib.rs"];
         assert_eq!(found[0], expected(&["Cargo.toml", "src/lib.rs"]));
-        assert_eq!(found[1], expected(&["Cargo.toml", "code/deep/part.rs", "code/lib.rs", "src/lib.rs"]));
+        assert_eq!(found[1], expected(&own));
         assert_eq!(found[2], expected(&["Cargo.toml", "code/deep/part.rs", "code/lib.rs", "lib.rs", "src/lib.rs"]));
+        // Outside of the package, only Rust sources are inputs.
+        assert_eq!(found[3], expected(&["code/deep/part.rs", "code/lib.rs", "in/Cargo.toml"]));
     }
 
     #[test]
