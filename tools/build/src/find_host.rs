@@ -70,7 +70,7 @@ fn manifest_of(path: &Path) -> PathBuf {
 }
 
 /// Returns the host that the metadata of `manifest` specifies, and the folder of the manifest with this metadata. For the root of a
-/// workspace, also reads the metadata of all members.
+/// workspace, also reads the metadata of all members, first of the `default-members`, because only these plugins are loaded.
 fn host_of(described: &Metadata, manifest: &Path) -> Option<(String, PathBuf)> {
     let host = |metadata: &Value| metadata.get("alcedo")?.get("host")?.as_str().map(str::to_owned);
     let of_package = |package: &Package| {
@@ -81,8 +81,9 @@ fn host_of(described: &Metadata, manifest: &Path) -> Option<(String, PathBuf)> {
     let is_own = |package: &&Package| same(package.manifest_path.as_std_path(), manifest);
     let is_root = same(described.workspace_root.join("Cargo.toml").as_std_path(), manifest);
     let own = described.packages.iter().filter(is_own).find_map(of_package);
-    let of_member = || described.packages.iter().filter(|_| is_root).find_map(of_package);
-    own.or_else(of_member).or_else(of_workspace)
+    let of_defaults = || described.workspace_default_packages().into_iter().filter(|_| is_root).find_map(of_package);
+    let of_members = || described.packages.iter().filter(|_| is_root).find_map(of_package);
+    own.or_else(of_defaults).or_else(of_members).or_else(of_workspace)
 }
 
 #[cfg(test)]
@@ -110,11 +111,13 @@ mod tests {
         }
         let members = packages.each_ref().map(|(name, _)| *name);
         let manifest = format!("[workspace]\nresolver = \"3\"\nmembers = {members:?}\n");
-        fs::write(dir.path().join("Cargo.toml"), manifest).unwrap();
+        fs::write(dir.path().join("Cargo.toml"), &manifest).unwrap();
         let found = |folder: &str| find_host(None, &[dir.path().join(folder)]).unwrap().map(|host| host.name);
         let expected = [("one", Some("zoo")), ("two", Some("rig")), ("three", None), ("", Some("zoo"))];
         for (folder, host) in expected {
             assert_eq!(found(folder).as_deref(), host, "{folder}");
         }
+        fs::write(dir.path().join("Cargo.toml"), manifest + "default-members = [\"two\", \"three\"]\n").unwrap();
+        assert_eq!(found("").as_deref(), Some("rig"));
     }
 }
