@@ -27,8 +27,10 @@ use crate::unheard;
 
 /// Maximum number of callsites. A plugin can compute the targets of its log statements, and the memory of a callsite is never freed.
 const MOST_CALLSITES: usize = 10_000;
-/// Target of all further statements. Their records contain no fields and no location.
+/// Target of all further statements. Their records contain no location, and only the field [`OWN_TARGET`].
 const FURTHER: &str = "alcedo::plugin";
+/// Field of the records of further statements. Contains the target of the statement.
+const OWN_TARGET: &str = "plugin.target";
 /// Maximum number of fields of one statement, in addition to message, module and generation. Further fields are omitted.
 const MOST_FIELDS: usize = 13;
 const OWN_FIELDS: usize = 3;
@@ -159,6 +161,7 @@ pub(crate) fn loudest() -> LogLevel {
 /// reference to this callsite.
 struct PluginCallsite {
     metadata: OnceLock<Metadata<'static>>,
+    is_shared: bool,
 }
 
 impl Callsite for PluginCallsite {
@@ -182,6 +185,8 @@ impl PluginCallsite {
 
 #[derive(PartialEq, Eq, Hash)]
 struct Key {
+    /// Set for a callsite that several statements share.
+    is_shared: bool,
     is_span: bool,
     level: u8,
     line: u32,
@@ -197,7 +202,8 @@ impl Key {
     /// Returns the key of the callsite that all further statements of this kind and level share.
     fn into_shared(self) -> Self {
         let name = if self.is_span { "plugin span" } else { "" }.to_owned();
-        Self { line: 0, file: String::new(), target: FURTHER.to_owned(), name, fields: Vec::new(), ..self }
+        let (target, fields) = (FURTHER.to_owned(), vec![OWN_TARGET.to_owned()]);
+        Self { is_shared: true, line: 0, file: String::new(), target, name, fields, ..self }
     }
 }
 
@@ -211,6 +217,7 @@ fn callsite(record: &LogRecord<'_>, kind: Kind) -> &'static PluginCallsite {
 fn callsite_in(known: &Callsites, record: &LogRecord<'_>, kind: Kind, most: usize) -> &'static PluginCallsite {
     let is_span = kind == Kind::SPAN;
     let key = Key {
+        is_shared: false,
         is_span,
         level: record.level.0,
         line: record.line,
@@ -253,7 +260,8 @@ fn make(key: &Key, kind: Kind) -> &'static PluginCallsite {
     let file = (!key.file.is_empty()).then(|| text(&key.file));
     let target = text(&key.target);
     let line = (key.line != 0).then_some(key.line);
-    let callsite: &'static PluginCallsite = Box::leak(Box::new(PluginCallsite { metadata: OnceLock::new() }));
+    let callsite: &'static PluginCallsite =
+        Box::leak(Box::new(PluginCallsite { metadata: OnceLock::new(), is_shared: key.is_shared }));
     let fields = FieldSet::new(names, Identifier(callsite));
     let _first = callsite.metadata.set(Metadata::new(name, target, level, file, line, Some(target), fields, kind));
     callsite
@@ -270,7 +278,10 @@ fn with_values(
     let message = display(record.message.as_str());
     let module: &str = &tag.name;
     let generation = tag.generation.0;
-    let values: Vec<_> = record.fields.iter().take(MOST_FIELDS).map(|field| display(field.value.as_str())).collect();
+    let values: Vec<_> = match callsite.is_shared {
+        true => vec![display(record.target.as_str())],
+        false => record.fields.iter().take(MOST_FIELDS).map(|field| display(field.value.as_str())).collect(),
+    };
     // `tracing` requires an array of fixed size for a value set. Unused elements stay empty.
     let mut row: [(&tracing::field::Field, Option<&dyn Value>); OWN_FIELDS + MOST_FIELDS] =
         [(&fields[0], None); OWN_FIELDS + MOST_FIELDS];
@@ -295,7 +306,7 @@ mod tests {
     use tracing::{Dispatch, Event, Metadata, Span, Subscriber, dispatcher};
     use tracing_core::metadata::Kind;
 
-    use super::{FURTHER, Logs, callsite_in, lock};
+    use super::{FURTHER, Logs, callsite_in, lock, with_values};
     use crate::conjugate::gate::ModuleTag;
     use crate::handles::{Generation, ModuleId};
 
@@ -359,6 +370,10 @@ mod tests {
         assert_eq!((first.facts().target(), third.facts().target()), ("request 1", FURTHER));
         assert!(ptr::eq(first, find("request 1")));
         assert_eq!(lock(&known).len(), 3);
+        let tag = ModuleTag { id: ModuleId(7), name: "m".into(), generation: Generation(1) };
+        let mut values = String::new();
+        with_values(third, &tag, &record("request 3"), |found| values = format!("{found:?}"));
+        assert!(values.contains("plugin.target: request 3"), "{values}");
     }
 
     /// Returns the logs of a host with module 7, built with the subscriber `home`.
