@@ -2,8 +2,8 @@
 //! does not mention the property. Therefore the generated code compares, at compile time, each field name in a method with the properties
 //! of the class, and reports a match with a hint.
 //!
-//! The comparison uses only tokens, and ignores names that are not properties. It also ignores a method that contains an `impl` block or a
-//! variable `this`, because `self` in this block and this variable may have a different type.
+//! The comparison uses only tokens, and ignores names that are not properties. It also ignores a method that contains an `impl` block, and
+//! the fields of a variable `this`, because `self` in this block and this variable may have a different type.
 
 use proc_macro2::{Delimiter, Ident, Spacing, Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
@@ -40,7 +40,7 @@ pub(crate) type Checked = Vec<(Mistake, Ident)>;
 /// Expands to the checks for the names in a function that `checked` does not contain. Adds these names to `checked`.
 pub(crate) fn checks(class: &Ident, function: &Function, checked: &mut Checked) -> TokenStream {
     let mut found = Checked::new();
-    if find_mistakes(function.body.stream(), &mut found).is_none() {
+    if find_mistakes(function.body.stream(), true, &mut found).is_none() {
         return TokenStream::new();
     }
     found.retain(|new| !checked.contains(new));
@@ -63,20 +63,24 @@ fn check(class: &Ident, mistake: Mistake, name: &Ident) -> TokenStream {
     }
 }
 
-/// Adds each possible mistake in the tokens to `found`, without duplicates. Returns `None` if `self` or `this` may refer to an object of a
-/// different type in these tokens.
-fn find_mistakes(tokens: TokenStream, found: &mut Checked) -> Option<()> {
+/// Adds each possible mistake in the tokens to `found`, without duplicates. `is_object` is `false` if `this` may be a variable of another
+/// type. Returns `None` if `self` may refer to an object of another type in these tokens.
+fn find_mistakes(tokens: TokenStream, mut is_object: bool, found: &mut Checked) -> Option<()> {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     for (at, token) in tokens.iter().enumerate() {
         match token {
-            TokenTree::Group(group) => find_mistakes(group.stream(), found)?,
+            TokenTree::Group(group) => find_mistakes(group.stream(), is_object, found)?,
             TokenTree::Ident(ident) => {
                 // The identifier is converted to a string once, because each comparison would convert it again.
                 let keyword = match ident.to_string().as_str() {
                     "impl" | "trait" => return None,
-                    "let" if is_this(&tokens[at + 1..]) => return None,
+                    // The variable exists until the end of the block, whose tokens are one group.
+                    "let" | "for" if is_this(&tokens[at + 1..]) => {
+                        is_object = false;
+                        continue;
+                    }
                     "self" => Mistake::OfSelf,
-                    "this" => Mistake::Assigned,
+                    "this" if is_object => Mistake::Assigned,
                     _ => continue,
                 };
                 let Some((name, rest)) = field(&tokens[at + 1..]) else { continue };
@@ -130,5 +134,29 @@ fn is_assigned(rest: &[TokenTree]) -> bool {
             matches!(rest.get(1), Some(TokenTree::Punct(second)) if second.as_char() == '=')
         }
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use quote::quote;
+
+    use super::{Checked, find_mistakes};
+
+    #[test]
+    fn only_fields_of_a_variable_this_are_ignored() {
+        let body = quote! {
+            { let mut this = Reading::new(); this.read = 1.0; if this.is_hot() { this.hot = 1.0; } }
+            for this in readings { this.each += 1.0; }
+            self.power;
+        };
+        let with_object = quote! { { let this = 1; this.read = 1.0; } this.speed = 2.0; self.power; };
+        let names = |body| {
+            let mut found = Checked::new();
+            assert!(find_mistakes(body, true, &mut found).is_some());
+            found.iter().map(|(_, name)| name.to_string()).collect::<Vec<_>>()
+        };
+        assert_eq!(names(body), ["power"]);
+        assert_eq!(names(with_object), ["speed", "power"]);
     }
 }

@@ -33,7 +33,11 @@ impl Oven {
         }
         let mut this = Reading { temperature: 0.0 };
         this.temperature += 1.0;
-        this.temperature
+        let mut readings = [this];
+        for this in &mut readings {
+            this.temperature += 1.0;
+        }
+        readings[0].temperature
     }
 
     fn temperature(&self) -> f64 {
