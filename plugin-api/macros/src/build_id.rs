@@ -99,7 +99,10 @@ fn is_of_sources(folder: &Path) -> bool {
 /// Adds the files in a folder, and in the folders below that `enters` accepts.
 fn collect(dir: &Path, enters: &dyn Fn(&Path) -> bool, files: &mut Vec<PathBuf>) -> io::Result<()> {
     let entries = match std::fs::read_dir(dir) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        // The compiler reads no sources in such a folder either.
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied) => {
+            return Ok(());
+        }
         entries => entries?,
     };
     for entry in entries {
@@ -265,11 +268,12 @@ mod tests {
     #[cfg(unix)]
     #[test]
     fn generated_files_and_linked_folders_are_sources() {
-        use std::os::unix::fs::symlink;
+        use std::fs::Permissions;
+        use std::os::unix::fs::{PermissionsExt as _, symlink};
 
         let root = std::env::temp_dir().join(format!("alcedo-sources-{}", std::process::id()));
-        let [src, shared, out] = ["src", "shared", "out"].map(|name| root.join(name));
-        for folder in [&src, &shared, &out] {
+        let [src, shared, out, closed] = ["src", "shared", "out", "src/closed"].map(|name| root.join(name));
+        for folder in [&src, &shared, &out, &closed] {
             std::fs::create_dir_all(folder).expect("it is writable");
         }
         for file in [shared.join("part.rs"), out.join("made.rs")] {
@@ -279,7 +283,10 @@ mod tests {
         symlink(&root, shared.join("back")).expect("it is writable");
         symlink(".", out.join("out")).expect("it is writable");
         symlink("user@host.1", src.join(".#lib.rs")).expect("it is writable");
+        let allow = |mode| std::fs::set_permissions(&closed, Permissions::from_mode(mode)).expect("it is ours");
+        allow(0);
         let found = sources(&root, None, Some(out.as_os_str()));
+        allow(0o700);
         std::fs::remove_dir_all(&root).expect("it exists");
         let files = found.expect("links are followed or skipped");
         assert_eq!(files, [root.join("Cargo.toml"), out.join("made.rs"), src.join("shared/part.rs")]);
