@@ -8,7 +8,7 @@ use alcedo_runtime::{
     CallError, ContextError, ContextFunction, ContextState, Contexts, FoundModule, FunctionPointer, LoadContext, Value,
 };
 
-use super::{any, figures, gone, reports, runtime, support, text};
+use super::{any, figures, gone, refusal, reports, runtime, support, text};
 
 const RENDER: &str = "nm:/reports:Report:render";
 
@@ -232,6 +232,26 @@ fn a_main_calls_a_dependency_from_the_same_load() {
     let lines = record.take();
     assert!(lines.contains("main relay: the start x1 by build 1\n"), "{lines}");
     assert!(lines.contains("exit relay: the end x1 by build 1\n"), "{lines}");
+    gone(&slim.begin_unload().expect("it is collectible"));
+}
+
+#[test]
+fn a_failed_load_unloads_the_dependency_that_a_main_has_called() {
+    let record = support::record("reports");
+    let runtime = runtime();
+    let slim = runtime.contexts().create_slim("failed").expect("the name is free");
+    slim.set_resolver(|_| Ok(Some(FoundModule::File(reports(1)))));
+    let refused = refusal(slim.load_path(support::plugin("relay", &["needs-reports", "panic-in-main"])));
+    assert!(refused.starts_with("main of relay panicked: "), "{refused}");
+    assert!(slim.modules().is_empty());
+    let until = std::time::Instant::now() + super::LONG;
+    while !alcedo_runtime::process::stale_mappings(&runtime.stage_dir()).expect("it can be asked").is_empty() {
+        assert!(std::time::Instant::now() < until, "an image is still mapped");
+        thread::sleep(std::time::Duration::from_millis(1));
+    }
+    let lines = record.take();
+    assert!(lines.contains("main relay: the start x1 by build 1\n"), "{lines}");
+    slim.load_path(support::plugin("relay", &["needs-reports"])).expect("both are loaded");
     gone(&slim.begin_unload().expect("it is collectible"));
 }
 

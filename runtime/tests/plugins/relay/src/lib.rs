@@ -15,6 +15,9 @@ module! { name: "relay", exit: ended }
 fn started() {
     let answer = format_result(zcall::<_, String>("nm:/reports:Report:render", ("the start".to_owned(), 1_u32)));
     tracing::info!(target: "reports", "main relay: {answer}");
+    if fixture::on!("panic-in-main") {
+        panic!("broken on purpose: main");
+    }
 }
 
 /// Makes a call from the exit hook, and logs the reply.
