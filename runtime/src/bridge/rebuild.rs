@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use alcedo_base::figures::counted;
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 use crate::boundary::{CallError, catch_panics};
 use crate::bridge::core::Core;
@@ -242,7 +243,8 @@ fn take_back(core: &Core, turns: &RefCell<Turns>, object: ObjectHandle) -> Resul
         turns.borrow_mut().done.count(fields_kept);
         return Ok(());
     }
-    let (mut lost, mut aside, mut restored) = (Vec::new(), Vec::new(), Vec::new());
+    // Most objects lose no field and have few kept fields, and need no allocation here.
+    let (mut lost, mut aside, mut restored) = (Vec::new(), Vec::new(), SmallVec::<[&KeptField; 4]>::new());
     let load = |field: &KeptField| {
         let class = kept_class_of(core, turns, field);
         plugins.load_kept(object, (field, &class), &kept)
