@@ -242,7 +242,7 @@ fn hook(info: &PanicHookInfo<'_>) {
         records::event(LogLevel::ERROR, "alcedo::panic", &message, file, line);
         return;
     }
-    // `OPEN_GUARDS` does not count the guards of direct calls, red constructors and packed fields.
+    // `OPEN_GUARDS` does not count the guards of direct calls, red constructors and kept fields.
     if OPEN_GUARDS.get() == 0 && !is_direct_call() {
         // The panic is on a thread that the module started. It is logged here, because no caller receives the failure.
         records::event(LogLevel::ERROR, "alcedo::panic", &message, file, line);

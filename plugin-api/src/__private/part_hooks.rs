@@ -167,7 +167,7 @@ unsafe fn guarded_save(
     failure: &mut Failure,
     code: unsafe fn(PartPtr, &mut KeptWriter<'_>) -> Result<(), CallError>,
 ) -> Status {
-    catch_panics(failure, || {
+    catch_panics_uncounted(failure, || {
         let put = |name: &str, data: &[u8]| {
             // SAFETY: name and data are live for the call. The sink belongs to the host and is called with its own context.
             unsafe { (sink.put)(sink.context, TextView::of(name), data.as_ptr(), data.len()) };
@@ -186,7 +186,7 @@ unsafe fn guarded_load(
     failure: &mut Failure,
     code: unsafe fn(PartPtr, &str, &[u8]) -> Result<(), CallError>,
 ) -> Status {
-    catch_panics(failure, || {
+    catch_panics_uncounted(failure, || {
         // SAFETY: the caller upholds the contract of this function.
         unsafe { code(part, &borrowed_text(name), data.bytes()) }
     })
