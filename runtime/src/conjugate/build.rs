@@ -13,6 +13,7 @@ use crate::cells::RefCell;
 use crate::conjugate::class_hook_table::{ClassHookTable, ClassHooks};
 use crate::conjugate::finalizer::Finalizer;
 use crate::conjugate::gate::Gate;
+use crate::conjugate::hot::FrameName;
 use crate::conjugate::packed::PackedFields;
 use crate::conjugate::pairs::{ConjugateKey, Pairs, Part};
 use crate::conjugate::red::RedStack;
@@ -109,9 +110,9 @@ impl Plugins<'_> {
     fn construct(&self, object: ObjectHandle, class: &Rc<Class>, hooks: &ClassHooks) -> Result<PartPtr, Box<Unbuilt>> {
         let Some(memory) = self.world.objects.memory(object) else { return Err(stale(object, class)) };
         let mut ptr = PartPtr::NONE;
-        let opened = self.red.open(&hooks.gate.tag().name, &hooks.names.red);
-        let _frame = opened.map_err(|error| unbuilt(class, error))?;
-        let entered = hooks.gate.enter().and_then(|_inside| {
+        let opened = self.red.open_hook(&hooks.gate, &hooks.names.red);
+        let frame = opened.map_err(|error| unbuilt(class, error))?;
+        let entered = hooks.gate.enter_in(frame.is_counted()).and_then(|_inside| {
             reported(|failure| {
                 let mut call = call_of(object, memory, PartPtr::NONE, failure);
                 // SAFETY: the gate is open, so the image is mapped. `memory` belongs to the live object, and persists until the next safe
@@ -241,7 +242,7 @@ impl Plugins<'_> {
         let mut list = KeptList { class: &part.path, put };
         let sink = KeepSink { context: (&raw mut list).cast(), put: put_kept };
         // Plugin code may destroy the object during this call. The part of the object exists until the next safe point.
-        self.red.call_module(&part.gate, &part.names.keep, |failure| {
+        self.red.call_hook(&part.gate, &part.names.keep, |failure| {
             // SAFETY: the part belongs to this module. Parts are finalized at a safe point, which cannot occur while the frame is open.
             unsafe { (part.hooks.save_kept)(part.ptr, &sink, failure) }
         })
@@ -256,7 +257,7 @@ impl Plugins<'_> {
     ) -> Result<(), CallError> {
         let start = packed.bytes.len();
         let sink = KeepSink { context: (&raw mut packed.bytes).cast(), put: put_packed };
-        self.red.call_module(&part.gate, &part.names.keep, |failure| {
+        self.red.call_hook(&part.gate, &part.names.keep, |failure| {
             // SAFETY: the part belongs to this module. Parts are finalized at a safe point, which cannot occur while the frame is open. The
             // context of `sink` points to a buffer that only `put_packed` uses during the call.
             unsafe { (part.hooks.pack_kept)(part.ptr, &sink, failure) }
@@ -275,7 +276,7 @@ impl Plugins<'_> {
             let part = self.pairs.part(key, class).ok_or_else(|| CallError::Unavailable {
                 what: format!("the plugin part of {} for its kept fields", self.world.objects.display(object)),
             })?;
-            self.red.call_module(&part.gate, &part.names.keep, |failure| {
+            self.red.call_hook(&part.gate, &part.names.keep, |failure| {
                 // SAFETY: the part belongs to this module. No other code borrows the part between its red constructor and the commit. The
                 // data is borrowed for the call, and was written by a class with an equal fingerprint.
                 unsafe { (part.hooks.unpack_kept)(part.ptr, data.as_ptr(), data.len(), failure) }
@@ -304,7 +305,7 @@ impl Plugins<'_> {
         let part = class.id.and_then(|class| self.pairs.part(self.key_of(object)?, class)).ok_or(Misfit::Gone)?;
         let load = |name: &str| {
             let (name, data) = (TextView::of(name), &field.data);
-            self.red.call_module(&part.gate, &part.names.keep, |failure| {
+            self.red.call_hook(&part.gate, &part.names.keep, |failure| {
                 // SAFETY: the part belongs to this module. No other code borrows the part before its kept fields are restored. Name
                 // and data are borrowed for the call.
                 unsafe { (part.hooks.load_kept)(part.ptr, name, data.as_ptr(), data.len(), failure) }
@@ -335,7 +336,7 @@ impl Plugins<'_> {
         object: ObjectHandle,
         class: &Class,
         gate: &Gate,
-        (what, invoke): (&Rc<str>, Invoke),
+        (name, invoke): (&FrameName, Invoke),
     ) -> Result<(), CallError> {
         let memory = self.memory(object)?;
         let found = self.pairs.find_part(&self.world.objects, object, class.id);
@@ -345,7 +346,7 @@ impl Plugins<'_> {
                 what: format!("the plugin part of {} for {}", self.world.objects.display(object), class.path),
             },
         })?;
-        self.red.call_module(gate, what, |failure| {
+        self.red.call_hook(gate, name, |failure| {
             let mut call = call_of(object, memory, part, failure);
             // SAFETY: object, memory and part belong together, because they were looked up for this class just now. Hooks take no
             // parameters.

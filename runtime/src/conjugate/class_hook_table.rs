@@ -9,6 +9,7 @@ use alcedo_abi::direct::DirectMethod;
 use rustc_hash::FxHashMap;
 
 use crate::conjugate::gate::Gate;
+use crate::conjugate::hot::FrameName;
 use crate::handles::ClassId;
 use crate::id_table::IdTable;
 
@@ -30,10 +31,10 @@ pub(crate) struct ClassHooks {
 pub(crate) struct HookNames {
     /// Short path of the class, for reports about waits for its finalizers.
     pub short: Arc<str>,
-    pub(super) red: Rc<str>,
-    pub(super) class: Rc<str>,
-    pub(super) post_init: Rc<str>,
-    pub(super) keep: Rc<str>,
+    pub(super) red: FrameName,
+    pub(super) class: FrameName,
+    pub(super) post_init: FrameName,
+    pub(super) keep: FrameName,
 }
 
 impl HookNames {
@@ -41,10 +42,10 @@ impl HookNames {
     pub(crate) fn new(class: &str) -> Self {
         Self {
             short: class.into(),
-            red: format!("red constructor of {class}").into(),
-            class: format!("class constructor of {class}").into(),
-            post_init: format!("PostInitProperties of {class}").into(),
-            keep: format!("kept fields of {class}").into(),
+            red: FrameName::new(format!("red constructor of {class}")),
+            class: FrameName::new(format!("class constructor of {class}")),
+            post_init: FrameName::new(format!("PostInitProperties of {class}")),
+            keep: FrameName::new(format!("kept fields of {class}")),
         }
     }
 }

@@ -100,6 +100,16 @@ impl Gate {
         if self.state.get() == State::Open { Ok(Counted::in_cell(&self.inside)) } else { Err(self.shut()) }
     }
 
+    /// Variant of [`Gate::enter`] for a call in an open frame. Counts the call only if [`HotFrames::inside`] does not count the frame.
+    #[inline]
+    pub(crate) fn enter_in(&self, is_counted: bool) -> Result<Option<Counted<'_>>, Box<CallError>> {
+        match is_counted {
+            true if self.is_open() => Ok(None),
+            true => Err(self.shut()),
+            false => self.enter().map(Some),
+        }
+    }
+
     #[cold]
     fn shut(&self) -> Box<CallError> {
         let what = format!("module {} of generation {}", self.tag.name, self.tag.generation);

@@ -25,6 +25,32 @@ impl FrameNumber {
     pub(crate) const NONE: Self = Self(0);
 }
 
+/// Name of a frame with its own number. The number is assigned when the first frame with this name opens.
+#[derive(Clone, Debug)]
+pub(crate) struct FrameName {
+    text: Rc<str>,
+    number: Cell<FrameNumber>,
+}
+
+impl FrameName {
+    pub(crate) fn new(text: String) -> Self {
+        Self { text: text.into(), number: Cell::new(FrameNumber::NONE) }
+    }
+
+    pub(crate) fn text(&self) -> &Rc<str> {
+        &self.text
+    }
+
+    /// Returns the number for frames of `module`, the only module whose frames have this name.
+    #[inline]
+    pub(crate) fn number(&self, frames: &HotFrames, module: ModuleId) -> FrameNumber {
+        if self.number.get() == FrameNumber::NONE {
+            self.number.set(frames.add(module, &self.text));
+        }
+        self.number.get()
+    }
+}
+
 /// Open frames. Game thread only.
 #[derive(Debug)]
 pub(crate) struct HotFrames {
@@ -40,6 +66,8 @@ pub(crate) struct HotFrames {
     stack: StackSpan,
     /// Module and name of each frame number. Numbers begin at 1.
     names: RefCell<Vec<(ModuleId, Rc<str>)>>,
+    /// Numbers of unloaded modules, for reuse. An unload changes the epoch, so no cached call uses such a number.
+    free: RefCell<Vec<FrameNumber>>,
 }
 
 impl Default for HotFrames {
@@ -89,6 +117,7 @@ impl HotFrames {
             reserve,
             stack,
             names: RefCell::default(),
+            free: RefCell::default(),
         }
     }
 
@@ -205,22 +234,30 @@ impl HotFrames {
 
     /// Returns the frame number for a function of a module.
     pub(crate) fn number(&self, module: ModuleId, what: &Rc<str>) -> FrameNumber {
-        let mut names = self.names.borrow_mut();
-        let known = names.iter().position(|(of, name)| *of == module && name == what);
-        // Reuses the numbers of unloaded modules. An unload changes the epoch, so no cached call uses an old number.
-        let at = known.or_else(|| names.iter().position(|(of, _)| *of == ModuleId::HOST)).unwrap_or(names.len());
-        match names.get_mut(at) {
-            Some(name) => *name = (module, Rc::clone(what)),
-            None => names.push((module, Rc::clone(what))),
+        let known = self.names.borrow().iter().position(|(of, name)| *of == module && name == what);
+        known.map_or_else(|| self.add(module, what), |at| FrameNumber(at as u32 + 1))
+    }
+
+    /// Assigns a number to a new name of a module.
+    #[cold]
+    fn add(&self, module: ModuleId, what: &Rc<str>) -> FrameNumber {
+        let (mut names, name) = (self.names.borrow_mut(), (module, Rc::clone(what)));
+        if let Some(number) = self.free.borrow_mut().pop() {
+            names[number.0 as usize - 1] = name;
+            return number;
         }
-        FrameNumber(at as u32 + 1)
+        names.push(name);
+        FrameNumber(names.len() as u32)
     }
 
     /// Frees the frame numbers of an unloaded module, unless a frame is open.
     pub(crate) fn forget(&self, module: ModuleId) {
         if self.depth() == 0 {
-            let mut names = self.names.borrow_mut();
-            names.iter_mut().filter(|(of, _)| *of == module).for_each(|name| *name = (ModuleId::HOST, "".into()));
+            let (mut names, mut free) = (self.names.borrow_mut(), self.free.borrow_mut());
+            for (name, number) in names.iter_mut().zip(1..).filter(|((of, _), _)| *of == module) {
+                *name = (ModuleId::HOST, "".into());
+                free.push(FrameNumber(number));
+            }
         }
     }
 
@@ -242,7 +279,7 @@ impl HotFrames {
 
 #[cfg(test)]
 mod tests {
-    use super::{FAST_FRAMES, HotFrames};
+    use super::{FAST_FRAMES, FrameName, HotFrames};
     use crate::boundary::CallError;
     use crate::handles::ModuleId;
 
@@ -261,6 +298,22 @@ mod tests {
         assert_eq!((frames.inside(one), frames.inside(two), frames.depth()), (2, 0, 3));
         assert!(frames.close(inner) && frames.close(middle) && frames.close(outer));
         assert_eq!((frames.depth(), frames.inside(one)), (0, 0));
+    }
+
+    #[test]
+    fn numbers_of_an_unloaded_module_are_reused_once() {
+        let (frames, name) = (HotFrames::default(), FrameName::new("build".into()));
+        let (one, two) = (ModuleId(1), ModuleId(2));
+        let old = [name.number(&frames, one), frames.number(one, &"add".into())];
+        assert_eq!(name.number(&frames, one), old[0], "one number for each name");
+        let open = frames.open_unnamed();
+        frames.forget(one);
+        assert_eq!(frames.number(one, &"add".into()), old[1], "a frame is open");
+        assert!(frames.close(open));
+        frames.forget(one);
+        frames.forget(one);
+        let new = ["a", "b", "c"].map(|what| frames.number(two, &what.into()));
+        assert!(new[0] != new[1] && old.contains(&new[0]) && old.contains(&new[1]) && !old.contains(&new[2]));
     }
 
     #[test]

@@ -11,7 +11,7 @@ use alcedo_abi::handles::ConjugateHandle;
 use crate::boundary::{CallError, from_module};
 use crate::cells::RefCell;
 use crate::conjugate::gate::Gate;
-use crate::conjugate::hot::{self, HotFrames};
+use crate::conjugate::hot::{self, FrameName, HotFrames};
 use crate::conjugate::owned_values::Opened;
 use crate::conjugate::reds::Reds;
 use crate::watchdog::{Activities, Entered};
@@ -21,9 +21,9 @@ type Afterwards = Box<dyn FnOnce()>;
 
 /// Active calls, oldest first. Game thread only.
 pub(crate) struct RedStack {
-    /// Number of all open frames, and names of the frames that calls on fast paths have opened.
+    /// Number of all open frames, and names of the frames that calls on fast paths and hooks of classes have opened.
     hot: Rc<HotFrames>,
-    /// Names of the frames that calls on slow paths have opened.
+    /// Names of all other frames.
     frames: RefCell<Vec<Rc<str>>>,
     reds: Reds,
     /// Publishes active calls for the watchdog, if the host has enabled the watchdog.
@@ -84,18 +84,44 @@ impl RedStack {
         self.enter_module(&gate.tag().name, what, || gate.through(|| from_module(call)))
     }
 
+    /// Variant of [`RedStack::call_module`] for a hook of a class.
+    pub(crate) fn call_hook(
+        &self,
+        gate: &Gate,
+        name: &FrameName,
+        call: impl FnOnce(&mut Failure) -> Status,
+    ) -> Result<(), CallError> {
+        let frame = self.open_hook(gate, name)?;
+        let _inside = gate.enter_in(frame.is_counted()).map_err(|error| *error)?;
+        from_module(call)
+    }
+
+    /// Variant of [`RedStack::open`] for a hook of a class in the module of `gate`. The frame stores the number of its name.
+    #[inline]
+    pub(crate) fn open_hook(&self, gate: &Gate, name: &FrameName) -> Result<OpenFrame<'_>, CallError> {
+        let (tag, what) = (gate.tag(), name.text());
+        let pop = match self.hot.open(name.number(&self.hot, tag.id)) {
+            Some(opened) => Pop { stack: self, opened, is_listed: false },
+            None => {
+                self.hot.may_open(what)?;
+                self.push(what)
+            }
+        };
+        Ok(OpenFrame { pop, _published: self.activities.call(&tag.name, what) })
+    }
+
     /// Opens a red frame for code of `module`. Dropping the guard closes the frame. Returns the errors of [`HotFrames::may_open`].
     #[inline]
     pub(crate) fn open(&self, module: &str, what: &Rc<str>) -> Result<OpenFrame<'_>, CallError> {
         self.hot.may_open(what)?;
         let published = self.activities.call(module, what);
-        Ok(OpenFrame { _pop: self.push(what), _published: published })
+        Ok(OpenFrame { pop: self.push(what), _published: published })
     }
 
     #[inline]
     fn push(&self, what: &Rc<str>) -> Pop<'_> {
         self.frames.borrow_mut().push(Rc::clone(what));
-        Pop { stack: self, opened: self.hot.open_unnamed() }
+        Pop { stack: self, opened: self.hot.open_unnamed(), is_listed: true }
     }
 
     /// Ends the borrows above `height` in the stack of borrows. If no frame is open, also runs deferred operations.
@@ -151,19 +177,31 @@ impl RedStack {
 /// Guard of an open red frame.
 #[must_use]
 pub(crate) struct OpenFrame<'a> {
-    _pop: Pop<'a>,
+    pop: Pop<'a>,
     _published: Entered<'a>,
+}
+
+impl OpenFrame<'_> {
+    /// Returns `true` if [`HotFrames::inside`] counts the frame for its module.
+    #[inline]
+    pub(crate) fn is_counted(&self) -> bool {
+        !self.pop.is_listed
+    }
 }
 
 struct Pop<'a> {
     stack: &'a RedStack,
     opened: hot::Opened,
+    /// Set if the name of the frame is in `frames`.
+    is_listed: bool,
 }
 
 impl Drop for Pop<'_> {
     #[inline]
     fn drop(&mut self) {
-        let _closed = self.stack.frames.borrow_mut().pop();
+        if self.is_listed {
+            let _closed = self.stack.frames.borrow_mut().pop();
+        }
         if !self.stack.hot.close(self.opened) {
             self.stack.clean_up(self.opened.borrowed_height());
         }
@@ -175,14 +213,17 @@ mod tests {
     use std::panic::{AssertUnwindSafe, catch_unwind};
     use std::time::{Duration, Instant};
 
+    use alcedo_abi::call::Status;
     use alcedo_abi::handles::{ConjugateHandle, TypeNumber};
     use alcedo_abi::kinds::PropertyKind;
 
     use super::RedStack;
     use crate::boundary::CallError;
+    use crate::conjugate::gate::{Gate, ModuleTag};
+    use crate::conjugate::hot::FrameName;
     use crate::conjugate::owned_values::Opened;
     use crate::conjugate::serials::{Age, Facts};
-    use crate::handles::ObjectHandle;
+    use crate::handles::{Generation, ModuleId, ObjectHandle};
     use crate::object::property::PropertyType;
 
     /// Runs `work` in a red frame.
@@ -223,6 +264,35 @@ mod tests {
             assert_eq!(stack.depth(), 1);
         });
         assert_eq!(stack.depth(), 0);
+    }
+
+    #[test]
+    fn a_frame_of_a_hook_is_listed_in_order_and_counts_once_at_any_depth() {
+        let (stack, name) = (RedStack::default(), FrameName::new("hook".into()));
+        let tag = ModuleTag { id: ModuleId(1), name: "m".into(), generation: Generation(1) };
+        let gate = Gate::among(tag, stack.hot());
+        let check = |depth: usize| {
+            let called = stack.call_hook(&gate, &name, |_failure| {
+                assert_eq!(gate.inside(), 1);
+                enter(&stack, "inner", || {
+                    let names: Vec<_> = stack.snapshot().into_iter().map(|frame| frame.to_string()).collect();
+                    assert_eq!(names.len(), depth + 2);
+                    assert_eq!(names[depth..], ["hook", "inner"]);
+                });
+                Status::OK
+            });
+            assert_eq!((called, gate.inside(), stack.depth()), (Ok(()), 0, depth));
+        };
+        let mut outer = Vec::new();
+        // The deepest frames have no place for a number.
+        for depth in 0..100 {
+            check(depth);
+            outer.push(stack.open("m", &"outer".into()).expect("there is room"));
+        }
+        while outer.pop().is_some() {}
+        gate.close();
+        assert!(matches!(stack.call_hook(&gate, &name, |_failure| Status::OK), Err(CallError::Unavailable { .. })));
+        assert_eq!((stack.depth(), stack.snapshot().len()), (0, 0));
     }
 
     fn borrow_red(stack: &RedStack, now: Instant) -> ConjugateHandle {
