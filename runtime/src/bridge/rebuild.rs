@@ -47,12 +47,17 @@ impl Rebuilt {
     }
 }
 
+/// Packed fields of all objects, and the progress of their rebuild.
+#[derive(Default)]
+struct Rebuilding {
+    packed: PackedFields,
+    turns: RefCell<Turns>,
+}
+
 #[derive(Default)]
 struct Turns {
     /// Saved fields of the objects that remain to be rebuilt.
     kept: NamedFields,
-    /// Packed fields of all objects.
-    packed: Rc<PackedFields>,
     done: Rebuilt,
     /// Fields that could not be restored, with the reason and the number of objects.
     lost: Vec<(KeptField, Misfit, u64)>,
@@ -73,26 +78,26 @@ pub(crate) fn rebuild(
     objects: &[ObjectHandle],
 ) -> (Rebuilt, Result<(), (ObjectHandle, CallError)>) {
     let KeptFields { named, packed } = kept;
-    let turns = Turns { kept: named, packed: Rc::new(packed), ..Turns::default() };
-    let turns = Rc::new(RefCell::new(turns));
+    let turns = RefCell::new(Turns { kept: named, ..Turns::default() });
+    let rebuilding = Rc::new(Rebuilding { packed, turns });
     let late = {
-        let (core, turns) = (Rc::clone(core), Rc::clone(&turns));
+        let (core, rebuilding) = (Rc::clone(core), Rc::clone(&rebuilding));
         move |object| {
             // After an error, ends the part, which lacks its kept fields. If the caller ignores the error, the object is rebuilt at its own
             // turn.
-            catch_panics(|| build_now(&core, &turns, object)).inspect_err(|_error| core.plugins().end(object))
+            catch_panics(|| build_now(&core, &rebuilding, object)).inspect_err(|_error| core.plugins().end(object))
         }
     };
     let _late = core.pairs.build_late(Rc::new(late));
-    let turn = |step: fn(&Core, &RefCell<Turns>, ObjectHandle) -> Result<(), CallError>| {
-        let turns = &turns;
-        move |object: &ObjectHandle| step(core, turns, *object).map_err(|error| (*object, error))
+    let turn = |step: fn(&Core, &Rebuilding, ObjectHandle) -> Result<(), CallError>| {
+        let rebuilding = &rebuilding;
+        move |object: &ObjectHandle| step(core, rebuilding, *object).map_err(|error| (*object, error))
     };
     let has_part = |object: &&ObjectHandle| core.plugins().key_of(**object).is_some();
     let reconstructed: Vec<_> = objects.iter().filter(has_part).copied().collect();
     let done = reconstructed.iter().filter(has_part).try_for_each(turn(take_back));
     let done = done.and_then(|()| objects.iter().try_for_each(turn(build_in_turn)));
-    let mut rebuilt = turns.take().into_rebuilt();
+    let mut rebuilt = rebuilding.turns.take().into_rebuilt();
     if rebuilt.put_off != 0 && rebuilt.conjugates != 0 {
         // Excludes objects whose part a call has built after the part was put off.
         let is_waiting = |object: &&ObjectHandle| core.world.objects.class_awaiting_part(**object).is_some();
@@ -140,9 +145,9 @@ fn build_missing(core: &Core, object: ObjectHandle, what: &dyn fmt::Display) -> 
     if let Some(build) = late {
         return build(object);
     }
-    let turns = RefCell::default();
-    catch_panics(|| build_now(core, &turns, object)).inspect_err(|_error| core.plugins().end(object))?;
-    for lost in turns.take().into_rebuilt().fields_lost {
+    let rebuilding = Rebuilding::default();
+    catch_panics(|| build_now(core, &rebuilding, object)).inspect_err(|_error| core.plugins().end(object))?;
+    for lost in rebuilding.turns.take().into_rebuilt().fields_lost {
         log!(WARN, object = %world.objects.display(object), lost, "a kept field was not restored");
     }
     Ok(())
@@ -179,32 +184,32 @@ fn is_renamed(core: &Core, turns: &RefCell<Turns>, class: &Rc<Class>) -> bool {
 }
 
 /// Rebuilds `object` in its turn. Puts the part off if the class is rebuilt lazily and was not renamed. The kept fields of a part
-/// that is put off remain in `turns`.
-fn build_in_turn(core: &Core, turns: &RefCell<Turns>, object: ObjectHandle) -> Result<(), CallError> {
+/// that is put off remain in the list `kept`.
+fn build_in_turn(core: &Core, rebuilding: &Rebuilding, object: ObjectHandle) -> Result<(), CallError> {
     match core.world.objects.class_to_build(object) {
-        Some(class) if class.is_rebuilt_lazily() && !is_renamed(core, turns, &class) => {
+        Some(class) if class.is_rebuilt_lazily() && !is_renamed(core, &rebuilding.turns, &class) => {
             faults::at(ReloadStep::RebuildObject)?;
-            turns.borrow_mut().done.put_off += 1;
+            rebuilding.turns.borrow_mut().done.put_off += 1;
             Ok(())
         }
-        Some(class) => build(core, turns, object, &class),
+        Some(class) => build(core, rebuilding, object, &class),
         None => Ok(()),
     }
 }
 
 /// Rebuilds `object`, unless it was already rebuilt, is dormant, or was destroyed during the rebuild.
-fn build_now(core: &Core, turns: &RefCell<Turns>, object: ObjectHandle) -> Result<(), CallError> {
-    core.world.objects.class_to_build(object).map_or(Ok(()), |class| build(core, turns, object, &class))
+fn build_now(core: &Core, rebuilding: &Rebuilding, object: ObjectHandle) -> Result<(), CallError> {
+    core.world.objects.class_to_build(object).map_or(Ok(()), |class| build(core, rebuilding, object, &class))
 }
 
 #[inline]
-fn build(core: &Core, turns: &RefCell<Turns>, object: ObjectHandle, class: &Rc<Class>) -> Result<(), CallError> {
+fn build(core: &Core, rebuilding: &Rebuilding, object: ObjectHandle, class: &Rc<Class>) -> Result<(), CallError> {
     faults::at(ReloadStep::RebuildObject)?;
     let turn = core.world.mode.rebuild_turn(object);
     let built = core.plugins().build(object, class);
     drop(turn);
     built.map_err(|unbuilt| failed(core, object, unbuilt.class.short_path(), &unbuilt.error))?;
-    take_back(core, turns, object)
+    take_back(core, rebuilding, object)
 }
 
 fn kept_class_of(core: &Core, turns: &RefCell<Turns>, field: &KeptField) -> Rc<KeptClass> {
@@ -223,12 +228,12 @@ fn kept_class_of(core: &Core, turns: &RefCell<Turns>, field: &KeptField) -> Rc<K
     class
 }
 
-fn take_back(core: &Core, turns: &RefCell<Turns>, object: ObjectHandle) -> Result<(), CallError> {
+fn take_back(core: &Core, rebuilding: &Rebuilding, object: ObjectHandle) -> Result<(), CallError> {
     faults::at(ReloadStep::LoadKept)?;
     let (objects, plugins) = (&core.world.objects, core.plugins());
-    let packed = Rc::clone(&turns.borrow().packed);
+    let Rebuilding { packed, turns } = rebuilding;
     // An object for which fields of an earlier build were put aside has no packed fields.
-    let mut fields_kept = plugins.unpack_kept(object, &packed)?;
+    let mut fields_kept = plugins.unpack_kept(object, packed)?;
     // Takes the named fields only now, because an object that is built again after an error still needs these fields.
     let mut kept = turns.borrow_mut().kept.take(object);
     if kept.is_empty() {
