@@ -257,13 +257,17 @@ impl Plugins<'_> {
     ) -> Result<(), CallError> {
         let start = packed.bytes.len();
         let sink = KeepSink { context: (&raw mut packed.bytes).cast(), put: put_packed };
-        self.red.call_hook(&part.gate, &part.names.keep, |failure| {
+        let saved = self.red.call_hook(&part.gate, &part.names.keep, |failure| {
             // SAFETY: the part belongs to this module. Parts are finalized at a safe point, which cannot occur while the frame is open. The
             // context of `sink` points to a buffer that only `put_packed` uses during the call.
             unsafe { (part.hooks.pack_kept)(part.ptr, &sink, failure) }
-        })?;
-        packed.push(object, class, start);
-        Ok(())
+        });
+        match saved {
+            Ok(()) => packed.push(object, class),
+            // The bytes of a part begin where the previous part ends.
+            Err(_) => packed.bytes.truncate(start),
+        }
+        saved
     }
 
     /// Restores the packed fields of one object, and returns the number of restored fields. Returns an error if a plugin part cannot read

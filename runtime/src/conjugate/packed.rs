@@ -2,14 +2,12 @@
 //! new plugin part reads the bytes. Used for classes whose kept fields have equal names and types in both builds. The fields of other
 //! classes are saved by name.
 
-use std::ops::Range;
-
 use crate::handles::{ClassId, ObjectHandle};
 
 /// Bytes of the kept fields of many objects.
 #[derive(Debug, Default)]
 pub(crate) struct PackedFields {
-    /// Bytes of the fields of all parts.
+    /// Bytes of the fields of all parts, in the order of `parts`.
     pub(super) bytes: Vec<u8>,
     /// Parts in the order of their save. The parts of one object are adjacent, base first.
     parts: Vec<PackedPart>,
@@ -23,13 +21,17 @@ struct PackedPart {
     object: ObjectHandle,
     /// New class that reads the bytes.
     class: ClassId,
-    bytes: Range<usize>,
+    /// End of the bytes. The bytes begin at the end of the previous part.
+    end: usize,
 }
 
+// Limits the size of a part, because a reload packs one part or more per object.
+const _: () = assert!(size_of::<PackedPart>() <= 24);
+
 impl PackedFields {
-    /// Adds a part of an object. The fields of the part are the bytes from `start` to the current end of `bytes`. The parts of an object
-    /// are added one after another.
-    pub(super) fn push(&mut self, object: ObjectHandle, class: ClassId, start: usize) {
+    /// Adds a part of an object. The fields of the part are all bytes after the previous part. The parts of an object are added one after
+    /// another.
+    pub(super) fn push(&mut self, object: ObjectHandle, class: ClassId) {
         if self.parts.last().is_none_or(|part| part.object != object) {
             let index = object.index() as usize;
             if self.first.len() <= index {
@@ -37,15 +39,16 @@ impl PackedFields {
             }
             self.first[index] = self.parts.len() as u32 + 1;
         }
-        self.parts.push(PackedPart { object, class, bytes: start..self.bytes.len() });
+        self.parts.push(PackedPart { object, class, end: self.bytes.len() });
     }
 
     /// Iterates over the parts of an object, base first, with the new class and the bytes of each part.
     pub(super) fn of(&self, object: ObjectHandle) -> impl Iterator<Item = (ClassId, &[u8])> {
         let first = self.first.get(object.index() as usize).copied().unwrap_or_default() as usize;
         let parts = first.checked_sub(1).and_then(|first| self.parts.get(first..)).unwrap_or_default();
+        let mut start = first.checked_sub(2).map_or(0, |before| self.parts[before].end);
         let own = parts.iter().take_while(move |part| part.object == object);
-        own.map(move |part| (part.class, &self.bytes[part.bytes.clone()]))
+        own.map(move |part| (part.class, &self.bytes[std::mem::replace(&mut start, part.end)..part.end]))
     }
 }
 
@@ -63,9 +66,8 @@ mod tests {
         let mut packed = PackedFields::default();
         let [first, second] = [(9, 1), (2, 4)].map(|(index, serial)| ObjectHandle::new(index, serial));
         for (object, class, bytes) in [(first, 1, &[1, 2][..]), (first, 2, &[][..]), (second, 1, &[3][..])] {
-            let start = packed.bytes.len();
             packed.bytes.extend_from_slice(bytes);
-            packed.push(object, ClassId(class), start);
+            packed.push(object, ClassId(class));
         }
         assert_eq!(parts(&packed, first), [(1, vec![1, 2]), (2, vec![])]);
         assert_eq!(parts(&packed, second), [(1, vec![3])]);
