@@ -59,10 +59,11 @@ struct Batch {
 const MAX_BATCH: usize = 1024;
 
 impl Batch {
-    fn of(first: &Part) -> Self {
+    /// Creates an empty batch for the module of `first`, with memory for `room` parts.
+    fn of(first: &Part, room: usize) -> Self {
         let tag = first.gate.tag();
         let (id, module, generation) = (tag.id, Arc::clone(&tag.name), tag.generation);
-        Self { id, module, generation, classes: Vec::new(), parts: Vec::new() }
+        Self { id, module, generation, classes: Vec::new(), parts: Vec::with_capacity(room) }
     }
 
     fn has_room_for(&self, part: &Part) -> bool {
@@ -135,6 +136,8 @@ pub(crate) struct Finalizer {
     waiting: RefCell<Vec<Part>>,
     /// Set while many objects are destroyed one after another; see [`Finalizer::batches`].
     fills_batches: Cell<bool>,
+    /// Number of parts in the latest batch. The next batch mostly has as many.
+    latest: Cell<usize>,
     sent: Cell<u64>,
     jobs: Option<Sender<Message>>,
     inbox: Receiver<Message>,
@@ -149,8 +152,9 @@ impl Finalizer {
     pub(crate) fn start() -> std::io::Result<Self> {
         let (jobs, inbox) = unbounded();
         let (report, failures) = unbounded();
-        let (waiting, fills_batches, sent, desk, thread) = Default::default();
-        let this = Self { waiting, fills_batches, sent, jobs: Some(jobs), inbox, report, failures, desk, thread };
+        let (waiting, fills_batches, latest, sent, desk, thread) = Default::default();
+        let this =
+            Self { waiting, fills_batches, latest, sent, jobs: Some(jobs), inbox, report, failures, desk, thread };
         this.spawn(0)?;
         Ok(this)
     }
@@ -171,8 +175,12 @@ impl Finalizer {
     /// Sends the deferred parts to the finalizer thread. The caller must be at a safe point, with no method of a deferred part on the
     /// stack.
     pub(crate) fn release(&self) {
-        let waiting = self.waiting.take();
-        self.finalize(waiting);
+        let mut waiting = self.waiting.take();
+        self.finalize(waiting.drain(..));
+        // The parts of the next batch use the same memory.
+        if self.fills_batches.get() {
+            *self.waiting.borrow_mut() = waiting;
+        }
     }
 
     /// Until the returned guard is dropped, collects the parts of destroyed objects, and sends the parts to the thread in full batches. The
@@ -283,6 +291,11 @@ impl Finalizer {
         Source { thread: "finalizer thread", activity: Box::new(activity) }
     }
 
+    fn send_batch(&self, batch: Batch) {
+        self.latest.set(batch.parts.len());
+        self.send(Message::Finalize(batch));
+    }
+
     fn send(&self, message: Message) {
         if let Some(jobs) = &self.jobs {
             // Cannot fail: `self` holds a receiver.
@@ -320,9 +333,9 @@ impl Extend<Part> for EndedParts<'_> {
         for part in parts {
             finalizer.sent.set(finalizer.sent.get() + 1);
             if let Some(full) = batch.take_if(|batch| !batch.has_room_for(&part)) {
-                finalizer.send(Message::Finalize(full));
+                finalizer.send_batch(full);
             }
-            batch.get_or_insert_with(|| Batch::of(&part)).push(part);
+            batch.get_or_insert_with(|| Batch::of(&part, finalizer.latest.get())).push(part);
         }
     }
 }
@@ -330,7 +343,7 @@ impl Extend<Part> for EndedParts<'_> {
 impl Drop for EndedParts<'_> {
     fn drop(&mut self) {
         if let Some(last) = self.batch.take() {
-            self.finalizer.send(Message::Finalize(last));
+            self.finalizer.send_batch(last);
         }
     }
 }
