@@ -180,24 +180,22 @@ impl Constructor<'_> {
     /// Allocates a member and builds its plugin part. The first member is already allocated.
     #[inline]
     fn begin_member(&self, member: &Member, made: &mut Made) -> Result<(), ConstructionFailed> {
-        let (object, class) = match member.part {
-            None => (made[0].0, Rc::clone(&made[0].1)),
-            Some(part) => {
-                let (objects, owner) = (&self.world.objects, made[part.owner].0);
-                let Some(class) = objects.class(member.template) else {
-                    return Err(self.part_failed(part, member.template, made));
-                };
-                let constructed = constructed_at_start(member, &class);
-                let object = objects.allocate_part(&class, part.name, owner, object_flags::SUBOBJECT, constructed);
-                made.push((object, Rc::clone(&class)));
-                (object, class)
-            }
-        };
-        if !member.has_plugin_part {
-            return Ok(());
+        if let Some(part) = member.part {
+            let (objects, owner) = (&self.world.objects, made[part.owner].0);
+            let Some(class) = objects.class(member.template) else {
+                return Err(self.part_failed(part, member.template, made));
+            };
+            let constructed = constructed_at_start(member, &class);
+            let object = objects.allocate_part(&class, part.name, owner, object_flags::SUBOBJECT, constructed);
+            made.push((object, class));
         }
-        let build = || self.hooks.build_conjugate(object, &class);
-        self.step(object, || ConstructionStep::RedConstructor(class.path.to_string()), build)
+        match made.last() {
+            Some((object, class)) if member.has_plugin_part => {
+                let build = || self.hooks.build_conjugate(*object, class);
+                self.step(*object, || ConstructionStep::RedConstructor(class.path.to_string()), build)
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Copies the values of all members, and calls PostInitProperties.
