@@ -130,7 +130,7 @@ impl Plugins<'_> {
     /// construction.
     #[cold]
     fn too_late(&self, object: ObjectHandle, class: &Rc<Class>, part: Part) -> Box<Unbuilt> {
-        self.finalizer.defer([part]);
+        self.finalizer.defer(|ended| ended.push(part));
         stale(object, class)
     }
 
@@ -138,10 +138,10 @@ impl Plugins<'_> {
     pub(crate) fn end(&self, object: ObjectHandle) {
         if let Some(key) = self.key_of(object) {
             self.world.objects.set_plugin_part(object, PluginPart::NONE);
-            let parts = self.pairs.release(key);
+            let release = |ended: &mut Vec<Part>| self.pairs.release(key, ended);
             match self.red.depth() {
-                0 => self.finalizer.end(parts),
-                _ => self.finalizer.defer(parts),
+                0 => self.finalizer.end(release),
+                _ => self.finalizer.defer(release),
             }
         }
     }

@@ -167,9 +167,10 @@ impl Finalizer {
         Ok(())
     }
 
-    /// Defers parts whose methods may be on the stack. [`Finalizer::release`] later sends these parts to the thread.
-    pub(crate) fn defer(&self, parts: impl IntoIterator<Item = Part>) {
-        self.waiting.borrow_mut().extend(parts);
+    /// Defers the parts that `release` appends. Methods of these parts may be on the stack. [`Finalizer::release`] later sends the parts to
+    /// the thread.
+    pub(crate) fn defer(&self, release: impl FnOnce(&mut Vec<Part>)) {
+        release(&mut self.waiting.borrow_mut());
     }
 
     /// Sends the deferred parts to the finalizer thread. The caller must be at a safe point, with no method of a deferred part on the
@@ -190,14 +191,18 @@ impl Finalizer {
         Batches(self)
     }
 
-    /// Sends the parts of a destroyed object to the thread, or adds the parts to the current batch. No method of the parts may be on the
-    /// stack.
-    pub(crate) fn end(&self, parts: impl IntoIterator<Item = Part>) {
+    /// Sends the parts that `release` appends, which are the parts of a destroyed object, to the thread, or adds the parts to the current
+    /// batch. No method of the parts may be on the stack.
+    pub(crate) fn end(&self, release: impl FnOnce(&mut Vec<Part>)) {
+        let mut waiting = self.waiting.borrow_mut();
+        let before = waiting.len();
+        release(&mut waiting);
         if !self.fills_batches.get() {
-            return self.finalize(parts);
+            return self.finalize(waiting.drain(before..));
         }
-        self.defer(parts);
-        if self.waiting.borrow().len() >= MAX_BATCH {
+        let is_full = waiting.len() >= MAX_BATCH;
+        drop(waiting);
+        if is_full {
             self.release();
         }
     }

@@ -211,17 +211,16 @@ impl Pairs {
         parts
     }
 
-    /// Ends a complete or incomplete red conjugate. Returns the parts of the conjugate for the finalizer thread, derived before base.
-    pub(crate) fn release(&self, key: ConjugateKey) -> Parts {
-        let mut parts = Parts::new();
-        let ended = self.entries.borrow_mut().remove(key, &mut parts);
+    /// Ends a complete or incomplete red conjugate, and appends the parts of the conjugate to `ended`, derived before base. `ended` must not
+    /// use the conjugates.
+    pub(crate) fn release(&self, key: ConjugateKey, ended: &mut impl Extend<Part>) {
+        let state = self.entries.borrow_mut().remove(key, ended);
         debug_assert!(
-            ended.is_none_or(|(color, life)| {
+            state.is_none_or(|(color, life)| {
                 life == Life::Unbuilt || life.step(color, Event::Release) == Ok(Life::Dead)
             }),
             "the host releases what the host began"
         );
-        parts
     }
 
     /// Ends all conjugates of these modules, and appends the parts of the conjugates to `ended`. The parts of each conjugate are ordered from
@@ -262,6 +261,12 @@ mod tests {
         Part { ptr: PartPtr(without_provenance_mut(address)), of: Rc::clone(of) }
     }
 
+    fn released(pairs: &Pairs, key: ConjugateKey) -> Vec<usize> {
+        let mut ended = Vec::new();
+        pairs.release(key, &mut ended);
+        addresses(&ended)
+    }
+
     fn addresses(parts: &[Part]) -> Vec<usize> {
         parts.iter().map(|part| part.ptr.0.addr()).collect()
     }
@@ -271,7 +276,7 @@ mod tests {
         let (hooks, pairs) = (hooks(1, 1), Pairs::default());
         let (first, _) = pairs.begin_red(&hooks);
         assert_eq!(pairs.color(first), Some(Color::Red));
-        assert!(pairs.release(first).is_empty(), "no part was built");
+        assert!(released(&pairs, first).is_empty(), "no part was built");
         let (second, _) = pairs.begin_red(&hooks);
         assert_eq!(second.index, first.index);
         assert_eq!((pairs.color(first), pairs.color(second)), (None, Some(Color::Red)));
@@ -292,7 +297,7 @@ mod tests {
             assert_eq!(pairs.part(key, ClassId(class)).map(|part| part.ptr.0.addr()), expected);
             assert_eq!(pairs.address(stored.word, ClassId(class)).map(|part| part.0.addr()), expected);
         }
-        assert_eq!(addresses(&pairs.release(key)), [3, 2, 1]);
+        assert_eq!(released(&pairs, key), [3, 2, 1]);
         let reused: Vec<_> = (0..3).map(|_| pairs.begin_red(&root).0.index).collect();
         assert_eq!(BTreeSet::from_iter(reused), BTreeSet::from([0, 1, 2]));
         assert_eq!(pairs.push_part(key, part(&root, 4)).map_err(|part| part.ptr.0.addr()), Err(4));
