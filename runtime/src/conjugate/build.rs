@@ -19,7 +19,6 @@ use crate::conjugate::pairs::{ConjugateKey, Pairs, Part};
 use crate::conjugate::red::RedStack;
 use crate::handles::{ClassId, ObjectHandle, PartPtr};
 use crate::object::World;
-use crate::object::body::Body;
 use crate::object::class::Class;
 use crate::object::construction::{ConstructionHooks, StepError};
 use crate::object::dormant::KeptField;
@@ -212,9 +211,7 @@ impl Plugins<'_> {
         });
         // Packs no fields if an earlier reload has put fields of the object aside, because those fields are compared with saved fields by
         // name.
-        let has_aside = |body: &Body| body.removed.as_ref().is_some_and(|removed| !removed.fields.is_empty());
-        let has_aside =
-            equal.iter().any(Option::is_some) && self.world.objects.with_body(object, has_aside) == Ok(true);
+        let has_aside = equal.iter().any(Option::is_some) && self.world.objects.has_fields_aside(object);
         for (at, part) in parts.iter().enumerate() {
             match equal.get(at).copied().flatten().filter(|_| !has_aside) {
                 Some(class) => self.pack_part(part, (object, class), packed)?,

@@ -88,6 +88,36 @@ impl Objects {
         let mut aside = removed.take().map_or_else(Default::default, |removed| *removed);
         let before = std::mem::replace(&mut aside.fields, fields);
         *removed = aside.boxed();
+        store.slots.show(object.index());
         before
+    }
+
+    /// Checks if the object keeps kept fields outside its memory. For most objects, reads only one bit of a bit set.
+    pub fn has_fields_aside(&self, object: ObjectHandle) -> bool {
+        let store = self.store.borrow();
+        let removed = |tenant: &Tenant| tenant.body.removed.as_ref().is_some_and(|removed| !removed.fields.is_empty());
+        store.slots.has_relations(object.index()) && store.slots.get(object).is_some_and(removed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alcedo_base::handles::ObjectHandle;
+
+    use crate::dormant::{FieldAside, KeptField};
+    use crate::testing::{declare, dynamic, world};
+
+    #[test]
+    fn fields_are_aside_until_they_are_replaced() {
+        let world = world();
+        let class = declare(&world, [dynamic("Cube", "/Script/Engine.Object", &[])]).remove(0);
+        let object = world.objects.allocate(&class, None, ObjectHandle::NONE, 0);
+        assert!(!world.objects.has_fields_aside(object));
+        let field = KeptField { class: "/Script/Game.Cube".into(), name: "mood".into(), data: vec![1] };
+        let aside = FieldAside { field, instead: None, is_own: false };
+        assert!(world.objects.replace_fields_aside(object, vec![aside.clone()]).is_empty());
+        assert!(world.objects.has_fields_aside(object));
+        assert_eq!(world.objects.replace_fields_aside(object, Vec::new()), [aside]);
+        assert!(!world.objects.has_fields_aside(object));
     }
 }
