@@ -170,6 +170,7 @@ fn name_apart(world: &World, entries: &mut [Entry]) {
     };
     let mut named: Vec<_> = entries.iter().enumerate().filter_map(other).collect();
     named.sort_by_key(|(at, _)| rank(&entries[*at]));
+    used_names.reserve(named.len());
     for (at, name) in named {
         let entry = &entries[at];
         // The name of a subobject is always valid.
