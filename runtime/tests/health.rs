@@ -477,7 +477,7 @@ fn a_library_that_could_not_be_opened_is_loaded_later() {
 
 #[test]
 fn a_permanently_unreadable_library_is_logged_once() {
-    let record = support::record("alcedo_runtime::runtime::health");
+    let record = support::record("alcedo_runtime::runtime::health::watching");
     let host = Host::start(|_| Ok(()));
     host.until_running();
     fs::remove_file(host.library()).expect("it exists");

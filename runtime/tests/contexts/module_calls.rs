@@ -220,7 +220,8 @@ fn an_exit_hook_calls_dependencies_in_own_and_unloading_contexts() {
 fn a_main_calls_a_dependency_from_the_same_load() {
     let record = support::record("reports");
     let dependent = support::plugin("relay", &["needs-reports"]);
-    let slim = runtime().contexts().create_slim("together").expect("the name is free");
+    let runtime = runtime();
+    let slim = runtime.contexts().create_slim("together").expect("the name is free");
     slim.set_resolver(|_| Ok(Some(FoundModule::File(reports(1)))));
     slim.load_path(&dependent).expect("both are loaded");
     let lines = record.take();
