@@ -106,10 +106,10 @@ pub use registry::{CLASSES, DELEGATES, EARLIER_NAMES, ENUMS, EXPORTS, IMPORTS, I
 pub use returned::{ErrorInWords, Returned, SourceLocation, error_in_words};
 pub use root::{COMPILED_ONCE, MainFn, ModuleHooks, Outcome, lib_header, run_hook, run_main};
 pub use started::{Settled, error_done, nothing_done, start_task, value_done, value_or_error_done};
+pub(crate) use trampolines::typed_slots;
 pub use trampolines::{
     Arguments, CustomThunk, Exclusive, Export, Held, Method, MethodNames, Methods, Shared, StaticMethod, Untouched,
 };
-pub(crate) use trampolines::{typed_slots, without_part};
 
 /// Result of a function in the expansion of a macro.
 pub type CallResult<T> = Result<T, CallError>;

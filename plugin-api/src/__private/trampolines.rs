@@ -365,7 +365,7 @@ pub(super) unsafe fn cell_of<'a, C: Part>(part: *mut (), object: ObjectHandle) -
 
 /// Returns the error of a call for an object without a plugin part for the class at `path`.
 #[cold]
-pub(crate) fn without_part(object: ObjectHandle, path: &str) -> CallError {
+fn without_part(object: ObjectHandle, path: &str) -> CallError {
     CallError::new(FailureKind::UNAVAILABLE, format!("the plugin part of {object} for {path}"))
 }
 

@@ -3,7 +3,6 @@
 use alcedo_abi::call::FailureKind;
 use alcedo_rt::CallError;
 
-use crate::__private::without_part;
 use crate::class::{Class, Part};
 use crate::part_cell::Taking;
 use crate::step::Step;
@@ -81,7 +80,12 @@ impl<C: Part> Obj<C> {
     /// ```
     pub fn with_part<R>(self, code: impl FnOnce(&mut C, This<'_, C>) -> R) -> Result<R, CallError> {
         self.with(|this| {
-            let cell = this.part()?.ok_or_else(|| without_part(self.handle(), C::PATH))?;
+            let cell = this.part()?.ok_or_else(|| {
+                CallError::new(
+                    FailureKind::UNAVAILABLE,
+                    format!("the plugin part of {} for {}", self.handle(), C::PATH),
+                )
+            })?;
             cell.take(self.handle(), WITH_PART, |part| code(part, this))
         })?
     }
