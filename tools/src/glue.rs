@@ -355,6 +355,7 @@ mod tests {
             name: name.to_owned(),
             manifest: format!("/w/{name}/Cargo.toml").into(),
             source_dirs: Vec::new(),
+            default_run: None,
         });
         let order = |modules: &[&str]| {
             let modules = modules.iter().map(|&module| module.to_owned()).collect();

@@ -234,7 +234,7 @@ mod tests {
     #[test]
     fn frames_are_listed_in_order_and_queued_work_runs_after_the_outermost() {
         let stack = RedStack::default();
-        let number = stack.hot().number(crate::handles::ModuleId(1), &"hot".into());
+        let number = stack.hot().number(ModuleId(1), &"hot".into());
         let done = std::rc::Rc::new(std::cell::Cell::new(0));
         let seen = std::rc::Rc::clone(&done);
         enter(&stack, "outer", || {
