@@ -518,8 +518,8 @@ impl Builder {
         self
     }
 
-    /// Sets two limits for scripts: the maximum depth of nested script calls, and the maximum number of loop iterations. Iterations are
-    /// counted per call from the host or a plugin. A script that exceeds a limit fails with an error.
+    /// Sets the limits for scripts: depth of nested calls, loop iterations, memory of frames, and sizes of values. Iterations are counted
+    /// per call from the host or a plugin. A script that exceeds a limit fails with an error.
     ///
     /// # Examples
     /// ```rust

@@ -33,6 +33,7 @@
 //! | feature | adds |
 //! | --- | --- |
 //! | `slot-types` | types of slots in calls by name; on by default; hosts and plugins must use the same setting |
+//! | `script` | packages of scripts as modules |
 //! | `dll-bind` | calls C functions by their declarations |
 //! | `build` | `alcedo::build`, the crate `alcedo-build`, which builds plugins |
 //! | `engine` | `alcedo::engine`, the crate `alcedo-engine`: worlds, actors and components as native classes |
