@@ -299,18 +299,23 @@ impl Core {
         // Lists the subobjects of an object after its hooks, because a hook may destroy subobjects.
         let mut waiting = objects.children(object);
         waiting.reverse();
-        let mut holder = None;
+        let mut holders = Vec::new();
         while let Some(part) = waiting.pop() {
             if objects.announce_end(part) {
                 call(part);
             }
-            holder = self.ends.outermost(holder, part);
+            if self.ends.is_running(part) {
+                holders.push(part);
+            }
             waiting.extend(objects.children(part).into_iter().rev());
         }
-        for owner in self.ends.finish(object, holder) {
+        // Hooks in a coroutine may have ended during the hooks of later parts.
+        holders.retain(|holder| self.ends.is_running(*holder));
+        let must_destroy = holders.is_empty();
+        for owner in self.ends.finish(object, holders) {
             destroy(&self.world, &self.plugins(), owner);
         }
-        holder.is_none()
+        must_destroy
     }
 
     /// Suspends all names that these modules offer. [`Core::take_back`] resumes the names.

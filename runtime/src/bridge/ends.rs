@@ -7,11 +7,11 @@ use crate::handles::ObjectHandle;
 /// Destructions whose hooks run, and destructions that wait for these hooks.
 #[derive(Default)]
 pub(crate) struct Ends {
-    /// Objects whose destruction was requested and whose hooks run, including the hooks of subobjects. The object whose hooks began last is
-    /// last. Hooks in a coroutine may end before hooks that began later.
+    /// Objects whose destruction was requested and whose hooks run, including the hooks of subobjects. Hooks in a coroutine may end before
+    /// hooks that began later.
     running: RefCell<Vec<ObjectHandle>>,
-    /// Owners whose hooks have run. Each entry first has the object for whose hooks the owner waits.
-    waiting: RefCell<Vec<(ObjectHandle, ObjectHandle)>>,
+    /// Owners whose hooks have run. Each entry also has the objects for whose hooks the owner waits.
+    waiting: RefCell<Vec<(ObjectHandle, Vec<ObjectHandle>)>>,
 }
 
 impl Ends {
@@ -20,26 +20,28 @@ impl Ends {
         self.running.borrow_mut().push(object);
     }
 
-    /// Returns the object whose hooks began first, of `holder` and `part`. Returns `None` if the hooks of neither object run.
-    pub(super) fn outermost(&self, holder: Option<ObjectHandle>, part: ObjectHandle) -> Option<ObjectHandle> {
-        let running = self.running.borrow();
-        running.iter().copied().find(|running| *running == part || Some(*running) == holder)
+    /// Checks if the hooks of a destruction of the object run.
+    pub(super) fn is_running(&self, object: ObjectHandle) -> bool {
+        self.running.borrow().contains(&object)
     }
 
-    /// Records that the hooks of the destruction of `object` have run. `holder` is the outermost object that `object` contains and whose
-    /// hooks still run. If `holder` is set, `object` waits for these hooks. Returns the owners that have waited for the hooks of `object`.
-    /// The caller must destroy these owners.
-    pub(super) fn finish(&self, object: ObjectHandle, holder: Option<ObjectHandle>) -> Vec<ObjectHandle> {
+    /// Records that the hooks of the destruction of `object` have run. `holders` are the objects that `object` contains and whose hooks
+    /// still run. `object` waits for the hooks of all holders. Returns the owners that have waited only for the hooks of `object`. The
+    /// caller must destroy these owners.
+    pub(super) fn finish(&self, object: ObjectHandle, holders: Vec<ObjectHandle>) -> Vec<ObjectHandle> {
         self.running.borrow_mut().retain(|running| *running != object);
         let mut waiting = self.waiting.borrow_mut();
-        waiting.extend(holder.map(|holder| (holder, object)));
+        if !holders.is_empty() {
+            waiting.push((object, holders));
+        }
         if waiting.is_empty() {
             return Vec::new();
         }
+        waiting.iter_mut().for_each(|(_, holders)| holders.retain(|holder| *holder != object));
         let all = std::mem::take(&mut *waiting).into_iter();
-        let (ready, others): (Vec<_>, Vec<_>) = all.partition(|(holder, _)| *holder == object);
+        let (ready, others): (Vec<_>, Vec<_>) = all.partition(|(_, holders)| holders.is_empty());
         *waiting = others;
-        ready.into_iter().map(|(_, owner)| owner).collect()
+        ready.into_iter().map(|(owner, _)| owner).collect()
     }
 }
 
@@ -48,29 +50,30 @@ mod tests {
     use super::Ends;
     use crate::handles::ObjectHandle;
 
+    /// Records the hooks of two objects, and of an owner of both. The owner waits for the hooks of both objects.
+    fn waiting() -> (Ends, [ObjectHandle; 3]) {
+        let ends = Ends::default();
+        let objects = [1, 2, 3].map(|index| ObjectHandle::new(index, 1));
+        objects.into_iter().for_each(|object| ends.begin(object));
+        let [outer, inner, owner] = objects;
+        assert!(ends.finish(owner, vec![inner, outer]).is_empty());
+        assert_eq!(objects.map(|object| ends.is_running(object)), [true, true, false]);
+        (ends, objects)
+    }
+
     #[test]
     fn an_owner_waits_for_the_outermost_object_that_it_contains() {
-        let ends = Ends::default();
-        let [outer, inner, owner] = [1, 2, 3].map(|index| ObjectHandle::new(index, 1));
-        [outer, inner, owner].into_iter().for_each(|object| ends.begin(object));
-        let holder = [inner, outer].into_iter().fold(None, |holder, part| ends.outermost(holder, part));
-        assert_eq!(holder, Some(outer));
-        assert!(ends.finish(owner, holder).is_empty());
-        assert!(ends.finish(inner, None).is_empty());
-        assert_eq!(ends.finish(outer, None), [owner]);
-        assert_eq!(ends.outermost(None, outer), None);
+        let (ends, [outer, inner, owner]) = waiting();
+        assert!(ends.finish(inner, Vec::new()).is_empty());
+        assert_eq!(ends.finish(outer, Vec::new()), [owner]);
+        assert!(!ends.is_running(outer));
     }
 
     #[test]
     fn an_owner_waits_for_hooks_that_began_later_than_hooks_that_have_ended() {
-        let ends = Ends::default();
-        let [in_coroutine, inner, owner] = [1, 2, 3].map(|index| ObjectHandle::new(index, 1));
-        [in_coroutine, inner].into_iter().for_each(|object| ends.begin(object));
-        assert!(ends.finish(in_coroutine, None).is_empty());
-        ends.begin(owner);
-        let holder = ends.outermost(None, inner);
-        assert_eq!(holder, Some(inner));
-        assert!(ends.finish(owner, holder).is_empty());
-        assert_eq!(ends.finish(inner, None), [owner]);
+        let (ends, [in_coroutine, inner, owner]) = waiting();
+        assert!(ends.finish(in_coroutine, Vec::new()).is_empty());
+        assert!(ends.is_running(inner));
+        assert_eq!(ends.finish(inner, Vec::new()), [owner]);
     }
 }
