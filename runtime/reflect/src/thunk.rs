@@ -490,9 +490,9 @@ pub fn hand_over(frame: &mut Frame<'_>) -> *mut u8 {
     }
 }
 
-/// Restores the declared lengths of fixed arrays that a thunk has changed through [`Frame::value_mut`]. Also adjusts the out parameters in
-/// the block, because module code writes values of any length to its block. Must be called when the thunk has returned, also after an
-/// error. Not a method of [`Frame`], because only the caller of a thunk uses this operation.
+/// Restores the declared lengths of fixed arrays that a thunk has changed through [`Frame::value_mut`]. Also adjusts the out parameters and
+/// the result in the block, because module code writes values of any length to its block. Must be called when the thunk has returned, also
+/// after an error. Not a method of [`Frame`], because only the caller of a thunk uses this operation.
 ///
 /// # Errors
 /// Returns [`CallError::Other`] if [`Frame::value_mut`] was used to change a length.
@@ -505,7 +505,7 @@ pub fn restore_lengths(frame: &mut Frame<'_>) -> Result<(), CallError> {
         }
     }
     if let Source::Block(view) = &frame.params {
-        for param in frame.function.out_parameters() {
+        for param in frame.function.out_parameters().chain(frame.function.result()) {
             restored = restored.and(view.fix_length(param));
         }
     }

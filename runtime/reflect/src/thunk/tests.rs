@@ -37,13 +37,15 @@ fn a_fixed_array_that_a_module_writes_to_its_block_has_its_length_after_the_call
     assert_eq!(block.view().read(&function.arguments()[0]), Ok(row([1, 2, 3])));
 }
 
-/// Declares a function with an out parameter of the type `/Script/Test.Line`, a struct with an array. The array is fixed if `len` is set.
+/// Declares a function with an out parameter and a result of the type `/Script/Test.Line`, a struct with an array. The array is fixed if
+/// `len` is set.
 fn with_struct(len: Option<&str>, thunk: fn(&World, &mut Frame<'_>) -> Result<(), CallError>) -> Rc<Function> {
     let meta = len.map(|len| (ARRAY_DIM.to_owned(), len.to_owned())).into_iter().collect();
     let rows = PropertyDecl { meta, ..PropertyDecl::new("rows", PropertyKind::ARRAY).of_type("i32") };
     let line = StructDecl { fields: vec![rows], ..StructDecl::new("Test", "Line", Origin::Native) };
-    let param = PropertyDecl::new("line", PropertyKind::STRUCT).of_type("/Script/Test.Line");
-    let params = vec![param.with_flags(property_flags::OUT)];
+    let param = PropertyDecl::new("line", PropertyKind::STRUCT).with_flags(property_flags::OUT);
+    let params =
+        [param, PropertyDecl::result(PropertyKind::STRUCT)].map(|param| param.of_type("/Script/Test.Line")).to_vec();
     let function = FunctionDecl { params, ..FunctionDecl::new("f", native_thunk(thunk)) };
     let owner = ClassDecl { functions: vec![function], ..ClassDecl::new("Test", "Owner", "", Origin::Native) };
     let batch = Batch { structs: vec![line], classes: vec![owner], ..Batch::default() };
@@ -63,12 +65,16 @@ fn a_fixed_array_in_a_struct_that_a_module_writes_to_its_block_has_its_length_af
         let mut long = ParamBlock::new(&other);
         long.set(0, &line(&[1, 2, 3, 4, 5]))?;
         let Source::Block(view) = &frame.params else { panic!("the parameters are in a block") };
-        view.copy_from(&frame.arguments[0], long.view(), &other.arguments()[0])?;
+        for param in frame.arguments.iter().chain(frame.function.result()) {
+            view.copy_from(param, long.view(), &other.arguments()[0])?;
+        }
         hand_over(frame);
         Ok(())
     });
     let mut block = ParamBlock::new(&function);
     block.set(0, &line(&[7, 8, 9])).unwrap();
     function.invoke(&World::new(), ObjectHandle::NONE, &mut block).unwrap();
-    assert_eq!(block.view().read(&function.arguments()[0]), Ok(line(&[1, 2, 3])));
+    for param in function.arguments().iter().chain(function.result()) {
+        assert_eq!(block.view().read(param), Ok(line(&[1, 2, 3])));
+    }
 }
