@@ -70,7 +70,8 @@ fn manifest_of(path: &Path) -> PathBuf {
 }
 
 /// Returns the host that the metadata of `manifest` specifies, and the folder of the manifest with this metadata. For the root of a
-/// workspace, also reads the metadata of all members, first of the `default-members`, because only these plugins are loaded.
+/// workspace, also reads the metadata of the `default-members`, because only these plugins are loaded. Reads the metadata of the remaining
+/// members last, because these plugins may need their own host.
 fn host_of(described: &Metadata, manifest: &Path) -> Option<(String, PathBuf)> {
     let host = |metadata: &Value| metadata.get("alcedo")?.get("host")?.as_str().map(str::to_owned);
     let of_package = |package: &Package| {
@@ -83,7 +84,7 @@ fn host_of(described: &Metadata, manifest: &Path) -> Option<(String, PathBuf)> {
     let own = described.packages.iter().filter(is_own).find_map(of_package);
     let of_defaults = || described.workspace_default_packages().into_iter().filter(|_| is_root).find_map(of_package);
     let of_members = || described.packages.iter().filter(|_| is_root).find_map(of_package);
-    own.or_else(of_defaults).or_else(of_members).or_else(of_workspace)
+    own.or_else(of_defaults).or_else(of_workspace).or_else(of_members)
 }
 
 #[cfg(test)]
@@ -117,7 +118,10 @@ mod tests {
         for (folder, host) in expected {
             assert_eq!(found(folder).as_deref(), host, "{folder}");
         }
-        fs::write(dir.path().join("Cargo.toml"), manifest + "default-members = [\"two\", \"three\"]\n").unwrap();
-        assert_eq!(found("").as_deref(), Some("rig"));
+        for more in ["[\"two\", \"three\"]", "[\"three\"]\n[workspace.metadata.alcedo]\nhost = \"rig\""] {
+            let manifest = format!("{manifest}default-members = {more}\n");
+            fs::write(dir.path().join("Cargo.toml"), manifest).unwrap();
+            assert_eq!(found("").as_deref(), Some("rig"), "{more}");
+        }
     }
 }
