@@ -99,7 +99,7 @@ fn is_of_sources(folder: &Path) -> bool {
 /// Adds the files in a folder, and in the folders below that `enters` accepts.
 fn collect(dir: &Path, enters: &dyn Fn(&Path) -> bool, files: &mut Vec<PathBuf>) -> io::Result<()> {
     let entries = match std::fs::read_dir(dir) {
-        // The compiler reads no sources in such a folder either.
+        // Skips folders that this user cannot list, such as data of another user.
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied) => {
             return Ok(());
         }
