@@ -9,7 +9,7 @@
 //! ([`MAGIC`], with the digest). The last byte of each tag is the format version. A trailer of a different version is treated as content,
 //! and the file is rejected.
 
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::Path;
 
@@ -19,6 +19,7 @@ use crate::format::LONGEST_END;
 use crate::image_error::ImageError;
 use crate::signature::{SecretKey, Signed};
 use crate::source::open_regular;
+use crate::stamp::FileId;
 
 const MAGIC: [u8; 8] = *b"ALCSEAL\x01";
 const LEN: usize = MAGIC.len() + size_of::<u128>();
@@ -31,8 +32,8 @@ const _: () = assert!(LONGEST_END == (Signed::LEN + SIGNED.len() + LEN) as u64);
 ///
 /// # Errors
 ///
-/// Returns the system error if the file cannot be read or written. Returns [`io::ErrorKind::InvalidData`] if the existing seal is invalid,
-/// because a new seal would hide the damage.
+/// Returns the system error if the file cannot be read or written, or an error if another program replaces the file during the call.
+/// Returns [`io::ErrorKind::InvalidData`] if the existing seal is invalid, because a new seal would hide the damage.
 ///
 /// # Examples
 /// ```
@@ -47,11 +48,11 @@ const _: () = assert!(LONGEST_END == (Signed::LEN + SIGNED.len() + LEN) as u64);
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub fn seal_file(path: &Path) -> io::Result<()> {
-    let bytes = read(path)?;
+    let (bytes, read) = read(path)?;
     match split(&bytes) {
         Seal::Fits(_) => Ok(()),
         Seal::Broken => Err(broken()),
-        Seal::None(all) => write_trailer(path, all.len(), &seal_of(all)),
+        Seal::None(all) => write_trailer(path, &read, all.len(), &seal_of(all)),
     }
 }
 
@@ -74,7 +75,7 @@ pub fn seal_file(path: &Path) -> io::Result<()> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn sign_file(path: &Path, key: &SecretKey) -> io::Result<()> {
-    let bytes = read(path)?;
+    let (bytes, read) = read(path)?;
     let content = match split(&bytes) {
         Seal::Fits(sealed) => sealed.content,
         Seal::None(all) => all,
@@ -84,23 +85,28 @@ pub fn sign_file(path: &Path, key: &SecretKey) -> io::Result<()> {
     whole.extend(key.sign(content).to_bytes());
     whole.extend(SIGNED);
     whole.extend(seal_of(&whole));
-    write_trailer(path, content.len(), &whole[content.len()..])
+    write_trailer(path, &read, content.len(), &whole[content.len()..])
 }
 
 /// Writes a trailer at a fixed offset. Two builds that seal a file at the same time therefore write identical bytes. Uses a single write. A
-/// concurrent reader thus finds no trailer or a partial trailer. Files with a partial trailer are rejected.
-fn write_trailer(path: &Path, content: usize, trailer: &[u8]) -> io::Result<()> {
+/// concurrent reader thus finds no trailer or a partial trailer. Files with a partial trailer are rejected. `read` is the open file with
+/// the content. A file that has replaced it, for example in a second build, is left unchanged, because the offset may be inside its
+/// content.
+fn write_trailer(path: &Path, read: &File, content: usize, trailer: &[u8]) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).open(path)?;
+    if FileId::of(&file.metadata()?) != FileId::of(&read.metadata()?) {
+        return Err(io::Error::other("another program has replaced it before it was sealed; build it again"));
+    }
     file.seek(SeekFrom::Start(content as u64))?;
     // Removes a partial trailer after an error such as a full disk, because a later seal would cover this part as content.
     file.write_all(trailer).inspect_err(|_| drop(file.set_len(content as u64)))
 }
 
-fn read(path: &Path) -> io::Result<Vec<u8>> {
+fn read(path: &Path) -> io::Result<(Vec<u8>, File)> {
     let (mut file, _) = open_regular(path).map_err(ImageError::into_io_error)?;
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes)?;
-    Ok(bytes)
+    Ok((bytes, file))
 }
 
 fn seal_of(bytes: &[u8]) -> Vec<u8> {
@@ -150,7 +156,7 @@ mod tests {
     use std::sync::Barrier;
     use std::{fs, thread};
 
-    use super::{Seal, Sealed, seal_file, sign_file, split};
+    use super::{Seal, Sealed, read, seal_file, seal_of, sign_file, split, write_trailer};
     use crate::signature::{SecretKey, SignatureFound, check};
 
     #[test]
@@ -196,6 +202,20 @@ mod tests {
             let sealed = fs::read(&path).expect("the sealed file");
             assert!(matches!(split(&sealed), Seal::Fits(Sealed { content, .. }) if content.len() == 100_000));
         }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_that_replaces_the_sealed_one_stays_unchanged() {
+        let dir = tempfile::tempdir().expect("a place for the file");
+        let [path, next] = ["file", "next"].map(|name| dir.path().join(name));
+        fs::write(&path, vec![7_u8; 1000]).expect("the file");
+        let (bytes, old) = read(&path).expect("the file");
+        fs::write(&next, vec![8_u8; 4000]).expect("the next build");
+        fs::rename(&next, &path).expect("moved");
+        let written = write_trailer(&path, &old, bytes.len(), &seal_of(&bytes));
+        written.expect_err("it is a different file");
+        assert_eq!(fs::read(&path).expect("the next build"), vec![8_u8; 4000]);
     }
 
     #[test]
