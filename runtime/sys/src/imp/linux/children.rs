@@ -59,7 +59,8 @@ pub(super) fn started(owner: usize, pid: i32) {
     let Some(pid) = Pid::from_raw(pid) else { return };
     let mut records = lock(&RECORDS);
     if records.children.len() >= records.prune_at {
-        records.children.retain(|child| state(child) != State::Unknown);
+        // Keeps the children of unmapped images, because `reap_ended` counts them when it removes their records.
+        records.children.retain(|child| child.owner == 0 || state(child) != State::Unknown);
         records.prune_at = (records.children.len() * 2).max(64);
     }
     records.children.push(Child { owner, pid, started });
@@ -148,5 +149,29 @@ fn describe(pid: Pid, state: State) -> Option<String> {
         State::Runs => Some(format!("{name}, still running")),
         State::Ended { status, by_signal: false } => Some(format!("{name}, ended with status {status}")),
         State::Ended { status, by_signal: true } => Some(format!("{name}, ended by signal {status}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::{Command, Stdio};
+    use std::sync::atomic::Ordering;
+
+    use super::{ORPHANS, RECORDS, lock, reap_ended, started, take};
+
+    #[test]
+    fn an_orphan_that_other_code_has_reaped_is_not_counted_forever() {
+        let mut child = Command::new("cat").stdin(Stdio::piped()).spawn().expect("a child");
+        let pid = child.id().cast_signed();
+        started(1, pid);
+        let (left, reaped) = take(1, true);
+        assert_eq!((left.len(), reaped, ORPHANS.load(Ordering::SeqCst)), (1, 0, 1));
+        // Closes the input of the child, which then ends.
+        child.wait().expect("it ends");
+        lock(&RECORDS).prune_at = 0;
+        started(1, std::process::id().cast_signed());
+        reap_ended();
+        assert_eq!(ORPHANS.load(Ordering::SeqCst), 0);
+        take(1, false);
     }
 }
