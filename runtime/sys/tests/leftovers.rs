@@ -312,6 +312,29 @@ fn a_block_that_another_image_resizes_remains_the_block_of_the_first() {
 }
 
 #[test]
+fn pages_that_another_image_unmaps_or_moves_are_not_unmapped_twice() {
+    const LEN: usize = 1 << 20;
+    let library = Library::new();
+    let (first, other) = (library.map(), library.map());
+    let [one, two] = [&first, &other].map(|module| module.ledger.word());
+    let (read_write, anonymous) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+    let bytes = || [&first, &other].map(|module| module.ledger.counts().maps_bytes);
+    // SAFETY: the words belong to live ledgers, here and below; the call otherwise requests fresh pages.
+    let map = unsafe { hooks::map(one, ptr::null_mut(), 2 * LEN, read_write, anonymous, -1, 0) };
+    assert_ne!(map, libc::MAP_FAILED);
+    // SAFETY: no code uses the first half.
+    assert_eq!(unsafe { hooks::unmap(two, map, LEN) }, 0);
+    assert_eq!(bytes(), [LEN as u64, 0]);
+    let half = map.wrapping_byte_add(LEN);
+    // SAFETY: no code uses the second half, which may move.
+    let moved = unsafe { hooks::remap(two, half, LEN, 2 * LEN, libc::MREMAP_MAYMOVE, ptr::null_mut()) };
+    assert_ne!(moved, libc::MAP_FAILED);
+    assert_eq!(bytes(), [2 * LEN as u64, 0]);
+    assert_eq!(other.end(AT_ONCE).maps_bytes, 0);
+    assert_eq!(first.end(AT_ONCE).maps_bytes, 2 * LEN as u64);
+}
+
+#[test]
 fn heap_parts_are_whole_zeroed_regions() {
     let module = Library::new().map();
     let word = module.ledger.word();

@@ -1,6 +1,7 @@
 //! Memory that images have mapped, and the pages of the images' own heaps.
 //!
-//! A record is removed before the kernel unmaps the recorded pages, because the addresses may be reused immediately afterwards.
+//! A record is removed before the kernel unmaps the recorded pages, because the addresses may be reused immediately afterwards. An image
+//! may also unmap or move pages of another image. The record of that image then changes right after the call.
 //!
 //! When the loader closes an image, it unmaps all pages of the image, including holes. If an image unmaps some of its own pages, the hook
 //! replaces these pages by inaccessible pages. Otherwise a foreign mapping could be placed in the hole and be unmapped with the image.
@@ -12,13 +13,15 @@ use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::ptr;
 use std::sync::atomic::Ordering;
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use super::c::kernel::fail;
 use super::c::pages::fresh;
 use super::c::peek::PAGE;
 use super::lock;
 use super::ranges::Ranges;
+use super::untracked;
+use crate::ledger::Ledger;
 use crate::ledger::repair::{Gone, Repair};
 
 pub(super) const REPAIR: Repair = Repair {
@@ -129,6 +132,7 @@ impl Pages {
         let result = unsafe { libc::munmap(address, len) };
         if result == 0 {
             lock(&self.segments).retain(|segment| segment.start < all.start || all.end < segment.end);
+            self.remove_from_others(&all, &removed);
         } else {
             self.reinsert(removed);
         }
@@ -154,13 +158,31 @@ impl Pages {
         let removed = lock(&self.maps).remove(pages(address, old_len));
         let start = remap();
         let (moved, is_known) = (start != libc::MAP_FAILED, !removed.is_empty());
-        if !moved || keeps_old {
+        if moved && !keeps_old {
+            for owner in self.remove_from_others(&pages(address, old_len), &removed) {
+                lock(&owner.records.pages.maps).insert(pages(start, new_len));
+            }
+        } else {
             self.reinsert(removed);
         }
         if moved && is_known {
             lock(&self.maps).insert(pages(start, new_len));
         }
         start
+    }
+
+    /// Removes pages that are no longer mapped from the records of other images, and returns the ledgers of these images. Otherwise the end
+    /// of such an image would unmap later mappings at these addresses. `own` are the removed records of this image.
+    fn remove_from_others(&self, gone: &Range<usize>, own: &[Range<usize>]) -> Vec<Arc<Ledger>> {
+        if own.iter().map(ExactSizeIterator::len).sum::<usize>() == gone.len() {
+            return Vec::new();
+        }
+        let mut owners = untracked::ledgers();
+        owners.retain(|other| {
+            let pages = &other.records.pages;
+            !ptr::eq(pages, self) && !lock(&pages.maps).remove(gone.clone()).is_empty()
+        });
+        owners
     }
 
     fn reinsert(&self, parts: Vec<Range<usize>>) {

@@ -69,11 +69,7 @@ impl Untracked {
             return;
         }
         let mut known = before.clone();
-        let ledgers: Vec<_> = lock(&LEDGERS).iter().filter_map(Weak::upgrade).collect();
-        known.extend(ledgers.iter().flat_map(|ledger| ledger.records.own_pages()));
-        // Drops these references to ledgers after the lock was released. Each may be the last reference, so that the ledger itself is
-        // destroyed here.
-        drop(ledgers);
+        known.extend(ledgers().iter().flat_map(|ledger| ledger.records.own_pages()));
         let fresh = fresh(&list, &known, peek::word, peek::read);
         if fresh.is_empty() {
             return;
@@ -97,10 +93,16 @@ impl Untracked {
     }
 }
 
+/// Returns the ledgers of all mapped images. Each result may become the last reference to its ledger, so the caller must hold no lock when
+/// it drops the results.
+pub(super) fn ledgers() -> Vec<Arc<Ledger>> {
+    lock(&LEDGERS).iter().filter_map(Weak::upgrade).collect()
+}
+
 /// Returns the memory that neither the C library nor an image has mapped. For example, a library or the program may have its own allocator.
 /// The result is empty if the system does not list mappings.
 pub(super) fn of_libraries(own: &[Range<usize>]) -> Ranges {
-    let ledgers: Vec<_> = lock(&LEDGERS).iter().filter_map(Weak::upgrade).collect();
+    let ledgers = ledgers();
     let images = ledgers.iter().flat_map(|ledger| ledger.records.own_pages());
     let known: Vec<_> = images.chain(own.iter().cloned()).collect();
     let mut found = Ranges::default();
