@@ -26,6 +26,7 @@ fn a_child_maps_and_unmaps() {
     let Some(library) = env::var_os(LIBRARY) else { return };
     let reported = env::var_os(REPORTED).expect("the parent sets both");
     crash::report_into(Path::new(&reported)).expect("the first in this process");
+    a_forked_child_that_crashes_reports_nothing_for_its_parent(Path::new(&reported));
     let stage = StageDir::new().expect("a stage directory");
     crash::stage(stage.path());
     let file = ImageFile::read(Path::new(&library)).expect("just built");
@@ -48,6 +49,21 @@ fn a_child_maps_and_unmaps() {
     // SAFETY: as above, if it were mapped at all.
     unsafe { Image::map(broken, None) }.expect_err("it is not what was checked");
     fs::write(Path::new(&reported).join("copy"), pinned.path().display().to_string()).expect("it is ours");
+}
+
+fn a_forked_child_that_crashes_reports_nothing_for_its_parent(reported: &Path) {
+    // SAFETY: the child ends immediately.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        // SAFETY: this function is allowed after a fork.
+        unsafe { libc::abort() };
+    }
+    let mut status = 0;
+    // SAFETY: `child` is a child of this process.
+    assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+    assert_eq!((libc::WIFSIGNALED(status), libc::WTERMSIG(status)), (true, libc::SIGABRT));
+    let report = fs::read_to_string(reported.join(crash::CRASH)).expect("it was created");
+    assert_eq!(report, "");
 }
 
 #[test]

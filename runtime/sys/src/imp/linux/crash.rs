@@ -15,7 +15,7 @@ use rustix::fs::{Mode, OFlags};
 use super::c::peek::PAGE;
 use super::c::signals::{self, Stack};
 use super::c::{descriptors, kernel};
-use super::{fence, locals};
+use super::{fence, fork, locals};
 
 /// Fatal signals of faults and of `abort`.
 const FATAL: [c_int; 5] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGABRT];
@@ -40,6 +40,7 @@ pub(crate) fn report_crashes(files: [File; 3]) -> io::Result<()> {
     if FILES.set(files).is_err() {
         return Err(io::Error::other("crashes of this process are reported already"));
     }
+    fork::listen();
     // The stack is leaked, because a handler may run until the end of the process.
     let stack = Stack::of(Box::leak(vec![0_u8; OWN_STACK].into_boxed_slice()));
     stack.put().map_err(io::Error::from_raw_os_error)?;
@@ -61,6 +62,8 @@ pub(crate) fn report_crashes(files: [File; 3]) -> io::Result<()> {
 extern "C" fn handle(signal: c_int, info: &libc::siginfo_t, context: &libc::ucontext_t) {
     let thread = kernel::own_tid();
     match WRITING.compare_exchange(0, thread, Ordering::AcqRel, Ordering::Acquire) {
+        // The files of a forked child are the files of its parent, which may still run.
+        _ if fork::is_child() => {}
         Ok(_) => write_report(signal, info, context, thread),
         // Ignores a second fatal signal on this thread, which the restored action of the first signal may raise.
         Err(other) if other == thread => {}

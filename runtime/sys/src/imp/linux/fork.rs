@@ -16,7 +16,7 @@ pub(super) fn listen() {
     });
 }
 
-/// Checks if this process was forked from a process with images.
+/// Checks if this process was forked from a process that had called [`listen`]. Async-signal-safe.
 pub(super) fn is_child() -> bool {
     IS_CHILD.load(Ordering::Relaxed)
 }
