@@ -51,7 +51,11 @@ impl Calling<'_> {
     pub(crate) fn call(self) -> Result<Transfer, CallError> {
         let Self { machine, world, site, registers } = self;
         match &site.target {
-            LinkedTarget::Final(None, callee) if let Some(callee) = callee.get() => {
+            // The memory is null if the object is destroyed. Such a call is a call on none, as for virtual functions.
+            LinkedTarget::Final(None, callee)
+                if !registers.memory().is_null()
+                    && let Some(callee) = callee.get() =>
+            {
                 self.enter_body(registers.object, registers.class, callee.body())
             }
             LinkedTarget::Static(callee) => {
@@ -342,6 +346,7 @@ pub(crate) unsafe fn direct(
         LinkedTarget::Static(cell) => {
             Some((cell.get()?.linked.as_ref()?.upgrade()?, ObjectHandle::NONE, std::ptr::null_mut()))
         }
+        LinkedTarget::Final(None, _) if memory.is_null() => None,
         LinkedTarget::Final(None, cell) => Some((cell.get()?.linked.as_ref()?.upgrade()?, own, memory)),
         LinkedTarget::Final(at, cell) => {
             let (object, memory) = object(at)?;

@@ -328,6 +328,17 @@ fn using_an_object_destroyed_in_its_own_function_is_an_error() {
 }
 
 #[test]
+fn a_final_function_of_a_destroyed_object_is_called_on_none_by_every_call() {
+    let scripts = Scripts::new();
+    let text = "class Robot extends Machine;\nfinal function int Own() { return 7; }\n\
+                function int Same(bool gone) { if (gone) destroy_it(self); return Own(); }\n\
+                function int Gone() { return Same(true); }\nfunction int Kept() { return Same(false); }";
+    let class = scripts.load("Scripts", &[("Robot.uc", text)]).remove(0);
+    let outcomes = ["Gone", "Kept", "Gone", "Kept"].map(|name| scripts.outcome(scripts.object(&class), name));
+    assert_eq!(outcomes, ["0", "7", "0", "7"], "the cached callee changes nothing");
+}
+
+#[test]
 fn defaults_and_new_objects_have_the_values_of_their_class() {
     let scripts = Scripts::new();
     let text = "class Robot extends Machine;\nvar int Energy;\nvar string Title;\n\
