@@ -5,6 +5,8 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use alcedo_reflect::testing::Dice;
+use alcedo_script::compile;
+use alcedo_uc::hir::{Local, Type};
 use alcedo_uc::{Options, Source, check};
 
 use crate::interpreter::Interpreter;
@@ -67,6 +69,19 @@ fn each_program_returns_its_stated_results() {
     }
     assert!(wrong.is_empty(), "{} of {ran}:\n{}", wrong.len(), wrong.join("\n"));
     assert!(ran > 100, "{ran}");
+}
+
+#[test]
+fn a_function_with_more_variables_than_registers_is_refused() {
+    let scripts = Scripts::new();
+    scripts.world.types.declare_package("Test");
+    let sources = [Source::new("Program.uc", "class Program extends Object;\nfunction int Own(int a) { return a; }\n")];
+    let checked = check("Test", &sources, &scripts.world.types, &Options::default());
+    let mut package = checked.unwrap_or_else(|messages| panic!("{}", messages[0].render(&sources))).package;
+    let locals = (0..=u16::MAX).map(|at| Local { name: format!("v{at}"), ty: Type::INT });
+    package.classes[0].functions[0].locals.extend(locals);
+    let errors = compile(&mut package).expect_err("it has 65,538 variables");
+    assert!(errors[0].to_string().contains("more variables and steps than registers"), "{}", errors[0]);
 }
 
 /// Writes random expressions of the language.

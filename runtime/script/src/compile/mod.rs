@@ -155,6 +155,11 @@ impl FunctionCompiler {
         for local in &function.locals {
             self.value(&local.name, &local.ty);
         }
+        // The numbers of registers below are wrong if a variable has no register.
+        if let Some((line, problem)) = self.problem.take() {
+            self.code.registers.clear();
+            return Err(CompileError::Limit { function: format!("{class}:{}", function.name), line, problem });
+        }
         if let Some((result, ty)) = self.code.result.zip(function.result.as_ref()) {
             self.begin_value(result, ty);
         }
