@@ -334,7 +334,11 @@ fn property(name: &str, ty: &Type, flags: u64) -> PropertyDecl {
 fn params(of: &[hir::Param], result: Option<&Type>) -> Vec<PropertyDecl> {
     let one = |param: &hir::Param| {
         let decl = property(&param.name, &param.ty, if param.out { property_flags::OUT } else { 0 });
-        PropertyDecl { default: String::new(), ..decl }
+        let default = match param.default.as_ref().map(|default| &default.kind) {
+            Some(hir::ExprKind::Const(value @ (Const::Int(_) | Const::Float(_)))) => const_text(value),
+            _ => String::new(),
+        };
+        PropertyDecl { default, ..decl }
     };
     let result = result.map(|ty| property(RESULT_NAME, ty, property_flags::RETURN));
     of.iter().map(one).chain(result).collect()

@@ -127,6 +127,7 @@ impl Linker<'_> {
             target,
             LinkedTarget::Final(..) | LinkedTarget::Static(_) | LinkedTarget::OfClass(_) | LinkedTarget::Virtual(_)
         ) && function.flags & function_flags::CUSTOM_THUNK != 0;
+        let sets_defaults = self.sets_defaults(&function);
         let count = call.args.len();
         let (mut args, mut moves) = (Vec::with_capacity(count), Vec::with_capacity(count));
         let (mut moves_back, mut skipped) = (Vec::new(), 0);
@@ -178,12 +179,13 @@ impl Linker<'_> {
                         return Err(format!("{name} writes to {}, which is omitted", param.text));
                     }
                     let mut own = OwnedValue::initial(param.ty.clone());
-                    if let Some(default) = &param.default {
+                    let default = param.default.as_ref().filter(|_| !sets_defaults);
+                    if let Some(default) = default {
                         own.write(default)
                             .map_err(|error| format!("the default of {} is a {}", param.text, error.found))?;
                     }
                     let source = Source::Constant(Rc::new(Constant { value: own, property: Rc::clone(param) }));
-                    if param.default.is_some() || matches!(param.ty, PropertyType::Struct(_)) {
+                    if default.is_some() || matches!(param.ty, PropertyType::Struct(_)) {
                         moves.push(self.move_over(&source, param)?);
                     }
                     args.push(Arg::Value(source));
@@ -249,6 +251,13 @@ impl Linker<'_> {
             cached_callee: RefCell::new(None),
             cached_is_own: Cell::new(false),
         })
+    }
+
+    /// Returns true if the called function itself sets the defaults of omitted arguments. Scripts do so, because an override may have other
+    /// defaults than the function that the call names. Functions of C libraries do not.
+    fn sets_defaults(&self, function: &Function) -> bool {
+        let owner = self.world.types.class(function.owner);
+        owner.is_some_and(|owner| owner.origin == Origin::Script) && function.flags & function_flags::DLL_IMPORT == 0
     }
 
     pub(super) fn move_over(&self, source: &Source, param: &Rc<Property>) -> Checked<Move> {
