@@ -3,6 +3,7 @@
 use super::body::as_const;
 use super::convert::{is_text, num_const};
 use super::declare::Work;
+use super::literals::is_infinite;
 use super::symbols::At;
 use super::{Checker, Found, Reported};
 use crate::ast::{self, DefaultLine, DefaultValue, DefaultValueKind, Ident, Item};
@@ -424,7 +425,14 @@ impl<'a> Checker<'a> {
 
     fn number(&self, float: f64, whole: Option<i128>, text: &str, num: Num, at: At) -> Found<Const> {
         match (num.range(), whole) {
-            (None, whole) => Ok(num_const(float, whole, num)),
+            (None, whole) => {
+                let found = num_const(float, whole, num);
+                if is_infinite(&found) {
+                    let message = format!("{text} does not fit in a `{}`", num.script_name());
+                    return self.refuse("uc-number-range", at, message);
+                }
+                Ok(found)
+            }
             (Some((low, high)), whole) => {
                 let is_hex = text.contains(['x', 'X']);
                 let number = whole.unwrap_or(float as i128);

@@ -25,6 +25,11 @@ pub(super) fn is_fraction(value: &ast::Expr) -> bool {
     matches!(unsigned(value), ast::ExprKind::Float(..))
 }
 
+/// Returns true for the value of a literal that exceeds the range of its floating-point type.
+pub(super) fn is_infinite(value: &Const) -> bool {
+    matches!(value, Const::Float(number) if number.is_infinite())
+}
+
 impl Body<'_, '_> {
     pub(super) fn const_expr(&self, value: Const, ty: Type, span: Span) -> Expr {
         Expr { kind: ExprKind::Const(value), ty, line: self.line(span) }
@@ -73,14 +78,13 @@ impl Body<'_, '_> {
 
     /// Determines the type of a floating-point literal: `f64` if `f64` is expected, otherwise `float`.
     pub(super) fn fraction(&self, value: f64, expected: Option<&Type>, span: Span) -> Found<Expr> {
-        if let Some(Type::Num(Num::F64)) = expected {
-            return Ok(self.const_expr(Const::Float(value), Type::Num(Num::F64), span));
+        let num = if let Some(Type::Num(Num::F64)) = expected { Num::F64 } else { Num::F32 };
+        let found = num_const(value, None, num);
+        if is_infinite(&found) {
+            let message = format!("this number does not fit in a `{}`", num.script_name());
+            return self.refuse("uc-number-range", span, message);
         }
-        let single = value as f32;
-        if single.is_infinite() {
-            return self.refuse("uc-number-range", span, "this number does not fit in a `float`");
-        }
-        Ok(self.const_expr(Const::Float(f64::from(single)), Type::FLOAT, span))
+        Ok(self.const_expr(found, Type::Num(num), span))
     }
 
     /// Resolves `Texture'Pkg.Name'` and `class'Pawn'`.
