@@ -201,7 +201,7 @@ pub(crate) fn from_text(text: &str, ty: &PropertyType, world: &World) -> Value {
     match ty {
         PropertyType::Bool => {
             let is_true = trimmed.trim_end().eq_ignore_ascii_case("true");
-            Value::Bool(is_true || leading_number(trimmed, Num::I64) != Number::Whole(0))
+            Value::Bool(is_true || leading_digits(trimmed).bytes().any(|digit| digit != b'0'))
         }
         PropertyType::Enum(of) => {
             let found = of.entries().iter().find(|entry| entry.name.eq_ignore_ascii_case(text.trim()));
@@ -226,10 +226,17 @@ fn leading_number(text: &str, num: Num) -> Number {
     if num.is_float() {
         return Number::Float(leading_float(text));
     }
+    // Keeps the low bits of a number of any length, as other conversions of integers do.
+    let next = |value: i128, digit: u8| value.wrapping_mul(10).wrapping_add(i128::from(digit - b'0'));
+    let value = leading_digits(text).bytes().fold(0, next);
+    Number::Whole(if text.starts_with('-') { value.wrapping_neg() } else { value })
+}
+
+/// Returns the digits of the integer at the start of a string, without its sign.
+fn leading_digits(text: &str) -> &str {
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
     let end = digits.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(digits.len());
-    let value = digits[..end].parse::<i128>().unwrap_or_default();
-    Number::Whole(if text.starts_with('-') { -value } else { value })
+    &digits[..end]
 }
 
 fn leading_float(text: &str) -> f64 {
@@ -282,7 +289,9 @@ pub(crate) fn is_handle(kind: PropertyKind) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Number, leading_float, leading_number, to_num};
+    use super::{Number, from_text, leading_float, leading_number, to_num};
+    use alcedo_reflect::World;
+    use alcedo_reflect::property::PropertyType;
     use alcedo_reflect::value::Value;
     use alcedo_uc::hir::Num;
 
@@ -292,6 +301,16 @@ mod tests {
         assert_eq!(leading_float("1.e"), 1.0);
         assert_eq!(leading_float("x"), 0.0);
         assert_eq!(leading_number("-12abc", Num::I32), Number::Whole(-12));
+    }
+
+    #[test]
+    fn a_number_of_many_digits_keeps_its_low_bits() {
+        let (world, power) = (World::new(), format!("1{}", "0".repeat(200)));
+        let read = |text: &str, ty: &PropertyType| from_text(text, ty, &world);
+        assert_eq!(read(&format!("{power}7"), &PropertyType::I32), Value::I32(7));
+        assert_eq!(read(&format!("-{power}7"), &PropertyType::I32), Value::I32(-7));
+        assert_eq!(read(&power, &PropertyType::Bool), Value::Bool(true));
+        assert_eq!(read("-000", &PropertyType::Bool), Value::Bool(false));
     }
 
     #[test]
