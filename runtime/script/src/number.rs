@@ -225,6 +225,10 @@ impl TripleOp {
                         Op::Cross => write(to, num, cross(one, two)),
                         Op::Add => write(to, num, each(|at| one[at] + two[at])),
                         Op::Sub => write(to, num, each(|at| one[at] - two[at])),
+                        // A float cannot represent the product of two large integers, whose low bits are the result.
+                        Op::Mul if num == Num::I32 => {
+                            write(to, num, each(|at| f64::from((one[at] as i32).wrapping_mul(two[at] as i32))));
+                        }
                         Op::Mul => write(to, num, each(|at| one[at] * two[at])),
                         _ => write(to, num, each(|at| scaled(op, num, one[at], two[at]))),
                     }
@@ -386,6 +390,15 @@ mod tests {
         // SAFETY: each pointer points to three integers.
         unsafe { TripleOp::OfTwo(Op::Div, Num::I32).put(place, place, by.as_ptr().cast()) };
         assert_eq!(to, [0, 5, -2]);
+    }
+
+    #[test]
+    fn products_of_whole_triples_wrap_as_products_of_numbers_do() {
+        let mut to = [i32::MAX, i32::MIN, -3];
+        let place = to.as_mut_ptr().cast::<u8>();
+        // SAFETY: each pointer points to three integers.
+        unsafe { TripleOp::OfTwo(Op::Mul, Num::I32).put(place, place, place) };
+        assert_eq!(to, [1, 0, 9]);
     }
 
     static HALF: f64 = 0.5;
