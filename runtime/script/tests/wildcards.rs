@@ -171,8 +171,8 @@ fn wildcards_are_refused_in_parameter_blocks_and_direct_calls() {
     assert!(found.contains("a wildcard"), "{found}");
 }
 
-#[test]
-fn enums_of_the_host_count_by_their_numbers() {
+/// Creates a world with an enum of the host, whose numbers are `i32`, and a struct with a field of this enum.
+fn with_levels() -> Scripts {
     let scripts = Scripts::new();
     let entry = |name: &str, number| EnumEntry {
         name: name.into(),
@@ -197,6 +197,21 @@ fn enums_of_the_host_count_by_their_numbers() {
     };
     let batch = Batch { enums: vec![level], structs: vec![place], ..Batch::default() };
     scripts.world.types.declare(&scripts.world.names, &batch).unwrap();
+    scripts
+}
+
+#[test]
+fn wide_enums_of_the_host_are_compared_with_their_entries() {
+    let scripts = with_levels();
+    let text = "class Demo extends Machine;\nfunction int Chosen() { local Level of; of = Sky; if (of == Ground) return 1; \
+                if (of != Sky) return 2; switch (of) { case Ground: return 3; case Sky: return 4; } return 5; }";
+    let class = scripts.load("Scripts", &[("Demo.uc", text)]).remove(0);
+    assert_eq!(scripts.outcome(scripts.object(&class), "Chosen"), "4");
+}
+
+#[test]
+fn enums_of_the_host_count_by_their_numbers() {
+    let scripts = with_levels();
     let text = "class Demo extends Machine;\nvar array<Place> Places;\nfunction float Level1() { Places.Length = 2; Places[1].level = Sky; \
                 return array_numeric_property_average(Places, 'Level'); }";
     let class = scripts.load("Scripts", &[("Demo.uc", text)]).remove(0);

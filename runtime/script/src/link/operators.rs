@@ -12,6 +12,7 @@ use super::{Checked, Linker, num_of, plain_size};
 use crate::code::Reg;
 use crate::exec::{OpCode, Slow, Source};
 use crate::number::{TripleOp, compares, kind_of, takes_numbers};
+use crate::value::{Number, number};
 
 impl Linker<'_> {
     pub(super) fn copy(&mut self, to: Reg, from: Reg) -> Checked<()> {
@@ -249,7 +250,7 @@ impl Linker<'_> {
         };
         if num == Num::I32
             && self.in_frame(&[left])
-            && let Some(Value::I32(by)) = self.constant(right)?
+            && let Some(Number::Whole(by)) = self.constant(right)?.as_ref().and_then(number)
         {
             let fast = match op {
                 Op::Lt => OpCode::JumpLtI32Imm,
