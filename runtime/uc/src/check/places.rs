@@ -165,15 +165,20 @@ impl Body<'_, '_> {
 
     /// Builds a property access. Reports an error if scripts cannot read the property.
     pub(super) fn property(&self, object: Option<Expr>, found: &PropSym, at: At) -> Found<Expr> {
+        let ty = self.readable_type(found, at)?;
+        let kind =
+            ExprKind::Property { object: object.map(Box::new), owner: found.owner.clone(), name: found.name.clone() };
+        Ok(Expr { kind, ty, line: self.checker.line(at) })
+    }
+
+    /// Returns the type of a property. Reports an error if code of the current class cannot read the property.
+    fn readable_type(&self, found: &PropSym, at: At) -> Found<Type> {
         self.check_access(found.read, (&found.name, &found.owner, found.at), at)?;
         if !found.readable {
             let message = format!("scripts cannot read `{}`: its declaration lacks `blueprint_read`", found.name);
             return Err(self.report(crate::diagnostic::Diagnostic::error("uc-access", at, message)));
         }
-        let ty = found.ty.clone().ok_or(Reported)?;
-        let kind =
-            ExprKind::Property { object: object.map(Box::new), owner: found.owner.clone(), name: found.name.clone() };
-        Ok(Expr { kind, ty, line: self.checker.line(at) })
+        found.ty.clone().ok_or(Reported)
     }
 
     /// Returns true if code of the current class has access to a member of `owner`.
@@ -232,8 +237,7 @@ impl Body<'_, '_> {
         if self.only_constants {
             return self.refuse("uc-not-constant", span, "defaults are not known before the script runs");
         }
-        self.check_access(found.read, (&found.name, &found.owner, found.at), self.at(name.span))?;
-        let ty = found.ty.clone().ok_or(Reported)?;
+        let ty = self.readable_type(&found, self.at(name.span))?;
         let kind =
             ExprKind::DefaultProperty { class: Box::new(class), owner: found.owner.clone(), name: found.name.clone() };
         Ok(Expr { kind, ty, line: self.line(name.span) })

@@ -12,6 +12,7 @@ function Test() {
     Other.Own();
     Other.Family();
     K = 5;
+    Health = default.secret + class'Actor'.default.secret;
 }
 // file: Other.uc
 class Other extends Object;
