@@ -153,8 +153,13 @@ impl Body<'_, '_> {
             .or_else(|| checker.find_function(&class, &name.text).map(|found| found.name.clone()))
             .or_else(|| checker.find_delegate(&class, &name.text).map(|found| found.func.name.clone()))
             .or_else(|| {
-                let is_type = matches!(checker.type_named(std::slice::from_ref(&name), self.file), Some(Ok(_)));
-                (is_type || self.is_value_name(&name.text)).then(|| name.text.clone())
+                checker
+                    .find_const(&class, &name.text)
+                    .map(|found| checker.sources[found.at.0].slice(found.at.1).to_owned())
+            })
+            .or_else(|| match checker.type_named(std::slice::from_ref(&name), self.file) {
+                Some(Ok(ty)) => ty.path().and_then(|path| path.rsplit('.').next()).map(str::to_owned),
+                _ => self.is_value_name(&name.text).then(|| name.text.clone()),
             });
         match found {
             Some(found) => Ok(self.const_expr(Const::Name(found), Type::Name, span)),
