@@ -108,6 +108,10 @@ impl<'a> Checker<'a> {
             let mut delegates: Vec<_> = class.delegates.iter().map(|(_, delegate)| delegate).collect();
             delegates.sort_by_key(|delegate| delegate.prop.at.map(|(_, span)| span));
             for delegate in delegates {
+                if let (Some(base), Some(at)) = (self.inherited_member(work, &delegate.func.name), delegate.prop.at) {
+                    let message = format!("`{base}` has a member `{}` already", delegate.func.name);
+                    self.report(Diagnostic::error("uc-declared-twice", at, message));
+                }
                 let Some(ty) = delegate.prop.ty.clone() else { continue };
                 properties.push(hir::Property {
                     name: delegate.prop.name.clone(),
@@ -127,16 +131,13 @@ impl<'a> Checker<'a> {
                 _ => {}
             }
         }
-        let base = work.base.as_deref();
-        let mut values = base.and_then(|base| self.class(base)).map_or(0, |class| class.values);
+        let base = work.base.as_deref().and_then(|base| self.class(base));
+        let mut values = base.map_or(0, |class| class.values);
         for (symbol, at) in symbols {
             if let Some(ty) = &symbol.ty {
                 let _ = self.add_values(&mut values, ty, &work.head.name.text, at);
             }
-            let inherited = base.and_then(|base| {
-                let chain = self.chain(base);
-                chain.iter().find(|class| class.declares(&symbol.name)).map(|class| class.name.clone())
-            });
+            let inherited = self.inherited_member(work, &symbol.name);
             let own = self.class(&work.path).is_some_and(|class| class.declares(&symbol.name));
             if own || inherited.is_some() {
                 let whose = inherited.map_or_else(|| "the class".to_owned(), |class| format!("`{class}`"));
@@ -150,6 +151,12 @@ impl<'a> Checker<'a> {
         self.change_class(&work.path, |class| class.values = values);
         let functions = self.declare_functions(work);
         Members { properties, functions }
+    }
+
+    /// Returns the name of the base class that declares a variable, function or delegate of this name.
+    fn inherited_member(&self, work: &Work<'a>, name: &str) -> Option<String> {
+        let chain = self.chain(work.base.as_deref()?);
+        chain.iter().find(|class| class.declares(name)).map(|class| class.name.clone())
     }
 
     fn variables(
