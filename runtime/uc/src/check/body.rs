@@ -87,12 +87,21 @@ impl<'c, 'a> Body<'c, 'a> {
         Err(self.report(self.error(id, span, message)))
     }
 
+    /// Reports an error and returns true if the function has already declared a local, parameter or constant of this name.
+    fn is_declared(&self, name: &Ident) -> bool {
+        let known =
+            get_caseless(&self.locals, &name.text).is_some() || get_caseless(&self.consts, &name.text).is_some();
+        if known {
+            let message = format!("a second local variable, parameter or constant `{}`", name.text);
+            self.report(self.error("uc-declared-twice", name.span, message));
+        }
+        known
+    }
+
     pub(super) fn add_const(&mut self, found: &ast::Const) {
         self.checker.check_name(&found.name, self.file);
         let key = found.name.text.to_ascii_lowercase();
-        if self.locals.contains_key(&key) || self.consts.contains_key(&key) {
-            let message = format!("a second local variable, parameter or constant `{}`", found.name.text);
-            self.report(self.error("uc-declared-twice", found.name.span, message));
+        if self.is_declared(&found.name) {
             return;
         }
         let consts = std::mem::take(&mut self.consts);
@@ -119,9 +128,7 @@ impl<'c, 'a> Body<'c, 'a> {
 
     pub(super) fn add_local(&mut self, name: &Ident, ty: Option<Type>) {
         self.checker.check_name(name, self.file);
-        if get_caseless(&self.locals, &name.text).is_some() {
-            let message = format!("a second local variable or parameter `{}`", name.text);
-            self.report(self.error("uc-declared-twice", name.span, message));
+        if self.is_declared(name) {
             return;
         }
         if let Some(ty) = &ty {

@@ -12,6 +12,6 @@ enum E { Z };
 struct S { var int P; var int p; };
 struct T extends S { var int P; };
 function G(int i, int I) { local int j, J; local int i; }
-delegate Label(); delegate int Take_Damage(int i);
+delegate Label(); delegate int Take_Damage(int i); function K() { const D = 1; local int d; }
 // file: Program2.uc
 class PROGRAM extends Object;
