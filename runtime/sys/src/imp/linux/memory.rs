@@ -1,7 +1,7 @@
 //! Memory that images have mapped, and the pages of the images' own heaps.
 //!
 //! A record is removed before the kernel unmaps the recorded pages, because the addresses may be reused immediately afterwards. An image
-//! may also unmap or move pages of another image. The record of that image then changes right after the call.
+//! may also unmap or move pages of another image, and therefore removes the record of that image as well.
 //!
 //! When the loader closes an image, it unmaps all pages of the image, including holes. If an image unmaps some of its own pages, the hook
 //! replaces these pages by inaccessible pages. Otherwise a foreign mapping could be placed in the hole and be unmapped with the image.
@@ -54,6 +54,13 @@ pub(super) struct Pages {
     image: OnceLock<Range<usize>>,
     /// Names of the functions whose calls would have made a hole in the image. Each call was prevented.
     holes: Mutex<BTreeSet<&'static str>>,
+}
+
+/// Removed records of mappings.
+struct Removed {
+    own: Vec<Range<usize>>,
+    /// Records of other images.
+    others: Vec<(Arc<Ledger>, Vec<Range<usize>>)>,
 }
 
 impl Pages {
@@ -127,12 +134,11 @@ impl Pages {
             // SAFETY: our caller no longer uses these pages of the image.
             return unsafe { reserve(part) };
         }
-        let removed = lock(&self.maps).remove(all.clone());
+        let removed = self.remove(&all);
         // SAFETY: our caller promises what the function requires.
         let result = unsafe { libc::munmap(address, len) };
         if result == 0 {
             lock(&self.segments).retain(|segment| segment.start < all.start || all.end < segment.end);
-            self.remove_from_others(&all, &removed);
         } else {
             self.reinsert(removed);
         }
@@ -155,39 +161,45 @@ impl Pages {
             self.record_hole("mremap");
             return fail(libc::EINVAL, libc::MAP_FAILED);
         }
-        let removed = lock(&self.maps).remove(pages(address, old_len));
+        let removed = self.remove(&pages(address, old_len));
         let start = remap();
-        let (moved, is_known) = (start != libc::MAP_FAILED, !removed.is_empty());
-        if moved && !keeps_old {
-            for owner in self.remove_from_others(&pages(address, old_len), &removed) {
+        let moved = start != libc::MAP_FAILED;
+        let is_known = moved && !removed.own.is_empty();
+        if !moved || keeps_old {
+            self.reinsert(removed);
+        } else {
+            for (owner, _) in removed.others {
                 lock(&owner.records.pages.maps).insert(pages(start, new_len));
             }
-        } else {
-            self.reinsert(removed);
         }
-        if moved && is_known {
+        if is_known {
             lock(&self.maps).insert(pages(start, new_len));
         }
         start
     }
 
-    /// Removes pages that are no longer mapped from the records of other images, and returns the ledgers of these images. Otherwise the end
-    /// of such an image would unmap later mappings at these addresses. `own` are the removed records of this image.
-    fn remove_from_others(&self, gone: &Range<usize>, own: &[Range<usize>]) -> Vec<Arc<Ledger>> {
+    /// Removes pages that are about to be unmapped from the records of all images. Otherwise the end of an image with such a record would
+    /// unmap later mappings at these addresses.
+    fn remove(&self, gone: &Range<usize>) -> Removed {
+        let own = lock(&self.maps).remove(gone.clone());
         if own.iter().map(ExactSizeIterator::len).sum::<usize>() == gone.len() {
-            return Vec::new();
+            return Removed { own, others: Vec::new() };
         }
-        let mut owners = untracked::ledgers();
-        owners.retain(|other| {
+        let others = untracked::ledgers().into_iter().filter_map(|other| {
             let pages = &other.records.pages;
-            !ptr::eq(pages, self) && !lock(&pages.maps).remove(gone.clone()).is_empty()
+            let parts = if ptr::eq(pages, self) { Vec::new() } else { lock(&pages.maps).remove(gone.clone()) };
+            (!parts.is_empty()).then_some((other, parts))
         });
-        owners
+        Removed { own, others: others.collect() }
     }
 
-    fn reinsert(&self, parts: Vec<Range<usize>>) {
-        let mut maps = lock(&self.maps);
-        parts.into_iter().for_each(|part| maps.insert(part));
+    fn reinsert(&self, removed: Removed) {
+        let insert = |pages: &Self, parts: Vec<Range<usize>>| {
+            let mut maps = lock(&pages.maps);
+            parts.into_iter().for_each(|part| maps.insert(part));
+        };
+        insert(self, removed.own);
+        removed.others.into_iter().for_each(|(owner, parts)| insert(&owner.records.pages, parts));
     }
 
     /// Calls `attach` and records the segment. `attach` executes `shmat`.
@@ -320,4 +332,32 @@ fn aligned(len: usize) -> *mut c_void {
         }
     }
     kept
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ptr;
+
+    use super::{PAGE, pages, untracked};
+    use crate::ledger::Ledger;
+
+    /// Uses addresses that are not mapped, because the records do not access the memory.
+    #[test]
+    fn a_mapping_at_the_old_address_of_moved_pages_keeps_its_record() {
+        let [mover, owner] = ["mover", "owner"].map(Ledger::new);
+        untracked::add(&owner);
+        let [old, new] = [PAGE, 3 * PAGE].map(ptr::without_provenance_mut);
+        let map = || owner.records.pages.map(PAGE, || old);
+        let remap = || {
+            map();
+            new
+        };
+        map();
+        assert_eq!(mover.records.pages.remap((old, PAGE), PAGE, None, false, remap), new);
+        assert_eq!(owner.records.pages.all(), [pages(old, PAGE), pages(new, PAGE)]);
+        assert_eq!(mover.records.pages.all(), []);
+        let remap = || libc::MAP_FAILED;
+        assert_eq!(mover.records.pages.remap((new, PAGE), PAGE, None, false, remap), libc::MAP_FAILED);
+        assert_eq!(owner.records.pages.all(), [pages(old, PAGE), pages(new, PAGE)]);
+    }
 }

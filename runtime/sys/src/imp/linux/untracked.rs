@@ -23,11 +23,7 @@ use crate::ledger::repair::Repair;
 
 pub(super) const REPAIR: Repair = Repair {
     name: "a mapping that bypasses the hooks",
-    is_mapped: |image, _| {
-        let mut ledgers = lock(&LEDGERS);
-        ledgers.retain(|ledger| ledger.strong_count() > 0);
-        ledgers.push(Arc::downgrade(image));
-    },
+    is_mapped: |image, _| add(image),
     before_close: |image| {
         let own = [image.records.pages.all(), c_heap::all(image.owner())].concat();
         image.records.untracked.record(image.records.code(), &own);
@@ -91,6 +87,13 @@ impl Untracked {
         let parts: Vec<_> = referenced.into_iter().flat_map(|range| there.remove(range)).collect();
         (parts.len() as u64, parts.iter().map(|part| part.len() as u64).sum())
     }
+}
+
+/// Adds the ledger of an image to [`ledgers`].
+pub(super) fn add(image: &Arc<Ledger>) {
+    let mut ledgers = lock(&LEDGERS);
+    ledgers.retain(|ledger| ledger.strong_count() > 0);
+    ledgers.push(Arc::downgrade(image));
 }
 
 /// Returns the ledgers of all mapped images. Each result may become the last reference to its ledger, so the caller must hold no lock when
