@@ -21,7 +21,8 @@ pub const MAPS: &str = "maps";
 
 /// Starts crash reports of this process: a fatal signal is recorded in the existing `folder` before the signal takes effect. Signal
 /// handlers that are already installed remain effective. The calling thread receives an alternate signal stack, so that an overflow of its
-/// stack is also reported. Callable once per process, on any thread.
+/// stack is also reported. Crashes of processes that this process forks are not reported, because the files belong to this process.
+/// Callable once per process, on any thread.
 ///
 /// # Errors
 ///

@@ -156,7 +156,7 @@ mod tests {
     use std::sync::Barrier;
     use std::{fs, thread};
 
-    use super::{Seal, Sealed, read, seal_file, seal_of, sign_file, split, write_trailer};
+    use super::{Seal, Sealed, seal_file, sign_file, split};
     use crate::signature::{SecretKey, SignatureFound, check};
 
     #[test]
@@ -207,6 +207,8 @@ mod tests {
     #[cfg(unix)]
     #[test]
     fn a_file_that_replaces_the_sealed_one_stays_unchanged() {
+        use super::{read, seal_of, write_trailer};
+
         let dir = tempfile::tempdir().expect("a place for the file");
         let [path, next] = ["file", "next"].map(|name| dir.path().join(name));
         fs::write(&path, vec![7_u8; 1000]).expect("the file");
