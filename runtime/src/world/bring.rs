@@ -37,9 +37,9 @@ use crate::world::report::WorldLoadReport;
 /// State of a load in progress.
 pub(super) struct Bringing<'a> {
     core: &'a Rc<Core>,
-    file: &'a WorldFile,
+    file: &'a WorldFile<'a>,
     /// Kept fields of each record. The entry of a record is empty after the object has received its fields.
-    kept: Vec<Vec<KeptRecord>>,
+    kept: Vec<Vec<KeptRecord<'a>>>,
     plans: &'a [ClassPlan],
     report: &'a mut WorldLoadReport,
     /// Created object of each record.
@@ -76,7 +76,7 @@ struct References<'a> {
 
 impl References<'_> {
     /// Returns the object of a saved reference. Returns `NONE` if the object does not exist.
-    fn object(&mut self, reference: &FileReference) -> ObjectHandle {
+    fn object(&mut self, reference: &FileReference<'_>) -> ObjectHandle {
         match reference {
             FileReference::None => ObjectHandle::NONE,
             FileReference::In(index) => self.objects.get(*index as usize).copied().unwrap_or_default(),
@@ -96,7 +96,7 @@ impl References<'_> {
 impl<'a> Bringing<'a> {
     pub(super) fn new(
         core: &'a Rc<Core>,
-        (file, kept): (&'a WorldFile, Vec<Vec<KeptRecord>>),
+        (file, kept): (&'a WorldFile<'a>, Vec<Vec<KeptRecord<'a>>>),
         plans: &'a [ClassPlan],
         report: &'a mut WorldLoadReport,
     ) -> Self {
@@ -155,7 +155,7 @@ impl<'a> Bringing<'a> {
         }
     }
 
-    fn all(&self) -> impl Iterator<Item = (ObjectHandle, &'a ObjectRecord, &'a ClassPlan)> {
+    fn all(&self) -> impl Iterator<Item = (ObjectHandle, &'a ObjectRecord<'a>, &'a ClassPlan)> {
         (0..self.objects.len()).map(|at| self.at(at))
     }
 
@@ -166,7 +166,7 @@ impl<'a> Bringing<'a> {
     }
 
     /// Returns the object, the record and the class plan for this object index in the file.
-    fn at(&self, at: usize) -> (ObjectHandle, &'a ObjectRecord, &'a ClassPlan) {
+    fn at(&self, at: usize) -> (ObjectHandle, &'a ObjectRecord<'a>, &'a ClassPlan) {
         let (file, plans) = (self.file, self.plans);
         let record = &file.objects[at];
         (self.objects[at], record, &plans[record.class as usize])
@@ -230,7 +230,7 @@ impl<'a> Bringing<'a> {
     }
 
     /// Returns the saved and the current name of a default subobject in its outer.
-    fn part_of(&self, record: &'a ObjectRecord) -> Option<(&'a str, Rc<str>)> {
+    fn part_of(&self, record: &'a ObjectRecord<'a>) -> Option<(&'a str, Rc<str>)> {
         let (part, outer) = (record.part.as_deref()?, record.outer?);
         let owner = &self.file.objects[outer as usize];
         Some((part, self.plans[owner.class as usize].part_name(part)))
@@ -280,7 +280,7 @@ impl<'a> Bringing<'a> {
     fn saved(
         &mut self,
         object: ObjectHandle,
-        record: &ObjectRecord,
+        record: &ObjectRecord<'_>,
         plan: &ClassPlan,
     ) -> (Fitting, Asleep, SavedAside) {
         let names = &self.core.world.names;
@@ -292,7 +292,7 @@ impl<'a> Bringing<'a> {
         for (index, saved) in &record.values {
             let index = *index as usize;
             self.is_default[index] = false;
-            let value = saved.value(names, &mut |reference: &FileReference| references.object(reference));
+            let value = saved.value(names, &mut |reference: &FileReference<'_>| references.object(reference));
             let name = &class.properties[index].name;
             for path in references.lost.drain(..) {
                 self.report.unresolved.push(format!("{}.{name}: nothing is at {path}", record.name));
@@ -462,11 +462,11 @@ fn pending(
     Some(PendingConversion { object, template: plan.class.cdo.get(), function, argument, targets })
 }
 
-fn failed(record: &ObjectRecord, error: CallError) -> WorldError {
-    WorldError::Object { object: record.name.clone(), error }
+fn failed(record: &ObjectRecord<'_>, error: CallError) -> WorldError {
+    WorldError::Object { object: record.name.to_string(), error }
 }
 
-fn kept_field(record: KeptRecord) -> KeptField {
+fn kept_field(record: KeptRecord<'_>) -> KeptField {
     let KeptRecord { class, name, data } = record;
-    KeptField { class, name, data }
+    KeptField { class, name, data: data.into_owned() }
 }

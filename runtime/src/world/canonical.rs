@@ -1,8 +1,9 @@
 //! Writes the object records of a world file as canonical CBOR, and reads the body of a file in this form. In canonical form, lengths are
-//! definite, tags are absent, and all keys are known. The reader copies strings directly from the bytes, and stores each name of a kept
-//! field once for all objects. If the body has a different form, for example because a different program has written the file, the result
-//! is `None`. The general reader of `ciborium` then reads the body or describes the defect.
+//! definite, tags are absent, and all keys are known. The strings and kept fields of the records that the reader returns borrow from the
+//! bytes, and each name of a kept field is stored once for all objects. If the body has a different form, for example because a different
+//! program has written the file, the result is `None`. The general reader of `ciborium` then reads the body or describes the defect.
 
+use std::borrow::Cow;
 use std::io;
 use std::rc::Rc;
 use std::str;
@@ -26,6 +27,10 @@ const TRUE: u8 = 0xf5;
 
 /// Start of an `f64` value: a map with the name of its variant, and the header of a number of eight bytes.
 const F64: &[u8] = b"\xa1\x63f64\xfb";
+
+/// Starts of a string value and of a name value: a map with the name of the variant.
+const STRING: &[u8] = b"\xa1\x66String";
+const NAME: &[u8] = b"\xa1\x64Name";
 
 /// Maximum number of list items for which memory is reserved. The stated length may exceed the actual number of items.
 const MAX_RESERVED: usize = 16;
@@ -64,7 +69,7 @@ impl KeptBytes {
 
 /// Adds the record of an object to `to`. The byte strings in this file contain constant items with their headers, such as `b"\x65class"` for
 /// the string `class`, because one copy is faster than several.
-pub(super) fn write(record: &ObjectRecord<KeptBytes>, to: &mut Vec<u8>) -> io::Result<()> {
+pub(super) fn write(record: &ObjectRecord<'_, KeptBytes>, to: &mut Vec<u8>) -> io::Result<()> {
     let ObjectRecord { class, name, outer, part, root, lazy, values, kept } = record;
     let optional = [outer.is_some(), part.is_some(), *root, lazy.is_some(), !values.is_empty(), kept.count > 0];
     put(MAP, 2 + optional.iter().filter(|is_present| **is_present).count() as u64, to);
@@ -106,7 +111,7 @@ pub(super) fn write(record: &ObjectRecord<KeptBytes>, to: &mut Vec<u8>) -> io::R
 }
 
 /// Adds a value. Writes most numbers directly, because the general writer takes several times as long. The result is equal.
-fn put_value(value: &FileValue, to: &mut Vec<u8>) -> io::Result<()> {
+fn put_value(value: &FileValue<'_>, to: &mut Vec<u8>) -> io::Result<()> {
     match *value {
         FileValue::U8(number) => put_integer(b"\xa1\x62u8", number.into(), to),
         FileValue::U16(number) => put_integer(b"\xa1\x63u16", number.into(), to),
@@ -161,7 +166,7 @@ fn put(major: u8, number: u64, to: &mut Vec<u8>) {
 }
 
 /// Reads the whole body of a world file. Returns `None` if the body is not in canonical form, or is invalid.
-pub(super) fn read(body: &[u8]) -> Option<WorldFile> {
+pub(super) fn read(body: &[u8]) -> Option<WorldFile<'_>> {
     let (names, latest) = Default::default();
     let mut reader = Reader { rest: body, scratch: vec![0; 4096], names, latest };
     let (mut structs, mut classes, mut objects) = (None, None, None);
@@ -189,7 +194,7 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn objects(&mut self) -> Option<Vec<ObjectRecord>> {
+    fn objects(&mut self) -> Option<Vec<ObjectRecord<'a>>> {
         let len = self.length(ARRAY)?;
         let mut objects = Vec::with_capacity(len.min(self.rest.len() / MIN_OBJECT));
         for _ in 0..len {
@@ -200,15 +205,15 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads an object into an empty record. Reads in place, because a move of this large value has a measurable cost.
-    fn object(&mut self, record: &mut ObjectRecord) -> Option<()> {
+    fn object(&mut self, record: &mut ObjectRecord<'a>) -> Option<()> {
         let mut keys = 0;
         for _ in 0..self.number(MAP)? {
             let key: u8;
             match self.string()? {
                 b"class" => (record.class, key) = (self.index()?, 1),
-                b"name" => (record.name, key) = (self.text()?.to_owned(), 2),
+                b"name" => (record.name, key) = (Cow::Borrowed(self.text()?), 2),
                 b"outer" => (record.outer, key) = (Some(self.index()?), 4),
-                b"part" => (record.part, key) = (Some(self.text()?.to_owned()), 8),
+                b"part" => (record.part, key) = (Some(Cow::Borrowed(self.text()?)), 8),
                 b"root" => (record.root, key) = (self.flag()?, 16),
                 b"lazy" => (record.lazy, key) = (Some(self.lazy()?), 32),
                 b"values" => (record.values, key) = (self.list(Self::value)?, 64),
@@ -229,23 +234,31 @@ impl<'a> Reader<'a> {
         Some((self.number(UNSIGNED)?, self.number(UNSIGNED)?))
     }
 
-    fn value(&mut self) -> Option<(u32, FileValue)> {
+    fn value(&mut self) -> Option<(u32, FileValue<'a>)> {
         self.header(ARRAY, 2)?;
         let index = self.index()?;
-        // Most values of a world are numbers, and the general reader is slow for a value of few bytes.
+        // Most values of a world are numbers, and the general reader is slow for a value of few bytes. It also copies strings.
         if let Some((bits, rest)) = self.rest.strip_prefix(F64).and_then(<[u8]>::split_first_chunk) {
             self.rest = rest;
             return Some((index, FileValue::F64(f64::from_be_bytes(*bits))));
         }
+        if let Some(rest) = self.rest.strip_prefix(STRING) {
+            self.rest = rest;
+            return Some((index, FileValue::Text(Cow::Borrowed(self.text()?))));
+        }
+        if let Some(rest) = self.rest.strip_prefix(NAME) {
+            self.rest = rest;
+            return Some((index, FileValue::Name(Cow::Borrowed(self.text()?))));
+        }
         Some((index, self.other()?))
     }
 
-    fn kept(&mut self) -> Option<KeptRecord> {
+    fn kept(&mut self) -> Option<KeptRecord<'a>> {
         self.header(MAP, 3)?;
         let class = self.key("class").and_then(|()| self.shared(0))?;
         let name = self.key("name").and_then(|()| self.shared(1))?;
         let len = self.key("data").and_then(|()| self.length(BYTES))?;
-        Some(KeptRecord { class, name, data: self.take(len)?.to_vec() })
+        Some(KeptRecord { class, name, data: Cow::Borrowed(self.take(len)?) })
     }
 
     fn list<T>(&mut self, mut item: impl FnMut(&mut Self) -> Option<T>) -> Option<Vec<T>> {
@@ -339,7 +352,7 @@ mod tests {
     use crate::world::file_value::{FileReference, FileValue};
     use crate::world::records::{ClassRecord, KeptRecord, ObjectRecord, PropertyRecord, StructRecord, WorldFile};
 
-    fn file() -> WorldFile {
+    fn file() -> WorldFile<'static> {
         let property = |name: &str, ty: &str| PropertyRecord { name: name.into(), ty: ty.into() };
         let class = ClassRecord {
             path: "/Script/Game.Cube".into(),
@@ -354,14 +367,16 @@ mod tests {
         };
         let object = |number: u32| ObjectRecord {
             class: number,
-            name: format!("Cube_{number}"),
+            name: format!("Cube_{number}").into(),
             outer: number.checked_sub(1),
-            part: (number % 3 == 1).then(|| "mesh".to_owned()),
+            part: (number % 3 == 1).then(|| "mesh".into()),
             root: number.is_multiple_of(2),
             lazy: (number % 3 == 2).then(|| (u64::MAX, number.into())),
             values: vec![
                 (0, FileValue::F64(f64::from(number) / 3.0)),
                 (number, FileValue::Array(vec![FileValue::Object(FileReference::In(number))])),
+                (1, FileValue::Text("größer".into())),
+                (2, FileValue::Name("red".into())),
             ],
             kept: vec![kept("greetings", 3), kept("mood", number as usize)],
         };
@@ -369,7 +384,7 @@ mod tests {
         WorldFile { structs, classes: vec![class], objects: [0, 23, 24, 255, 256, 70_000].map(object).into() }
     }
 
-    fn body(file: &WorldFile) -> Vec<u8> {
+    fn body(file: &WorldFile<'_>) -> Vec<u8> {
         let bytes = file.encode().expect("records are written");
         bytes[crate::world::format::HEAD..bytes.len() - 8].to_vec()
     }
@@ -379,7 +394,7 @@ mod tests {
         for file in [WorldFile::default(), file()] {
             let body = body(&file);
             assert_eq!(read(&body).as_ref(), Some(&file));
-            assert_eq!(ciborium::from_reader::<WorldFile, _>(body.as_slice()).expect("it is valid"), file);
+            assert_eq!(ciborium::from_reader::<WorldFile<'_>, _>(body.as_slice()).expect("it is valid"), file);
             let tree: ciborium::Value = ciborium::from_reader(body.as_slice()).expect("it is CBOR");
             let mut again = Vec::new();
             ciborium::into_writer(&tree, &mut again).expect("a tree is written");
@@ -429,7 +444,7 @@ mod tests {
             bytes[bit / 8] ^= 1 << (bit % 8);
             let Some(found) = read(&bytes) else { continue };
             // Compares the debug strings, because a changed number may be a NaN, which is not equal to itself.
-            let expected = ciborium::from_reader::<WorldFile, _>(bytes.as_slice()).expect("both readers accept it");
+            let expected = ciborium::from_reader::<WorldFile<'_>, _>(bytes.as_slice()).expect("both readers accept it");
             assert_eq!(format!("{found:?}"), format!("{expected:?}"), "bit {bit}");
         }
         for end in 0..whole.len() {
@@ -444,6 +459,6 @@ mod tests {
         let at = whole.windows(4).position(|four| four == b"root").expect("a root");
         whole[at] = b'R';
         assert_eq!(read(&whole), None);
-        assert!(ciborium::from_reader::<WorldFile, _>(whole.as_slice()).is_ok());
+        assert!(ciborium::from_reader::<WorldFile<'_>, _>(whole.as_slice()).is_ok());
     }
 }

@@ -17,7 +17,7 @@ use crate::world::records::{ClassRecord, FormatError, KeptRecord, ObjectRecord, 
 const MAX_NAMES: usize = 8;
 
 /// Checks that every record of the file is valid. Returns the first violation.
-pub(super) fn check(file: &WorldFile) -> Result<(), FormatError> {
+pub(super) fn check(file: &WorldFile<'_>) -> Result<(), FormatError> {
     let mut paths = FxHashSet::default();
     for structure in &file.structs {
         let what = format!("struct {}", line(&structure.path));
@@ -33,7 +33,7 @@ pub(super) fn check(file: &WorldFile) -> Result<(), FormatError> {
     let (mut has_equal_hashes, mut has_outers, mut has_ids) = (false, false, false);
     for (at, record) in file.objects.iter().enumerate() {
         object(file, at, record, &mut valid)?;
-        has_equal_hashes |= !hashes.insert(FxBuildHasher.hash_one((record.outer, record.name.as_str())));
+        has_equal_hashes |= !hashes.insert(FxBuildHasher.hash_one((record.outer, &*record.name)));
         has_outers |= record.outer.is_some();
         has_ids |= record.lazy.is_some();
     }
@@ -78,11 +78,11 @@ fn properties(what: &str, records: &[PropertyRecord]) -> Result<(), FormatError>
 
 /// Checks the record of the object at index `at`. `valid` is the last kept field that was found valid. A field with the same strings needs
 /// no new check, and adjacent objects mostly share these strings.
-fn object<'a>(
-    file: &'a WorldFile,
+fn object<'a, 'f>(
+    file: &'a WorldFile<'f>,
     at: usize,
-    record: &'a ObjectRecord,
-    valid: &mut Option<&'a KeptRecord>,
+    record: &'a ObjectRecord<'f>,
+    valid: &mut Option<&'a KeptRecord<'f>>,
 ) -> Result<(), FormatError> {
     let objects = file.objects.len();
     let wrong = |what: String| Err(malformed(format!("object {at} ({}) {what}", line(&record.name))));
@@ -144,16 +144,16 @@ fn object<'a>(
 }
 
 /// Searches the structs in the value for a field name that is invalid or occurs twice in its struct. Returns the first such name.
-fn bad_field(value: &FileValue) -> Option<&str> {
+fn bad_field<'v>(value: &'v FileValue<'_>) -> Option<&'v str> {
     value.find(&mut |value| {
         let FileValue::Struct(fields) = value else { return None };
         let mut names = FxHashSet::default();
-        fields.iter().map(|(name, _)| name.as_str()).find(|name| !is_identifier(name) || !names.insert(*name))
+        fields.iter().map(|(name, _)| &**name).find(|name| !is_identifier(name) || !names.insert(*name))
     })
 }
 
 /// Checks that no chain of outers has a cycle.
-fn outers(file: &WorldFile) -> Result<(), FormatError> {
+fn outers(file: &WorldFile<'_>) -> Result<(), FormatError> {
     // Contains for each object the index of the object at which the first walk to it started. If an earlier walk has visited an object, the
     // chain of outers from this object has no cycle.
     let mut seen = vec![usize::MAX; file.objects.len()];
@@ -175,15 +175,15 @@ fn outers(file: &WorldFile) -> Result<(), FormatError> {
 
 /// Checks that the default subobjects of each outer have unique subobject names, and that ids for lazy references are unique. If
 /// `has_equal_hashes` is set, also checks that paths are unique.
-fn once(file: &WorldFile, has_equal_hashes: bool) -> Result<(), FormatError> {
+fn once(file: &WorldFile<'_>, has_equal_hashes: bool) -> Result<(), FormatError> {
     let (mut paths, mut parts, mut ids) = (FxHashMap::default(), FxHashSet::default(), FxHashMap::default());
     for (at, record) in file.objects.iter().enumerate() {
-        if has_equal_hashes && let Some(first) = paths.insert((record.outer, record.name.as_str()), at) {
+        if has_equal_hashes && let Some(first) = paths.insert((record.outer, &*record.name), at) {
             return Err(FormatError::SamePath { path: path_of(file, at), first, second: at });
         }
         let name = || line(&record.name);
         if let (Some(part), Some(outer)) = (&record.part, record.outer)
-            && !parts.insert((outer, part.as_str()))
+            && !parts.insert((outer, &**part))
         {
             return Err(malformed(format!("object {at} ({}) is the second part {part} of object {outer}", name())));
         }
@@ -198,7 +198,7 @@ fn once(file: &WorldFile, has_equal_hashes: bool) -> Result<(), FormatError> {
 }
 
 /// Returns the path of an object for errors. A long path is truncated to its innermost names.
-fn path_of(file: &WorldFile, at: usize) -> String {
+fn path_of(file: &WorldFile<'_>, at: usize) -> String {
     let outer = |at: &usize| file.objects[*at].outer.map(|outer| outer as usize);
     let mut around: Vec<_> = std::iter::successors(Some(at), outer).take(MAX_NAMES + 1).collect();
     let is_cut = around.len() > MAX_NAMES;

@@ -1,6 +1,8 @@
 //! Value in a world file. The value is valid in any process, because it contains strings instead of interned names, and file indices
 //! instead of object handles. If the type of a property has changed, its saved value can be converted.
 
+use std::borrow::Cow;
+
 use alcedo_abi::value::LazyRaw;
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +13,7 @@ use crate::object::property::PropertyType;
 use crate::object::value::{Binding, LocalText, Value};
 
 #[derive(Serialize, Deserialize, Clone, PartialEq, Debug)]
-pub(crate) enum FileValue {
+pub(crate) enum FileValue<'a> {
     #[serde(rename = "u8")]
     U8(u8),
     #[serde(rename = "u16")]
@@ -41,54 +43,54 @@ pub(crate) enum FileValue {
     #[serde(rename = "bool")]
     Bool(bool),
     #[serde(rename = "String")]
-    Text(String),
+    Text(Cow<'a, str>),
     /// Enum entry by name, with the number that the entry had when the value was saved.
-    Enum(String, String),
+    Enum(Cow<'a, str>, Cow<'a, str>),
     #[serde(rename = "Utf8String")]
-    Utf8(String),
+    Utf8(Cow<'a, str>),
     #[serde(rename = "AnsiString")]
-    Ansi(String),
+    Ansi(Cow<'a, str>),
     #[serde(rename = "Text")]
     LocalText {
         #[serde(rename = "shown")]
-        display: String,
-        namespace: String,
-        key: String,
+        display: Cow<'a, str>,
+        namespace: Cow<'a, str>,
+        key: Cow<'a, str>,
     },
-    Name(String),
-    Object(FileReference),
-    Struct(Vec<(String, FileValue)>),
-    SubclassOf(String),
-    SoftClass(String),
-    SoftObject(String),
+    Name(Cow<'a, str>),
+    Object(FileReference<'a>),
+    Struct(Vec<(Cow<'a, str>, FileValue<'a>)>),
+    SubclassOf(Cow<'a, str>),
+    SoftClass(Cow<'a, str>),
+    SoftObject(Cow<'a, str>),
     LazyObject(u64, u64),
-    WeakObject(FileReference),
-    ScriptInterface(FileReference),
-    Array(Vec<FileValue>),
-    Set(Vec<FileValue>),
-    Map(Vec<(FileValue, FileValue)>),
-    Optional(Option<Box<FileValue>>),
-    Delegate(FileBinding),
+    WeakObject(FileReference<'a>),
+    ScriptInterface(FileReference<'a>),
+    Array(Vec<FileValue<'a>>),
+    Set(Vec<FileValue<'a>>),
+    Map(Vec<(FileValue<'a>, FileValue<'a>)>),
+    Optional(Option<Box<FileValue<'a>>>),
+    Delegate(FileBinding<'a>),
     #[serde(rename = "MulticastDelegate")]
-    Multicast(Vec<FileBinding>),
+    Multicast(Vec<FileBinding<'a>>),
     #[serde(rename = "SparseDelegate")]
-    Sparse(Vec<FileBinding>),
-    FieldPath(String),
+    Sparse(Vec<FileBinding<'a>>),
+    FieldPath(Cow<'a, str>),
     /// Value of a kind that has no variant in this enum: the name of the kind, and the value as a string.
     #[serde(rename = "printed")]
-    Printed(String, String),
+    Printed(Cow<'a, str>, Cow<'a, str>),
 }
 
 /// Binding of a delegate.
 #[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
-pub(crate) struct FileBinding {
+pub(crate) struct FileBinding<'a> {
     /// Bound object; `None` if the delegate is unbound.
-    pub(crate) object: FileReference,
-    pub(crate) function: String,
+    pub(crate) object: FileReference<'a>,
+    pub(crate) function: Cow<'a, str>,
 }
 
 #[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
-pub(crate) enum FileReference {
+pub(crate) enum FileReference<'a> {
     /// Empty reference, or reference to a destroyed object.
     #[serde(rename = "none")]
     None,
@@ -98,7 +100,7 @@ pub(crate) enum FileReference {
     /// Path of an object that is not saved, because code creates the object. Such an object is a class default object, or an object inside
     /// a class default object.
     #[serde(rename = "path")]
-    Path(String),
+    Path(Cow<'a, str>),
 }
 
 /// Converts between [`Value`] and [`FileValue`], which have variants of the same names. The arguments with `=>` in the second line of a
@@ -120,9 +122,9 @@ macro_rules! converted {
             $from::I32(value) => $to::I32(*value),
             $from::I64(value) => $to::I64(*value),
             $from::Bool(value) => $to::Bool(*value),
-            $from::Text(text) => $to::Text(text.clone()),
-            $from::Utf8(text) => $to::Utf8(text.clone()),
-            $from::Ansi(text) => $to::Ansi(text.clone()),
+            $from::Text(text) => $to::Text(text.clone().into()),
+            $from::Utf8(text) => $to::Utf8(text.clone().into()),
+            $from::Ansi(text) => $to::Ansi(text.clone().into()),
             $from::Name($name) => $to::Name($named),
             $from::SubclassOf($name) => $to::SubclassOf($named),
             $from::SoftClass($name) => $to::SoftClass($named),
@@ -137,9 +139,6 @@ macro_rules! converted {
                 let entries = entries.iter().map(|(key, value)| ({ let $inner = key; $nested }, { let $inner = value; $nested }));
                 $to::Map(entries.collect())
             }
-            $from::Struct(fields) => {
-                $to::Struct(fields.iter().map(|(name, $inner)| ((&**name).into(), $nested)).collect())
-            }
             $from::Optional(value) => $to::Optional(value.as_deref().map(|$inner| Box::new($nested))),
             $from::Delegate($binding) => $to::Delegate($bound),
             $from::Multicast(bindings) => $to::Multicast(bindings.iter().map(|$binding| $bound).collect()),
@@ -149,10 +148,10 @@ macro_rules! converted {
     };
 }
 
-impl FileValue {
+impl FileValue<'static> {
     /// Converts a value to its form in the file. `to` returns the saved reference for an object.
-    pub(crate) fn of(value: &Value, names: &Names, to: &impl Fn(ObjectHandle) -> FileReference) -> Self {
-        let text = |name: &Name| names.text(*name).to_string();
+    pub(crate) fn of(value: &Value, names: &Names, to: &impl Fn(ObjectHandle) -> FileReference<'static>) -> Self {
+        let text = |name: &Name| -> Cow<'static, str> { names.text(*name).to_string().into() };
         converted! {
             value, Value => FileValue;
             name => text(name),
@@ -163,20 +162,26 @@ impl FileValue {
             Value::F32(value) => Self::F32(*value),
             Value::F64(value) if needs_bits(*value) => Self::F64Bits(value.to_bits()),
             Value::F64(value) => Self::F64(*value),
-            Value::Enum(value) => Self::Enum(value.text.to_string(), value.number.to_string()),
+            Value::Struct(fields) => {
+                let fields = fields.iter().map(|(name, value)| (name.to_string().into(), Self::of(value, names, to)));
+                Self::Struct(fields.collect())
+            }
+            Value::Enum(value) => Self::Enum(value.text.to_string().into(), value.number.to_string().into()),
             Value::LocalText(LocalText { display, namespace, key }) => {
                 let (namespace, key) = (text(namespace), text(key));
-                Self::LocalText { display: display.clone(), namespace, key }
+                Self::LocalText { display: display.clone().into(), namespace, key }
             }
             Value::LazyObject(id) => Self::LazyObject(id.high, id.low),
             // Writes values as strings if their kind has no variant.
             #[allow(unreachable_patterns, reason = "only kinds for tests have no arm of their own")]
-            other => Self::Printed(other.kind_name().to_owned(), other.print(names)),
+            other => Self::Printed(other.kind_name().into(), other.print(names).into()),
         }
     }
+}
 
+impl FileValue<'_> {
     /// Converts the value from its form in the file.
-    pub(crate) fn value(&self, names: &Names, from: &mut impl FnMut(&FileReference) -> ObjectHandle) -> Value {
+    pub(crate) fn value(&self, names: &Names, from: &mut impl FnMut(&FileReference<'_>) -> ObjectHandle) -> Value {
         converted! {
             self, FileValue => Value;
             name => names.intern(name),
@@ -187,18 +192,22 @@ impl FileValue {
             Self::F64(value) => Value::F64(*value),
             Self::F32Bits(bits) => Value::F32(f32::from_bits(*bits)),
             Self::F64Bits(bits) => Value::F64(f64::from_bits(*bits)),
+            Self::Struct(fields) => {
+                let fields = fields.iter().map(|(name, value)| ((&**name).into(), value.value(names, from)));
+                Value::Struct(fields.collect())
+            }
             Self::Enum(text, number) => {
-                Value::Enum(EnumValue { text: text.as_str().into(), number: number.parse().unwrap_or_default() })
+                Value::Enum(EnumValue { text: (&**text).into(), number: number.parse().unwrap_or_default() })
             }
             Self::LocalText { display, namespace, key } => Value::LocalText(LocalText {
-                display: display.clone(),
+                display: display.clone().into(),
                 namespace: names.intern(namespace),
                 key: names.intern(key),
             }),
             Self::Printed(kind, text) => {
                 let parsed = PropertyType::plain_named(kind).and_then(|ty| Value::parse(text, &ty, names).ok());
                 // Keeps a value of an unknown kind as a string, so that reports can print the value.
-                parsed.unwrap_or_else(|| Value::Text(text.clone()))
+                parsed.unwrap_or_else(|| Value::Text(text.clone().into()))
             }
             Self::LazyObject(high, low) => Value::LazyObject(LazyRaw { high: *high, low: *low }),
         }
@@ -206,7 +215,7 @@ impl FileValue {
 
     /// Returns the first object index in the value that is out of range. `objects` is the number of objects in the file.
     pub(crate) fn object_beyond(&self, objects: usize) -> Option<u32> {
-        let beyond = |reference: &FileReference| match reference {
+        let beyond = |reference: &FileReference<'_>| match reference {
             FileReference::In(index) => Some(*index).filter(|index| *index as usize >= objects),
             FileReference::None | FileReference::Path(_) => None,
         };
@@ -234,8 +243,8 @@ impl FileValue {
     }
 }
 
-impl FileBinding {
-    fn binding(&self, names: &Names, from: &mut impl FnMut(&FileReference) -> ObjectHandle) -> Binding {
+impl FileBinding<'_> {
+    fn binding(&self, names: &Names, from: &mut impl FnMut(&FileReference<'_>) -> ObjectHandle) -> Binding {
         let object = from(&self.object);
         // An unbound delegate has no function name.
         let function = if object.is_none() { Name::default() } else { names.intern(&self.function) };

@@ -51,7 +51,7 @@ impl<'a> Records<'a> {
     }
 
     /// Writes the next object.
-    pub(crate) fn object(&mut self, record: &ObjectRecord<KeptBytes>) -> io::Result<()> {
+    pub(crate) fn object(&mut self, record: &ObjectRecord<'_, KeptBytes>) -> io::Result<()> {
         canonical::write(record, &mut self.bytes)?;
         if self.bytes.len() >= CHUNK {
             self.to.write_all(&self.bytes)?;
@@ -92,7 +92,7 @@ pub(crate) fn seal(file: &mut (impl Read + Write + Seek)) -> io::Result<()> {
     file.write_all(&digest.digest().to_le_bytes())
 }
 
-impl WorldFile {
+impl<'a> WorldFile<'a> {
     /// Encodes the whole file. Equal worlds have equal bytes.
     #[allow(dead_code, reason = "used by tests and fuzz targets")]
     pub(crate) fn encode(&self) -> io::Result<Vec<u8>> {
@@ -108,8 +108,8 @@ impl WorldFile {
         Ok(file.into_inner())
     }
 
-    /// Decodes a complete file of a known version, and validates its records with [`check`].
-    pub(crate) fn decode(bytes: &[u8]) -> Result<Self, FormatError> {
+    /// Decodes a complete file of a known version, and validates its records with [`check`]. The records borrow from `bytes`.
+    pub(crate) fn decode(bytes: &'a [u8]) -> Result<Self, FormatError> {
         let body = body(bytes)?;
         let file = canonical::read(body).map_or_else(|| read_any(body), Ok)?;
         check(&file)?;
@@ -118,7 +118,7 @@ impl WorldFile {
 }
 
 /// Reads a CBOR body in any valid form.
-fn read_any(mut body: &[u8]) -> Result<WorldFile, FormatError> {
+fn read_any(mut body: &[u8]) -> Result<WorldFile<'static>, FormatError> {
     let file = ciborium::from_reader(&mut body).map_err(of_cbor)?;
     if !body.is_empty() {
         return Err(malformed(format!("its body has {} bytes past its end", body.len())));
@@ -187,7 +187,7 @@ mod tests {
         ClassRecord, FormatError, KeptRecord, ObjectRecord, PropertyRecord, StructRecord, WorldFile,
     };
 
-    fn file() -> WorldFile {
+    fn file() -> WorldFile<'static> {
         let property = |name: &str, ty: &str| PropertyRecord { name: name.into(), ty: ty.into() };
         let class = ClassRecord {
             path: "/Script/Game.Cube".into(),
@@ -195,7 +195,8 @@ mod tests {
             native: "/Script/Engine.Actor".into(),
             properties: vec![property("speed", "f64"), property("friend", "Object(/Script/Engine.Actor)")],
         };
-        let kept = KeptRecord { class: class.path.as_str().into(), name: "greetings".into(), data: vec![0x18, 0x2a] };
+        let kept =
+            KeptRecord { class: class.path.as_str().into(), name: "greetings".into(), data: vec![0x18, 0x2a].into() };
         let cube = ObjectRecord {
             name: "Cube_1".into(),
             root: true,
@@ -269,7 +270,7 @@ mod tests {
         malformed_in(cases);
     }
 
-    type Spoil = fn(&mut WorldFile);
+    type Spoil = fn(&mut WorldFile<'static>);
 
     fn spoiled(spoil: Spoil) -> FormatError {
         let mut file = file();
@@ -319,7 +320,7 @@ mod tests {
             ),
             (
                 |file| {
-                    let field = || ("x".to_owned(), FileValue::U8(1));
+                    let field = || ("x".into(), FileValue::U8(1));
                     file.objects[0].values[0].1 = FileValue::Array(vec![FileValue::Struct(vec![field(), field()])]);
                 },
                 "object 0 (Cube_1) has a struct with a field \"x\", which is not a name or is a duplicate",
@@ -327,8 +328,8 @@ mod tests {
         ]);
         let twice = |outer: Option<u32>, part: Option<&str>| {
             let mut file = file();
-            let part = part.map(str::to_owned);
-            let name = if outer.is_some() { "mesh" } else { "Cube_1" }.to_owned();
+            let part = part.map(|part| part.to_owned().into());
+            let name = if outer.is_some() { "mesh" } else { "Cube_1" }.into();
             file.objects.push(ObjectRecord { name, outer, part, ..ObjectRecord::default() });
             refusal(&file.encode().unwrap())
         };
@@ -342,7 +343,7 @@ mod tests {
     fn duplicates_are_found_in_a_file_without_outers() {
         let flat = |name: &str, lazy| {
             let mut file = file();
-            file.objects[1] = ObjectRecord { name: name.to_owned(), lazy, ..ObjectRecord::default() };
+            file.objects[1] = ObjectRecord { name: name.to_owned().into(), lazy, ..ObjectRecord::default() };
             WorldFile::decode(&file.encode().unwrap()).map(|_file| ()).map_err(|error| error.to_string())
         };
         assert_eq!(flat("Cube_2", Some((7, 8))), Ok(()));
@@ -356,7 +357,7 @@ mod tests {
     fn every_name_is_one_and_every_path_is_one() {
         let name = |name: &str| {
             let mut file = file();
-            file.objects[0].name = name.to_owned();
+            file.objects[0].name = name.to_owned().into();
             refusal(&file.encode().unwrap())
         };
         for (input, expected) in [
@@ -405,7 +406,7 @@ mod tests {
     fn a_long_path_is_shortened_to_the_nearest_names() {
         let mut file = file();
         for at in 2..100_000 {
-            let name = if at % 2 == 0 { "mesh" } else { "x" }.to_owned();
+            let name = if at % 2 == 0 { "mesh" } else { "x" }.into();
             file.objects.push(ObjectRecord { name, outer: Some(at - 1), ..ObjectRecord::default() });
         }
         assert!(WorldFile::decode(&file.encode().unwrap()).is_ok());

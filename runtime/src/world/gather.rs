@@ -2,6 +2,7 @@
 //! class, the comparison of properties with their defaults is planned once. Before the first object is written, the names and outers of all
 //! objects are collected, because names must be unique in the file.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
@@ -43,7 +44,7 @@ struct ClassNotes {
 }
 
 /// Saved values, each with the index of its property.
-type Saved = Vec<(u32, FileValue)>;
+type Saved<'a> = Vec<(u32, FileValue<'a>)>;
 
 /// Saved objects in the order of the file, and the index of each object in the file.
 struct FileIndexes<'a> {
@@ -79,10 +80,10 @@ impl<'a> FileIndexes<'a> {
     }
 
     /// Returns the saved reference for an object.
-    fn reference(&self, object: ObjectHandle) -> FileReference {
+    fn reference(&self, object: ObjectHandle) -> FileReference<'static> {
         match self.of(object) {
             Some(index) => FileReference::In(index),
-            None => self.world.path_of(object).map_or(FileReference::None, FileReference::Path),
+            None => self.world.path_of(object).map_or(FileReference::None, |path| FileReference::Path(path.into())),
         }
     }
 }
@@ -222,11 +223,11 @@ struct Gathering<'a> {
 
 impl Gathering<'_> {
     /// Fills the record of one object.
-    fn object(
+    fn object<'e>(
         &mut self,
         object: ObjectHandle,
-        entry: &Entry,
-        record: &mut ObjectRecord<KeptBytes>,
+        entry: &'e Entry,
+        record: &mut ObjectRecord<'e, KeptBytes>,
     ) -> Result<(), WorldError> {
         let (core, world) = (self.core, &self.core.world);
         let failed = |error| WorldError::Keep { object: world.objects.display(object).to_string(), error };
@@ -235,14 +236,15 @@ impl Gathering<'_> {
         let mut put = |class: &Rc<str>, name: &str, data: &[u8]| kept.put(class, name, data);
         core.plugins().save_kept(object, &mut self.share, &mut put).map_err(failed)?;
         match entry.name {
-            FileName::Generated(name) => world.objects.write_name(name, &mut record.name),
+            FileName::Generated(name) => world.objects.write_name(name, record.name.to_mut()),
             FileName::Other(name) => {
-                record.name.clear();
-                record.name.push_str(&world.names.text(name));
+                let to = record.name.to_mut();
+                to.clear();
+                to.push_str(&world.names.text(name));
             }
         }
         let name = &record.name;
-        let failed = |error| WorldError::Object { object: name.clone(), error };
+        let failed = |error| WorldError::Object { object: name.to_string(), error };
         let notes = self.notes(object).map_err(failed)?;
         record.values.clear();
         let (values, kept) = (&mut record.values, &mut record.kept);
@@ -250,7 +252,7 @@ impl Gathering<'_> {
         read.map_err(failed)?.map_err(failed)?;
         record.class = notes.index;
         record.outer = entry.outer;
-        record.part = entry.part.as_deref().map(str::to_owned);
+        record.part = entry.part.as_deref().map(Cow::Borrowed);
         record.root = world.objects.is_root(object);
         record.lazy = world.lazy.find(object).map(|id| (id.high, id.low));
         Ok(())
@@ -319,7 +321,7 @@ impl Gathering<'_> {
         object: ObjectHandle,
         body: &Body,
         notes: &ClassNotes,
-        values: &mut Saved,
+        values: &mut Saved<'_>,
         kept: &mut KeptBytes,
     ) -> Result<(), CallError> {
         let (core, indexes, are_own) = (self.core, self.indexes, &mut self.are_own);
@@ -356,7 +358,7 @@ impl Gathering<'_> {
 
     /// Returns the dormant values of an object, with their property indices. Records new properties without a type, because the class of
     /// the object is missing. Omits values whose names now belong to properties of a base class.
-    fn asleep(&mut self, dormant: &Dormant, base: &Class, class: usize) -> Saved {
+    fn asleep(&mut self, dormant: &Dormant, base: &Class, class: usize) -> Saved<'static> {
         let record = &mut self.classes[class];
         let (names, indexes) = (&self.core.world.names, self.indexes);
         let mut values = Vec::new();

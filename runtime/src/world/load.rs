@@ -27,7 +27,6 @@ use crate::world::report::WorldLoadReport;
 pub(crate) fn load(core: &Rc<Core>, path: &Path) -> Result<WorldLoadReport, WorldError> {
     let bytes = disk::read(path)?;
     let mut file = WorldFile::decode(&bytes).map_err(|source| WorldError::Format { path: path.to_owned(), source })?;
-    drop(bytes);
     let objects = &core.world.objects;
     let mut report = WorldLoadReport::default();
     let before = objects.living();
@@ -48,6 +47,9 @@ pub(crate) fn load(core: &Rc<Core>, path: &Path) -> Result<WorldLoadReport, Worl
         }
     };
     drop(objects.commit_shadow());
+    // The records borrow from the bytes. Frees both before the old objects are destroyed, so that less memory is used at once.
+    drop(file);
+    drop(bytes);
     core.pairs.settle_unbuilt(unbuilt, objects);
     core.world.mode.set(mode::NORMAL);
     core.tasks.commit_staged();
@@ -59,7 +61,7 @@ pub(crate) fn load(core: &Rc<Core>, path: &Path) -> Result<WorldLoadReport, Worl
 }
 
 /// Runs all steps that may fail. If no step has failed, the caller then commits. Returns the kept fields of parts that are put off.
-fn bring(core: &Rc<Core>, file: &mut WorldFile, report: &mut WorldLoadReport) -> Result<NamedFields, WorldError> {
+fn bring(core: &Rc<Core>, file: &mut WorldFile<'_>, report: &mut WorldLoadReport) -> Result<NamedFields, WorldError> {
     // Moves the kept fields out of the records, because the new objects take ownership of these fields.
     let kept = file.objects.iter_mut().map(|record| std::mem::take(&mut record.kept)).collect();
     let file = &*file;
@@ -78,7 +80,7 @@ fn bring(core: &Rc<Core>, file: &mut WorldFile, report: &mut WorldLoadReport) ->
 }
 
 /// Returns the classes whose objects become dormant or are constructed again, sorted by path.
-fn class_changes(file: &WorldFile, plans: &[ClassPlan]) -> Vec<ClassChange> {
+fn class_changes(file: &WorldFile<'_>, plans: &[ClassPlan]) -> Vec<ClassChange> {
     if plans.iter().all(|plan| matches!(plan.object_plan, ObjectPlan::Carried)) {
         return Vec::new();
     }

@@ -1,19 +1,22 @@
 //! Records of a world file, and their errors.
 
+use std::borrow::Cow;
 use std::rc::Rc;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::world::file_value::FileValue;
 
+/// Contents of a world file. The strings and kept fields of the objects borrow from the bytes of the file. After the general reader, these
+/// values are owned copies.
 #[derive(Deserialize, Clone, PartialEq, Debug, Default)]
-pub(crate) struct WorldFile {
+pub(crate) struct WorldFile<'a> {
     /// Declarations of the structs in saved values, sorted by path. Programs that read the file without a host need these declarations.
     pub(crate) structs: Vec<StructRecord>,
     /// Classes of the objects, in the order of first use.
     pub(crate) classes: Vec<ClassRecord>,
     /// Objects in creation order. References are indices into this list.
-    pub(crate) objects: Vec<ObjectRecord>,
+    pub(crate) objects: Vec<ObjectRecord<'a>>,
 }
 
 #[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
@@ -44,16 +47,16 @@ pub(crate) struct ClassRecord {
 
 /// Record of an object, with the kept fields as `K`.
 #[derive(Deserialize, Clone, PartialEq, Debug, Default)]
-pub(crate) struct ObjectRecord<K = Vec<KeptRecord>> {
+pub(crate) struct ObjectRecord<'a, K = Vec<KeptRecord<'a>>> {
     /// Index of the object's class.
     pub(crate) class: u32,
-    pub(crate) name: String,
+    pub(crate) name: Cow<'a, str>,
     /// Index of the outer object.
     #[serde(default)]
     pub(crate) outer: Option<u32>,
     /// Name of the default subobject in the outer. `None` for all other objects.
     #[serde(default)]
-    pub(crate) part: Option<String>,
+    pub(crate) part: Option<Cow<'a, str>>,
     #[serde(default)]
     pub(crate) root: bool,
     /// Id of the object for lazy references. `None` if no lazy reference to the object was ever created.
@@ -61,7 +64,7 @@ pub(crate) struct ObjectRecord<K = Vec<KeptRecord>> {
     pub(crate) lazy: Option<(u64, u64)>,
     /// Values that differ from the defaults. Each value has the index of its property in the class.
     #[serde(default)]
-    pub(crate) values: Vec<(u32, FileValue)>,
+    pub(crate) values: Vec<(u32, FileValue<'a>)>,
     /// Kept fields of the object's plugin part.
     #[serde(default)]
     pub(crate) kept: K,
@@ -69,19 +72,24 @@ pub(crate) struct ObjectRecord<K = Vec<KeptRecord>> {
 
 /// Saved field of a plugin part.
 #[derive(Deserialize, Clone, PartialEq, Eq, Debug)]
-pub(crate) struct KeptRecord {
+pub(crate) struct KeptRecord<'a> {
     /// Path of the class that declares the field. All records of a field share the strings `class` and `name`.
     #[serde(deserialize_with = "shared")]
     pub(crate) class: Rc<str>,
     #[serde(deserialize_with = "shared")]
     pub(crate) name: Rc<str>,
     /// Field value in CBOR.
-    #[serde(with = "serde_bytes")]
-    pub(crate) data: Vec<u8>,
+    #[serde(deserialize_with = "owned")]
+    pub(crate) data: Cow<'a, [u8]>,
 }
 
 fn shared<'de, D: Deserializer<'de>>(from: D) -> Result<Rc<str>, D::Error> {
     String::deserialize(from).map(Rc::from)
+}
+
+fn owned<'de, 'a, D: Deserializer<'de>>(from: D) -> Result<Cow<'a, [u8]>, D::Error> {
+    let bytes: Vec<u8> = serde_bytes::deserialize(from)?;
+    Ok(Cow::Owned(bytes))
 }
 
 /// Error for an invalid world file. The caller adds the path of the file to the message.

@@ -93,7 +93,8 @@ const SEED_MANIFEST: &[u8] = &encode::<{ encoded_len(&SEED) }>(&SEED);
 /// Reads a saved world. Writing and reading a valid world must not change the world.
 pub fn world(bytes: &[u8]) {
     let _whole = WorldFile::decode(bytes);
-    let Ok(file) = WorldFile::decode(&world::sealed(bytes)) else { return };
+    let sealed = world::sealed(bytes);
+    let Ok(file) = WorldFile::decode(&sealed) else { return };
     let written = file.encode().expect("a world that was read is written");
     let again = WorldFile::decode(&written).expect("a world that was written is read");
     assert_eq!(written, again.encode().expect("it was written before"), "writing again changes it");
@@ -192,7 +193,7 @@ fn frame(message: &impl serde::Serialize) -> Vec<u8> {
     bytes
 }
 
-fn a_world() -> WorldFile {
+fn a_world() -> WorldFile<'static> {
     let property = |name: &str, ty: &str| PropertyRecord { name: name.into(), ty: ty.into() };
     let types = [
         "f64",
@@ -216,7 +217,8 @@ fn a_world() -> WorldFile {
         native: "/Script/Engine.Actor".into(),
         properties: types.iter().enumerate().map(|(at, ty)| property(&format!("p{at}"), ty)).collect(),
     };
-    let kept = KeptRecord { class: class.path.as_str().into(), name: "greetings".into(), data: vec![0x18, 0x2a] };
+    let kept =
+        KeptRecord { class: class.path.as_str().into(), name: "greetings".into(), data: vec![0x18, 0x2a].into() };
     let cube = ObjectRecord {
         name: "Cube_1".into(),
         root: true,

@@ -21,7 +21,7 @@ pub(crate) fn sealed(body: &[u8]) -> Vec<u8> {
     bytes
 }
 
-pub(crate) fn body(file: &records::WorldFile) -> Vec<u8> {
+pub(crate) fn body(file: &records::WorldFile<'_>) -> Vec<u8> {
     let bytes = file.encode().expect("records are written");
     bytes[format::HEAD..bytes.len() - 8].to_vec()
 }
