@@ -31,15 +31,13 @@ use crate::reload::plan::{OwnReference, refer_to_own};
 use crate::world::error::WorldError;
 use crate::world::file_value::FileReference;
 use crate::world::plan::{ClassPlan, Target};
-use crate::world::records::{KeptRecord, ObjectRecord, WorldFile};
+use crate::world::records::{FlatFile, FlatRecord, KeptRecord};
 use crate::world::report::WorldLoadReport;
 
 /// State of a load in progress.
 pub(super) struct Bringing<'a> {
     core: &'a Rc<Core>,
-    file: &'a WorldFile<'a>,
-    /// Kept fields of each record. The entry of a record is empty after the object has received its fields.
-    kept: Vec<Vec<KeptRecord<'a>>>,
+    file: &'a FlatFile<'a>,
     plans: &'a [ClassPlan],
     report: &'a mut WorldLoadReport,
     /// Created object of each record.
@@ -96,12 +94,12 @@ impl References<'_> {
 impl<'a> Bringing<'a> {
     pub(super) fn new(
         core: &'a Rc<Core>,
-        (file, kept): (&'a WorldFile<'a>, Vec<Vec<KeptRecord<'a>>>),
+        file: &'a FlatFile<'a>,
         plans: &'a [ClassPlan],
         report: &'a mut WorldLoadReport,
     ) -> Self {
         let (objects, roots, doomed, to_own, conversions, own, is_default) = Default::default();
-        Self { core, file, kept, plans, report, objects, roots, doomed, to_own, conversions, own, is_default }
+        Self { core, file, plans, report, objects, roots, doomed, to_own, conversions, own, is_default }
     }
 
     /// Creates memory, values and subobjects of all objects. Plugin code runs only if a class has a new subobject, has a changed native
@@ -130,12 +128,12 @@ impl<'a> Bringing<'a> {
     /// Returns the fields of parts that are put off.
     pub(super) fn build_plugin_parts(&mut self) -> Result<NamedFields, WorldError> {
         let (mut kept, mut objects) = (KeptFields::default(), Vec::new());
-        let saved = std::mem::take(&mut self.kept);
-        for ((object, _, plan), fields) in self.all().zip(saved) {
+        for (object, record, plan) in self.all() {
             if !matches!(plan.object_plan, ObjectPlan::Dormant { .. }) && plan.class.has_plugin_part() {
                 objects.push(object);
+                let fields = self.file.kept_of(record);
                 if !fields.is_empty() {
-                    kept.named.insert(object, fields.into_iter().map(kept_field).collect());
+                    kept.named.insert(object, fields.iter().map(kept_field).collect());
                 }
             }
         }
@@ -155,7 +153,7 @@ impl<'a> Bringing<'a> {
         }
     }
 
-    fn all(&self) -> impl Iterator<Item = (ObjectHandle, &'a ObjectRecord<'a>, &'a ClassPlan)> {
+    fn all(&self) -> impl Iterator<Item = (ObjectHandle, &'a FlatRecord<'a>, &'a ClassPlan)> {
         (0..self.objects.len()).map(|at| self.at(at))
     }
 
@@ -166,7 +164,7 @@ impl<'a> Bringing<'a> {
     }
 
     /// Returns the object, the record and the class plan for this object index in the file.
-    fn at(&self, at: usize) -> (ObjectHandle, &'a ObjectRecord<'a>, &'a ClassPlan) {
+    fn at(&self, at: usize) -> (ObjectHandle, &'a FlatRecord<'a>, &'a ClassPlan) {
         let (file, plans) = (self.file, self.plans);
         let record = &file.objects[at];
         (self.objects[at], record, &plans[record.class as usize])
@@ -230,7 +228,7 @@ impl<'a> Bringing<'a> {
     }
 
     /// Returns the saved and the current name of a default subobject in its outer.
-    fn part_of(&self, record: &'a ObjectRecord<'a>) -> Option<(&'a str, Rc<str>)> {
+    fn part_of(&self, record: &'a FlatRecord<'a>) -> Option<(&'a str, Rc<str>)> {
         let (part, outer) = (record.part.as_deref()?, record.outer?);
         let owner = &self.file.objects[outer as usize];
         Some((part, self.plans[owner.class as usize].part_name(part)))
@@ -267,7 +265,7 @@ impl<'a> Bringing<'a> {
                 class: class.path.as_str().into(),
                 bases: class.bases.iter().map(|base| base.as_str().into()).collect(),
                 values: asleep,
-                fields: std::mem::take(&mut self.kept[at]).into_iter().map(kept_field).collect(),
+                fields: self.file.kept_of(record).iter().map(kept_field).collect(),
             };
             objects.set_dormant(object, dormant)?;
             faults::at(ReloadStep::Sleep)?;
@@ -280,7 +278,7 @@ impl<'a> Bringing<'a> {
     fn saved(
         &mut self,
         object: ObjectHandle,
-        record: &ObjectRecord<'_>,
+        record: &FlatRecord<'_>,
         plan: &ClassPlan,
     ) -> (Fitting, Asleep, SavedAside) {
         let names = &self.core.world.names;
@@ -289,7 +287,7 @@ impl<'a> Bringing<'a> {
         let (mut own, mut asleep, mut aside) = (std::mem::take(&mut self.own), Vec::new(), Vec::new());
         self.is_default.clear();
         self.is_default.resize(plan.targets.len(), true);
-        for (index, saved) in &record.values {
+        for (index, saved) in self.file.values_of(record) {
             let index = *index as usize;
             self.is_default[index] = false;
             let value = saved.value(names, &mut |reference: &FileReference<'_>| references.object(reference));
@@ -462,11 +460,11 @@ fn pending(
     Some(PendingConversion { object, template: plan.class.cdo.get(), function, argument, targets })
 }
 
-fn failed(record: &ObjectRecord<'_>, error: CallError) -> WorldError {
+fn failed(record: &FlatRecord<'_>, error: CallError) -> WorldError {
     WorldError::Object { object: record.name.to_string(), error }
 }
 
-fn kept_field(record: KeptRecord<'_>) -> KeptField {
+fn kept_field(record: &KeptRecord<'_>) -> KeptField {
     let KeptRecord { class, name, data } = record;
-    KeptField { class, name, data: data.into_owned() }
+    KeptField { class: Rc::clone(class), name: Rc::clone(name), data: data.to_vec() }
 }

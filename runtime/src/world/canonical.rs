@@ -12,7 +12,7 @@ use rustc_hash::FxHashSet;
 use serde::de::DeserializeOwned;
 
 use crate::world::file_value::FileValue;
-use crate::world::records::{KeptRecord, ObjectRecord, WorldFile};
+use crate::world::records::{FlatFile, FlatRecord, KeptRecord, ObjectRecord, Span};
 
 /// Major types of CBOR items.
 const UNSIGNED: u8 = 0;
@@ -31,9 +31,6 @@ const F64: &[u8] = b"\xa1\x63f64\xfb";
 /// Starts of a string value and of a name value: a map with the name of the variant.
 const STRING: &[u8] = b"\xa1\x66String";
 const NAME: &[u8] = b"\xa1\x64Name";
-
-/// Maximum number of list items for which memory is reserved. The stated length may exceed the actual number of items.
-const MAX_RESERVED: usize = 16;
 
 /// Minimum size in bytes of an object record: the header of the map, and the keys `class` and `name` with their values.
 const MIN_OBJECT: usize = 14;
@@ -166,9 +163,9 @@ fn put(major: u8, number: u64, to: &mut Vec<u8>) {
 }
 
 /// Reads the whole body of a world file. Returns `None` if the body is not in canonical form, or is invalid.
-pub(super) fn read(body: &[u8]) -> Option<WorldFile<'_>> {
-    let (names, latest) = Default::default();
-    let mut reader = Reader { rest: body, scratch: vec![0; 4096], names, latest };
+pub(super) fn read(body: &[u8]) -> Option<FlatFile<'_>> {
+    let (values, kept, names, latest) = Default::default();
+    let mut reader = Reader { rest: body, scratch: vec![0; 4096], values, kept, names, latest };
     let (mut structs, mut classes, mut objects) = (None, None, None);
     reader.header(MAP, 3)?;
     for _ in 0..3 {
@@ -179,14 +176,18 @@ pub(super) fn read(body: &[u8]) -> Option<WorldFile<'_>> {
             _ => return None,
         }
     }
-    let is_end = reader.rest.is_empty();
-    is_end.then_some(WorldFile { structs: structs?, classes: classes?, objects: objects? })
+    let Reader { rest, values, kept, .. } = reader;
+    rest.is_empty().then_some(FlatFile { structs: structs?, classes: classes?, objects: objects?, values, kept })
 }
 
 struct Reader<'a> {
     rest: &'a [u8],
     /// Buffer of the general reader.
     scratch: Vec<u8>,
+    /// Values of the objects that were read.
+    values: Vec<(u32, FileValue<'a>)>,
+    /// Kept fields of the objects that were read.
+    kept: Vec<KeptRecord<'a>>,
     /// Class paths and names of kept fields, each stored once. Objects of one class share the strings.
     names: FxHashSet<Rc<str>>,
     /// Class path and name of the latest kept field. The next object mostly has an equal field.
@@ -194,18 +195,18 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn objects(&mut self) -> Option<Vec<ObjectRecord<'a>>> {
+    fn objects(&mut self) -> Option<Vec<FlatRecord<'a>>> {
         let len = self.length(ARRAY)?;
         let mut objects = Vec::with_capacity(len.min(self.rest.len() / MIN_OBJECT));
         for _ in 0..len {
-            objects.push(ObjectRecord::default());
+            objects.push(FlatRecord::default());
             self.object(objects.last_mut()?)?;
         }
         Some(objects)
     }
 
     /// Reads an object into an empty record. Reads in place, because a move of this large value has a measurable cost.
-    fn object(&mut self, record: &mut ObjectRecord<'a>) -> Option<()> {
+    fn object(&mut self, record: &mut FlatRecord<'a>) -> Option<()> {
         let mut keys = 0;
         for _ in 0..self.number(MAP)? {
             let key: u8;
@@ -216,8 +217,8 @@ impl<'a> Reader<'a> {
                 b"part" => (record.part, key) = (Some(Cow::Borrowed(self.text()?)), 8),
                 b"root" => (record.root, key) = (self.flag()?, 16),
                 b"lazy" => (record.lazy, key) = (Some(self.lazy()?), 32),
-                b"values" => (record.values, key) = (self.list(Self::value)?, 64),
-                b"kept" => (record.kept, key) = (self.list(Self::kept)?, 128),
+                b"values" => (record.values, key) = (self.value_list()?, 64),
+                b"kept" => (record.kept, key) = (self.kept_list()?, 128),
                 _ => return None,
             }
             if keys & key != 0 {
@@ -232,6 +233,24 @@ impl<'a> Reader<'a> {
     fn lazy(&mut self) -> Option<(u64, u64)> {
         self.header(ARRAY, 2)?;
         Some((self.number(UNSIGNED)?, self.number(UNSIGNED)?))
+    }
+
+    fn value_list(&mut self) -> Option<Span> {
+        let start = self.values.len();
+        for _ in 0..self.length(ARRAY)? {
+            let value = self.value()?;
+            self.values.push(value);
+        }
+        Some(Span { start, end: self.values.len() })
+    }
+
+    fn kept_list(&mut self) -> Option<Span> {
+        let start = self.kept.len();
+        for _ in 0..self.length(ARRAY)? {
+            let field = self.kept_field()?;
+            self.kept.push(field);
+        }
+        Some(Span { start, end: self.kept.len() })
     }
 
     fn value(&mut self) -> Option<(u32, FileValue<'a>)> {
@@ -253,21 +272,12 @@ impl<'a> Reader<'a> {
         Some((index, self.other()?))
     }
 
-    fn kept(&mut self) -> Option<KeptRecord<'a>> {
+    fn kept_field(&mut self) -> Option<KeptRecord<'a>> {
         self.header(MAP, 3)?;
         let class = self.key("class").and_then(|()| self.shared(0))?;
         let name = self.key("name").and_then(|()| self.shared(1))?;
         let len = self.key("data").and_then(|()| self.length(BYTES))?;
         Some(KeptRecord { class, name, data: Cow::Borrowed(self.take(len)?) })
-    }
-
-    fn list<T>(&mut self, mut item: impl FnMut(&mut Self) -> Option<T>) -> Option<Vec<T>> {
-        let len = self.length(ARRAY)?;
-        let mut items = Vec::with_capacity(len.min(MAX_RESERVED));
-        for _ in 0..len {
-            items.push(item(self)?);
-        }
-        Some(items)
     }
 
     /// Reads an item with the general reader. Used for types that the canonical reader does not support.
@@ -393,7 +403,8 @@ mod tests {
     fn both_readers_read_equal_records() {
         for file in [WorldFile::default(), file()] {
             let body = body(&file);
-            assert_eq!(read(&body).as_ref(), Some(&file));
+            let found = read(&body).expect("it is canonical").nested();
+            assert_eq!(found, file);
             assert_eq!(ciborium::from_reader::<WorldFile<'_>, _>(body.as_slice()).expect("it is valid"), file);
             let tree: ciborium::Value = ciborium::from_reader(body.as_slice()).expect("it is CBOR");
             let mut again = Vec::new();
@@ -445,7 +456,7 @@ mod tests {
             let Some(found) = read(&bytes) else { continue };
             // Compares the debug strings, because a changed number may be a NaN, which is not equal to itself.
             let expected = ciborium::from_reader::<WorldFile<'_>, _>(bytes.as_slice()).expect("both readers accept it");
-            assert_eq!(format!("{found:?}"), format!("{expected:?}"), "bit {bit}");
+            assert_eq!(format!("{:?}", found.nested()), format!("{expected:?}"), "bit {bit}");
         }
         for end in 0..whole.len() {
             assert_eq!(read(&whole[..end]), None, "{end}");

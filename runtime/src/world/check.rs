@@ -11,13 +11,13 @@ use crate::escape::line;
 use crate::object::naming::name_problem;
 use crate::object::type_text::TypeText;
 use crate::world::file_value::FileValue;
-use crate::world::records::{ClassRecord, FormatError, KeptRecord, ObjectRecord, PropertyRecord, WorldFile, malformed};
+use crate::world::records::{ClassRecord, FlatFile, FlatRecord, FormatError, KeptRecord, PropertyRecord, malformed};
 
 /// Maximum number of path segments in an error message.
 const MAX_NAMES: usize = 8;
 
 /// Checks that every record of the file is valid. Returns the first violation.
-pub(super) fn check(file: &WorldFile<'_>) -> Result<(), FormatError> {
+pub(super) fn check(file: &FlatFile<'_>) -> Result<(), FormatError> {
     let mut paths = FxHashSet::default();
     for structure in &file.structs {
         let what = format!("struct {}", line(&structure.path));
@@ -79,12 +79,12 @@ fn properties(what: &str, records: &[PropertyRecord]) -> Result<(), FormatError>
 /// Checks the record of the object at index `at`. `valid` is the last kept field that was found valid. A field with the same strings needs
 /// no new check, and adjacent objects mostly share these strings.
 fn object<'a, 'f>(
-    file: &'a WorldFile<'f>,
+    file: &'a FlatFile<'f>,
     at: usize,
-    record: &'a ObjectRecord<'f>,
+    record: &'a FlatRecord<'f>,
     valid: &mut Option<&'a KeptRecord<'f>>,
 ) -> Result<(), FormatError> {
-    let objects = file.objects.len();
+    let (objects, values, kept) = (file.objects.len(), file.values_of(record), file.kept_of(record));
     let wrong = |what: String| Err(malformed(format!("object {at} ({}) {what}", line(&record.name))));
     if let Some(problem) = name_problem(&record.name, record.outer.is_none()) {
         return Err(FormatError::ObjectName { object: at, name: line(&record.name), problem });
@@ -107,9 +107,9 @@ fn object<'a, 'f>(
     }
     // Alcedo writes the values of an object in the order of their property indices. Only records of other programs need the set `known` to
     // find duplicates.
-    let is_sorted = record.values.is_sorted_by(|(one, _), (other, _)| one < other);
+    let is_sorted = values.is_sorted_by(|(one, _), (other, _)| one < other);
     let mut known = FxHashSet::default();
-    for (property, value) in &record.values {
+    for (property, value) in values {
         let Some(described) = class.properties.get(*property as usize) else {
             return wrong(format!("has a value for property {property} of {}, which has fewer", class.path));
         };
@@ -127,8 +127,8 @@ fn object<'a, 'f>(
         }
     }
     let mut known = FxHashSet::default();
-    for field in &record.kept {
-        let (KeptRecord { class, name, .. }, is_only) = (field, record.kept.len() == 1);
+    for field in kept {
+        let (KeptRecord { class, name, .. }, is_only) = (field, kept.len() == 1);
         let is_known = valid.is_some_and(|valid| Rc::ptr_eq(&valid.class, class) && Rc::ptr_eq(&valid.name, name));
         let is_valid = is_known || is_type_path(class) && is_identifier(name);
         if !is_valid || !(is_only || known.insert((class, name))) {
@@ -153,7 +153,7 @@ fn bad_field<'v>(value: &'v FileValue<'_>) -> Option<&'v str> {
 }
 
 /// Checks that no chain of outers has a cycle.
-fn outers(file: &WorldFile<'_>) -> Result<(), FormatError> {
+fn outers(file: &FlatFile<'_>) -> Result<(), FormatError> {
     // Contains for each object the index of the object at which the first walk to it started. If an earlier walk has visited an object, the
     // chain of outers from this object has no cycle.
     let mut seen = vec![usize::MAX; file.objects.len()];
@@ -175,7 +175,7 @@ fn outers(file: &WorldFile<'_>) -> Result<(), FormatError> {
 
 /// Checks that the default subobjects of each outer have unique subobject names, and that ids for lazy references are unique. If
 /// `has_equal_hashes` is set, also checks that paths are unique.
-fn once(file: &WorldFile<'_>, has_equal_hashes: bool) -> Result<(), FormatError> {
+fn once(file: &FlatFile<'_>, has_equal_hashes: bool) -> Result<(), FormatError> {
     let (mut paths, mut parts, mut ids) = (FxHashMap::default(), FxHashSet::default(), FxHashMap::default());
     for (at, record) in file.objects.iter().enumerate() {
         if has_equal_hashes && let Some(first) = paths.insert((record.outer, &*record.name), at) {
@@ -198,7 +198,7 @@ fn once(file: &WorldFile<'_>, has_equal_hashes: bool) -> Result<(), FormatError>
 }
 
 /// Returns the path of an object for errors. A long path is truncated to its innermost names.
-fn path_of(file: &WorldFile<'_>, at: usize) -> String {
+fn path_of(file: &FlatFile<'_>, at: usize) -> String {
     let outer = |at: &usize| file.objects[*at].outer.map(|outer| outer as usize);
     let mut around: Vec<_> = std::iter::successors(Some(at), outer).take(MAX_NAMES + 1).collect();
     let is_cut = around.len() > MAX_NAMES;

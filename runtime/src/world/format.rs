@@ -12,7 +12,7 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 use crate::escape::line;
 use crate::world::canonical::{self, KeptBytes};
 use crate::world::check::check;
-use crate::world::records::{ClassRecord, FormatError, ObjectRecord, StructRecord, WorldFile, malformed};
+use crate::world::records::{ClassRecord, FlatFile, FormatError, ObjectRecord, StructRecord, WorldFile, malformed};
 
 /// First bytes of every file.
 pub(super) const MAGIC: [u8; 8] = *b"ALCWORLD";
@@ -108,10 +108,18 @@ impl<'a> WorldFile<'a> {
         Ok(file.into_inner())
     }
 
+    /// Variant of [`FlatFile::decode`] for records with their own lists.
+    #[allow(dead_code, reason = "used by tests and fuzz targets")]
+    pub(crate) fn decode(bytes: &'a [u8]) -> Result<Self, FormatError> {
+        FlatFile::decode(bytes).map(|file| file.nested())
+    }
+}
+
+impl<'a> FlatFile<'a> {
     /// Decodes a complete file of a known version, and validates its records with [`check`]. The records borrow from `bytes`.
     pub(crate) fn decode(bytes: &'a [u8]) -> Result<Self, FormatError> {
         let body = body(bytes)?;
-        let file = canonical::read(body).map_or_else(|| read_any(body), Ok)?;
+        let file = canonical::read(body).map_or_else(|| read_any(body).map(Self::from), Ok)?;
         check(&file)?;
         Ok(file)
     }

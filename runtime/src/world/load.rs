@@ -20,13 +20,13 @@ use crate::world::bring::Bringing;
 use crate::world::disk;
 use crate::world::error::WorldError;
 use crate::world::plan::{ClassPlan, plan_class};
-use crate::world::records::WorldFile;
+use crate::world::records::FlatFile;
 use crate::world::report::WorldLoadReport;
 
 /// Replaces the current world by the world in a file. Must be called at a safe point. After an error the world is unchanged.
 pub(crate) fn load(core: &Rc<Core>, path: &Path) -> Result<WorldLoadReport, WorldError> {
     let bytes = disk::read(path)?;
-    let mut file = WorldFile::decode(&bytes).map_err(|source| WorldError::Format { path: path.to_owned(), source })?;
+    let file = FlatFile::decode(&bytes).map_err(|source| WorldError::Format { path: path.to_owned(), source })?;
     let objects = &core.world.objects;
     let mut report = WorldLoadReport::default();
     let before = objects.living();
@@ -34,7 +34,7 @@ pub(crate) fn load(core: &Rc<Core>, path: &Path) -> Result<WorldLoadReport, Worl
     objects.abandon_mark();
     objects.begin_shadow();
     core.world.mode.set(mode::STAGING);
-    let made = catch_panics(|| Ok(bring(core, &mut file, &mut report)));
+    let made = catch_panics(|| Ok(bring(core, &file, &mut report)));
     let made = made.unwrap_or_else(|error| Err(WorldError::Object { object: "an object".to_owned(), error }));
     let unbuilt = match made {
         Ok(unbuilt) => unbuilt,
@@ -61,14 +61,11 @@ pub(crate) fn load(core: &Rc<Core>, path: &Path) -> Result<WorldLoadReport, Worl
 }
 
 /// Runs all steps that may fail. If no step has failed, the caller then commits. Returns the kept fields of parts that are put off.
-fn bring(core: &Rc<Core>, file: &mut WorldFile<'_>, report: &mut WorldLoadReport) -> Result<NamedFields, WorldError> {
-    // Moves the kept fields out of the records, because the new objects take ownership of these fields.
-    let kept = file.objects.iter_mut().map(|record| std::mem::take(&mut record.kept)).collect();
-    let file = &*file;
+fn bring(core: &Rc<Core>, file: &FlatFile<'_>, report: &mut WorldLoadReport) -> Result<NamedFields, WorldError> {
     let plans = file.classes.iter().map(|class| plan_class(core, class, report));
     let plans = plans.collect::<Result<Vec<_>, _>>()?;
     report.classes = class_changes(file, &plans);
-    let mut bringing = Bringing::new(core, (file, kept), &plans, report);
+    let mut bringing = Bringing::new(core, file, &plans, report);
     bringing.make()?;
     core.world.mode.set(mode::REBUILDING);
     let unbuilt = bringing.build_plugin_parts()?;
@@ -80,7 +77,7 @@ fn bring(core: &Rc<Core>, file: &mut WorldFile<'_>, report: &mut WorldLoadReport
 }
 
 /// Returns the classes whose objects become dormant or are constructed again, sorted by path.
-fn class_changes(file: &WorldFile<'_>, plans: &[ClassPlan]) -> Vec<ClassChange> {
+fn class_changes(file: &FlatFile<'_>, plans: &[ClassPlan]) -> Vec<ClassChange> {
     if plans.iter().all(|plan| matches!(plan.object_plan, ObjectPlan::Carried)) {
         return Vec::new();
     }

@@ -7,8 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::world::file_value::FileValue;
 
-/// Contents of a world file. The strings and kept fields of the objects borrow from the bytes of the file. After the general reader, these
-/// values are owned copies.
+/// Contents of a world file as the general reader reads them. See [`FlatFile`].
 #[derive(Deserialize, Clone, PartialEq, Debug, Default)]
 pub(crate) struct WorldFile<'a> {
     /// Declarations of the structs in saved values, sorted by path. Programs that read the file without a host need these declarations.
@@ -45,9 +44,77 @@ pub(crate) struct ClassRecord {
     pub(crate) properties: Vec<PropertyRecord>,
 }
 
-/// Record of an object, with the kept fields as `K`.
+/// Contents of a world file as a load uses them. The lists `values` and `kept` contain the entries of all objects, because separate lists
+/// would need two allocations per object. The strings and kept fields of the objects borrow from the bytes of the file. After the general
+/// reader, these values are owned copies.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct FlatFile<'a> {
+    pub(crate) structs: Vec<StructRecord>,
+    pub(crate) classes: Vec<ClassRecord>,
+    pub(crate) objects: Vec<FlatRecord<'a>>,
+    pub(crate) values: Vec<(u32, FileValue<'a>)>,
+    pub(crate) kept: Vec<KeptRecord<'a>>,
+}
+
+/// Record of an object in a [`FlatFile`].
+pub(crate) type FlatRecord<'a> = ObjectRecord<'a, Span, Span>;
+
+/// Entries of one object in a list of all objects.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Span {
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+}
+
+impl Span {
+    fn append<T>(list: &mut Vec<T>, entries: Vec<T>) -> Self {
+        let start = list.len();
+        list.extend(entries);
+        Self { start, end: list.len() }
+    }
+
+    fn of<T>(self, list: &[T]) -> &[T] {
+        &list[self.start..self.end]
+    }
+}
+
+impl<'a> FlatFile<'a> {
+    pub(crate) fn values_of(&self, record: &FlatRecord<'_>) -> &[(u32, FileValue<'a>)] {
+        record.values.of(&self.values)
+    }
+
+    pub(crate) fn kept_of(&self, record: &FlatRecord<'_>) -> &[KeptRecord<'a>] {
+        record.kept.of(&self.kept)
+    }
+
+    /// Copies the contents into records with their own lists.
+    #[allow(dead_code, reason = "used by tests and fuzz targets")]
+    pub(crate) fn nested(&self) -> WorldFile<'a> {
+        let nested = |record: &FlatRecord<'a>| {
+            let (values, kept) = (self.values_of(record).to_vec(), self.kept_of(record).to_vec());
+            let ObjectRecord { class, name, outer, part, root, lazy, .. } = record.clone();
+            ObjectRecord { class, name, outer, part, root, lazy, values, kept }
+        };
+        let objects = self.objects.iter().map(nested).collect();
+        WorldFile { structs: self.structs.clone(), classes: self.classes.clone(), objects }
+    }
+}
+
+impl<'a> From<WorldFile<'a>> for FlatFile<'a> {
+    fn from(file: WorldFile<'a>) -> Self {
+        let WorldFile { structs, classes, objects: nested } = file;
+        let (mut objects, mut values, mut kept) = (Vec::with_capacity(nested.len()), Vec::new(), Vec::new());
+        for ObjectRecord { class, name, outer, part, root, lazy, values: own, kept: fields } in nested {
+            let (values, kept) = (Span::append(&mut values, own), Span::append(&mut kept, fields));
+            objects.push(ObjectRecord { class, name, outer, part, root, lazy, values, kept });
+        }
+        Self { structs, classes, objects, values, kept }
+    }
+}
+
+/// Record of an object, with the kept fields as `K` and the values as `V`.
 #[derive(Deserialize, Clone, PartialEq, Debug, Default)]
-pub(crate) struct ObjectRecord<'a, K = Vec<KeptRecord<'a>>> {
+pub(crate) struct ObjectRecord<'a, K = Vec<KeptRecord<'a>>, V = Vec<(u32, FileValue<'a>)>> {
     /// Index of the object's class.
     pub(crate) class: u32,
     pub(crate) name: Cow<'a, str>,
@@ -64,7 +131,7 @@ pub(crate) struct ObjectRecord<'a, K = Vec<KeptRecord<'a>>> {
     pub(crate) lazy: Option<(u64, u64)>,
     /// Values that differ from the defaults. Each value has the index of its property in the class.
     #[serde(default)]
-    pub(crate) values: Vec<(u32, FileValue<'a>)>,
+    pub(crate) values: V,
     /// Kept fields of the object's plugin part.
     #[serde(default)]
     pub(crate) kept: K,
