@@ -15,6 +15,7 @@ use crate::cells::RefCell;
 use crate::conjugate::build::{KeptClass, KeptShare, Misfit};
 use crate::conjugate::named_fields::NamedFields;
 use crate::conjugate::packed::PackedFields;
+use crate::conjugate::saved_fields::{KeptView, SavedFields};
 use crate::faults::{self, ReloadStep};
 use crate::handles::{ClassId, ObjectHandle};
 use crate::object::class::Class;
@@ -26,6 +27,8 @@ pub(crate) struct KeptFields {
     pub named: NamedFields,
     /// Fields of classes whose kept fields have not changed.
     pub packed: PackedFields,
+    /// Fields of the objects of a world file.
+    pub saved: SavedFields,
 }
 
 #[derive(Default)]
@@ -47,16 +50,17 @@ impl Rebuilt {
     }
 }
 
-/// Packed fields of all objects, and the progress of their rebuild.
+/// Packed fields and fields of a world file, and the progress of the rebuild.
 #[derive(Default)]
 struct Rebuilding {
     packed: PackedFields,
+    saved: SavedFields,
     turns: RefCell<Turns>,
 }
 
 #[derive(Default)]
 struct Turns {
-    /// Saved fields of the objects that remain to be rebuilt.
+    /// Fields of the objects that remain to be rebuilt. Contains the fields of a world file only for parts that are put off.
     kept: NamedFields,
     done: Rebuilt,
     /// Fields that could not be restored, with the reason and the number of objects.
@@ -77,9 +81,9 @@ pub(crate) fn rebuild(
     kept: KeptFields,
     objects: &[ObjectHandle],
 ) -> (Rebuilt, Result<(), (ObjectHandle, CallError)>) {
-    let KeptFields { named, packed } = kept;
+    let KeptFields { named, packed, saved } = kept;
     let turns = RefCell::new(Turns { kept: named, ..Turns::default() });
-    let rebuilding = Rc::new(Rebuilding { packed, turns });
+    let rebuilding = Rc::new(Rebuilding { packed, saved, turns });
     let late = {
         let (core, rebuilding) = (Rc::clone(core), Rc::clone(&rebuilding));
         move |object| {
@@ -189,7 +193,12 @@ fn build_in_turn(core: &Core, rebuilding: &Rebuilding, object: ObjectHandle) -> 
     match core.world.objects.class_to_build(object) {
         Some(class) if class.is_rebuilt_lazily() && !is_renamed(core, &rebuilding.turns, &class) => {
             faults::at(ReloadStep::RebuildObject)?;
-            rebuilding.turns.borrow_mut().done.put_off += 1;
+            let mut turns = rebuilding.turns.borrow_mut();
+            turns.done.put_off += 1;
+            let fields: Vec<_> = rebuilding.saved.of(object).map(KeptView::to_field).collect();
+            if !fields.is_empty() {
+                turns.kept.insert(object, fields);
+            }
             Ok(())
         }
         Some(class) => build(core, rebuilding, object, &class),
@@ -212,59 +221,73 @@ fn build(core: &Core, rebuilding: &Rebuilding, object: ObjectHandle, class: &Rc<
     take_back(core, rebuilding, object)
 }
 
-fn kept_class_of(core: &Core, turns: &RefCell<Turns>, field: &KeptField) -> Rc<KeptClass> {
+/// Returns the current class that receives the kept fields of the class `saved`.
+fn kept_class_of(core: &Core, turns: &RefCell<Turns>, saved: &Rc<str>) -> Rc<KeptClass> {
     if let Some((path, class)) = &turns.borrow().latest_class
-        && Rc::ptr_eq(path, &field.class)
+        && Rc::ptr_eq(path, saved)
     {
         return Rc::clone(class);
     }
-    let known = turns.borrow().kept_classes.get(&field.class).cloned();
+    let known = turns.borrow().kept_classes.get(saved).cloned();
     let class = known.unwrap_or_else(|| {
-        let class = Rc::new(core.plugins().kept_class(&field.class));
-        turns.borrow_mut().kept_classes.insert(Rc::clone(&field.class), Rc::clone(&class));
+        let class = Rc::new(core.plugins().kept_class(saved));
+        turns.borrow_mut().kept_classes.insert(Rc::clone(saved), Rc::clone(&class));
         class
     });
-    turns.borrow_mut().latest_class = Some((Rc::clone(&field.class), Rc::clone(&class)));
+    turns.borrow_mut().latest_class = Some((Rc::clone(saved), Rc::clone(&class)));
     class
+}
+
+/// Restores one kept field of an object. `all` contains all kept fields of the object.
+fn load(
+    core: &Core,
+    turns: &RefCell<Turns>,
+    object: ObjectHandle,
+    (field, all): (KeptView<'_>, &[KeptView<'_>]),
+) -> Result<(), Misfit> {
+    let class = kept_class_of(core, turns, field.class);
+    core.plugins().load_kept(object, (field, &class), all)
 }
 
 fn take_back(core: &Core, rebuilding: &Rebuilding, object: ObjectHandle) -> Result<(), CallError> {
     faults::at(ReloadStep::LoadKept)?;
     let (objects, plugins) = (&core.world.objects, core.plugins());
-    let Rebuilding { packed, turns } = rebuilding;
+    let Rebuilding { packed, saved, turns } = rebuilding;
     // An object for which fields of an earlier build were put aside has no packed fields.
     let mut fields_kept = plugins.unpack_kept(object, packed)?;
     // Takes the named fields only now, because an object that is built again after an error still needs these fields.
-    let mut kept = turns.borrow_mut().kept.take(object);
-    if kept.is_empty() {
+    let mut named = turns.borrow_mut().kept.take(object);
+    // Most objects have few kept fields, and need no allocation here.
+    let mut kept: SmallVec<[KeptView<'_>; 4]> = saved.of(object).collect();
+    if named.is_empty() && kept.is_empty() {
         // Before the commit, copies the fields of a part that an earlier reload has put off, because a rollback needs these fields.
-        kept = match core.world.mode.is_before_commit() {
+        named = match core.world.mode.is_before_commit() {
             true => core.pairs.unbuilt(object),
             false => core.pairs.take_unbuilt(object),
         };
+    }
+    if kept.is_empty() {
+        kept.extend(named.iter().map(KeptView::from));
     }
     let mut earlier = objects.replace_fields_aside(object, Vec::new());
     if kept.is_empty() && earlier.is_empty() {
         turns.borrow_mut().done.count(fields_kept);
         return Ok(());
     }
-    // Most objects lose no field and have few kept fields, and need no allocation here.
-    let (mut lost, mut aside, mut restored) = (Vec::new(), Vec::new(), SmallVec::<[&KeptField; 4]>::new());
-    let load = |field: &KeptField| {
-        let class = kept_class_of(core, turns, field);
-        plugins.load_kept(object, (field, &class), &kept)
-    };
-    for field in &kept {
-        let (older, others): (Vec<_>, Vec<_>) = earlier.into_iter().partition(|aside| aside.field.is_same(field));
+    // Most objects lose no field, and need no allocation here.
+    let (mut lost, mut aside, mut restored) = (Vec::new(), Vec::new(), SmallVec::<[KeptView<'_>; 4]>::new());
+    for field in kept.iter().copied() {
+        let is_older = |aside: &FieldAside| field.is_same(KeptView::from(&aside.field));
+        let (older, others): (Vec<_>, Vec<_>) = earlier.into_iter().partition(is_older);
         earlier = others;
         let (mut latest, mut rejected) = (None, Vec::new());
         // Loads every value, because a value that the field cannot hold is put aside. The field has the last value that was loaded.
         for (value, source) in in_order(field, &older) {
-            match (load(value), source) {
+            match (load(core, turns, object, (value, &kept)), source) {
                 (Ok(()), _) => latest = Some(source),
-                (Err(misfit), Source::Written) => lost.push((value.clone(), misfit)),
+                (Err(misfit), Source::Written) => lost.push((value.to_field(), misfit)),
                 // An earlier reload has already reported that this value is put aside.
-                (Err(_), Source::Aside) => rejected.push(value.clone()),
+                (Err(_), Source::Aside) => rejected.push(value.to_field()),
                 (Err(_), Source::Default) => {}
             }
         }
@@ -276,10 +299,10 @@ fn take_back(core: &Core, rebuilding: &Rebuilding, object: ObjectHandle) -> Resu
     }
     // Restores fields that the previous build did not keep.
     for FieldAside { field, .. } in &earlier {
-        match load(field) {
+        match load(core, turns, object, (KeptView::from(field), &kept)) {
             Ok(()) => {
                 fields_kept += 1;
-                restored.push(field);
+                restored.push(KeptView::from(field));
             }
             Err(_) => aside.push((field.clone(), false)),
         }
@@ -289,7 +312,7 @@ fn take_back(core: &Core, rebuilding: &Rebuilding, object: ObjectHandle) -> Resu
         let into = (&mut KeptShare::default(), &mut PackedFields::default());
         let now = plugins.save_for_reload(object, into, |_| None).unwrap_or_default();
         let instead = |field: &KeptField| now.iter().find(|now| now.is_same(field)).map(|now| now.data.clone());
-        let is_own = |field: &KeptField| restored.iter().any(|restored| restored.is_same(field));
+        let is_own = |field: &KeptField| restored.iter().any(|restored| restored.is_same(KeptView::from(field)));
         let aside = aside.into_iter().map(|(field, is_older)| {
             let (instead, is_own) = (instead(&field).filter(|_| !is_older), is_own(&field));
             FieldAside { field, instead, is_own }
@@ -320,8 +343,8 @@ enum Source {
 
 /// Returns the saved values of a field in the order of restoration. Values that were put aside take precedence over a value that no code has
 /// written since. `older` contains the values of this field that were put aside.
-fn in_order<'a>(field: &'a KeptField, older: &'a [FieldAside]) -> impl Iterator<Item = (&'a KeptField, Source)> {
-    let source = match older.last().filter(|aside| aside.instead.as_ref() == Some(&field.data)) {
+fn in_order<'a>(field: KeptView<'a>, older: &'a [FieldAside]) -> impl Iterator<Item = (KeptView<'a>, Source)> {
+    let source = match older.last().filter(|aside| aside.instead.as_deref() == Some(field.data)) {
         None => Source::Written,
         Some(aside) if aside.is_own => Source::Aside,
         Some(_) => Source::Default,
@@ -330,8 +353,8 @@ fn in_order<'a>(field: &'a KeptField, older: &'a [FieldAside]) -> impl Iterator<
         Source::Written => (None, Some(field)),
         Source::Default | Source::Aside => (Some(field), None),
     };
-    let with = |field: Option<&'a KeptField>| field.map(|field| (field, source)).into_iter();
-    with(first).chain(older.iter().map(|aside| (&aside.field, Source::Aside))).chain(with(last))
+    let with = |field: Option<KeptView<'a>>| field.map(|field| (field, source)).into_iter();
+    with(first).chain(older.iter().map(|aside| (KeptView::from(&aside.field), Source::Aside))).chain(with(last))
 }
 
 fn failed(core: &Core, object: ObjectHandle, class: &str, error: &CallError) -> CallError {
@@ -360,7 +383,7 @@ mod tests {
     use alcedo_abi::host::mode;
     use alcedo_abi::kinds::class_flags;
 
-    use super::{Source, build_missing, constructor_failed, in_order};
+    use super::{KeptView, Source, build_missing, constructor_failed, in_order};
     use crate::boundary::CallError;
     use crate::bridge::core::Core;
     use crate::handles::ObjectHandle;
@@ -379,7 +402,8 @@ mod tests {
         };
         let check = |older: &[FieldAside], expected: &[(u8, Source)]| {
             let now = field(2);
-            let order: Vec<_> = in_order(&now, older).map(|(value, source)| (value.data[0], source)).collect();
+            let order: Vec<_> =
+                in_order(KeptView::from(&now), older).map(|(value, source)| (value.data[0], source)).collect();
             assert_eq!(order, expected);
         };
         check(&[], &[(2, Source::Written)]);

@@ -17,6 +17,7 @@ use crate::conjugate::hot::FrameName;
 use crate::conjugate::packed::PackedFields;
 use crate::conjugate::pairs::{ConjugateKey, Pairs, Part};
 use crate::conjugate::red::RedStack;
+use crate::conjugate::saved_fields::KeptView;
 use crate::handles::{ClassId, ObjectHandle, PartPtr};
 use crate::object::World;
 use crate::object::class::Class;
@@ -300,23 +301,23 @@ impl Plugins<'_> {
     pub(crate) fn load_kept(
         &self,
         object: ObjectHandle,
-        (field, class): (&KeptField, &KeptClass),
-        all: &[KeptField],
+        (field, class): (KeptView<'_>, &KeptClass),
+        all: &[KeptView<'_>],
     ) -> Result<(), Misfit> {
         let part = class.id.and_then(|class| self.pairs.part(self.key_of(object)?, class)).ok_or(Misfit::Gone)?;
         let load = |name: &str| {
-            let (name, data) = (TextView::of(name), &field.data);
+            let (name, data) = (TextView::of(name), field.data);
             self.red.call_hook(&part.gate, &part.names.keep, |failure| {
                 // SAFETY: the part belongs to this module. No other code borrows the part before its kept fields are restored. Name
                 // and data are borrowed for the call.
                 unsafe { (part.hooks.load_kept)(part.ptr, name, data.as_ptr(), data.len(), failure) }
             })
         };
-        let mut loaded = load(&field.name);
+        let mut loaded = load(field.name);
         if matches!(loaded, Err(CallError::NotFound { .. })) {
             let is_free =
-                |name: &&String| !all.iter().any(|other| other.class == field.class && *other.name == ***name);
-            let names = self.world.types.names_of_member(std::iter::once(&*class.path), &field.name);
+                |name: &&String| !all.iter().any(|other| other.class == field.class && **other.name == ***name);
+            let names = self.world.types.names_of_member(std::iter::once(&*class.path), field.name);
             let mut renamed = names.iter().skip(1).filter(is_free).map(|name| load(name));
             loaded = renamed.find(|loaded| !matches!(loaded, Err(CallError::NotFound { .. }))).unwrap_or(loaded);
         }

@@ -16,6 +16,7 @@ pub(crate) mod packed;
 pub(crate) mod pairs;
 pub(crate) mod red;
 pub(crate) mod reds;
+pub(crate) mod saved_fields;
 pub(crate) mod serials;
 pub(crate) mod statistics;
 

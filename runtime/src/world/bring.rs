@@ -10,6 +10,7 @@ use crate::boundary::CallError;
 use crate::bridge::core::Core;
 use crate::bridge::rebuild::{KeptFields, Rebuilt, rebuild};
 use crate::conjugate::named_fields::NamedFields;
+use crate::conjugate::saved_fields::KeptView;
 use crate::emit::conversions::types_of;
 use crate::escape::line;
 use crate::faults::{self, ReloadStep};
@@ -17,7 +18,7 @@ use crate::handles::ObjectHandle;
 use crate::object::body::Body;
 use crate::object::construction::{add_subobject, destroy, reconstruct};
 use crate::object::convert::convert_in_part;
-use crate::object::dormant::{Aside, Dormant, KeptField, KeptValue};
+use crate::object::dormant::{Aside, Dormant, KeptValue};
 use crate::object::function::Function;
 use crate::object::objects::object_flags;
 use crate::object::path::short;
@@ -128,13 +129,14 @@ impl<'a> Bringing<'a> {
     /// Returns the fields of parts that are put off.
     pub(super) fn build_plugin_parts(&mut self) -> Result<NamedFields, WorldError> {
         let (mut kept, mut objects) = (KeptFields::default(), Vec::new());
+        let bytes = self.file.kept.iter().map(|field| field.data.len()).sum();
+        let fields = self.file.kept.len();
+        // The list `saved` contains only objects with fields.
+        kept.saved.reserve(self.objects.len().min(fields), fields, bytes);
         for (object, record, plan) in self.all() {
             if !matches!(plan.object_plan, ObjectPlan::Dormant { .. }) && plan.class.has_plugin_part() {
                 objects.push(object);
-                let fields = self.file.kept_of(record);
-                if !fields.is_empty() {
-                    kept.named.insert(object, fields.iter().map(kept_field).collect());
-                }
+                kept.saved.insert(object, self.file.kept_of(record).iter().map(kept_view));
             }
         }
         let (rebuilt, done) = rebuild(self.core, kept, &objects);
@@ -265,7 +267,7 @@ impl<'a> Bringing<'a> {
                 class: class.path.as_str().into(),
                 bases: class.bases.iter().map(|base| base.as_str().into()).collect(),
                 values: asleep,
-                fields: self.file.kept_of(record).iter().map(kept_field).collect(),
+                fields: self.file.kept_of(record).iter().map(|field| kept_view(field).to_field()).collect(),
             };
             objects.set_dormant(object, dormant)?;
             faults::at(ReloadStep::Sleep)?;
@@ -464,7 +466,7 @@ fn failed(record: &FlatRecord<'_>, error: CallError) -> WorldError {
     WorldError::Object { object: record.name.to_string(), error }
 }
 
-fn kept_field(record: &KeptRecord<'_>) -> KeptField {
+fn kept_view<'a>(record: &'a KeptRecord<'_>) -> KeptView<'a> {
     let KeptRecord { class, name, data } = record;
-    KeptField { class: Rc::clone(class), name: Rc::clone(name), data: data.to_vec() }
+    KeptView { class, name, data }
 }
