@@ -358,9 +358,13 @@ impl<'a> Reader<'a> {
 
 #[cfg(test)]
 mod tests {
+    use std::borrow::Cow;
+
     use super::{put_value, read};
     use crate::world::file_value::{FileReference, FileValue};
-    use crate::world::records::{ClassRecord, KeptRecord, ObjectRecord, PropertyRecord, StructRecord, WorldFile};
+    use crate::world::records::{
+        ClassRecord, FlatFile, KeptRecord, ObjectRecord, PropertyRecord, StructRecord, WorldFile,
+    };
 
     fn file() -> WorldFile<'static> {
         let property = |name: &str, ty: &str| PropertyRecord { name: name.into(), ty: ty.into() };
@@ -403,15 +407,28 @@ mod tests {
     fn both_readers_read_equal_records() {
         for file in [WorldFile::default(), file()] {
             let body = body(&file);
-            let found = read(&body).expect("it is canonical").nested();
-            assert_eq!(found, file);
-            assert_eq!(ciborium::from_reader::<WorldFile<'_>, _>(body.as_slice()).expect("it is valid"), file);
+            let found = read(&body).expect("it is canonical");
+            assert_eq!(found.nested(), file);
+            let general: WorldFile<'_> = ciborium::from_reader(body.as_slice()).expect("it is valid");
+            assert_eq!(general, file);
+            assert_eq!(FlatFile::from(general), found, "each object has its own entries of both lists");
             let tree: ciborium::Value = ciborium::from_reader(body.as_slice()).expect("it is CBOR");
             let mut again = Vec::new();
             ciborium::into_writer(&tree, &mut again).expect("a tree is written");
             // The header of the object list always has a length field of four bytes, even for a short list.
             assert_eq!(again.len() + 4, body.len(), "each header is as short as possible");
         }
+    }
+
+    #[test]
+    fn strings_and_kept_fields_borrow_from_the_body() {
+        let body = body(&file());
+        let found = read(&body).expect("it is canonical");
+        assert!(found.objects.iter().all(|object| matches!(object.name, Cow::Borrowed(_))));
+        assert!(found.kept.iter().all(|field| matches!(field.data, Cow::Borrowed(_))));
+        let is_copied =
+            |value: &FileValue<'_>| matches!(value, FileValue::Text(Cow::Owned(_)) | FileValue::Name(Cow::Owned(_)));
+        assert!(!found.values.iter().any(|(_, value)| is_copied(value)));
     }
 
     #[test]
