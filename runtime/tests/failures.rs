@@ -285,6 +285,20 @@ fn kept_fields_survive_an_ignored_failure_of_an_early_rebuild() {
         assert_eq!((report.conjugates_rebuilt, report.fields_kept, report.fields_lost), (5, 1, vec![]));
         assert_eq!(host.objects().call(rack, "uses", &[]).expect("it counts"), Some(Value::U32(1)));
     }
+    // A load builds the parts in the order of a rebuild, and restores the fields of the file.
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("racks.world");
+    let path = host.objects().path_of(rack).expect("it has a path");
+    host.worlds().save(&file).expect("it is saved");
+    for kind in [FaultKind::Error, FaultKind::Panic] {
+        let armed = faults::arm(Fault { step: ReloadStep::LoadKept, nth: 0, kind });
+        let report = host.worlds().load(&file).unwrap_or_else(|error| panic!("{error}"));
+        assert!(armed.has_fired());
+        drop(armed);
+        assert_eq!((report.conjugates_built, report.fields_kept, report.fields_lost), (5, 1, vec![]));
+        let rack = host.objects().at_path(&path).expect("it is loaded");
+        assert_eq!(host.objects().call(rack, "uses", &[]).expect("it counts"), Some(Value::U32(1)));
+    }
 }
 
 #[test]
