@@ -13,9 +13,9 @@ use crate::boundary::{CallError, catch_panics};
 use crate::bridge::core::Core;
 use crate::cells::RefCell;
 use crate::conjugate::build::{KeptClass, KeptShare, Misfit};
+use crate::conjugate::file_fields::{FileFields, KeptView};
 use crate::conjugate::named_fields::NamedFields;
 use crate::conjugate::packed::PackedFields;
-use crate::conjugate::saved_fields::{KeptView, SavedFields};
 use crate::faults::{self, ReloadStep};
 use crate::handles::{ClassId, ObjectHandle};
 use crate::object::class::Class;
@@ -27,8 +27,8 @@ pub(crate) struct KeptFields {
     pub named: NamedFields,
     /// Fields of classes whose kept fields have not changed.
     pub packed: PackedFields,
-    /// Fields of the objects of a world file.
-    pub saved: SavedFields,
+    /// Fields of the objects of a world file, except of parts that are put off.
+    pub of_file: FileFields,
 }
 
 #[derive(Default)]
@@ -54,7 +54,7 @@ impl Rebuilt {
 #[derive(Default)]
 struct Rebuilding {
     packed: PackedFields,
-    saved: SavedFields,
+    of_file: FileFields,
     turns: RefCell<Turns>,
 }
 
@@ -81,9 +81,9 @@ pub(crate) fn rebuild(
     kept: KeptFields,
     objects: &[ObjectHandle],
 ) -> (Rebuilt, Result<(), (ObjectHandle, CallError)>) {
-    let KeptFields { named, packed, saved } = kept;
+    let KeptFields { named, packed, of_file } = kept;
     let turns = RefCell::new(Turns { kept: named, ..Turns::default() });
-    let rebuilding = Rc::new(Rebuilding { packed, saved, turns });
+    let rebuilding = Rc::new(Rebuilding { packed, of_file, turns });
     let late = {
         let (core, rebuilding) = (Rc::clone(core), Rc::clone(&rebuilding));
         move |object| {
@@ -193,12 +193,7 @@ fn build_in_turn(core: &Core, rebuilding: &Rebuilding, object: ObjectHandle) -> 
     match core.world.objects.class_to_build(object) {
         Some(class) if class.is_rebuilt_lazily() && !is_renamed(core, &rebuilding.turns, &class) => {
             faults::at(ReloadStep::RebuildObject)?;
-            let mut turns = rebuilding.turns.borrow_mut();
-            turns.done.put_off += 1;
-            let fields: Vec<_> = rebuilding.saved.of(object).map(KeptView::to_field).collect();
-            if !fields.is_empty() {
-                turns.kept.insert(object, fields);
-            }
+            rebuilding.turns.borrow_mut().done.put_off += 1;
             Ok(())
         }
         Some(class) => build(core, rebuilding, object, &class),
@@ -252,13 +247,13 @@ fn load(
 fn take_back(core: &Core, rebuilding: &Rebuilding, object: ObjectHandle) -> Result<(), CallError> {
     faults::at(ReloadStep::LoadKept)?;
     let (objects, plugins) = (&core.world.objects, core.plugins());
-    let Rebuilding { packed, saved, turns } = rebuilding;
+    let Rebuilding { packed, of_file, turns } = rebuilding;
     // An object for which fields of an earlier build were put aside has no packed fields.
     let mut fields_kept = plugins.unpack_kept(object, packed)?;
     // Takes the named fields only now, because an object that is built again after an error still needs these fields.
     let mut named = turns.borrow_mut().kept.take(object);
     // Most objects have few kept fields, and need no allocation here.
-    let mut kept: SmallVec<[KeptView<'_>; 4]> = saved.of(object).collect();
+    let mut kept: SmallVec<[KeptView<'_>; 4]> = of_file.of(object).collect();
     if named.is_empty() && kept.is_empty() {
         // Before the commit, copies the fields of a part that an earlier reload has put off, because a rollback needs these fields.
         named = match core.world.mode.is_before_commit() {

@@ -5,6 +5,7 @@ mod black_row;
 pub(crate) mod build;
 pub(crate) mod class_hook_table;
 pub(crate) mod drops;
+pub(crate) mod file_fields;
 pub(crate) mod finalizer;
 pub(crate) mod gate;
 pub(crate) mod hot;
@@ -16,7 +17,6 @@ pub(crate) mod packed;
 pub(crate) mod pairs;
 pub(crate) mod red;
 pub(crate) mod reds;
-pub(crate) mod saved_fields;
 pub(crate) mod serials;
 pub(crate) mod statistics;
 

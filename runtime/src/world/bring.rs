@@ -9,8 +9,8 @@ use alcedo_abi::value::LazyRaw;
 use crate::boundary::CallError;
 use crate::bridge::core::Core;
 use crate::bridge::rebuild::{KeptFields, Rebuilt, rebuild};
+use crate::conjugate::file_fields::KeptView;
 use crate::conjugate::named_fields::NamedFields;
-use crate::conjugate::saved_fields::KeptView;
 use crate::emit::conversions::types_of;
 use crate::escape::line;
 use crate::faults::{self, ReloadStep};
@@ -131,12 +131,18 @@ impl<'a> Bringing<'a> {
         let (mut kept, mut objects) = (KeptFields::default(), Vec::new());
         let bytes = self.file.kept.iter().map(|field| field.data.len()).sum();
         let fields = self.file.kept.len();
-        // The list `saved` contains only objects with fields.
-        kept.saved.reserve(self.objects.len().min(fields), fields, bytes);
+        // The list `of_file` contains only objects with fields.
+        kept.of_file.reserve(self.objects.len().min(fields), fields, bytes);
         for (object, record, plan) in self.all() {
             if !matches!(plan.object_plan, ObjectPlan::Dormant { .. }) && plan.class.has_plugin_part() {
                 objects.push(object);
-                kept.saved.insert(object, self.file.kept_of(record).iter().map(kept_view));
+                let fields = self.file.kept_of(record).iter().map(kept_view);
+                if !plan.class.is_rebuilt_lazily() {
+                    kept.of_file.insert(object, fields);
+                } else if fields.len() > 0 {
+                    // The fields of a part that is put off outlive the rebuild.
+                    kept.named.insert(object, fields.map(KeptView::to_field).collect());
+                }
             }
         }
         let (rebuilt, done) = rebuild(self.core, kept, &objects);

@@ -108,7 +108,7 @@ impl<'a> WorldFile<'a> {
         Ok(file.into_inner())
     }
 
-    /// Variant of [`FlatFile::decode`] for records with their own lists.
+    /// Decodes as [`FlatFile::decode`] does, into records with their own lists.
     #[allow(dead_code, reason = "used by tests and fuzz targets")]
     pub(crate) fn decode(bytes: &'a [u8]) -> Result<Self, FormatError> {
         FlatFile::decode(bytes).map(|file| file.nested())

@@ -47,7 +47,7 @@ pub(crate) fn load(core: &Rc<Core>, path: &Path) -> Result<WorldLoadReport, Worl
         }
     };
     drop(objects.commit_shadow());
-    // The records borrow from the bytes. Frees both before the old objects are destroyed, so that less memory is used at once.
+    // The records borrow from the bytes. Frees both before the old objects are destroyed, so that their memory is free during the destruction.
     drop(file);
     drop(bytes);
     core.pairs.settle_unbuilt(unbuilt, objects);

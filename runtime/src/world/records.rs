@@ -45,8 +45,8 @@ pub(crate) struct ClassRecord {
 }
 
 /// Contents of a world file as a load uses them. The lists `values` and `kept` contain the entries of all objects, because separate lists
-/// would need two allocations per object. The strings and kept fields of the objects borrow from the bytes of the file. After the general
-/// reader, these values are owned copies.
+/// would need two allocations per object. Names, kept fields, and values of the kinds `String` and `Name` borrow from the bytes of the file
+/// if the canonical reader has read the file. All other strings are copies.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct FlatFile<'a> {
     pub(crate) structs: Vec<StructRecord>,

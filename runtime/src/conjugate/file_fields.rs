@@ -1,5 +1,5 @@
 //! Kept fields of the objects of a loaded world file, by name. All fields are stored in one list, because a list per object would need an
-//! allocation per object and another one per field.
+//! allocation per object and an allocation per field.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -35,10 +35,10 @@ impl<'a> From<&'a KeptField> for KeptView<'a> {
 
 /// Kept fields of many objects. No field is removed, so plugin code may run while a field is borrowed.
 #[derive(Debug, Default)]
-pub(crate) struct SavedFields {
+pub(crate) struct FileFields {
     /// Values of all fields, in the order of `fields`.
     bytes: Vec<u8>,
-    fields: Vec<SavedField>,
+    fields: Vec<FileField>,
     /// Objects with fields, each with the end of its fields in `fields`. The fields of an object begin at the end of the previous object.
     objects: Vec<(ObjectHandle, usize)>,
     /// Index of each object in `objects`, plus one. Zero for an object without fields. Indexed by the slot of the object.
@@ -46,14 +46,14 @@ pub(crate) struct SavedFields {
 }
 
 #[derive(Debug)]
-struct SavedField {
+struct FileField {
     class: Rc<str>,
     name: Rc<str>,
     /// End of the value in `bytes`. The value begins at the end of the previous field.
     end: usize,
 }
 
-impl SavedFields {
+impl FileFields {
     /// Reserves memory for this number of objects, fields, and bytes of values.
     pub(crate) fn reserve(&mut self, objects: usize, fields: usize, bytes: usize) {
         self.objects.reserve(objects);
@@ -67,7 +67,7 @@ impl SavedFields {
         for KeptView { class, name, data } in fields {
             self.bytes.extend_from_slice(data);
             let (class, name) = (Rc::clone(class), Rc::clone(name));
-            self.fields.push(SavedField { class, name, end: self.bytes.len() });
+            self.fields.push(FileField { class, name, end: self.bytes.len() });
         }
         if self.fields.len() == start {
             return;
@@ -84,7 +84,7 @@ impl SavedFields {
     pub(crate) fn of(&self, object: ObjectHandle) -> impl Iterator<Item = KeptView<'_>> {
         let range = self.range(object);
         let mut start = range.start.checked_sub(1).map_or(0, |before| self.fields[before].end);
-        self.fields[range].iter().map(move |SavedField { class, name, end }| {
+        self.fields[range].iter().map(move |FileField { class, name, end }| {
             let data = &self.bytes[std::mem::replace(&mut start, *end)..*end];
             KeptView { class, name, data }
         })
@@ -105,7 +105,7 @@ impl SavedFields {
 mod tests {
     use std::rc::Rc;
 
-    use super::{KeptView, SavedFields};
+    use super::{FileFields, KeptView};
     use crate::handles::ObjectHandle;
 
     #[test]
@@ -113,12 +113,12 @@ mod tests {
         let [class, name]: [Rc<str>; 2] = ["/Script/Game.Cube".into(), "mood".into()];
         let field = |data| KeptView { class: &class, name: &name, data };
         let [first, none, last] = [(9, 1), (4, 1), (2, 4)].map(|(index, serial)| ObjectHandle::new(index, serial));
-        let mut saved = SavedFields::default();
-        saved.reserve(3, 3, 4);
-        saved.insert(first, [field(&[1, 2]), field(&[])]);
-        saved.insert(none, []);
-        saved.insert(last, [field(&[3])]);
-        let found = |object| saved.of(object).collect::<Vec<_>>();
+        let mut fields = FileFields::default();
+        fields.reserve(3, 3, 4);
+        fields.insert(first, [field(&[1, 2]), field(&[])]);
+        fields.insert(none, []);
+        fields.insert(last, [field(&[3])]);
+        let found = |object| fields.of(object).collect::<Vec<_>>();
         assert_eq!(found(first), [field(&[1, 2]), field(&[])]);
         assert_eq!(found(last), [field(&[3])]);
         for other in [none, ObjectHandle::new(2, 5), ObjectHandle::new(3, 1), ObjectHandle::new(100, 1)] {
