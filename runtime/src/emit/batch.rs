@@ -57,7 +57,8 @@ impl Declarer<'_> {
     fn declares(&self, path: &str) -> usize {
         #[cfg(feature = "script")]
         if let Some(package) = self.scripts {
-            return package.outline.types.iter().filter(|declared| **declared == *path).count();
+            let alcedo_uc::Outline { types, delegates, .. } = &package.outline;
+            return types.iter().chain(delegates).filter(|declared| **declared == *path).count();
         }
         let is_it = |package: &str, name: &str| path == format!("/Script/{package}.{name}");
         let Described { interfaces, enums, delegates, structs, classes, .. } = self.described;

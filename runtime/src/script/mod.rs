@@ -5,6 +5,5 @@
 pub(crate) mod declare;
 pub(crate) mod defaults;
 pub(crate) mod manifest;
-pub(crate) mod outline;
 pub(crate) mod package;
 pub(crate) mod text;

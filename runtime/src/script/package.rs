@@ -8,10 +8,9 @@ use std::sync::{Arc, Mutex};
 
 use alcedo_abi::names::is_identifier;
 use alcedo_sys::{Digest, plain_file};
-use alcedo_uc::{Diagnostic, Parsed, Source};
+use alcedo_uc::{Diagnostic, Outline, Parsed, Source};
 
 use crate::script::manifest::{self, Manifest};
-use crate::script::outline::{Outline, partial_outline};
 use crate::sync::lock;
 
 /// Extension of files with classes.
@@ -141,7 +140,7 @@ impl Package {
             sources.push(Source::decode(&file, &bytes));
         }
         let parsed = Parsed::of(&sources);
-        let (outline, is_right) = (partial_outline(&name, &sources, &parsed), !parsed.has_errors());
+        let (outline, is_right) = (alcedo_uc::outline(&name, &sources, &parsed), !parsed.has_errors());
         let written = written(folder, &name)?;
         let manifest = written.as_deref().map(|text| manifest::read(&name, text)).transpose();
         let manifest = manifest.map_err(|problem| PackageError::Manifest { problem })?.unwrap_or_default();
@@ -252,7 +251,7 @@ mod tests {
         let names: Vec<_> = package.sources.iter().map(|source| &*source.name).collect();
         assert_eq!(names, ["Tale/B.uc", "Tale/C.uc", "Tale/Classes/A.UC"]);
         assert_eq!(package.outline.classes, ["/Script/Tale.B", "/Script/Tale.C", "/Script/Tale.A"]);
-        assert!(package.outline.words.contains("extends") && !package.outline.words.contains("no"));
+        assert!(package.outline.mentions.contains("extends") && !package.outline.mentions.contains("no"));
         let again = Package::read(&dir.path().join("Tale")).expect("a package");
         assert_eq!(package.digest, again.digest);
         fs::write(dir.path().join("Tale/B.uc"), "class B extends A;").expect("written");

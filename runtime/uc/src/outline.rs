@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 
 use crate::ast::{DataType, Enum, File, FunctionKind, Ident, Item, each_type};
 use crate::hash::HashSet;
-use crate::hir;
 use crate::parse::Parsed;
 use crate::source::Source;
 use crate::token::{Kind, Tokens};
@@ -24,11 +23,11 @@ use crate::token::{Kind, Tokens};
 #[derive(Clone, Debug, Default)]
 pub struct Outline {
     /// Paths of declared classes, structs and enums in source order.
-    pub types: Vec<hir::Path>,
+    pub types: Vec<String>,
     /// Paths of declared classes, without interfaces.
-    pub classes: Vec<hir::Path>,
+    pub classes: Vec<String>,
     /// Paths of declared delegates: `/Script/Package.Class:Name`.
-    pub delegates: Vec<hir::Path>,
+    pub delegates: Vec<String>,
     /// Names under which other packages use the declarations, in lower case. Contains types (as `type` and as `package.type`), delegates,
     /// enum entries, and the names that denote the numbers of enum entries.
     pub names: BTreeSet<String>,
@@ -76,7 +75,7 @@ impl Outline {
                 && found.kind == FunctionKind::Delegate
             {
                 self.names.insert(found.name.text.to_ascii_lowercase());
-                self.delegates.push(format!("{path}:{}", found.name.text).into());
+                self.delegates.push(format!("{path}:{}", found.name.text));
             }
         }
     }
@@ -94,8 +93,8 @@ impl Outline {
     }
 
     /// Adds a type and the names under which other packages use it. Returns the path of the type.
-    fn add_type(&mut self, package: &str, name: &Ident) -> hir::Path {
-        let path: hir::Path = format!("/Script/{package}.{}", name.text).into();
+    fn add_type(&mut self, package: &str, name: &Ident) -> String {
+        let path = format!("/Script/{package}.{}", name.text);
         self.types.push(path.clone());
         let name = name.text.to_ascii_lowercase();
         self.names.insert(format!("{}.{name}", package.to_ascii_lowercase()));
@@ -152,5 +151,62 @@ fn mentioned(source: &Source, mentions: &mut HashSet<String>) {
             _ => {}
         }
         (last, before) = (None, None);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Outline;
+    use crate::{Diagnostic, Parsed, Source, outside};
+
+    fn outline(package: &str, sources: &[Source]) -> Result<Outline, Vec<Diagnostic>> {
+        let parsed = Parsed::of(sources);
+        match parsed.has_errors() {
+            false => Ok(super::outline(package, sources, &parsed)),
+            true => Err(outside(package, sources, parsed)),
+        }
+    }
+
+    fn check(text: &str, types: &[&str]) {
+        let sources = [Source::new("Tale/A.uc", text)];
+        let found = outline("Tale", &sources).unwrap_or_else(|found| panic!("{found:?}"));
+        let found: Vec<_> = found.types.iter().chain(&found.delegates).map(String::as_str).collect();
+        assert_eq!(found, types, "{text}");
+    }
+
+    #[test]
+    fn types_are_found_in_every_kind_of_declaration() {
+        check("class A extends Object;", &["/Script/Tale.A"]);
+        check(
+            "class A extends Object;\nenum E { One, Two };\nstruct S { var int X; };\ndelegate Rung(int Times);",
+            &["/Script/Tale.A", "/Script/Tale.E", "/Script/Tale.S", "/Script/Tale.A:Rung"],
+        );
+        check("class A extends Object;\nvar enum E { One } Now;", &["/Script/Tale.A", "/Script/Tale.E"]);
+    }
+
+    #[test]
+    fn words_are_in_lower_case_and_comments_are_skipped() {
+        let text = "class A extends MagicCube; // of Shade\nvar Lamp_2 L;\n";
+        let found = outline("Tale", &[Source::new("A.uc", text)]).expect("text");
+        let words: Vec<_> = found.mentions.iter().map(String::as_str).collect();
+        assert_eq!(words, ["class", "extends", "l", "lamp_2", "magiccube", "var"]);
+    }
+
+    #[test]
+    fn own_names_count_only_after_the_name_of_another_package() {
+        let text = "class A extends Rung . A;\nenum E { M_One, M_Two };\nvar E X; function F() { X = M_One; B'Shade.B_1'; X = m_max; }";
+        let found = outline("Tale", &[Source::new("A.uc", text)]).expect("text");
+        let listed = |set: &std::collections::BTreeSet<String>| set.iter().cloned().collect::<Vec<_>>().join(" ");
+        assert_eq!(listed(&found.names), "a e e_max m_max m_one m_two tale.a tale.e");
+        let words = "b b_1 class enum extends f function m_max m_one m_two rung rung.a shade shade.b_1 var x";
+        assert_eq!(listed(&found.mentions), words);
+    }
+
+    #[test]
+    fn invalid_source_is_reported_with_its_file() {
+        let good = Source::new("A.uc", "class A extends Object;");
+        let bad = Source::new("B.uc", "class B extends Object;\nfunction F( {");
+        let found = outline("Tale", &[good, bad]).expect_err("it has syntax errors");
+        assert!(found.iter().all(|found| found.file == 1) && !found.is_empty(), "{found:?}");
     }
 }

@@ -46,7 +46,7 @@ pub(crate) fn info(package: &Package, path: &Path) -> ModuleInfo {
         is_scripts: true,
         is_sealed: false,
         api: (API_OLDEST, API_CURRENT),
-        types: package.outline.types.clone(),
+        types: [&*package.outline.types, &package.outline.delegates].concat(),
         classes: package.outline.classes.clone(),
         park_reason: None,
         unhooked: Vec::new(),
@@ -125,7 +125,7 @@ pub(crate) fn dependencies_among(packages: &[&Package], libraries: &[ManifestInf
 }
 
 fn dependencies(packages: &[&Package], known: &[Known]) -> Vec<Vec<(String, VersionReq)>> {
-    let identifiers: Vec<_> = packages.iter().map(|package| (&*package.name, &package.outline.words)).collect();
+    let identifiers: Vec<_> = packages.iter().map(|package| (&*package.name, &package.outline.mentions)).collect();
     let needed = needed(&identifiers, known);
     let each = packages.iter().zip(needed).map(|(package, needed)| {
         let mut dependencies = package.manifest.dependencies.clone();
