@@ -31,7 +31,6 @@ pub(super) fn below(frame: &Frame, signal: c_int, fault: usize) -> Option<usize>
 /// # Safety
 ///
 /// The handler may be called with these arguments, and the memory below the address is unused.
-#[cfg(target_arch = "x86_64")]
 #[unsafe(naked)]
 pub(super) unsafe extern "C" fn call(
     signal: c_int,
@@ -40,6 +39,7 @@ pub(super) unsafe extern "C" fn call(
     handler: usize,
     stack: usize,
 ) {
+    #[cfg(target_arch = "x86_64")]
     std::arch::naked_asm!(
         ".cfi_startproc",
         "push rbp",
@@ -54,23 +54,8 @@ pub(super) unsafe extern "C" fn call(
         ".cfi_def_cfa rsp, 8",
         "ret",
         ".cfi_endproc",
-    )
-}
-
-/// Calls the handler with its arguments on the stack returned by [`below`]. Unwinding from the handler continues in the dispatcher.
-///
-/// # Safety
-///
-/// The handler may be called with these arguments, and the memory below the address is unused.
-#[cfg(target_arch = "aarch64")]
-#[unsafe(naked)]
-pub(super) unsafe extern "C" fn call(
-    signal: c_int,
-    info: *mut libc::siginfo_t,
-    context: *mut c_void,
-    handler: usize,
-    stack: usize,
-) {
+    );
+    #[cfg(target_arch = "aarch64")]
     std::arch::naked_asm!(
         ".cfi_startproc",
         "stp x29, x30, [sp, #-16]!",
@@ -86,7 +71,7 @@ pub(super) unsafe extern "C" fn call(
         ".cfi_def_cfa sp, 0",
         "ret",
         ".cfi_endproc",
-    )
+    );
 }
 
 #[cfg(test)]
