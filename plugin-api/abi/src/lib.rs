@@ -12,6 +12,7 @@ pub mod default_part;
 pub mod describe;
 pub mod direct;
 mod direct_answer;
+pub mod enums;
 pub mod fingerprint;
 pub mod handles;
 pub mod hooks;

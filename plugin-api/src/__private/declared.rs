@@ -14,6 +14,7 @@ use alcedo_abi::describe::{
     Cell, ClassDesc, EnumDesc, EnumEntryDesc, ExportDesc, FunctionDesc, MetaDesc, Metadata, PropertyDesc,
     SignatureDesc, StructDesc, ZCallInvoke, meta,
 };
+use alcedo_abi::enums;
 use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_abi::kinds::{PropertyKind, function_flags, property_flags};
 use alcedo_abi::type_text::is_path_of;
@@ -481,30 +482,6 @@ pub const fn structure<S: Value>(
     })
 }
 
-/// Describes an entry of an enum: the name and number, the display name, a flag to hide the entry in editors, and the doc comment.
-#[must_use]
-pub const fn enum_entry(
-    (name, number): (&'static str, u64),
-    display: &'static str,
-    is_hidden: bool,
-    doc: &'static str,
-) -> EnumEntryDesc {
-    let (name, display, doc) = (RStr::from_str(name), RStr::from_str(display), RStr::from_str(doc));
-    EnumEntryDesc { name, number, display, doc, hidden: is_hidden as u8 }
-}
-
-/// Computes the fingerprint of an enum with the same algorithm as the host.
-const fn enum_fingerprint(underlying: PropertyKind, is_flags: bool, numbers: &[(&str, u64)]) -> u64 {
-    let mut print = Fingerprint::START.number(underlying.0 as u64).number(is_flags as u64);
-    let mut at = 0;
-    while at < numbers.len() {
-        let (name, number) = numbers[at];
-        print = print.text(name).number(number);
-        at += 1;
-    }
-    print.finish()
-}
-
 /// Describes an enum of this module. In memory, its values are numbers of type `N`.
 #[must_use]
 pub const fn enumeration<E: Value<Raw = N>, N: Underlying>(
@@ -515,15 +492,7 @@ pub const fn enumeration<E: Value<Raw = N>, N: Underlying>(
     doc: &'static str,
 ) -> Declared<EnumDesc> {
     assert!(is_path_of(E::TYPE_PATH, package, name), "the path of an enum must match its declaration");
-    Declared(EnumDesc {
-        package: RStr::from_str(package),
-        name: RStr::from_str(name),
-        underlying: N::KIND,
-        flags: is_flags as u8,
-        entries: RSlice::from_slice(entries),
-        fingerprint: enum_fingerprint(N::KIND, is_flags, numbers),
-        doc: RStr::from_str(doc),
-    })
+    Declared(enums::enumeration((package, name), N::KIND, is_flags, numbers, entries, doc))
 }
 
 /// Describes an exported static function. The description contains the signature in the syntax of the host, from which callers without

@@ -3,6 +3,7 @@
 use core::fmt::Display;
 
 use alcedo_abi::call::FailureKind;
+use alcedo_abi::enums;
 use alcedo_abi::kinds::PropertyKind;
 use alcedo_rt::CallError;
 
@@ -40,23 +41,13 @@ pub trait OfText: Value {
 /// Panics if an entry is unknown.
 #[must_use]
 pub fn entry_number<E: Value>(text: &str, numbers: &[(&str, u64)]) -> u64 {
-    let one = |part: &str| {
-        let found = numbers.iter().find(|(name, _)| *name == part).map(|(_, number)| *number);
-        found.unwrap_or_else(|| panic!("`{part}` is not an entry of {}", E::TYPE_PATH))
-    };
-    text.split('|').map(str::trim).filter(|part| !part.is_empty()).fold(0, |all, part| all | one(part))
+    enums::entry_number(E::TYPE_PATH, text, numbers)
 }
 
 /// Returns the underlying type of an enum, with `true` if all numbers of the enum fit in a byte.
 #[must_use]
 pub const fn numbers<N: Underlying>(numbers: &[(&str, u64)]) -> Option<(PropertyKind, bool)> {
-    let (mut fit, mut at) = (true, 0);
-    while at < numbers.len() {
-        // A negative number becomes a large `u64`, which does not fit in a byte.
-        fit = fit && numbers[at].1 <= u8::MAX as u64;
-        at += 1;
-    }
-    Some((N::KIND, fit))
+    Some((N::KIND, enums::fit_a_byte(numbers)))
 }
 
 /// Returns true if scripts support a property of this type. If the type is an enum, its numbers must be `u8`, or the property must have

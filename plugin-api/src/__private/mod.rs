@@ -29,6 +29,7 @@ pub use alcedo_abi::describe::{
     CONVERTS, CParam, Cell, ClassDesc, DelegateDesc, EntryDesc, EntryTables, EnumDesc, EnumEntryDesc, ExportDesc,
     ImportDesc, InterfaceDesc, MetaDesc, Metadata, StructDesc, TableDesc, meta,
 };
+pub use alcedo_abi::enums::enum_entry;
 pub use alcedo_abi::interface_check::{InterfaceFunction, declared_as, first_absent};
 pub use alcedo_abi::kinds::{CallingConvention, PropertyKind, class_flags, function_flags, property_flags};
 pub use alcedo_abi::manifest;
@@ -80,7 +81,7 @@ pub use conversions::{converted, is_same_type};
 pub(crate) use declared::SignatureWords;
 pub use declared::{
     Body, Declared, Function, FunctionOf, Hook, NoBody, Property, all_functions, class as class_description,
-    count_functions, custom_thunk, earlier_names as earlier_names_of, enum_entry, enumeration as enum_description,
+    count_functions, custom_thunk, earlier_names as earlier_names_of, enumeration as enum_description,
     export as export_description, function as function_description, hook, implementable_event, import_class,
     import_enumeration, import_function, import_overridden, import_property, import_structure, member_name, method,
     property as property_description, section_of, static_function, static_method, structure as structure_description,

@@ -4,7 +4,7 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use alcedo_abi::fingerprint::Fingerprint;
+use alcedo_abi::enums;
 use alcedo_abi::kinds::PropertyKind;
 
 use crate::origin::Origin;
@@ -131,9 +131,8 @@ impl EnumType {
 
 /// Returns the fingerprint of an enum. A module computes an equal fingerprint at compile time.
 pub(super) fn fingerprint(underlying: PropertyKind, is_flags: bool, entries: &[EnumEntry]) -> u64 {
-    let start = Fingerprint::START.number(underlying.0.into()).number(is_flags.into());
-    let add = |print: Fingerprint, entry: &EnumEntry| print.text(&entry.name).number(entry.number as u64);
-    entries.iter().fold(start, add).finish()
+    let numbers: Vec<_> = entries.iter().map(|entry| (&*entry.name, entry.number as u64)).collect();
+    enums::fingerprint(underlying, is_flags, &numbers)
 }
 
 /// Defines the ranges of the integer kinds, and the conversions between their values and `i128`.

@@ -14,6 +14,7 @@ use alcedo_abi::describe::{
     MetaDesc, PropertyDesc, SignatureDesc, StructDesc,
 };
 use alcedo_abi::direct::DirectMethod;
+use alcedo_abi::enums;
 use alcedo_abi::kinds::{PropertyKind, property_flags};
 use alcedo_sys::Constants;
 use rustc_hash::FxHashMap;
@@ -197,9 +198,7 @@ descriptions! {
 
 /// Sign-extends the discriminants of an enum with a signed type.
 fn signed(underlying: PropertyKind, mut entries: Vec<EnumEntry>) -> Vec<EnumEntry> {
-    if [PropertyKind::I8, PropertyKind::I16, PropertyKind::I32, PropertyKind::I64].contains(&underlying) {
-        entries.iter_mut().for_each(|entry| entry.number = i128::from(entry.number as i64));
-    }
+    entries.iter_mut().for_each(|entry| entry.number = enums::signed(underlying, entry.number as u64));
     entries
 }
 

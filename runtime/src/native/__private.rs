@@ -4,7 +4,8 @@ pub use ::core;
 
 pub use alcedo_abi::call::SourceLocation;
 pub use alcedo_abi::default_part::{BuildDefault, DefaultPart, Probe};
-pub use alcedo_abi::describe::{CParam, Metadata, meta};
+pub use alcedo_abi::describe::{CParam, EnumDesc, EnumEntryDesc, Metadata, meta};
+pub use alcedo_abi::enums::{EnumNumbers, enum_entry, enumeration as enum_description, fit_a_byte};
 pub use alcedo_abi::interface_check::{InterfaceFunction, declared_as, first_absent};
 pub use alcedo_abi::override_check::{EventOf, NoEvent, NoEvents};
 pub use alcedo_abi::type_text::contains;
@@ -34,7 +35,7 @@ pub use crate::native::property::{IntoHost, NativeProperty, fits_a_byte, read_me
 pub use crate::native::this::{At, Class, This, View};
 pub use crate::object::host_value::HostValue;
 pub use crate::object::member::{FunctionRef, PropertyRef};
-pub use crate::object::native_enums::{NativeEntry, NativeEnumeration, NumberOf};
+pub use crate::object::native_enums::{NativeEnumeration, NumberOf};
 pub use crate::object::native_out::{Out, OutValue};
 pub use crate::object::native_value::{NativeResult, NativeValue as Value};
 pub use crate::object::natives::World;
@@ -49,7 +50,7 @@ pub use crate::{
 pub use crate::{CallError, ObjectHandle};
 
 use alcedo_abi::type_text::{TypeText, is_same};
-use alcedo_abi::{accessor_check, override_check};
+use alcedo_abi::{accessor_check, enums, override_check};
 
 use crate::native::this::Object;
 
@@ -93,12 +94,8 @@ impl OfText for String {
 /// Panics if the enum has no entry with one of these names.
 #[must_use]
 pub fn entry_of_text<E: NativeEnumeration>(text: &str) -> E {
-    let one = |part: &str| {
-        let found = E::ENTRIES.iter().find(|entry| entry.name == part);
-        found.unwrap_or_else(|| panic!("`{part}` is not an entry of {}", E::PATH)).number
-    };
-    let parts = text.split('|').map(str::trim).filter(|part| !part.is_empty());
-    E::of_number(parts.fold(0, |all, part| all | one(part)))
+    let number = enums::entry_number(E::PATH, text, E::ENTRIES);
+    E::of_number(enums::signed(E::DESC.underlying, number))
         .unwrap_or_else(|| panic!("`{text}` is not a value of {}", E::PATH))
 }
 

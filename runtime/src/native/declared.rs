@@ -14,6 +14,7 @@ use std::rc::Rc;
 use alcedo_abi::describe::Metadata;
 
 use crate::boundary::CallError;
+use crate::emit::read::Copied as _;
 use crate::handles::ObjectHandle;
 use crate::native::failing::failing;
 use crate::native::functions::{Function, owned};
@@ -26,7 +27,7 @@ use crate::native::property::NativeProperty;
 use crate::native::this::{At, Class, This, View};
 use crate::native::{NativeClass, NativeEnum, NativeStruct, Natives};
 use crate::object;
-use crate::object::decl::{ClassDecl, PropertyDecl, StructDecl};
+use crate::object::decl::{ClassDecl, EnumDecl, PropertyDecl, StructDecl};
 use crate::object::native_enums::NativeEnumeration;
 use crate::object::native_value::{NativeParams, NativeResult, NativeValue, SlotRow};
 use crate::object::natives::core_of;
@@ -317,7 +318,8 @@ fn add_struct_decl(natives: Natives, path: &str, decl: NativeStruct, package: &s
 /// Adds an enum.
 #[must_use]
 pub fn add_enum<E: NativeEnumeration>(natives: Natives) -> Natives {
-    natives.of_package(E::PACKAGE).enumeration(NativeEnum(E::declaration()))
+    let decl = EnumDecl { origin: Origin::Native, ..E::DESC.copied() };
+    natives.of_package(&decl.package).enumeration(NativeEnum(decl))
 }
 
 #[cfg(test)]

@@ -100,24 +100,20 @@ macro_rules! __alcedo_native_enum {
     ) => {
         #[allow(deprecated, reason = "describes a deprecated entry without a use of its value")]
         const _: () = {
+            const ALCEDO_ENTRIES: &[$crate::native::__private::EnumEntryDesc] = &[$($crate::native::__private::enum_entry(
+                ($entry, $name::$variant.alcedo_number() as $crate::native::__private::core::primitive::u64),
+                $display, $is_hidden, $entry_doc,
+            )),*];
+
             impl $crate::native::__private::NativeEnumeration for $name {
-                const PACKAGE: &'static $crate::native::__private::core::primitive::str = $package;
-                const NAME: &'static $crate::native::__private::core::primitive::str = $text;
                 const PATH: &'static $crate::native::__private::core::primitive::str =
                     $crate::native::__private::core::concat!("/Script/", $package, ".", $text);
-                const UNDERLYING: $crate::native::__private::PropertyKind =
-                    <$repr as $crate::native::__private::Value>::KIND;
-                const IS_FLAGS: $crate::native::__private::core::primitive::bool = $is_flags;
-                const DOC: &'static $crate::native::__private::core::primitive::str = $doc;
-                const ENTRIES: &'static [$crate::native::__private::NativeEntry] = &[$(
-                    $crate::native::__private::NativeEntry {
-                        name: $entry,
-                        number: $name::$variant.alcedo_number() as $crate::native::__private::core::primitive::i128,
-                        display: $display,
-                        is_hidden: $is_hidden,
-                        doc: $entry_doc,
-                    }
-                ),*];
+                const ENTRIES: $crate::native::__private::EnumNumbers =
+                    &[$(($entry, $name::$variant.alcedo_number() as $crate::native::__private::core::primitive::u64)),*];
+                const DESC: &'static $crate::native::__private::EnumDesc = &$crate::native::__private::enum_description(
+                    ($package, $text), <$repr as $crate::native::__private::Value>::KIND, $is_flags,
+                    <Self as $crate::native::__private::NativeEnumeration>::ENTRIES, ALCEDO_ENTRIES, $doc,
+                );
 
                 fn number(self) -> $crate::native::__private::core::primitive::i128 {
                     $crate::native::__private::core::convert::Into::into(self.alcedo_number())
@@ -148,7 +144,10 @@ macro_rules! __alcedo_native_enum {
                 const TYPE_PATH: &'static $crate::native::__private::core::primitive::str =
                     <Self as $crate::native::__private::NativeEnumeration>::PATH;
                 const NUMBERS: $crate::native::__private::core::option::Option<($crate::native::__private::PropertyKind, bool)> =
-                    <Self as $crate::native::__private::NativeEnumeration>::NUMBERS;
+                    $crate::native::__private::core::option::Option::Some((
+                        <$repr as $crate::native::__private::Value>::KIND,
+                        $crate::native::__private::fit_a_byte(<Self as $crate::native::__private::NativeEnumeration>::ENTRIES),
+                    ));
             }
 
             impl $crate::native::__private::OfText for $name {

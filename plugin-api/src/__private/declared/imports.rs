@@ -2,10 +2,11 @@
 
 use alcedo_abi::abi_stable::std_types::{RSlice, RStr};
 use alcedo_abi::describe::{Cell, ImportDesc, ImportKind, PropertyDesc};
+use alcedo_abi::enums;
 use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_abi::type_text::is_member_path;
 
-use super::{Declared, SignatureWords, enum_fingerprint};
+use super::{Declared, SignatureWords};
 use crate::__private::describe::{struct_fingerprint, value};
 use crate::__private::enums::Underlying;
 use crate::cells::{ClassCell, FunctionCell};
@@ -109,5 +110,5 @@ pub const fn import_enumeration<E: Value<Raw = N>, N: Underlying>(
     numbers: &[(&'static str, u64)],
     words: &'static str,
 ) -> Declared<ImportDesc> {
-    import_type(ImportKind::ENUM, E::TYPE_PATH, enum_fingerprint(N::KIND, is_flags, numbers), words)
+    import_type(ImportKind::ENUM, E::TYPE_PATH, enums::fingerprint(N::KIND, is_flags, numbers), words)
 }
