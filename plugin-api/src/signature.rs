@@ -52,11 +52,6 @@ impl ValueType {
     }
 }
 
-const fn with_param<P: Param>(print: Fingerprint) -> Fingerprint {
-    let print = if P::IS_OUT { print.out() } else { print };
-    print.value(<P::Value as Value>::KIND, <P::Value as Value>::TYPE_PATH)
-}
-
 /// Parameter of a function: a value, or a borrowed view of a value for methods that take [`Borrowed`](crate::Borrowed).
 ///
 /// # Safety
@@ -297,7 +292,7 @@ macro_rules! params {
             const TYPES: &'static [ValueType] = &[$(ValueType::of_param::<$name>()),*];
             const FINGERPRINT: Fingerprint = {
                 let print = Fingerprint::START;
-                $(let print = with_param::<$name>(print);)*
+                $(let print = print.param($name::IS_OUT, <$name::Value as Value>::KIND, <$name::Value as Value>::TYPE_PATH);)*
                 print
             };
             const COUNT: usize = $count;
@@ -537,7 +532,7 @@ unsafe impl<T: Value> ReturnValue for T {
 pub(crate) const fn fingerprint<A: Params, R: ReturnValue>() -> u64 {
     match R::VALUE {
         None => A::FINGERPRINT.finish(),
-        Some(ValueType { kind, path, .. }) => A::FINGERPRINT.number(0xfeed).value(kind, path).finish(),
+        Some(ValueType { kind, path, .. }) => A::FINGERPRINT.result(kind, path).finish(),
     }
 }
 

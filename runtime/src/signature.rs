@@ -50,13 +50,11 @@ impl fmt::Display for Signature {
 impl Signature {
     /// Computes the fingerprint of the signature. Host and modules compute equal fingerprints for equal signatures.
     pub(crate) fn fingerprint(&self) -> u64 {
-        const RESULT: u64 = 0xfeed; // distinguishes `f(a) -> b` from `f(a, b)`
-        let add = |print: Fingerprint, word: &TypeText| print.value(word.kind(), &word.path());
         let arguments = self.0.arguments.iter().enumerate();
         let print = arguments.fold(Fingerprint::START, |print, (at, word)| {
-            add(if self.0.out_parameters.contains(&at) { print.out() } else { print }, word)
+            print.param(self.0.out_parameters.contains(&at), word.kind(), &word.path())
         });
-        self.0.result.as_ref().map_or(print, |word| add(print.number(RESULT), word)).finish()
+        self.0.result.as_ref().map_or(print, |word| print.result(word.kind(), &word.path())).finish()
     }
 
     /// Checks that a function with this signature can be called on any thread. All parameters and the result must be strings or fit in

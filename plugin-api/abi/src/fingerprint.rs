@@ -45,6 +45,19 @@ impl Fingerprint {
         self.number(0x0ed0)
     }
 
+    /// Adds the type of a parameter.
+    #[must_use]
+    pub const fn param(self, is_out: bool, kind: crate::kinds::PropertyKind, type_path: &str) -> Self {
+        let print = if is_out { self.out() } else { self };
+        print.value(kind, type_path)
+    }
+
+    /// Adds the type of a result, after a mark that distinguishes `f(a) -> b` from `f(a, b)`.
+    #[must_use]
+    pub const fn result(self, kind: crate::kinds::PropertyKind, type_path: &str) -> Self {
+        self.number(0xfeed).value(kind, type_path)
+    }
+
     /// Returns the finished fingerprint. The fingerprint is never zero, because zero means "not checked".
     #[must_use]
     pub const fn finish(self) -> u64 {

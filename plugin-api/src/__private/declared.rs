@@ -324,15 +324,13 @@ pub(super) const fn without_body<C: Class, A: Params, R: ReturnValue>(
 const fn c_fingerprint<A: Params, R: ReturnValue>(params: &[PropertyDesc]) -> u64 {
     let (mut print, mut at) = (Fingerprint::START, 0);
     while at < A::COUNT {
-        if params[at].flags & property_flags::OUT != 0 {
-            print = print.out();
-        }
-        print = print.value(A::TYPES[at].kind, A::TYPES[at].path);
+        let ValueType { kind, path, .. } = A::TYPES[at];
+        print = print.param(params[at].flags & property_flags::OUT != 0, kind, path);
         at += 1;
     }
     match R::VALUE {
         None => print.finish(),
-        Some(ValueType { kind, path, .. }) => print.number(0xfeed).value(kind, path).finish(),
+        Some(ValueType { kind, path, .. }) => print.result(kind, path).finish(),
     }
 }
 

@@ -123,15 +123,11 @@ impl fmt::Debug for Function {
 /// that array. If it is declared as an array, it has the type of that array.
 pub const WILDCARDS: [&str; 3] = ["custom_struct_param", "array_parm", "array_type_dependent_params"];
 
-/// Separator before the result in a fingerprint. Distinguishes `f(a) -> b` from `f(a, b)`.
-pub(super) const RESULT: u64 = 0xfeed;
-
 /// Returns the fingerprint of a signature. A module computes an equal fingerprint at compile time.
 pub(super) fn fingerprint(params: &[Property]) -> u64 {
     let add = |print: Fingerprint, param: &Property| {
-        let print = if is_result(param) { print.number(RESULT) } else { print };
-        let print = if is_out(param) { print.out() } else { print };
-        print.value(param.ty.kind(), param.ty.type_path())
+        let (kind, path) = (param.ty.kind(), param.ty.type_path());
+        if is_result(param) { print.result(kind, path) } else { print.param(is_out(param), kind, path) }
     };
     params.iter().fold(Fingerprint::START, add).finish()
 }

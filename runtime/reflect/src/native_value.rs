@@ -14,7 +14,6 @@ use alcedo_abi::zcall::Slot;
 use alcedo_base::boundary::{CallError, SourcePlace, mismatch};
 
 use crate::decl::{PropertyDecl, RESULT_NAME};
-use crate::function::RESULT;
 use crate::host_value::HostValue;
 use crate::owned::OwnedValue;
 use crate::property::PropertyType;
@@ -90,7 +89,7 @@ impl<K: NativeValue, V: NativeValue> EntryPath<K, V> {
 /// Returns the fingerprint of a signature. A function that is declared with these types has an equal fingerprint.
 pub const fn fingerprint<A: NativeParams, R: NativeResult>() -> u64 {
     match R::VALUE {
-        Some((kind, path)) => A::FINGERPRINT.number(RESULT).value(kind, path).finish(),
+        Some((kind, path)) => A::FINGERPRINT.result(kind, path).finish(),
         None => A::FINGERPRINT.finish(),
     }
 }
@@ -378,8 +377,7 @@ impl<T: NativeValue> NativeParam for T {
 }
 
 const fn with_param<P: NativeParam>(print: Fingerprint) -> Fingerprint {
-    let print = if P::IS_OUT { print.out() } else { print };
-    let print = print.value(P::KIND, P::TYPE_PATH);
+    let print = print.param(P::IS_OUT, P::KIND, P::TYPE_PATH);
     if P::INSIDE != 0 { print.number(P::INSIDE) } else { print }
 }
 
