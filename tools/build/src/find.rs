@@ -126,7 +126,7 @@ impl PluginFolder {
     /// # Errors
     /// Returns [`BuildError::NoPlugins`] for a folder without plugins, and [`BuildError::Metadata`] for a manifest that cargo cannot read.
     pub fn of(dir: &Path) -> Result<Self, BuildError> {
-        let manifest = if dir.is_file() { dir.to_owned() } else { dir.join("Cargo.toml") };
+        let manifest = manifest_of(dir);
         let metadata = metadata(&BuildRequest::new(&manifest))?;
         let manifest = manifest.canonicalize().unwrap_or(manifest);
         let (plugins, left_out) = plugins(&metadata, &manifest);
@@ -141,6 +141,20 @@ impl PluginFolder {
         let request = BuildRequest::new(&self.manifest);
         self.plugins.iter().fold(request, |request, plugin| request.package(&plugin.name))
     }
+}
+
+/// Returns the manifest that a path denotes: the file itself, or `Cargo.toml` in the folder. The manifest need not exist.
+///
+/// # Examples
+/// ```
+/// use std::path::Path;
+///
+/// use alcedo_build::manifest_of;
+///
+/// assert_eq!(manifest_of(Path::new("no-such-folder")), Path::new("no-such-folder/Cargo.toml"));
+/// ```
+pub fn manifest_of(path: &Path) -> PathBuf {
+    if path.is_file() { path.to_owned() } else { path.join("Cargo.toml") }
 }
 
 pub(crate) fn target_dir(request: &BuildRequest<'_>) -> Result<PathBuf, BuildError> {

@@ -6,7 +6,7 @@ use cargo_metadata::{Metadata, Package};
 use serde_json::Value;
 
 use crate::error::BuildError;
-use crate::find::{SourceCrate, metadata, same};
+use crate::find::{SourceCrate, manifest_of, metadata, same};
 use crate::request::BuildRequest;
 
 /// Finds a host package. `named` is its folder, its manifest, or its name in the workspace of one of `dirs` or of the working directory.
@@ -63,10 +63,6 @@ fn find_named(named: &str, base: &Path, dirs: &[PathBuf]) -> Result<SourceCrate,
 
 fn describe(path: &Path) -> Result<Metadata, BuildError> {
     metadata(&BuildRequest::new(&manifest_of(path)))
-}
-
-fn manifest_of(path: &Path) -> PathBuf {
-    if path.is_file() { path.to_owned() } else { path.join("Cargo.toml") }
 }
 
 /// Returns the host that the metadata of `manifest` specifies, and the folder of the manifest with this metadata. For the root of a

@@ -34,7 +34,7 @@ pub use builder::Builder;
 pub use copy::SourceCopy;
 pub use debounce::Debounce;
 pub use error::{BuildError, WatchError};
-pub use find::{PluginFolder, SourceCrate, metadata};
+pub use find::{PluginFolder, SourceCrate, manifest_of, metadata};
 pub use find_host::find_host;
 pub use link::run_if_linker;
 pub use reason::CargoReason;

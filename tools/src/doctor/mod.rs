@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-use alcedo_build::find_host;
+use alcedo_build::{find_host, manifest_of};
 use alcedo_runtime::{Runtime, Version, printable};
 use rustix::fs::{StatVfsMountFlags, statvfs};
 use serde::Serialize;
@@ -95,7 +95,7 @@ fn as_json(finding: &Finding) -> String {
 }
 
 fn workspace(dir: &Path) -> Vec<Finding> {
-    let manifest = if dir.is_file() { dir.to_owned() } else { dir.join("Cargo.toml") };
+    let manifest = manifest_of(dir);
     if !manifest.is_file() {
         let what = format!("{} is not there: name the folder of a plugin, a host or a workspace", manifest.display());
         return vec![Finding::wrong(what, "alcedo new workspace my-game")];
