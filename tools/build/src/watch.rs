@@ -117,7 +117,7 @@ impl SourceWatch {
         let mut watcher = lock(&self.watcher);
         let earlier: BTreeSet<_> = inputs.iter().filter_map(|file| file.parent()).map(Path::to_owned).collect();
         let mut new = BTreeSet::new();
-        let files = files.filter(|file| !is_generated(file, deep, flat)).map(real_path);
+        let files = files.filter(|file| !is_generated(file, deep, flat)).map(|file| real_path(&file));
         for file in files.flat_map(with_folders) {
             // Skips files in watched folders, because a second watch of a folder would replace its recursion mode.
             if !is_watched(&file, deep, flat) {
@@ -144,10 +144,20 @@ fn add_flat(watcher: &mut FolderWatch, folder: &Path) {
     }
 }
 
-/// Returns the path with all links resolved. For a missing file, resolves only the path of its folder.
-fn real_path(file: PathBuf) -> PathBuf {
-    let missing = || Some(file.parent()?.canonicalize().ok()?.join(file.file_name()?));
-    file.canonicalize().ok().or_else(missing).unwrap_or(file)
+/// Returns the path with all links resolved. For a missing file, resolves only the path of its folder. Returns the path unchanged if the
+/// folder is also missing.
+///
+/// # Examples
+/// ```
+/// use std::path::Path;
+///
+/// use alcedo_build::real_path;
+///
+/// assert_eq!(real_path(Path::new("/no-such-folder/lib.rs")), Path::new("/no-such-folder/lib.rs"));
+/// ```
+pub fn real_path(path: &Path) -> PathBuf {
+    let missing = || Some(path.parent()?.canonicalize().ok()?.join(path.file_name()?));
+    path.canonicalize().ok().or_else(missing).unwrap_or_else(|| path.to_owned())
 }
 
 /// Returns the path. For a folder, also returns the paths of [`TAG`] in this folder and in its subfolders. In `inputs`, such a path marks a

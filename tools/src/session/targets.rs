@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use alcedo_build::{Artifact, BuildError, PluginFolder, SourceCrate, SourceWatch, WatchError};
+use alcedo_build::{Artifact, BuildError, PluginFolder, SourceCrate, SourceWatch, WatchError, real_path};
 
 use crate::scripts;
 
@@ -33,27 +33,21 @@ pub(crate) enum Kind {
 /// # Errors
 /// Fails if a folder contains no plugins, or if cargo cannot read a folder.
 pub(crate) fn find(host: Option<&SourceCrate>, dirs: &[PathBuf]) -> Result<Vec<Target>, BuildError> {
-    let sources = |host: &SourceCrate| host.source_dirs.iter().map(|dir| real(dir)).collect();
+    let sources = |host: &SourceCrate| host.source_dirs.iter().map(|dir| real_path(dir)).collect();
     let host = host.map(|host| Target::new(Kind::Host(host.clone()), sources(host)));
     host.into_iter().map(Ok).chain(dirs.iter().map(|dir| target(dir))).collect()
 }
 
 fn target(dir: &Path) -> Result<Target, BuildError> {
     if scripts::is_package(dir) {
-        let path = real(dir);
+        let path = real_path(dir);
         let package = Artifact { package: scripts::name(dir), path: path.clone(), fresh: false };
         return Ok(Target::new(Kind::Scripts(package), vec![path]));
     }
     let folder = PluginFolder::of(dir)?;
-    let sources = folder.plugins.iter().flat_map(|plugin| &plugin.source_dirs).map(|dir| real(dir));
+    let sources = folder.plugins.iter().flat_map(|plugin| &plugin.source_dirs).map(|dir| real_path(dir));
     let sources: BTreeSet<_> = sources.collect();
     Ok(Target::new(Kind::Plugins(folder), sources.into_iter().collect()))
-}
-
-/// Returns the path with all links resolved. For a missing file, resolves only the path of its folder.
-fn real(path: &Path) -> PathBuf {
-    let missing = || Some(path.parent()?.canonicalize().ok()?.join(path.file_name()?));
-    path.canonicalize().ok().or_else(missing).unwrap_or_else(|| path.to_owned())
 }
 
 impl Target {
@@ -64,7 +58,7 @@ impl Target {
     /// Sets the result of a build. Excludes the folder of a package from the inputs, because its sources are known.
     pub(crate) fn set_artifacts(&mut self, artifacts: Vec<Artifact>) {
         let inputs = artifacts.iter().flat_map(Artifact::inputs).filter(|path| !path.join("Cargo.toml").is_file());
-        self.inputs = inputs.map(|path| real(&path)).collect();
+        self.inputs = inputs.map(|path| real_path(&path)).collect();
         self.artifacts = artifacts;
     }
 
@@ -78,13 +72,13 @@ impl Target {
     /// Returns true if a build of the target contains the plugin with this manifest.
     pub(crate) fn contains(&self, manifest: &Path) -> bool {
         let Kind::Plugins(folder) = &self.kind else { return false };
-        folder.plugins.iter().any(|plugin| real(&plugin.manifest) == manifest)
+        folder.plugins.iter().any(|plugin| real_path(&plugin.manifest) == manifest)
     }
 
     /// Returns the manifests of the plugins that the target omits.
     pub(crate) fn left_out(&self) -> Vec<PathBuf> {
         let Kind::Plugins(folder) = &self.kind else { return Vec::new() };
-        folder.left_out.iter().map(|plugin| real(&plugin.manifest)).collect()
+        folder.left_out.iter().map(|plugin| real_path(&plugin.manifest)).collect()
     }
 
     /// Returns the manifests of the host or of the plugins. A manifest may be outside the source folders and the folders above.
