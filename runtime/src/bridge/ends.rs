@@ -34,14 +34,11 @@ impl Ends {
         if !holders.is_empty() {
             waiting.push((object, holders));
         }
-        if waiting.is_empty() {
-            return Vec::new();
-        }
-        waiting.iter_mut().for_each(|(_, holders)| holders.retain(|holder| *holder != object));
-        let all = std::mem::take(&mut *waiting).into_iter();
-        let (ready, others): (Vec<_>, Vec<_>) = all.partition(|(_, holders)| holders.is_empty());
-        *waiting = others;
-        ready.into_iter().map(|(owner, _)| owner).collect()
+        let ready = waiting.extract_if(.., |(_, holders)| {
+            holders.retain(|holder| *holder != object);
+            holders.is_empty()
+        });
+        ready.map(|(owner, _)| owner).collect()
     }
 }
 
