@@ -295,7 +295,8 @@ pub(crate) fn to_derive(attrs: &[Attribute], traits: &[&str]) -> TokenStream {
     let path = |name: &&str| match *name {
         "Clone" => quote! { ::core::clone::Clone },
         "Copy" => quote! { ::core::marker::Copy },
-        _ => quote! { ::core::fmt::Debug },
+        "Debug" => quote! { ::core::fmt::Debug },
+        other => unreachable!("the full path of `{other}` is unknown"),
     };
     let missing: Vec<_> = traits.iter().filter(is_missing).map(path).collect();
     if missing.is_empty() {
@@ -326,6 +327,8 @@ mod tests {
         let derived = to_derive(&[], &["Clone", "Copy"]);
         let expected = quote! { #[derive(::core::clone::Clone, ::core::marker::Copy)] };
         assert_eq!(derived.to_string(), expected.to_string());
+        let derived = to_derive(&[parse_quote!(#[derive(Clone)])], &["Clone", "Debug"]);
+        assert_eq!(derived.to_string(), quote! { #[derive(::core::fmt::Debug)] }.to_string());
         let derived = to_derive(&[parse_quote!(#[derive(Clone, Debug)])], &["Clone", "Debug"]);
         assert!(derived.is_empty(), "{derived}");
     }
