@@ -5,6 +5,7 @@ use std::env::{self, consts::EXE_SUFFIX};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
+use crate::cargo_env::has_folder;
 use crate::stamp::Stamp;
 
 /// Call of the compiler for one crate.
@@ -142,7 +143,7 @@ impl CompilerCall {
     /// instead of the current program. Returns `None` if no folder contains the program.
     pub(crate) fn tools(&self, path: &OsStr, dir: &Path) -> Option<(Vec<PathBuf>, Vec<PathBuf>)> {
         let find = |word: &str| {
-            if Path::new(word).file_name() != Some(OsStr::new(word)) {
+            if has_folder(Path::new(word)) {
                 return Some(vec![dir.join(word)]);
             }
             let file = format!("{}{EXE_SUFFIX}", word.strip_suffix(EXE_SUFFIX).unwrap_or(word));

@@ -58,22 +58,30 @@ fn of_toolchain(name: &str) -> bool {
     matches!(name, "CARGO" | "RUSTC" | "RUSTDOC" | "RUSTUP_TOOLCHAIN" | "RUSTUP_TOOLCHAIN_SOURCE")
 }
 
-/// Returns `true` for variables whose value is a path relative to the working directory. The value of a variable for a program may also be
-/// a name without a folder, which is searched in PATH.
+/// Returns `true` for variables whose value is a path relative to the working directory.
 fn is_relative(name: &str, value: &Path) -> bool {
-    let least = match name {
-        "CARGO_TARGET_DIR" | "CARGO_BUILD_TARGET_DIR" | "CARGO_HOME" | "RUSTUP_HOME" => 1,
+    let is_path: fn(&Path) -> bool = match name {
+        "CARGO_TARGET_DIR" | "CARGO_BUILD_TARGET_DIR" | "CARGO_HOME" | "RUSTUP_HOME" => is_not_empty,
         "CARGO"
         | "RUSTC"
         | "RUSTC_WRAPPER"
         | "RUSTC_WORKSPACE_WRAPPER"
         | "CARGO_BUILD_RUSTC"
         | "CARGO_BUILD_RUSTC_WRAPPER"
-        | "CARGO_BUILD_RUSTC_WORKSPACE_WRAPPER" => 2,
-        _ if name.starts_with("CARGO_TARGET_") && name.ends_with("_LINKER") => 2,
+        | "CARGO_BUILD_RUSTC_WORKSPACE_WRAPPER" => has_folder,
+        _ if name.starts_with("CARGO_TARGET_") && name.ends_with("_LINKER") => has_folder,
         _ => return false,
     };
-    value.is_relative() && value.components().count() >= least
+    value.is_relative() && is_path(value)
+}
+
+fn is_not_empty(path: &Path) -> bool {
+    !path.as_os_str().is_empty()
+}
+
+/// Returns `true` if the name of a program contains a folder. The system searches PATH only for a name without a folder.
+pub(crate) fn has_folder(program: &Path) -> bool {
+    program.components().count() > 1
 }
 
 fn users_library_path(name: &OsStr, value: &OsStr) -> Option<Change> {

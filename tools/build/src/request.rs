@@ -139,9 +139,7 @@ impl<'a> BuildRequest<'a> {
                 shim.arg(format!("+{toolchain}"));
                 shim
             }
-            (None, Some(program)) if Path::new(&program).components().count() > 1 => {
-                Command::new(full(program.as_ref()))
-            }
+            (None, Some(program)) if cargo_env::has_folder(program.as_ref()) => Command::new(full(program.as_ref())),
             (None, Some(program)) if !program.is_empty() => Command::new(program),
             (None, _) => Command::new("cargo"),
         };
