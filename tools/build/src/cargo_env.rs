@@ -62,6 +62,7 @@ fn of_toolchain(name: &str) -> bool {
 fn is_relative(name: &str, value: &Path) -> bool {
     let is_path: fn(&Path) -> bool = match name {
         "CARGO_TARGET_DIR" | "CARGO_BUILD_TARGET_DIR" | "CARGO_HOME" | "RUSTUP_HOME" => is_not_empty,
+        "CARGO_BUILD_BUILD_DIR" => is_not_template,
         "CARGO"
         | "RUSTC"
         | "RUSTC_WRAPPER"
@@ -77,6 +78,12 @@ fn is_relative(name: &str, value: &Path) -> bool {
 
 fn is_not_empty(path: &Path) -> bool {
     !path.as_os_str().is_empty()
+}
+
+/// Returns `true` for a path that does not begin with a template. Cargo replaces the templates `{workspace-root}` and `{cargo-cache-home}`
+/// at the beginning of a path by absolute paths.
+fn is_not_template(path: &Path) -> bool {
+    is_not_empty(path) && !path.as_os_str().as_encoded_bytes().starts_with(b"{")
 }
 
 /// Returns `true` if the name of a program contains a folder. The system searches PATH only for a name without a folder.
@@ -160,6 +167,10 @@ mod tests {
     fn a_relative_path_is_relative_to_the_user() {
         check(false, &[("CARGO_TARGET_DIR", "out")], &["CARGO_TARGET_DIR=/here/out"]);
         check(false, &[("CARGO_BUILD_TARGET_DIR", "out")], &["CARGO_BUILD_TARGET_DIR=/here/out"]);
+        check(false, &[("CARGO_BUILD_BUILD_DIR", "out")], &["CARGO_BUILD_BUILD_DIR=/here/out"]);
+        for kept in ["{workspace-root}/out", "{cargo-cache-home}/{workspace-path-hash}", ""] {
+            check(false, &[("CARGO_BUILD_BUILD_DIR", kept)], &[]);
+        }
         check(
             false,
             &[("CARGO_HOME", "home"), ("RUSTC", "bin/rustc")],
