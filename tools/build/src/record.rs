@@ -177,9 +177,9 @@ fn included(file: &Path) -> Vec<PathBuf> {
     paths.map(|path| file.with_file_name(path)).map(|path| real(&path).unwrap_or(path)).collect()
 }
 
-/// Returns the folder that an environment variable names. If the variable is unset, returns `folder` in the user's home folder.
+/// Returns the folder that an environment variable names. If the variable is unset or empty, returns `folder` in the user's home folder.
 fn home(environment: &BTreeMap<OsString, OsString>, variable: &str, folder: &str) -> Option<PathBuf> {
-    let named = environment.get(OsStr::new(variable)).map(PathBuf::from);
+    let named = environment.get(OsStr::new(variable)).filter(|named| !named.is_empty()).map(PathBuf::from);
     named.or_else(|| Some(std::env::home_dir()?.join(folder)))
 }
 
@@ -296,5 +296,12 @@ mod tests {
         ] {
             assert!(files.contains(&PathBuf::from(file)), "{file}");
         }
+    }
+
+    #[test]
+    fn an_empty_variable_names_no_folder() {
+        let files = |environment| cargo_files(&[], &["/w/x".into()], &environment);
+        let empty = BTreeMap::from([("CARGO_HOME".into(), "".into()), ("RUSTUP_HOME".into(), "".into())]);
+        assert_eq!(files(empty), files(BTreeMap::new()));
     }
 }
