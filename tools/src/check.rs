@@ -94,7 +94,7 @@ pub(crate) fn package_with(package: &Path, with: &[PathBuf]) -> Result<Found, Er
 /// # Errors
 /// Fails if a plugin does not build, or if the host does not respond.
 pub(crate) fn check(found: Found, host: &HostArgs, patience: u64) -> Result<Vec<ScriptCheck>, Error> {
-    let chosen = choose(host.host.as_deref(), &found.crate_dirs())?;
+    let chosen = choose(host.host.as_deref(), &found.host_dirs)?;
     let (packages, libraries) = found.built()?;
     let modules: Vec<_> = packages.into_iter().chain(libraries).collect();
     let Some(chosen) = chosen else {

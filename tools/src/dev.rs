@@ -45,8 +45,8 @@ pub(crate) struct Args {
     args: Vec<String>,
     /// The author's own host instead of the sample engine: a package, a folder, or an existing program.
     ///
-    /// The default is `host = "…"` in `[package.metadata.alcedo]` or `[workspace.metadata.alcedo]` of the plugins. The
-    /// host needs the line `.development()` in its builder.
+    /// The default is `host = "…"` in `[package.metadata.alcedo]` or `[workspace.metadata.alcedo]` of the plugins; of
+    /// several folders, the first with such a line counts. The host needs the line `.development()` in its builder.
     #[arg(long, value_name = "PACKAGE|PATH")]
     host: Option<String>,
     /// An argument for the host; may be repeated.
@@ -104,14 +104,13 @@ fn start(args: Args) -> Result<ExitCode, Error> {
     }
     found.left_out().iter().for_each(|line| screen.print(line));
     packages.extend(found.packages.iter().map(|dir| scripts::name(dir)));
-    let crates = found.crate_dirs();
     let several = found.crates.iter().map(|folder| folder.plugins.len()).sum::<usize>() > 1;
-    let dirs = [crates.clone(), found.packages].concat();
+    let (dirs, host_dirs) = ([found.crate_dirs(), found.packages].concat(), found.host_dirs);
     let user_code = args.world.code.absolute()?;
     let sample = HostOptions { packages, args: args.args, objects, user_code, planted_rerun: false };
     let (is_live, timings) = (screen.is_live(), args.timings);
     let messages = |is_sample| Messages { several, timings, ..Messages::new(paint, is_live, is_sample) };
-    let chosen = host_program::choose(args.host.as_deref(), &crates)?;
+    let chosen = host_program::choose(args.host.as_deref(), &host_dirs)?;
     if args.no_guard {
         if chosen.is_some() {
             screen.print(

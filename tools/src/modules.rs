@@ -22,8 +22,10 @@ const DEPTH: usize = 4;
 pub(crate) struct Found {
     pub(crate) packages: Vec<PathBuf>,
     pub(crate) libraries: Vec<PathBuf>,
-    /// Plugin crates, and workspaces that contain plugins.
+    /// Plugin crates, and workspaces that contain plugins. Excludes folders whose plugins are all in another folder of this list.
     pub(crate) crates: Vec<PluginFolder>,
+    /// All folders of plugin crates, in the order of the arguments. The first folder that names a host selects the host.
+    pub(crate) host_dirs: Vec<PathBuf>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -92,6 +94,7 @@ pub(crate) fn find(paths: &[PathBuf]) -> Result<Found, Error> {
         add(&mut found.libraries, here.libraries);
         add(&mut found.crates, here.crates);
     }
+    found.host_dirs = found.crate_dirs();
     found.crates = distinct(&found.crates);
     Ok(found)
 }
@@ -186,7 +189,7 @@ impl Found {
     /// # Errors
     /// Returns cargo's error if a crate does not build.
     pub(crate) fn built(self) -> Result<(Vec<PathBuf>, Vec<PathBuf>), Error> {
-        let Self { packages, mut libraries, crates } = self;
+        let Self { packages, mut libraries, crates, .. } = self;
         for folder in crates {
             let outcome = build(&folder.request())?;
             if outcome.artifacts.iter().any(|artifact| !artifact.fresh) {
@@ -218,6 +221,8 @@ fn left_out(folder: &PluginFolder) -> String {
 #[cfg(test)]
 mod tests {
     use std::fs;
+
+    use alcedo_build::find_host;
 
     use super::find;
 
@@ -274,6 +279,30 @@ mod tests {
                 && line.ends_with("plugins/three"),
             "{line}"
         );
+    }
+
+    #[test]
+    fn the_first_folder_that_names_a_host_selects_the_host() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let host =
+            |name: &str| format!("[lib]\ncrate-type = [\"cdylib\"]\n[package.metadata.alcedo]\nhost = {name:?}\n");
+        let packages = [("one", host("zoo")), ("two", host("rig")), ("rig", String::new()), ("zoo", String::new())];
+        for (name, more) in &packages {
+            let folder = dir.path().join(name);
+            fs::create_dir_all(folder.join("src")).expect("made");
+            fs::write(folder.join("src/lib.rs"), "").expect("written");
+            let manifest = format!("[package]\nname = {name:?}\nedition = \"2024\"\n{more}");
+            fs::write(folder.join("Cargo.toml"), manifest).expect("written");
+        }
+        let members = packages.each_ref().map(|(name, _)| *name);
+        let manifest = format!("[workspace]\nresolver = \"3\"\nmembers = {members:?}\n");
+        fs::write(dir.path().join("Cargo.toml"), manifest).expect("written");
+        for (paths, expected) in [("two .", ("rig", 1)), (". two", ("zoo", 1)), ("two one", ("rig", 2))] {
+            let folders: Vec<_> = paths.split(' ').map(|path| dir.path().join(path)).collect();
+            let found = find(&folders).expect("plugins");
+            let host = find_host(None, &found.host_dirs).expect("manifests").expect("a host");
+            assert_eq!((host.name.as_str(), found.crates.len()), expected, "{paths}");
+        }
     }
 
     #[test]

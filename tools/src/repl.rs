@@ -69,7 +69,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
     let user_code = args.code.absolute()?;
     let options = HostOptions { packages, args: Vec::new(), objects: args.objects, user_code, planted_rerun: false };
     found.left_out().iter().for_each(|line| print_progress(line));
-    let mut dirs = found.crate_dirs();
+    let mut dirs = found.host_dirs.clone();
     if args.modules.is_empty() && Path::new("Cargo.toml").is_file() {
         dirs.push(PathBuf::from("."));
     }

@@ -11,7 +11,8 @@ use crate::request::BuildRequest;
 
 /// Finds a host package. `named` is its folder, its manifest, or its name in the workspace of one of `dirs` or of the working directory.
 /// Without `named`, reads `host = "…"` from `[package.metadata.alcedo]` of a plugin or from `[workspace.metadata.alcedo]`. The value of
-/// `host` is a path relative to the manifest that contains the table, or a package name. Returns `None` if neither table specifies a host.
+/// `host` is a path relative to the manifest that contains the table, or a package name. Of several `dirs`, the first folder whose tables
+/// specify a host selects the host. Returns `None` if no table specifies a host.
 ///
 /// # Errors
 /// Fails if the named host does not exist, or a manifest cannot be read.
