@@ -3,8 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use alcedo_build::{BuildError, BuildOutcome, BuildRequest, Builder, PluginFolder, RunningBuild, SourceCrate};
-use anyhow::anyhow;
+use alcedo_build::{
+    BuildError, BuildOutcome, BuildRequest, Builder, PluginFolder, RunningBuild, SourceCrate, metadata,
+};
+use anyhow::{anyhow, bail};
 use crossbeam_channel::select;
 
 use crate::described::read_text;
@@ -64,7 +66,7 @@ pub(crate) fn build(request: &BuildRequest<'_>) -> Result<BuildOutcome, Error> {
 /// any of these.
 ///
 /// # Errors
-/// Fails if a path contains no module, or if cargo cannot read a manifest.
+/// Fails if a path contains no module, if cargo cannot read a manifest, or if two packages would be built into one library.
 pub(crate) fn find(paths: &[PathBuf]) -> Result<Found, Error> {
     let mut found = Found::default();
     for path in paths {
@@ -96,7 +98,31 @@ pub(crate) fn find(paths: &[PathBuf]) -> Result<Found, Error> {
     }
     found.host_dirs = found.crate_dirs();
     found.crates = distinct(&found.crates);
+    check_names(&found.crates)?;
     Ok(found)
+}
+
+/// Rejects two packages with one name and one target folder, because the library of the second build replaces the library of the first.
+fn check_names(crates: &[PluginFolder]) -> Result<(), Error> {
+    let target_dir = |folder: &PluginFolder| Ok::<_, BuildError>(metadata(&folder.request())?.target_directory);
+    for (at, folder) in crates.iter().enumerate() {
+        for earlier in &crates[..at] {
+            let pairs = folder.plugins.iter().flat_map(|one| earlier.plugins.iter().map(move |other| (one, other)));
+            let mut pairs = pairs.filter(|(one, other)| one.name == other.name && one.manifest != other.manifest);
+            let Some((one, other)) = pairs.next() else { continue };
+            let dir = target_dir(folder)?;
+            if dir == target_dir(earlier)? {
+                bail!(
+                    "{} and {} both name their package `{}`, and {dir} is the target folder of both: rename one package, or unset \
+                     CARGO_TARGET_DIR",
+                    other.manifest.display(),
+                    one.manifest.display(),
+                    one.name
+                );
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Removes folders whose plugins are all in another folder of the list, for example a member of a workspace whose root is also listed.
@@ -221,6 +247,7 @@ fn left_out(folder: &PluginFolder) -> String {
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::path::Path;
 
     use alcedo_build::find_host;
 
@@ -303,6 +330,31 @@ mod tests {
             let host = find_host(None, &found.host_dirs).expect("manifests").expect("a host");
             assert_eq!((host.name.as_str(), found.crates.len()), expected, "{paths}");
         }
+    }
+
+    #[test]
+    fn packages_of_one_name_need_separate_target_folders() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let workspaces = ["one", "two"].map(|name| dir.path().join(name));
+        for workspace in &workspaces {
+            fs::create_dir_all(workspace.join("src")).expect("made");
+            fs::create_dir_all(workspace.join(".cargo")).expect("made");
+            fs::write(workspace.join("src/lib.rs"), "").expect("written");
+            let manifest =
+                "[package]\nname = \"cube\"\nedition = \"2024\"\n[lib]\ncrate-type = [\"cdylib\"]\n[workspace]\n";
+            fs::write(workspace.join("Cargo.toml"), manifest).expect("written");
+        }
+        let build_into = |workspace: &Path, target: &str| {
+            let config = format!("[build]\ntarget-dir = {:?}\n", dir.path().join(target));
+            fs::write(workspace.join(".cargo/config.toml"), config).expect("written");
+        };
+        workspaces.iter().for_each(|workspace| build_into(workspace, "shared"));
+        // A variable of the test run would override the configuration.
+        let is_set = ["CARGO_TARGET_DIR", "CARGO_BUILD_TARGET_DIR"].iter().any(|name| std::env::var_os(name).is_some());
+        let error = find(&workspaces).expect_err("one library").to_string();
+        assert!(error.contains("both name their package `cube`, and "), "{error}");
+        build_into(&workspaces[0], "own");
+        assert_eq!(find(&workspaces).is_ok(), !is_set);
     }
 
     #[test]
