@@ -1,9 +1,12 @@
-//! Reads the inputs of a compiler run, and computes the build id. The ids of two builds differ if and only if the sources of the crate,
-//! the arguments of the compiler or the linked libraries differ. Also finds linked libraries that are themselves plugins.
+//! Reads the inputs of a compiler run, and computes the build id. The ids of two builds differ if and only if the sources of the crate, the
+//! files that these sources include, the arguments of the compiler or the linked libraries differ. Also finds linked libraries that are
+//! themselves plugins.
 
 use std::ffi::{CStr, OsStr};
 use std::io;
 use std::path::{Path, PathBuf};
+
+use crate::included::Included;
 
 pub(crate) struct Made {
     pub(crate) build_id: u128,
@@ -16,16 +19,21 @@ pub(crate) fn read_inputs() -> io::Result<Made> {
     let root = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| ".".into()));
     // Replaces invalid UTF-8, because the methods for strings panic.
     let args: Vec<_> = std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()).collect();
-    let mut hash = Hash::START;
+    let (mut hash, mut included) = (Hash::START, Included::new(&root));
+    // The hash contains the path of a file relative to the checkout, because the folder of the checkout does not affect the build.
+    let name = |file: &Path| file.strip_prefix(&root).unwrap_or(file).as_os_str().as_encoded_bytes().to_owned();
     for file in sources(&root, other_folder(&root, &args).as_deref(), std::env::var_os("OUT_DIR").as_deref())? {
         let content = match std::fs::read(&file) {
             // An editor has removed a temporary file.
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             content => content?,
         };
-        // The hash contains the path of a file relative to the checkout, because the folder of the checkout does not affect the build.
-        let name = file.strip_prefix(&root).unwrap_or(&file);
-        hash.add(name.as_os_str().as_encoded_bytes());
+        hash.add(&name(&file));
+        hash.add(&content);
+        included.add(&file, &content);
+    }
+    while let Some((file, content)) = included.read_next() {
+        hash.add(&name(&file));
         hash.add(&content);
     }
     for arg in &args {

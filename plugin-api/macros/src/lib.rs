@@ -19,6 +19,7 @@ mod enumeration;
 mod export;
 mod impl_block;
 mod imported_impl;
+mod included;
 mod interface;
 mod interface_impl;
 mod method;
