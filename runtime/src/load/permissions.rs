@@ -40,7 +40,7 @@ pub(crate) struct Undeclared {
 }
 
 /// Imported functions without a hook, with the permission that each function requires. File functions such as `read` and `stat64` are not
-/// listed, because the standard library of each plugin imports them.
+/// listed, because the standard library of each plugin imports them. `docs/trusting-files.md` contains the same list.
 const IMPORTS: [(Permission, &[&str]); 5] = [
     (
         Permission::Network,
@@ -234,7 +234,7 @@ mod tests {
     use alcedo_abi::permissions::{Permission, Permissions};
     use alcedo_sys::{Use, UseKind};
 
-    use super::{Declaration, PermissionPolicy, check, of_file, of_uses, warnings, warnings_of_uses};
+    use super::{Declaration, IMPORTS, PermissionPolicy, check, of_file, of_uses, warnings, warnings_of_uses};
 
     fn owned(names: &[&str]) -> Vec<String> {
         names.iter().map(|name| (*name).to_owned()).collect()
@@ -340,5 +340,17 @@ mod tests {
         assert_eq!(warnings(PermissionPolicy::Report, &declaration, &seen), [of_file, of_uses]);
         let later = warnings_of_uses(PermissionPolicy::Report, &declaration, &seen);
         assert_eq!(later, [of_uses], "the file was reported already");
+    }
+
+    #[test]
+    fn the_page_lists_every_import() {
+        let page = include_str!("../../docs/trusting-files.md");
+        for (permission, names) in IMPORTS {
+            let start = format!("\n* `{permission}`: ");
+            let (_, rest) = page.split_once(&start).unwrap_or_else(|| panic!("the page has no list for {permission}"));
+            let list = rest.split("\n\n").next().and_then(|rest| rest.split("\n* ").next()).unwrap_or_default();
+            let listed: Vec<_> = list.split('`').skip(1).step_by(2).collect();
+            assert_eq!(listed, names, "{permission}");
+        }
     }
 }
