@@ -18,8 +18,8 @@ const LONGEST: usize = LONGEST_MODULE_NAME - 16;
 
 const OF_RUST: &[&str] = &["alloc", "core", "proc_macro", "std", "test"];
 
-/// Names of folders that cargo creates next to programs.
-const OF_CARGO: &[&str] = &["build", "deps", "examples", "incremental"];
+/// Names of folders that cargo creates next to programs, and the folder that the search for plugins skips.
+const OF_CARGO: &[&str] = &["build", "deps", "examples", "incremental", "target"];
 
 const OF_DEPENDENCIES: &[&str] = &["alcedo", "engine_glue", "serde", "tracing", "tracing_subscriber"];
 
@@ -259,6 +259,12 @@ mod tests {
             "deps",
             expect![
                 "`deps` is a folder that cargo keeps its own files in, and a crate cannot have that name: choose another, such as `my-deps`"
+            ],
+        );
+        check(
+            "target",
+            expect![
+                "`target` is a folder that cargo keeps its own files in, and a crate cannot have that name: choose another, such as `my-target`"
             ],
         );
         check(
