@@ -79,7 +79,7 @@ pub(crate) struct Args {
 /// Writes the source to the output file, or to standard output.
 ///
 /// # Errors
-/// Fails if libclang is missing, or if the header is not C.
+/// Fails if the name of the library or of the package is invalid, if libclang is missing, or if the header is not C.
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
     let stem = stem(&args.header);
     let library = args.library.as_deref().unwrap_or(&stem);
@@ -89,9 +89,17 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
             "`{library}` is not a valid library name: use `--library` with letters, digits, `_` and `-`, and without path and extension"
         );
     }
+    let package = args.package.as_str();
+    let is_word = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    if package.starts_with(|first: char| first.is_ascii_digit()) || package.is_empty() || !package.chars().all(is_word)
+    {
+        bail!(
+            "`{package}` is not a valid package name: use `--package` with letters, digits and `_`, beginning with a letter"
+        );
+    }
     let declarations = header::read(&args.header, &args.arguments)?;
     let name = args.header.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let source = rust::source(&declarations, &name, library, &args.package);
+    let source = rust::source(&declarations, &name, library, package);
     match &args.out {
         None => print_result(source.trim_end()),
         Some(out) => fs::write(out, source).map_err(file("write", out))?,

@@ -260,4 +260,9 @@ fn invalid_headers_are_reported() {
     let Some(output) = bindgen(&header, &["--library", "../wrong.so"]) else { return };
     let messages = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(messages.contains("is not a valid library name"), "{messages}");
+    for package in ["My Game", "/Script/Game", "2d", ""] {
+        let Some(output) = bindgen(&header, &["--package", package]) else { return };
+        let messages = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(messages.contains("is not a valid package name"), "{package}: {messages}");
+    }
 }

@@ -85,9 +85,9 @@ fn doc(indent: &str, text: &str, name: &str) -> String {
     text.lines().map(|line| format!("{indent}/// {}\n", line.trim())).collect()
 }
 
-/// Converts a name to snake case: `CallDLL1` becomes `call_dll1`.
+/// Converts a name to snake case: `CallDLL1` becomes `call_dll1`. Replaces `$`, which compilers accept in names of C.
 fn snake(name: &str) -> String {
-    let letters: Vec<char> = name.chars().collect();
+    let letters: Vec<char> = name.replace('$', "_").chars().collect();
     let mut snake = String::new();
     for (at, letter) in letters.iter().enumerate() {
         let before = at.checked_sub(1).map(|at| letters[at]);
@@ -167,6 +167,7 @@ mod tests {
             ("HTTPServer", "http_server"),
             ("x", "x"),
             ("MAX_Value", "max_value"),
+            ("sys$Open", "sys_open"),
         ] {
             assert_eq!(snake(c), rust);
         }
@@ -192,7 +193,7 @@ mod tests {
         };
         let declarations = Declarations {
             structs,
-            functions: ["move", "Move", "try_it", "it"].map(function).into(),
+            functions: ["move", "Move", "try_it", "it", "a$b"].map(function).into(),
             left_out: Vec::new(),
         };
         let source = source(&declarations, "vector.h", "vector", "Game");
@@ -206,6 +207,7 @@ mod tests {
             "#[dll_import(name = \"Move\")]\n    fn move__(&self);",
             "#[dll_import]\n    fn try_it(&self);",
             "#[dll_import(name = \"it\")]\n    fn it_(&self);",
+            "#[dll_import(name = \"a$b\")]\n    fn a_b(&self);",
         ] {
             assert!(source.contains(part), "{part}:\n{source}");
         }
