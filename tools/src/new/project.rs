@@ -56,6 +56,13 @@ impl Sources {
 
     /// Selects the sources. This program was built from the folder `package`.
     fn choose(named: Option<PathBuf>, git: Option<String>, package: &Path) -> Result<Self, Error> {
+        // Cargo rejects a path, and also the form `user@host:path` of git.
+        if let Some(url) = git.as_ref().filter(|url| !url.contains("://")) {
+            bail!(
+                "`{url}` is not a URL, as `https://…` and `ssh://git@…` are: for a checkout on this machine, use `--alcedo DIR` instead \
+                 of `--git`"
+            );
+        }
         let checkout = named.or_else(|| checkout_of(package).map(Path::to_owned));
         let kind = match (git, &checkout) {
             (Some(url), _) => Kind::Git(url),
@@ -85,7 +92,7 @@ impl Sources {
             placeholders.insert(dir, self.source(dir, from)?);
         }
         let install = match &self.kind {
-            Kind::Git(url) => format!("cargo install --git {url} alcedo-tools"),
+            Kind::Git(url) => format!("cargo install --git {} alcedo-tools", shell_word(url)),
             Kind::Checkout => {
                 format!("cargo install --path {}", shell_word(&text(relative(from, &self.dir.join("tools")))?))
             }
@@ -318,9 +325,17 @@ mod tests {
         let here = checkout().unwrap();
         check(None, None, PUBLISHED, Kind::Published);
         check(Some(here), None, PUBLISHED, Kind::Checkout);
-        check(None, Some("url"), PUBLISHED, Kind::Git("url".into()));
+        let url = "https://alcedo.example/alcedo?a&b";
+        check(None, Some(url), PUBLISHED, Kind::Git(url.into()));
         check(None, None, env!("CARGO_MANIFEST_DIR"), Kind::Checkout);
-        check(None, Some("url"), env!("CARGO_MANIFEST_DIR"), Kind::Git("url".into()));
+        check(None, Some(url), env!("CARGO_MANIFEST_DIR"), Kind::Git(url.into()));
+        let sources = Sources::choose(None, Some(url.to_owned()), Path::new(PUBLISHED)).unwrap();
+        let install = &sources.placeholders(Path::new("/home/a/x")).unwrap()["install"];
+        assert_eq!(install, "cargo install --git 'https://alcedo.example/alcedo?a&b' alcedo-tools");
+        for other in ["../alcedo", "git@alcedo.example:alcedo", ""] {
+            let error = Sources::choose(None, Some(other.to_owned()), Path::new(PUBLISHED)).unwrap_err().to_string();
+            assert!(error.starts_with(&format!("`{other}` is not a URL")), "{error}");
+        }
         // Expects an error if the checkout was removed after this program was built. The published versions would be wrong.
         let error = Sources::choose(None, None, Path::new("/gone/alcedo/tools")).unwrap_err().to_string();
         assert!(error.starts_with("/gone/alcedo is not a checkout of Alcedo"), "{error}");
