@@ -163,10 +163,10 @@ impl Around {
         let declared = |key| metadata.workspace_metadata.get("alcedo")?.get(key)?.as_str();
         let package = |key, declared: &str| {
             let manifest = root.join(declared).join("Cargo.toml");
-            let found = metadata
-                .packages
-                .iter()
-                .find(|package| package.manifest_path.as_std_path() == manifest || *package.name == declared);
+            let in_folder = |package: &&Package| package.manifest_path.as_std_path() == manifest;
+            // Prefers the folder, because a plugin may have the name of this folder.
+            let found = metadata.packages.iter().find(in_folder);
+            let found = found.or_else(|| metadata.packages.iter().find(|package| *package.name == declared));
             let wrong = || {
                 anyhow!(
                     "{} declares a workspace for Alcedo, but `{key} = \"{declared}\"` in `[workspace.metadata.alcedo]` is not a folder \
@@ -309,7 +309,7 @@ mod tests {
 
     use expect_test::expect;
 
-    use super::{CRATES, Kind, Sources, VERSION, enclosing_workspace};
+    use super::{Around, CRATES, Kind, Sources, VERSION, enclosing_workspace};
     use crate::install::checkout;
     use crate::new::templates::{ALONE, WORKSPACE, filled};
 
@@ -390,6 +390,37 @@ mod tests {
         for dir in CRATES {
             let text = std::fs::read_to_string(checkout.join(dir).join("Cargo.toml")).unwrap();
             assert!(text.contains("\nversion.workspace = true\n") && !text.contains("\npublish"), "{dir}: {text}");
+        }
+    }
+
+    #[test]
+    fn a_plugin_with_the_name_of_a_declared_folder_is_not_the_host() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let packages = [
+            ("plugins/host", "host"),
+            ("plugins/glue", "glue"),
+            ("host", "my-host"),
+            ("glue", "my-glue"),
+            ("far", "far"),
+        ];
+        for (dir, name) in packages {
+            std::fs::create_dir_all(root.join(dir).join("src")).unwrap();
+            std::fs::write(root.join(dir).join("src/lib.rs"), "").unwrap();
+            let manifest = format!("[package]\nname = {name:?}\nedition = \"2024\"\n");
+            std::fs::write(root.join(dir).join("Cargo.toml"), manifest).unwrap();
+        }
+        for (host, expected) in
+            [("host", ("my-host", "host")), ("far", ("far", "far")), ("my-host", ("my-host", "host"))]
+        {
+            let manifest = format!(
+                "[workspace]\nresolver = \"3\"\nmembers = [\"plugins/*\", \"glue\", \"host\", \"far\"]\n\
+                 [workspace.metadata.alcedo]\nhost = {host:?}\nglue = \"glue\"\n"
+            );
+            std::fs::write(root.join("Cargo.toml"), manifest).unwrap();
+            let around = Around::find(&root.join("plugins")).unwrap().unwrap();
+            assert_eq!(around.host, (expected.0.to_owned(), root.join(expected.1)));
+            assert_eq!(around.glue, ("my-glue".to_owned(), root.join("glue")));
         }
     }
 
