@@ -79,11 +79,21 @@ impl Host {
 
     /// Returns `name`, or a similar name if the glue already uses `name`.
     pub(super) fn free(&self, name: &str) -> String {
-        let mut free = name.to_owned();
-        while self.names.contains(&free) {
-            free.insert_str(0, "own_");
+        self.unused(name.to_owned(), "own_")
+    }
+
+    /// Returns the name of a class of the plugin: `prefix` followed by the name of the base. The name differs from all types of the glue.
+    /// The name of the base also distinguishes the class of a plugin `this` or `object` from `This` and `Object`, which the plugin uses.
+    pub(super) fn free_class(&self, prefix: &str) -> String {
+        self.unused(format!("{prefix}{}", self.base.as_deref().unwrap_or("Object")), "Own")
+    }
+
+    /// Returns the name with enough prefixes to differ from all names in the glue.
+    fn unused(&self, mut name: String, prefix: &str) -> String {
+        while self.names.contains(&name) {
+            name.insert_str(0, prefix);
         }
-        free
+        name
     }
 
     /// Returns the types that the source of the plugin imports from the glue.

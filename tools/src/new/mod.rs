@@ -183,7 +183,7 @@ fn add_plugin(name: &Name, around: &Around, sources: &Sources, here: &Path) -> R
         },
     );
     placeholders.insert("base", base.to_owned());
-    placeholders.insert("class", format!("{}{}", name.camel(), if base == "Object" { "" } else { base }));
+    placeholders.insert("class", host.free_class(&name.camel()));
     placeholders.insert("plugins", host.package.clone());
     placeholders.insert("events", host.events.iter().map(Event::source).collect());
     for (placeholder, member) in [("factor", "factor"), ("count", "call_count"), ("recent", "recent_count")] {

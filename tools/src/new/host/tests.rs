@@ -58,6 +58,7 @@ fn the_first_blueprintable_class_of_the_host_is_extended_with_its_events() {
     assert_eq!(found.imports().into_iter().collect::<Vec<_>>(), ["Animal", "Keeper", "Mood"]);
     assert_eq!(found.call().as_deref(), Some("call::<()>(object, \"on_wake\", ())"));
     assert_eq!((found.free("factor"), found.free("other")), ("own_factor".to_owned(), "other".to_owned()));
+    assert_eq!((found.free_class("Big"), found.free_class("")), ("BigAnimal".to_owned(), "OwnAnimal".to_owned()));
     let events: String = found.events.iter().map(super::Event::source).collect();
     for line in [
         "fn on_feed(&mut self, this: This<Self>, _food: UMap<UName, f64>, _by: Obj<Keeper>, _mood: Mood) -> bool {",
@@ -90,5 +91,7 @@ fn a_cycle_of_bases_in_edited_glue_ends() {
 #[test]
 fn a_host_without_classes_has_no_base() {
     let found = Host::of("", "", false);
+    // A class with the name of the plugin alone would hide the type `This`.
+    assert_eq!(found.free_class("This"), "ThisObject");
     assert_eq!((found.base, found.events.len(), found.package.as_str()), (None, 0, "Game"));
 }
