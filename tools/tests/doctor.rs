@@ -296,6 +296,13 @@ fn missing_tools_are_reported_with_install_commands() {
     command.env("RUSTC", &old);
     let (text, _) = lines_of_state(command, "wrong");
     assert!(text.starts_with("rustc 1.60.0 (old): Alcedo needs 1."), "{text}");
+
+    // Prints the folder in which the program runs.
+    fs::write(&old, "#!/bin/sh\necho \"rustc 1.999.0 (in ${PWD##*/})\"\n").unwrap();
+    let mut command = doctor(Path::new("one/Cargo.toml"));
+    command.env("RUSTC", "./old-rustc").current_dir(dir.path());
+    let (text, _) = lines_of_state(command, "fine");
+    assert!(text.contains("rustc 1.999.0 (in one)"), "{text}");
 }
 
 #[test]

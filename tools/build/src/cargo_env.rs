@@ -87,7 +87,16 @@ fn is_not_template(path: &Path) -> bool {
 }
 
 /// Returns `true` if the name of a program contains a folder. The system searches PATH only for a name without a folder.
-pub(crate) fn has_folder(program: &Path) -> bool {
+///
+/// # Examples
+/// ```
+/// use std::path::Path;
+///
+/// use alcedo_build::has_folder;
+///
+/// assert!(has_folder(Path::new("bin/rustc")) && !has_folder(Path::new("rustc")));
+/// ```
+pub fn has_folder(program: &Path) -> bool {
     program.components().count() > 1
 }
 

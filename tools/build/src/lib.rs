@@ -31,6 +31,7 @@ mod variants;
 mod watch;
 
 pub use builder::Builder;
+pub use cargo_env::has_folder;
 pub use copy::SourceCopy;
 pub use debounce::Debounce;
 pub use error::{BuildError, WatchError};

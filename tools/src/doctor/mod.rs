@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-use alcedo_build::{find_host, manifest_of};
+use alcedo_build::{find_host, has_folder, manifest_of};
 use alcedo_runtime::{Runtime, Version, printable};
 use rustix::fs::{StatVfsMountFlags, statvfs};
 use serde::Serialize;
@@ -124,14 +124,17 @@ fn workspace(dir: &Path) -> Vec<Finding> {
     findings
 }
 
-/// Checks that the compiler in the folder `dir` is new enough for the plugin API.
+/// Checks that the compiler in the folder `dir`, or in the folder of the manifest `dir`, is new enough for the plugin API.
 fn compiler(dir: &Path) -> Finding {
     const NEEDED: &str = env!("CARGO_PKG_RUST_VERSION");
     let rustc = std::env::var_os("RUSTC").filter(|rustc| !rustc.is_empty()).unwrap_or_else(|| "rustc".into());
-    let mut command = Command::new(rustc);
-    if dir.is_dir() {
+    // Resolves the path against the user's folder, as cargo does.
+    let path = std::path::absolute(&rustc).ok().filter(|_| has_folder(rustc.as_ref()));
+    let mut command = Command::new(path.map_or(rustc, PathBuf::into_os_string));
+    let manifest = manifest_of(dir);
+    if let Some(folder) = manifest.parent().filter(|folder| folder.is_dir()) {
         // Runs the compiler in the folder, because the folder may select a toolchain.
-        command.current_dir(dir);
+        command.current_dir(folder);
     }
     let output = command.arg("--version").output().ok().filter(|output| output.status.success());
     let output = output.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
