@@ -56,7 +56,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
         // The value contains only strings and numbers, so its serialization cannot fail.
         serde_json::to_string_pretty(&inspected).unwrap_or_default()
     } else {
-        inspected.to_string()
+        inspected.escaped()
     };
     print_result(text.trim_end());
     Ok(ExitCode::SUCCESS)
@@ -164,18 +164,23 @@ impl<'a> Inspected<'a> {
             declared,
         }
     }
+
+    /// Returns the text form for a terminal. Escapes all names, because a host checks names only when it loads the file.
+    fn escaped(&self) -> String {
+        printable(&self.to_string()).into_owned()
+    }
 }
 
 impl Display for Inspected<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{} {}   {}", self.name, self.version, one_line(&self.path))?;
         writeln!(f, "  build      {}", self.build_id)?;
-        writeln!(f, "  compiler   {}", printable(self.compiler))?;
+        writeln!(f, "  compiler   {}", self.compiler)?;
         writeln!(f, "  ABI        {}, host API {} to {}", self.abi, self.api_oldest, self.api_newest)?;
         writeln!(f, "  seal       {}", if self.sealed { "sealed" } else { "none" })?;
         match self.will_park {
             None => writeln!(f, "  unloading  its image can be unmapped")?,
-            Some(reason) => writeln!(f, "  unloading  its image stays: {}", printable(reason))?,
+            Some(reason) => writeln!(f, "  unloading  its image stays: {reason}")?,
         }
         if let Some(names) = &self.permissions {
             let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
@@ -306,4 +311,36 @@ fn list(f: &mut fmt::Formatter<'_>, title: &str, lines: impl Iterator<Item = Str
         writeln!(f, "\n{title}")?;
     }
     lines.try_for_each(|line| writeln!(f, "  {line}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Declared, Inspected};
+
+    #[test]
+    fn names_in_a_library_cannot_control_a_terminal() {
+        let declared: Declared = serde_json::from_value(serde_json::json!({
+            "classes": [], "structs": [], "interfaces": [], "imports": [],
+            "exports": [{ "name": "ex:/a\u{1b}[2J", "signature": "-> \u{9b}2J" }],
+        }))
+        .unwrap();
+        let inspected = Inspected {
+            path: "/a.so".into(),
+            name: "a",
+            version: "1.0.0".into(),
+            build_id: String::new(),
+            compiler: "rustc \u{7}",
+            abi: 1,
+            api_oldest: 1,
+            api_newest: 1,
+            dependencies: Vec::new(),
+            sealed: false,
+            will_park: Some("\r"),
+            permissions: None,
+            declared: &declared,
+        };
+        let text = inspected.escaped();
+        assert!(!text.contains(|letter: char| letter.is_control() && letter != '\n'), "{text:?}");
+        assert!(text.contains("ex:/a\\u{1b}[2J"), "{text}");
+    }
 }
