@@ -64,7 +64,7 @@ pub(crate) fn source(glue: &Glue, origin: &Origin, declared: &Declared) -> Resul
 /// item.
 fn is_written_with(name: &str) -> bool {
     let mut types = PropertyKind::ALL.iter().filter_map(|kind| kind.plugin_type());
-    ["Box", "HashMap", "HashSet", "Option", "Result", "Vec"].contains(&name) || types.any(|ty| ty == name)
+    ["Box", "CallError", "HashMap", "HashSet", "Option", "Result", "Vec"].contains(&name) || types.any(|ty| ty == name)
 }
 
 /// Returns the paths of the types that the generated source will contain, by name. Fails if two types have the same name.

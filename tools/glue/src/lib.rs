@@ -297,10 +297,10 @@ mod tests {
     #[test]
     fn a_type_that_hides_a_type_used_by_glue_is_rejected() {
         let origin = Origin::host("a host");
-        for name in ["String", "Option", "UArray"] {
+        for name in ["String", "Option", "UArray", "CallError"] {
             let found = declared(Natives::in_package("Test").class(door(name)));
             for glue in [Glue::default().for_plugins(&origin, &found), Glue::default().for_host(&origin, &found)] {
-                let error = glue.expect_err("its text properties would be of that class").to_string();
+                let error = glue.expect_err("its properties and results would be of that class").to_string();
                 assert!(error.contains(&format!("/Script/Test.{name}")) && error.contains("rename it"), "{error}");
             }
         }
