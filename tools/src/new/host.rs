@@ -111,7 +111,7 @@ impl Host {
         let event = self.events.iter().filter(|event| event.params.len() <= MOST_ARGUMENTS).find(is_plain)?;
         let arguments: Vec<_> = event.params.iter().filter_map(|(_, ty)| argument(ty)).collect();
         let comma = if arguments.len() == 1 { "," } else { "" };
-        Some(format!("call::<()>(object, \"{}\", ({}{comma}))", event.name, arguments.join(", ")))
+        Some(format!("call::<()>(object, \"{}\", ({}{comma}))", not_raw(&event.name), arguments.join(", ")))
     }
 }
 
@@ -119,8 +119,8 @@ impl Event {
     /// Returns the source of the event's override in a new plugin.
     pub(super) fn source(&self) -> String {
         let Self { owner, name, params, result } = self;
-        let params: String =
-            params.iter().map(|(name, ty)| format!(", _{}: {ty}", name.trim_start_matches('_'))).collect();
+        let param = |(name, ty): &(String, String)| format!(", _{}: {ty}", not_raw(name).trim_start_matches('_'));
+        let params: String = params.iter().map(param).collect();
         let (result, value) = match result.as_str() {
             "" => (String::new(), ""),
             result => (format!(" -> {result}"), "        Default::default()\n"),
@@ -128,9 +128,15 @@ impl Event {
         let line = format!("    fn {name}(&mut self, this: This<Self>{params}){result} {{");
         format!(
             "    #[overrides({owner})]\n{line}\n        self.fresh += 1;\n        self.calls += 1;\n        if self.fresh == 1 {{\n            \
-             tracing::info!(\"{{}}: first {name}\", this.name());\n        }}\n{value}    }}\n\n"
+             tracing::info!(\"{{}}: first {}\", this.name());\n        }}\n{value}    }}\n\n",
+            not_raw(name)
         )
     }
+}
+
+/// Returns the identifier without `r#`, by which glue marks names that are keywords.
+fn not_raw(identifier: &str) -> &str {
+    identifier.strip_prefix("r#").unwrap_or(identifier)
 }
 
 /// Returns a literal of a type, for use in a test. Returns `None` if the type has no literal.

@@ -95,3 +95,14 @@ fn a_host_without_classes_has_no_base() {
     assert_eq!(found.free_class("This"), "ThisObject");
     assert_eq!((found.base, found.events.len(), found.package.as_str()), (None, 0, "Game"));
 }
+
+#[test]
+fn an_event_and_its_parameters_may_be_named_by_keywords() {
+    let glue = "#[uclass(imported, base = Object)]\npub struct A {}\n#[uclass(imported)]\nimpl A {\n    \
+                #[ufunction(blueprint_native_event)]\n    fn r#move(&self, r#type: f64);\n}\n";
+    let host = Host::of(glue, "", true);
+    assert_eq!(host.call().as_deref(), Some("call::<()>(object, \"move\", (1.0_f64,))"));
+    let source = host.events[0].source();
+    assert!(source.contains("fn r#move(&mut self, this: This<Self>, _type: f64) {"), "{source}");
+    assert!(source.contains("{}: first move\""), "{source}");
+}
