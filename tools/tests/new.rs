@@ -252,6 +252,20 @@ fn a_workspace_is_not_written_where_it_breaks_another() {
     assert!(described.status.success(), "{}", text(&described.stderr));
 }
 
+#[test]
+fn a_request_to_quit_leaves_no_workspace_that_breaks_another() {
+    let folder = Folder::new();
+    fs::write(folder.dir.path().join("Cargo.toml"), "[workspace]\nresolver = \"3\"\nmembers = [\"*\"]\n").unwrap();
+    // The program requests to quit each time the command calls cargo, which is after the workspace was written.
+    let bin = tempfile::tempdir().unwrap();
+    let cargo = bin.path().join("cargo");
+    fs::write(&cargo, format!("#!/bin/sh\nkill -INT $PPID\nexec '{}' \"$@\"\n", env!("CARGO"))).unwrap();
+    fs::set_permissions(&cargo, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let output = folder.alcedo("", &["workspace", "inner"], &[("CARGO", &cargo)]);
+    assert_eq!(output.status.code(), Some(130), "{}", text(&output.stderr));
+    assert_eq!(folder.listed(), ["Cargo.toml"]);
+}
+
 /// Adds a plugin to a workspace without shared keys. The host of this workspace has no robots.
 #[test]
 fn a_plugin_is_written_for_the_host_that_is_there() {

@@ -15,6 +15,7 @@ use anyhow::bail;
 
 use crate::described::{described, read_text};
 use crate::error::{Error, file};
+use crate::input::Stop;
 use crate::install::{installing, is_in_path};
 use crate::screen::{print_progress, print_result};
 use host::{Event, Host};
@@ -68,6 +69,8 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, Error> {
     let Args { kind, name, alcedo, git } = args;
     let name = Name::parse(kind.name(), &name)?;
     let sources = Sources::find(alcedo, git)?;
+    // Delays a request to quit until the project is complete or removed.
+    let _stop = Stop::new()?;
     let here = std::env::current_dir().and_then(|here| here.canonicalize());
     let here = here.map_err(file("find", Path::new(".")))?;
     let around = if kind == Kind::Plugin { Around::find(&here)? } else { None };
