@@ -18,6 +18,14 @@ pub(super) struct LocalSym {
     pub(super) id: LocalId,
 }
 
+/// A constant of a function.
+#[derive(Clone, Debug)]
+pub(super) struct OwnConst {
+    pub(super) name: String,
+    /// `None` if the definition has an error.
+    pub(super) value: Option<Expr>,
+}
+
 pub(crate) struct Body<'c, 'a> {
     pub(super) checker: &'c Checker<'a>,
     pub(super) file: usize,
@@ -29,8 +37,8 @@ pub(crate) struct Body<'c, 'a> {
     pub(super) only_constants: bool,
     pub(super) result: Option<Type>,
     pub(super) locals: HashMap<String, LocalSym>,
-    /// Constants of the function by name in lower case. `None` for a constant whose definition has an error.
-    pub(super) consts: HashMap<String, Option<Expr>>,
+    /// Constants of the function by name in lower case.
+    pub(super) consts: HashMap<String, OwnConst>,
     /// Names of `const` parameters by parameter index.
     pub(super) const_params: HashMap<u32, String>,
     pub(super) made: Vec<Local>,
@@ -108,7 +116,7 @@ impl<'c, 'a> Body<'c, 'a> {
         let body = Body { only_constants: true, consts, ..Body::new(self.checker, self.file, &self.class) };
         let value = body.constant(&found.value, None).ok();
         self.consts = body.consts;
-        self.consts.insert(key, value);
+        self.consts.insert(key, OwnConst { name: found.name.text.clone(), value });
     }
 
     /// Returns the expression of an array length. If the expression is the name of a constant of this function, returns the value of the
@@ -118,7 +126,7 @@ impl<'c, 'a> Body<'c, 'a> {
             ast::ExprKind::Ident(name) => get_caseless(&self.consts, &name.text),
             _ => None,
         };
-        match known.and_then(|known| as_const(known.as_ref()?)) {
+        match known.and_then(|known| as_const(known.value.as_ref()?)) {
             Some(Const::Int(number)) => {
                 ast::Expr { kind: ast::ExprKind::Int(number.to_string(), u64::try_from(*number).ok()), ..dim.clone() }
             }

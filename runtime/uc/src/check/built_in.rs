@@ -2,6 +2,7 @@
 
 use super::body::{Args, Body};
 use super::convert::{Coercion, converted};
+use super::symbols::get_caseless;
 use super::types::plain_type;
 use super::{Found, Reported};
 use crate::ast::{self, Ident};
@@ -145,10 +146,14 @@ impl Body<'_, '_> {
             ast::ExprKind::Member(inner, name) => (self.class_named_by(inner)?, name.clone()),
             _ => return self.refuse("uc-arguments", of.span, "a name is missing here"),
         };
-        let local = self.locals.get(&name.text.to_ascii_lowercase()).filter(|_| class == self.class);
+        // A name behind a dot is a member, even if a local or constant of the function has this name.
+        let is_plain = matches!(of.kind, ast::ExprKind::Ident(_));
+        let local = get_caseless(&self.locals, &name.text).map(|local| &local.name);
+        let own = local.or_else(|| get_caseless(&self.consts, &name.text).map(|own| &own.name));
         let checker = self.checker;
-        let found = local
-            .map(|local| local.name.clone())
+        let found = own
+            .filter(|_| is_plain)
+            .cloned()
             .or_else(|| checker.find_property(&class, &name.text).map(|found| found.name.clone()))
             .or_else(|| checker.find_function(&class, &name.text).map(|found| found.name.clone()))
             .or_else(|| checker.find_delegate(&class, &name.text).map(|found| found.func.name.clone()))
@@ -159,7 +164,7 @@ impl Body<'_, '_> {
             })
             .or_else(|| match checker.type_named(std::slice::from_ref(&name), self.file) {
                 Some(Ok(ty)) => ty.path().and_then(|path| path.rsplit('.').next()).map(str::to_owned),
-                _ => self.is_value_name(&name.text).then(|| name.text.clone()),
+                _ => None,
             });
         match found {
             Some(found) => Ok(self.const_expr(Const::Name(found), Type::Name, span)),

@@ -103,8 +103,8 @@ impl Body<'_, '_> {
             let ty = local.ty.clone().ok_or(Reported)?;
             return Ok(Expr { kind: ExprKind::Local(local.id), ty, line });
         }
-        if let Some(value) = get_caseless(&self.consts, &name.text) {
-            return value.clone().map(|value| Expr { line, ..value }).ok_or(Reported);
+        if let Some(own) = get_caseless(&self.consts, &name.text) {
+            return own.value.clone().map(|value| Expr { line, ..value }).ok_or(Reported);
         }
         let class = &self.class;
         if !self.only_constants
