@@ -257,6 +257,14 @@ fn convert(world: &World, by: &Conversion, target: &PropertyType, from: Ptr<'_>)
             let number = crate::value::number(&to_num(number()?, *to)).ok_or_else(refused)?;
             to_enum(number, target)
         }
+        Conversion::NumToEntryName(_, path) => {
+            let of = world.types.enum_by_path(path).ok_or_else(refused)?;
+            let entry = of.value(match number()? {
+                Number::Whole(it) => it,
+                Number::Float(it) => it as i128,
+            });
+            text_value(&entry.text, target, world).ok_or_else(refused)?
+        }
         Conversion::NumToBool(_) => Value::Bool(match number()? {
             Number::Whole(it) => it != 0,
             Number::Float(it) => it != 0.0,

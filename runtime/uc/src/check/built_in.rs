@@ -224,13 +224,18 @@ impl Body<'_, '_> {
         Some(self.report(self.error(id, name.span, message).hint(hint)))
     }
 
-    /// Evaluates `GetEnum(enum'X', n)`. The result is the name of entry `n`.
+    /// Evaluates `GetEnum(enum'X', n)`. The result is the name of the entry with the number `n`.
     fn get_enum(&self, names: &[Ident], number: &ast::Expr, span: Span) -> Found<Expr> {
         let ty = self.checker.known_type("enum", names, self.file)?;
         if !matches!(ty, Type::Enum(..)) {
             return Err(self.checker.unknown_type("enum", names, self.file));
         }
         let value = self.value(number, None)?;
+        // Looks up the number without a conversion to the enum, because the conversion would keep only its low bits.
+        if let (Type::Num(from) | Type::Enum(_, from), Type::Enum(path, _)) = (&value.ty, &ty) {
+            let name = Coercion::By(Conversion::NumToEntryName(*from, path.clone()));
+            return Ok(Expr { line: self.line(span), ..converted(value, name, &Type::Name) });
+        }
         let Some(coercion) = self.checker.explicit(&value.ty, &ty) else {
             return Err(self.mismatch(&value.ty, &Type::INT, self.at(number.span)));
         };

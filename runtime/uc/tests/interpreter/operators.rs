@@ -209,6 +209,10 @@ pub(crate) fn converted(conversion: &Conversion, value: Value, entry: &dyn Fn(&s
         Conversion::EnumToNum(_, to) => Value::Int(wrapped(value.int(), *to)),
         Conversion::NumToEnum(from, _, to) if from.is_float() => to_number(value.float(), *to),
         Conversion::NumToEnum(_, _, to) => Value::Int(wrapped(value.int(), *to)),
+        Conversion::NumToEntryName(from, path) => {
+            let number = if from.is_float() { value.float() as i128 } else { value.int() };
+            Value::Name(entry(path, number))
+        }
         Conversion::NumToBool(num) if num.is_float() => Value::Bool(value.float() != 0.0),
         Conversion::NumToBool(_) => Value::Bool(value.int() != 0),
         Conversion::BoolToNum(num) if num.is_float() => Value::Float(f64::from(u8::from(value.bool()))),
