@@ -266,7 +266,10 @@ impl<'a> Checker<'a> {
     }
 
     fn is_new(&self, known: &[Const], found: &Const, at: At) -> Found<()> {
-        if known.contains(found) { self.refuse("uc-default", at, "this is a duplicate") } else { Ok(()) }
+        if known.iter().any(|known| is_same_key(known, found)) {
+            return self.refuse("uc-default", at, "this is a duplicate");
+        }
+        Ok(())
     }
 
     fn empty_of(&self, ty: &Type, at: At) -> Found<Const> {
@@ -447,6 +450,23 @@ impl<'a> Checker<'a> {
                 self.refuse("uc-number-range", at, message)
             }
         }
+    }
+}
+
+/// Returns true for keys that are equal in a set or map at run time, where floats are compared by their bits.
+fn is_same_key(one: &Const, two: &Const) -> bool {
+    match (one, two) {
+        (Const::Float(one), Const::Float(two)) => one.to_bits() == two.to_bits(),
+        (Const::Struct(one), Const::Struct(two)) => {
+            let is_same = |((name, one), (other, two)): (&(String, Const), &(String, Const))| {
+                name == other && is_same_key(one, two)
+            };
+            one.len() == two.len() && one.iter().zip(two).all(is_same)
+        }
+        (Const::Array(one), Const::Array(two)) => {
+            one.len() == two.len() && one.iter().zip(two).all(|(one, two)| is_same_key(one, two))
+        }
+        (one, two) => one == two,
     }
 }
 

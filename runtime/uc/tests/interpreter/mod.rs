@@ -15,7 +15,7 @@ use alcedo_uc::hir::{
 };
 use operators::{binary, converted, unary, wrapped};
 
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Value {
     Int(i128),
     Float(f64),
@@ -29,6 +29,26 @@ pub(crate) enum Value {
     Map(Vec<(Value, Value)>),
     Delegate(Option<(usize, String)>),
     Nothing,
+}
+
+/// Compares floats by their bits, as reflection compares values.
+impl PartialEq for Value {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Int(one), Self::Int(two)) => one == two,
+            (Self::Float(one), Self::Float(two)) => one.to_bits() == two.to_bits(),
+            (Self::Bool(one), Self::Bool(two)) => one == two,
+            (Self::Text(one), Self::Text(two)) | (Self::Name(one), Self::Name(two)) => one == two,
+            (Self::Object(one), Self::Object(two)) => one == two,
+            (Self::Class(one), Self::Class(two)) => one == two,
+            (Self::Struct(one), Self::Struct(two)) => one == two,
+            (Self::Array(one), Self::Array(two)) => one == two,
+            (Self::Map(one), Self::Map(two)) => one == two,
+            (Self::Delegate(one), Self::Delegate(two)) => one == two,
+            (Self::Nothing, Self::Nothing) => true,
+            _ => false,
+        }
+    }
 }
 
 impl Value {
