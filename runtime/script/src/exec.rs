@@ -215,6 +215,8 @@ pub(crate) struct Site {
     pub(crate) moves: Box<[Move]>,
     /// Copies of out parameters and of the result back to the caller.
     pub(crate) moves_back: Box<[Move]>,
+    /// Copies of the defaults of omitted arguments into a parameter block. A script callee sets its own defaults instead.
+    pub(crate) defaults: Box<[Move]>,
     /// Offset and type of each parameter and of the result. The flag is true for out parameters.
     pub(crate) layout: Rc<[(u32, PropertyType, bool)]>,
     /// Parameters whose values own memory. Includes the result if its value owns memory.

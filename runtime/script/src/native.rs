@@ -188,7 +188,7 @@ unsafe fn run_in_block(
     base: *mut u8,
     block: *mut u8,
 ) -> Result<(), CallError> {
-    for one in &site.moves {
+    for one in site.moves.iter().chain(&site.defaults) {
         // SAFETY: the caller promised the frame and the block.
         unsafe { one.over(base, block) }?;
     }

@@ -6,7 +6,7 @@ use alcedo_base::handles::ObjectHandle;
 use alcedo_reflect::World;
 use alcedo_reflect::collect::unreachable;
 use alcedo_reflect::construction::destroy;
-use alcedo_reflect::decl::{ClassDecl, FunctionDecl, PropertyDecl};
+use alcedo_reflect::decl::{ClassDecl, FunctionDecl, InterfaceDecl, PropertyDecl};
 use alcedo_reflect::origin::Origin;
 use alcedo_reflect::testing::native_thunk;
 use alcedo_reflect::thunk::{Frame, ParamBlock};
@@ -21,6 +21,17 @@ fn function(name: &str, flags: u64, params: Vec<PropertyDecl>, body: Body) -> Fu
     decl.flags = function_flags::CALLABLE | flags;
     decl.params = params;
     decl
+}
+
+/// `/Script/Engine.Tuned`: an interface of the host. The parameter of its function has a default.
+pub(crate) fn interface() -> InterfaceDecl {
+    let pitch = PropertyDecl::new("pitch", PropertyKind::I32).with_default("5");
+    let tune = FunctionDecl {
+        flags: function_flags::CALLABLE,
+        params: vec![pitch, PropertyDecl::result(PropertyKind::I32)],
+        ..FunctionDecl::without_body("tune")
+    };
+    InterfaceDecl { functions: vec![tune], ..InterfaceDecl::new("Engine", "Tuned", Origin::Native) }
 }
 
 /// `/Script/Engine.Machine`: native functions of the host.

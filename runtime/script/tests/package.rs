@@ -101,7 +101,8 @@ impl Scripts {
             triple("Rotator", ["pitch", "yaw", "roll"], PropertyKind::I32),
             score,
         ];
-        declare(Batch { structs, classes: vec![crate::natives::class()], ..Batch::default() });
+        let interfaces = vec![crate::natives::interface()];
+        declare(Batch { structs, interfaces, classes: vec![crate::natives::class()], ..Batch::default() });
         let machine = Machine::new(limits);
         machine.set_host(Rc::new(NoModules));
         Self { world, machine, kept: RefCell::default(), cells: RefCell::default(), bound: RefCell::default() }

@@ -203,6 +203,12 @@ pub(crate) fn world() -> World {
         ..FunctionDecl::without_body("sing")
     };
     let sings = InterfaceDecl { functions: vec![sing], ..InterfaceDecl::new("Engine", "Sings", Origin::Native) };
+    let tune = FunctionDecl {
+        flags: function_flags::CALLABLE,
+        params: vec![param("pitch", K::I32, "").with_default("5"), result(K::I32, "")],
+        ..FunctionDecl::without_body("tune")
+    };
+    let tuned = InterfaceDecl { functions: vec![tune], ..InterfaceDecl::new("Engine", "Tuned", Origin::Native) };
     let closed = ClassDecl { flags: class_flags::BLUEPRINT_TYPE, ..class("Sealed", "Object", Vec::new(), Vec::new()) };
     let last = ClassDecl { flags: class_flags::FINAL, ..class("Last", "Object", Vec::new(), Vec::new()) };
     let hud = class(
@@ -231,7 +237,7 @@ pub(crate) fn world() -> World {
     let component = class("Component", "Object", vec![property("size", K::F32, "", BOTH)], vec![]);
     let batch = Batch {
         enums: vec![phase],
-        interfaces: vec![sings],
+        interfaces: vec![sings, tuned],
         structs: vec![
             structure("Vector", &[("x", K::F32), ("y", K::F32), ("z", K::F32)]),
             structure("Rotator", &[("pitch", K::I32), ("yaw", K::I32), ("roll", K::I32)]),

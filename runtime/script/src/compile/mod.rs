@@ -14,6 +14,9 @@ use rustc_hash::FxHashMap;
 use crate::code::{At, FunctionCode, Ins, Place, Reg, Register, Root};
 use crate::compiled::CompileError;
 
+/// Number of parameters whose arguments a call may omit.
+const MAX_OMITTED: usize = 64;
+
 /// Compiles all functions of a package that have a body. Declare the types of the package, then pass the result to
 /// [`Machine::load`](crate::Machine::load). Moves the bodies out of the package to limit peak memory.
 ///
@@ -173,8 +176,9 @@ impl FunctionCompiler {
                 self.expr_into(default, at as Reg);
                 self.patch_jump(jump);
                 self.end_statement();
-            } else if param.optional && matches!(param.ty, Type::Fixed(..)) {
-                // Initializes an omitted fixed array with all its elements, because zero bytes would represent an empty array.
+            } else if at < MAX_OMITTED && matches!(param.ty, Type::Fixed(..)) {
+                // Initializes an omitted fixed array with all its elements, because zero bytes would represent an empty array. A call
+                // through an interface may omit the argument even if the parameter of this function is not optional.
                 let jump = self.emit(Ins::JumpIfPassed { param: at as u16, to: 0 });
                 self.begin_value(at as Reg, &param.ty);
                 self.patch_jump(jump);

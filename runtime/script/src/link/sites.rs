@@ -130,7 +130,7 @@ impl Linker<'_> {
         let sets_defaults = self.sets_defaults(&function);
         let count = call.args.len();
         let (mut args, mut moves) = (Vec::with_capacity(count), Vec::with_capacity(count));
-        let (mut moves_back, mut skipped) = (Vec::new(), 0);
+        let (mut moves_back, mut defaults, mut skipped) = (Vec::new(), Vec::new(), 0);
         // Slots of the arguments that the call writes, and of the arguments that the call reads.
         let (mut written, mut read): (Vec<Slot>, Vec<Slot>) = (Vec::new(), Vec::new());
         let mut places = 0;
@@ -178,15 +178,21 @@ impl Linker<'_> {
                     if is_out && is_custom {
                         return Err(format!("{name} writes to {}, which is omitted", param.text));
                     }
+                    let constant =
+                        |value: OwnedValue| Source::Constant(Rc::new(Constant { value, property: Rc::clone(param) }));
+                    if matches!(param.ty, PropertyType::Struct(_)) {
+                        let initial = constant(OwnedValue::initial(param.ty.clone()));
+                        moves.push(self.move_over(&initial, param)?);
+                    }
                     let mut own = OwnedValue::initial(param.ty.clone());
                     let default = param.default.as_ref().filter(|_| !sets_defaults);
                     if let Some(default) = default {
                         own.write(default)
                             .map_err(|error| format!("the default of {} is a {}", param.text, error.found))?;
                     }
-                    let source = Source::Constant(Rc::new(Constant { value: own, property: Rc::clone(param) }));
-                    if default.is_some() || matches!(param.ty, PropertyType::Struct(_)) {
-                        moves.push(self.move_over(&source, param)?);
+                    let source = constant(own);
+                    if default.is_some() {
+                        defaults.push(self.move_over(&source, param)?);
                     }
                     args.push(Arg::Value(source));
                 }
@@ -230,6 +236,7 @@ impl Linker<'_> {
             }
             moves.clear();
             moves_back.clear();
+            defaults.clear();
             check_disjoint(&written, &read).map_err(|problem| format!("{name}: {problem}"))?;
         }
         Ok(Site {
@@ -243,6 +250,7 @@ impl Linker<'_> {
             args: args.into(),
             moves: moves.into(),
             moves_back: moves_back.into(),
+            defaults: defaults.into(),
             skipped,
             to,
             cached_class: Cell::new(ClassId::NONE),
