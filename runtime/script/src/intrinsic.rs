@@ -3,8 +3,9 @@
 use alcedo_base::boundary::{CallError, catch_panics};
 use alcedo_reflect::World;
 use alcedo_reflect::containers::{RowsMut, array, array_ref, keyed, keyed_mut};
+use alcedo_reflect::fixed::dim;
 use alcedo_reflect::owned::OwnedValue;
-use alcedo_reflect::property::PropertyType;
+use alcedo_reflect::property::{Property, PropertyType};
 use alcedo_reflect::value::{Binding, Value};
 use alcedo_reflect::values::ptr::{Ptr, PtrMut};
 use alcedo_uc::hir::Intrinsic;
@@ -70,15 +71,21 @@ impl Machine {
             return Ok(Transfer::Out);
         }
         if what.is_reading() {
-            let found = self.found(registers.read(world, place)?);
-            let is_part = matches!(what, Intrinsic::MapGet | Intrinsic::OptionalGet);
-            let part = match found {
-                Some(at) if is_part => part_of(at, args, registers)?,
-                Some(at) => {
+            let empty;
+            let at = match self.found(registers.read(world, place)?) {
+                Some(at) => at,
+                // Reads a container that does not exist as its initial value.
+                None => {
+                    empty = missing(&place.property)?;
+                    empty.as_ptr()
+                }
+            };
+            let part = match what {
+                Intrinsic::MapGet | Intrinsic::OptionalGet => part_of(at, args, registers)?,
+                _ => {
                     give(read_container(what, at, args, registers)?)?;
                     return Ok(Transfer::None);
                 }
-                None => None,
             };
             match (part, to) {
                 // Copies the value directly to the register, because a temporary `Value` would take more memory.
@@ -222,6 +229,17 @@ impl Machine {
         let place = registers.write(world, place, Access::Write)?;
         place.map_or(Ok(()), |at| at.write(&Value::Array(values)).map_err(|error| CallError::other(error.found)))
     }
+}
+
+/// Returns the value that a property has in the object none. A fixed array has all its elements.
+pub(crate) fn missing(property: &Property) -> Result<OwnedValue, CallError> {
+    let mut value = OwnedValue::initial(property.ty.clone());
+    if let (PropertyType::Array(of), Some(len)) = (&property.ty, dim(property))
+        && let Some(mut rows) = array(value.as_mut())
+    {
+        set_len(&mut rows, len, of.ty())?;
+    }
+    Ok(value)
 }
 
 /// Sorts by bottom-up merging. `in_order` returns true if its second argument may follow its first argument. Before two adjacent runs are

@@ -6,8 +6,6 @@ use alcedo_base::boundary::{CallError, catch_panics};
 use alcedo_base::handles::{Name, ObjectHandle};
 use alcedo_reflect::World;
 use alcedo_reflect::construction::ConstructionArgs;
-use alcedo_reflect::containers::array;
-use alcedo_reflect::fixed::dim;
 use alcedo_reflect::property::PropertyType;
 use alcedo_reflect::value::{Binding, Value};
 use alcedo_reflect::values::ptr::Ptr;
@@ -15,9 +13,9 @@ use alcedo_uc::hir::{Cast, Conversion, Op, Operand, Unary};
 
 use crate::cost;
 use crate::exec::{Slot, Slow, Source, Transfer};
+use crate::intrinsic::missing;
 use crate::machine::Machine;
 use crate::place::{Access, Registers};
-use crate::rows::set_len;
 use crate::size;
 use crate::value::{
     Number, from_text, handle, is_handle, name, number, plain_text, text_value, to_enum, to_num, to_text,
@@ -55,15 +53,7 @@ impl Machine {
             Slow::Cast(cast, slot, source) => put(slot, &cast_value(world, cast, slot, registers.source(source))?)?,
             Slow::Load(slot, place) => match self.found(registers.read(world, place)?) {
                 Some(from) => cost::copy(registers.ptr_mut(slot), from),
-                None => {
-                    registers.clear(Some(slot), place.initial.as_ref())?;
-                    // A fixed array has all its elements, even if it is read from none.
-                    if let (PropertyType::Array(of), Some(len)) = (&place.property.ty, dim(&place.property))
-                        && let Some(mut rows) = array(registers.ptr_mut(slot))
-                    {
-                        set_len(&mut rows, len, of.ty())?;
-                    }
-                }
+                None => cost::copy(registers.ptr_mut(slot), missing(&place.property)?.as_ptr()),
             },
             Slow::Store(place, source) => {
                 if let Some(to) = self.found(registers.write(world, place, Access::Write)?) {

@@ -142,7 +142,12 @@ impl FunctionCompiler {
         };
         // Reserves these registers while the body is compiled, so that temporaries of the body use different registers.
         let location = self.location(array, true);
-        let (at, length, item) = (self.temp(&Type::INT), self.temp(&Type::INT), self.temp(&element_ty));
+        // A fixed array of none also has all its elements.
+        let length = match &array.ty {
+            Type::Fixed(_, count) => self.constant(Const::Int(i128::from(*count)), &Type::INT),
+            _ => self.temp(&Type::INT),
+        };
+        let (at, item) = (self.temp(&Type::INT), self.temp(&element_ty));
         let held = self.keep();
         let zero = self.constant(Const::Int(0), &Type::INT);
         self.emit(Ins::Copy { to: at, from: zero });
@@ -151,7 +156,9 @@ impl FunctionCompiler {
         one.steps.push(Step::Element(at));
         let one = self.place_number(&one);
         let top = self.here();
-        self.emit(Ins::Intrinsic { what: Intrinsic::Length, place: whole, args: Vec::new(), to: Some(length) });
+        if !matches!(array.ty, Type::Fixed(..)) {
+            self.emit(Ins::Intrinsic { what: Intrinsic::Length, place: whole, args: Vec::new(), to: Some(length) });
+        }
         let done = self.emit(Ins::JumpCompare { op: Op::Lt, num: Num::I32, left: at, right: length, is: false, to: 0 });
         self.emit(Ins::Load { to: item, place: one });
         let value = self.converted_temp(convert, item, &element.ty);
