@@ -13,6 +13,7 @@ use alcedo_reflect::class::Class;
 use alcedo_reflect::containers::array;
 use alcedo_reflect::property::Property;
 use alcedo_reflect::value::Value;
+use alcedo_reflect::values::fix_fields;
 use alcedo_reflect::values::ptr::{Ptr, PtrMut};
 
 use crate::exec::{LinkedPlace, LinkedRoot, LinkedStep, OtherProperty, Slot, Source};
@@ -90,14 +91,15 @@ impl Registers {
         unsafe { self.base.wrapping_add(usize::from(register)).cast::<Name>().read() }
     }
 
-    /// Resets a register to the initial value of its type.
+    /// Resets a register to the initial value of its type. Fixed arrays in a struct have all their elements.
     pub(crate) fn clear(&self, slot: Option<&Slot>, initial: Option<&Value>) -> Result<(), CallError> {
         let Some(slot) = slot else { return Ok(()) };
         self.ptr_mut(slot).destroy();
-        match initial {
-            Some(value) => self.ptr_mut(slot).write(value).map_err(|error| CallError::other(error.found)),
-            None => Ok(()),
+        if let Some(value) = initial {
+            self.ptr_mut(slot).write(value).map_err(|error| CallError::other(error.found))?;
         }
+        fix_fields(self.ptr_mut(slot));
+        Ok(())
     }
 
     /// Returns a register as an argument, for the result of a call.

@@ -14,6 +14,7 @@ use alcedo_reflect::decl::{
     Batch, ClassDecl, DelegateDecl, EnumDecl, FunctionDecl, InterfaceDecl, PropertyDecl, RESULT_NAME, StructDecl,
 };
 use alcedo_reflect::enums::EnumEntry;
+use alcedo_reflect::fixed::ARRAY_DIM;
 use alcedo_reflect::origin::Origin;
 use alcedo_reflect::property::PropertyType;
 use alcedo_reflect::testing::world;
@@ -71,7 +72,7 @@ pub(crate) struct Scripts {
 }
 
 impl Scripts {
-    /// Creates a world with the library, `Vector` and `Rotator`, a struct `Score` of the host, and native functions.
+    /// Creates a world with the library, `Vector` and `Rotator`, the structs `Score` and `Grid` of the host, and native functions.
     pub(crate) fn new() -> Self {
         Self::with_limits(Limits::default())
     }
@@ -96,10 +97,16 @@ impl Scripts {
             ],
             ..StructDecl::new("Engine", "Score", Origin::Native)
         };
+        let cells = PropertyDecl {
+            meta: vec![(ARRAY_DIM.to_owned(), "3".to_owned())],
+            ..PropertyDecl::new("cells", PropertyKind::ARRAY).of_type("i32")
+        };
+        let grid = StructDecl { fields: vec![cells], ..StructDecl::new("Engine", "Grid", Origin::Native) };
         let structs = vec![
             triple("Vector", ["x", "y", "z"], PropertyKind::F32),
             triple("Rotator", ["pitch", "yaw", "roll"], PropertyKind::I32),
             score,
+            grid,
         ];
         let interfaces = vec![crate::natives::interface()];
         declare(Batch { structs, interfaces, classes: vec![crate::natives::class()], ..Batch::default() });

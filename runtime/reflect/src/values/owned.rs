@@ -5,18 +5,19 @@ use alcedo_base::handles::ObjectHandle;
 use crate::property::PropertyType;
 use crate::value::{Value, WrongType};
 use crate::values::ptr::Ptr;
-use crate::values::structure::start_of;
+use crate::values::structure::{fix_fields, start_of};
 
 pub use crate::values::ptr::OwnedValue;
 
 impl OwnedValue {
-    /// Creates the initial value of a type. Struct fields have their defaults. All other values are zero.
+    /// Creates the initial value of a type. Struct fields have their defaults, and fixed arrays their lengths. All other values are zero.
     pub fn initial(ty: PropertyType) -> Self {
         let start = start_of(&ty);
         let mut own = Self::zero(ty);
         if let Some(start) = start {
             own.as_mut().put(&start);
         }
+        fix_fields(own.as_mut());
         own
     }
 
