@@ -21,6 +21,14 @@ impl FunctionCompiler {
         let (mut args, mut backs): (Vec<_>, Vec<Back>) = (Vec::with_capacity(call.args.len()), Vec::new());
         let placed = self.placed(call);
         let out_count = call.args.iter().filter(|arg| matches!(arg, Arg::Out(_) | Arg::OutConverted(..))).count();
+        // Out values are copied back in the order of the arguments. If an instruction after the call copies one of them back, instructions
+        // must also copy the others, because the call itself would copy them earlier.
+        let is_variable = |arg: &Arg| match arg {
+            Arg::Out(expr) => !is_elsewhere(expr),
+            Arg::OutConverted(..) => false,
+            _ => true,
+        };
+        let has_copies = out_count > 1 && (args_write || !call.args.iter().all(is_variable));
         for (at, arg) in call.args.iter().enumerate() {
             let later = call.args[at + 1..].iter().any(|arg| arg_expr(arg).is_some_and(writes));
             // If a call has two or more out arguments, writing back the first value may change the access path of the second. The other out
@@ -30,9 +38,13 @@ impl FunctionCompiler {
                 Arg::Value(expr) => Argument::In(self.safe(expr, later)),
                 Arg::Skipped => Argument::Skipped,
                 Arg::Out(expr) => match self.location(expr, written) {
-                    Location::In(reg) => Argument::Out(reg),
-                    to @ Location::At(_) => {
-                        let from = self.load(&to, &expr.ty);
+                    Location::In(reg) if !later && !has_copies => Argument::Out(reg),
+                    to => {
+                        // Copies a variable now, because later arguments may change it.
+                        let from = match &to {
+                            Location::In(reg) => self.copied(*reg, &expr.ty),
+                            Location::At(_) => self.load(&to, &expr.ty),
+                        };
                         backs.push(Back { from, to, by: None });
                         Argument::Out(from)
                     }
