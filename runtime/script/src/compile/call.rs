@@ -138,7 +138,14 @@ impl FunctionCompiler {
             Callee::Interface { object: of, path } => Target::Interface(self.operand(of, later), path.clone()),
             Callee::Delegate { delegate, object: of, fallback } => {
                 let of = object(of);
-                let delegate = self.operand(delegate, later);
+                let delegate = match (&delegate.kind, of) {
+                    // Reads the delegate from the object in the register, so that the object is evaluated once.
+                    (ExprKind::Property { owner, name, .. }, Some(of)) => {
+                        let root = Root::Of(of, owner.clone(), name.clone());
+                        self.load(&Location::At(Place { root, steps: Vec::new() }), &delegate.ty)
+                    }
+                    _ => self.operand(delegate, later),
+                };
                 Target::Delegate { delegate, object: of, fallback: fallback.clone() }
             }
         }

@@ -14,6 +14,7 @@ use alcedo_uc::hir::{
     Arg, Call, Callee, Cast, Class, Expr, ExprKind, Function, Num, Op, Package, Stmt, StmtKind, Type, delegate_body,
 };
 use operators::{binary, converted, unary, wrapped};
+use places::{Place, Root};
 
 #[derive(Clone, Debug)]
 pub(crate) enum Value {
@@ -410,40 +411,53 @@ impl<'p> Interpreter<'p> {
         let name = |path: &Rc<str>| path.rsplit(':').next().unwrap_or("").to_owned();
         let owner = |path: &Rc<str>| path.split(':').next().unwrap_or("").to_owned();
         let of = |object: usize| self.objects.borrow()[object].class.clone();
-        let (function, object, class) = match &call.callee {
+        // `None` for a call on none.
+        let target = match &call.callee {
             Callee::Virtual { object, path } => {
-                let Some(object) = self.object(frame, object.as_deref()) else { return self.zero(ty) };
-                (self.find(&of(object), &name(path)), Some(object), of(object))
+                let object = self.object(frame, object.as_deref());
+                object.map(|object| (self.find(&of(object), &name(path)), Some(object), of(object)))
             }
             Callee::Final { object, path } => {
-                let Some(object) = self.object(frame, object.as_deref()) else { return self.zero(ty) };
-                (self.find(&owner(path), &name(path)), Some(object), of(object))
+                let object = self.object(frame, object.as_deref());
+                object.map(|object| (self.find(&owner(path), &name(path)), Some(object), of(object)))
             }
             Callee::Static { class, path } => {
                 let class = match class {
                     Some(class) => match self.value(frame, class) {
-                        Value::Class(Some(class)) => class,
-                        _ => return self.zero(ty),
+                        Value::Class(class) => class,
+                        other => panic!("{other:?} is not a class"),
                     },
-                    None => owner(path),
+                    None => Some(owner(path)),
                 };
-                (self.find(&class, &name(path)), None, class)
+                class.map(|class| (self.find(&class, &name(path)), None, class))
             }
-            Callee::Delegate { delegate, object, fallback } => match self.value(frame, delegate) {
-                Value::Delegate(Some((object, name))) => (self.find(&of(object), &name), Some(object), of(object)),
-                _ => {
-                    let Some(fallback) = fallback else { return self.zero(ty) };
-                    assert!(name(fallback).starts_with(&delegate_body("")[..2]));
-                    let Some(object) = self.object(frame, object.as_deref()) else { return self.zero(ty) };
-                    (self.find(&of(object), &name(fallback)), Some(object), of(object))
+            Callee::Delegate { delegate, object, fallback } => {
+                let (bound, object) = match (&delegate.kind, object) {
+                    (ExprKind::Property { name, .. }, Some(of)) => {
+                        let of = self.object(frame, Some(of));
+                        let place = Place { root: Root::Property(of, name.clone()), steps: Vec::new() };
+                        (self.read(frame, &place, &delegate.ty), of)
+                    }
+                    _ => (self.value(frame, delegate), frame.object),
+                };
+                match (bound, fallback) {
+                    (Value::Delegate(Some((object, name))), _) => {
+                        Some((self.find(&of(object), &name), Some(object), of(object)))
+                    }
+                    (_, Some(fallback)) => {
+                        assert!(name(fallback).starts_with(&delegate_body("")[..2]));
+                        object.map(|object| (self.find(&of(object), &name(fallback)), Some(object), of(object)))
+                    }
+                    (_, None) => None,
                 }
-            },
-            Callee::Interface { object, path } => {
-                let Value::Object(Some(object)) = self.value(frame, object) else { return self.zero(ty) };
-                (self.find(&of(object), &name(path)), Some(object), of(object))
             }
+            Callee::Interface { object, path } => match self.value(frame, object) {
+                Value::Object(object) => {
+                    object.map(|object| (self.find(&of(object), &name(path)), Some(object), of(object)))
+                }
+                other => panic!("{other:?} is not an object"),
+            },
         };
-        let (_, function) = function.unwrap_or_else(|| panic!("{:?} is not of the package", call.callee));
         let mut places = Vec::new();
         let mut args = Vec::new();
         for arg in &call.args {
@@ -465,7 +479,13 @@ impl<'p> Interpreter<'p> {
                 Arg::Wildcard(_) => panic!("wildcards are of native code"),
             });
         }
-        let (result, params) = self.run(function, object, &class, args);
+        let (result, params) = match target {
+            Some((function, object, class)) => {
+                let (_, function) = function.unwrap_or_else(|| panic!("{:?} is not of the package", call.callee));
+                self.run(function, object, &class, args)
+            }
+            None => (self.zero(ty), args.into_iter().map(|arg| arg.unwrap_or(Value::Nothing)).collect()),
+        };
         for (at, place, back) in places {
             let value = params[at].clone();
             let value = match back {

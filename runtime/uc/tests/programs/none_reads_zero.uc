@@ -4,6 +4,7 @@
 // expect: TestForeach = 3 0
 // expect: TestFind = -1 0 0
 // expect: TestBeyond = -1
+// expect: TestArguments = 1
 class Program extends Object;
 
 var int Value;
@@ -17,3 +18,5 @@ function int TestFixed() { local Program p; local int a[3]; a = p.Row; a[2] = 7;
 function string TestForeach() { local Program p; local int v, times, sum; foreach p.Row(v) { times++; sum += v; } return times @ sum; }
 function string TestFind() { local Program p; return p.Free.Find(0) @ p.Row.Find(0) @ p.Free.Length; }
 function int TestBeyond() { local array<Part> Parts; return Parts[2].Cells.Find(0); }
+function int Take(int N) { return N; }
+function int TestArguments() { local Program p; local int i; p.Take(i++); return i; }
