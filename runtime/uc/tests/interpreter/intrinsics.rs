@@ -2,6 +2,7 @@
 
 use alcedo_uc::hir::{Expr, Intrinsic, Type};
 
+use super::places::Root;
 use super::{Frame, Interpreter, Value};
 
 impl<'p> Interpreter<'p> {
@@ -14,8 +15,13 @@ impl<'p> Interpreter<'p> {
     ) -> Value {
         use Intrinsic as I;
         let base = &operands[0];
-        let whole = self.value(frame, base);
+        let place = base.is_place().then(|| self.place(frame, base));
+        let kept = if place.is_none() { self.value(frame, base) } else { Value::Nothing };
         let rest: Vec<_> = operands[1..].iter().map(|operand| self.value(frame, operand)).collect();
+        let whole = match &place {
+            Some(place) => self.read(frame, place, &base.ty),
+            None => kept,
+        };
         let fresh = |ty: &Type| match ty {
             Type::Array(of) | Type::Fixed(of, _) | Type::Set(of) => self.zero(of),
             other => panic!("{other:?} has no elements"),
@@ -125,7 +131,10 @@ impl<'p> Interpreter<'p> {
             (I::DelegateIsBound, Value::Delegate(bound)) => return Value::Bool(bound.is_some()),
             (which, value) => panic!("{which:?} of {value:?} is not in these tests"),
         };
-        let place = self.place(frame, base);
+        let place = place.expect("a place that the operation changes");
+        if matches!(place.root, Root::Property(None, _)) {
+            return self.zero(ty);
+        }
         self.write(frame, &place, new);
         result
     }

@@ -157,11 +157,17 @@ impl<'p> Interpreter<'p> {
             .collect();
         let locals = types.iter().map(|ty| self.zero(ty)).collect();
         let mut frame = Frame { object, class: class.to_owned(), locals, types, function };
+        let mut omitted = Vec::new();
         for (at, arg) in args.into_iter().enumerate() {
-            match (arg, &function.params[at].default) {
-                (Some(value), _) => frame.locals[at] = value,
-                (None, Some(default)) => frame.locals[at] = self.value(&mut frame, default),
-                (None, None) => {}
+            match arg {
+                Some(value) => frame.locals[at] = value,
+                None => omitted.push(at),
+            }
+        }
+        // A default may use any parameter, so all arguments are passed first.
+        for at in omitted {
+            if let Some(default) = &function.params[at].default {
+                frame.locals[at] = self.value(&mut frame, default);
             }
         }
         let flow = self.block(&mut frame, function.body.as_deref().unwrap_or(&[]));
@@ -231,11 +237,12 @@ impl<'p> Interpreter<'p> {
             }
             StmtKind::ForEach { array, element, convert, index, body } => {
                 let mut at = 0;
-                let kept = if array.is_place() { None } else { Some(self.value(frame, array)) };
+                let place = array.is_place().then(|| self.place(frame, array));
+                let kept = if place.is_none() { self.value(frame, array) } else { Value::Nothing };
                 loop {
-                    let now = match &kept {
-                        Some(kept) => kept.clone(),
-                        None => self.value(frame, array),
+                    let now = match &place {
+                        Some(place) => self.read(frame, place, &array.ty),
+                        None => kept.clone(),
                     };
                     let Value::Array(row) = now else { panic!("an array") };
                     let Some(value) = row.get(at).cloned() else { break };

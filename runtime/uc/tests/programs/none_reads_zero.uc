@@ -5,11 +5,13 @@
 // expect: TestFind = -1 0 0
 // expect: TestBeyond = -1
 // expect: TestArguments = 1
+// expect: TestAdd = False
 class Program extends Object;
 
 var int Value;
 var int Row[3];
 var array<int> Free;
+var set<int> Marks;
 struct Part { var array<int> Cells; };
 function int Get() { return 5; }
 function int Test() { local Program p; return p.Value; }
@@ -20,3 +22,4 @@ function string TestFind() { local Program p; return p.Free.Find(0) @ p.Row.Find
 function int TestBeyond() { local array<Part> Parts; return Parts[2].Cells.Find(0); }
 function int Take(int N) { return N; }
 function int TestArguments() { local Program p; local int i; p.Take(i++); return i; }
+function bool TestAdd() { local Program p; return p.Marks.Add(3); }
