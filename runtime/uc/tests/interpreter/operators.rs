@@ -78,7 +78,9 @@ fn three(value: &Value) -> [f64; 3] {
 
 fn like(value: &Value, numbers: [f64; 3], num: Num) -> Value {
     let Value::Struct(fields) = value else { panic!("{value:?} is not a triple") };
-    let number = |number: f64| if num.is_float() { float(number, num) } else { Value::Int(number as i32 as i128) };
+    // Integers round toward zero and wrap.
+    let number =
+        |number: f64| if num.is_float() { float(number, num) } else { Value::Int(wrapped(number as i128, num)) };
     Value::Struct(fields.iter().zip(numbers).map(|((name, _), one)| (name.clone(), number(one))).collect())
 }
 
@@ -124,7 +126,11 @@ pub(crate) fn binary(binary: &Binary, one: &Value, other: &Value) -> Value {
         (Operand::Triple(triple), ..) => triples(op, triple.of, one, other),
         (Operand::TripleScalar(triple), ..) => {
             let by = other.float();
-            let of = three(one).map(|a| if op == Op::Mul { a * by } else { a / by });
+            let of = three(one).map(|a| match op {
+                Op::Mul => a * by,
+                _ if by == 0.0 && !triple.of.is_float() => 0.0,
+                _ => a / by,
+            });
             like(one, of, triple.of)
         }
         (Operand::ScalarTriple(triple), ..) => like(other, three(other).map(|a| a * one.float()), triple.of),
@@ -180,21 +186,41 @@ fn to_number(value: f64, num: Num) -> Value {
     }
 }
 
+/// Returns the number of bytes of the sign at the start of a string.
+fn sign(text: &str) -> usize {
+    usize::from(text.starts_with(['-', '+']))
+}
+
+/// Returns the index of the first byte at or after `at` that is not a digit.
+fn end_of_digits(text: &str, at: usize) -> usize {
+    at + text[at..].bytes().take_while(u8::is_ascii_digit).count()
+}
+
+/// Returns the digits of the integer at the start of a string.
+fn digits_in(text: &str) -> &str {
+    &text[sign(text)..end_of_digits(text, sign(text))]
+}
+
 /// Parses the number at the start of a string.
 fn number_in(text: &str, num: Num) -> Value {
     let text = text.trim_start();
-    let mut end = 0;
-    for (at, letter) in text.char_indices() {
-        let fits = letter.is_ascii_digit() || (at == 0 && "+-".contains(letter)) || (num.is_float() && letter == '.');
-        if !fits {
-            break;
+    if !num.is_float() {
+        // Keeps the low 64 bits of a number of any length.
+        let next = |value: i128, digit: u8| (value * 10 + i128::from(digit - b'0')) % (1 << 64);
+        let value = digits_in(text).bytes().fold(0, next);
+        return Value::Int(wrapped(if text.starts_with('-') { -value } else { value }, num));
+    }
+    let mut end = end_of_digits(text, sign(text));
+    if text[end..].starts_with('.') {
+        end = end_of_digits(text, end + 1);
+    }
+    if text[end..].starts_with(['e', 'E']) {
+        let exponent = end + 1 + sign(&text[end + 1..]);
+        if end_of_digits(text, exponent) > exponent {
+            end = end_of_digits(text, exponent);
         }
-        end = at + letter.len_utf8();
     }
-    if num.is_float() {
-        return float(text[..end].parse().unwrap_or(0.0), num);
-    }
-    Value::Int(wrapped(text[..end].parse().unwrap_or(0), num))
+    float(text[..end].parse().unwrap_or(0.0), num)
 }
 
 pub(crate) fn converted(conversion: &Conversion, value: Value, entry: &dyn Fn(&str, i128) -> String) -> Value {
@@ -224,7 +250,7 @@ pub(crate) fn converted(conversion: &Conversion, value: Value, entry: &dyn Fn(&s
         }
         Conversion::FromText(Type::Bool) => {
             let Value::Text(text) = &value else { panic!("{value:?} is not a text") };
-            let is_zero = number_in(text, Num::I64) == Value::Int(0);
+            let is_zero = digits_in(text.trim_start()).bytes().all(|digit| digit == b'0');
             Value::Bool(text.trim().eq_ignore_ascii_case("true") || !is_zero)
         }
         Conversion::Text(_, Type::Name) => match value {

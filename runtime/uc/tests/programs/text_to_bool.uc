@@ -2,6 +2,7 @@
 // expect: TestNumbers = False True True False False
 // expect: TestOther = False False
 // expect: TestCoerced = False
+// expect: TestLong = True
 class Program extends Object;
 
 function string TestWords() { return bool("true") @ bool("false") @ bool(" TRUE ") @ bool("truely"); }
@@ -9,3 +10,4 @@ function string TestNumbers() { return bool("0") @ bool("12") @ bool("-1") @ boo
 function string TestOther() { return bool("") @ bool("yes"); }
 function string TestCoerced() { return string(Given("false")); }
 function bool Given(coerce bool b) { return b; }
+function bool TestLong() { return bool("18446744073709551616"); }
