@@ -23,11 +23,11 @@ impl<'p> Interpreter<'p> {
             None => kept,
         };
         let fresh = |ty: &Type| match ty {
-            Type::Array(of) | Type::Fixed(of, _) | Type::Set(of) => self.zero(of),
+            Type::Array(of) | Type::Fixed(of, _) => self.zero(of),
             other => panic!("{other:?} has no elements"),
         };
         let (new, result) = match (which, whole) {
-            (I::Length, Value::Array(row)) => return Value::Int(row.len() as i128),
+            (I::Length, Value::Array(row) | Value::Set(row)) => return Value::Int(row.len() as i128),
             (I::Length, Value::Map(rows)) => return Value::Int(rows.len() as i128),
             (I::ArrayAdd, Value::Array(mut row)) => {
                 let at = row.len();
@@ -89,7 +89,8 @@ impl<'p> Interpreter<'p> {
                 }
                 (Value::Array(row), Value::Nothing)
             }
-            (I::ArrayEmpty | I::Empty, Value::Array(_)) => (Value::Array(Vec::new()), Value::Nothing),
+            (I::ArrayEmpty, Value::Array(_)) => (Value::Array(Vec::new()), Value::Nothing),
+            (I::Empty, Value::Set(_)) => (Value::Set(Vec::new()), Value::Nothing),
             (I::Empty, Value::Map(_)) => (Value::Map(Vec::new()), Value::Nothing),
             (I::MapGet, Value::Map(rows)) => {
                 return rows
@@ -103,31 +104,31 @@ impl<'p> Interpreter<'p> {
                 (Value::Map(rows), Value::Nothing)
             }
             (I::Contains, Value::Map(rows)) => return Value::Bool(rows.iter().any(|(key, _)| *key == rest[0])),
-            (I::Contains, Value::Array(row)) => return Value::Bool(row.contains(&rest[0])),
+            (I::Contains, Value::Set(row)) => return Value::Bool(row.contains(&rest[0])),
             (I::Remove, Value::Map(mut rows)) => {
                 let before = rows.len();
                 rows.retain(|(key, _)| *key != rest[0]);
                 let removed = rows.len() < before;
                 (Value::Map(rows), Value::Bool(removed))
             }
-            (I::Remove, Value::Array(mut row)) => {
+            (I::Remove, Value::Set(mut row)) => {
                 let before = row.len();
                 row.retain(|value| *value != rest[0]);
                 let removed = row.len() < before;
-                (Value::Array(row), Value::Bool(removed))
+                (Value::Set(row), Value::Bool(removed))
             }
-            (I::SetAdd, Value::Array(mut row)) => {
+            (I::SetAdd, Value::Set(mut row)) => {
                 let is_new = !row.contains(&rest[0]);
                 if is_new {
                     row.push(rest[0].clone());
                 }
-                (Value::Array(row), Value::Bool(is_new))
+                (Value::Set(row), Value::Bool(is_new))
             }
             (I::MapKeys, Value::Map(rows)) => return Value::Array(rows.into_iter().map(|(key, _)| key).collect()),
             (I::MapValues, Value::Map(rows)) => {
                 return Value::Array(rows.into_iter().map(|(_, value)| value).collect());
             }
-            (I::SetValues, row @ Value::Array(_)) => return row,
+            (I::SetValues, Value::Set(row)) => return Value::Array(row),
             (I::DelegateIsBound, Value::Delegate(bound)) => return Value::Bool(bound.is_some()),
             (which, value) => panic!("{which:?} of {value:?} is not in these tests"),
         };

@@ -1,6 +1,7 @@
 //! A simple interpreter of checked packages. The interpreter computes the results that the test programs list. These results are the
 //! reference for the machine. Supports only classes of the package that derive from a class `Object` without members.
 
+mod calls;
 mod intrinsics;
 pub(crate) mod operators;
 mod places;
@@ -8,13 +9,9 @@ mod values;
 
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::rc::Rc;
 
-use alcedo_uc::hir::{
-    Arg, Call, Callee, Cast, Class, Expr, ExprKind, Function, Num, Op, Package, Stmt, StmtKind, Type, delegate_body,
-};
+use alcedo_uc::hir::{Cast, Class, Expr, ExprKind, Function, Num, Op, Package, Stmt, StmtKind, Type};
 use operators::{binary, converted, unary, wrapped};
-use places::{Place, Root};
 
 #[derive(Clone, Debug)]
 pub(crate) enum Value {
@@ -27,12 +24,13 @@ pub(crate) enum Value {
     Class(Option<String>),
     Struct(Vec<(String, Value)>),
     Array(Vec<Value>),
+    Set(Vec<Value>),
     Map(Vec<(Value, Value)>),
     Delegate(Option<(usize, String)>),
     Nothing,
 }
 
-/// Compares floats by their bits, as reflection compares values.
+/// Compares floats by their bits, and the entries of sets and maps in any order, as reflection compares values.
 impl PartialEq for Value {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
@@ -44,7 +42,8 @@ impl PartialEq for Value {
             (Self::Class(one), Self::Class(two)) => one == two,
             (Self::Struct(one), Self::Struct(two)) => one == two,
             (Self::Array(one), Self::Array(two)) => one == two,
-            (Self::Map(one), Self::Map(two)) => one == two,
+            (Self::Set(one), Self::Set(two)) => one.len() == two.len() && one.iter().all(|key| two.contains(key)),
+            (Self::Map(one), Self::Map(two)) => one.len() == two.len() && one.iter().all(|entry| two.contains(entry)),
             (Self::Delegate(one), Self::Delegate(two)) => one == two,
             (Self::Nothing, Self::Nothing) => true,
             _ => false,
@@ -102,11 +101,13 @@ pub(crate) struct Interpreter<'p> {
     package: &'p Package,
     objects: RefCell<Vec<Object>>,
     steps: RefCell<u64>,
+    /// Functions and objects of the running calls.
+    running: RefCell<Vec<(*const Function, Option<usize>)>>,
 }
 
 impl<'p> Interpreter<'p> {
     pub(crate) fn new(package: &'p Package) -> Self {
-        Self { package, objects: RefCell::default(), steps: RefCell::default() }
+        Self { package, objects: RefCell::default(), steps: RefCell::default(), running: RefCell::default() }
     }
 
     fn class(&self, path: &str) -> Option<&'p Class> {
@@ -139,45 +140,6 @@ impl<'p> Interpreter<'p> {
         let (value, _) = self.run(function, Some(object), &class, Vec::new());
         let ty = function.result.as_ref().expect("a result");
         operators::format_value(&value, ty, &|path, number| self.entry(path, number))
-    }
-
-    /// Runs a function. Returns its result and the final values of its parameters.
-    fn run(
-        &self,
-        function: &'p Function,
-        object: Option<usize>,
-        class: &str,
-        args: Vec<Option<Value>>,
-    ) -> (Value, Vec<Value>) {
-        let types: Vec<_> = function
-            .params
-            .iter()
-            .map(|param| param.ty.clone())
-            .chain(function.locals.iter().map(|local| local.ty.clone()))
-            .collect();
-        let locals = types.iter().map(|ty| self.zero(ty)).collect();
-        let mut frame = Frame { object, class: class.to_owned(), locals, types, function };
-        let mut omitted = Vec::new();
-        for (at, arg) in args.into_iter().enumerate() {
-            match arg {
-                Some(value) => frame.locals[at] = value,
-                None => omitted.push(at),
-            }
-        }
-        // A default may use any parameter, so all arguments are passed first.
-        for at in omitted {
-            if let Some(default) = &function.params[at].default {
-                frame.locals[at] = self.value(&mut frame, default);
-            }
-        }
-        let flow = self.block(&mut frame, function.body.as_deref().unwrap_or(&[]));
-        let result = match (flow, &function.result) {
-            (Flow::Return(value), Some(_)) => value,
-            (_, Some(ty)) => self.zero(ty),
-            _ => Value::Nothing,
-        };
-        frame.locals.truncate(function.params.len());
-        (result, frame.locals)
     }
 
     fn block(&self, frame: &mut Frame<'p>, statements: &'p [Stmt]) -> Flow {
@@ -403,105 +365,28 @@ impl<'p> Interpreter<'p> {
                     (_, other) => other,
                 }
             }
-            ExprKind::New(new) => match self.value(frame, &new.class) {
-                Value::Class(Some(class)) => Value::Object(Some(self.create(&class))),
-                _ => Value::Object(None),
-            },
+            ExprKind::New(new) => {
+                let class = self.value(frame, &new.class);
+                // Objects have no names here, so only the evaluation of the outer object and of the name matters.
+                for part in new.outer.iter().chain(&new.name) {
+                    self.value(frame, part);
+                }
+                let template = new.template.as_ref().map(|template| self.value(frame, template));
+                let Value::Class(Some(class)) = class else { return Value::Object(None) };
+                let made = self.create(&class);
+                if let Some(Value::Object(Some(template))) = template {
+                    let values = self.objects.borrow()[template].properties.clone();
+                    let mut objects = self.objects.borrow_mut();
+                    let known = |(name, _): &(String, Value)| objects[made].properties.contains_key(name);
+                    let values: Vec<_> = values.into_iter().filter(known).collect();
+                    objects[made].properties.extend(values);
+                }
+                Value::Object(Some(made))
+            }
             ExprKind::FunctionOf { object, name, .. } => {
                 Value::Delegate(self.object(frame, object.as_deref()).map(|object| (object, name.clone())))
             }
             ExprKind::Local(_) | ExprKind::Property { .. } => panic!("a place"),
         }
-    }
-
-    fn call(&self, frame: &mut Frame<'p>, call: &'p Call, ty: &Type) -> Value {
-        let name = |path: &Rc<str>| path.rsplit(':').next().unwrap_or("").to_owned();
-        let owner = |path: &Rc<str>| path.split(':').next().unwrap_or("").to_owned();
-        let of = |object: usize| self.objects.borrow()[object].class.clone();
-        // `None` for a call on none.
-        let target = match &call.callee {
-            Callee::Virtual { object, path } => {
-                let object = self.object(frame, object.as_deref());
-                object.map(|object| (self.find(&of(object), &name(path)), Some(object), of(object)))
-            }
-            Callee::Final { object, path } => {
-                let object = self.object(frame, object.as_deref());
-                object.map(|object| (self.find(&owner(path), &name(path)), Some(object), of(object)))
-            }
-            Callee::Static { class, path } => {
-                let class = match class {
-                    Some(class) => match self.value(frame, class) {
-                        Value::Class(class) => class,
-                        other => panic!("{other:?} is not a class"),
-                    },
-                    None => Some(owner(path)),
-                };
-                class.map(|class| (self.find(&class, &name(path)), None, class))
-            }
-            Callee::Delegate { delegate, object, fallback } => {
-                let (bound, object) = match (&delegate.kind, object) {
-                    (ExprKind::Property { name, .. }, Some(of)) => {
-                        let of = self.object(frame, Some(of));
-                        let place = Place { root: Root::Property(of, name.clone()), steps: Vec::new() };
-                        (self.read(frame, &place, &delegate.ty), of)
-                    }
-                    _ => (self.value(frame, delegate), frame.object),
-                };
-                match (bound, fallback) {
-                    (Value::Delegate(Some((object, name))), _) => {
-                        Some((self.find(&of(object), &name), Some(object), of(object)))
-                    }
-                    (_, Some(fallback)) => {
-                        assert!(name(fallback).starts_with(&delegate_body("")[..2]));
-                        object.map(|object| (self.find(&of(object), &name(fallback)), Some(object), of(object)))
-                    }
-                    (_, None) => None,
-                }
-            }
-            Callee::Interface { object, path } => match self.value(frame, object) {
-                Value::Object(object) => {
-                    object.map(|object| (self.find(&of(object), &name(path)), Some(object), of(object)))
-                }
-                other => panic!("{other:?} is not an object"),
-            },
-        };
-        let mut places = Vec::new();
-        let mut args = Vec::new();
-        for arg in &call.args {
-            args.push(match arg {
-                Arg::Value(value) => Some(self.value(frame, value)),
-                Arg::Out(place) => {
-                    let at = self.place(frame, place);
-                    let value = self.read(frame, &at, &place.ty);
-                    places.push((args.len(), at, None));
-                    Some(value)
-                }
-                Arg::OutConverted(place, there, back) => {
-                    let at = self.place(frame, place);
-                    let value = self.read(frame, &at, &place.ty);
-                    places.push((args.len(), at, Some(back)));
-                    Some(converted(there, value, &|path, number| self.entry(path, number)))
-                }
-                Arg::Skipped => None,
-                Arg::Wildcard(_) => panic!("wildcards are of native code"),
-            });
-        }
-        let (result, params) = match target {
-            Some((function, object, class)) => {
-                let (_, function) = function.unwrap_or_else(|| panic!("{:?} is not of the package", call.callee));
-                self.run(function, object, &class, args)
-            }
-            None => (self.zero(ty), args.into_iter().map(|arg| arg.unwrap_or(Value::Nothing)).collect()),
-        };
-        for (at, place, back) in places {
-            let value = params[at].clone();
-            let value = match back {
-                Some(back) => converted(back, value, &|path, number| self.entry(path, number)),
-                None => value,
-            };
-            self.write(frame, &place, value);
-        }
-        assert!(frame.locals.len() == frame.types.len(), "{}", frame.function.name);
-        result
     }
 }

@@ -15,7 +15,8 @@ impl Interpreter<'_> {
             Type::Text | Type::Utf8Text | Type::AnsiText | Type::LocalText => Value::Text(String::new()),
             Type::Name | Type::FieldPath => Value::Name(String::new()),
             Type::Class(_) => Value::Class(None),
-            Type::Array(_) | Type::Set(_) => Value::Array(Vec::new()),
+            Type::Array(_) => Value::Array(Vec::new()),
+            Type::Set(_) => Value::Set(Vec::new()),
             Type::Fixed(of, len) => Value::Array(vec![self.zero(of); *len as usize]),
             Type::Map(..) => Value::Map(Vec::new()),
             Type::Delegate(..) => Value::Delegate(None),
@@ -57,7 +58,10 @@ impl Interpreter<'_> {
                 };
                 Value::Map(pairs.iter().map(pair).collect())
             }
-            (Const::Array(values), Type::Array(of) | Type::Fixed(of, _) | Type::Set(of)) => {
+            (Const::Array(values), Type::Set(of)) => {
+                Value::Set(values.iter().map(|value| self.constant(value, of)).collect())
+            }
+            (Const::Array(values), Type::Array(of) | Type::Fixed(of, _)) => {
                 let mut made: Vec<_> = values.iter().map(|value| self.constant(value, of)).collect();
                 if let Type::Fixed(_, len) = ty {
                     made.resize_with(*len as usize, || self.zero(of));
