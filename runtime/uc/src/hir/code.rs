@@ -48,7 +48,7 @@ pub enum StmtKind {
     /// `foreach Array(element, index)`. Copies the elements of a dynamic or fixed array to a place, one per iteration, in order. Each
     /// iteration reads the length of the array again.
     ForEach {
-        /// The array: a place, or a value that is stored until the loop ends.
+        /// The array: a place, which is resolved once, or a value that is stored until the loop ends.
         array: Box<Expr>,
         /// Target place of the element. Has the element type, or the type that `convert` yields.
         element: Box<Expr>,
@@ -151,10 +151,10 @@ pub enum ExprKind {
     /// dynamic array, reads return the zero value and writes grow the array. With a negative index, reads return the zero value and writes
     /// do not grow the array. An access outside a fixed array is a script error.
     Index(Box<Expr>, Box<Expr>),
-    /// A call.
+    /// A call. Evaluates the object or class of the callee, then the arguments, also for a call on `None`.
     Call(Box<Call>),
     /// Built-in operation on arrays, maps, sets and delegates. The first operand is the receiver. If the operation changes the receiver,
-    /// the receiver is a place.
+    /// the receiver is a place. The place is resolved first, and read after the evaluation of the other operands.
     Intrinsic(Intrinsic, Vec<Expr>),
     /// Unary operator.
     Unary(Unary, Box<Expr>),
@@ -297,7 +297,8 @@ pub enum Callee {
 pub enum Arg {
     /// Value with the type of the parameter.
     Value(Expr),
-    /// Place whose type equals the type of the parameter. The call writes to the place.
+    /// Place whose type equals the type of the parameter. The value is copied in when the argument is evaluated. After the call, the values
+    /// of all `out` parameters are copied out in the order of the arguments.
     Out(Expr),
     /// Place whose type differs from the type of the `out` parameter. The first conversion applies before the call, when the value is
     /// copied in. The second conversion applies after the call, when the value is copied out.
