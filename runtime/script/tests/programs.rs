@@ -104,7 +104,7 @@ impl Writer {
             };
         }
         let depth = depth - 1;
-        match self.0.roll(12) {
+        match self.0.roll(13) {
             0 => format!("({} {} {})", self.whole(depth), self.pick(&["+", "-", "*", "/", "%"]), self.whole(depth)),
             1 => format!("({} {} {})", self.whole(depth), self.pick(&["&", "|", "^"]), self.whole(depth)),
             2 => format!("({} {} {})", self.whole(depth), self.pick(&["<<", ">>", ">>>"]), self.whole(0)),
@@ -116,6 +116,7 @@ impl Writer {
             8 => format!("Twice({})", self.whole(depth)),
             9 => format!("Both({}, {})", self.whole(depth), self.whole(depth)),
             10 => format!("row[{} & 3]", self.whole(depth)),
+            11 => format!("Change({}, {})", self.pick(&["i", "j", "Own", "row[1]"]), self.whole(depth)),
             _ => format!("({} {} {})", self.whole(depth), self.pick(&["+", "-"]), self.whole(depth)),
         }
     }
@@ -192,7 +193,8 @@ fn random_expressions_match_the_tree_interpreter() {
         let mut text = String::from(
             "class Program extends Object;\nvar int Own;\n\
              function int Twice(int n) { Own += n & 3; return n * 2; }\n\
-             function int Both(int a, int b) { return a - b; }\n",
+             function int Both(int a, int b) { return a - b; }\n\
+             function int Change(out int a, int b) { local int was; was = a; a = b & 7; return was - b; }\n",
         );
         for at in 0..FUNCTIONS {
             let expression = writer.any();
@@ -221,7 +223,7 @@ fn random_expressions_match_the_tree_interpreter() {
         for at in 0..FUNCTIONS {
             let name = format!("Test{at}");
             let (found, expected) = (scripts.result_text(object, &name), interpreter.test(other, &name));
-            let line = text.lines().filter(|line| line.contains("return")).nth(at + 2).unwrap_or_default();
+            let line = text.lines().filter(|line| line.contains("return")).nth(at + 3).unwrap_or_default();
             assert_eq!(found, expected, "round {round}, {name}: {line}");
         }
     }
