@@ -40,7 +40,7 @@ pub(crate) type Checked = Vec<(Mistake, Ident)>;
 /// Expands to the checks for the names in a function that `checked` does not contain. Adds these names to `checked`.
 pub(crate) fn checks(class: &Ident, function: &Function, checked: &mut Checked) -> TokenStream {
     let mut found = Checked::new();
-    if find_mistakes(function.body.stream(), true, &mut found).is_none() {
+    if find_mistakes(function.body.stream(), &mut found).is_none() {
         return TokenStream::new();
     }
     found.retain(|new| !checked.contains(new));
@@ -63,24 +63,22 @@ fn check(class: &Ident, mistake: Mistake, name: &Ident) -> TokenStream {
     }
 }
 
-/// Adds each possible mistake in the tokens to `found`, without duplicates. `is_object` is `false` if `this` may be a variable of another
-/// type. Returns `None` if `self` may refer to an object of another type in these tokens.
-fn find_mistakes(tokens: TokenStream, mut is_object: bool, found: &mut Checked) -> Option<()> {
+/// Adds each possible mistake in the tokens to `found`, without duplicates. Ignores assignments after a pattern that may declare a variable
+/// `this`. Returns `None` if `self` may refer to an object of another type in these tokens.
+fn find_mistakes(tokens: TokenStream, found: &mut Checked) -> Option<()> {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    // Computed only after an assignment to a field of `this`, which is rare, because the search converts identifiers to strings.
+    let mut variable = None;
     for (at, token) in tokens.iter().enumerate() {
+        let known = found.len();
         match token {
-            TokenTree::Group(group) => find_mistakes(group.stream(), is_object, found)?,
+            TokenTree::Group(group) => find_mistakes(group.stream(), found)?,
             TokenTree::Ident(ident) => {
                 // The identifier is converted to a string once, because each comparison would convert it again.
                 let keyword = match ident.to_string().as_str() {
                     "impl" | "trait" => return None,
-                    // The variable exists until the end of the block, whose tokens are one group.
-                    "let" | "for" if is_this(&tokens[at + 1..]) => {
-                        is_object = false;
-                        continue;
-                    }
                     "self" => Mistake::OfSelf,
-                    "this" if is_object => Mistake::Assigned,
+                    "this" => Mistake::Assigned,
                     _ => continue,
                 };
                 let Some((name, rest)) = field(&tokens[at + 1..]) else { continue };
@@ -95,14 +93,80 @@ fn find_mistakes(tokens: TokenStream, mut is_object: bool, found: &mut Checked) 
             }
             _ => {}
         }
+        let is_assigned = found[known..].iter().any(|(mistake, _)| *mistake == Mistake::Assigned);
+        if is_assigned && at >= *variable.get_or_insert_with(|| first_variable(&tokens)) {
+            let added = found.split_off(known);
+            found.extend(added.into_iter().filter(|(mistake, _)| *mistake == Mistake::OfSelf));
+        }
     }
     Some(())
 }
 
-/// Returns true if the tokens begin with `this` or `mut this`.
-fn is_this(tokens: &[TokenTree]) -> bool {
-    let mut names = tokens.iter().map_while(|token| if let TokenTree::Ident(name) = token { Some(name) } else { None });
-    names.find(|name| *name != "mut").is_some_and(|name| name == "this")
+/// Returns the position of the first pattern that may declare a variable `this`, or the number of tokens without such a pattern. The
+/// variable exists at most until the end of its block, whose tokens are one group. All later tokens of the group count as its scope, because
+/// a check of another type's field would reject correct code.
+fn first_variable(tokens: &[TokenTree]) -> usize {
+    let is_pattern = |at: usize| {
+        let rest = &tokens[at + 1..];
+        match &tokens[at] {
+            TokenTree::Ident(keyword) => match keyword.to_string().as_str() {
+                "let" => has_this(until(rest, |token| is_punct(token, '=') || is_punct(token, ';'))),
+                "for" => has_this(until(rest, |token| is_ident(token, "in"))),
+                "fn" => has_this(until(rest, |token| is_body(token) || is_punct(token, '=') || is_punct(token, ';'))),
+                _ => false,
+            },
+            // The parameters of a closure end at the second `|`. An operator `||` begins no parameters.
+            TokenTree::Punct(bar) if bar.as_char() == '|' && !tokens[..at].last().is_some_and(is_joint_bar) => {
+                let parameters = until(rest, |token| is_punct(token, '|') || is_punct(token, ';'));
+                rest.get(parameters.len()).is_some_and(|end| is_punct(end, '|')) && has_this(parameters)
+            }
+            _ => false,
+        }
+    };
+    let declared = (0..tokens.len()).find(|at| is_pattern(*at));
+    let arms = tokens.windows(2).enumerate().filter(|(_, pair)| is_punct(&pair[0], '=') && is_punct(&pair[1], '>'));
+    let matched = arms.map(|(at, _)| arm_start(&tokens[..at])..at).find(|pattern| {
+        // Excludes the guard of the arm, which declares no variable.
+        has_this(until(&tokens[pattern.clone()], |token| is_ident(token, "if")))
+    });
+    let matched = matched.map(|pattern| pattern.start);
+    declared.into_iter().chain(matched).min().unwrap_or(tokens.len())
+}
+
+/// Returns the position at which the pattern of a match arm begins. `tokens` are those before the `=>` of the arm.
+fn arm_start(tokens: &[TokenTree]) -> usize {
+    // The last token may be the fields of a struct pattern. An earlier block is the body of the previous arm.
+    let ends = |(at, token): (usize, &TokenTree)| is_punct(token, ',') || is_body(token) && at + 1 < tokens.len();
+    tokens.iter().enumerate().rev().find(|found| ends(*found)).map_or(0, |(at, _)| at + 1)
+}
+
+/// Returns the tokens before the first token for which `is_end` returns true.
+fn until(tokens: &[TokenTree], is_end: impl Fn(&TokenTree) -> bool) -> &[TokenTree] {
+    &tokens[..tokens.iter().position(is_end).unwrap_or(tokens.len())]
+}
+
+/// Returns true if `this` is one of the tokens, or is inside one of the groups.
+fn has_this(tokens: &[TokenTree]) -> bool {
+    tokens.iter().any(|token| match token {
+        TokenTree::Group(group) => has_this(&group.stream().into_iter().collect::<Vec<_>>()),
+        token => is_ident(token, "this"),
+    })
+}
+
+fn is_ident(token: &TokenTree, text: &str) -> bool {
+    matches!(token, TokenTree::Ident(ident) if ident == text)
+}
+
+fn is_punct(token: &TokenTree, letter: char) -> bool {
+    matches!(token, TokenTree::Punct(punct) if punct.as_char() == letter)
+}
+
+fn is_joint_bar(token: &TokenTree) -> bool {
+    matches!(token, TokenTree::Punct(punct) if punct.as_char() == '|' && punct.spacing() == Spacing::Joint)
+}
+
+fn is_body(token: &TokenTree) -> bool {
+    matches!(token, TokenTree::Group(group) if group.delimiter() == Delimiter::Brace)
 }
 
 /// Splits `.name` from the tokens that follow.
@@ -153,10 +217,48 @@ mod tests {
         let with_object = quote! { { let this = 1; this.read = 1.0; } this.speed = 2.0; self.power; };
         let names = |body| {
             let mut found = Checked::new();
-            assert!(find_mistakes(body, true, &mut found).is_some());
+            assert!(find_mistakes(body, &mut found).is_some());
             found.iter().map(|(_, name)| name.to_string()).collect::<Vec<_>>()
         };
         assert_eq!(names(body), ["power"]);
         assert_eq!(names(with_object), ["speed", "power"]);
+    }
+
+    #[test]
+    fn each_pattern_that_declares_this_is_recognized_by_itself() {
+        for body in [
+            quote! { if let Some(this) = reading { this.x = 1.0; } },
+            quote! { while let Reading { inner: (this, _), .. } = next() { this.x = 1.0; } },
+            quote! { let Some((this, _)) = pair else { return }; this.x = 1.0; },
+            quote! { readings.iter_mut().for_each(|this| this.x = 1.0); },
+            quote! { readings.retain(move |(at, this): (u32, &mut Reading)| { this.x = 1.0; at > 1 }); },
+            quote! { match reading { Some(this) if this.is_hot() => this.x = 1.0, None => {} } },
+            quote! { match reading { None => {} this => this.x = 1.0 } },
+            quote! { match reading { None => {} Reading { this } => { this.x = 1.0; } } },
+            quote! { fn cool(this: &mut Reading) { this.x = 1.0; } },
+            quote! { for (_, this) in readings { this.x = 1.0; } },
+        ] {
+            let mut found = Checked::new();
+            assert!(find_mistakes(body.clone(), &mut found).is_some());
+            assert!(found.is_empty(), "{body}");
+        }
+    }
+
+    #[test]
+    fn a_use_of_the_object_declares_no_variable() {
+        for body in [
+            quote! { let near = this.is_near(); this.x = 1.0; },
+            quote! { let flags = a | this.flags(); let both = b; this.x = 1.0; },
+            quote! { if a || this.is_near() || b { this.x = 1.0; } },
+            quote! { let stop: fn(u32) = stop; this.x = 1.0; },
+            quote! { readings.iter().for_each(|reading| this.x = reading.speed); },
+            quote! { match this.mood() { Mood::Calm if this.is_near() => {} _ => this.x = 1.0 } },
+            quote! { match mood { Mood::Calm => { this.stop(); } _ => this.x = 1.0 } },
+            quote! { for each in this.readings() { this.x = 1.0; } },
+        ] {
+            let mut found = Checked::new();
+            assert!(find_mistakes(body.clone(), &mut found).is_some());
+            assert_eq!(found.len(), 1, "{body}");
+        }
     }
 }

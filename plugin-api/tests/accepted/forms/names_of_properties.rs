@@ -40,6 +40,23 @@ impl Oven {
         readings[0].temperature
     }
 
+    #[ufunction]
+    fn read_again(&self) -> f64 {
+        struct Reading {
+            temperature: f64,
+        }
+        let mut readings = [Reading { temperature: 0.0 }];
+        readings.iter_mut().for_each(|this| this.temperature += 1.0);
+        match &mut readings[..] {
+            [this] => this.temperature += 1.0,
+            _ => {}
+        }
+        if let Some(this) = readings.first_mut() {
+            this.temperature += 1.0;
+        }
+        readings[0].temperature
+    }
+
     fn temperature(&self) -> f64 {
         struct Inner {
             temperature: f64,
