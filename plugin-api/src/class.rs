@@ -33,6 +33,10 @@ use crate::{Object, ObjectView, This};
 /// }
 /// assert_eq!(spawner::<Goblin>(3), "3 objects of /Script/Game.Goblin");
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a class",
+    label = "declare it with `#[uclass(package = \"…\")]`, or take `ScriptInterface<…>` for objects with an interface"
+)]
 pub unsafe trait Class: Sized + 'static {
     /// Base class. The base of [`crate::Object`] is `Object` itself.
     type Base: Class;
