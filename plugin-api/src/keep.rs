@@ -51,12 +51,14 @@ impl<T: Serialize> Keep for T {
 
 impl<T: DeserializeOwned> Restore for T {
     fn from_cbor(data: &[u8]) -> Result<T, CallError> {
-        // No string is longer than the data. A buffer of this size is cheaper to clear if the data is short.
-        let (mut short, mut long) = ([0; 64], Vec::new());
+        // No string is longer than the data. For a type that reads a borrowed string or borrowed bytes, the value must fit in the buffer.
+        // A short buffer is cheaper to clear.
+        let mut short = [0; 64];
+        let mut long;
         let buffer = if data.len() <= short.len() {
             &mut short[..]
         } else {
-            long.resize(data.len().min(4096), 0);
+            long = vec![0; data.len()];
             &mut long[..]
         };
         ciborium::de::from_reader_with_buffer(data, buffer).map_err(|error| CallError::other(misfit(&error)))
@@ -177,6 +179,44 @@ mod tests {
         let mut list = Vec::<u8>::new();
         restore(&mut list, &data).expect("bytes are a list");
         assert_eq!((data.len(), list), (10_003, vec![200; 10_000]));
+    }
+
+    /// String that is deserialized from a borrowed string, as by the URL and small-string types of many crates.
+    #[derive(Debug, PartialEq)]
+    struct Address(String);
+
+    impl Serialize for Address {
+        fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            serializer.serialize_str(&self.0)
+        }
+    }
+
+    impl<'de> Deserialize<'de> for Address {
+        fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+            struct Read;
+            impl serde::de::Visitor<'_> for Read {
+                type Value = Address;
+
+                fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                    f.write_str("an address")
+                }
+
+                fn visit_str<E>(self, text: &str) -> Result<Address, E> {
+                    Ok(Address(text.to_owned()))
+                }
+            }
+            deserializer.deserialize_str(Read)
+        }
+    }
+
+    #[test]
+    fn a_borrowed_string_of_any_length_is_restored() {
+        for len in [0, 63, 64, 4095, 4096, 5000, 100_000] {
+            let kept = vec![Address("x".repeat(len)), Address("short".to_owned())];
+            let mut restored = Vec::<Address>::new();
+            restore(&mut restored, &kept.to_cbor().expect("plain data")).expect("the same type");
+            assert!(restored == kept, "{len} bytes");
+        }
     }
 
     #[derive(Serialize)]
