@@ -73,7 +73,7 @@ fn changed_struct_values_survive_a_reload_and_others_follow_defaults() {
     let [kept, follows] = [depot(&host), depot(&host)];
     host.objects().set(kept, "large", &wide(7)).unwrap_or_else(|error| panic!("{error}"));
     let report = host.reload(&[parcels(&["later"])]).unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(value_of(&host, follows, "large"), "4 -1 Road 9", "{report:?}");
+    assert_eq!(value_of(&host, follows, "large"), "4 -1 Air 9", "the property specifies the route: {report:?}");
     assert_eq!(value_of(&host, follows, "next"), "nobody 3 -1 Road 0 4 -1 Road 0");
     assert_eq!(value_of(&host, kept, "large"), "2.5 7 Air 9", "an own value is kept completely");
     assert_eq!(value_of(&host, kept, "next"), "nobody 3 -1 Road 0 4 -1 Road 0");

@@ -3,7 +3,7 @@
 use crate::attr_args::text_of;
 use crate::rules;
 use crate::type_names::{INTEGERS, ungrouped_expr};
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Expr, ExprAssign, ExprLit, ExprParen, ExprTuple, ExprUnary, Lit, Result, Type, UnOp};
@@ -21,9 +21,7 @@ impl DefaultValue {
         let text = untyped(value)?;
         let check = match assigns(value) {
             Some(assigns) => {
-                let checks = assigns.iter().map(|ExprAssign { left, right, .. }| {
-                    quote_spanned! {right.span()=> value.#left = #right; }
-                });
+                let checks = assigns.into_iter().map(assigned);
                 quote! { const _: fn(&mut #ty) = |value| { #(#checks)* }; }
             }
             None if is_literal_of(value, ty) => TokenStream::new(),
@@ -56,6 +54,18 @@ pub(crate) fn assigns(value: &Expr) -> Option<Vec<&ExprAssign>> {
         Expr::Paren(ExprParen { expr, .. }) => Some(vec![assign(expr)?]),
         Expr::Tuple(ExprTuple { elems, .. }) if !elems.is_empty() => elems.iter().map(assign).collect(),
         _ => None,
+    }
+}
+
+/// Expands to an assignment to a field of the variable `value`. A string is converted to the type of the field, such as an enum. Errors
+/// appear at the assigned value, but the name `value` resolves like the variable, even if a macro has captured the assigned value.
+pub(crate) fn assigned(ExprAssign { left, right, .. }: &ExprAssign) -> TokenStream {
+    let span = right.span().resolved_at(Span::call_site());
+    match ungrouped_expr(right) {
+        Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => quote_spanned! {span=>
+            value.#left = ::alcedo_plugin_api::__private::OfText::of_text(#text);
+        },
+        _ => quote_spanned! {span=> value.#left = #right; },
     }
 }
 
@@ -95,7 +105,8 @@ fn text(value: &Expr) -> Result<String> {
     Err(rules::spanned(
         "ALC0037",
         value,
-        "a default is a number, `true`, `false`, a string, or `(x = 1.0, y = 2.0)` for a struct: it is data, not code",
+        "a default is a number, `true`, `false`, a string, an entry of an enum as `\"Calm\"`, or `(x = 1.0, y = 2.0)` for a struct: \
+         it is data, not code",
     ))
 }
 
@@ -158,6 +169,16 @@ mod tests {
         let attr_args: AttrArgs = syn::parse2(quote!(base = #base, subobjects(mesh = #class))).expect("an attribute");
         assert_eq!(attr_args.path("base").expect("a path"), Some(parse_quote!(game::Actor)));
         assert!(matches!(&attr_args.pairs("subobjects").expect("pairs")[..], [(_, Expr::Path(_))]));
+    }
+
+    #[test]
+    fn an_entry_of_an_enum_is_the_default_of_a_field() {
+        let default = DefaultValue::of(&parse_quote!((mood = "Angry", x = 1.0)), &parse_quote!(T)).expect("literals");
+        assert_eq!(default.text, "(mood=\"Angry\", x=1.0)");
+        let (entry, number) =
+            (quote!(value.mood = ::alcedo_plugin_api::__private::OfText::of_text("Angry");), quote!(value.x = 1.0;));
+        let check = default.check.to_string();
+        assert!(check.contains(&entry.to_string()) && check.contains(&number.to_string()), "{check}");
     }
 
     #[test]

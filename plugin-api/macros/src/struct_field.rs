@@ -5,7 +5,7 @@ use quote::quote;
 use syn::{Attribute, Expr, ExprLit, Lit, Type};
 
 use crate::attr_args::{AttrArgs, take_attr};
-use crate::default_value::{DefaultValue, assigns};
+use crate::default_value::{DefaultValue, assigned, assigns};
 use crate::earlier_names::{self, WAS};
 use crate::migration;
 use crate::rules;
@@ -86,10 +86,7 @@ pub(crate) fn default_of(name: &Ident, fields: &[(Ident, Option<FieldDefault>)])
 
 fn in_rust(value: &Expr, ty: &Type) -> TokenStream {
     if let Some(assigns) = assigns(value) {
-        let fields = assigns.iter().map(|assign| {
-            let (left, right) = (&assign.left, &assign.right);
-            quote! { value.#left = #right; }
-        });
+        let fields = assigns.into_iter().map(assigned);
         return quote! {{
             let mut value: #ty = ::alcedo_plugin_api::__private::core::default::Default::default();
             #(#fields)*

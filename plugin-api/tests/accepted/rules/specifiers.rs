@@ -29,18 +29,44 @@ mod alc0035 {
 mod alc0036 {
     use alcedo_plugin_api::prelude::*;
 
+    #[uenum(package = "Game")]
+    #[repr(u8)]
+    pub enum Side {
+        Left,
+        Right,
+    }
+
     #[ustruct(package = "Game", pod)]
     pub struct Point {
         x: f64,
         y: f64,
+        side: Side,
     }
 
-    #[uclass(package = "Game")]
-    #[derive(Default)]
-    pub struct Thing {
-        #[uproperty(default = (x = 1.0, y = 2.0))]
-        at: Point,
+    #[ustruct(package = "Game", pod)]
+    pub struct Place {
+        #[uproperty(default = (x = 1.0, side = "Right"))]
+        at: Corner,
     }
+
+    #[ustruct(package = "Game", pod)]
+    pub struct Corner {
+        x: f64,
+        #[uproperty(default = "Left")]
+        side: Side,
+    }
+
+    macro_rules! things {
+        ($($name:ident: $x:expr),*) => {$(
+            #[uclass(package = "Game")]
+            #[derive(Default)]
+            pub struct $name {
+                #[uproperty(default = (x = $x, y = 2.0, side = "Right"))]
+                at: Point,
+            }
+        )*};
+    }
+    things! { Thing: 1.0, Captured: -1.5 }
 }
 
 mod alc0037 {

@@ -268,7 +268,7 @@ pub struct Depot {
     #[uproperty]
     next: Parcel,
     /// Size with a default that this class declares.
-    #[uproperty(default = (weight = 9))]
+    #[uproperty(default = (weight = 9, route = "Air"))]
     large: Size,
     /// Sizes of all parcels.
     #[uproperty]
