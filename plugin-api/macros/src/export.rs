@@ -46,7 +46,7 @@ pub(crate) fn expand_block(attr_args: &AttrArgs, mut block: ImplBlock) -> Result
     let mut exports = Vec::new();
     for member in &mut block.members {
         let Member::Function(function) = member else { continue };
-        let conditions = Conditions::of(&function.attrs)?;
+        let conditions = Conditions::of_member(&function.attrs, &["zmethod"])?;
         let Some(attr) = take_attr(&mut function.attrs, "zmethod")? else { continue };
         AttrArgs::of(&attr)?.expect(&[])?;
         name_self(&mut function.sig, &ty);
@@ -90,5 +90,32 @@ pub(crate) fn export(method: &Method, name: &str, type_path: &TokenStream, targe
             (#(#parameters),*) -> #result, returns: #returned, location: #location, #target
         }
         #check
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proc_macro2::TokenStream;
+    use quote::quote;
+    use syn::parse_quote;
+
+    use crate::impl_block::ImplBlock;
+
+    fn expanded(function: TokenStream) -> syn::Result<TokenStream> {
+        let block = quote! { impl Report { #function #[zmethod] fn count() -> u32 { 1 } } };
+        super::expand_block(&parse_quote!(), ImplBlock::of(block)?)
+    }
+
+    #[test]
+    fn only_an_exported_function_has_no_cfg_attr() {
+        let helper = expanded(quote! { #[cfg_attr(unix, allow(dead_code))] fn helper() {} });
+        assert!(helper.is_ok_and(|tokens| tokens.to_string().contains("cfg_attr")));
+        for exported in [
+            quote! { #[cfg_attr(unix, inline)] #[zmethod] fn render() {} },
+            quote! { #[cfg_attr(unix, zmethod)] fn render() {} },
+        ] {
+            let error = expanded(exported).expect_err("a condition").to_string();
+            assert!(error.contains("ALC0034"), "{error}");
+        }
     }
 }
