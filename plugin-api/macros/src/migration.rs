@@ -59,7 +59,9 @@ impl Migration {
     fn of(attr: &Attribute, is_class: bool) -> Result<Self> {
         let attr_args = AttrArgs::of(attr)?;
         attr_args.expect(if is_class { &["from", "to", "with"] } else { &["from", "with"] })?;
-        let (from_text, to, with) = (attr_args.text("from")?, attr_args.text("to")?, attr_args.path("with")?);
+        // If `with` has a closure instead of a path, the error below shows the correct form.
+        let (from_text, to, with) =
+            (attr_args.text("from")?, attr_args.text("to")?, attr_args.path("with").ok().flatten());
         let (Some(from_text), Some(with), true) = (from_text, with, to.is_some() == is_class) else {
             let help = match is_class {
                 true => {
@@ -187,6 +189,17 @@ mod tests {
     use syn::{Ident, parse_quote};
 
     use super::{Conversions, Of, take};
+
+    #[test]
+    fn a_closure_as_a_conversion_is_refused_with_the_form_of_the_attribute() {
+        for (is_class, attr, form) in [
+            (false, parse_quote!(#[migrate(from = "f64", with = |old| old as i32)]), "with = Self::of_number"),
+            (true, parse_quote!(#[migrate(from = "Old", to = "New", with = |old| old)]), "with = Self::of_v1"),
+        ] {
+            let Err(error) = take(&mut vec![attr], is_class) else { panic!("the closure is accepted") };
+            assert!(error.to_string().contains(form) && error.to_string().contains("ALC0207"), "{error}");
+        }
+    }
 
     #[test]
     fn a_conversion_of_a_class_named_by_a_keyword_has_no_prefix() {
