@@ -5,7 +5,7 @@ mod parameter;
 use proc_macro2::{Delimiter, Group, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{FnArg, Ident, Receiver, Result, ReturnType, Signature, Type};
+use syn::{FnArg, GenericParam, Ident, Receiver, Result, ReturnType, Signature, Type};
 
 pub(crate) use self::parameter::Parameter;
 use self::parameter::{Argument, Named, ParameterType, Typed, parameter};
@@ -351,6 +351,9 @@ impl Method {
 const GENERIC: &str =
     "a function that the host calls is not generic: specify its types, because the host has one signature";
 
+const LIFETIMES: &str =
+    "a function that the host calls declares no lifetimes: write `This<Self>` and `Borrowed<UArray<f64>>` without them";
+
 fn self_kind(receiver: &Receiver) -> Result<SelfKind> {
     if receiver.reference.is_none() || receiver.colon_token.is_some() {
         return Err(rules::spanned("ALC0066", receiver, "the host owns the plugin part: take `&self` or `&mut self`"));
@@ -370,7 +373,9 @@ fn refuse_decorations(signature: &Signature) -> Result<()> {
             return Err(rules::at("ALC0067", span, format!("a function that the host calls is not {keyword}")));
         }
     }
-    rules::refuse_generics("ALC0068", &signature.generics, GENERIC)?;
+    let is_lifetime = |parameter: &GenericParam| matches!(parameter, GenericParam::Lifetime(_));
+    let problem = if signature.generics.params.iter().all(is_lifetime) { LIFETIMES } else { GENERIC };
+    rules::refuse_generics("ALC0068", &signature.generics, problem)?;
     let result = match &signature.output {
         ReturnType::Type(_, ty) => Some(ungrouped(ty)),
         ReturnType::Default => None,
@@ -414,6 +419,18 @@ mod tests {
             let Err(error) = Method::of(&signature) else { panic!("the signature is accepted") };
             assert!(error.to_string().contains("ALC0068"), "{error}");
         }
+    }
+
+    #[test]
+    fn a_lifetime_is_refused_with_the_types_that_need_none() {
+        let refused = |signature: Signature| {
+            let Err(error) = Method::of(&signature) else { panic!("the signature is accepted") };
+            error.to_string()
+        };
+        let error = refused(syn::parse_quote! { fn f<'a>(&self, this: This<'a, Self>) });
+        assert!(error.contains("`This<Self>`") && error.contains("ALC0068"), "{error}");
+        let error = refused(syn::parse_quote! { fn f<'a, T>(&'a self, by: T) });
+        assert!(error.contains("specify its types"), "{error}");
     }
 
     #[test]
