@@ -225,11 +225,13 @@ fn no_pair(name: &str, at: impl ToTokens) -> Error {
     rules::spanned("ALC0094", at, format!("`{name}` lists values: `{name}(key = value)`"))
 }
 
-/// Returns true if the host accepts `text` as a name in paths.
+/// Returns true if the host accepts `text` as a name in paths. Equals `is_identifier` of `alcedo-abi`, on which this crate does not depend.
 pub(crate) fn is_identifier(text: &str) -> bool {
-    let mut letters = text.chars();
-    letters.next().is_some_and(|first| first.is_ascii_alphabetic() || first == '_')
-        && letters.all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
+    const LONGEST: usize = 255;
+    !text.is_empty()
+        && text.len() <= LONGEST
+        && !text.starts_with(char::is_numeric)
+        && text.chars().all(|letter| letter.is_alphanumeric() || letter == '_')
 }
 
 /// Returns the name of a generated static or constant for a function, a property, an event or an interface. The returned name contains the
@@ -320,7 +322,7 @@ mod tests {
     use quote::quote;
     use syn::parse_quote;
 
-    use super::{cell_name, to_derive};
+    use super::{cell_name, is_identifier, to_derive};
 
     #[test]
     fn derived_traits_do_not_depend_on_the_names_in_scope() {
@@ -331,6 +333,16 @@ mod tests {
         assert_eq!(derived.to_string(), quote! { #[derive(::core::fmt::Debug)] }.to_string());
         let derived = to_derive(&[parse_quote!(#[derive(Clone, Debug)])], &["Clone", "Debug"]);
         assert!(derived.is_empty(), "{derived}");
+    }
+
+    #[test]
+    fn names_of_the_host_have_letters_of_any_script() {
+        for name in ["Game", "_1", "Größe", "重量", "É2"] {
+            assert!(is_identifier(name), "{name}");
+        }
+        for name in ["", "1st", "٣", "/Script/Game", "a b", "a.b", "a-b", &"x".repeat(256)] {
+            assert!(!is_identifier(name), "{name}");
+        }
     }
 
     #[test]

@@ -250,7 +250,7 @@ mod alc0099 {
 mod alc0205 {
     use alcedo_plugin_api::prelude::*;
 
-    #[uclass(package = "Game", was = "Box, Block")]
+    #[uclass(package = "Game", was = "Box, Block, Würfel")]
     pub struct Cube {
         #[uproperty(was = "weight")]
         mass: f64,
