@@ -1,6 +1,6 @@
-//! Detects common mistakes with properties: `self.temperature`, `this.temperature = 1.0`. The compiler's message about an unknown field
-//! does not mention the property. Therefore the generated code compares, at compile time, each field name in a method with the properties
-//! of the class, and reports a match with a hint.
+//! Detects common mistakes with properties: `self.temperature`, `this.temperature = 1.0`, `Self { temperature: 1.0 }`. The compiler's
+//! message about an unknown field does not mention the property. Therefore the generated code compares, at compile time, each field name in
+//! a method with the properties of the class, and reports a match with a hint.
 //!
 //! The comparison uses only tokens, and ignores names that are not properties. It also ignores a method that contains an `impl` block, and
 //! the fields of a variable `this`, because `self` in this block and this variable may have a different type.
@@ -32,6 +32,8 @@ pub(crate) enum Mistake {
     OfSelf,
     /// Assignment `this.name = …`.
     Assigned,
+    /// Field `name` in `Self { … }`.
+    OfLiteral,
 }
 
 /// Names for which the checks have already been generated.
@@ -57,6 +59,10 @@ fn check(class: &Ident, mistake: Mistake, name: &Ident) -> TokenStream {
              write it with `this.set_{property}(…)`, and take `this: This<Self>` as a parameter [ALC0100]"
         ),
         Mistake::Assigned => format!("`{property}` is a property: write it with `this.set_{property}(…)` [ALC0101]"),
+        Mistake::OfLiteral => format!(
+            "`{property}` is a property, stored in the object of the host, and not a field of `Self {{ … }}`: set its initial value with \
+             `#[uproperty(default = …)]`, or with `this.set_{property}(…)` in a `#[class_constructor]` [ALC0216]"
+        ),
     };
     quote_spanned! {name.span()=>
         const _: () = ::alcedo_plugin_api::__private::assert_no_property::<#class>(#property, #text);
@@ -79,6 +85,14 @@ fn find_mistakes(tokens: TokenStream, found: &mut Checked) -> Option<()> {
                     "impl" | "trait" => return None,
                     "self" => Mistake::OfSelf,
                     "this" => Mistake::Assigned,
+                    // After `->`, the braces are the body of a closure.
+                    "Self" if !is_result(&tokens[..at]) => {
+                        let names = tokens.get(at + 1).map(names_of_fields).unwrap_or_default();
+                        let new = names.into_iter().map(|name| (Mistake::OfLiteral, name));
+                        let new: Checked = new.filter(|new| !found.contains(new)).collect();
+                        found.extend(new);
+                        continue;
+                    }
                     _ => continue,
                 };
                 let Some((name, rest)) = field(&tokens[at + 1..]) else { continue };
@@ -96,15 +110,15 @@ fn find_mistakes(tokens: TokenStream, found: &mut Checked) -> Option<()> {
         let is_assigned = found[known..].iter().any(|(mistake, _)| *mistake == Mistake::Assigned);
         if is_assigned && at >= *variable.get_or_insert_with(|| first_variable(&tokens)) {
             let added = found.split_off(known);
-            found.extend(added.into_iter().filter(|(mistake, _)| *mistake == Mistake::OfSelf));
+            found.extend(added.into_iter().filter(|(mistake, _)| *mistake != Mistake::Assigned));
         }
     }
     Some(())
 }
 
 /// Returns the position of the first pattern that may declare a variable `this`, or the number of tokens without such a pattern. The
-/// variable exists at most until the end of its block, whose tokens are one group. All later tokens of the group count as its scope, because
-/// a check of another type's field would reject correct code.
+/// variable exists at most until the end of its block, whose tokens are one group. All later tokens of the group count as its scope,
+/// because a check of another type's field would reject correct code.
 fn first_variable(tokens: &[TokenTree]) -> usize {
     let is_pattern = |at: usize| {
         let rest = &tokens[at + 1..];
@@ -179,6 +193,30 @@ fn field(tokens: &[TokenTree]) -> Option<(&Ident, &[TokenTree])> {
     }
 }
 
+/// Returns the names of the fields in the braces of a struct expression or a struct pattern. Returns no names for any other token.
+fn names_of_fields(braces: &TokenTree) -> Vec<Ident> {
+    let TokenTree::Group(fields) = braces else { return Vec::new() };
+    let tokens: Vec<TokenTree> = fields.stream().into_iter().collect();
+    let is_first = |at: usize| is_body(braces) && (at == 0 || is_punct(&tokens[at - 1], ','));
+    let ends = |at: usize| match tokens.get(at + 1) {
+        None => true,
+        Some(TokenTree::Punct(next)) if next.as_char() == ':' => {
+            next.spacing() == Spacing::Alone || !tokens.get(at + 2).is_some_and(|second| is_punct(second, ':'))
+        }
+        Some(next) => is_punct(next, ','),
+    };
+    let names = tokens.iter().enumerate().filter_map(|(at, token)| match token {
+        TokenTree::Ident(name) if is_first(at) && ends(at) => Some(name.clone()),
+        _ => None,
+    });
+    names.collect()
+}
+
+/// Returns true if the tokens end with `->`.
+fn is_result(tokens: &[TokenTree]) -> bool {
+    matches!(tokens, [.., dash, arrow] if is_punct(dash, '-') && is_punct(arrow, '>'))
+}
+
 /// Returns true if the tokens begin with `(…)` or `::<…>(…)`.
 fn is_call(rest: &[TokenTree]) -> bool {
     match rest.first() {
@@ -205,7 +243,7 @@ fn is_assigned(rest: &[TokenTree]) -> bool {
 mod tests {
     use quote::quote;
 
-    use super::{Checked, find_mistakes};
+    use super::{Checked, Mistake, find_mistakes};
 
     #[test]
     fn only_fields_of_a_variable_this_are_ignored() {
@@ -242,6 +280,21 @@ mod tests {
             assert!(find_mistakes(body.clone(), &mut found).is_some());
             assert!(found.is_empty(), "{body}");
         }
+    }
+
+    #[test]
+    fn the_fields_of_self_in_braces_are_names() {
+        let body = quote! {
+            let Self { kept, renamed: other, .. } = made;
+            let list = [Self::new(), Self { speed: -Turns::<A, B>::NONE, r#type: |a, b| a, last, ..Self::default() }];
+            let own = |speeds: u32| -> Self { this_one };
+            Reading { at: 1 }
+        };
+        let mut found = Checked::new();
+        assert!(find_mistakes(body, &mut found).is_some());
+        assert!(found.iter().all(|(mistake, _)| *mistake == Mistake::OfLiteral));
+        let names: Vec<_> = found.iter().map(|(_, name)| name.to_string()).collect();
+        assert_eq!(names, ["kept", "renamed", "speed", "r#type", "last"]);
     }
 
     #[test]

@@ -94,4 +94,23 @@ mod property_read_from_self {
     }
 }
 
+mod alc0216 {
+    use alcedo_plugin_api::prelude::*;
+
+    #[uclass(package = "Game")]
+    pub struct Thing {
+        #[uproperty]
+        speed: u32,
+        turns: u32,
+    }
+
+    #[uclass]
+    impl Thing {
+        #[red_constructor]
+        fn new() -> Self {
+            Self { turns: 0, speed: 1 }
+        }
+    }
+}
+
 fn main() {}

@@ -126,7 +126,7 @@ mod mistakes {
 
     #[uclass(package = "Game")]
     pub struct Oven {
-        #[uproperty]
+        #[uproperty(default = 20.0)]
         temperature: f64,
         #[uproperty]
         answer: i32,

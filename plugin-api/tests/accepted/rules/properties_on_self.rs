@@ -37,3 +37,26 @@ mod alc0101 {
         }
     }
 }
+
+mod alc0216 {
+    use alcedo_plugin_api::prelude::*;
+
+    #[uclass(package = "Game")]
+    pub struct Thing {
+        #[uproperty(default = 1)]
+        speed: u32,
+        turns: u32,
+    }
+
+    #[uclass]
+    impl Thing {
+        #[red_constructor]
+        fn new() -> Self {
+            struct Speed {
+                speed: u32,
+            }
+            let Speed { speed } = Speed { speed: 1 };
+            Self { turns: speed }
+        }
+    }
+}
