@@ -90,12 +90,12 @@ impl AttrArgs {
         let mut errors = rules::Errors::default();
         for (at, arg) in self.args.iter().enumerate() {
             if !known.contains(&arg.text.as_str()) {
-                let known = if known.is_empty() { "none".to_owned() } else { known.join("`, `") };
-                errors.take::<()>(Err(rules::at(
-                    "ALC0087",
-                    arg.name.span(),
-                    format!("unknown specifier `{}`: expected one of `{known}`", arg.name),
-                )));
+                let problem = match (arg.text.as_str(), known) {
+                    ("package", _) => "`package` belongs on the declaration of the type: remove it here".to_owned(),
+                    (_, []) => format!("unknown specifier `{}`: no specifiers are allowed here", arg.name),
+                    _ => format!("unknown specifier `{}`: expected one of `{}`", arg.name, known.join("`, `")),
+                };
+                errors.take::<()>(Err(rules::at("ALC0087", arg.name.span(), problem)));
             }
             if self.args[..at].iter().any(|earlier| earlier.text == arg.text) {
                 let problem = format!("`{}` is specified twice", arg.name);
@@ -322,7 +322,7 @@ mod tests {
     use quote::quote;
     use syn::parse_quote;
 
-    use super::{cell_name, is_identifier, to_derive};
+    use super::{AttrArgs, cell_name, is_identifier, to_derive};
 
     #[test]
     fn derived_traits_do_not_depend_on_the_names_in_scope() {
@@ -333,6 +333,26 @@ mod tests {
         assert_eq!(derived.to_string(), quote! { #[derive(::core::fmt::Debug)] }.to_string());
         let derived = to_derive(&[parse_quote!(#[derive(Clone, Debug)])], &["Clone", "Debug"]);
         assert!(derived.is_empty(), "{derived}");
+    }
+
+    #[test]
+    fn an_unknown_specifier_is_refused_with_a_fix() {
+        for (attr_args, known, expected) in [
+            (
+                quote!(lable = "x"),
+                &["label", "was"][..],
+                "unknown specifier `lable`: expected one of `label`, `was` [ALC0087]",
+            ),
+            (quote!(label), &[][..], "unknown specifier `label`: no specifiers are allowed here [ALC0087]"),
+            (
+                quote!(package = "Game"),
+                &["imported"][..],
+                "`package` belongs on the declaration of the type: remove it here [ALC0087]",
+            ),
+        ] {
+            let attr_args: AttrArgs = syn::parse2(attr_args).expect("specifiers");
+            assert_eq!(attr_args.expect(known).expect_err("an unknown specifier").to_string(), expected);
+        }
     }
 
     #[test]
