@@ -93,6 +93,8 @@ fn a_wrong_name_or_type_fails_a_test() {
     let check = |failure: String, expected: &str| assert!(failure.contains(expected), "{failure}");
     let ghost = panic_of(|| assert!(world.spawn("Ghost").is_none()));
     check(ghost, "no plugin declares the class `Ghost`, but Game.");
+    let actor = panic_of(|| assert!(world.spawn("Engine.Actor").is_none()));
+    check(actor, "a class of the host needs its path: `/Script/Engine.Actor`");
     check(panic_of(|| world.call(player, "fly", ())), "has no function fly");
     check(panic_of(|| world.call(player, "earn", (7, 8))), "calling `earn`");
     check(panic_of(|| world.set(player, "score", "many".to_owned())), "writing `score`");

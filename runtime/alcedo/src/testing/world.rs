@@ -382,7 +382,11 @@ impl TestWorld {
             [path] => path.clone(),
             [] => {
                 let known: Vec<_> = classes.iter().map(|path| short(path)).collect();
-                panic!("no plugin declares the class `{name}`, but {}", known.join(", "))
+                let known = if known.is_empty() { "no other class".to_owned() } else { known.join(", ") };
+                let path = if name.contains('.') { name.to_owned() } else { format!("Package.{name}") };
+                panic!(
+                    "no plugin declares the class `{name}`, but {known}; a class of the host needs its path: `/Script/{path}`"
+                )
             }
             ref several => panic!("several classes are named `{name}`, so name one by its path: {several:?}"),
         }
