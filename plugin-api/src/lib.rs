@@ -243,7 +243,7 @@ pub use alcedo_macros::zmethods;
 #[doc(hidden)]
 pub use alcedo_macros::{
     add_references, begin_destroy, class_constructor, dll_import, overrides, post_init_properties, red_constructor,
-    ufunction,
+    ufunction, zmethod,
 };
 pub use alcedo_rt::{CallError, SourcePlace};
 pub use any_call::{AnyArgument, AnyArguments, AnyResult};
@@ -281,6 +281,6 @@ pub mod prelude {
     #[doc(hidden)]
     pub use crate::{
         add_references, begin_destroy, class_constructor, dll_import, overrides, post_init_properties, red_constructor,
-        ufunction,
+        ufunction, zmethod,
     };
 }

@@ -178,9 +178,10 @@ macro_rules! read_by_uclass {
         }
     )*};
 }
-// `#[uclass]` removes these attributes, so the compiler expands such an attribute only in an `impl` without `#[uclass]`.
+// `#[uclass]` removes these attributes, so the compiler expands such an attribute only in an `impl` without `#[uclass]`. `#[zmethods]` also
+// removes `#[zmethod]`.
 read_by_uclass! {
-    ufunction overrides red_constructor class_constructor post_init_properties begin_destroy add_references dll_import
+    ufunction overrides red_constructor class_constructor post_init_properties begin_destroy add_references dll_import zmethod
 }
 
 /// Exports a free function by name: `#[zcall(ex = "math.add")]` exports the function as `ex:/math.add`.

@@ -14,8 +14,12 @@ use crate::rules;
 
 /// Reports an attribute on a method whose `impl` block has no `#[uclass]`. If the method has a body, the expansion retains the method.
 pub(crate) fn without_uclass(name: &str, item: TokenStream) -> TokenStream {
+    let (readers, reader) = match name {
+        "zmethod" => ("`#[zmethods]` or `#[uclass]`", "zmethods"),
+        _ => ("`#[uclass]`", "uclass"),
+    };
     let message =
-        format!("`#[{name}]` is read by `#[uclass]`, which this `impl` does not have: write `#[uclass]` above `impl`");
+        format!("`#[{name}]` is read by {readers}, which this `impl` does not have: write `#[{reader}]` above `impl`");
     let error = rules::at("ALC0118", Span::call_site(), message).to_compile_error();
     let has_body = item
         .clone()
@@ -243,7 +247,17 @@ fn is_assigned(rest: &[TokenTree]) -> bool {
 mod tests {
     use quote::quote;
 
-    use super::{Checked, Mistake, find_mistakes};
+    use super::{Checked, Mistake, find_mistakes, without_uclass};
+
+    #[test]
+    fn an_attribute_without_its_reader_names_the_reader() {
+        for (name, fix) in
+            [("zmethod", "write `#[zmethods]` above `impl`"), ("ufunction", "write `#[uclass]` above `impl`")]
+        {
+            let expanded = without_uclass(name, quote! { fn count() -> u32 { 1 } }).to_string();
+            assert!(expanded.contains(fix) && expanded.contains("fn count"), "{expanded}");
+        }
+    }
 
     #[test]
     fn only_fields_of_a_variable_this_are_ignored() {
