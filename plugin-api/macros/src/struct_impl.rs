@@ -93,6 +93,9 @@ fn self_form(function: &Function) -> Result<SelfForm> {
     }
 }
 
+/// Functions that each struct without `pod` has.
+const DEFINED: [&str; 4] = ["new", "is_black", "is_expired", "try_clone"];
+
 /// Returns two functions: a generated function, which creates a value, and the author's function, which modifies the default value.
 fn constructor(mut function: Function) -> Result<Vec<Member>> {
     Conditions::refuse(&function.attrs)?;
@@ -109,6 +112,14 @@ fn constructor(mut function: Function) -> Result<Vec<Member>> {
         "a constructor is a plain function that returns its value immediately: it is neither `async` nor `unsafe`",
     )?;
     let (name, vis) = (function.sig.ident.clone(), function.vis.clone());
+    let is_defined = matches!(self_form, SelfForm::View) && DEFINED.iter().any(|defined| name == defined);
+    rules::refuse(
+        "ALC0213",
+        is_defined.then_some(&name),
+        format!(
+            "the function `{name}` is defined twice, by `#[ustruct]` and by this constructor: rename the constructor"
+        ),
+    )?;
     let body = format_ident!("alcedo_construct_{}", name);
     let attrs = docs::shared(&function.attrs);
     let typed = function.sig.inputs.iter().skip(1).enumerate().filter_map(|(at, input)| match input {
@@ -220,4 +231,29 @@ fn net_serialize(ty: &Ident, function: &Function, side: Side) -> Result<TokenStr
             }
         };
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use proc_macro2::TokenStream;
+    use quote::quote;
+    use syn::parse_quote;
+
+    use super::{DEFINED, expand};
+    use crate::impl_block::AnyItem;
+    use crate::native::Side;
+
+    fn expanded(constructor: TokenStream) -> syn::Result<TokenStream> {
+        let block = AnyItem::of(quote! { impl Stats { #[constructor] #constructor } })?;
+        expand(&parse_quote!(), block, Side::Plugin)
+    }
+
+    #[test]
+    fn a_constructor_has_no_name_that_each_struct_in_place_defines() {
+        for name in DEFINED.map(|name| quote::format_ident!("{name}")) {
+            let error = expanded(quote! { fn #name(value: Borrowed<'_, Self>, to: &str) {} }).expect_err("twice");
+            assert!(error.to_string().contains("ALC0213"), "{error}");
+            expanded(quote! { fn #name(&mut self, to: u32) {} }).unwrap_or_else(|error| panic!("{error}"));
+        }
+    }
 }
