@@ -1,4 +1,5 @@
-//! Members may have any name, because the items that the macros generate have reserved names. Attributes may have their full paths.
+//! Members may have any name, because the items that the macros generate have reserved names. Attributes may have their full paths. A
+//! submodule may contain the `impl` block of a class.
 #![forbid(unsafe_code)]
 
 use alcedo_plugin_api::prelude::*;
@@ -24,6 +25,27 @@ impl Names {
     #[alcedo_plugin_api::ufunction(blueprint_pure)]
     fn what(&self) -> u32 {
         0
+    }
+}
+
+#[uclass(package = "Game")]
+#[derive(Default)]
+pub struct Split {
+    #[uproperty]
+    whole: f64,
+}
+
+mod methods_of_split {
+    use alcedo_plugin_api::prelude::*;
+
+    use super::{Split, SplitView};
+
+    #[uclass]
+    impl Split {
+        #[ufunction]
+        fn half(&self, this: This<Self>) -> f64 {
+            this.whole() / 2.0
+        }
     }
 }
 
