@@ -23,7 +23,7 @@ pub(crate) fn read_inputs() -> io::Result<Made> {
     // The hash contains the path of a file relative to the checkout, because the folder of the checkout does not affect the build.
     let name = |file: &Path| file.strip_prefix(&root).unwrap_or(file).as_os_str().as_encoded_bytes().to_owned();
     for file in sources(&root, other_folder(&root, &args).as_deref(), std::env::var_os("OUT_DIR").as_deref())? {
-        let content = match std::fs::read(&file) {
+        let content = match read(&file) {
             // An editor has removed a temporary file.
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             content => content?,
@@ -41,7 +41,7 @@ pub(crate) fn read_inputs() -> io::Result<Made> {
     }
     let mut plugins = Vec::new();
     for (name, library) in libraries(&args) {
-        let bytes = std::fs::read(library)?;
+        let bytes = read(Path::new(library))?;
         let file = Path::new(library).file_stem().and_then(OsStr::to_str).unwrap_or_default();
         for part in without_code(&bytes, file.strip_prefix("lib").unwrap_or(file)) {
             hash.add(part);
@@ -51,7 +51,7 @@ pub(crate) fn read_inputs() -> io::Result<Made> {
         }
     }
     for library in static_libraries(&args) {
-        hash.add(&std::fs::read(library)?);
+        hash.add(&read(&library)?);
     }
     // Variables with the prefix of this framework are inputs, because sources can read them with `option_env!`.
     let is_own = |name: &OsStr| name.as_encoded_bytes().starts_with(b"ALCEDO_");
@@ -62,6 +62,11 @@ pub(crate) fn read_inputs() -> io::Result<Made> {
         hash.add(value.as_encoded_bytes());
     }
     Ok(Made { build_id: hash.finish(), plugins })
+}
+
+/// Reads a file. An error contains the path of the file.
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    std::fs::read(path).map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))
 }
 
 /// Returns the folder of the crate's root source if this folder is outside of `src`. One of the compiler's arguments is the path of the root
@@ -250,7 +255,10 @@ impl Hash {
 
 #[cfg(test)]
 mod tests {
-    use super::{Hash, has_root_module, libraries, other_folder, sources, static_libraries, without_code};
+    use std::io::ErrorKind;
+    use std::path::Path;
+
+    use super::{Hash, has_root_module, libraries, other_folder, read, sources, static_libraries, without_code};
 
     fn hash(parts: &[&[u8]]) -> u128 {
         let mut hash = Hash::START;
@@ -334,6 +342,13 @@ mod tests {
         assert_eq!(found[2], expected(&["Cargo.toml", "code/deep/part.rs", "code/lib.rs", "lib.rs", "src/lib.rs"]));
         // Outside of the package, only Rust sources are inputs.
         assert_eq!(found[3], expected(&["code/deep/part.rs", "code/lib.rs", "in/Cargo.toml"]));
+    }
+
+    #[test]
+    fn an_input_that_cannot_be_read_is_named() {
+        let error = read(Path::new("/nowhere/part.rs")).expect_err("the file does not exist");
+        assert_eq!(error.kind(), ErrorKind::NotFound);
+        assert!(error.to_string().starts_with("/nowhere/part.rs: "), "{error}");
     }
 
     #[test]
