@@ -17,6 +17,10 @@ use crate::{docs, earlier_names, pod, struct_field};
 const OF_FIELDS: [&str; 11] =
     ["Clone", "Copy", "Debug", "Default", "PartialEq", "Eq", "PartialOrd", "Ord", "Hash", "Serialize", "Deserialize"];
 
+/// Methods of `Borrowed` without parameters, with a result that a field could also have. A call of an accessor with one of these names
+/// would silently call the method. For an imported struct, whose fields have the names of the host, `docs/mistakes.md` describes the call.
+const METHODS_OF_BORROWED: [&str; 2] = ["is_black", "is_expired"];
+
 pub(crate) fn expand(attr_args: &AttrArgs, item: &ItemStruct) -> Result<TokenStream> {
     let mut errors = rules::Errors::default();
     for (path, name) in derived(&item.attrs) {
@@ -79,6 +83,14 @@ pub(crate) fn expand(attr_args: &AttrArgs, item: &ItemStruct) -> Result<TokenStr
         if !is_named_base {
             errors.take(methods.add_accessors("field", ident));
         }
+        let is_hidden = METHODS_OF_BORROWED.contains(&text.as_str()) && attr_args.get("imported").is_none();
+        errors.take(rules::refuse(
+            "ALC0181",
+            is_hidden.then_some(ident),
+            format!(
+                "`value.{text}()` calls the method `{text}` of `Borrowed` instead of the accessor: rename the field"
+            ),
+        ));
         let (set, try_set) = (format_ident!("set_{text}"), format_ident!("try_set_{text}"));
         let reason = "the field is declared with this name";
         let quiet = attr_args.flag("imported")?.then(|| quote! { #[allow(non_snake_case, reason = #reason)] });
@@ -112,6 +124,16 @@ mod tests {
         let expanded = super::expand(&parse_quote!(package = "Game"), &item).unwrap_or_else(|error| panic!("{error}"));
         // The expansion repeats the type in an implementation of the view.
         assert!(!expanded.to_string().contains("Self"), "{expanded}");
+    }
+
+    #[test]
+    fn an_accessor_that_a_method_hides_is_refused() {
+        for item in [parse_quote! { struct Pass { is_expired: bool } }, parse_quote! { struct Pass { is_black: bool } }]
+        {
+            assert!(error(&item).is_some_and(|error| error.contains("rename the field") && error.contains("ALC0181")));
+            let imported = super::expand(&parse_quote!(imported, package = "Game"), &item);
+            imported.unwrap_or_else(|error| panic!("the host has this field: {error}"));
+        }
     }
 
     #[test]
