@@ -134,14 +134,17 @@ impl Body<'_> {
             attr_args.flag("blueprint_pure")?.then_some(attr_args.span),
             "a pure function returns immediately: it cannot be async",
         )?;
+        rules::refuse_at(
+            "ALC0084",
+            attr_args.get("defaults").map(|defaults| defaults.name.span()),
+            "callers can omit only the last arguments, and `done` is the last parameter of an async function: remove `defaults`",
+        )?;
         let task = AsyncFunction::of(signature, self.side)?;
         let (method, cell) = (&task.method, self.cell_of(&task.method, attrs)?);
         let metadata = specifiers::metadata_with(Some(attr_args), FUNCTION, &docs::text(attrs), &[LATENT])?;
-        let defaults = Defaults::of(attr_args, method)?;
-        let (at, start) = (self.add_names(method, &defaults), task.start(self.class));
+        let (at, start) = (self.add_names(method, &Defaults::default()), task.start(self.class));
         self.functions.push(method.description(&at, flags, &"", &cell, (&metadata, &start)));
         self.expanded.extend(task.result.check());
-        self.expand(defaults.checks);
         self.call(method, &cell, &docs::shared(attrs));
         Ok(())
     }
@@ -208,4 +211,27 @@ impl Body<'_> {
 
 fn second_role(attr: &Attribute) -> Error {
     rules::spanned("ALC0004", attr, "a method has one role, but another attribute has already set its role")
+}
+
+#[cfg(test)]
+mod tests {
+    use quote::quote;
+    use syn::parse_quote;
+
+    use crate::class_impl;
+    use crate::impl_block::ImplBlock;
+    use crate::native::Side;
+
+    #[test]
+    fn an_async_function_has_no_defaults() {
+        let block = quote! {
+            impl Cave {
+                #[ufunction(defaults(name = "first"))]
+                async fn load(this: Obj<Self>, name: String) {}
+            }
+        };
+        let block = ImplBlock::of(block).unwrap_or_else(|error| panic!("{error}"));
+        let error = class_impl::expand(&parse_quote!(), block, Side::Plugin).expect_err("`done` has no default");
+        assert!(error.to_string().contains("remove `defaults`") && error.to_string().contains("ALC0084"), "{error}");
+    }
 }
