@@ -100,6 +100,12 @@ pub(super) fn parameter(at: usize, typed: &PatType) -> Result<Parameter> {
     if is_named(&typed.ty, "This") {
         return Err(rules::spanned("ALC0059", typed, "`this` is the first parameter after `self`"));
     }
+    let is_this = matches!(ungrouped(&typed.ty), Type::Reference(reference) if is_named(&reference.elem, "This"));
+    rules::refuse(
+        "ALC0060",
+        is_this.then_some(&typed.ty),
+        "the object of a call is passed by value: write `this: This<Self>`, without `&`",
+    )?;
     let (ty, is_out) = match ungrouped(&typed.ty) {
         Type::Reference(syn::TypeReference { mutability: Some(_), elem, .. }) => (&**elem, true),
         Type::Reference(reference) => {
@@ -130,4 +136,21 @@ pub(super) fn parameter(at: usize, typed: &PatType) -> Result<Parameter> {
         is_out,
         ty: borrowed_type(ty).unwrap_or_else(|| ty.clone()),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use syn::{Signature, parse_quote};
+
+    use crate::method::Method;
+
+    #[test]
+    fn a_reference_to_this_is_refused_with_the_type_of_this() {
+        let signatures: [Signature; 2] =
+            [parse_quote! { fn f(&self, this: &This<Self>) }, parse_quote! { fn f(this: &mut This<'_, Self>) -> Self }];
+        for signature in signatures {
+            let Err(error) = Method::of(&signature) else { panic!("the reference is accepted") };
+            assert!(error.to_string().contains("write `this: This<Self>`"), "{error}");
+        }
+    }
 }
