@@ -3,7 +3,7 @@
 use crate::attr_args::text_of;
 use crate::rules;
 use crate::type_names::{INTEGERS, ungrouped_expr};
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Expr, ExprAssign, ExprLit, ExprParen, ExprTuple, ExprUnary, Lit, Result, Type, UnOp};
@@ -21,8 +21,10 @@ impl DefaultValue {
         let text = untyped(value)?;
         let check = match assigns(value) {
             Some(assigns) => {
-                let checks = assigns.into_iter().map(assigned);
-                quote! { const _: fn(&mut #ty) = |value| { #(#checks)* }; }
+                // The name of the parameter has one span everywhere, because a macro may have captured the assigned values.
+                let place = quote! { value };
+                let checks = assigns.into_iter().map(|assign| assigned(&place, assign));
+                quote! { const _: fn(&mut #ty) = |#place| { #(#checks)* }; }
             }
             None if is_literal_of(value, ty) => TokenStream::new(),
             None => quote_spanned! {value.span()=>
@@ -50,22 +52,25 @@ fn is_literal_of(value: &Expr, ty: &Type) -> bool {
 }
 
 pub(crate) fn assigns(value: &Expr) -> Option<Vec<&ExprAssign>> {
-    match value {
+    match ungrouped_expr(value) {
         Expr::Paren(ExprParen { expr, .. }) => Some(vec![assign(expr)?]),
         Expr::Tuple(ExprTuple { elems, .. }) if !elems.is_empty() => elems.iter().map(assign).collect(),
         _ => None,
     }
 }
 
-/// Expands to an assignment to a field of the variable `value`. A string is converted to the type of the field, such as an enum. Errors
-/// appear at the assigned value, but the name `value` resolves like the variable, even if a macro has captured the assigned value.
-pub(crate) fn assigned(ExprAssign { left, right, .. }: &ExprAssign) -> TokenStream {
-    let span = right.span().resolved_at(Span::call_site());
+/// Expands to an assignment to a field of `place`, or to assignments to the fields of a struct in this field. A string is converted to the
+/// type of the field, such as an enum.
+pub(crate) fn assigned(place: &TokenStream, ExprAssign { left, right, .. }: &ExprAssign) -> TokenStream {
+    let place = quote! { #place.#left };
+    if let Some(inner) = assigns(right) {
+        return inner.into_iter().map(|assign| assigned(&place, assign)).collect();
+    }
     match ungrouped_expr(right) {
-        Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => quote_spanned! {span=>
-            value.#left = ::alcedo_plugin_api::__private::OfText::of_text(#text);
+        Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => quote_spanned! {right.span()=>
+            #place = ::alcedo_plugin_api::__private::OfText::of_text(#text);
         },
-        _ => quote_spanned! {span=> value.#left = #right; },
+        _ => quote_spanned! {right.span()=> #place = #right; },
     }
 }
 
@@ -81,7 +86,7 @@ pub(crate) fn untyped(value: &Expr) -> Result<String> {
         let Expr::Path(field) = &**left else {
             return Err(rules::spanned("ALC0036", left, "expected a field of the struct: `(x = 1.0, y = 2.0)`"));
         };
-        fields.push(format!("{}={}", text_of(field.path.require_ident()?), text(right)?));
+        fields.push(format!("{}={}", text_of(field.path.require_ident()?), untyped(right)?));
     }
     Ok(format!("({})", fields.join(", ")))
 }
@@ -145,6 +150,7 @@ mod tests {
             (parse_quote!((x = 1.0)), "(x=1.0)"),
             (parse_quote!((x = 1.0, y = -2.0)), "(x=1.0, y=-2.0)"),
             (parse_quote!((r#type = 1)), "(type=1)"),
+            (parse_quote!((at = (x = 1.0, of = (y = -2)), z = 3)), "(at=(x=1.0, of=(y=-2)), z=3)"),
         ] {
             let default = DefaultValue::of(&value, &parse_quote!(T)).expect("a literal");
             assert_eq!(default.text, expected);
@@ -173,11 +179,11 @@ mod tests {
 
     #[test]
     fn an_entry_of_an_enum_is_the_default_of_a_field() {
-        let default = DefaultValue::of(&parse_quote!((mood = "Angry", x = 1.0)), &parse_quote!(T)).expect("literals");
-        assert_eq!(default.text, "(mood=\"Angry\", x=1.0)");
-        let (entry, number) =
-            (quote!(value.mood = ::alcedo_plugin_api::__private::OfText::of_text("Angry");), quote!(value.x = 1.0;));
-        let check = default.check.to_string();
+        let default = DefaultValue::of(&parse_quote!((mood = "Angry", at = (x = 1.0))), &parse_quote!(T));
+        let default = default.expect("literals");
+        assert_eq!(default.text, "(mood=\"Angry\", at=(x=1.0))");
+        let entry = quote!(value.mood = ::alcedo_plugin_api::__private::OfText::of_text("Angry"););
+        let (number, check) = (quote!(value.at.x = 1.0;), default.check.to_string());
         assert!(check.contains(&entry.to_string()) && check.contains(&number.to_string()), "{check}");
     }
 

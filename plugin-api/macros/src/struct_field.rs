@@ -86,11 +86,12 @@ pub(crate) fn default_of(name: &Ident, fields: &[(Ident, Option<FieldDefault>)])
 
 fn in_rust(value: &Expr, ty: &Type) -> TokenStream {
     if let Some(assigns) = assigns(value) {
-        let fields = assigns.into_iter().map(assigned);
+        let place = quote! { value };
+        let fields = assigns.into_iter().map(|assign| assigned(&place, assign));
         return quote! {{
-            let mut value: #ty = ::alcedo_plugin_api::__private::core::default::Default::default();
+            let mut #place: #ty = ::alcedo_plugin_api::__private::core::default::Default::default();
             #(#fields)*
-            value
+            #place
         }};
     }
     match value {

@@ -50,6 +50,12 @@ mod alc0036 {
     }
 
     #[ustruct(package = "Game", pod)]
+    pub struct Route {
+        #[uproperty(default = (at = (x = -1.0)))]
+        to: Place,
+    }
+
+    #[ustruct(package = "Game", pod)]
     pub struct Corner {
         x: f64,
         #[uproperty(default = "Left")]
@@ -63,6 +69,8 @@ mod alc0036 {
             pub struct $name {
                 #[uproperty(default = (x = $x, y = 2.0, side = "Right"))]
                 at: Point,
+                #[uproperty(default = (at = (x = $x, side = "Left")))]
+                from: Place,
             }
         )*};
     }
