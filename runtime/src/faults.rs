@@ -166,6 +166,17 @@ pub(crate) fn at(step: ReloadStep) -> Result<(), FaultInjected> {
     if IS_ARMED.get() { reached(step) } else { Ok(()) }
 }
 
+/// Variant of [`at`] for a step that was reached `count` times.
+///
+/// # Errors
+/// See [`at`].
+///
+/// # Panics
+/// See [`at`].
+pub(crate) fn at_each(step: ReloadStep, count: usize) -> Result<(), FaultInjected> {
+    if IS_ARMED.get() { (0..count).try_for_each(|_| reached(step)) } else { Ok(()) }
+}
+
 #[cold]
 fn reached(step: ReloadStep) -> Result<(), FaultInjected> {
     let kind = ARMED.with_borrow_mut(|armed| {
@@ -183,7 +194,7 @@ fn reached(step: ReloadStep) -> Result<(), FaultInjected> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Fault, FaultKind, ReloadStep, arm, at};
+    use super::{Fault, FaultKind, ReloadStep, arm, at, at_each};
 
     #[test]
     fn the_list_holds_every_step_once_and_in_order() {
@@ -204,6 +215,17 @@ mod tests {
         assert_eq!(at(ReloadStep::Map), Ok(()), "once");
         drop(armed);
         assert_eq!(at(ReloadStep::Map), Ok(()));
+    }
+
+    #[test]
+    fn steps_that_are_reported_together_count_one_by_one() {
+        assert_eq!(at_each(ReloadStep::Map, 9), Ok(()), "none is armed");
+        let armed = arm(Fault { step: ReloadStep::Map, nth: 5, kind: FaultKind::Error });
+        assert_eq!((at_each(ReloadStep::Map, 0), at_each(ReloadStep::Copy, 9)), (Ok(()), Ok(())));
+        assert_eq!(at_each(ReloadStep::Map, 5), Ok(()), "the first five go well");
+        assert!(!armed.has_fired());
+        assert!(at_each(ReloadStep::Map, 2).is_err());
+        assert!(armed.has_fired());
     }
 
     #[test]

@@ -4,7 +4,7 @@ use crate::support;
 
 use std::time::Instant;
 
-use alcedo_runtime::{Budget, Pause, Phase, Runtime, Value, process};
+use alcedo_runtime::{Budget, ObjectHandle, Pause, Phase, Runtime, Value, process};
 
 #[test]
 fn objects_survive_a_reload_and_run_the_new_code() {
@@ -152,6 +152,38 @@ fn a_pause_includes_a_rollback_and_does_not_begin_in_staging() {
     let refused = host.reload(&[support::plugin("broken", &["unknown-base"])]).expect("a Master");
     assert!(!refused.is_committed(), "{refused}");
     assert_eq!(refused.pause, Pause::default(), "{refused}");
+}
+
+#[test]
+fn a_reload_restores_the_kept_field_of_each_object_among_objects_of_other_classes() {
+    let builds = [1, 2].map(|tag| support::tagged("crowd", &[], tag));
+    let host = support::host(&builds[..1]);
+    let run = |object: ObjectHandle, seconds: f64| {
+        let way = host.objects().call(object, "run_for", &[Value::F64(seconds)]).expect("it runs");
+        let Some(Value::F64(way)) = way else { panic!("{way:?}") };
+        way
+    };
+    let mut runners = Vec::new();
+    // Runs of three runners, single runners, and pairs of walkers.
+    for at in 0..60 {
+        if matches!(at % 6, 0..3 | 5) {
+            let runner = host.objects().spawn("/Script/Game.Runner").expect("a runner");
+            runners.push((runner, run(runner, f64::from(at) + 1.0)));
+        } else {
+            host.objects().spawn("/Script/Game.Walker").expect("a walker");
+        }
+    }
+    for tag in [1, 0] {
+        let report = host.reload(&builds[tag..=tag]).expect("a Master").into_result().expect("a reload");
+        assert_eq!((report.conjugates_rebuilt, report.fields_kept, report.fields_lost), (60, 40, vec![]));
+        for (runner, way) in &runners {
+            assert_eq!(run(*runner, 0.0), *way);
+            assert_eq!(
+                host.objects().call(*runner, "made_by", &[]).expect("it answers"),
+                Some(Value::U64(tag as u64 + 1))
+            );
+        }
+    }
 }
 
 #[test]

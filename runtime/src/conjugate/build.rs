@@ -4,9 +4,8 @@
 
 use std::rc::Rc;
 
-use alcedo_abi::call::{Call, Failure, Invoke};
+use alcedo_abi::call::{Call, Failure, Invoke, Status};
 use alcedo_abi::value::{KeepSink, TextView};
-use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::boundary::{CallError, reported};
 use crate::cells::RefCell;
@@ -22,7 +21,6 @@ use crate::handles::{ClassId, ObjectHandle, PartPtr};
 use crate::object::World;
 use crate::object::class::Class;
 use crate::object::construction::{ConstructionHooks, StepError};
-use crate::object::dormant::KeptField;
 use crate::object::hot_columns::PluginPart;
 use crate::object::origin::Origin;
 
@@ -146,97 +144,8 @@ impl Plugins<'_> {
         }
     }
 
-    /// Passes the kept fields of one object to `put`. A caller can pass one `share` for all objects of the current generations. Returns an
-    /// error if a field cannot be serialized. `put` may then have received some of the fields.
-    pub(crate) fn save_kept(
-        &self,
-        object: ObjectHandle,
-        share: &mut KeptShare,
-        put: &mut PutKept<'_>,
-    ) -> Result<(), CallError> {
-        self.save_parts(object, (&mut share.classes, &mut PackedFields::default()), |_| None, put)
-    }
-
-    /// Saves the kept fields of one object for a reload. If the new class of a plugin part has equal kept fields, packs the fields of the
-    /// part into `packed`. Returns the fields of all remaining parts by name. `class_after` returns the new class of the object. Packs
-    /// no field if the new class is rebuilt lazily, or if `class_after` returns `None`, for example because the object will be dormant. In
-    /// the case of `None`, also returns the fields of a part that is not yet built.
-    pub(crate) fn save_for_reload<'c>(
-        &self,
-        object: ObjectHandle,
-        (share, packed): (&mut KeptShare, &mut PackedFields),
-        class_after: impl FnOnce(ClassId) -> Option<&'c Rc<Class>>,
-    ) -> Result<Vec<KeptField>, CallError> {
-        let KeptShare { names, classes } = share;
-        let mut kept = Vec::new();
-        let mut put = |class: &Rc<str>, name: &str, data: &[u8]| {
-            let name = names.get(name).cloned().unwrap_or_else(|| {
-                let name: Rc<str> = name.into();
-                names.insert(Rc::clone(&name));
-                name
-            });
-            kept.push(KeptField { class: Rc::clone(class), name, data: data.to_vec() });
-        };
-        self.save_parts(object, (classes, packed), class_after, &mut put)?;
-        Ok(kept)
-    }
-
-    /// Implements [`Plugins::save_for_reload`], and passes each field that is not packed to `put`.
-    fn save_parts<'c>(
-        &self,
-        object: ObjectHandle,
-        (classes, packed): (&mut KeptClasses, &mut PackedFields),
-        class_after: impl FnOnce(ClassId) -> Option<&'c Rc<Class>>,
-        put: &mut PutKept<'_>,
-    ) -> Result<(), CallError> {
-        let of = self.world.objects.class_id(object).unwrap_or(ClassId::NONE);
-        let Some(key) = self.key_of(object) else {
-            // A reload that keeps the class leaves the fields of an unbuilt part in the list of `pairs`.
-            if class_after(of).is_none() && self.world.objects.class_awaiting_part(object).is_some() {
-                let fields = self.pairs.unbuilt(object);
-                fields.iter().for_each(|field| put(&field.class, &field.name, &field.data));
-            }
-            return Ok(());
-        };
-        // Runs after the check for an unbuilt part, because an earlier build of the class may have saved the fields of this part.
-        let known = classes.get(&of).cloned();
-        if matches!(known, Some(None)) {
-            return Ok(());
-        }
-        let parts = self.pairs.parts(key);
-        let equal = known.flatten().unwrap_or_else(|| {
-            let equal = self.equal_classes(&parts, class_after(of));
-            let has_fields = parts.iter().any(|part| part.hooks.kept_count != 0);
-            classes.insert(of, has_fields.then(|| Rc::clone(&equal)));
-            equal
-        });
-        // Packs no fields if an earlier reload has put fields of the object aside, because those fields are compared with saved fields by
-        // name.
-        let has_aside = equal.iter().any(Option::is_some) && self.world.objects.has_fields_aside(object);
-        for (at, part) in parts.iter().enumerate() {
-            match equal.get(at).copied().flatten().filter(|_| !has_aside) {
-                Some(class) => self.pack_part(part, (object, class), packed)?,
-                None => self.save_part(part, put)?,
-            }
-        }
-        Ok(())
-    }
-
-    /// Returns one entry per part, base first: the new class of the part, or `None` if the fields of the part are saved by name. `after` is
-    /// the new class of the object.
-    fn equal_classes(&self, parts: &[Part], after: Option<&Rc<Class>>) -> Rc<[Option<ClassId>]> {
-        let equal = |part: &Part| {
-            let after = after.filter(|after| !after.is_rebuilt_lazily())?;
-            let new = self.kept_class(&part.path).id?;
-            let is_part = after.lineage().any(|class| class.id == new);
-            let print = self.hooks.borrow().get(new)?.hooks.kept_print;
-            (is_part && print != 0 && print == part.hooks.kept_print).then_some(new)
-        };
-        parts.iter().map(equal).collect()
-    }
-
     /// Passes the kept fields of one part to `put`.
-    fn save_part(&self, part: &Part, put: &mut PutKept<'_>) -> Result<(), CallError> {
+    pub(super) fn save_part(&self, part: &Part, put: &mut PutKept<'_>) -> Result<(), CallError> {
         let mut list = KeptList { class: &part.path, put };
         let sink = KeepSink { context: (&raw mut list).cast(), put: put_kept };
         // Plugin code may destroy the object during this call. The part of the object exists until the next safe point.
@@ -246,26 +155,35 @@ impl Plugins<'_> {
         })
     }
 
-    /// Packs the kept fields of one part of `object` as bytes, for the part of the new class.
-    fn pack_part(
+    /// Packs the kept fields of plugin parts as bytes, for the parts of the new class `class`. All parts have the hooks `hooks`, and each
+    /// part is listed with its object. Stops at the first part that rejects the call, and returns its error. Also returns the number of
+    /// packed parts. The parts share one red frame, which no plugin author can observe, because the packed values are of standard types.
+    pub(super) fn pack_parts(
         &self,
-        part: &Part,
-        (object, class): (ObjectHandle, ClassId),
+        hooks: &ClassHooks,
+        class: ClassId,
+        parts: impl Iterator<Item = (ObjectHandle, PartPtr)>,
         packed: &mut PackedFields,
-    ) -> Result<(), CallError> {
-        let start = packed.bytes.len();
-        let sink = KeepSink { context: (&raw mut packed.bytes).cast(), put: put_packed };
-        let saved = self.red.call_hook(&part.gate, &part.names.keep, |failure| {
-            // SAFETY: the part belongs to this module. Parts are finalized at a safe point, which cannot occur while the frame is open. The
-            // context of `sink` points to a buffer that only `put_packed` uses during the call.
-            unsafe { (part.hooks.pack_kept)(part.ptr, &sink, failure) }
+    ) -> (usize, Result<(), CallError>) {
+        let mut done = 0;
+        let saved = self.red.call_hook(&hooks.gate, &hooks.names.keep, |failure| {
+            for (object, part) in parts {
+                let start = packed.bytes.len();
+                let sink = KeepSink { context: (&raw mut packed.bytes).cast(), put: put_packed };
+                // SAFETY: the part belongs to this module. Parts are finalized at a safe point, which cannot occur while the frame is open.
+                // The context of `sink` points to a buffer that only `put_packed` uses during the call.
+                let status = unsafe { (hooks.hooks.pack_kept)(part, &sink, failure) };
+                if status != Status::OK {
+                    // The bytes of a part begin where the previous part ends.
+                    packed.bytes.truncate(start);
+                    return status;
+                }
+                packed.push(object, class);
+                done += 1;
+            }
+            Status::OK
         });
-        match saved {
-            Ok(()) => packed.push(object, class),
-            // The bytes of a part begin where the previous part ends.
-            Err(_) => packed.bytes.truncate(start),
-        }
-        saved
+        (done, saved)
     }
 
     /// Restores the packed fields of one object, and returns the number of restored fields. Returns an error if a plugin part cannot read
@@ -360,18 +278,6 @@ impl Plugins<'_> {
 /// Receives a kept field: the path of the declaring class, the name of the field, and the value in CBOR.
 pub(crate) type PutKept<'a> = dyn FnMut(&Rc<str>, &str, &[u8]) + 'a;
 
-/// Data that is shared between the saves of many objects.
-#[derive(Default)]
-pub(crate) struct KeptShare {
-    names: FxHashSet<Rc<str>>,
-    classes: KeptClasses,
-}
-
-/// New classes of the plugin parts whose fields are packed, by the class of the object. See [`Plugins::equal_classes`]. `None` for a class
-/// without kept fields. The check of one object is sufficient for its class, because kept fields depend only on the declaration of the
-/// class.
-type KeptClasses = FxHashMap<ClassId, Option<Rc<[Option<ClassId>]>>>;
-
 /// Context of the sink that receives the kept fields of one part.
 struct KeptList<'a> {
     class: &'a Rc<str>,
@@ -381,7 +287,7 @@ struct KeptList<'a> {
 /// Class that receives kept fields. `id` is `None` if a reload has removed the class.
 pub(crate) struct KeptClass {
     path: Rc<str>,
-    id: Option<ClassId>,
+    pub(super) id: Option<ClassId>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -17,6 +17,7 @@ pub(crate) mod packed;
 pub(crate) mod pairs;
 pub(crate) mod red;
 pub(crate) mod reds;
+pub(crate) mod saving;
 pub(crate) mod serials;
 pub(crate) mod statistics;
 

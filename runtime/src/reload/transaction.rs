@@ -10,8 +10,8 @@ use alcedo_abi::host::mode;
 use crate::bridge::core::Core;
 use crate::bridge::rebuild::{KeptFields, rebuild};
 use crate::bridge::unbinding::unbind_broken;
-use crate::conjugate::build::KeptShare;
 use crate::conjugate::named_fields::NamedFields;
+use crate::conjugate::saving::KeptShare;
 use crate::emit::batch::emit;
 use crate::faults::{self, ReloadStep};
 use crate::handles::{Generation, ObjectHandle};
@@ -249,17 +249,7 @@ impl Run<'_> {
         let living = class_mapping::living_of(core, &replaced);
         let mapping = class_mapping::decide(core, &living);
         faults::at(ReloadStep::Survivors)?;
-        let (mut kept, mut share) = (KeptFields::default(), KeptShare::default());
-        for object in &living {
-            let failed = |error| LoadError::Keep { object: core.world.objects.display(*object).to_string(), error };
-            let into = (&mut share, &mut kept.packed);
-            let fields = core.plugins().save_for_reload(*object, into, |class| mapping.class_rebuilt(class));
-            let fields = fields.map_err(failed)?;
-            if !fields.is_empty() {
-                kept.named.insert(*object, fields);
-            }
-            faults::at(ReloadStep::SaveKept)?;
-        }
+        let kept = self.save_kept(&living, &mapping)?;
         for module in &self.replaced {
             module.gate().close();
         }
@@ -268,6 +258,32 @@ impl Run<'_> {
         }
         faults::at(ReloadStep::ShutGates)?;
         Ok((living, mapping, kept))
+    }
+
+    /// Saves the kept fields of all plugin parts, in creation order.
+    fn save_kept(&self, living: &[ObjectHandle], mapping: &ClassMapping) -> Result<KeptFields, LoadError> {
+        let (core, plugins) = (self.core, self.core.plugins());
+        let failed = |object: ObjectHandle, error| {
+            let object = core.world.objects.display(object).to_string();
+            LoadError::Keep { object, error }
+        };
+        let (mut kept, mut share) = (KeptFields::default(), KeptShare::default());
+        let mut rest = living;
+        loop {
+            let (count, packed) = plugins.pack_runs(rest, &share, &mut kept.packed);
+            faults::at_each(ReloadStep::SaveKept, count)?;
+            rest = &rest[count..];
+            let Some((object, others)) = rest.split_first() else { return Ok(kept) };
+            packed.map_err(|error| failed(*object, error))?;
+            let into = (&mut share, &mut kept.packed);
+            let fields = plugins.save_for_reload(*object, into, |class| mapping.class_rebuilt(class));
+            let fields = fields.map_err(|error| failed(*object, error))?;
+            if !fields.is_empty() {
+                kept.named.insert(*object, fields);
+            }
+            faults::at(ReloadStep::SaveKept)?;
+            rest = others;
+        }
     }
 
     /// Calls the unloading listeners while the old generation is alive. During these calls, listeners use the old types and cannot call the

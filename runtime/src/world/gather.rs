@@ -13,7 +13,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::boundary::CallError;
 use crate::bridge::core::Core;
 use crate::callback::CLOSURE;
-use crate::conjugate::build::KeptShare;
+use crate::conjugate::saving::KeptShare;
 use crate::handles::{ClassId, Name, ObjectHandle};
 use crate::object::World;
 use crate::object::body::Body;
