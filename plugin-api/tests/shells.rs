@@ -3,7 +3,7 @@
 
 mod fake_host;
 
-use alcedo_abi::call::FailureKind;
+use alcedo_abi::call::{FailureKind, PackedKept};
 use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_abi::host::mode;
 use alcedo_abi::kinds::{PropertyKind, function_flags, property_flags};
@@ -412,6 +412,18 @@ fn kept_fields_of_standard_types_go_as_bytes() {
     let mut result = [Slot::from_bits(SlotType::U32, 1), Slot::EMPTY];
     host.call(new, "count_up", &mut result).expect("clean");
     assert_eq!(result[1].bits(), 10);
+}
+
+#[test]
+fn a_red_constructor_restores_kept_fields_that_it_can_read() {
+    let host = Host::with("Toy");
+    for (bytes, restored, count) in [(&[9_u8, 0, 0, 0][..], 1, 10), (&[9, 0, 0][..], 0, 1)] {
+        let mut kept = PackedKept::new(bytes);
+        let toy = host.construct_with(Some(&mut kept));
+        let mut result = [Slot::from_bits(SlotType::U32, 1), Slot::EMPTY];
+        host.call(toy, "count_up", &mut result).expect("clean");
+        assert_eq!((kept.restored, result[1].bits()), (restored, count));
+    }
 }
 
 #[test]

@@ -215,10 +215,41 @@ pub struct Call<'a> {
     pub part: *mut (),
     /// Parameter block in the layout of the function's description, with the result last. Null for a function with neither parameters nor
     /// result. For a function with the flag `CUSTOM_THUNK`, this field contains the number of the call's frame instead of an address, and
-    /// `memory` and `part` are null.
+    /// `memory` and `part` are null. For a red constructor, null or the address of a [`PackedKept`].
     pub params: *mut u8,
     /// The callee fills this failure if the call fails.
     pub failure: &'a mut Failure,
+}
+
+/// Packed kept fields that a red constructor restores, at the address in [`Call::params`]. A module of an older version ignores them.
+///
+/// The layout of this struct never changes, because [`crate::LAYOUT_HASH`] does not contain it.
+#[repr(C)]
+#[derive(Debug)]
+pub struct PackedKept {
+    /// First byte. An earlier build of the class, whose kept fields are equal, has written the bytes.
+    pub data: *const u8,
+    /// Number of bytes.
+    pub len: usize,
+    /// Set to one by a red constructor that has restored all kept fields of its class. Otherwise, the caller restores the fields.
+    pub restored: u8,
+}
+
+// Detects a change of the layout, which older modules would not notice.
+const _: () = {
+    use core::mem::offset_of;
+    assert!(size_of::<PackedKept>() == 3 * size_of::<usize>());
+    assert!(offset_of!(PackedKept, len) == size_of::<usize>());
+    assert!(offset_of!(PackedKept, restored) == 2 * size_of::<usize>());
+};
+
+impl PackedKept {
+    /// Returns a record for these bytes, which must exist while a red constructor uses the record.
+    #[must_use]
+    #[inline]
+    pub const fn new(bytes: &[u8]) -> Self {
+        Self { data: bytes.as_ptr(), len: bytes.len(), restored: 0 }
+    }
 }
 
 /// Body of a reflected function in a module.

@@ -159,7 +159,7 @@ pub struct FunctionDesc {
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct PartHooks {
-    /// Builds the plugin part.
+    /// Builds the plugin part. If the call contains a [`PackedKept`](crate::call::PackedKept), also restores the kept fields.
     pub red_constructor: unsafe extern "C" fn(call: &mut Call<'_>, out: &mut PartPtr) -> Status,
     /// Class constructor, called once in the lifetime of an object.
     pub class_constructor: ROption<Invoke>,

@@ -3,7 +3,7 @@
 #![expect(unsafe_code, reason = "creates, borrows and drops plugin parts at addresses that the host keeps")]
 
 use alcedo_abi::abi_stable::std_types::ROption;
-use alcedo_abi::call::{Call, Failure, Invoke, Status};
+use alcedo_abi::call::{Call, Failure, Invoke, PackedKept, Status};
 use alcedo_abi::describe::PartHooks;
 use alcedo_abi::handles::{ObjectHandle, PartPtr};
 use alcedo_abi::value::{KeepSink, TextView};
@@ -37,11 +37,19 @@ pub(super) const fn hooks<C: Part>(
 }
 
 /// # Safety
-/// See [`Invoke`], except that the plugin part does not exist yet.
+/// See [`Invoke`], except that the plugin part does not exist yet, and that `call.params` is null or the address of a live [`PackedKept`]
+/// with readable bytes.
 unsafe extern "C" fn red_constructor<C: Part>(call: &mut Call<'_>, out: &mut PartPtr) -> Status {
+    let restore: Option<Restore> = if C::KEPT.is_empty() { None } else { Some(unpack::<C>) };
     // SAFETY: the caller upholds the contract of this function.
-    unsafe { guarded_construction(call, out, construct::<C>) }
+    unsafe { guarded_construction(call, out, construct::<C>, restore) }
 }
+
+/// Restores the kept fields of a part of one class.
+///
+/// # Safety
+/// `part` is a plugin part that this module created for the class.
+type Restore = unsafe fn(part: PartPtr, input: &mut Unpacker<'_>) -> Result<(), CallError>;
 
 /// # Safety
 /// `memory` is the memory of `object`. Both are live until the function returns.
@@ -52,17 +60,27 @@ unsafe fn construct<C: Part>(object: ObjectHandle, memory: *mut u8) -> *mut () {
 }
 
 /// # Safety
-/// See [`red_constructor`]; `code` has the requirements of [`construct`].
+/// See [`red_constructor`]; `code` has the requirements of [`construct`], and `restore` is for the class of `code`.
 unsafe fn guarded_construction(
     call: &mut Call<'_>,
     out: &mut PartPtr,
     code: unsafe fn(ObjectHandle, *mut u8) -> *mut (),
+    restore: Option<Restore>,
 ) -> Status {
-    let Call { object, memory, failure, .. } = call;
-    let (object, memory) = (*object, *memory);
+    let Call { object, memory, params, failure, .. } = call;
+    let (object, memory, kept) = (*object, *memory, (*params).cast::<PackedKept>());
     catch_panics_uncounted(failure, || {
         // SAFETY: the caller upholds the contract of this function.
-        *out = PartPtr(unsafe { code(object, memory) });
+        let part = PartPtr(unsafe { code(object, memory) });
+        // SAFETY: the caller promises null or a live record, which no other code uses during the call.
+        if let (Some(restore), Some(kept)) = (restore, unsafe { kept.as_mut() }) {
+            let bytes = TextView { data: kept.data, len: kept.len };
+            // SAFETY: the caller promises readable bytes, and `code` has created the part for the class of `restore`.
+            let restored = unsafe { restore(part, &mut Unpacker::new(bytes.bytes())) };
+            // The host repeats a failed restoration, and then receives the error.
+            kept.restored = restored.is_ok().into();
+        }
+        *out = part;
         Ok(())
     })
 }

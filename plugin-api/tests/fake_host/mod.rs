@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use alcedo_abi::abi_stable::std_types::RStr;
-use alcedo_abi::call::{Call, Failure, FailureKind, Status};
+use alcedo_abi::call::{Call, Failure, FailureKind, PackedKept, Status};
 use alcedo_abi::describe::{Cell, ClassDesc, FunctionDesc, ImportKind};
 use alcedo_abi::handles::{ClassId, Name, ObjectHandle, PartPtr, ZCallHandle};
 use alcedo_abi::host::{HostRef, ModuleContext};
@@ -94,6 +94,11 @@ impl Host {
 
     /// Creates an object and its plugin part.
     pub(crate) fn construct(&self) -> ObjectHandle {
+        self.construct_with(None)
+    }
+
+    /// Creates an object and its plugin part. Passes packed kept fields to the red constructor.
+    pub(crate) fn construct_with(&self, kept: Option<&mut PackedKept>) -> ObjectHandle {
         static NEXT: AtomicU32 = AtomicU32::new(1);
         let object = ObjectHandle::new(NEXT.fetch_add(1, Ordering::Relaxed), 1);
         state().objects.insert(object, Object { memory: Box::new([0; WORDS]), part: PartPtr::NONE });
@@ -103,10 +108,10 @@ impl Host {
             object,
             memory: memory(object).expect("just made"),
             part: std::ptr::null_mut(),
-            params: std::ptr::null_mut(),
+            params: kept.map_or(std::ptr::null_mut::<PackedKept>(), std::ptr::from_mut).cast(),
             failure: &mut failure,
         };
-        // SAFETY: the object and its memory are alive, and its plugin part is created here.
+        // SAFETY: the object, its memory and the kept fields are alive, and its plugin part is created here.
         let status = unsafe { (self.class.hooks.red_constructor)(&mut call, &mut part) };
         assert_eq!(status, Status::OK, "{failure:?}");
         state().objects.get_mut(&object).expect("just made").part = part;

@@ -211,10 +211,11 @@ fn build_now(core: &Core, rebuilding: &Rebuilding, object: ObjectHandle) -> Resu
 fn build(core: &Core, rebuilding: &Rebuilding, object: ObjectHandle, class: &Rc<Class>) -> Result<(), CallError> {
     faults::at(ReloadStep::RebuildObject)?;
     let turn = core.world.mode.rebuild_turn(object);
-    let built = core.plugins().build(object, class);
+    // An object for which fields of an earlier build were put aside has no packed fields.
+    let built = core.plugins().rebuild(object, class, Some(&rebuilding.packed));
     drop(turn);
-    built.map_err(|unbuilt| failed(core, object, unbuilt.class.short_path(), &unbuilt.error))?;
-    take_back(core, rebuilding, object)
+    let unpacked = built.map_err(|unbuilt| failed(core, object, unbuilt.class.short_path(), &unbuilt.error))?;
+    restore(core, rebuilding, object, unpacked)
 }
 
 /// Returns the current class that receives the kept fields of the class `saved`.
@@ -246,11 +247,15 @@ fn load(
 }
 
 fn take_back(core: &Core, rebuilding: &Rebuilding, object: ObjectHandle) -> Result<(), CallError> {
+    restore(core, rebuilding, object, None)
+}
+
+/// Restores the kept fields of a new plugin part. `unpacked` is the number of packed fields that the red constructor has already restored.
+fn restore(core: &Core, rebuilding: &Rebuilding, object: ObjectHandle, unpacked: Option<u64>) -> Result<(), CallError> {
     faults::at(ReloadStep::LoadKept)?;
     let (objects, plugins) = (&core.world.objects, core.plugins());
     let Rebuilding { packed, of_file, turns } = rebuilding;
-    // An object for which fields of an earlier build were put aside has no packed fields.
-    let mut fields_kept = plugins.unpack_kept(object, packed)?;
+    let mut fields_kept = unpacked.map_or_else(|| plugins.unpack_kept(object, packed), Ok)?;
     // Takes the named fields only now, because an object that is built again after an error still needs these fields.
     let mut named = turns.borrow_mut().kept.take(object);
     // Most objects have few kept fields, and need no allocation here.

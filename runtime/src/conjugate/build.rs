@@ -4,7 +4,7 @@
 
 use std::rc::Rc;
 
-use alcedo_abi::call::{Call, Failure, Invoke, Status};
+use alcedo_abi::call::{Call, Failure, Invoke, PackedKept, Status};
 use alcedo_abi::value::{KeepSink, TextView};
 
 use crate::boundary::{CallError, reported};
@@ -46,27 +46,43 @@ impl Plugins<'_> {
 
     /// Builds the parts of one object, from base to derived. If a red constructor fails, passes the completed parts to the finalizer, and
     /// returns the error with the class that declares the red constructor.
+    #[inline]
     pub(crate) fn build(&self, object: ObjectHandle, class: &Rc<Class>) -> Result<(), Box<Unbuilt>> {
+        self.rebuild(object, class, None).map(|_| ())
+    }
+
+    /// Variant of [`Plugins::build`] that passes the packed fields of an object with a single part to its red constructor. Returns the
+    /// number of kept fields that the constructor has restored. Returns `None` if the caller must restore the fields of the object.
+    pub(crate) fn rebuild(
+        &self,
+        object: ObjectHandle,
+        class: &Rc<Class>,
+        packed: Option<&PackedFields>,
+    ) -> Result<Option<u64>, Box<Unbuilt>> {
         let mut derived = class;
         while derived.origin != Origin::Dynamic {
-            let Some(base) = &derived.base else { return Ok(()) };
+            let Some(base) = &derived.base else { return Ok(None) };
             derived = base;
         }
         let Some(hooks) = self.hooks_of(derived) else { return Err(unavailable(derived)) };
         let (key, plugin_part) = self.pairs.begin_red(&hooks);
         self.world.objects.set_plugin_part(object, plugin_part);
+        let (mut kept, kept_count) = (None, hooks.hooks.kept_count);
         let built = match derived.base.as_ref().is_some_and(|base| base.has_plugin_part()) {
             true => self.build_chain(key, object, derived).and_then(|()| {
                 let whole = self.pairs.finish(key, plugin_part);
                 whole.map_err(|error| unbuilt(class, CallError::other(error.to_string())))
             }),
-            false => self.build_only(key, plugin_part, object, derived, hooks),
+            false => {
+                kept = packed.and_then(|packed| packed.only(object, derived.id)).map(PackedKept::new);
+                self.build_only((key, plugin_part), object, derived, hooks, kept.as_mut())
+            }
         };
         match built {
             Ok(plugin_part) => {
                 // Cannot fail: `finish` has succeeded, so the conjugate has not ended, and the object is alive.
                 self.world.objects.set_plugin_part(object, plugin_part);
-                Ok(())
+                Ok(kept.filter(|kept| kept.restored != 0).map(|_| kept_count.into()))
             }
             Err(failed) => {
                 self.end(object);
@@ -79,13 +95,13 @@ impl Plugins<'_> {
     #[inline(always)]
     fn build_only(
         &self,
-        key: ConjugateKey,
-        plugin_part: PluginPart,
+        (key, plugin_part): (ConjugateKey, PluginPart),
         object: ObjectHandle,
         class: &Rc<Class>,
         hooks: Rc<ClassHooks>,
+        kept: Option<&mut PackedKept>,
     ) -> Result<PluginPart, Box<Unbuilt>> {
-        let ptr = self.construct(object, class, &hooks)?;
+        let ptr = self.construct(object, class, &hooks, kept)?;
         let finished = self.pairs.finish_with(key, Part { ptr, of: hooks }, plugin_part);
         finished.map_err(|part| self.too_late(object, class, part))
     }
@@ -99,22 +115,30 @@ impl Plugins<'_> {
             return Ok(());
         }
         let Some(hooks) = self.hooks_of(class) else { return Err(unavailable(class)) };
-        let ptr = self.construct(object, class, &hooks)?;
+        let ptr = self.construct(object, class, &hooks, None)?;
         let pushed = self.pairs.push_part(key, Part { ptr, of: hooks });
         pushed.map_err(|part| self.too_late(object, class, part))
     }
 
     #[inline]
-    fn construct(&self, object: ObjectHandle, class: &Rc<Class>, hooks: &ClassHooks) -> Result<PartPtr, Box<Unbuilt>> {
+    fn construct(
+        &self,
+        object: ObjectHandle,
+        class: &Rc<Class>,
+        hooks: &ClassHooks,
+        kept: Option<&mut PackedKept>,
+    ) -> Result<PartPtr, Box<Unbuilt>> {
         let Some(memory) = self.world.objects.memory(object) else { return Err(stale(object, class)) };
         let mut ptr = PartPtr::NONE;
+        let kept: *mut PackedKept = kept.map_or(std::ptr::null_mut(), std::ptr::from_mut);
         let opened = self.red.open_hook(&hooks.gate, &hooks.names.red);
         let frame = opened.map_err(|error| unbuilt(class, error))?;
         let entered = hooks.gate.enter_in(frame.is_counted()).and_then(|_inside| {
             reported(|failure| {
-                let mut call = call_of(object, memory, PartPtr::NONE, failure);
+                let mut call = Call { params: kept.cast(), ..call_of(object, memory, PartPtr::NONE, failure) };
                 // SAFETY: the gate is open, so the image is mapped. `memory` belongs to the live object, and persists until the next safe
-                // point. The hook writes `ptr` only if it succeeds.
+                // point. `kept` is null or a live record with bytes of a class with an equal fingerprint. The hook writes `ptr` only if
+                // it succeeds.
                 unsafe { (hooks.hooks.red_constructor)(&mut call, &mut ptr) }
             })
         });

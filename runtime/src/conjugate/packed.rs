@@ -1,6 +1,6 @@
-//! Packed kept fields of the objects in a reload. One call of the old plugin part writes all fields of its class as bytes. One call of the
-//! new plugin part reads the bytes. Used for classes whose kept fields have equal names and types in both builds. The fields of other
-//! classes are saved by name.
+//! Packed kept fields of the objects in a reload. One call of the old plugin part writes all fields of its class as bytes. The red
+//! constructor of a single new plugin part reads the bytes. If an object has several parts, each part reads its bytes in a further call.
+//! Used for classes whose kept fields have equal names and types in both builds. The fields of other classes are saved by name.
 
 use crate::handles::{ClassId, ObjectHandle};
 
@@ -50,6 +50,13 @@ impl PackedFields {
         let own = parts.iter().take_while(move |part| part.object == object);
         own.map(move |part| (part.class, &self.bytes[std::mem::replace(&mut start, part.end)..part.end]))
     }
+
+    /// Returns the bytes of an object with a single part, if `class` reads these bytes.
+    pub(super) fn only(&self, object: ObjectHandle, class: ClassId) -> Option<&[u8]> {
+        let mut parts = self.of(object);
+        let (_, bytes) = parts.next().filter(|(reader, _)| *reader == class)?;
+        if parts.next().is_none() { Some(bytes) } else { None }
+    }
 }
 
 #[cfg(test)]
@@ -71,6 +78,8 @@ mod tests {
         }
         assert_eq!(parts(&packed, first), [(1, vec![1, 2]), (2, vec![])]);
         assert_eq!(parts(&packed, second), [(1, vec![3])]);
+        let only = |object, class| packed.only(object, ClassId(class));
+        assert_eq!((only(first, 1), only(second, 1), only(second, 2)), (None, Some(&[3][..]), None));
         for (index, serial) in [(2, 5), (3, 1), (100, 1)] {
             let other = ObjectHandle::new(index, serial);
             assert!(parts(&packed, other).is_empty(), "{other}");
