@@ -212,9 +212,25 @@ impl HotColumns {
         self.put_part(object.index(), object.serial(), plugin_part);
     }
 
+    /// Replaces the cached plugin part of an object with the same conjugate. Has no effect if the object has a different conjugate. The
+    /// conjugate number also identifies the object, because each number belongs to one object.
+    #[inline]
+    pub(super) fn cache_part(&self, object: ObjectHandle, plugin_part: PluginPart) {
+        let index = object.index();
+        if plugin_part.word != 0 && self.words.get(index) == Some(plugin_part.word) {
+            self.note(index);
+            self.put_cached(index, object.serial(), plugin_part);
+        }
+    }
+
     fn put_part(&self, index: u32, serial: u32, plugin_part: PluginPart) {
         self.note(index);
         self.words.set(index, plugin_part.word);
+        self.put_cached(index, serial, plugin_part);
+    }
+
+    #[inline]
+    fn put_cached(&self, index: u32, serial: u32, plugin_part: PluginPart) {
         self.parts.set(index, PartEntry { of: PartOf::new(serial, plugin_part.class), part: plugin_part.part });
     }
 

@@ -256,6 +256,27 @@ impl Objects {
         self.columns.part(object, class)
     }
 
+    /// Sets the plugin part of the object to the plugin part that `begin` returns. `begin` must not change the store. Returns the result of
+    /// `begin`, and the address of the object's memory as [`Objects::memory`] does. If the object does not exist, does not call `begin`.
+    #[inline]
+    pub fn begin_plugin_part<K>(
+        &self,
+        object: ObjectHandle,
+        begin: impl FnOnce() -> (K, PluginPart),
+    ) -> Option<(K, PluginPart, *mut u8)> {
+        let memory = self.memory(object)?;
+        let (key, plugin_part) = begin();
+        self.columns.put_plugin_part(object, plugin_part);
+        Some((key, plugin_part, memory))
+    }
+
+    /// Replaces the plugin part of the object by the complete plugin part of the same conjugate. Has no effect if the object does not
+    /// exist, or has a different conjugate.
+    #[inline]
+    pub fn finish_plugin_part(&self, object: ObjectHandle, plugin_part: PluginPart) {
+        self.columns.cache_part(object, plugin_part);
+    }
+
     /// Sets the plugin part of the object. Has no effect if the object does not exist.
     #[inline]
     pub fn set_plugin_part(&self, object: ObjectHandle, plugin_part: PluginPart) {

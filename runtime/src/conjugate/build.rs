@@ -65,8 +65,8 @@ impl Plugins<'_> {
             derived = base;
         }
         let Some(hooks) = self.hooks_of(derived) else { return Err(unavailable(derived)) };
-        let (key, plugin_part) = self.pairs.begin_red(&hooks);
-        self.world.objects.set_plugin_part(object, plugin_part);
+        let begun = self.world.objects.begin_plugin_part(object, || self.pairs.begin_red(&hooks));
+        let Some((key, plugin_part, memory)) = begun else { return Err(stale(object, class)) };
         let (mut kept, kept_count) = (None, hooks.hooks.kept_count);
         let built = match derived.base.as_ref().is_some_and(|base| base.has_plugin_part()) {
             true => self.build_chain(key, object, derived).and_then(|()| {
@@ -75,13 +75,13 @@ impl Plugins<'_> {
             }),
             false => {
                 kept = packed.and_then(|packed| packed.only(object, derived.id)).map(PackedKept::new);
-                self.build_only((key, plugin_part), object, derived, hooks, kept.as_mut())
+                self.build_only((key, plugin_part), (object, memory), derived, hooks, kept.as_mut())
             }
         };
         match built {
             Ok(plugin_part) => {
-                // Cannot fail: `finish` has succeeded, so the conjugate has not ended, and the object is alive.
-                self.world.objects.set_plugin_part(object, plugin_part);
+                // Has an effect: `finish` has succeeded, so the conjugate has not ended, and the object is alive.
+                self.world.objects.finish_plugin_part(object, plugin_part);
                 Ok(kept.filter(|kept| kept.restored != 0).map(|_| kept_count.into()))
             }
             Err(failed) => {
@@ -96,12 +96,12 @@ impl Plugins<'_> {
     fn build_only(
         &self,
         (key, plugin_part): (ConjugateKey, PluginPart),
-        object: ObjectHandle,
+        (object, memory): (ObjectHandle, *mut u8),
         class: &Rc<Class>,
         hooks: Rc<ClassHooks>,
         kept: Option<&mut PackedKept>,
     ) -> Result<PluginPart, Box<Unbuilt>> {
-        let ptr = self.construct(object, class, &hooks, kept)?;
+        let ptr = self.construct((object, memory), class, &hooks, kept)?;
         let finished = self.pairs.finish_with(key, Part { ptr, of: hooks }, plugin_part);
         finished.map_err(|part| self.too_late(object, class, part))
     }
@@ -115,20 +115,21 @@ impl Plugins<'_> {
             return Ok(());
         }
         let Some(hooks) = self.hooks_of(class) else { return Err(unavailable(class)) };
-        let ptr = self.construct(object, class, &hooks, None)?;
+        let Some(memory) = self.world.objects.memory(object) else { return Err(stale(object, class)) };
+        let ptr = self.construct((object, memory), class, &hooks, None)?;
         let pushed = self.pairs.push_part(key, Part { ptr, of: hooks });
         pushed.map_err(|part| self.too_late(object, class, part))
     }
 
+    /// Runs the red constructor of one class. `memory` is the current memory of the object.
     #[inline]
     fn construct(
         &self,
-        object: ObjectHandle,
+        (object, memory): (ObjectHandle, *mut u8),
         class: &Rc<Class>,
         hooks: &ClassHooks,
         kept: Option<&mut PackedKept>,
     ) -> Result<PartPtr, Box<Unbuilt>> {
-        let Some(memory) = self.world.objects.memory(object) else { return Err(stale(object, class)) };
         let mut ptr = PartPtr::NONE;
         let kept: *mut PackedKept = kept.map_or(std::ptr::null_mut(), std::ptr::from_mut);
         let opened = self.red.open_hook(&hooks.gate, &hooks.names.red);
@@ -136,9 +137,9 @@ impl Plugins<'_> {
         let entered = hooks.gate.enter_in(frame.is_counted()).and_then(|_inside| {
             reported(|failure| {
                 let mut call = Call { params: kept.cast(), ..call_of(object, memory, PartPtr::NONE, failure) };
-                // SAFETY: the gate is open, so the image is mapped. `memory` belongs to the live object, and persists until the next safe
-                // point. `kept` is null or a live record with bytes of a class with an equal fingerprint. The hook writes `ptr` only if
-                // it succeeds.
+                // SAFETY: the gate is open, so the image is mapped. The caller has just looked up `memory` of the live object, which
+                // persists until the next safe point. `kept` is null or a live record with bytes of a class with an equal fingerprint. The
+                // hook writes `ptr` only if it succeeds.
                 unsafe { (hooks.hooks.red_constructor)(&mut call, &mut ptr) }
             })
         });

@@ -358,6 +358,24 @@ fn a_body_staged_twice_is_the_last_one() {
     assert_eq!(world.objects.conjugate(kept), Some(33));
 }
 
+#[test]
+fn a_plugin_part_is_completed_only_for_its_own_conjugate() {
+    let (world, class) = cube(&[]);
+    let (objects, object) = (&world.objects, new(&world, &class));
+    let begun = objects.begin_plugin_part(object, || ("key", PluginPart::of(11)));
+    assert_eq!(begun, Some(("key", PluginPart::of(11), objects.memory(object).expect("it is alive"))));
+    assert_eq!((objects.conjugate(object), objects.part(object, class.id)), (Some(11), None));
+    let part = std::ptr::without_provenance_mut(8);
+    for (word, found) in [(12, None), (11, Some(part)), (12, Some(part))] {
+        objects.finish_plugin_part(object, PluginPart::of(word).with_part(part, class.id));
+        assert_eq!((objects.conjugate(object), objects.part(object, class.id)), (Some(11), found));
+    }
+    assert!(objects.release(object));
+    objects.finish_plugin_part(object, PluginPart::of(11).with_part(part, class.id));
+    assert_eq!(objects.part(object, class.id), None);
+    assert_eq!(objects.begin_plugin_part(object, || -> ((), _) { unreachable!("it is gone") }), None);
+}
+
 /// Creates an object, and declares its class again in a shadow. Both declarations have equal layouts. The object keeps its body.
 fn kept_in_place() -> (World, ObjectHandle, Rc<Class>) {
     let (world, class) = cube(&properties());
