@@ -166,7 +166,13 @@ impl HotColumns {
     /// Returns the conjugate number of an object. Returns zero if the handle is stale or the object has no conjugate.
     #[inline]
     pub fn conjugate(&self, object: ObjectHandle) -> u64 {
-        self.find(object).and_then(|_| self.words.get(object.index())).unwrap_or_default()
+        self.find_conjugate(object).unwrap_or_default()
+    }
+
+    /// Variant of [`HotColumns::conjugate`] that returns `None` if the handle is stale.
+    #[inline]
+    pub(super) fn find_conjugate(&self, object: ObjectHandle) -> Option<u64> {
+        self.find(object).and_then(|_| self.words.get(object.index()))
     }
 
     /// Returns the plugin part of the object in a slot. The object may be under construction.

@@ -211,10 +211,10 @@ impl Objects {
     /// Returns the object's class if the object needs a conjugate. Returns `None` if the object is dormant or has a conjugate.
     #[inline]
     pub fn class_to_build(&self, object: ObjectHandle) -> Option<Rc<Class>> {
-        let has_part = self.conjugate(object)? != 0;
-        self.inspect(object, |tenant| {
-            (!has_part && tenant.body.dormant.is_none()).then(|| Rc::clone(tenant.body.class()))
-        })?
+        if self.conjugate(object) != Some(0) {
+            return None;
+        }
+        self.inspect(object, |tenant| tenant.body.dormant.is_none().then(|| Rc::clone(tenant.body.class())))?
     }
 
     /// Returns the object's class if a reload has put off the object's plugin part until its first use. Returns `None` for an object whose
@@ -247,7 +247,7 @@ impl Objects {
     /// Returns the conjugate number of the object. The number is zero if the object has no conjugate.
     #[inline]
     pub fn conjugate(&self, object: ObjectHandle) -> Option<u64> {
-        self.columns.find(object).map(|_| self.columns.conjugate(object))
+        self.columns.find_conjugate(object)
     }
 
     /// Returns the cached plugin part of the object. Returns `None` if the plugin part is not for the class `class`.

@@ -75,12 +75,14 @@ struct Turns {
 }
 
 /// Rebuilds these objects in order. Objects that were constructed again already have plugin parts, so their kept fields are restored first.
-/// Plugin code that runs during the restoration may call objects whose fields are not yet restored. Returns the result so far. If a red
-/// constructor has failed, also returns the first error and the object whose constructor failed.
+/// `have_parts` must be set if such objects may exist. Plugin code that runs during the restoration may call objects whose fields are not
+/// yet restored. Returns the result so far. If a red constructor has failed, also returns the first error and the object whose constructor
+/// failed.
 pub(crate) fn rebuild(
     core: &Rc<Core>,
     kept: KeptFields,
     objects: &[ObjectHandle],
+    have_parts: bool,
 ) -> (Rebuilt, Result<(), (ObjectHandle, CallError)>) {
     let KeptFields { named, packed, of_file } = kept;
     let turns = RefCell::new(Turns { kept: named, ..Turns::default() });
@@ -99,7 +101,8 @@ pub(crate) fn rebuild(
         move |object: &ObjectHandle| step(core, rebuilding, *object).map_err(|error| (*object, error))
     };
     let has_part = |object: &&ObjectHandle| core.plugins().key_of(**object).is_some();
-    let reconstructed: Vec<_> = objects.iter().filter(has_part).copied().collect();
+    let reconstructed = if have_parts { objects } else { &[] };
+    let reconstructed: Vec<_> = reconstructed.iter().filter(has_part).copied().collect();
     let done = reconstructed.iter().filter(has_part).try_for_each(turn(take_back));
     let done = done.and_then(|()| objects.iter().try_for_each(turn(build_in_turn)));
     let mut rebuilt = rebuilding.turns.take().into_rebuilt();
@@ -270,7 +273,10 @@ fn restore(core: &Core, rebuilding: &Rebuilding, object: ObjectHandle, unpacked:
     if kept.is_empty() {
         kept.extend(named.iter().map(KeptView::from));
     }
-    let mut earlier = objects.replace_fields_aside(object, Vec::new());
+    let mut earlier = match objects.has_fields_aside(object) {
+        true => objects.replace_fields_aside(object, Vec::new()),
+        false => Vec::new(),
+    };
     if kept.is_empty() && earlier.is_empty() {
         turns.borrow_mut().done.count(fields_kept);
         return Ok(());

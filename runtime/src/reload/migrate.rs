@@ -30,6 +30,8 @@ use crate::reload::sources::{Carried, Surroundings};
 pub(crate) struct Migration {
     /// Objects whose plugin parts are rebuilt, in creation order.
     pub objects: Vec<ObjectHandle>,
+    /// Set if some of the objects were constructed again. These objects already have their new plugin parts.
+    pub have_parts: bool,
     pub kept: u64,
     pub removed_subobjects: Vec<ObjectHandle>,
     /// Set if base classes or interfaces of a class have changed. References to the objects of that class may then be invalid.
@@ -117,6 +119,7 @@ pub(crate) fn migrate(
     }
     walk.convert()?;
     walk.grow()?;
+    let have_parts = !walk.reconstructed.is_empty();
     walk.reconstruct_all()?;
     for own in std::mem::take(&mut walk.later.to_own) {
         refer_to_own(core, &own)?;
@@ -129,6 +132,7 @@ pub(crate) fn migrate(
     let is_older = |part: &&ObjectHandle| core.world.objects.predates_shadow(**part);
     let migration = Migration {
         objects: living,
+        have_parts,
         kept: (before - walk.removed_subobjects.iter().filter(is_older).count()) as u64,
         removed_subobjects: walk.removed_subobjects,
         have_moved: walk.have_moved,

@@ -167,7 +167,7 @@ impl Run<'_> {
         self.phase(Phase::Classes, |run| master::make_cdos(run.core, &classes))?;
         let (migration, kept) =
             self.phase(Phase::Migrate, |run| migrate::migrate(run.core, living, (mapping, kept), &mut run.report))?;
-        let unbuilt = self.phase(Phase::Rebuild, |run| run.rebuild(&migration.objects, kept))?;
+        let unbuilt = self.phase(Phase::Rebuild, |run| run.rebuild(&migration, kept))?;
         self.phase(Phase::Commit, |run| {
             faults::at(ReloadStep::BeforeCommit)?;
             Ok(Some(run.commit(names, migration, unbuilt)))
@@ -313,13 +313,13 @@ impl Run<'_> {
 
     /// Builds a new plugin part for every living object, in creation order, unless the part is put off. Returns the kept fields of the parts
     /// that are put off.
-    fn rebuild(&mut self, objects: &[ObjectHandle], kept: KeptFields) -> Result<NamedFields, LoadError> {
-        let core = self.core;
+    fn rebuild(&mut self, migration: &Migration, kept: KeptFields) -> Result<NamedFields, LoadError> {
+        let (core, objects) = (self.core, &*migration.objects);
         if self.loads.planted_rerun {
             planted_rerun(core, objects);
         }
         core.world.mode.set(mode::REBUILDING);
-        let (rebuilt, done) = rebuild(core, kept, objects);
+        let (rebuilt, done) = rebuild(core, kept, objects, migration.have_parts);
         core.world.mode.set(mode::STAGING);
         (self.report.conjugates_rebuilt, self.report.conjugates_put_off) = (rebuilt.conjugates, rebuilt.put_off);
         (self.report.fields_kept, self.report.fields_lost) = (rebuilt.fields_kept, rebuilt.fields_lost);

@@ -145,7 +145,7 @@ impl<'a> Bringing<'a> {
                 }
             }
         }
-        let (rebuilt, done) = rebuild(self.core, kept, &objects);
+        let (rebuilt, done) = rebuild(self.core, kept, &objects, true);
         let Rebuilt { conjugates, put_off, fields_kept, fields_lost, unbuilt } = rebuilt;
         let report = &mut *self.report;
         (report.conjugates_built, report.conjugates_put_off) = (conjugates, put_off);
