@@ -33,6 +33,12 @@ impl PluginPart {
         Self { word, ..Self::NONE }
     }
 
+    /// Returns the pointer to the cached plugin part, and the id of its class.
+    #[inline]
+    pub(super) fn cached(self) -> (*mut (), ClassId) {
+        (self.part, ClassId(self.class as u32))
+    }
+
     /// Adds the plugin part for `class` to the record.
     #[inline]
     pub fn with_part(self, part: *mut (), class: ClassId) -> Self {
@@ -208,6 +214,16 @@ impl HotColumns {
     pub(super) fn clear(&self, index: u32) {
         self.entries.set(index, EMPTY_ENTRY);
         self.put_part(index, 0, PluginPart::NONE);
+    }
+
+    /// Replaces the entry and the plugin part of an object. Counts as one change.
+    ///
+    /// # Panics
+    /// Panics if the slot does not exist.
+    #[inline]
+    pub(super) fn put_whole(&self, index: u32, entry: DirectoryEntry, plugin_part: PluginPart) {
+        self.entries.set(index, entry);
+        self.put_part(index, entry.serial, plugin_part);
     }
 
     /// Replaces the plugin part of an object.

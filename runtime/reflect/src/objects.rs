@@ -31,6 +31,7 @@ use crate::value::Value;
 pub use crate::object_flags;
 pub use lists::ListEdit;
 pub use place::RenameError;
+use shadow::Rebound;
 pub use shadow::Replaced;
 
 /// Objects of a world. Game thread only. No method calls foreign code.
@@ -82,7 +83,7 @@ struct Shadow {
     /// Destroyed objects that were created before the shadow, with their plugin parts.
     ended: Vec<(ObjectHandle, PluginPart)>,
     /// Objects that keep their bodies, with their old classes.
-    rebound: Vec<(ObjectHandle, Rc<Class>, Built)>,
+    rebound: Rebound,
     /// Slots of the objects in `rebound`.
     in_place: Bits,
     /// Values of the written objects in `rebound`, copied before their first write.

@@ -6,7 +6,7 @@
 use std::rc::Rc;
 
 use alcedo_abi::host::DirectoryEntry;
-use alcedo_base::handles::{Name, ObjectHandle};
+use alcedo_base::handles::{ClassId, Name, ObjectHandle};
 
 use crate::bits::Bits;
 use crate::body::Body;
@@ -89,18 +89,33 @@ impl Subobjects {
     }
 }
 
-/// State that is replaced together with the body or the class of an object.
+/// State that is replaced together with the body or the class of an object: the plugin part, and the number of constructed classes.
+/// Contains the fields of the plugin part without their padding, because a reload keeps this struct for each object.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Built {
-    pub(super) plugin_part: PluginPart,
-    pub(super) constructed: u32,
+    word: u64,
+    part: *mut (),
+    part_class: ClassId,
+    constructed: u32,
 }
 
+// Limits the size of the shadow, which contains this struct for each object.
+const _: () = assert!(size_of::<Built>() <= 24);
+
 impl Built {
+    fn new(plugin_part: PluginPart, constructed: u32) -> Self {
+        let (part, part_class) = plugin_part.cached();
+        Self { word: plugin_part.word, part, part_class, constructed }
+    }
+
+    pub(super) fn plugin_part(self) -> PluginPart {
+        PluginPart::of(self.word).with_part(self.part, self.part_class)
+    }
+
     /// State without a conjugate. All classes of the chain are marked as constructed, because the constructor of an inserted base does not
     /// run for existing objects.
     pub(super) fn without_part(class: &Class) -> Self {
-        Self { plugin_part: PluginPart::NONE, constructed: class.depth() as u32 }
+        Self::new(PluginPart::NONE, class.depth() as u32)
     }
 }
 
@@ -246,22 +261,28 @@ impl Slots {
         let constructed = std::mem::replace(&mut self.get_mut(object)?.constructed, built.constructed);
         let plugin_part = self.columns.plugin_part(object.index());
         self.swapped(object.index());
-        self.columns.put_plugin_part(object, built.plugin_part);
-        Some(Built { plugin_part, constructed })
+        self.columns.put_plugin_part(object, built.plugin_part());
+        Some(Built::new(plugin_part, constructed))
     }
 
-    /// Variant of [`Slots::rebuilt`] for a body that keeps its memory, and was only bound to another class. The bit sets of the slot do not
-    /// change, and addresses that plugins have cached stay valid.
-    pub(super) fn rebound(&mut self, object: ObjectHandle, built: Built) -> Option<Built> {
+    /// Variant of [`Slots::rebuilt`] for a body that keeps its memory, and that `bind` binds to another class. The bit sets of the slot do
+    /// not change, and addresses that plugins have cached stay valid.
+    pub(super) fn rebound(
+        &mut self,
+        object: ObjectHandle,
+        built: Built,
+        bind: impl FnOnce(&mut Tenant),
+    ) -> Option<Built> {
         let index = object.index();
         let tenant = self.get_mut(object)?;
+        bind(tenant);
         let constructed = std::mem::replace(&mut tenant.constructed, built.constructed);
         let (class, memory) = (tenant.body.class().id, tenant.body.memory());
         debug_assert!(self.occupied.get(index) && !self.dormant.get(index), "a kept body is visible and awake");
         let plugin_part = self.columns.plugin_part(index);
-        self.columns.put(index, DirectoryEntry { serial: object.serial(), class, memory });
-        self.columns.put_plugin_part(object, built.plugin_part);
-        Some(Built { plugin_part, constructed })
+        let entry = DirectoryEntry { serial: object.serial(), class, memory };
+        self.columns.put_whole(index, entry, built.plugin_part());
+        Some(Built::new(plugin_part, constructed))
     }
 
     /// Returns the tenant, even if the tenant was destroyed in a shadow.

@@ -19,14 +19,42 @@ use crate::storage::Storage;
 /// Bodies, classes and copies that became unused at the end of a shadow. Dropping this value destroys the bodies, and can destroy classes.
 pub struct Replaced {
     pub(super) bodies: Vec<(ObjectHandle, Body, Built)>,
-    bindings: Vec<(ObjectHandle, Rc<Class>, Built)>,
+    bindings: Rebound,
     copies: Vec<(ObjectHandle, Storage<Rc<Class>>)>,
+}
+
+/// Objects that keep their bodies, with the state that a rollback restores.
+#[derive(Debug, Default)]
+pub(super) struct Rebound {
+    objects: Vec<(ObjectHandle, Built)>,
+    /// Old classes. Each class belongs to the objects between the previous index and its own index. Adjacent objects mostly share a class.
+    classes: Vec<(Rc<Class>, usize)>,
+}
+
+impl Rebound {
+    fn push(&mut self, object: ObjectHandle, class: Rc<Class>, built: Built) {
+        self.objects.push((object, built));
+        let end = self.objects.len();
+        match self.classes.last_mut().filter(|(last, _)| Rc::ptr_eq(last, &class)) {
+            Some((_, known)) => *known = end,
+            None => self.classes.push((class, end)),
+        }
+    }
+
+    fn iter(&self) -> impl Iterator<Item = (ObjectHandle, &Rc<Class>, Built)> {
+        let mut start = 0;
+        self.classes.iter().flat_map(move |(class, end)| {
+            let run = &self.objects[std::mem::replace(&mut start, *end)..*end];
+            run.iter().map(move |(object, built)| (*object, class, *built))
+        })
+    }
 }
 
 impl fmt::Debug for Replaced {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { bodies, bindings, copies } = self;
-        write!(f, "{} bodies, {} bindings, {} copies of values", bodies.len(), bindings.len(), copies.len())
+        let bindings = bindings.objects.len();
+        write!(f, "{} bodies, {bindings} bindings, {} copies of values", bodies.len(), copies.len())
     }
 }
 
@@ -84,14 +112,14 @@ impl Objects {
         let mut store = self.store.borrow_mut();
         let Store { slots, shadow, .. } = &mut *store;
         let shadow = shadow.as_mut().expect("bodies are kept in a shadow");
-        let tenant = slots.get_mut(object).ok_or(CallError::Stale { handle: object })?;
-        let is_older = tenant.construction <= shadow.first_construction;
         let is_moved = shadow.is_staged.get(object.index()) || shadow.in_place.get(object.index());
-        assert!(is_older && !is_moved, "a body is kept once");
-        assert!(!tenant.body.has_more(), "a kept body has its values in its memory");
-        tenant.body.rebind(&mut binding);
-        let built = slots.rebound(object, Built::without_part(class));
-        shadow.rebound.push((object, binding, built.expect("the object exists")));
+        let built = slots.rebound(object, Built::without_part(class), |tenant| {
+            let is_older = tenant.construction <= shadow.first_construction;
+            assert!(is_older && !is_moved, "a body is kept once");
+            assert!(!tenant.body.has_more(), "a kept body has its values in its memory");
+            tenant.body.rebind(&mut binding);
+        });
+        shadow.rebound.push(object, binding, built.ok_or(CallError::Stale { handle: object })?);
         shadow.in_place.put(object.index(), true);
         self.has_kept_bodies.set(true);
         Ok(())
@@ -226,12 +254,21 @@ impl Objects {
             let Some(tenant) = store.slots.get(*object) else { continue };
             assert!(tenant.body.view().copy_all(copy.view()), "values are copied between bodies of one schema");
         }
-        for (object, class, built) in &mut shadow.rebound {
-            let Some(tenant) = store.slots.get_mut(*object) else { continue };
-            tenant.body.rebind(class);
+        let mut undone: Vec<Rc<Class>> = Vec::new();
+        for (object, class, built) in shadow.rebound.iter() {
+            let Some(tenant) = store.slots.get_mut(object) else { continue };
+            let mut class = Rc::clone(class);
+            tenant.body.rebind(&mut class);
+            // Keeps the new class alive, because its drop may run foreign code, and the store is borrowed here.
+            if !undone.last().is_some_and(|last| Rc::ptr_eq(last, &class)) {
+                undone.push(class);
+            }
             (tenant.body.dormant, tenant.body.removed) = (None, None);
-            store.slots.rebuilt(*object, *built);
+            store.slots.rebuilt(object, built);
         }
+        // The caller drops the new classes together with the list.
+        let end = shadow.rebound.objects.len();
+        shadow.rebound.classes.extend(undone.into_iter().map(|class| (class, end)));
         for (object, _) in &shadow.ended {
             if let Some(tenant) = store.slots.get(*object).filter(|tenant| tenant.has(object_flags::CDO)) {
                 tenant.body.class().cdo.set(*object);

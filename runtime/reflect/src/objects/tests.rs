@@ -289,7 +289,7 @@ fn a_committed_shadow_returns_old_bodies_and_destroys_ended_objects() {
     let (world, [kept, ended, created]) = shadowed();
     let memory = world.objects.memory(kept);
     let old = world.objects.commit_shadow();
-    assert_eq!(old.bodies.iter().map(|(_, _, built)| built.plugin_part.word).collect::<Vec<_>>(), [11]);
+    assert_eq!(old.bodies.iter().map(|(_, _, built)| built.plugin_part().word).collect::<Vec<_>>(), [11]);
     assert_eq!(world.objects.memory(kept), memory, "what was staged is what is there");
     assert_eq!(world.objects.read_value(kept, "speed"), Ok(Value::F32(8.0)));
     assert_eq!(world.objects.constructed(kept), 2, "the classes of the new chain count as done");
@@ -393,6 +393,32 @@ fn kept_in_place() -> (World, ObjectHandle, Rc<Class>) {
 
 fn values(world: &World, object: ObjectHandle) -> [Value; 2] {
     ["label", "speed"].map(|name| world.objects.read_value(object, name).unwrap())
+}
+
+#[test]
+fn a_rollback_restores_the_class_and_the_plugin_part_of_each_kept_body() {
+    let world = world();
+    let declare_both =
+        || declare(&world, ["Cube", "Ball"].map(|name| dynamic(name, "/Script/Engine.Object", &properties())));
+    let before = declare_both();
+    let objects = [0, 1, 1, 0, 1].map(|class: usize| (class, new(&world, &before[class])));
+    for (word, (_, object)) in (1..).zip(objects) {
+        world.objects.set_plugin_part(object, PluginPart::of(word));
+    }
+    world.objects.begin_shadow();
+    world.types.begin_shadow();
+    world.types.hide_in_shadow(["/Script/Game.Cube", "/Script/Game.Ball"]);
+    let after = declare_both();
+    for (class, object) in objects {
+        world.objects.keep_body(object, &after[class]).unwrap();
+        assert_eq!((world.objects.class_id(object), world.objects.conjugate(object)), (Some(after[class].id), Some(0)));
+    }
+    let (replaced, created) = world.objects.drop_shadow();
+    assert_eq!((format!("{replaced:?}").as_str(), created), ("0 bodies, 5 bindings, 0 copies of values", vec![]));
+    for (word, (class, object)) in (1..).zip(objects) {
+        let found = (world.objects.class_id(object), world.objects.conjugate(object));
+        assert_eq!(found, (Some(before[class].id), Some(word)));
+    }
 }
 
 type Write = fn(&World, ObjectHandle) -> Result<(), CallError>;
