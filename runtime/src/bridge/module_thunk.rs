@@ -15,6 +15,7 @@ use crate::bridge::exports::{Export, export_name};
 use crate::bridge::module_code::static_code;
 use crate::bridge::rebuild::find_or_build;
 use crate::conjugate::gate::Gate;
+use crate::conjugate::hot::FrameName;
 use crate::handles::ObjectHandle;
 use crate::object::mode::Reach;
 use crate::object::thunk::{Frame, Thunk, function_of, hand_over};
@@ -22,9 +23,10 @@ use crate::signature::described;
 use crate::zcall::call::{Call, Dispatcher, Resolved};
 
 pub(crate) fn module_thunk(core: Weak<Core>, gate: Rc<Gate>, invoke: Invoke, what: Rc<str>) -> Thunk {
+    let name = FrameName::new(what);
     Rc::new(move |_context, frame| {
-        let core = core.upgrade().ok_or_else(|| CallError::Unavailable { what: what.to_string() })?;
-        enter(&core, &gate, invoke, &what, frame)
+        let core = core.upgrade().ok_or_else(|| CallError::Unavailable { what: name.text().to_string() })?;
+        enter(&core, &gate, invoke, &name, frame)
     })
 }
 
@@ -75,7 +77,8 @@ pub(crate) fn check_balanced(frame: &Frame<'_>, function: &str) -> Result<(), Ca
     }
 }
 
-fn enter(core: &Core, gate: &Gate, invoke: Invoke, what: &Rc<str>, frame: &mut Frame<'_>) -> Result<(), CallError> {
+fn enter(core: &Core, gate: &Gate, invoke: Invoke, name: &FrameName, frame: &mut Frame<'_>) -> Result<(), CallError> {
+    let what = name.text();
     if function_of(frame).flags & function_flags::CUSTOM_THUNK != 0 {
         return enter_custom(core, gate, invoke, what, frame);
     }
@@ -96,7 +99,7 @@ fn enter(core: &Core, gate: &Gate, invoke: Invoke, what: &Rc<str>, frame: &mut F
         // the module was loaded.
         unsafe { (invoke.0)(&mut call) }
     };
-    let called = core.zcalls.watched("method", what, || core.red.call_module(gate, what, run));
+    let called = core.zcalls.watched("method", what, || core.red.call_hook(gate, name, run));
     called.map_err(|error| match error {
         // Adds the object to the error, because the name of the frame does not contain the object.
         CallError::TooDeep { what: called, limit } if *called == **what => {

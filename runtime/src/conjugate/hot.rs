@@ -33,7 +33,7 @@ pub(crate) struct FrameName {
 }
 
 impl FrameName {
-    pub(crate) fn new(text: String) -> Self {
+    pub(crate) fn new(text: impl Into<Rc<str>>) -> Self {
         Self { text: text.into(), number: Cell::new(FrameNumber::NONE) }
     }
 
@@ -302,7 +302,7 @@ mod tests {
 
     #[test]
     fn numbers_of_an_unloaded_module_are_reused_once() {
-        let (frames, name) = (HotFrames::default(), FrameName::new("build".into()));
+        let (frames, name) = (HotFrames::default(), FrameName::new("build"));
         let (one, two) = (ModuleId(1), ModuleId(2));
         let old = [name.number(&frames, one), frames.number(one, &"add".into())];
         assert_eq!(name.number(&frames, one), old[0], "one number for each name");

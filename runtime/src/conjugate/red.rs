@@ -21,7 +21,8 @@ type Afterwards = Box<dyn FnOnce()>;
 
 /// Active calls, oldest first. Game thread only.
 pub(crate) struct RedStack {
-    /// Number of all open frames, and names of the frames that calls on fast paths and hooks of classes have opened.
+    /// Number of all open frames, and names of the frames that calls on fast paths, hooks and methods of classes have
+    /// opened.
     hot: Rc<HotFrames>,
     /// Names of all other frames.
     frames: RefCell<Vec<Rc<str>>>,
@@ -84,7 +85,7 @@ impl RedStack {
         self.enter_module(&gate.tag().name, what, || gate.through(|| from_module(call)))
     }
 
-    /// Variant of [`RedStack::call_module`] for a hook of a class.
+    /// Variant of [`RedStack::call_module`] for a hook of a class or a method, whose frame stores the number of its name.
     pub(crate) fn call_hook(
         &self,
         gate: &Gate,
@@ -96,7 +97,7 @@ impl RedStack {
         from_module(call)
     }
 
-    /// Variant of [`RedStack::open`] for a hook of a class in the module of `gate`. The frame stores the number of its name.
+    /// Variant of [`RedStack::open`] for a hook or a method of a class in the module of `gate`. The frame stores the number of its name.
     #[inline]
     pub(crate) fn open_hook(&self, gate: &Gate, name: &FrameName) -> Result<OpenFrame<'_>, CallError> {
         let (tag, what) = (gate.tag(), name.text());
@@ -268,7 +269,7 @@ mod tests {
 
     #[test]
     fn a_frame_of_a_hook_is_listed_in_order_and_counts_once_at_any_depth() {
-        let (stack, name) = (RedStack::default(), FrameName::new("hook".into()));
+        let (stack, name) = (RedStack::default(), FrameName::new("hook"));
         let tag = ModuleTag { id: ModuleId(1), name: "m".into(), generation: Generation(1) };
         let gate = Gate::among(tag, stack.hot());
         let check = |depth: usize| {
