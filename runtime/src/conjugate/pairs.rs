@@ -19,7 +19,7 @@ use crate::object::dormant::KeptField;
 use crate::object::hot_columns::PluginPart;
 use crate::object::objects::Objects;
 
-use self::slots::{PairSlot, PairSlots};
+use self::slots::PairSlots;
 
 mod slots;
 
@@ -226,16 +226,15 @@ impl Pairs {
     /// Ends all conjugates of these modules, and appends the parts of the conjugates to `ended`. The parts of each conjugate are ordered from
     /// derived to base. `ended` must not use the conjugates.
     pub(crate) fn release_modules(&self, modules: &BTreeSet<ModuleId>, ended: &mut impl Extend<Part>) {
-        let mut entries = self.entries.borrow_mut();
-        for index in 0..entries.len {
-            let Some(PairSlot { of: Some(of), serial, .. }) = entries.at(index) else { continue };
-            if modules.contains(&of.gate.tag().id) {
-                let key = ConjugateKey { index, serial: *serial };
-                // Has no effect if the slot contains the part of a base class, because no key refers to such a slot.
-                let _state = entries.remove(key, ended);
+        // Latest checked class with its result. Adjacent conjugates mostly share a class.
+        let latest = Cell::new((ClassId::NONE, false));
+        let is_ended = |of: &ClassHooks| {
+            if latest.get().0 != of.class {
+                latest.set((of.class, modules.contains(&of.gate.tag().id)));
             }
-        }
-        entries.trim();
+            latest.get().1
+        };
+        self.entries.borrow_mut().remove_all(&is_ended, ended);
     }
 }
 
@@ -301,6 +300,31 @@ mod tests {
         let reused: Vec<_> = (0..3).map(|_| pairs.begin_red(&root).0.index).collect();
         assert_eq!(BTreeSet::from_iter(reused), BTreeSet::from([0, 1, 2]));
         assert_eq!(pairs.push_part(key, part(&root, 4)).map_err(|part| part.ptr.0.addr()), Err(4));
+    }
+
+    #[test]
+    fn conjugates_with_several_parts_end_with_their_module_derived_before_base() {
+        let pairs = Pairs::default();
+        let [base, derived, other] = [(1, 1), (1, 2), (2, 3)].map(|(module, class)| hooks(module, class));
+        let build = |of: &[&Rc<ClassHooks>], first: usize| {
+            let (key, stored) = pairs.begin_red(of[of.len() - 1]);
+            for (at, of) in of.iter().enumerate() {
+                pairs.push_part(key, part(of, first + at)).expect("the conjugate has not ended");
+            }
+            pairs.finish(key, stored).expect("it was not built before");
+            key
+        };
+        // The first chunk has only conjugates with two parts, and the second chunk has a conjugate of another module.
+        let double: Vec<_> = (0..CHUNK / 2).map(|at| build(&[&base, &derived], 2 * at + 1)).collect();
+        let kept = build(&[&other], 1);
+        let single: Vec<_> = (1..CHUNK).map(|at| build(&[&base], CHUNK + at)).collect();
+        let mut ended = Vec::new();
+        pairs.release_modules(&BTreeSet::from([ModuleId(1)]), &mut ended);
+        let expected = (0..CHUNK / 2).flat_map(|at| [2 * at + 2, 2 * at + 1]).chain((1..CHUNK).map(|at| CHUNK + at));
+        assert_eq!(addresses(&ended), expected.collect::<Vec<_>>());
+        assert!(double.iter().chain(&single).all(|key| pairs.color(*key).is_none()));
+        assert_eq!(pairs.color(kept), Some(Color::Red));
+        assert_eq!(pairs.entries.borrow().chunks.iter().filter(|chunk| !chunk.slots.is_empty()).count(), 1);
     }
 
     #[test]

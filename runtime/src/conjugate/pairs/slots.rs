@@ -193,6 +193,49 @@ impl PairSlots {
         Some(state)
     }
 
+    /// Ends the conjugates whose most-derived class `is_ended` accepts, as [`PairSlots::remove`] does, in the order of their slots. Then
+    /// frees the empty chunks.
+    pub(super) fn remove_all(&mut self, is_ended: &impl Fn(&ClassHooks) -> bool, ended: &mut impl Extend<Part>) {
+        for at in 0..self.chunks.len() {
+            if self.clear(at, is_ended, ended) {
+                continue;
+            }
+            let first = (at * CHUNK) as u32;
+            for index in first..first + self.chunks[at].slots.len() as u32 {
+                let Some(PairSlot { of: Some(of), serial, .. }) = self.at(index) else { continue };
+                if is_ended(of) {
+                    let key = ConjugateKey { index, serial: *serial };
+                    // Has no effect if the slot contains the part of a base class, because no key refers to such a slot.
+                    let _state = self.remove(key, ended);
+                }
+            }
+        }
+        self.trim();
+    }
+
+    /// Ends all conjugates of a chunk, and frees the chunk. After most reloads, all conjugates of most chunks end. Has no effect and
+    /// returns `false` if `is_ended` rejects a conjugate, if a conjugate has several parts, or if the serial numbers of a slot are
+    /// exhausted.
+    fn clear(&mut self, at: usize, is_ended: &impl Fn(&ClassHooks) -> bool, ended: &mut impl Extend<Part>) -> bool {
+        let (chunk, last_serial) = (&mut self.chunks[at], self.last_serial);
+        let is_cleared = |slot: &PairSlot| match &slot.of {
+            None => slot.serial < last_serial,
+            Some(of) => {
+                let is_alone = slot.life != Life::Dead && slot.base == NO_SLOT;
+                is_alone && slot.serial < last_serial.saturating_sub(1) && is_ended(of)
+            }
+        };
+        if chunk.slots.len() != CHUNK || !chunk.slots.iter().all(is_cleared) {
+            return false;
+        }
+        for PairSlot { of, ptr, serial, is_built, .. } in std::mem::take(&mut chunk.slots) {
+            chunk.first_serial = chunk.first_serial.max(serial + u32::from(of.is_some()));
+            ended.extend(of.filter(|_| is_built).map(|of| Part { ptr, of }));
+        }
+        self.freed.push(at as u32);
+        true
+    }
+
     /// Frees the chunks whose slots are all empty. If the chunk is used again, the serial numbers of its slots begin after the largest
     /// serial number in the chunk.
     pub(super) fn trim(&mut self) {
