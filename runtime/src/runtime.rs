@@ -304,6 +304,9 @@ impl Runtime {
         // Cannot fail: the core is new, so its `before_end` cell is empty.
         let _first = runtime.inner.core.before_end.set(Box::new(notify));
         let weak = runtime.downgrade();
+        let has_hooks = move || weak.upgrade().is_some_and(|runtime| !runtime.inner.before_destroy.is_empty());
+        let _first = runtime.inner.core.has_end_hooks.set(Box::new(has_hooks));
+        let weak = runtime.downgrade();
         let run = move |job: HostJob| {
             if let Some(runtime) = weak.upgrade() {
                 job(&runtime);

@@ -2,10 +2,11 @@
 //! operation that replaces, saves or destroys objects is therefore refused.
 
 use std::cell::RefCell;
+use std::rc::Rc;
 
 use alcedo_runtime::faults::{self, Fault, FaultKind, ReloadStep};
 use alcedo_runtime::native::{NativeClass, Natives};
-use alcedo_runtime::{ContextEventKind, Error, ObjectHandle, Runtime, WeakRuntime};
+use alcedo_runtime::{ContextEventKind, Error, LocalRegistration, ObjectHandle, Runtime, WeakRuntime};
 use expect_test::expect;
 
 use crate::support;
@@ -113,6 +114,33 @@ fn a_hook_destroys_and_renames_no_object_during_a_rollback() {
     assert_eq!(host.objects().iter().collect::<Vec<_>>(), [reaper]);
     assert_eq!(host.objects().describe(reaper), described);
     HOST.set(None);
+}
+
+#[test]
+fn the_hooks_of_replaced_objects_run_in_order_of_creation() {
+    let ended = Rc::new(RefCell::new(Vec::new()));
+    let listed = Rc::clone(&ended);
+    let class = NativeClass::new("Test", "Mourner", "/Script/Core.Object")
+        .begin_destroy(move |_world, object| listed.borrow_mut().push(("class", object)));
+    let plain = NativeClass::new("Test", "Plain", "/Script/Core.Object");
+    let listed = Rc::clone(&ended);
+    let natives = Natives::in_package("Test").class(class).class(plain);
+    let natives = natives.before_destroy(move |_host, object| listed.borrow_mut().push(("host", object)));
+    let host = support::builder().natives(natives).build().expect("a host");
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("hooked.world");
+    let spawn = |class: &str| host.objects().spawn(class).expect("spawned");
+    let [one, two, three] = ["/Script/Test.Plain", "/Script/Test.Mourner", "/Script/Test.Plain"].map(spawn);
+    host.worlds().save(&file).expect("the folder is writable");
+    host.worlds().load(&file).expect("it is loaded");
+    assert_eq!(ended.take(), [("host", one), ("host", two), ("class", two), ("host", three)]);
+    // Without the hook of the host, only the destruction of the mourner runs a hook.
+    let of_host = |registration: &LocalRegistration| format!("{registration:?}").contains("hook before a destroy");
+    host.registrations().into_iter().filter(of_host).for_each(LocalRegistration::remove);
+    let mourner = host.objects().iter().nth(1).expect("three objects");
+    host.worlds().load(&file).expect("it is loaded");
+    assert_eq!(ended.take(), [("class", mourner)]);
+    assert_eq!(host.objects().iter().len(), 3);
 }
 
 #[test]

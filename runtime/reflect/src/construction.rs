@@ -34,7 +34,7 @@ mod parts;
 mod subobject;
 mod whole;
 
-pub use destruction::{destroy, leave_classes};
+pub use destruction::{destroy, destroy_plain, leave_classes};
 pub use failure::StepError;
 use failure::StepFacts;
 pub use failure::{ConstructionFailed, ConstructionStep};

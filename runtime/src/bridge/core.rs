@@ -42,6 +42,9 @@ use crate::zcall::table::ZCallTable;
 /// Runs the hooks of the host before an object is destroyed. Returns the message of the last panic of a hook.
 pub(crate) type BeforeEnd = dyn Fn(ObjectHandle) -> Result<(), String>;
 
+/// Checks if the host has hooks that [`BeforeEnd`] would run.
+pub(crate) type HasEndHooks = dyn Fn() -> bool;
+
 /// Stores of one runtime. Game thread only, except for `game_thread` and `logs`.
 pub(crate) struct Core {
     pub game_thread: GameThreadId,
@@ -70,6 +73,7 @@ pub(crate) struct Core {
     pub failures: Repeats,
     /// Hook that runs before an object is destroyed. Returns the message of the last panic. Set by `Runtime`.
     pub(crate) before_end: OnceCell<Box<BeforeEnd>>,
+    pub(crate) has_end_hooks: OnceCell<Box<HasEndHooks>>,
     /// Destructions whose hooks run.
     ends: Ends,
     /// Watchdog that reports calls that take too long. Set if the host has enabled the watchdog.
@@ -166,6 +170,7 @@ impl Core {
             logs: Arc::default(),
             failures: Repeats::new(),
             before_end: OnceCell::new(),
+            has_end_hooks: OnceCell::new(),
             ends: Ends::default(),
             watchdog: OnceCell::new(),
             tasks: Tasks::default(),
@@ -278,6 +283,18 @@ impl Core {
             destroy(&self.world, &self.plugins(), object);
         }
         Ok(())
+    }
+
+    /// Checks if [`destroy_plain`] may replace [`Core::end_object`] for live objects: the host has no hooks, and a destruction is allowed
+    /// now. The result is valid until code of the host or of a plugin runs on the game thread.
+    ///
+    /// [`destroy_plain`]: crate::object::construction::destroy_plain
+    pub(crate) fn may_end_plainly(&self) -> bool {
+        let has_hooks = self.has_end_hooks.get().is_some_and(|has_hooks| has_hooks());
+        !has_hooks
+            && !self.world.slices.are_out()
+            && self.world.stack.enter_end(&"destroying objects").is_ok()
+            && !self.world.mode.is_before_commit()
     }
 
     /// Runs the hooks of the host before an object and its subobjects are destroyed, owners first, in order of creation. Skips subobjects

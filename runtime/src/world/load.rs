@@ -13,6 +13,7 @@ use crate::conjugate::named_fields::NamedFields;
 use crate::faults::{self, ReloadStep};
 use crate::handles::ObjectHandle;
 use crate::load::master::undo_constructions;
+use crate::object::construction::destroy_plain;
 use crate::object::path::short;
 use crate::reload::changes::ClassChange;
 use crate::reload::object_plan::ObjectPlan;
@@ -99,11 +100,18 @@ fn class_changes(file: &FlatFile<'_>, plans: &[ClassPlan]) -> Vec<ClassChange> {
     changes
 }
 
-/// Destroys the old objects. A failure does not affect the new world.
+/// Destroys the old objects in order of creation. A failure does not affect the new world.
 fn end_all(core: &Core, objects: &[ObjectHandle]) {
-    let _batches = core.finalizer.batches();
-    for object in objects.iter().filter(|object| core.world.objects.is_alive(**object)) {
-        if let Err(error) = catch_panics(|| core.end_object(*object)) {
+    let (_batches, plugins) = (core.finalizer.batches(), core.plugins());
+    let mut is_plain = core.may_end_plainly();
+    for object in objects {
+        // Checks the hooks of the host only after code that can add a hook.
+        if is_plain && destroy_plain(&core.world, &plugins, *object) || !core.world.objects.is_alive(*object) {
+            continue;
+        }
+        let ended = catch_panics(|| core.end_object(*object));
+        is_plain = core.may_end_plainly();
+        if let Err(error) = ended {
             let object = core.world.objects.display(*object);
             log!(WARN, %object, %error, "a replaced object was not destroyed correctly");
         }

@@ -40,6 +40,16 @@ pub fn destroy(world: &World, hooks: &dyn ConstructionHooks, object: ObjectHandl
     }
 }
 
+/// Variant of [`destroy`] for an object whose destruction runs no hook and includes no other object. Returns `false` and changes nothing if
+/// the object requires [`destroy`]. Game thread only.
+pub fn destroy_plain(world: &World, hooks: &dyn ConstructionHooks, object: ObjectHandle) -> bool {
+    let is_plain = world.objects.begin_plain_end(object);
+    if is_plain {
+        end(world, hooks, object, None);
+    }
+    is_plain
+}
+
 /// Destroys the conjugate of an object, then releases the object.
 fn end(world: &World, hooks: &dyn ConstructionHooks, object: ObjectHandle, class: Option<Rc<Class>>) {
     if let Err(error) = catch_panics_as(|| {

@@ -1,5 +1,6 @@
 //! Tests of construction and destruction with recording hooks.
 
+mod plain_ends;
 mod plans;
 
 use std::cell::{Cell, RefCell};

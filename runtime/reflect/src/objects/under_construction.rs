@@ -7,7 +7,7 @@ use alcedo_base::boundary::CallError;
 use alcedo_base::handles::ObjectHandle;
 use smallvec::SmallVec;
 
-use crate::objects::Objects;
+use crate::objects::{Objects, Store};
 use crate::property::Property;
 use crate::slots::{Tenant, TenantState};
 use crate::value::Value;
@@ -147,5 +147,21 @@ impl Objects {
     pub(crate) fn begin_end(&self, object: ObjectHandle) -> bool {
         self.change(object, |tenant| std::mem::replace(&mut tenant.life, TenantState::Ending) != TenantState::Ending)
             == Some(true)
+    }
+
+    /// Variant of [`Objects::begin_end`] for an object whose destruction runs no hook of a native class and includes no other object.
+    /// Returns `false` and changes nothing for a different object, for a CDO, and if the destruction was announced.
+    pub(crate) fn begin_plain_end(&self, object: ObjectHandle) -> bool {
+        let mut store = self.store.borrow_mut();
+        let Store { slots, left, .. } = &mut *store;
+        let Some(tenant) = slots.get_mut(object).filter(|_| left.is_empty()) else { return false };
+        let is_plain = tenant.life == TenantState::Alive
+            && !tenant.is_template()
+            && tenant.subobjects.is_empty()
+            && tenant.body.class().lineage().all(|class| class.begin_destroy.is_none());
+        if is_plain {
+            tenant.life = TenantState::Ending;
+        }
+        is_plain
     }
 }
