@@ -1,7 +1,7 @@
 //! Names of objects. An object without an explicit name receives a generated name. Generated names are unique among live objects. A
 //! generated name consists of the class name and a number, such as `MagicCube_17`. The text of a generated name is created on demand. After
 //! the destruction of the object, the number of its generated name is reused. This limits the number of interned names in a host that
-//! spawns objects continuously.
+//! spawns objects continuously. An object that a load creates claims the generated name under which it was saved, if possible.
 
 use std::collections::VecDeque;
 use std::collections::hash_map::Entry;
@@ -74,6 +74,8 @@ pub(super) struct Naming {
     by_class: Box<[(ClassId, u32)]>,
     /// Objects with an explicit name, by outer and name.
     explicit: NearMap<(ObjectHandle, Name), Holders>,
+    /// Numbers that [`Naming::claimable`] has added before a claimed number. Empty outside a shadow.
+    vacant: Vec<GeneratedName>,
 }
 
 /// Objects that share an explicit name and an outer.
@@ -107,6 +109,9 @@ const CACHE_SIZE: usize = 1024;
 
 /// Empty cache entry. No class has this id.
 const NO_CLASS: (ClassId, u32) = (ClassId(u32::MAX), 0);
+
+/// Marks a number in `vacant` that no object has claimed.
+const VACANT: u32 = u32::MAX - 2;
 
 /// Marks a number that was skipped because an explicit name contains it.
 const SKIPPED: u32 = u32::MAX - 1;
@@ -153,6 +158,60 @@ impl Naming {
         series
     }
 
+    /// Returns the generated name with the text `text`, and the slot of the holder of its number. Returns `None` if the text does not have
+    /// the form of a generated name, if an explicit name contains the number, and if the number is available for reuse. If the number is
+    /// new, adds the number and all numbers before it, and reduces `room` by their count. Returns `None` if `room` is too small. The caller
+    /// must then claim a name that has no holder.
+    pub(super) fn claimable(&mut self, text: &str, room: &mut usize) -> Option<(GeneratedName, Option<u32>)> {
+        let (text, number) = split_generated(text)?;
+        let (series, at) = (self.series_of(text), number as usize - 1);
+        let Series { holders, explicit_numbers, .. } = &mut self.series[series as usize];
+        if !explicit_numbers.is_empty() && explicit_numbers.contains_key(&number) {
+            return None;
+        }
+        let known = holders.len();
+        if at >= known {
+            *room = room.checked_sub(at + 1 - known)?;
+            holders.resize(at + 1, VACANT);
+            self.vacant.extend((known as u32 + 1..number).map(|number| GeneratedName { series, number }));
+        }
+        let name = GeneratedName { series, number };
+        match holders[at] {
+            UNUSED | SKIPPED => None,
+            VACANT => Some((name, None)),
+            holder => Some((name, Some(holder))),
+        }
+    }
+
+    /// Makes `object` the holder of a generated name that [`Naming::claimable`] has returned. The previous holder keeps its label, but its
+    /// release no longer frees the number.
+    pub(super) fn claim(&mut self, name: GeneratedName, object: ObjectHandle) -> Label {
+        self.series[name.series as usize].holders[name.number as usize - 1] = object.index();
+        Label::Made(name)
+    }
+
+    /// Makes the added numbers that no object has claimed available for reuse. Called at the end of a shadow.
+    pub(super) fn free_vacant(&mut self) {
+        for GeneratedName { series, number } in std::mem::take(&mut self.vacant) {
+            self.series[series as usize].release(number, VACANT);
+        }
+    }
+
+    /// Undoes claims: makes the objects in these slots the holders of their numbers.
+    pub(super) fn restore(&mut self, claimed: Vec<(GeneratedName, u32)>) {
+        let mut was_free = false;
+        for (GeneratedName { series, number }, slot) in claimed {
+            let holder = &mut self.series[series as usize].holders[number as usize - 1];
+            was_free |= *holder == UNUSED;
+            *holder = slot;
+        }
+        if was_free {
+            for Series { holders, free, .. } in &mut self.series {
+                free.retain(|number| holders[*number as usize - 1] == UNUSED);
+            }
+        }
+    }
+
     /// Registers the explicit name `name` for `object` in `outer`.
     pub(super) fn assign(&mut self, names: &Names, name: Name, outer: ObjectHandle, object: ObjectHandle) -> Label {
         let reserved = match self.explicit.get_mut(&(outer, name)) {
@@ -191,7 +250,7 @@ impl Naming {
     /// Releases the generated or explicit name of `object` in `outer`.
     pub(super) fn release(&mut self, label: Label, outer: ObjectHandle, object: ObjectHandle) {
         let name = match label {
-            Label::Made(name) => return self.series[name.series as usize].release(name.number),
+            Label::Made(name) => return self.series[name.series as usize].release(name.number, object.index()),
             Label::Part(_) => return,
             Label::Explicit(name) => name,
         };
@@ -248,7 +307,7 @@ impl Naming {
         let made = split_generated(text).and_then(|(text, number)| {
             let series = self.by_text.get(text)?;
             let holder = *self.series[*series as usize].holders.get(number as usize - 1)?;
-            (holder < SKIPPED).then(|| object_at(holder))
+            (holder < VACANT).then(|| object_at(holder))
         });
         explicit.into_iter().flat_map(|holders| holders.objects.iter().rev().copied()).chain(made)
     }
@@ -271,9 +330,13 @@ impl Series {
         }
     }
 
-    fn release(&mut self, number: u32) {
-        self.holders[number as usize - 1] = UNUSED;
-        self.free.push_back(number);
+    /// Makes a number available for reuse. Has no effect unless `holder` is the current entry of the number in `holders`.
+    fn release(&mut self, number: u32, holder: u32) {
+        let current = self.holders.get_mut(number as usize - 1);
+        if let Some(current) = current.filter(|current| **current == holder) {
+            *current = UNUSED;
+            self.free.push_back(number);
+        }
     }
 
     fn release_explicit(&mut self, number: u32) {
@@ -284,9 +347,7 @@ impl Series {
             }
             count.remove();
         }
-        if self.holders.get(number as usize - 1) == Some(&SKIPPED) {
-            self.release(number);
-        }
+        self.release(number, SKIPPED);
     }
 }
 
@@ -300,7 +361,21 @@ fn write_number(number: u32, text: &mut String) {
 
 #[cfg(test)]
 mod tests {
-    use super::{GeneratedName, Naming, name_problem, split_generated};
+    use super::{GeneratedName, Naming, UNUSED, VACANT, name_problem, split_generated};
+
+    impl Naming {
+        /// Checks that the numbers for reuse are the unused numbers, each listed once, and that no number is vacant.
+        pub(crate) fn check_free(&self) {
+            assert!(self.vacant.is_empty());
+            for series in &self.series {
+                let unused = series.holders.iter().zip(1..).filter(|(holder, _)| **holder == UNUSED);
+                let mut free: Vec<u32> = series.free.iter().copied().collect();
+                free.sort_unstable();
+                assert_eq!(free, unused.map(|(_, number)| number).collect::<Vec<u32>>(), "{}", series.text);
+                assert!(!series.holders.contains(&VACANT), "{}", series.text);
+            }
+        }
+    }
 
     #[test]
     fn any_visible_text_is_a_name() {

@@ -20,7 +20,7 @@ use crate::marker::Marker;
 use crate::member::PropertyKey;
 use crate::mode::ModeWord;
 use crate::names::{Names, PartName};
-use crate::naming::{Label, Naming};
+use crate::naming::{GeneratedName, Label, Naming};
 use crate::property::Property;
 use crate::slices::BorrowedSlices;
 use crate::slots::{Built, Slots, Subobjects, Tenant, TenantState};
@@ -94,6 +94,8 @@ struct Shadow {
     renamed: Vec<(Part, PartNames)>,
     /// Slots of the objects that are constructed again.
     reconstructed: Bits,
+    /// Generated names that loaded objects have received, with the slots of the older objects that had these names.
+    claimed: Vec<(GeneratedName, u32)>,
 }
 
 /// An object, and one of its default subobjects.

@@ -193,6 +193,8 @@ impl<'a> Bringing<'a> {
         let (objects, names) = (&core.world.objects, &core.world.names);
         self.objects.reserve(file.objects.len());
         let (mut later, mut parts) = (Vec::new(), Vec::new());
+        // Limits the memory for generated names, because a file may contain any number in a name.
+        let mut room = 2 * file.objects.len();
         for (record, index) in file.objects.iter().zip(0..) {
             let class = &plans[record.class as usize].class;
             let outer = record.outer.and_then(|outer| self.objects.get(outer as usize).copied());
@@ -202,11 +204,17 @@ impl<'a> Bringing<'a> {
             let flags = if record.part.is_some() { object_flags::SUBOBJECT } else { 0 };
             // A subobject may be named after its property. If the property was renamed, such a subobject receives the new name.
             let part = self.part_of(record);
-            let name = match &part {
-                Some((part, current)) if *part == record.name => names.intern(current),
-                _ => names.intern(&record.name),
+            let name: &str = match &part {
+                Some((part, current)) if *part == record.name => current,
+                _ => &record.name,
             };
-            let object = objects.allocate_as(class, Some(name), outer.unwrap_or_default(), flags, class.depth());
+            let object = match record.outer {
+                Some(_) => {
+                    let name = Some(names.intern(name));
+                    objects.allocate_as(class, name, outer.unwrap_or_default(), flags, class.depth())
+                }
+                None => objects.allocate_saved(class, name, class.depth(), &mut room),
+            };
             self.objects.push(object);
             self.roots.extend(record.root.then_some(object));
             if let (Some((saved, name)), Some(outer)) = (part, record.outer) {

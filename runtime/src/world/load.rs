@@ -103,17 +103,26 @@ fn class_changes(file: &FlatFile<'_>, plans: &[ClassPlan]) -> Vec<ClassChange> {
 /// Destroys the old objects in order of creation. A failure does not affect the new world.
 fn end_all(core: &Core, objects: &[ObjectHandle]) {
     let (_batches, plugins) = (core.finalizer.batches(), core.plugins());
-    let mut is_plain = core.may_end_plainly();
+    let all = &core.world.objects;
+    let (mut is_plain, mut left) = (core.may_end_plainly(), Vec::new());
     for object in objects {
         // Checks the hooks of the host only after code that can add a hook.
-        if is_plain && destroy_plain(&core.world, &plugins, *object) || !core.world.objects.is_alive(*object) {
+        if is_plain && destroy_plain(&core.world, &plugins, *object) || !all.is_alive(*object) {
             continue;
         }
         let ended = catch_panics(|| core.end_object(*object));
         is_plain = core.may_end_plainly();
         if let Err(error) = ended {
-            let object = core.world.objects.display(*object);
+            let object = all.display(*object);
             log!(WARN, %object, %error, "a replaced object was not destroyed correctly");
+        }
+        left.extend(all.is_alive(*object).then_some(*object));
+    }
+    // A loaded object may have the generated name of an old object that is still alive, for example because a hook of the old object is
+    // suspended. The old object keeps the name as an explicit name, so that a save renames one of the objects.
+    for object in left {
+        if all.unique_name(object).is_some() {
+            let _moved = all.move_to(object, all.outer(object).unwrap_or_default());
         }
     }
 }

@@ -11,7 +11,7 @@ use thiserror::Error;
 
 use crate::class::Class;
 use crate::names::{Names, PartName};
-use crate::naming::{GeneratedName, Label, name_problem};
+use crate::naming::{GeneratedName, Label, Naming, name_problem};
 use crate::objects::{Objects, Part, PartNames, Store, object_flags};
 use crate::slots::Tenant;
 
@@ -137,6 +137,21 @@ impl Objects {
         store.naming.unique(store.slots.get(object)?.label)
     }
 
+    /// Variant of [`Objects::allocate_as`] for an object without an outer that a load creates in a shadow. If `name` has the form of a
+    /// generated name, the object receives `name` as its generated name, if possible. A name that a different object of the load has, or an
+    /// older object inside an outer, remains an explicit name. `room` is the number of generated names that the load may still add.
+    pub fn allocate_saved(&self, class: &Rc<Class>, name: &str, constructed: usize, room: &mut usize) -> ObjectHandle {
+        let mut store = self.store.borrow_mut();
+        let Some(claimed) = store.claimable(name, room) else {
+            drop(store);
+            return self.allocate_as(class, Some(self.names.intern(name)), ObjectHandle::NONE, 0, constructed);
+        };
+        let label = |naming: &mut Naming, object| naming.claim(claimed, object);
+        let object = store.create(class, ObjectHandle::NONE, 0, constructed, label);
+        self.with_marker(|marker| marker.add_created(object));
+        object
+    }
+
     /// Replaces `text` by a generated name.
     pub fn write_name(&self, name: GeneratedName, text: &mut String) {
         text.clear();
@@ -250,6 +265,22 @@ impl Objects {
 }
 
 impl Store {
+    /// Returns the generated name `text`, if a loaded object without an outer can claim this name. The previous holder must be an older
+    /// object without an outer, because a search by name finds only the new holder. A rollback restores the previous holder.
+    fn claimable(&mut self, text: &str, room: &mut usize) -> Option<GeneratedName> {
+        let Self { slots, naming, shadow, .. } = self;
+        let shadow = shadow.as_mut()?;
+        let (name, holder) = naming.claimable(text, room)?;
+        if let Some(holder) = holder {
+            let older = slots.get(slots.handle(holder))?;
+            if older.construction > shadow.first_construction || !older.outer.is_none() {
+                return None;
+            }
+            shadow.claimed.push((name, holder));
+        }
+        Some(name)
+    }
+
     /// Renames a default subobject, and its entry in the list of its owner. Returns the previous names. Returns `None` if the owner or the
     /// subobject does not exist, or if the owner does not list the subobject.
     pub(super) fn rename_part(

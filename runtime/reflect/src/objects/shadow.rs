@@ -216,6 +216,7 @@ impl Objects {
         for (object, _) in &shadow.ended {
             store.free(*object);
         }
+        store.naming.free_vacant();
         self.columns.count_end();
         let Store { slots, left, .. } = &mut *store;
         let native = |body: &Body| body.class().nearest_native().map(|class| class.id);
@@ -234,6 +235,8 @@ impl Objects {
         self.has_kept_bodies.set(false);
         let mut store = self.store.borrow_mut();
         let mut shadow = store.shadow.take().expect("a shadow is dropped after it was begun");
+        store.naming.restore(std::mem::take(&mut shadow.claimed));
+        store.naming.free_vacant();
         // In a shadow, the slot of a destroyed object is not reused if the object was created before the shadow.
         for (object, plugin_part) in &shadow.ended {
             let Some(tenant) = store.slots.any_mut(*object) else { continue };

@@ -23,6 +23,8 @@ use crate::testing::{Dice, declare, dynamic, native, world};
 use crate::typed::FrameValue;
 use crate::value::Value;
 
+mod saved_names;
+
 impl Objects {
     pub(crate) fn roots(&self) -> Vec<ObjectHandle> {
         self.roots_since(&Bits::default()).0
