@@ -7,9 +7,11 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use self::limited::{Limited, MAX_DEPTH};
+use self::short::Cbor;
 
 mod limited;
 pub(crate) mod packed;
+mod short;
 
 /// A field that can be saved before a reload.
 #[diagnostic::on_unimplemented(
@@ -20,7 +22,7 @@ pub(crate) mod packed;
 )]
 pub trait Keep {
     /// Serializes the value as CBOR.
-    fn to_cbor(&self) -> Result<Vec<u8>, CallError>;
+    fn to_cbor(&self) -> Result<Cbor, CallError>;
 }
 
 /// A field that can be restored after a reload.
@@ -36,10 +38,8 @@ pub trait Restore: Sized {
 }
 
 impl<T: Serialize> Keep for T {
-    fn to_cbor(&self) -> Result<Vec<u8>, CallError> {
+    fn to_cbor(&self) -> Result<Cbor, CallError> {
         let mut limited = Limited::default();
-        // Small values need no further allocation.
-        limited.data.reserve(16);
         match ciborium::into_writer(self, &mut limited) {
             // An `Io` error occurs at the depth limit, where the data is cut off. Restoring this data fails with an error about the limit,
             // and the field then retains the value from the red constructor.

@@ -2,6 +2,8 @@
 
 use std::io::{Error, Result, Write};
 
+use super::short::Cbor;
+
 /// Maximum nesting depth of containers. Equals the depth limit of `ciborium` for reading.
 pub(super) const MAX_DEPTH: usize = 256;
 
@@ -19,7 +21,7 @@ const OPEN_END: u8 = 31;
 /// limit at this header.
 #[derive(Default)]
 pub(super) struct Limited {
-    pub(super) data: Vec<u8>,
+    pub(super) data: Cbor,
     /// Number of missing items of each open container. For a container that a break ends, this number is too large to reach zero.
     open: Vec<u64>,
     /// First byte of the current header.
@@ -37,7 +39,7 @@ impl Write for Limited {
         // The first byte of a header states how many bytes follow.
         let missing = if self.content == 0 { u64::from(self.rest.max(1)) } else { self.content };
         let taken = usize::try_from(missing).unwrap_or(usize::MAX).min(bytes.len());
-        self.data.extend_from_slice(&bytes[..taken]);
+        self.data.push(&bytes[..taken]);
         match self.content {
             0 => self.header_bytes(&bytes[..taken])?,
             _ => self.content -= taken as u64,
