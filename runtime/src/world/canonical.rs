@@ -29,10 +29,6 @@ const TRUE: u8 = 0xf5;
 /// Start of an `f64` value: a map with the name of its variant, and the header of a number of eight bytes.
 const F64: &[u8] = b"\xa1\x63f64\xfb";
 
-/// Starts of a string value and of a name value: a map with the name of the variant.
-const STRING: &[u8] = b"\xa1\x66String";
-const NAME: &[u8] = b"\xa1\x64Name";
-
 /// Minimum size in bytes of an object record: the header of the map, and the keys `class` and `name` with their values.
 const MIN_OBJECT: usize = 14;
 
@@ -165,8 +161,7 @@ fn put(major: u8, number: u64, to: &mut Vec<u8>) {
 
 /// Reads the whole body of a world file. Returns `None` if the body is not in canonical form, or is invalid.
 pub(super) fn read(body: &[u8]) -> Option<FlatFile<'_>> {
-    let (values, kept, names, latest) = Default::default();
-    let mut reader = Reader { rest: body, scratch: vec![0; 4096], values, kept, names, latest };
+    let mut reader = Reader::new(body);
     let (mut structs, mut classes, mut objects) = (None, None, None);
     reader.header(MAP, 3)?;
     for _ in 0..3 {
@@ -196,6 +191,11 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
+    fn new(rest: &'a [u8]) -> Self {
+        let (values, kept, names, latest) = Default::default();
+        Self { rest, scratch: vec![0; 4096], values, kept, names, latest }
+    }
+
     fn objects(&mut self) -> Option<Vec<FlatRecord<'a>>> {
         let len = self.length(ARRAY)?;
         let mut objects = Vec::with_capacity(len.min(self.rest.len() / MIN_OBJECT));
@@ -262,15 +262,38 @@ impl<'a> Reader<'a> {
             self.rest = rest;
             return Some((index, FileValue::F64(f64::from_be_bytes(*bits))));
         }
-        if let Some(rest) = self.rest.strip_prefix(STRING) {
-            self.rest = rest;
-            return Some((index, FileValue::Text(Cow::Borrowed(self.text()?))));
+        let start = self.rest;
+        if let Some(value) = self.plain() {
+            return Some((index, value));
         }
-        if let Some(rest) = self.rest.strip_prefix(NAME) {
-            self.rest = rest;
-            return Some((index, FileValue::Name(Cow::Borrowed(self.text()?))));
-        }
+        self.rest = start;
         Some((index, self.other()?))
+    }
+
+    /// Reads an integer, a flag, a string or a name. Returns `None` for values of all other kinds, and for invalid values.
+    fn plain(&mut self) -> Option<FileValue<'a>> {
+        self.header(MAP, 1)?;
+        Some(match self.string()? {
+            b"u8" => FileValue::U8(self.number(UNSIGNED)?.try_into().ok()?),
+            b"u16" => FileValue::U16(self.number(UNSIGNED)?.try_into().ok()?),
+            b"u32" => FileValue::U32(self.index()?),
+            b"u64" => FileValue::U64(self.number(UNSIGNED)?),
+            b"i8" => FileValue::I8(self.signed()?.try_into().ok()?),
+            b"i16" => FileValue::I16(self.signed()?.try_into().ok()?),
+            b"i32" => FileValue::I32(self.signed()?.try_into().ok()?),
+            b"i64" => FileValue::I64(self.signed()?),
+            b"bool" => FileValue::Bool(self.flag()?),
+            b"String" => FileValue::Text(Cow::Borrowed(self.text()?)),
+            b"Name" => FileValue::Name(Cow::Borrowed(self.text()?)),
+            _ => return None,
+        })
+    }
+
+    fn signed(&mut self) -> Option<i64> {
+        let is_negative = self.rest.first()? >> 5 == NEGATIVE;
+        let number = self.number(if is_negative { NEGATIVE } else { UNSIGNED })?;
+        // A negative integer is stored as the complement of its bits.
+        i64::try_from(number).ok().map(|number| if is_negative { !number } else { number })
     }
 
     fn kept_field(&mut self) -> Option<KeptRecord<'a>> {
@@ -358,140 +381,5 @@ impl<'a> Reader<'a> {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::borrow::Cow;
-
-    use super::{put_value, read};
-    use crate::world::file_value::{FileReference, FileValue};
-    use crate::world::records::{
-        ClassRecord, FlatFile, KeptRecord, ObjectRecord, PropertyRecord, StructRecord, WorldFile,
-    };
-
-    fn file() -> WorldFile<'static> {
-        let property = |name: &str, ty: &str| PropertyRecord { name: name.into(), ty: ty.into() };
-        let class = ClassRecord {
-            path: "/Script/Game.Cube".into(),
-            bases: vec!["/Script/Game.Base".into()],
-            native: "/Script/Engine.Actor".into(),
-            properties: vec![property("speed", "f64")],
-        };
-        let kept = |name: &str, len| KeptRecord {
-            class: "/Script/Game.Cube".into(),
-            name: name.into(),
-            data: (0..len).map(|at| at as u8).collect(),
-        };
-        let object = |number: u32| ObjectRecord {
-            class: number,
-            name: format!("Cube_{number}").into(),
-            outer: number.checked_sub(1),
-            part: (number % 3 == 1).then(|| "mesh".into()),
-            root: number.is_multiple_of(2),
-            lazy: (number % 3 == 2).then(|| (u64::MAX, number.into())),
-            values: vec![
-                (0, FileValue::F64(f64::from(number) / 3.0)),
-                (number, FileValue::Array(vec![FileValue::Object(FileReference::In(number))])),
-                (1, FileValue::Text("größer".into())),
-                (2, FileValue::Name("red".into())),
-            ],
-            kept: vec![kept("greetings", 3), kept("mood", number as usize)],
-        };
-        let structs = vec![StructRecord { path: "/Script/Game.P".into(), fields: vec![property("x", "u8")] }];
-        let mut objects = [0, 23, 24, 255, 256, 70_000].map(object).to_vec();
-        objects.insert(1, ObjectRecord { name: "bare".into(), ..ObjectRecord::default() });
-        WorldFile { structs, classes: vec![class], objects }
-    }
-
-    fn body(file: &WorldFile<'_>) -> Vec<u8> {
-        let bytes = file.encode().expect("records are written");
-        bytes[crate::world::format::HEAD..bytes.len() - 8].to_vec()
-    }
-
-    #[test]
-    fn both_readers_read_equal_records() {
-        for file in [WorldFile::default(), file()] {
-            let body = body(&file);
-            let found = read(&body).expect("it is canonical");
-            assert_eq!(found.nested(), file);
-            let general: WorldFile<'_> = ciborium::from_reader(body.as_slice()).expect("it is valid");
-            assert_eq!(general, file);
-            assert_eq!(FlatFile::from(general).nested(), file, "each object has its own entries of both lists");
-            let tree: ciborium::Value = ciborium::from_reader(body.as_slice()).expect("it is CBOR");
-            let mut again = Vec::new();
-            ciborium::into_writer(&tree, &mut again).expect("a tree is written");
-            // The header of the object list always has a length field of four bytes, even for a short list.
-            assert_eq!(again.len() + 4, body.len(), "each header is as short as possible");
-        }
-    }
-
-    #[test]
-    fn strings_and_kept_fields_borrow_from_the_body() {
-        let body = body(&file());
-        let found = read(&body).expect("it is canonical");
-        let is_copied = |part: &Option<Cow<'_, str>>| matches!(part, Some(Cow::Owned(_)));
-        assert!(found.objects.iter().all(|object| matches!(object.name, Cow::Borrowed(_)) && !is_copied(&object.part)));
-        assert!(found.kept.iter().all(|field| matches!(field.data, Cow::Borrowed(_))));
-        let is_borrowed = |value: &FileValue<'_>| {
-            matches!(value, FileValue::Text(Cow::Borrowed(_)) | FileValue::Name(Cow::Borrowed(_)))
-        };
-        assert_eq!(found.values.iter().filter(|(_, value)| is_borrowed(value)).count(), 2 * 6);
-    }
-
-    #[test]
-    fn a_number_is_written_as_by_the_general_writer() {
-        let bits = [0, 1, 2, 10, 12, 13, 14, 23, 29, 30, 31, 32, 51, 52, 62, 63].map(|bit| 1_u64 << bit);
-        let integers = bits.into_iter().flat_map(|bit| [bit - 1, bit, !bit]).chain([23, 24]);
-        let floats = [0.0, 1.0, 1.5, 0.1, 65_504.0, 1e30, 1e300, 5e-324, 6e-8, f64::INFINITY, f64::NAN];
-        let numbers = integers.chain(floats.map(f64::to_bits)).flat_map(|bits| {
-            let (double, single) = (f64::from_bits(bits), f32::from_bits(bits as u32));
-            [
-                FileValue::U8(bits as u8),
-                FileValue::U16(bits as u16),
-                FileValue::U32(bits as u32),
-                FileValue::U64(bits),
-                FileValue::I8(bits as i8),
-                FileValue::I16(bits as i16),
-                FileValue::I32(bits as i32),
-                FileValue::I64(bits as i64),
-                FileValue::Bool(bits.is_multiple_of(2)),
-                FileValue::F32(single),
-                FileValue::F32(double as f32),
-                FileValue::F64(single.into()),
-                FileValue::F64(double),
-                FileValue::F64(-double),
-            ]
-        });
-        for number in numbers {
-            let (mut found, mut expected) = (Vec::new(), Vec::new());
-            put_value(&number, &mut found).expect("it is written");
-            ciborium::into_writer(&number, &mut expected).expect("it is written");
-            assert_eq!(found, expected, "{number:?}");
-        }
-    }
-
-    #[test]
-    fn a_changed_body_is_read_as_by_the_general_reader_or_left_to_it() {
-        let small = WorldFile { objects: file().objects[..2].to_vec(), ..file() };
-        let whole = body(&small);
-        for bit in 0..whole.len() * 8 {
-            let mut bytes = whole.clone();
-            bytes[bit / 8] ^= 1 << (bit % 8);
-            let Some(found) = read(&bytes) else { continue };
-            // Compares the debug strings, because a changed number may be a NaN, which is not equal to itself.
-            let expected = ciborium::from_reader::<WorldFile<'_>, _>(bytes.as_slice()).expect("both readers accept it");
-            assert_eq!(format!("{:?}", found.nested()), format!("{expected:?}"), "bit {bit}");
-        }
-        for end in 0..whole.len() {
-            assert_eq!(read(&whole[..end]), None, "{end}");
-        }
-        assert_eq!(read(&[&whole[..], &[0]].concat()), None);
-    }
-
-    #[test]
-    fn a_body_with_an_unknown_key_is_left_to_the_general_reader() {
-        let mut whole = body(&file());
-        let at = whole.windows(4).position(|four| four == b"root").expect("a root");
-        whole[at] = b'R';
-        assert_eq!(read(&whole), None);
-        assert!(ciborium::from_reader::<WorldFile<'_>, _>(whole.as_slice()).is_ok());
-    }
-}
+#[path = "canonical/tests.rs"]
+mod tests;
