@@ -22,12 +22,15 @@ const TAIL: usize = 8;
 /// Number of rounds in a default run.
 const ROUNDS: u64 = 1500;
 
-/// Returns a world file with this body and a valid length and digest.
+/// Returns a world file with this body and a valid length and digest. The length of the body selects one of the versions of the format.
 fn sealed(body: &[u8]) -> Vec<u8> {
-    let mut bytes = [b"ALCWORLD", &1_u32.to_le_bytes()[..], &[0; 4], &(body.len() as u64).to_le_bytes()].concat();
-    bytes.extend(body);
-    bytes.extend(xxh3_64(&bytes).to_le_bytes());
-    bytes
+    let version = 1 + body.len() as u32 % 2;
+    let head = [b"ALCWORLD", &version.to_le_bytes()[..], &[0; 4], &(body.len() as u64).to_le_bytes()].concat();
+    let digest = match version {
+        1 => xxh3_64(&[&head[..], body].concat()),
+        _ => xxh3_64(&[body, &head[..]].concat()),
+    };
+    [&head[..], body, &digest.to_le_bytes()].concat()
 }
 
 fn encoded(body: &Cbor) -> Vec<u8> {

@@ -1,10 +1,11 @@
 //! File format of a world. The envelope of a file contains a version, a length and a digest. The body contains the records as one CBOR
 //! value. This module converts between bytes and records, without access to objects. `docs/world-format.md` documents the format.
 //!
-//! A file is written object by object, so a save needs no memory for the records. Length and digest are added to the written file, because
-//! the length precedes the body, and the digest covers both. A file is read as a whole, because the whole file is checked before its use.
+//! A file is written object by object, so a save needs no memory for the records. The digest covers the body and then the head, so that the
+//! digest is computed while the body is written. The length in the head is known only after the body. A file is read as a whole, because
+//! the whole file is checked before its use.
 
-use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
+use std::io::{self, Seek, SeekFrom, Write};
 
 use serde::Serialize;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
@@ -17,14 +18,14 @@ use crate::world::records::{ClassRecord, FlatFile, FormatError, ObjectRecord, St
 /// First bytes of every file.
 pub(super) const MAGIC: [u8; 8] = *b"ALCWORLD";
 /// Version of the format that this host writes. Must be incremented with every change to the format that earlier hosts would misread.
-pub(super) const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 2;
 
 /// Size in bytes of the head: magic, version, a reserved word, and the length of the body.
 pub(super) const HEAD: usize = 24;
-/// Size in bytes of the digest at the end. The digest covers all preceding bytes.
+/// Size in bytes of the digest at the end.
 const TAIL: usize = 8;
 
-/// Number of bytes that are written or read at once.
+/// Number of bytes that are written at once.
 const CHUNK: usize = 1 << 16;
 
 /// CBOR header of a map with three entries.
@@ -32,7 +33,7 @@ const MAP_OF_THREE: u8 = 0xa3;
 /// First byte of the CBOR header of an array with a length of four bytes.
 const LONG_ARRAY: u8 = 0x9a;
 
-/// Writes a file record by record. [`seal`] completes the file. The records of classes and structs follow the objects, because the saved
+/// Writes a file record by record. [`Envelope::seal`] completes the file. The records of classes and structs follow the objects, because the saved
 /// objects determine the required classes and structs.
 pub(crate) struct Records<'a> {
     to: &'a mut dyn Write,
@@ -43,7 +44,8 @@ pub(crate) struct Records<'a> {
 impl<'a> Records<'a> {
     /// Starts a file that will contain `objects` objects.
     pub(crate) fn new(to: &'a mut dyn Write, objects: u32) -> io::Result<Self> {
-        let mut bytes = [&MAGIC, &VERSION.to_le_bytes()[..], &[0; 12], &[MAP_OF_THREE]].concat();
+        let mut bytes = head(0);
+        bytes.push(MAP_OF_THREE);
         put("objects", &mut bytes)?;
         bytes.push(LONG_ARRAY);
         bytes.extend(objects.to_be_bytes());
@@ -74,29 +76,64 @@ fn put(value: &(impl Serialize + ?Sized), to: &mut Vec<u8>) -> io::Result<()> {
     ciborium::into_writer(value, to).map_err(io::Error::other)
 }
 
-/// Completes a file whose records are written: adds the length of the body, and the digest.
-pub(crate) fn seal(file: &mut (impl Read + Write + Seek)) -> io::Result<()> {
-    let end = file.seek(SeekFrom::End(0))?;
-    file.seek(SeekFrom::Start(HEAD as u64 - 8))?;
-    file.write_all(&end.saturating_sub(HEAD as u64).to_le_bytes())?;
-    file.rewind()?;
-    let (mut digest, mut bytes) = (Xxh3::new(), vec![0; CHUNK]);
-    loop {
-        match file.read(&mut bytes) {
-            Ok(0) => break,
-            Ok(len) => digest.update(&bytes[..len]),
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
+/// Returns the head of a file whose body has this length.
+fn head(length: u64) -> Vec<u8> {
+    [&MAGIC, &VERSION.to_le_bytes()[..], &[0; 4], &length.to_le_bytes()].concat()
+}
+
+/// Returns the digest of a file with this head and body.
+pub(super) fn digest(head: &[u8], body: &[u8]) -> u64 {
+    let mut digest = Xxh3::new();
+    digest.update(body);
+    digest.update(head);
+    digest.digest()
+}
+
+/// Writes the head and the body of a file, and computes the digest of the body.
+pub(crate) struct Envelope<W> {
+    to: W,
+    digest: Xxh3,
+    /// Number of bytes that are written.
+    len: u64,
+}
+
+impl<W: Write + Seek> Envelope<W> {
+    /// Starts an empty file.
+    pub(crate) fn new(to: W) -> Self {
+        Self { to, digest: Xxh3::new(), len: 0 }
     }
-    file.write_all(&digest.digest().to_le_bytes())
+
+    /// Completes a file whose records are written: writes the length of the body, and the digest. Returns the file.
+    pub(crate) fn seal(mut self) -> io::Result<W> {
+        let head = head(self.len.saturating_sub(HEAD as u64));
+        self.digest.update(&head);
+        self.to.seek(SeekFrom::Start(0))?;
+        self.to.write_all(&head)?;
+        self.to.seek(SeekFrom::End(0))?;
+        self.to.write_all(&self.digest.digest().to_le_bytes())?;
+        Ok(self.to)
+    }
+}
+
+impl<W: Write> Write for Envelope<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.to.write(bytes)?;
+        let head = (HEAD as u64).saturating_sub(self.len).min(written as u64) as usize;
+        self.digest.update(&bytes[head..written]);
+        self.len += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.to.flush()
+    }
 }
 
 impl<'a> WorldFile<'a> {
     /// Encodes the whole file. Equal worlds have equal bytes.
     #[allow(dead_code, reason = "used by tests and fuzz targets")]
     pub(crate) fn encode(&self) -> io::Result<Vec<u8>> {
-        let mut file = io::Cursor::new(Vec::new());
+        let mut file = Envelope::new(io::Cursor::new(Vec::new()));
         let mut records = Records::new(&mut file, self.objects.len() as u32)?;
         for ObjectRecord { class, name, outer, part, root, lazy, values, kept: fields } in self.objects.clone() {
             let mut kept = KeptBytes::default();
@@ -104,8 +141,7 @@ impl<'a> WorldFile<'a> {
             records.object(&ObjectRecord { class, name, outer, part, root, lazy, values, kept })?;
         }
         records.finish(&self.classes, &self.structs)?;
-        seal(&mut file)?;
-        Ok(file.into_inner())
+        Ok(file.seal()?.into_inner())
     }
 
     /// Decodes as [`FlatFile::decode`] does, into records with their own lists.
@@ -171,11 +207,13 @@ pub(super) fn check_head(bytes: &[u8], found: u64) -> Result<(), FormatError> {
 fn body(bytes: &[u8]) -> Result<&[u8], FormatError> {
     check_head(bytes, bytes.len() as u64)?;
     let (whole, tail) = bytes.split_at(bytes.len() - TAIL);
-    let (found, expected) = (xxh3_64(whole), number(tail));
+    let (head, body) = whole.split_at(HEAD);
+    // In version 1, the digest covers the bytes in the order of the file.
+    let found = if number(&head[8..12]) < 2 { xxh3_64(whole) } else { digest(head, body) };
+    let expected = number(tail);
     if found != expected {
         return Err(FormatError::Damaged { found, expected });
     }
-    let (head, body) = whole.split_at(HEAD);
     if number(&head[8..12]) == 0 || number(&head[12..16]) != 0 {
         return Err(malformed("its head has no version, or reserved bytes are not zero"));
     }
@@ -188,6 +226,8 @@ fn number(bytes: &[u8]) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write as _;
+
     use xxhash_rust::xxh3::xxh3_64;
 
     use crate::world::file_value::{FileReference, FileValue};
@@ -255,7 +295,7 @@ mod tests {
     fn a_newer_file_is_reported() {
         let mut bytes = file().encode().unwrap();
         bytes[8] = 9;
-        assert_eq!(refusal(&bytes), FormatError::Newer { found: 9, known: 1 });
+        assert_eq!(refusal(&bytes), FormatError::Newer { found: 9, known: 2 });
         assert_eq!(refusal(b"PK\x03\x04 something else"), FormatError::NotAWorld);
     }
 
@@ -425,20 +465,39 @@ mod tests {
 
     #[test]
     fn an_invalid_body_is_malformed() {
-        let mut bytes = file().encode().unwrap();
-        bytes.truncate(bytes.len() - 8);
-        // Replaces the first byte of the body. The body is then a number instead of a map of records.
-        bytes[24] = 0x07;
-        bytes.extend(xxh3_64(&bytes).to_le_bytes());
-        assert!(matches!(refusal(&bytes), FormatError::Malformed { .. }));
+        let bytes = file().encode().unwrap();
+        let mut body = bytes[super::HEAD..bytes.len() - 8].to_vec();
+        // The body is now a number instead of a map of records.
+        body[0] = 0x07;
+        assert!(matches!(refusal(&with_body(&body)), FormatError::Malformed { .. }));
     }
 
     fn with_body(body: &[u8]) -> Vec<u8> {
-        let mut bytes =
-            [&super::MAGIC, &super::VERSION.to_le_bytes()[..], &[0; 4], &(body.len() as u64).to_le_bytes()].concat();
-        bytes.extend(body);
+        let head = super::head(body.len() as u64);
+        [&head[..], body, &super::digest(&head, body).to_le_bytes()].concat()
+    }
+
+    #[test]
+    fn a_file_of_version_1_is_read() {
+        let whole = file().encode().unwrap();
+        let mut bytes = whole[..whole.len() - 8].to_vec();
+        bytes[8] = 1;
         bytes.extend(xxh3_64(&bytes).to_le_bytes());
-        bytes
+        assert_eq!(WorldFile::decode(&bytes), Ok(file()));
+        // The digest of each version covers the bytes in a different order.
+        bytes[8] = 2;
+        assert!(matches!(refusal(&bytes), FormatError::Damaged { .. }));
+    }
+
+    #[test]
+    fn a_file_may_be_written_in_pieces_of_any_size() {
+        let whole = file().encode().unwrap();
+        let records = &whole[..whole.len() - 8];
+        for size in [1, 7, super::HEAD - 1, super::HEAD, super::HEAD + 1, records.len()] {
+            let mut envelope = super::Envelope::new(std::io::Cursor::new(Vec::new()));
+            records.chunks(size).for_each(|piece| envelope.write_all(piece).expect("memory"));
+            assert_eq!(envelope.seal().expect("memory").into_inner(), whole, "pieces of {size} bytes");
+        }
     }
 
     #[test]

@@ -29,8 +29,9 @@ use crate::bridge::core::Core;
 /// kept field cannot be serialized or the file cannot be written.
 pub(crate) fn save(core: &Core, path: &Path) -> Result<u64, WorldError> {
     disk::replace(path, |file| {
-        let objects = gather::gather(core, path, file)?;
-        format::seal(file).map_err(disk::unwritten(path))?;
+        let mut file = format::Envelope::new(file);
+        let objects = gather::gather(core, path, &mut file)?;
+        file.seal().map_err(disk::unwritten(path))?;
         Ok(objects)
     })
 }
@@ -52,8 +53,9 @@ impl Snapshot {
     /// Replaces the file atomically. Fails if the file cannot be written.
     pub(crate) fn write(&self) -> Result<(), WorldError> {
         disk::replace(&self.path, |file| {
-            let written = file.write_all(&self.records).and_then(|()| format::seal(file));
-            written.map_err(disk::unwritten(&self.path))
+            let mut file = format::Envelope::new(file);
+            let written = file.write_all(&self.records).and_then(|()| file.seal());
+            written.map(|_file| ()).map_err(disk::unwritten(&self.path))
         })
     }
 }

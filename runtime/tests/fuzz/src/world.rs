@@ -1,7 +1,5 @@
 //! Compiles the files of `runtime/src/world` that convert bytes to records of a world, for the fuzz targets.
 
-use xxhash_rust::xxh3::xxh3_64;
-
 #[path = "../../../src/world/canonical.rs"]
 mod canonical;
 #[path = "../../../src/world/check.rs"]
@@ -17,7 +15,7 @@ pub(crate) mod records;
 pub(crate) fn sealed(body: &[u8]) -> Vec<u8> {
     let (version, len) = (format::VERSION.to_le_bytes(), (body.len() as u64).to_le_bytes());
     let mut bytes = [&format::MAGIC, &version[..], &[0; 4], &len, body].concat();
-    bytes.extend(xxh3_64(&bytes).to_le_bytes());
+    bytes.extend(format::digest(&bytes[..format::HEAD], body).to_le_bytes());
     bytes
 }
 
