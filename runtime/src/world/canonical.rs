@@ -9,7 +9,7 @@ use std::io;
 use std::rc::Rc;
 use std::str;
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde::de::DeserializeOwned;
 
 use crate::world::file_value::FileValue;
@@ -33,31 +33,52 @@ const F64: &[u8] = b"\xa1\x63f64\xfb";
 const MIN_OBJECT: usize = 14;
 
 /// Kept fields of one object in canonical form. The fields are encoded before the record of their object, because the record begins with
-/// the number of its entries.
+/// the number of its entries. All objects of a file share one value, because only the first entry of a field contains its names.
 #[derive(Default)]
 pub(crate) struct KeptBytes {
     bytes: Vec<u8>,
-    /// Number of fields.
+    /// Number of fields in `bytes`.
     count: u64,
+    /// Fields of the file so far: names and numbers, by class path.
+    known: FxHashMap<Box<str>, Vec<(Box<str>, u32)>>,
+    /// Number of the next new field.
+    next: u32,
 }
 
 impl KeptBytes {
+    /// Removes the fields of the previous object.
     pub(super) fn clear(&mut self) {
         self.bytes.clear();
         self.count = 0;
     }
 
+    #[cfg(test)]
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
     /// Adds a field: the path of the declaring class, the name, and the value in CBOR.
     pub(super) fn put(&mut self, class: &str, name: &str, data: &[u8]) {
-        let to = &mut self.bytes;
-        to.extend_from_slice(b"\xa3\x65class");
-        put_text(class, to);
-        to.extend_from_slice(b"\x64name");
-        put_text(name, to);
-        to.extend_from_slice(b"\x64data");
+        let Self { bytes: to, count, known, next } = self;
+        let fields = known.get(class).map_or(&[][..], Vec::as_slice);
+        match fields.iter().find(|(known, _)| **known == *name) {
+            Some((_, number)) => {
+                to.push(ARRAY << 5 | 2);
+                put(UNSIGNED, u64::from(*number), to);
+            }
+            None => {
+                known.entry(class.into()).or_default().push((name.into(), *next));
+                *next += 1;
+                to.extend_from_slice(b"\xa3\x65class");
+                put_text(class, to);
+                to.extend_from_slice(b"\x64name");
+                put_text(name, to);
+                to.extend_from_slice(b"\x64data");
+            }
+        }
         put(BYTES, data.len() as u64, to);
         to.extend_from_slice(data);
-        self.count += 1;
+        *count += 1;
     }
 }
 
@@ -186,14 +207,16 @@ struct Reader<'a> {
     kept: Vec<KeptRecord<'a>>,
     /// Class paths and names of kept fields, each stored once. Objects of one class share the strings.
     names: FxHashSet<Rc<str>>,
-    /// Class path and name of the latest kept field. The next object mostly has an equal field.
+    /// Class path and name of the latest kept field that contains them. In version 1, the next object mostly has an equal field.
     latest: [Rc<str>; 2],
+    /// Class paths and names of the kept fields that contain them, in the order of the file.
+    fields: Vec<[Rc<str>; 2]>,
 }
 
 impl<'a> Reader<'a> {
     fn new(rest: &'a [u8]) -> Self {
-        let (values, kept, names, latest) = Default::default();
-        Self { rest, scratch: vec![0; 4096], values, kept, names, latest }
+        let (values, kept, names, latest, fields) = Default::default();
+        Self { rest, scratch: vec![0; 4096], values, kept, names, latest, fields }
     }
 
     fn objects(&mut self) -> Option<Vec<FlatRecord<'a>>> {
@@ -297,10 +320,19 @@ impl<'a> Reader<'a> {
     }
 
     fn kept_field(&mut self) -> Option<KeptRecord<'a>> {
-        self.header(MAP, 3)?;
-        let class = self.key("class").and_then(|()| self.shared(0))?;
-        let name = self.key("name").and_then(|()| self.shared(1))?;
-        let len = self.key("data").and_then(|()| self.length(BYTES))?;
+        let [class, name] = if self.rest.first()? >> 5 == ARRAY {
+            self.header(ARRAY, 2)?;
+            let number = self.index()? as usize;
+            self.fields.get(number)?.clone()
+        } else {
+            self.header(MAP, 3)?;
+            let class = self.key("class").and_then(|()| self.shared(0))?;
+            let name = self.key("name").and_then(|()| self.shared(1))?;
+            self.key("data")?;
+            self.fields.push([Rc::clone(&class), Rc::clone(&name)]);
+            [class, name]
+        };
+        let len = self.length(BYTES)?;
         Some(KeptRecord { class, name, data: Cow::Borrowed(self.take(len)?) })
     }
 

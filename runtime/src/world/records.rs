@@ -1,14 +1,19 @@
 //! Records of a world file, and their errors.
 
 use std::borrow::Cow;
+use std::fmt;
 use std::rc::Rc;
 
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Error as _, IgnoredAny, MapAccess, SeqAccess, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
+use serde_bytes::ByteBuf;
 
 use crate::world::file_value::FileValue;
 
 /// Contents of a world file as the general reader reads them. See [`FlatFile`].
 #[derive(Deserialize, Clone, PartialEq, Debug, Default)]
+#[serde(try_from = "RawFile")]
 pub(crate) struct WorldFile<'a> {
     /// Declarations of the structs in saved values, sorted by path. Programs that read the file without a host need these declarations.
     pub(crate) structs: Vec<StructRecord>,
@@ -16,6 +21,27 @@ pub(crate) struct WorldFile<'a> {
     pub(crate) classes: Vec<ClassRecord>,
     /// Objects in creation order. References are indices into this list.
     pub(crate) objects: Vec<ObjectRecord<'a>>,
+}
+
+/// Contents of a world file before the numbers of its kept fields are resolved.
+#[derive(Deserialize)]
+struct RawFile {
+    structs: Vec<StructRecord>,
+    classes: Vec<ClassRecord>,
+    objects: Vec<ObjectRecord<'static, Vec<RawKept>>>,
+}
+
+impl TryFrom<RawFile> for WorldFile<'_> {
+    type Error = String;
+
+    fn try_from(RawFile { structs, classes, objects: raw }: RawFile) -> Result<Self, String> {
+        let (mut objects, mut known) = (Vec::with_capacity(raw.len()), Vec::new());
+        for ObjectRecord { class, name, outer, part, root, lazy, values, kept } in raw {
+            let kept = kept.into_iter().map(|field| field.resolve(&mut known)).collect::<Result<Vec<_>, _>>()?;
+            objects.push(ObjectRecord { class, name, outer, part, root, lazy, values, kept });
+        }
+        Ok(Self { structs, classes, objects })
+    }
 }
 
 #[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
@@ -148,6 +174,60 @@ pub(crate) struct KeptRecord<'a> {
     /// Field value in CBOR.
     #[serde(deserialize_with = "owned")]
     pub(crate) data: Cow<'a, [u8]>,
+}
+
+/// Saved field of a plugin part in one of its two forms.
+enum RawKept {
+    /// First entry of the field in the file, or any entry in version 1.
+    Named(KeptRecord<'static>),
+    /// Number of an earlier entry with the names, and the value.
+    Numbered(u32, Vec<u8>),
+}
+
+impl RawKept {
+    /// Returns the field with its names. `known` contains the names of the earlier entries with names.
+    fn resolve(self, known: &mut Vec<[Rc<str>; 2]>) -> Result<KeptRecord<'static>, String> {
+        match self {
+            Self::Named(field) => {
+                known.push([Rc::clone(&field.class), Rc::clone(&field.name)]);
+                Ok(field)
+            }
+            Self::Numbered(number, data) => {
+                let names = known.get(number as usize).cloned();
+                let [class, name] =
+                    names.ok_or_else(|| format!("kept field {number} is used, and {} are defined", known.len()))?;
+                Ok(KeptRecord { class, name, data: Cow::Owned(data) })
+            }
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for RawKept {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_any(RawKeptVisitor)
+    }
+}
+
+struct RawKeptVisitor;
+
+impl<'de> Visitor<'de> for RawKeptVisitor {
+    type Value = RawKept;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a kept field")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<RawKept, A::Error> {
+        KeptRecord::deserialize(MapAccessDeserializer::new(map)).map(RawKept::Named)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut entries: A) -> Result<RawKept, A::Error> {
+        let (number, data) = (entries.next_element()?, entries.next_element::<ByteBuf>()?);
+        match (number, data, entries.next_element::<IgnoredAny>()?) {
+            (Some(number), Some(data), None) => Ok(RawKept::Numbered(number, data.into_vec())),
+            _ => Err(A::Error::invalid_value(Unexpected::Seq, &self)),
+        }
+    }
 }
 
 fn shared<'de, D: Deserializer<'de>>(from: D) -> Result<Rc<str>, D::Error> {
