@@ -45,18 +45,13 @@ pub(crate) enum FileValue<'a> {
     #[serde(rename = "String")]
     Text(Cow<'a, str>),
     /// Enum entry by name, with the number that the entry had when the value was saved.
-    Enum(Cow<'a, str>, Cow<'a, str>),
+    Enum(Box<(Cow<'a, str>, Cow<'a, str>)>),
     #[serde(rename = "Utf8String")]
     Utf8(Cow<'a, str>),
     #[serde(rename = "AnsiString")]
     Ansi(Cow<'a, str>),
     #[serde(rename = "Text")]
-    LocalText {
-        #[serde(rename = "shown")]
-        display: Cow<'a, str>,
-        namespace: Cow<'a, str>,
-        key: Cow<'a, str>,
-    },
+    LocalText(Box<FileText<'a>>),
     Name(Cow<'a, str>),
     Object(FileReference<'a>),
     Struct(Vec<(Cow<'a, str>, FileValue<'a>)>),
@@ -70,7 +65,7 @@ pub(crate) enum FileValue<'a> {
     Set(Vec<FileValue<'a>>),
     Map(Vec<(FileValue<'a>, FileValue<'a>)>),
     Optional(Option<Box<FileValue<'a>>>),
-    Delegate(FileBinding<'a>),
+    Delegate(Box<FileBinding<'a>>),
     #[serde(rename = "MulticastDelegate")]
     Multicast(Vec<FileBinding<'a>>),
     #[serde(rename = "SparseDelegate")]
@@ -78,7 +73,18 @@ pub(crate) enum FileValue<'a> {
     FieldPath(Cow<'a, str>),
     /// Value of a kind that has no variant in this enum: the name of the kind, and the value as a string.
     #[serde(rename = "printed")]
-    Printed(Cow<'a, str>, Cow<'a, str>),
+    Printed(Box<(Cow<'a, str>, Cow<'a, str>)>),
+}
+
+// Limits the size of a value, because a load keeps the values of all objects in one list. Rare large values are stored behind a pointer.
+const _: () = assert!(size_of::<FileValue<'static>>() <= 32);
+
+#[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
+pub(crate) struct FileText<'a> {
+    #[serde(rename = "shown")]
+    pub(crate) display: Cow<'a, str>,
+    pub(crate) namespace: Cow<'a, str>,
+    pub(crate) key: Cow<'a, str>,
 }
 
 /// Binding of a delegate.
@@ -140,7 +146,6 @@ macro_rules! converted {
                 $to::Map(entries.collect())
             }
             $from::Optional(value) => $to::Optional(value.as_deref().map(|$inner| Box::new($nested))),
-            $from::Delegate($binding) => $to::Delegate($bound),
             $from::Multicast(bindings) => $to::Multicast(bindings.iter().map(|$binding| $bound).collect()),
             $from::Sparse(bindings) => $to::Sparse(bindings.iter().map(|$binding| $bound).collect()),
             $($arms)*
@@ -166,15 +171,21 @@ impl FileValue<'static> {
                 let fields = fields.iter().map(|(name, value)| (name.to_string().into(), Self::of(value, names, to)));
                 Self::Struct(fields.collect())
             }
-            Value::Enum(value) => Self::Enum(value.text.to_string().into(), value.number.to_string().into()),
+            Value::Enum(value) => {
+                Self::Enum(Box::new((value.text.to_string().into(), value.number.to_string().into())))
+            }
             Value::LocalText(LocalText { display, namespace, key }) => {
                 let (namespace, key) = (text(namespace), text(key));
-                Self::LocalText { display: display.clone().into(), namespace, key }
+                Self::LocalText(Box::new(FileText { display: display.clone().into(), namespace, key }))
+            }
+            Value::Delegate(binding) => {
+                let (object, function) = (to(binding.object), text(&binding.function));
+                Self::Delegate(Box::new(FileBinding { object, function }))
             }
             Value::LazyObject(id) => Self::LazyObject(id.high, id.low),
             // Writes values as strings if their kind has no variant.
             #[allow(unreachable_patterns, reason = "only kinds for tests have no arm of their own")]
-            other => Self::Printed(other.kind_name().into(), other.print(names).into()),
+            other => Self::Printed(Box::new((other.kind_name().into(), other.print(names).into()))),
         }
     }
 }
@@ -196,15 +207,18 @@ impl FileValue<'_> {
                 let fields = fields.iter().map(|(name, value)| ((&**name).into(), value.value(names, from)));
                 Value::Struct(fields.collect())
             }
-            Self::Enum(text, number) => {
+            Self::Enum(entry) => {
+                let (text, number) = &**entry;
                 Value::Enum(EnumValue { text: (&**text).into(), number: number.parse().unwrap_or_default() })
             }
-            Self::LocalText { display, namespace, key } => Value::LocalText(LocalText {
-                display: display.clone().into(),
-                namespace: names.intern(namespace),
-                key: names.intern(key),
+            Self::LocalText(text) => Value::LocalText(LocalText {
+                display: text.display.clone().into(),
+                namespace: names.intern(&text.namespace),
+                key: names.intern(&text.key),
             }),
-            Self::Printed(kind, text) => {
+            Self::Delegate(binding) => Value::Delegate(binding.binding(names, from)),
+            Self::Printed(printed) => {
+                let (kind, text) = &**printed;
                 let parsed = PropertyType::plain_named(kind).and_then(|ty| Value::parse(text, &ty, names).ok());
                 // Keeps a value of an unknown kind as a string, so that reports can print the value.
                 parsed.unwrap_or_else(|| Value::Text(text.clone().into()))

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::{Reader, put_integer, put_value, read};
-use crate::world::file_value::{FileReference, FileValue};
+use crate::world::file_value::{FileBinding, FileReference, FileText, FileValue};
 use crate::world::records::{ClassRecord, FlatFile, KeptRecord, ObjectRecord, PropertyRecord, StructRecord, WorldFile};
 
 fn file() -> WorldFile<'static> {
@@ -168,4 +168,30 @@ fn a_body_with_an_unknown_key_is_left_to_the_general_reader() {
     whole[at] = b'R';
     assert_eq!(read(&whole), None);
     assert!(ciborium::from_reader::<WorldFile<'_>, _>(whole.as_slice()).is_ok());
+}
+
+#[test]
+fn values_of_several_strings_have_the_documented_form() {
+    let map = |entries: &[(&str, ciborium::Value)]| {
+        let entries = entries.iter().map(|(key, value)| (ciborium::Value::from(*key), value.clone()));
+        ciborium::Value::Map(entries.collect())
+    };
+    let pair = || ciborium::Value::Array(vec!["a".into(), "b".into()]);
+    let strings = || Box::new((Cow::Borrowed("a"), Cow::Borrowed("b")));
+    let text = FileText { display: "a".into(), namespace: "b".into(), key: "c".into() };
+    let texts = map(&[("shown", "a".into()), ("namespace", "b".into()), ("key", "c".into())]);
+    let binding = FileBinding { object: FileReference::None, function: "f".into() };
+    let bound = map(&[("object", "none".into()), ("function", "f".into())]);
+    let cases = [
+        (FileValue::Enum(strings()), map(&[("Enum", pair())])),
+        (FileValue::Printed(strings()), map(&[("printed", pair())])),
+        (FileValue::LocalText(Box::new(text)), map(&[("Text", texts)])),
+        (FileValue::Delegate(Box::new(binding)), map(&[("Delegate", bound)])),
+    ];
+    for (value, expected) in cases {
+        let mut bytes = Vec::new();
+        put_value(&value, &mut bytes).expect("it is written");
+        assert_eq!(ciborium::from_reader::<ciborium::Value, _>(&*bytes).expect("it is CBOR"), expected);
+        assert_eq!(ciborium::from_reader::<FileValue<'_>, _>(&*bytes).expect("it is valid"), value);
+    }
 }
