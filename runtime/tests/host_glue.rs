@@ -4,7 +4,7 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use alcedo_runtime::host::{Class as _, Obj, Object};
+use alcedo_runtime::host::{Class as _, Listener, Obj, Object};
 use alcedo_runtime::{CallError, Error, ObjectHandle, Runtime, Value};
 
 use crate::support;
@@ -289,6 +289,40 @@ fn a_closure_is_bound_only_at_safe_points_with_the_delegates_signature() {
     assert_eq!(lamp.before().call(&host, (4,)).expect("it answers"), 5);
     drop(bound);
     room.enter(&host).expect("it is there");
+    host.shutdown().into_result().expect("a clean shutdown");
+}
+
+#[test]
+fn a_closure_refuses_a_struct_whose_fields_a_reload_has_changed_until_the_fields_return() {
+    let host = support::host(&[support::plugin("migration", &[])]);
+    let widths = Rc::new(RefCell::new(Vec::new()));
+    let inner = Rc::clone(&widths);
+    let record = move |_: &Runtime, (form,): (migration::Form,)| {
+        inner.borrow_mut().push(form.width);
+        Ok(())
+    };
+    let listener = Listener::of(&host, record).expect("it is made");
+    let class_of = |object: &ObjectHandle| host.objects().class_of(*object).unwrap_or_default();
+    let closure = host.objects().iter().find(|object| class_of(object).contains("HostClosure"));
+    let closure = closure.expect("the closure is an object");
+    // The callee reads the struct from the memory of the caller, like in a call by a plugin.
+    let name = format!("uf:{}:call", class_of(&closure));
+    let call = |form: &[(&str, Value)]| {
+        let form = form.iter().map(|(field, value)| ((*field).into(), value.clone())).collect();
+        host.calls().call(&name, &[Value::Object(closure), Value::Struct(form)])
+    };
+    let narrow = [("width", Value::F32(1.5)), ("height", Value::F32(2.5))];
+    call(&narrow).expect("the fields are those of the glue");
+    assert!(host.reload(&[support::plugin("migration", &["v2"])]).expect("it is done").is_committed());
+    let wide = [("depth", Value::F64(7.0)), ("width", Value::F64(8.0)), ("height", Value::F64(9.0))];
+    let refused = call_error(call(&wide).expect_err("the fields of the memory are others"));
+    assert!(matches!(&refused, CallError::Signature { found, .. } if found.contains("an earlier build")), "{refused}");
+    // A closure that is made now belongs to a new class, which is not used for the earlier fields.
+    let early = Listener::of(&host, |_, (_form,): (migration::Form,)| Ok(())).expect("it is made");
+    assert!(host.reload(&[support::plugin("migration", &[])]).expect("it is done").is_committed());
+    call(&narrow).expect("the fields are back");
+    assert_eq!(*widths.borrow(), [1.5, 1.5]);
+    drop((listener, early));
     host.shutdown().into_result().expect("a clean shutdown");
 }
 

@@ -21,7 +21,7 @@ use crate::interface::Interface;
 use crate::names::Names;
 use crate::origin::Origin;
 use crate::path::with_paths;
-use crate::property::Property;
+use crate::property::{Property, PropertyType};
 use crate::refusal::DeclareError;
 use crate::registry::{Category as _, Registry, Shadow, Table, Type};
 pub use crate::registry::{CurrentNames, OldNames};
@@ -330,6 +330,21 @@ impl Types {
             let (owner, name) = path.split_once(':')?;
             registry.find::<Interface>(owner)?.find_function(name).cloned()
         })
+    }
+
+    /// Checks if the structs and enums in a signature still have the memory layout with which the function was declared. The module of a
+    /// function ends before these types change. A host function may outlive the types of a module.
+    pub fn have_layout_of(&self, function: &Function) -> bool {
+        let has_changed = |ty: &PropertyType| match ty {
+            PropertyType::Struct(of) => {
+                self.struct_by_path(&of.path).is_none_or(|current| !StructType::is_same(&current, of))
+            }
+            PropertyType::Enum(of) => {
+                self.enum_by_path(&of.path).is_none_or(|current| current.underlying_kind() != of.underlying_kind())
+            }
+            _ => false,
+        };
+        !function.params.iter().any(|param| !param.ty.kind().fits_slot() && param.ty.any(&has_changed))
     }
 
     /// Returns the property with that path. The path names a class that declares or inherits the property.

@@ -4,9 +4,9 @@
 
 use std::rc::Rc;
 
-use crate::boundary::CallError;
+use crate::boundary::{CallError, mismatch};
 use crate::bridge::calls;
-use crate::handles::{Name, ObjectHandle};
+use crate::handles::{ModuleId, Name, ObjectHandle};
 use crate::object::World;
 use crate::object::class::Class;
 use crate::object::function::Function;
@@ -20,7 +20,8 @@ use crate::zcall::buffer::BufferMut;
 use crate::zcall::owned::DynBuffer;
 
 /// Calls this function on an object, ignoring overrides. The slots from `first` on are the parameters of the function, and the last slot is
-/// the result. Returns an error if the slots do not match, and the error of the function body.
+/// the result. Returns an error if the slots do not match, and the error of the function body. Returns [`CallError::Signature`] if a reload
+/// has changed a struct in the signature of a host function, because the caller then passes values with a different layout.
 pub(crate) fn call(
     world: &World,
     function: &Function,
@@ -28,6 +29,9 @@ pub(crate) fn call(
     buffer: &mut BufferMut<'_>,
     first: usize,
 ) -> Result<(), CallError> {
+    if ModuleId(function.tag) == ModuleId::HOST && !world.types.have_layout_of(function) {
+        return Err(mismatch(&function.path, &"declared with an earlier build of its types", &function.signature()));
+    }
     let mut block = ParamBlock::new(function);
     read_parameters(buffer, first, function, &block)?;
     calls::invoke(world, function, object, &mut block)?;

@@ -68,7 +68,8 @@ impl Listener {
     /// Creates a listener for a closure, without a binding to a delegate. See [`DelegateOf::listen`](super::DelegateOf::listen).
     ///
     /// # Errors
-    /// Returns [`Error::NotASafePoint`] if plugin code is on the stack and no closure with this signature exists yet.
+    /// Returns [`Error::NotASafePoint`] if plugin code is on the stack and no closure with this signature exists yet. Also returns this error
+    /// if plugin code is on the stack and a reload has changed a struct of the signature.
     #[track_caller]
     pub fn of<A: ValueParams, R: NativeResult>(
         runtime: &Runtime,
@@ -106,15 +107,22 @@ impl Drop for Listener {
     }
 }
 
-/// Returns the class for closures with these types. Declares the class on first use.
+/// Returns the class for closures with these types. Declares the class on first use, and after a reload has changed a struct of the types.
 fn class_of<A: ValueParams, R: NativeResult>(runtime: &Runtime) -> Result<String, Error> {
     let id = TypeId::of::<(A, R)>();
-    if let Some(known) = runtime.closures().classes.borrow().get(&id) {
-        return Ok(known.clone());
+    let (types, closures) = (&runtime.core().world.types, runtime.closures());
+    let is_current = |path: &String| {
+        let class = types.class_by_path(path);
+        class.is_some_and(|class| class.find_function(CALL).is_some_and(|call| types.have_layout_of(call)))
+    };
+    let known = closures.classes.borrow().get(&id).cloned();
+    if let Some(known) = known.filter(is_current) {
+        return Ok(known);
     }
     let signature = signature_of::<A, R>()?;
     let _busy = runtime.exclusively("binding a closure")?;
-    let name = format!("{CLOSURE}{}", runtime.closures().classes.borrow().len() + 1);
+    closures.declared.set(closures.declared.get() + 1);
+    let name = format!("{CLOSURE}{}", closures.declared.get());
     let names: Vec<_> = (0..A::COUNT).map(|at| format!("value{at}")).collect();
     let names: Vec<_> = names.iter().map(String::as_str).collect();
     let params = A::declared(&names).into_iter().chain(R::declared()).collect();
@@ -129,7 +137,7 @@ fn class_of<A: ValueParams, R: NativeResult>(runtime: &Runtime) -> Result<String
         make_cdo(&core.world, &core.plugins(), class)?;
     }
     let path = format!("/Script/{PACKAGE}.{name}");
-    runtime.closures().classes.borrow_mut().insert(id, path.clone());
+    closures.classes.borrow_mut().insert(id, path.clone());
     Ok(path)
 }
 

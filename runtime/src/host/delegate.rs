@@ -92,7 +92,8 @@ impl<A: ValueParams, R: NativeResult> DelegateOf<A, R> {
     }
 
     /// Binds the delegate to a closure of the host until the returned [`Listener`] is dropped. A call of the delegate runs the closure on
-    /// the game thread before the call returns. The binding survives reloads. A saved world does not contain the binding.
+    /// the game thread before the call returns. The binding survives reloads. While a struct of the signature has other fields than at the
+    /// binding, a call of the closure fails with [`CallError::Signature`]. A saved world does not contain the binding.
     ///
     /// # Errors
     /// Returns the errors of [`DelegateOf::bind`], and [`Error::NotASafePoint`] if plugin code is on the stack.

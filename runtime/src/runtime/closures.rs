@@ -2,6 +2,7 @@
 //! the closures.
 
 use std::any::{Any, TypeId};
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -11,6 +12,8 @@ use crate::handles::ObjectHandle;
 
 #[derive(Default)]
 pub(crate) struct Closures {
+    /// Number of declared classes.
+    pub(crate) declared: Cell<u32>,
     /// Path of the generated class for each signature. The key is the type id of the signature's Rust types.
     pub(crate) classes: RefCell<BTreeMap<TypeId, String>>,
     pub(crate) bound: RefCell<BTreeMap<ObjectHandle, Registered<Rc<dyn Any>>>>,
