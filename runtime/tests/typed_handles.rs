@@ -2,13 +2,14 @@
 
 use crate::support;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::path::PathBuf;
 use std::rc::Rc;
 
+use alcedo_runtime::host::HostValue;
 use alcedo_runtime::kinds::{PropertyKind, class_flags, function_flags, property_flags};
 use alcedo_runtime::native::{
-    AnyPropertyHandle, FunctionHandle, NativeClass, NativeInterface, Natives, Obj, Object, PropertyHandle,
+    AnyPropertyHandle, FunctionHandle, NativeClass, NativeInterface, NativeStruct, Natives, Obj, Object, PropertyHandle,
 };
 use alcedo_runtime::{CallError, Error, ObjectHandle, Runtime, Value};
 use expect_test::expect;
@@ -181,4 +182,78 @@ fn a_body_implements_an_interface_function_and_its_panic_is_an_error() {
     let slammed = host.objects().call(door, "slam", &[]).expect_err("it panics");
     assert!(slammed.to_string().contains("it is locked"), "{slammed}");
     assert_eq!(host.objects().get(door, "width").expect("alive"), Value::F64(0.5));
+}
+
+thread_local! {
+    /// Code that the next conversion of a `Length` runs.
+    static ON_CONVERSION: Cell<Option<Box<dyn FnOnce()>>> = const { Cell::new(None) };
+}
+
+fn converting() {
+    if let Some(code) = ON_CONVERSION.take() {
+        code();
+    }
+}
+
+/// Field of a host struct. Its conversions run code of the test.
+#[derive(Clone, PartialEq, Debug, Default)]
+struct Length(f64);
+
+impl HostValue for Length {
+    type Raw = f64;
+
+    fn from_raw(raw: f64) -> Self {
+        converting();
+        Self(raw)
+    }
+
+    fn into_raw(self) -> f64 {
+        converting();
+        self.0
+    }
+}
+
+alcedo_runtime::host_struct! {
+    struct Rod in "/Script/Test.Rod" {
+        length "length": Length,
+    }
+}
+
+#[test]
+fn a_conversion_may_change_and_destroy_the_object_that_is_read_or_written() {
+    let rod = NativeStruct::new("Test", "Rod").field("length", (PropertyKind::F64, ""));
+    let rack =
+        NativeClass::new("Test", "Rack", OBJECT).property("rods", (PropertyKind::ARRAY, "/Script/Test.Rod"), 0, "");
+    let host = support::builder().natives(Natives::in_package("Test").structure(rod).class(rack)).build();
+    let host = host.unwrap_or_else(|error| panic!("{error}"));
+    let spawn = || host.objects().spawn("/Script/Test.Rack").unwrap_or_else(|error| panic!("{error}"));
+    let rods = host.property::<Vec<Rod>>("up:/Script/Test.Rack:rods").unwrap_or_else(|error| panic!("{error}"));
+    let all = |lengths: &[f64]| lengths.iter().map(|length| Rod { length: Length(*length) }).collect::<Vec<_>>();
+    let on_conversion = |code: fn(&Runtime, ObjectHandle), rack| {
+        let host = host.downgrade();
+        ON_CONVERSION.set(Some(Box::new(move || code(&host.upgrade().expect("the host calls this code"), rack))));
+    };
+    // Frees the memory of the array.
+    let empties = |host: &Runtime, rack: ObjectHandle| {
+        host.objects().set(rack, "rods", &Value::Array(Vec::new())).expect("it is alive");
+    };
+    let destroys = |host: &Runtime, rack: ObjectHandle| {
+        host.objects().destroy(rack);
+        host.collection().collect().expect("a safe point");
+    };
+    for end in [empties as fn(&Runtime, ObjectHandle), destroys] {
+        let rack = spawn();
+        rods.set(rack, all(&[1.0, 2.0, 3.0])).expect("no code interferes");
+        on_conversion(end, rack);
+        assert_eq!(rods.get(rack).expect("the value is read first"), all(&[1.0, 2.0, 3.0]));
+        assert!(rods.get(rack).map_or(true, |now| now.is_empty()), "the code has run");
+    }
+    let rack = spawn();
+    rods.set(rack, all(&[1.0, 2.0, 3.0])).expect("no code interferes");
+    on_conversion(empties, rack);
+    rods.set(rack, all(&[4.0, 5.0])).expect("it is written last");
+    assert_eq!(rods.get(rack).expect("it is read"), all(&[4.0, 5.0]));
+    on_conversion(destroys, rack);
+    let refused = rods.set(rack, all(&[6.0])).expect_err("the object is gone");
+    assert!(matches!(refused, Error::Call(CallError::Stale { .. })), "{refused}");
 }

@@ -79,6 +79,8 @@ pub struct StructOf<T>(pub T);
 
 impl<T: HostStructure> OfKind for StructOf<T> {
     type Kind = Struct;
+    // The fields are converted to the Rust types of the host.
+    const RUNS_CODE: bool = true;
 
     fn of(ty: &PropertyType) -> Option<&Rc<StructType>> {
         let is_it = |field: &HostField, found: &crate::property::Property| {

@@ -203,6 +203,11 @@ impl Core {
     #[cold]
     #[inline(never)]
     fn get_uncached<T: FrameValue>(&self, object: ObjectHandle, property: impl PropertyKey) -> Result<T, CallError> {
+        if T::RUNS_CODE {
+            // Converts a copy, because the code may change or destroy the object.
+            let own = self.objects.copy_as::<T>(object, property)?;
+            return own.as_ptr().get().ok_or_else(|| mismatch(&property.name(), own.ty(), &T::describe()));
+        }
         let value = self.objects.get(object, property)?;
         self.cache_offset::<T>(object, property);
         Ok(value)
@@ -254,6 +259,9 @@ impl Core {
         value: T,
     ) -> Result<(), CallError> {
         self.objects.may_write(object)?;
+        if T::RUNS_CODE {
+            return self.set_converted(object, property, value);
+        }
         self.objects.with_property(object, property, |view, property| {
             if property.ty.names_objects() && T::matches(&property.ty) {
                 let value = match value.reference() {
@@ -267,6 +275,28 @@ impl Core {
         })?;
         self.cache_offset::<T>(object, property);
         Ok(())
+    }
+
+    /// Overwrites a property with a value whose conversion runs code of the host. Converts the value before the write, because the code may
+    /// change or destroy the object.
+    fn set_converted<T: FrameValue>(
+        &self,
+        object: ObjectHandle,
+        property: impl PropertyKey,
+        value: T,
+    ) -> Result<(), CallError> {
+        let ty = self.objects.with_property(object, property, |view, property| view.type_as::<T>(property).cloned())?;
+        let own = owned(ty, value);
+        self.objects.may_write(object)?;
+        self.objects.with_property(object, property, |view, property| {
+            if property.ty != *own.ty() {
+                return Err(mismatch(&property.text, &property.ty, own.ty()));
+            }
+            if property.ty.names_objects() {
+                self.check_objects_of(property, &own.read())?;
+            }
+            view.put(property, own.as_ptr())
+        })
     }
 
     /// Calls a function with Rust arguments and a Rust result. Without a class path, calls the most derived override in the object's class.

@@ -21,6 +21,7 @@ use crate::member::PropertyKey;
 use crate::mode::ModeWord;
 use crate::names::{Names, PartName};
 use crate::naming::{GeneratedName, Label, Naming};
+use crate::owned::OwnedValue;
 use crate::property::Property;
 use crate::slices::BorrowedSlices;
 use crate::slots::{Built, Slots, Subobjects, Tenant, TenantState};
@@ -453,6 +454,18 @@ impl Objects {
     #[inline]
     pub fn get<T: FrameValue>(&self, object: ObjectHandle, name: impl PropertyKey) -> Result<T, CallError> {
         self.with_property(object, name, |view, property| view.get(property))
+    }
+
+    /// Returns a copy of the value of a property, for a conversion to a Rust type that runs code of the host.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Objects::get`].
+    pub(crate) fn copy_as<T: FrameValue>(
+        &self,
+        object: ObjectHandle,
+        name: impl PropertyKey,
+    ) -> Result<OwnedValue, CallError> {
+        self.with_property(object, name, |view, property| view.copy_as::<T>(property))
     }
 
     /// Returns the value of the property with that name.

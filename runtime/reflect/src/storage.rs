@@ -16,6 +16,7 @@ use alcedo_base::handles::ObjectHandle;
 
 pub use self::schema::Schema;
 use crate::containers;
+use crate::owned::OwnedValue;
 use crate::property::{Property, PropertyType};
 use crate::typed::FrameValue;
 use crate::value::Value;
@@ -124,6 +125,24 @@ impl<'a> View<'a> {
     #[inline]
     pub fn get<T: FrameValue>(self, property: &Property) -> Result<T, CallError> {
         Ok(T::load(self.typed::<T>(property)?.as_ref()))
+    }
+
+    /// Returns a copy of the value of a property.
+    ///
+    /// # Errors
+    /// Returns [`CallError::Signature`] if the schema lacks the property, or if its values cannot be read as `T`.
+    pub(crate) fn copy_as<T: FrameValue>(self, property: &Property) -> Result<OwnedValue, CallError> {
+        self.type_as::<T>(property)?;
+        Ok(OwnedValue::copy_of(self.ptr_mut(property)?.as_ptr()))
+    }
+
+    /// Returns the type of a property.
+    ///
+    /// # Errors
+    /// Returns [`CallError::Signature`] if the schema lacks the property, or if its values cannot be read as `T`.
+    pub(crate) fn type_as<T: FrameValue>(self, property: &Property) -> Result<&PropertyType, CallError> {
+        let _checked = self.typed::<T>(property)?;
+        Ok(&property.ty)
     }
 
     /// Overwrites a property with a value of a Rust type. Adjusts a fixed array to the declared length.

@@ -14,8 +14,9 @@ use smallvec::SmallVec;
 use crate::arguments::{Argument, Source, Steps};
 use crate::function::Function;
 use crate::hooks::HookContext;
+use crate::owned::OwnedValue;
 use crate::property::Property;
-use crate::slices::Held;
+use crate::slices::{BorrowedSlices, Held};
 use crate::storage::{Storage, View};
 use crate::typed::FrameValue;
 use crate::value::Value;
@@ -120,7 +121,9 @@ impl<'a> Frame<'a> {
     #[cold]
     fn take_slowly<T: FrameValue>(&mut self) -> Result<T, CallError> {
         let argument = self.next(Use::Copy)?;
-        match argument.ptr().get::<T>() {
+        // Converts a copy, because the code may change the object of the argument.
+        let own = T::RUNS_CODE.then(|| OwnedValue::copy_of(argument.ptr()));
+        match own.as_ref().map_or_else(|| argument.ptr(), OwnedValue::as_ptr).get::<T>() {
             Some(value) => {
                 self.at += 1;
                 Ok(value)
@@ -385,7 +388,10 @@ impl<'a> Frame<'a> {
     /// Returns the errors of [`Frame::set_out`].
     pub fn set_out_as<T: FrameValue>(&mut self, at: usize, value: T) -> Result<(), CallError> {
         let param = self.out(at)?;
-        self.evaluate(at, param)?.store(value)
+        let argument = self.evaluate(at, param)?;
+        let borrow_counter = self.params.borrow_counter(at).filter(|_| T::RUNS_CODE);
+        let _held = borrow_counter.map(BorrowedSlices::hold);
+        argument.store(value)
     }
 
     fn out(&self, at: usize) -> Result<&'a Property, CallError> {

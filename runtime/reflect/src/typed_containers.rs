@@ -38,6 +38,8 @@ macro_rules! of_element {
 impl<T: OfKind> OfKind for Vec<T> {
     of_element!(Array);
 
+    const RUNS_CODE: bool = T::RUNS_CODE;
+
     fn load(at: Ref<'_, Array>) -> Self {
         at.rows().keys_of().expect(MATCHES).map(T::load).collect()
     }
@@ -51,6 +53,8 @@ impl<T: OfKind> OfKind for Vec<T> {
 
 impl<T: OfKind> OfKind for Option<T> {
     of_element!(Optional);
+
+    const RUNS_CODE: bool = T::RUNS_CODE;
 
     fn load(at: Ref<'_, Optional>) -> Self {
         at.inner().map(|inner| T::load(inner.to().expect(MATCHES)))
@@ -78,6 +82,9 @@ macro_rules! sets {
         impl<$($bound)*> OfKind for $set {
             of_element!(Set);
 
+            // The host may define the comparison and the hash of the elements.
+            const RUNS_CODE: bool = true;
+
             fn load(at: Ref<'_, Set>) -> Self {
                 at.rows().keys_of().expect(MATCHES).map(T::load).collect()
             }
@@ -102,6 +109,8 @@ macro_rules! maps {
     ($($map:ty where [$($bound:tt)*];)*) => {$(
         impl<$($bound)*> OfKind for $map {
             type Kind = Map;
+            // The host may define the comparison and the hash of the keys.
+            const RUNS_CODE: bool = true;
 
             fn of(ty: &PropertyType) -> Option<&Rc<EntryType>> {
                 Map::of(ty).filter(|of| K::matches(of.key()) && V::matches(of.value()))
