@@ -6,6 +6,7 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use alcedo_abi::handles::{ConjugateHandle, TypeNumber};
+use alcedo_abi::kinds::PropertyKind;
 
 use crate::boundary::{CallError, mismatch};
 use crate::bridge::core::Core;
@@ -16,6 +17,7 @@ use crate::conjugate::owned_values::Opened;
 use crate::conjugate::serials::Facts;
 use crate::handles::{ModuleId, ObjectHandle};
 use crate::object::body::Body;
+use crate::object::fixed;
 use crate::object::owned::OwnedValue;
 use crate::object::property::{Property, PropertyType};
 use crate::object::structs::StructType;
@@ -115,13 +117,37 @@ pub(crate) fn copy(core: &Core, handle: ConjugateHandle, now: Instant) -> Result
     with_value(core, handle, now, may, |value, number| (OwnedValue::copy_of(value.as_ptr()), number))
 }
 
+/// Checks that the value of type `ty` at the address `at` may have `len` elements. Returns an error if the value is a fixed array of `owner`
+/// with another length. Accepts any length for a value without an owner.
+pub(crate) fn may_have(
+    core: &Core,
+    (owner, at): (ObjectHandle, *mut u8),
+    ty: &PropertyType,
+    len: u32,
+) -> Result<(), CallError> {
+    if owner.is_none() || ty.kind() != PropertyKind::ARRAY {
+        return Ok(());
+    }
+    let objects = &core.world.objects;
+    let (Some(class), Some(memory)) = (objects.class(owner), objects.memory(owner)) else { return Ok(()) };
+    let offset = at.addr().wrapping_sub(memory.addr());
+    match fixed::fixed_at(class.properties.iter().map(|property| &**property), offset) {
+        Some((property, fixed)) if fixed != len => Err(fixed::wrong_length(property, fixed, len)),
+        _ => Ok(()),
+    }
+}
+
 /// Overwrites the value of a conjugate. Returns an error if the conjugate has expired, if the owner of the conjugate cannot currently be
-/// written, or if the new value has a different type.
+/// written, or if the new value has a different type. Also returns an error for a fixed array if the new value has another length.
 pub(crate) fn write(core: &Core, handle: ConjugateHandle, value: &Value, now: Instant) -> Result<(), CallError> {
     core.world.slices.allow_change(&"writing to a conjugate")?;
     let may = |opened: &Opened| {
         if !opened.owner.is_none() {
             core.world.objects.may_write(opened.owner)?;
+        }
+        if let Value::Array(values) = value {
+            let len = u32::try_from(values.len()).unwrap_or(u32::MAX);
+            may_have(core, (opened.owner, opened.at), &opened.ty, len)?;
         }
         core.world.check_objects(&opened.ty, value, || format!("the value of a conjugate of {}", opened.ty))
     };

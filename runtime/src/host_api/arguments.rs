@@ -20,7 +20,6 @@ use crate::bridge::core::Core;
 use crate::bridge::module_protocols::BorrowedDesc;
 use crate::bridge::tasks::{Code, waking};
 use crate::conjugate::owned_values::Opened;
-use crate::object::fixed;
 use crate::object::property::PropertyType;
 use crate::object::value::Value;
 use crate::object::values::ptr::{Ptr, PtrMut};
@@ -193,16 +192,7 @@ impl<'c> LiveValue<'c> {
     /// value without an owner.
     pub(super) fn may_have(&self, len: u32) -> Result<(), CallError> {
         let RawLocation { owner, at, .. } = self.location.raw;
-        if owner.is_none() || self.ty.kind() != PropertyKind::ARRAY {
-            return Ok(());
-        }
-        let objects = &self.location.ty.core.world.objects;
-        let (Some(class), Some(memory)) = (objects.class(owner), objects.memory(owner)) else { return Ok(()) };
-        let offset = at.addr().wrapping_sub(memory.addr());
-        match fixed::fixed_at(class.properties.iter().map(|property| &**property), offset) {
-            Some((property, fixed)) if fixed != len => Err(fixed::wrong_length(property, fixed, len)),
-            _ => Ok(()),
-        }
+        conjugates::may_have(self.location.ty.core, (owner, at), &self.ty, len)
     }
 
     pub(super) fn ptr(&self) -> Ptr<'_> {

@@ -2,6 +2,7 @@
 #![expect(unsafe_code, reason = "calls the trampolines as a module does")]
 
 use std::rc::Rc;
+use std::time::Instant;
 
 use alcedo_abi::call::{Failure, FailureKind, Status};
 use alcedo_abi::handles::TypeNumber;
@@ -10,6 +11,8 @@ use alcedo_abi::kinds::PropertyKind;
 use alcedo_abi::value::{ArrayRaw, MapRaw, TextSink, TextView};
 use alcedo_abi::values::{RawLocation, ValueTableRef};
 
+use crate::boundary::CallError;
+use crate::bridge::conjugates;
 use crate::bridge::core::Core;
 use crate::handles::{ModuleId, ObjectHandle};
 use crate::host_api::HostContext;
@@ -210,7 +213,16 @@ fn a_module_cannot_change_the_length_of_a_fixed_array_of_an_object() {
     });
     // SAFETY: the location refers to a value of the type.
     let cleared = Module::outcome(|failure| unsafe { module.table.clear()(module.host(), &location, failure) });
-    for (refused, len) in [(splice(3, 0, 1), 4), (splice(0, 1, 0), 2), (copied, 2), (parsed, 4), (cleared, 0)] {
+    // A host borrows the array during a call of a module, and overwrites the array.
+    let written = module.core.red.enter(&"a call".into(), || {
+        let array = conjugates::borrow_property(&module.core, object, "cells", Instant::now())?;
+        conjugates::write(&module.core, array, &row(&[4, 5, 6]), Instant::now())?;
+        conjugates::write(&module.core, array, &row(&[1, 2, 3]), Instant::now())?;
+        conjugates::write(&module.core, array, &row(&[7]), Instant::now())
+    });
+    let written = written.err().map(|error: CallError| error.to_string());
+    let rows = [(splice(3, 0, 1), 4), (splice(0, 1, 0), 2), (copied, 2), (parsed, 4), (cleared, 0), (written, 1)];
+    for (refused, len) in rows {
         let refused = refused.expect("the length would change");
         assert!(refused.contains(&format!("cells is a fixed array of 3 elements and cannot have {len}")), "{refused}");
     }
