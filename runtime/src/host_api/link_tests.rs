@@ -207,6 +207,21 @@ fn listeners_unbound_during_a_move_are_not_called() {
 }
 
 #[test]
+fn listeners_that_an_overwrite_removes_are_not_called() {
+    for kind in ["MulticastDelegate(i32)", "SparseDelegate(i32)"] {
+        let overwrites = |host: &Host, array: &RawLocation, kind: &str| {
+            let ((_, unbound), called) = (host.black(kind), host.value_of(array, kind, 0));
+            let copied = host.call_host(|failure| {
+                // SAFETY: the location and the address are of delegates of the same type.
+                unsafe { values().copy()(host.host_context.to_ref(), &called, unbound.at, failure) }
+            });
+            assert_eq!(copied, Ok(()));
+        };
+        check_while_called(kind, overwrites, false);
+    }
+}
+
+#[test]
 fn listeners_unbound_from_another_delegate_are_called() {
     for kind in ["MulticastDelegate(i32)", "SparseDelegate(i32)"] {
         // A new delegate is stored at the address of the called delegate.

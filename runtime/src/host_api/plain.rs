@@ -5,6 +5,7 @@ use alcedo_abi::handles::TypeNumber;
 use super::arguments::{Address, CallType, ValueLocation};
 use crate::boundary::CallError;
 use crate::bridge::core::Core;
+use crate::bridge::delegates::bindings;
 use crate::handles::ModuleId;
 use crate::object::value::Value;
 use crate::object::values::fix_fields;
@@ -13,12 +14,19 @@ pub(super) fn type_resolve(core: &Core, module: ModuleId, text: String) -> Resul
     core.value_types.number(&core.world.types, module, &text)
 }
 
-pub(super) fn copy<'c>(_core: &Core, to: ValueLocation<'c>, from: Address<'c>) -> Result<(), CallError> {
+pub(super) fn copy<'c>(core: &Core, to: ValueLocation<'c>, from: Address<'c>) -> Result<(), CallError> {
     let mut to = to.writable()?;
     from.of(to.ty()).count().map_or(Ok(()), |len| to.may_have(len))?;
-    let (mut to, ty) = to.with_type();
-    to.reborrow().copy_from(from.of(ty));
-    fix_fields(to);
+    // Reads the mark before the write, because a sparse delegate loses its mark with its last binding.
+    let mark = to.ptr_mut().delegate_mark(|| None);
+    let (mut target, ty) = to.with_type();
+    target.reborrow().copy_from(from.of(ty));
+    fix_fields(target);
+    if mark.is_some() {
+        // Calls in progress of the overwritten delegate skip the bindings that the new value lacks.
+        let now = to.ptr().read();
+        core.delegates.note_removed(mark, |binding| !bindings(&now).contains(binding));
+    }
     Ok(())
 }
 
