@@ -37,3 +37,16 @@ fn a_changed_member_that_code_uses_refuses_the_module_by_name() {
         assert!(refused.contains(expected), "{refused}");
     }
 }
+
+#[test]
+fn a_module_that_uses_a_class_by_an_earlier_name_is_reloaded_with_it() {
+    let libraries = |features: &[&str]| [support::plugin("renames", features), support::plugin("peddler", &["hires"])];
+    let host = support::host(&libraries(&[]));
+    let peddler = host.objects().spawn("/Script/Game.Peddler").expect("spawned");
+    for features in [&["renamed"][..], &["renamed", "unlisted"]] {
+        let report = host.reload_changed(&libraries(features)).expect("a Master");
+        let report = report.into_result().unwrap_or_else(|report| panic!("{report}"));
+        assert_eq!(report.replaced_because, ["peddler: it uses renames", "renames: its library has changed"]);
+        assert_eq!(host.objects().call(peddler, "hire", &[]).expect("it hires"), Some(Value::I32(70)));
+    }
+}
