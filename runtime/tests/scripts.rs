@@ -7,7 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use alcedo_runtime::faults::{self, Fault, FaultKind, ReloadStep};
-use alcedo_runtime::{Budget, Builder, ObjectHandle, Outcome, ReloadReport, Runtime, Value};
+use alcedo_runtime::native::{MulticastDelegate, uclass};
+use alcedo_runtime::{Budget, Builder, ObjectHandle, Outcome, ReloadReport, Runtime, Value, natives};
 use corosensei::{Coroutine, Yielder};
 
 pub(crate) const HERO: &str = "/Script/Tale.Hero";
@@ -633,5 +634,35 @@ fn an_actor_begins_play_after_a_tick_of_a_coroutine_was_refused() {
     for _ in 0..2 {
         host.tick(Budget::frame());
         assert_eq!(get(&host, foo, "label"), Value::Text("begun".into()));
+    }
+}
+
+/// Button of the host, which scripts extend.
+#[uclass(package = "Test", blueprintable)]
+#[derive(Default)]
+struct Button {
+    /// Delegate for each press.
+    #[uproperty]
+    on_press: MulticastDelegate<fn(i32)>,
+}
+
+#[test]
+fn a_broadcast_of_the_host_skips_bindings_that_a_script_removes() {
+    let text = "class Panel extends Button;
+        var int Sum;
+        function Removes(int n) { Sum += n; on_press.Remove(Last); }
+        function Clears(int n) { Sum += n; on_press.Clear(); }
+        function Last(int n) { Sum += 100 * n; }";
+    let package = Package::new("Tale", &[("Panel.uc", text)]);
+    let host = builder().natives(natives![Button]).build().unwrap_or_else(|error| panic!("{error}"));
+    host.create_master(std::slice::from_ref(&package.folder)).unwrap_or_else(|error| panic!("{error}"));
+    for first in ["Removes", "Clears"] {
+        let panel = spawn(&host, "/Script/Tale.Panel");
+        for function in ["Last", first] {
+            host.links().bind(panel, "on_press", panel, function).unwrap_or_else(|error| panic!("{error}"));
+        }
+        // Calls the newest binding first.
+        host.links().broadcast(panel, "on_press", &[Value::I32(2)]).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(get(&host, panel, "Sum"), Value::I32(2), "{first}");
     }
 }

@@ -57,7 +57,10 @@ impl Machine {
             },
             Slow::Store(place, source) => {
                 if let Some(to) = self.found(registers.write(world, place, Access::Write)?) {
-                    cost::copy(to, registers.source(source));
+                    self.change_delegate(to, |to| {
+                        cost::copy(to, registers.source(source));
+                        Ok(())
+                    })?;
                 }
             }
             Slow::SelfClass(slot) => put(slot, &class_of(world, registers.object, registers.class))?,

@@ -10,7 +10,7 @@ use alcedo_abi::kinds::PropertyKind;
 
 use crate::boundary::{CallError, mismatch};
 use crate::bridge::core::Core;
-use crate::bridge::delegates::DelegateMark;
+use crate::bridge::delegates::{DelegateMark, bindings};
 use crate::bridge::dynamic_call::{get_plain, set_plain};
 use crate::conjugate::Color;
 use crate::conjugate::owned_values::Opened;
@@ -151,8 +151,14 @@ pub(crate) fn write(core: &Core, handle: ConjugateHandle, value: &Value, now: In
         }
         core.world.check_objects(&opened.ty, value, || format!("the value of a conjugate of {}", opened.ty))
     };
-    let written = with_value(core, handle, now, may, |target, _| target.write(value))?;
-    written.map_err(|error| CallError::other(error.to_string()))
+    let (mark, written) = with_value(core, handle, now, may, |mut target, _| {
+        // Reads the mark before the write, because a sparse delegate loses its mark with its last binding.
+        let mark = target.reborrow().delegate_mark(|| None);
+        (mark, target.write(value))
+    })?;
+    written.map_err(|error| CallError::other(error.to_string()))?;
+    core.delegates.note_removed(mark, |binding| !bindings(value).contains(binding));
+    Ok(())
 }
 
 /// Returns the value in a slot, or the value of the conjugate whose handle is in the slot.

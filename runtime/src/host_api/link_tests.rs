@@ -14,6 +14,7 @@ use alcedo_abi::zcall::{Slot, SlotType, ZCallBuffer, ZCallStatus};
 
 use super::values;
 use crate::boundary::CallError;
+use crate::bridge::conjugates;
 use crate::bridge::core::Core;
 use crate::conjugate::gate::{Gate, ModuleTag};
 use crate::handles::{ClassId, Generation, ModuleId, Name, ObjectHandle};
@@ -218,7 +219,33 @@ fn listeners_that_an_overwrite_removes_are_not_called() {
             assert_eq!(copied, Ok(()));
         };
         check_while_called(kind, overwrites, false);
+        let clears = |host: &Host, array: &RawLocation, kind: &str| {
+            let called = host.value_of(array, kind, 0);
+            let cleared = host.call_host(|failure| {
+                // SAFETY: the location refers to a delegate in an existing array of the module.
+                unsafe { values().clear()(host.host_context.to_ref(), &called, failure) }
+            });
+            assert_eq!(cleared, Ok(()));
+        };
+        check_while_called(kind, clears, false);
     }
+}
+
+#[test]
+fn listeners_that_a_write_to_a_conjugate_removes_are_not_called() {
+    let host = Rc::new(Host::new());
+    let [one, two] = host.ears;
+    let (handle, delegate) = host.black("MulticastDelegate(i32)");
+    for ear in [one, two] {
+        host.bind(&delegate, ear, "hear").expect("it fits");
+    }
+    let inside = Rc::clone(&host);
+    DURING_CALL.set(Some(Box::new(move || {
+        let none = Value::Multicast(Vec::new());
+        conjugates::write(&inside.core, handle, &none, Instant::now()).expect("it fits");
+    })));
+    assert_eq!(host.call(&delegate, &mut [number(5)]), Ok(()));
+    assert_eq!(RECEIVED.take(), [(two, 5)]);
 }
 
 #[test]

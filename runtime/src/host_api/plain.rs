@@ -2,7 +2,7 @@
 
 use alcedo_abi::handles::TypeNumber;
 
-use super::arguments::{Address, CallType, ValueLocation};
+use super::arguments::{Address, CallType, LiveValue, ValueLocation};
 use crate::boundary::CallError;
 use crate::bridge::core::Core;
 use crate::bridge::delegates::bindings;
@@ -17,13 +17,24 @@ pub(super) fn type_resolve(core: &Core, module: ModuleId, text: String) -> Resul
 pub(super) fn copy<'c>(core: &Core, to: ValueLocation<'c>, from: Address<'c>) -> Result<(), CallError> {
     let mut to = to.writable()?;
     from.of(to.ty()).count().map_or(Ok(()), |len| to.may_have(len))?;
+    overwrite(core, &mut to, |to| {
+        let (mut target, ty) = to.with_type();
+        target.reborrow().copy_from(from.of(ty));
+        fix_fields(target);
+        Ok(())
+    })
+}
+
+/// Overwrites a value with `write`. If the value is a delegate, its calls in progress skip the bindings that the new value lacks.
+fn overwrite<'c>(
+    core: &Core,
+    to: &mut LiveValue<'c>,
+    write: impl FnOnce(&mut LiveValue<'c>) -> Result<(), CallError>,
+) -> Result<(), CallError> {
     // Reads the mark before the write, because a sparse delegate loses its mark with its last binding.
     let mark = to.ptr_mut().delegate_mark(|| None);
-    let (mut target, ty) = to.with_type();
-    target.reborrow().copy_from(from.of(ty));
-    fix_fields(target);
+    write(to)?;
     if mark.is_some() {
-        // Calls in progress of the overwritten delegate skip the bindings that the new value lacks.
         let now = to.ptr().read();
         core.delegates.note_removed(mark, |binding| !bindings(&now).contains(binding));
     }
@@ -52,12 +63,16 @@ pub(super) fn parse(core: &Core, location: ValueLocation<'_>, text: String) -> R
     if let Value::Array(values) = &value {
         target.may_have(u32::try_from(values.len()).unwrap_or(u32::MAX))?;
     }
-    target.ptr_mut().write(&value).map_err(|error| CallError::other(error.to_string()))
+    overwrite(core, &mut target, |target| {
+        target.ptr_mut().write(&value).map_err(|error| CallError::other(error.to_string()))
+    })
 }
 
-pub(super) fn clear(_core: &Core, location: ValueLocation<'_>) -> Result<(), CallError> {
+pub(super) fn clear(core: &Core, location: ValueLocation<'_>) -> Result<(), CallError> {
     let mut target = location.writable()?;
     target.may_have(0)?;
-    target.ptr_mut().destroy();
-    Ok(())
+    overwrite(core, &mut target, |target| {
+        target.ptr_mut().destroy();
+        Ok(())
+    })
 }
