@@ -420,3 +420,38 @@ fn references_reset_when_a_class_moves_and_return_with_the_class() {
         "Test.Keeper.keeps: the referenced objects now have another class: 1 got their own values back".to_owned();
     assert!(report.structure.contains(&line), "{report}");
 }
+
+/// Loads a world with two ghosts into a host without a Master. Returns the host and the changed ghost, which is dormant.
+fn loaded_without_a_master() -> (Runtime, ObjectHandle) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("world");
+    let first = host();
+    let [_, changed] = ghosts(&first);
+    let saved_path = first.objects().path_of(changed).expect("a path");
+    first.worlds().save(&path).expect("it is saved");
+    let second = support::builder().build().expect("a host");
+    second.worlds().load(&path).expect("it is loaded");
+    let changed = second.objects().at_path(&saved_path).expect("it was loaded");
+    assert_eq!(second.objects().dormant_class(changed).as_deref(), Some(GHOST));
+    (second, changed)
+}
+
+#[test]
+fn objects_that_were_loaded_before_their_master_wake_in_its_first_reload() {
+    let (host, changed) = loaded_without_a_master();
+    host.create_master(&[support::plugin("migration", &[])]).expect("a Master");
+    let [_, other] = ghosts(&host);
+    reload(&host, &[]);
+    assert_eq!([changed, other].map(|ghost| host.objects().dormant_class(ghost)), [None, None]);
+    let properties = "chill look label can_tick";
+    assert_eq!(state_of(&host, changed, properties), state_of(&host, other, properties));
+    host.collection().collect().expect("a safe point");
+    host.shutdown().into_result().expect("a clean shutdown");
+}
+
+#[test]
+fn objects_that_were_loaded_before_their_master_wake_with_it() {
+    let (host, changed) = loaded_without_a_master();
+    host.create_master(&[support::plugin("migration", &[])]).expect("a Master");
+    assert_eq!(host.objects().dormant_class(changed), None);
+}

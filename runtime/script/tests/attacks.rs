@@ -307,6 +307,20 @@ fn listeners_destroyed_during_a_broadcast_are_skipped() {
 }
 
 #[test]
+fn listeners_removed_during_a_broadcast_of_a_script_are_skipped() {
+    check(
+        r#"
+        var string Calls;
+        function Removes(int n) { Calls $= "removes" $ n; on_touch.Remove(Last); }
+        function Last(int n) { Calls $= "last" $ n; }
+        function string Reports() { on_touch.Add(Removes); on_touch.Add(Last); on_touch.Broadcast(5); return Calls; }
+        "#,
+        "Reports",
+        "removes5",
+    );
+}
+
+#[test]
 fn a_listener_may_end_the_object_that_calls() {
     let (scripts, robot) = robot(
         "var int Energy;\nvar Robot Caller;\nfunction Ends(int n) { destroy_it(Caller); }\n\
