@@ -228,6 +228,24 @@ fn check_tally(host: &Runtime, tally: ObjectHandle, expected: &str) {
 }
 
 #[test]
+fn objects_with_a_field_aside_are_carried_by_name() {
+    let host = host(&["unlisted"]);
+    let tallies = [tally(&host), tally(&host)];
+    for tally in tallies {
+        host.objects().call(tally, "fill", &[Value::U64(1 << 40)]).expect("it counts");
+    }
+    // The count does not fit, so it is put aside.
+    reload(&host, &[]);
+    for tally in tallies {
+        host.objects().call(tally, "note", &[Value::Text("three".to_owned())]).expect("it notes");
+    }
+    reload(&host, &[]);
+    for tally in tallies {
+        check_tally(&host, tally, "1 None one two three");
+    }
+}
+
+#[test]
 fn kept_fields_that_a_reload_does_not_change_are_carried_as_bytes() {
     let host = host(&[]);
     let tally = tally(&host);

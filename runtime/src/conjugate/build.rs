@@ -195,8 +195,9 @@ impl Plugins<'_> {
             for (object, part) in parts {
                 let start = packed.bytes.len();
                 let sink = KeepSink { context: (&raw mut packed.bytes).cast(), put: put_packed };
-                // SAFETY: the part belongs to this module. Parts are finalized at a safe point, which cannot occur while the frame is open.
-                // The context of `sink` points to a buffer that only `put_packed` uses during the call.
+                // SAFETY: both callers in `saving.rs` pass parts of the class of `hooks`: the object's own part, or the cached part with the id
+                // of this class. Parts are finalized at a safe point, which cannot occur while the frame is open. The context of `sink`
+                // points to a buffer that only `put_packed` uses during the call.
                 let status = unsafe { (hooks.hooks.pack_kept)(part, &sink, failure) };
                 if status != Status::OK {
                     // The bytes of a part begin where the previous part ends.

@@ -16,7 +16,7 @@ use crate::thread_stack;
 /// Maximum number of named frames. Deeper frames take the slow path.
 const FAST_FRAMES: usize = 64;
 
-/// Number of a frame name. Each pair of module and name has one number.
+/// Number of a frame name. Each number has one pair of module and name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct FrameNumber(u32);
 

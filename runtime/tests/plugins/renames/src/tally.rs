@@ -48,6 +48,12 @@ impl Tally {
         self.notes_mut().push(text);
     }
 
+    /// Sets the number of notes.
+    #[ufunction]
+    fn fill(&mut self, count: u64) {
+        self.count = count as Count;
+    }
+
     /// Prints the kept fields.
     #[ufunction]
     fn all(&mut self) -> String {
