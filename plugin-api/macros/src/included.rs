@@ -4,7 +4,8 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// Files that sources include. A file that is included by a macro of another crate, or by a path that is not a literal, is not found.
+/// Files that sources include. Omits files of other crates' macros, paths that are not one literal, submodules of files outside of `src`,
+/// and includes in files without the extension `rs`. Comments, strings and disabled code are also searched.
 pub(crate) struct Included {
     /// Folder of the package.
     root: PathBuf,
@@ -26,10 +27,11 @@ impl Included {
 
     /// Adds the files that the source `file` includes.
     pub(crate) fn add(&mut self, file: &Path, content: &[u8]) {
-        let Some(text) = str::from_utf8(content).ok().filter(|_| file.extension().is_some_and(|end| end == "rs"))
-        else {
+        // Checks the extension first, because a file in `src` may be large and not a source.
+        if file.extension().is_none_or(|end| end != "rs") {
             return;
-        };
+        }
+        let Ok(text) = str::from_utf8(content) else { return };
         for path in named(file, text, &self.root) {
             let real = path.canonicalize().ok().filter(|real| real.is_file());
             let Some(real) = real.filter(|real| !self.src.as_ref().is_some_and(|src| real.starts_with(src))) else {
@@ -69,11 +71,18 @@ fn named(file: &Path, text: &str, root: &Path) -> Vec<PathBuf> {
             None => Some(folder.join(literal(rest)?)),
         }
     });
-    let modules = text.match_indices('#').filter_map(|(at, _)| {
-        let attribute = after(&text[at + 1..], '[')?.trim_start();
-        let of_condition = || Some(attribute.strip_prefix("cfg_attr")?.split_once("path")?.1);
-        let value = attribute.strip_prefix("path").or_else(of_condition)?;
-        Some(folder.join(literal(after(value, '=')?)?))
+    let modules = text.match_indices('#').flat_map(|(at, _)| {
+        let attribute = after(&text[at + 1..], '[').unwrap_or_default().trim_start();
+        // Length of the text that contains the names of all paths. An attribute ends at its first `]`.
+        let end = if attribute.starts_with("cfg_attr") {
+            attribute.find(']').unwrap_or_default()
+        } else if attribute.starts_with("path") {
+            "path".len()
+        } else {
+            0
+        };
+        let values = attribute[..end].match_indices("path").map(move |(at, name)| &attribute[at + name.len()..]);
+        values.filter_map(move |value| Some(folder.join(literal(after(value, '=')?)?)))
     });
     included.chain(modules).collect()
 }
@@ -116,6 +125,7 @@ mod tests {
         check(r#"include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../e"))"#, &["/p/../e"]);
         check(r#"#[path = "../f.rs"] mod f;"#, &["/p/src/deep/../f.rs"]);
         check(r##"#[cfg_attr(unix, path = r#"g.rs"#)] mod g;"##, &["/p/src/deep/g.rs"]);
+        check(r#"#[cfg_attr(feature = "path", path = "../g.rs")] mod g;"#, &["/p/src/deep/../g.rs"]);
         for other in [
             r#"let path = "h";"#,
             r#"f(path = "h")"#,
@@ -125,6 +135,8 @@ mod tests {
             "include_str!(\"h",
             "#[path",
             r#"#[cfg_attr(feature = "path", inline)]"#,
+            r#"#[cfg_attr(feature = "serde", derive(X))] struct A; fn f() { let path = "h"; }"#,
+            r#"#[cfg_attr(unix, path = "h""#,
         ] {
             check(other, &[]);
         }
