@@ -1,6 +1,6 @@
-//! Reads the inputs of a compiler run, and computes the build id. The ids of two builds differ if and only if the sources of the crate, the
-//! files that these sources include, the arguments of the compiler or the linked libraries differ. Also finds linked libraries that are
-//! themselves plugins.
+//! Reads the inputs of a compiler run, and computes the build id. The ids of two builds differ if the sources of the crate, the files that
+//! these sources include, the arguments of the compiler or the linked libraries differ. Also finds linked libraries that are themselves
+//! plugins.
 
 use std::ffi::{CStr, OsStr};
 use std::io;
@@ -19,23 +19,9 @@ pub(crate) fn read_inputs() -> io::Result<Made> {
     let root = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| ".".into()));
     // Replaces invalid UTF-8, because the methods for strings panic.
     let args: Vec<_> = std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()).collect();
-    let (mut hash, mut included) = (Hash::START, Included::new(&root));
-    // The hash contains the path of a file relative to the checkout, because the folder of the checkout does not affect the build.
-    let name = |file: &Path| file.strip_prefix(&root).unwrap_or(file).as_os_str().as_encoded_bytes().to_owned();
-    for file in sources(&root, other_folder(&root, &args).as_deref(), std::env::var_os("OUT_DIR").as_deref())? {
-        let content = match read(&file) {
-            // An editor has removed a temporary file.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-            content => content?,
-        };
-        hash.add(&name(&file));
-        hash.add(&content);
-        included.add(&file, &content);
-    }
-    while let Some((file, content)) = included.read_next() {
-        hash.add(&name(&file));
-        hash.add(&content);
-    }
+    let mut hash = Hash::START;
+    let files = sources(&root, other_folder(&root, &args).as_deref(), std::env::var_os("OUT_DIR").as_deref())?;
+    add_sources(&mut hash, &root, &files)?;
     for arg in &args {
         hash.add(arg.as_bytes());
     }
@@ -62,6 +48,28 @@ pub(crate) fn read_inputs() -> io::Result<Made> {
         hash.add(value.as_encoded_bytes());
     }
     Ok(Made { build_id: hash.finish(), plugins })
+}
+
+/// Adds the sources `files` of the package in `root` to the hash, and the files that these sources include.
+fn add_sources(hash: &mut Hash, root: &Path, files: &[PathBuf]) -> io::Result<()> {
+    let mut included = Included::new(root);
+    // The hash contains the path of a file relative to the checkout, because the folder of the checkout does not affect the build.
+    let name = |file: &Path| file.strip_prefix(root).unwrap_or(file).as_os_str().as_encoded_bytes().to_owned();
+    for file in files {
+        let content = match read(file) {
+            // An editor has removed a temporary file.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            content => content?,
+        };
+        hash.add(&name(file));
+        hash.add(&content);
+        included.add(file, &content);
+    }
+    while let Some((file, content)) = included.read_next() {
+        hash.add(&name(&file));
+        hash.add(&content);
+    }
+    Ok(())
 }
 
 /// Reads a file. An error contains the path of the file.
@@ -258,7 +266,9 @@ mod tests {
     use std::io::ErrorKind;
     use std::path::Path;
 
-    use super::{Hash, has_root_module, libraries, other_folder, read, sources, static_libraries, without_code};
+    use super::{
+        Hash, add_sources, has_root_module, libraries, other_folder, read, sources, static_libraries, without_code,
+    };
 
     fn hash(parts: &[&[u8]]) -> u128 {
         let mut hash = Hash::START;
@@ -342,6 +352,23 @@ mod tests {
         assert_eq!(found[2], expected(&["Cargo.toml", "code/deep/part.rs", "code/lib.rs", "lib.rs", "src/lib.rs"]));
         // Outside of the package, only Rust sources are inputs.
         assert_eq!(found[3], expected(&["code/deep/part.rs", "code/lib.rs", "in/Cargo.toml"]));
+    }
+
+    #[test]
+    fn a_change_of_an_included_file_outside_of_src_changes_the_id() {
+        let root = std::env::temp_dir().join(format!("alcedo-add-sources-{}", std::process::id()));
+        std::fs::create_dir_all(root.join("src")).expect("it is writable");
+        let source = root.join("src/lib.rs");
+        std::fs::write(&source, r#"include_str!("../data.txt")"#).expect("it is writable");
+        let ids = ["one", "two", "one"].map(|content| {
+            std::fs::write(root.join("data.txt"), content).expect("it is writable");
+            let mut hash = Hash::START;
+            add_sources(&mut hash, &root, std::slice::from_ref(&source)).map(|()| hash.finish())
+        });
+        std::fs::remove_dir_all(&root).expect("it exists");
+        let [one, two, equal_to_one] = ids.map(|id| id.expect("the source is readable"));
+        assert_ne!(one, two);
+        assert_eq!(one, equal_to_one);
     }
 
     #[test]
