@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use alcedo_build::{
-    BuildError, BuildOutcome, BuildRequest, Builder, PluginFolder, RunningBuild, SourceCrate, metadata,
+    BuildError, BuildOutcome, BuildRequest, Builder, PluginFolder, RunningBuild, SourceCrate, metadata, real_path,
 };
 use anyhow::{anyhow, bail};
 use crossbeam_channel::select;
@@ -102,22 +102,25 @@ pub(crate) fn find(paths: &[PathBuf]) -> Result<Found, Error> {
     Ok(found)
 }
 
-/// Rejects two packages with one name and one target folder, because the library of the second build replaces the library of the first.
+/// Rejects two packages with one library name and one target folder, because the library of the second build replaces the library of the
+/// first. Compares the default names of libraries, because a [`SourceCrate`] does not contain the key `name` of `[lib]`.
 fn check_names(crates: &[PluginFolder]) -> Result<(), Error> {
     let target_dir = |folder: &PluginFolder| Ok::<_, BuildError>(metadata(&folder.request())?.target_directory);
+    let library = |plugin: &SourceCrate| plugin.name.replace('-', "_");
     for (at, folder) in crates.iter().enumerate() {
         for earlier in &crates[..at] {
             let pairs = folder.plugins.iter().flat_map(|one| earlier.plugins.iter().map(move |other| (one, other)));
-            let mut pairs = pairs.filter(|(one, other)| one.name == other.name && one.manifest != other.manifest);
+            let mut pairs = pairs.filter(|(one, other)| library(one) == library(other) && !is_same(one, other));
             let Some((one, other)) = pairs.next() else { continue };
             let dir = target_dir(folder)?;
             if dir == target_dir(earlier)? {
                 bail!(
-                    "{} and {} both name their package `{}`, and {dir} is the target folder of both: rename one package, or unset \
-                     CARGO_TARGET_DIR",
+                    "package `{}` ({}) and package `{}` ({}) are built into one library in {dir}: rename one package, or separate their \
+                     target folders, which `target-dir` or CARGO_TARGET_DIR sets",
+                    other.name,
                     other.manifest.display(),
-                    one.manifest.display(),
-                    one.name
+                    one.name,
+                    one.manifest.display()
                 );
             }
         }
@@ -125,12 +128,16 @@ fn check_names(crates: &[PluginFolder]) -> Result<(), Error> {
     Ok(())
 }
 
+/// Returns true if both describe one package. The paths of their manifests may differ by links.
+fn is_same(one: &SourceCrate, other: &SourceCrate) -> bool {
+    one.name == other.name && real_path(&one.manifest) == real_path(&other.manifest)
+}
+
 /// Removes folders whose plugins are all in another folder of the list, for example a member of a workspace whose root is also listed.
 /// Otherwise, a host would receive two copies of one plugin, and would reject them.
 fn distinct(crates: &[PluginFolder]) -> Vec<PluginFolder> {
     let contains = |folder: &PluginFolder, inner: &PluginFolder| {
-        let has = |manifest: &Path| folder.plugins.iter().any(|plugin| plugin.manifest == manifest);
-        inner.plugins.iter().all(|plugin| has(&plugin.manifest))
+        inner.plugins.iter().all(|plugin| folder.plugins.iter().any(|other| is_same(plugin, other)))
     };
     let is_inner = |at: usize, inner: &PluginFolder| {
         let mut others = crates.iter().enumerate().filter(|(other, _)| *other != at);
@@ -139,9 +146,8 @@ fn distinct(crates: &[PluginFolder]) -> Vec<PluginFolder> {
     };
     let kept = crates.iter().enumerate().filter(|(at, folder)| !is_inner(*at, folder));
     // A plugin that one workspace omits may be listed by its own folder.
-    let is_listed = |plugin: &SourceCrate| {
-        crates.iter().flat_map(|folder| &folder.plugins).any(|known| known.manifest == plugin.manifest)
-    };
+    let is_listed =
+        |plugin: &SourceCrate| crates.iter().flat_map(|folder| &folder.plugins).any(|known| is_same(known, plugin));
     let listed = kept.map(|(_, folder)| {
         let mut folder = folder.clone();
         folder.left_out.retain(|plugin| !is_listed(plugin));
@@ -333,15 +339,16 @@ mod tests {
     }
 
     #[test]
-    fn packages_of_one_name_need_separate_target_folders() {
+    fn packages_of_one_library_name_need_separate_target_folders() {
         let dir = tempfile::tempdir().expect("a folder");
         let workspaces = ["one", "two"].map(|name| dir.path().join(name));
-        for workspace in &workspaces {
+        for (workspace, name) in workspaces.iter().zip(["magic-cube", "magic_cube"]) {
             fs::create_dir_all(workspace.join("src")).expect("made");
             fs::create_dir_all(workspace.join(".cargo")).expect("made");
             fs::write(workspace.join("src/lib.rs"), "").expect("written");
-            let manifest =
-                "[package]\nname = \"cube\"\nedition = \"2024\"\n[lib]\ncrate-type = [\"cdylib\"]\n[workspace]\n";
+            let manifest = format!(
+                "[package]\nname = {name:?}\nedition = \"2024\"\n[lib]\ncrate-type = [\"cdylib\"]\n[workspace]\n"
+            );
             fs::write(workspace.join("Cargo.toml"), manifest).expect("written");
         }
         let build_into = |workspace: &Path, target: &str| {
@@ -352,9 +359,32 @@ mod tests {
         // A variable of the test run would override the configuration.
         let is_set = ["CARGO_TARGET_DIR", "CARGO_BUILD_TARGET_DIR"].iter().any(|name| std::env::var_os(name).is_some());
         let error = find(&workspaces).expect_err("one library").to_string();
-        assert!(error.contains("both name their package `cube`, and "), "{error}");
+        assert!(error.contains("package `magic-cube` (") && error.contains("package `magic_cube` ("), "{error}");
         build_into(&workspaces[0], "own");
         assert_eq!(find(&workspaces).is_ok(), !is_set);
+    }
+
+    #[test]
+    fn a_package_that_is_also_listed_by_a_link_is_built_once() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let [cube, workspace] = ["cube", "workspace"].map(|name| dir.path().join(name));
+        for folder in [dir.path().join(".cargo"), cube.join("src"), workspace.clone()] {
+            fs::create_dir_all(folder).expect("made");
+        }
+        let config = format!("[build]\ntarget-dir = {:?}\n", dir.path().join("shared"));
+        let manifest = "[package]\nname = \"cube\"\nedition = \"2024\"\n[lib]\ncrate-type = [\"cdylib\"]\n";
+        let files = [
+            (dir.path().join(".cargo/config.toml"), config.as_str()),
+            (cube.join("src/lib.rs"), ""),
+            (cube.join("Cargo.toml"), manifest),
+            (workspace.join("Cargo.toml"), "[workspace]\nresolver = \"3\"\nmembers = [\"cube\"]\n"),
+        ];
+        for (file, content) in files {
+            fs::write(file, content).expect("written");
+        }
+        std::os::unix::fs::symlink(&cube, workspace.join("cube")).expect("linked");
+        let found = find(&[cube, workspace]).expect("one package");
+        assert_eq!(found.crates.len(), 1);
     }
 
     #[test]
