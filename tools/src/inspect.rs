@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use alcedo_base::figures::counted;
 use alcedo_runtime::{
     Declared, DeclaredClass, DeclaredDelegate, DeclaredEnum, DeclaredFunction, DeclaredInterface, DeclaredProperty,
-    DeclaredStruct, ManifestInfo, VersionReq, printable,
+    DeclaredStruct, ManifestInfo, VersionReq,
 };
 use anyhow::anyhow;
 use serde::Serialize;
@@ -56,7 +56,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
         // The value contains only strings and numbers, so its serialization cannot fail.
         serde_json::to_string_pretty(&inspected).unwrap_or_default()
     } else {
-        inspected.escaped()
+        inspected.to_string()
     };
     print_result(text.trim_end());
     Ok(ExitCode::SUCCESS)
@@ -83,11 +83,11 @@ fn run_scripts(path: &Path, args: &Args) -> Result<ExitCode, Error> {
                 text.push_str(&serde_json::to_string_pretty(&inspected).unwrap_or_default());
             }
             Ok(declared) => {
-                let path_text = one_line(&path.display().to_string());
-                let _ = writeln!(text, "{} {}   {path_text}", found.package, found.version);
+                let first = format!("{} {}   {}", found.package, found.version, path.display());
+                let _ = writeln!(text, "{}", one_line(&first));
                 let _ = writeln!(text, "  scripts    {}", counted(found.files as u64, "file"));
                 for (name, versions) in &found.dependencies {
-                    let _ = writeln!(text, "  needs      {name} {versions}");
+                    let _ = writeln!(text, "  needs      {} {versions}", one_line(name));
                 }
                 let _ = write!(text, "{}", Types(declared));
             }
@@ -164,33 +164,33 @@ impl<'a> Inspected<'a> {
             declared,
         }
     }
-
-    /// Returns the text form for a terminal. Escapes all names, because a host checks names only when it loads the file.
-    fn escaped(&self) -> String {
-        printable(&self.to_string()).into_owned()
-    }
 }
 
 impl Display for Inspected<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{} {}   {}", self.name, self.version, one_line(&self.path))?;
-        writeln!(f, "  build      {}", self.build_id)?;
-        writeln!(f, "  compiler   {}", self.compiler)?;
-        writeln!(f, "  ABI        {}, host API {} to {}", self.abi, self.api_oldest, self.api_newest)?;
-        writeln!(f, "  seal       {}", if self.sealed { "sealed" } else { "none" })?;
+        line(f, format_args!("{} {}   {}", self.name, self.version, self.path))?;
+        line(f, format_args!("  build      {}", self.build_id))?;
+        line(f, format_args!("  compiler   {}", self.compiler))?;
+        line(f, format_args!("  ABI        {}, host API {} to {}", self.abi, self.api_oldest, self.api_newest))?;
+        line(f, format_args!("  seal       {}", if self.sealed { "sealed" } else { "none" }))?;
         match self.will_park {
-            None => writeln!(f, "  unloading  its image can be unmapped")?,
-            Some(reason) => writeln!(f, "  unloading  its image stays: {reason}")?,
+            None => line(f, format_args!("  unloading  its image can be unmapped"))?,
+            Some(reason) => line(f, format_args!("  unloading  its image stays: {reason}"))?,
         }
         if let Some(names) = &self.permissions {
             let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
-            writeln!(f, "  may use    {names}")?;
+            line(f, format_args!("  may use    {names}"))?;
         }
         for Needed { name, versions } in &self.dependencies {
-            writeln!(f, "  needs      {name} {versions}")?;
+            line(f, format_args!("  needs      {name} {versions}"))?;
         }
         Types(self.declared).fmt(f)
     }
+}
+
+/// Writes one line. Escapes line breaks and control characters in names, because a host checks names only when it loads the file.
+fn line(f: &mut fmt::Formatter<'_>, text: fmt::Arguments<'_>) -> fmt::Result {
+    writeln!(f, "{}", one_line(&text.to_string()))
 }
 
 /// Text form of the declarations.
@@ -219,21 +219,24 @@ fn import_kind(kind: &str) -> &str {
 }
 
 fn class(f: &mut fmt::Formatter<'_>, found: &DeclaredClass) -> fmt::Result {
-    writeln!(f, "\nclass {} : {}{}", found.path, found.base, behind(&found.flags))?;
+    writeln!(f)?;
+    line(f, format_args!("class {} : {}{}", found.path, found.base, behind(&found.flags)))?;
     doc(f, "  ", &found.doc)?;
     for interface in &found.implements {
-        writeln!(f, "  implements {interface}")?;
+        line(f, format_args!("  implements {interface}"))?;
     }
     found.properties.iter().try_for_each(|property| member(f, property))?;
     found.functions.iter().try_for_each(|found| function(f, found))
 }
 
 fn enumeration(f: &mut fmt::Formatter<'_>, found: &DeclaredEnum) -> fmt::Result {
-    writeln!(f, "\nenum {} : {}{}", found.path, found.underlying, if found.is_flags { "   flags" } else { "" })?;
+    writeln!(f)?;
+    let flags = if found.is_flags { "   flags" } else { "" };
+    line(f, format_args!("enum {} : {}{flags}", found.path, found.underlying))?;
     doc(f, "  ", &found.doc)?;
     found.entries.iter().try_for_each(|entry| {
         let hidden = if entry.is_hidden { "   hidden" } else { "" };
-        writeln!(f, "  {} = {}{hidden}", entry.name, entry.number)?;
+        line(f, format_args!("  {} = {}{hidden}", entry.name, entry.number))?;
         doc(f, "    ", &entry.doc)
     })
 }
@@ -241,19 +244,22 @@ fn enumeration(f: &mut fmt::Formatter<'_>, found: &DeclaredEnum) -> fmt::Result 
 fn delegate(f: &mut fmt::Formatter<'_>, found: &DeclaredDelegate) -> fmt::Result {
     let params: Vec<_> = found.params.iter().map(typed).collect();
     let result = found.result.as_ref().map(|result| format!(" -> {result}")).unwrap_or_default();
-    writeln!(f, "\ndelegate {}({}){result}   {}", found.path, params.join(", "), found.kind)?;
+    writeln!(f)?;
+    line(f, format_args!("delegate {}({}){result}   {}", found.path, params.join(", "), found.kind))?;
     doc(f, "  ", &found.doc)
 }
 
 fn structure(f: &mut fmt::Formatter<'_>, found: &DeclaredStruct) -> fmt::Result {
     let base = if found.base.is_empty() { String::new() } else { format!(" : {}", found.base) };
-    writeln!(f, "\nstruct {}{base}   {} bytes, alignment {}", found.path, found.size, found.align)?;
+    writeln!(f)?;
+    line(f, format_args!("struct {}{base}   {} bytes, alignment {}", found.path, found.size, found.align))?;
     doc(f, "  ", &found.doc)?;
     found.fields.iter().try_for_each(|field| member(f, field))
 }
 
 fn interface(f: &mut fmt::Formatter<'_>, found: &DeclaredInterface) -> fmt::Result {
-    writeln!(f, "\ninterface {}", found.path)?;
+    writeln!(f)?;
+    line(f, format_args!("interface {}", found.path))?;
     doc(f, "  ", &found.doc)?;
     found.functions.iter().try_for_each(|found| function(f, found))
 }
@@ -262,7 +268,7 @@ fn member(f: &mut fmt::Formatter<'_>, found: &DeclaredProperty) -> fmt::Result {
     doc(f, "  ", &found.doc)?;
     let mut flags = found.flags.clone();
     flags.extend(meta(&found.meta));
-    writeln!(f, "  {}{}", typed(found), behind(&flags))
+    line(f, format_args!("  {}{}", typed(found), behind(&flags)))
 }
 
 fn function(f: &mut fmt::Formatter<'_>, found: &DeclaredFunction) -> fmt::Result {
@@ -280,20 +286,20 @@ fn function(f: &mut fmt::Formatter<'_>, found: &DeclaredFunction) -> fmt::Result
         flags.push(format!("overrides {}", found.overrides));
     }
     flags.extend(meta(&found.meta));
-    writeln!(f, "  fn {}({}){result}{}", found.name, params.join(", "), behind(&flags))
+    line(f, format_args!("  fn {}({}){result}{}", found.name, params.join(", "), behind(&flags)))
 }
 
 fn typed(found: &DeclaredProperty) -> String {
     let mut text = format!("{}: {}", found.name, found.ty);
     if !found.default.is_empty() {
-        let _ = write!(text, " = {}", printable(&found.default));
+        let _ = write!(text, " = {}", found.default);
     }
     text
 }
 
 /// Formats the metadata of a member, for example as `meta(category = "Motion")`.
 fn meta(found: &BTreeMap<String, String>) -> Option<String> {
-    let entries: Vec<_> = found.iter().map(|(key, value)| format!("{} = {value:?}", printable(key))).collect();
+    let entries: Vec<_> = found.iter().map(|(key, value)| format!("{key} = {value:?}")).collect();
     (!entries.is_empty()).then(|| format!("meta({})", entries.join(", ")))
 }
 
@@ -302,7 +308,7 @@ fn behind(flags: &[String]) -> String {
 }
 
 fn doc(f: &mut fmt::Formatter<'_>, indent: &str, doc: &str) -> fmt::Result {
-    doc.lines().try_for_each(|line| writeln!(f, "{indent}/// {}", printable(line.trim())))
+    doc.lines().try_for_each(|part| line(f, format_args!("{indent}/// {}", part.trim())))
 }
 
 fn list(f: &mut fmt::Formatter<'_>, title: &str, lines: impl Iterator<Item = String>) -> fmt::Result {
@@ -310,37 +316,47 @@ fn list(f: &mut fmt::Formatter<'_>, title: &str, lines: impl Iterator<Item = Str
     if lines.peek().is_some() {
         writeln!(f, "\n{title}")?;
     }
-    lines.try_for_each(|line| writeln!(f, "  {line}"))
+    lines.try_for_each(|item| line(f, format_args!("  {item}")))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Declared, Inspected};
+    use super::{Declared, Inspected, Needed};
 
     #[test]
-    fn names_in_a_library_cannot_control_a_terminal() {
+    fn names_in_a_library_cannot_control_a_terminal_or_forge_a_line() {
+        let property = serde_json::json!({
+            "name": "p\nforged", "type": "f64\nforged", "flags": ["f\nforged"], "default": "1\nforged",
+            "meta": { "k\nforged": "v\nforged" }, "doc": "One line.\nforged",
+        });
         let declared: Declared = serde_json::from_value(serde_json::json!({
-            "classes": [], "structs": [], "interfaces": [], "imports": [],
-            "exports": [{ "name": "ex:/a\u{1b}[2J", "signature": "-> \u{9b}2J" }],
+            "classes": [{
+                "path": "/Script/Game.A\nforged", "base": "B\nforged", "flags": [], "properties": [property],
+                "functions": [], "implements": ["C\nforged"], "doc": "",
+            }],
+            "structs": [], "interfaces": [],
+            "imports": [{ "path": "D\nforged", "kind": "class\nforged" }],
+            "exports": [{ "name": "ex:/a\nforged\u{1b}[2J", "signature": "-> \u{9b}2J" }],
         }))
         .unwrap();
         let inspected = Inspected {
             path: "/a.so".into(),
-            name: "a",
+            name: "a\nforged",
             version: "1.0.0".into(),
             build_id: String::new(),
-            compiler: "rustc \u{7}",
+            compiler: "rustc \u{7}\nforged",
             abi: 1,
             api_oldest: 1,
             api_newest: 1,
-            dependencies: Vec::new(),
+            dependencies: vec![Needed { name: "b\nforged", versions: "^1".into() }],
             sealed: false,
-            will_park: Some("\r"),
+            will_park: Some("\r\nforged"),
             permissions: None,
             declared: &declared,
         };
-        let text = inspected.escaped();
+        let text = inspected.to_string();
         assert!(!text.contains(|letter: char| letter.is_control() && letter != '\n'), "{text:?}");
-        assert!(text.contains("ex:/a\\u{1b}[2J"), "{text}");
+        assert!(!text.lines().any(|line| line.starts_with("forged")), "{text}");
+        assert!(text.contains("\n  ex:/a\\nforged\\u{1b}[2J   -> "), "{text}");
     }
 }
