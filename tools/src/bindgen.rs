@@ -8,6 +8,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use alcedo_abi::names::is_identifier;
 use anyhow::bail;
 
 use crate::error::{Error, file};
@@ -90,11 +91,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
         );
     }
     let package = args.package.as_str();
-    let is_word = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
-    if package.starts_with(|first: char| first.is_ascii_digit()) || package.is_empty() || !package.chars().all(is_word)
-    {
+    if !is_identifier(package) {
         bail!(
-            "`{package}` is not a valid package name: use `--package` with letters, digits and `_`, beginning with a letter"
+            "`{package}` is not a valid package name: use `--package` with letters, digits and `_`, not beginning with a digit"
         );
     }
     let declarations = header::read(&args.header, &args.arguments)?;

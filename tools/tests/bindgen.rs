@@ -265,4 +265,8 @@ fn invalid_headers_are_reported() {
         let messages = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(messages.contains("is not a valid package name"), "{package}: {messages}");
     }
+    for package in ["_Game", "Größe"] {
+        let Some(output) = bindgen(&header, &["--package", package, "--", "-Dunknown=int"]) else { return };
+        assert!(output.status.success(), "{package}: {}", String::from_utf8_lossy(&output.stderr));
+    }
 }
