@@ -80,10 +80,12 @@ fn is_not_empty(path: &Path) -> bool {
     !path.as_os_str().is_empty()
 }
 
-/// Returns `true` for a path that does not begin with a template. Cargo replaces the templates `{workspace-root}` and `{cargo-cache-home}`
-/// at the beginning of a path by absolute paths.
+/// Returns `true` for a path that does not begin with a template for an absolute path. A path that begins with `{workspace-path-hash}` is
+/// relative.
 fn is_not_template(path: &Path) -> bool {
-    is_not_empty(path) && !path.as_os_str().as_encoded_bytes().starts_with(b"{")
+    let value = path.as_os_str().as_encoded_bytes();
+    let begins_with = |template: &str| value.starts_with(template.as_bytes());
+    is_not_empty(path) && !["{workspace-root}", "{cargo-cache-home}"].into_iter().any(begins_with)
 }
 
 /// Returns `true` if the name of a program contains a folder. The system searches PATH only for a name without a folder.
@@ -179,6 +181,10 @@ mod tests {
         check(false, &[("CARGO_BUILD_BUILD_DIR", "out")], &["CARGO_BUILD_BUILD_DIR=/here/out"]);
         for kept in ["{workspace-root}/out", "{cargo-cache-home}/{workspace-path-hash}", ""] {
             check(false, &[("CARGO_BUILD_BUILD_DIR", kept)], &[]);
+        }
+        for relative in ["{workspace-path-hash}/out", "{other}"] {
+            let expected = format!("CARGO_BUILD_BUILD_DIR=/here/{relative}");
+            check(false, &[("CARGO_BUILD_BUILD_DIR", relative)], &[&expected]);
         }
         check(
             false,
