@@ -328,11 +328,13 @@ mod tests {
         let url = "https://alcedo.example/alcedo?a&b";
         check(None, Some(url), PUBLISHED, Kind::Git(url.into()));
         check(None, None, env!("CARGO_MANIFEST_DIR"), Kind::Checkout);
-        check(None, Some(url), env!("CARGO_MANIFEST_DIR"), Kind::Git(url.into()));
+        for url in [url, "ssh://git@h/a", "file:///a"] {
+            check(None, Some(url), env!("CARGO_MANIFEST_DIR"), Kind::Git(url.into()));
+        }
         let sources = Sources::choose(None, Some(url.to_owned()), Path::new(PUBLISHED)).unwrap();
         let install = &sources.placeholders(Path::new("/home/a/x")).unwrap()["install"];
         assert_eq!(install, "cargo install --git 'https://alcedo.example/alcedo?a&b' alcedo-tools");
-        for other in ["../alcedo", "git@alcedo.example:alcedo", ""] {
+        for other in ["../alcedo", "git@alcedo.example:alcedo", "h:a", ""] {
             let error = Sources::choose(None, Some(other.to_owned()), Path::new(PUBLISHED)).unwrap_err().to_string();
             assert!(error.starts_with(&format!("`{other}` is not a URL")), "{error}");
         }
