@@ -256,13 +256,16 @@ fn a_workspace_is_not_written_where_it_breaks_another() {
 fn a_request_to_quit_leaves_no_workspace_that_breaks_another() {
     let folder = Folder::new();
     fs::write(folder.dir.path().join("Cargo.toml"), "[workspace]\nresolver = \"3\"\nmembers = [\"*\"]\n").unwrap();
-    // The program requests to quit each time the command calls cargo, which is after the workspace was written.
+    // The program requests to quit at the first of two calls of cargo, which is after the workspace was written. A second request would
+    // end the command immediately.
     let bin = tempfile::tempdir().unwrap();
-    let cargo = bin.path().join("cargo");
-    fs::write(&cargo, format!("#!/bin/sh\nkill -INT $PPID\nexec '{}' \"$@\"\n", env!("CARGO"))).unwrap();
+    let (cargo, sent) = (bin.path().join("cargo"), bin.path().join("sent"));
+    let send_once = format!("mkdir '{}' 2>/dev/null && kill -INT $PPID", sent.display());
+    fs::write(&cargo, format!("#!/bin/sh\n{send_once}\nexec '{}' \"$@\"\n", env!("CARGO"))).unwrap();
     fs::set_permissions(&cargo, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     let output = folder.alcedo("", &["workspace", "inner"], &[("CARGO", &cargo)]);
     assert_eq!(output.status.code(), Some(130), "{}", text(&output.stderr));
+    assert!(sent.is_dir(), "the command has not called cargo");
     assert_eq!(folder.listed(), ["Cargo.toml"]);
 }
 
