@@ -136,7 +136,8 @@ impl Plugins<'_> {
         let frame = opened.map_err(|error| unbuilt(class, error))?;
         let entered = hooks.gate.enter_in(frame.is_counted()).and_then(|_inside| {
             reported(|failure| {
-                let mut call = Call { params: kept.cast(), ..call_of(object, memory, PartPtr::NONE, failure) };
+                let mut call = call_of(object, memory, PartPtr::NONE, failure);
+                call.params = kept.cast();
                 // SAFETY: the gate is open, so the image is mapped. The caller has just looked up `memory` of the live object, which
                 // persists until the next safe point. `kept` is null or a live record with bytes of a class with an equal fingerprint. The
                 // hook writes `ptr` only if it succeeds.
