@@ -125,5 +125,6 @@ mod values;
 mod watchdog;
 mod world;
 mod world_fuzz;
+mod world_names;
 mod wrong_class;
 mod zcalls;

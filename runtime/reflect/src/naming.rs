@@ -190,25 +190,29 @@ impl Naming {
         Label::Made(name)
     }
 
-    /// Makes the added numbers that no object has claimed available for reuse. Called at the end of a shadow.
+    /// Makes the added numbers that no object has claimed available for reuse. Called at the commit of a shadow.
     pub(super) fn free_vacant(&mut self) {
         for GeneratedName { series, number } in std::mem::take(&mut self.vacant) {
             self.series[series as usize].release(number, VACANT);
         }
     }
 
-    /// Undoes claims: makes the objects in these slots the holders of their numbers.
-    pub(super) fn restore(&mut self, claimed: Vec<(GeneratedName, u32)>) {
-        let mut was_free = false;
+    /// Returns the count of numbers in each series, for [`Naming::restore`].
+    pub(super) fn counts(&self) -> Vec<usize> {
+        self.series.iter().map(|series| series.holders.len()).collect()
+    }
+
+    /// Undoes claims: makes the objects in these slots the holders of their numbers. Removes the numbers that were added since
+    /// [`Naming::counts`] returned `counts`. Objects that were created since then keep their labels, but their release frees no number.
+    pub(super) fn restore(&mut self, claimed: Vec<(GeneratedName, u32)>, counts: &[usize]) {
         for (GeneratedName { series, number }, slot) in claimed {
-            let holder = &mut self.series[series as usize].holders[number as usize - 1];
-            was_free |= *holder == UNUSED;
-            *holder = slot;
+            self.series[series as usize].holders[number as usize - 1] = slot;
         }
-        if was_free {
-            for Series { holders, free, .. } in &mut self.series {
-                free.retain(|number| holders[*number as usize - 1] == UNUSED);
-            }
+        self.vacant = Vec::new();
+        let counts = counts.iter().copied().chain(std::iter::repeat(0));
+        for (Series { holders, free, .. }, count) in self.series.iter_mut().zip(counts) {
+            holders.truncate(count);
+            free.retain(|number| holders.get(*number as usize - 1) == Some(&UNUSED));
         }
     }
 

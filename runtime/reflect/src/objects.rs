@@ -97,6 +97,8 @@ struct Shadow {
     reconstructed: Bits,
     /// Generated names that loaded objects have received, with the slots of the older objects that had these names.
     claimed: Vec<(GeneratedName, u32)>,
+    /// Counts of the numbers for generated names before the shadow. See [`Naming::counts`].
+    numbers: Vec<usize>,
 }
 
 /// An object, and one of its default subobjects.

@@ -68,7 +68,8 @@ impl Objects {
         let mut store = self.store.borrow_mut();
         assert!(store.shadow.is_none(), "one shadow of objects at a time");
         let first_construction = store.constructions;
-        store.shadow = Some(Shadow { first_construction, ..Shadow::default() });
+        let numbers = store.naming.counts();
+        store.shadow = Some(Shadow { first_construction, numbers, ..Shadow::default() });
     }
 
     /// Checks if a shadow is active. During a shadow, a rollback may restore destroyed objects.
@@ -235,8 +236,7 @@ impl Objects {
         self.has_kept_bodies.set(false);
         let mut store = self.store.borrow_mut();
         let mut shadow = store.shadow.take().expect("a shadow is dropped after it was begun");
-        store.naming.restore(std::mem::take(&mut shadow.claimed));
-        store.naming.free_vacant();
+        store.naming.restore(std::mem::take(&mut shadow.claimed), &shadow.numbers);
         // In a shadow, the slot of a destroyed object is not reused if the object was created before the shadow.
         for (object, plugin_part) in &shadow.ended {
             let Some(tenant) = store.slots.any_mut(*object) else { continue };
