@@ -1,7 +1,7 @@
 //! Tests operations that hooks of native classes request. While a hook runs, its object is only partly constructed or destroyed. An
 //! operation that replaces, saves or destroys objects is therefore refused.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use alcedo_runtime::faults::{self, Fault, FaultKind, ReloadStep};
@@ -141,6 +141,37 @@ fn the_hooks_of_replaced_objects_run_in_order_of_creation() {
     host.worlds().load(&file).expect("it is loaded");
     assert_eq!(ended.take(), [("class", mourner)]);
     assert_eq!(host.objects().iter().len(), 3);
+}
+
+/// The hook of an object loads a world, so the object stays alive until the load has returned.
+#[test]
+fn a_loaded_object_is_found_while_a_hook_of_a_replaced_object_of_its_name_runs() {
+    const ACTOR: &str = "/Script/Engine.Actor";
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("hooked.world");
+    let found = Rc::new(RefCell::new(Vec::new()));
+    let (noted, path, is_loaded) = (Rc::clone(&found), file.clone(), Cell::new(false));
+    let natives = Natives::default().before_destroy(move |host, object| {
+        if is_loaded.replace(true) {
+            return;
+        }
+        host.worlds().load(&path).expect("it is loaded");
+        let spawned = host.objects().spawn(ACTOR).expect("an actor");
+        noted.borrow_mut().extend([Some(object), host.objects().at_path("/World/Actor_1"), Some(spawned)]);
+        host.worlds().save(&path).expect("it is saved");
+    });
+    let host = support::builder().natives(natives).build().expect("a host");
+    let old = [(); 2].map(|()| host.objects().spawn(ACTOR).expect("an actor"));
+    host.worlds().save(&file).expect("the folder is writable");
+    host.objects().destroy(old[0]);
+    let [one, two, three] = *host.objects().iter().collect::<Vec<_>>() else { panic!("three objects") };
+    assert_eq!(found.take(), [Some(old[0]), Some(one), Some(three)]);
+    let last = host.objects().spawn(ACTOR).expect("an actor");
+    let paths = [one, two, three, last].map(|object| host.objects().path_of(object).expect("alive"));
+    assert_eq!(paths, ["/World/Actor_1", "/World/Actor_2", "/World/Actor_3", "/World/Actor_4"]);
+    // The file contains two objects that had one name.
+    let report = host.worlds().load(&file).expect("each object in the file has its own name");
+    assert_eq!(report.objects, 4);
 }
 
 #[test]

@@ -118,11 +118,8 @@ fn end_all(core: &Core, objects: &[ObjectHandle]) {
         }
         left.extend(all.is_alive(*object).then_some(*object));
     }
-    // A loaded object may have the generated name of an old object that is still alive, for example because a hook of the old object is
-    // suspended. The old object keeps the name as an explicit name, so that a save renames one of the objects.
+    // A loaded object may have the name of an old object that is still alive, for example because a hook of the old object is suspended.
     for object in left {
-        if all.unique_name(object).is_some() {
-            let _moved = all.move_to(object, all.outer(object).unwrap_or_default());
-        }
+        all.separate_name(object);
     }
 }

@@ -152,6 +152,21 @@ impl Objects {
         object
     }
 
+    /// Separates an old object that is still alive after a load from a loaded object with an equal name. If a search by this name does not
+    /// find `old`, the name of `old` becomes an explicit name, so that no spawned object receives the name. The name of the found object
+    /// then also becomes explicit, and a search still finds this object first. A save renames one of the objects. Has no effect on an
+    /// object in an outer.
+    pub fn separate_name(&self, old: ObjectHandle) {
+        let Some(name) = self.name(old).filter(|_| self.outer(old) == Some(ObjectHandle::NONE)) else { return };
+        let found = self.find(ObjectHandle::NONE, &self.names.text(name));
+        if found == Some(old) {
+            return;
+        }
+        for object in std::iter::once(old).chain(found) {
+            let _moved = self.move_to(object, ObjectHandle::NONE);
+        }
+    }
+
     /// Replaces `text` by a generated name.
     pub fn write_name(&self, name: GeneratedName, text: &mut String) {
         text.clear();

@@ -64,14 +64,35 @@ fn a_loaded_object_takes_over_the_name_of_an_older_object() {
 #[test]
 fn an_older_object_that_stays_alive_shares_no_generated_name() {
     let (world, class) = cube(&[]);
+    let objects = &world.objects;
+    let [old, house] = [(); 2].map(|()| new(&world, &class));
+    objects.begin_shadow();
+    let loaded = saved(&world, &class, "Cube_1", &mut 0);
+    drop(objects.commit_shadow());
+    // An equal explicit name in a different outer must not hide the shared number.
+    let inside = objects.allocate(&class, Some(world.names.intern("Cube_1")), house, 0);
+    [old, house].into_iter().for_each(|object| objects.separate_name(object));
+    assert!(objects.release(inside));
+    assert!(![old, loaded].iter().any(|object| is_unique(&world, *object)));
+    assert!(is_unique(&world, house), "no loaded object has this name");
+    assert_eq!(find(&world, "Cube_1"), Some(loaded));
+    assert_eq!(text(&world, new(&world, &class)), "Cube_3");
+    assert!(objects.release(old));
+    assert_eq!(find(&world, "Cube_1"), Some(loaded));
+    objects.store.borrow().naming.check_free();
+}
+
+#[test]
+fn an_older_object_without_its_number_has_an_explicit_name() {
+    let (world, class) = cube(&[]);
     let old = new(&world, &class);
     world.objects.begin_shadow();
     let loaded = saved(&world, &class, "Cube_1", &mut 0);
     drop(world.objects.commit_shadow());
-    world.objects.move_to(old, ObjectHandle::NONE).expect("it is alive");
-    assert!(![old, loaded].iter().any(|object| is_unique(&world, *object)));
-    world.objects.release(old);
-    assert!(is_unique(&world, loaded));
+    assert!(world.objects.release(loaded));
+    world.objects.separate_name(old);
+    assert_eq!((find(&world, "Cube_1"), text(&world, new(&world, &class))), (Some(old), "Cube_2".to_owned()));
+    assert!(world.objects.release(old));
     world.objects.store.borrow().naming.check_free();
 }
 
