@@ -5,7 +5,7 @@ use std::fmt;
 use std::rc::Rc;
 
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{Error as _, IgnoredAny, MapAccess, SeqAccess, Unexpected, Visitor};
+use serde::de::{EnumAccess, Error as _, IgnoredAny, MapAccess, SeqAccess, Unexpected, VariantAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_bytes::ByteBuf;
 
@@ -227,6 +227,12 @@ impl<'de> Visitor<'de> for RawKeptVisitor {
             (Some(number), Some(data), None) => Ok(RawKept::Numbered(number, data.into_vec())),
             _ => Err(A::Error::invalid_value(Unexpected::Seq, &self)),
         }
+    }
+
+    /// Skips a tag. `ciborium` passes a tagged value as an enum.
+    fn visit_enum<A: EnumAccess<'de>>(self, tagged: A) -> Result<RawKept, A::Error> {
+        let (IgnoredAny, field) = tagged.variant()?;
+        field.newtype_variant()
     }
 }
 

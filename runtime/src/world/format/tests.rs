@@ -291,7 +291,12 @@ fn kept_fields_with_all_names_are_read() {
     let field = &file.objects[1].kept[0];
     entry.put(&field.class, &field.name, &field.data);
     let with = |entry: &[u8]| with_body(&[&body[..at], entry, &body[at + 4..]].concat());
-    assert_eq!(WorldFile::decode(&with(entry.bytes())), Ok(file));
+    // The reader ignores tags.
+    for tags in [&b""[..], b"\xc6", b"\xd8\x2a\xc6"] {
+        for form in [entry.bytes(), &second] {
+            assert_eq!(WorldFile::decode(&with(&[tags, form].concat())), Ok(file.clone()), "{tags:02x?} {form:02x?}");
+        }
+    }
     for (entry, problem) in [
         (&[0x82, 1, 0x41, 7][..], "its body has an invalid value: kept field 1 is used, and 1 are defined"),
         (&[0x81, 0][..], "expected a kept field"),
