@@ -5,7 +5,7 @@ use std::io::Write as _;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::world::canonical::KeptBytes;
-use crate::world::file_value::{FileReference, FileValue};
+use crate::world::file_value::{FileBinding, FileReference, FileText, FileValue};
 use crate::world::records::{
     ClassRecord, FormatError, KeptRecord, ObjectRecord, PropertyRecord, StructRecord, WorldFile,
 };
@@ -252,18 +252,6 @@ fn with_body(body: &[u8]) -> Vec<u8> {
     [&head[..], body, &super::digest(&head, body).to_le_bytes()].concat()
 }
 
-#[test]
-fn a_file_of_version_1_is_read() {
-    let whole = file().encode().unwrap();
-    let mut bytes = whole[..whole.len() - 8].to_vec();
-    bytes[8] = 1;
-    bytes.extend(xxh3_64(&bytes).to_le_bytes());
-    assert_eq!(WorldFile::decode(&bytes), Ok(file()));
-    // The digest of each version covers the bytes in a different order.
-    bytes[8] = 2;
-    assert!(matches!(refusal(&bytes), FormatError::Damaged { .. }));
-}
-
 /// Returns a world in which two objects keep one field, with the bytes of the second entry in its file.
 fn two_fields() -> (WorldFile<'static>, [u8; 4]) {
     let mut file = file();
@@ -281,19 +269,56 @@ fn only_the_first_entry_of_a_kept_field_has_its_names() {
     assert_eq!(WorldFile::decode(&whole), Ok(file));
 }
 
+/// Returns the body of `file`, and the offset of the kept field `second` in the body.
+fn body_of(file: &WorldFile<'_>, second: [u8; 4]) -> (usize, Vec<u8>) {
+    let whole = file.encode().unwrap();
+    let body = whole[super::HEAD..whole.len() - 8].to_vec();
+    let at = body.windows(4).position(|found| *found == second).expect("it is in the file");
+    (at, body)
+}
+
+/// Returns the entry of a kept field with all its names.
+fn named(field: &KeptRecord<'_>) -> Vec<u8> {
+    let mut entry = KeptBytes::default();
+    entry.put(&field.class, &field.name, &field.data);
+    entry.bytes().to_vec()
+}
+
+/// Returns a file of version 1 with this body. In version 1, the digest covers the bytes in the order of the file.
+fn in_version_1(body: &[u8]) -> Vec<u8> {
+    let mut bytes = [&super::head(body.len() as u64)[..], body].concat();
+    bytes[8] = 1;
+    bytes.extend(xxh3_64(&bytes).to_le_bytes());
+    bytes
+}
+
+#[test]
+fn a_file_of_version_1_is_read() {
+    let (mut file, second) = two_fields();
+    let text = FileText { display: "a".into(), namespace: "b".into(), key: "c".into() };
+    let binding = FileBinding { object: FileReference::In(0), function: "f".into() };
+    file.objects[0].values = vec![
+        (0, FileValue::Enum(Box::new(("Red".into(), "1".into())))),
+        (1, FileValue::Array(vec![FileValue::LocalText(Box::new(text)), FileValue::Delegate(Box::new(binding))])),
+    ];
+    let (at, body) = body_of(&file, second);
+    let body = [&body[..at], &named(&file.objects[1].kept[0])[..], &body[at + 4..]].concat();
+    let mut bytes = in_version_1(&body);
+    assert_eq!(WorldFile::decode(&bytes), Ok(file));
+    // The digest of each version covers the bytes in a different order.
+    bytes[8] = 2;
+    assert!(matches!(refusal(&bytes), FormatError::Damaged { .. }));
+}
+
 #[test]
 fn kept_fields_with_all_names_are_read() {
     let (file, second) = two_fields();
-    let whole = file.encode().unwrap();
-    let body = &whole[super::HEAD..whole.len() - 8];
-    let at = body.windows(4).position(|found| *found == second).expect("it is in the file");
-    let mut entry = KeptBytes::default();
-    let field = &file.objects[1].kept[0];
-    entry.put(&field.class, &field.name, &field.data);
+    let (at, body) = body_of(&file, second);
+    let entry = named(&file.objects[1].kept[0]);
     let with = |entry: &[u8]| with_body(&[&body[..at], entry, &body[at + 4..]].concat());
     // The reader ignores tags.
     for tags in [&b""[..], b"\xc6", b"\xd8\x2a\xc6"] {
-        for form in [entry.bytes(), &second] {
+        for form in [&entry[..], &second] {
             assert_eq!(WorldFile::decode(&with(&[tags, form].concat())), Ok(file.clone()), "{tags:02x?} {form:02x?}");
         }
     }
