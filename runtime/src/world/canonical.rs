@@ -180,9 +180,9 @@ fn put(major: u8, number: u64, to: &mut Vec<u8>) {
     }
 }
 
-/// Reads the whole body of a world file. Returns `None` if the body is not in canonical form, or is invalid.
-pub(super) fn read(body: &[u8]) -> Option<FlatFile<'_>> {
-    let mut reader = Reader::new(body);
+/// Reads the whole body of a world file of this version. Returns `None` if the body is not in canonical form, or is invalid.
+pub(super) fn read(body: &[u8], version: u64) -> Option<FlatFile<'_>> {
+    let mut reader = Reader::new(body, version);
     let (mut structs, mut classes, mut objects) = (None, None, None);
     reader.header(MAP, 3)?;
     for _ in 0..3 {
@@ -209,13 +209,15 @@ struct Reader<'a> {
     names: FxHashSet<Rc<str>>,
     /// Class path and name of the latest kept field that contains them. In version 1, the next object mostly has an equal field.
     latest: [Rc<str>; 2],
-    /// Class paths and names of the kept fields that contain them, in the order of the file.
-    fields: Vec<[Rc<str>; 2]>,
+    /// Class paths and names of the kept fields that contain them, in the order of the file. `None` in version 1, in which all kept fields
+    /// contain them.
+    fields: Option<Vec<[Rc<str>; 2]>>,
 }
 
 impl<'a> Reader<'a> {
-    fn new(rest: &'a [u8]) -> Self {
-        let (values, kept, names, latest, fields) = Default::default();
+    fn new(rest: &'a [u8], version: u64) -> Self {
+        let (values, kept, names, latest) = Default::default();
+        let fields = (version > 1).then(Vec::new);
         Self { rest, scratch: vec![0; 4096], values, kept, names, latest, fields }
     }
 
@@ -323,13 +325,15 @@ impl<'a> Reader<'a> {
         let [class, name] = if self.rest.first()? >> 5 == ARRAY {
             self.header(ARRAY, 2)?;
             let number = self.index()? as usize;
-            self.fields.get(number)?.clone()
+            self.fields.as_ref()?.get(number)?.clone()
         } else {
             self.header(MAP, 3)?;
             let class = self.key("class").and_then(|()| self.shared(0))?;
             let name = self.key("name").and_then(|()| self.shared(1))?;
             self.key("data")?;
-            self.fields.push([Rc::clone(&class), Rc::clone(&name)]);
+            if let Some(fields) = &mut self.fields {
+                fields.push([Rc::clone(&class), Rc::clone(&name)]);
+            }
             [class, name]
         };
         let len = self.length(BYTES)?;

@@ -13,7 +13,9 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 use crate::escape::line;
 use crate::world::canonical::{self, KeptBytes};
 use crate::world::check::check;
-use crate::world::records::{ClassRecord, FlatFile, FormatError, ObjectRecord, StructRecord, WorldFile, malformed};
+use crate::world::records::{
+    ClassRecord, FlatFile, FormatError, ObjectRecord, RawFile, StructRecord, WorldFile, malformed,
+};
 
 /// First bytes of every file.
 pub(super) const MAGIC: [u8; 8] = *b"ALCWORLD";
@@ -157,20 +159,20 @@ impl<'a> WorldFile<'a> {
 impl<'a> FlatFile<'a> {
     /// Decodes a complete file of a known version, and validates its records with [`check`]. The records borrow from `bytes`.
     pub(crate) fn decode(bytes: &'a [u8]) -> Result<Self, FormatError> {
-        let body = body(bytes)?;
-        let file = canonical::read(body).map_or_else(|| read_any(body).map(Self::from), Ok)?;
+        let (version, body) = body(bytes)?;
+        let file = canonical::read(body, version).map_or_else(|| read_any(body, version).map(Self::from), Ok)?;
         check(&file)?;
         Ok(file)
     }
 }
 
-/// Reads a CBOR body in any valid form.
-fn read_any(mut body: &[u8]) -> Result<WorldFile<'static>, FormatError> {
-    let file = ciborium::from_reader(&mut body).map_err(of_cbor)?;
+/// Reads the CBOR body of a file of this version in any valid form.
+pub(super) fn read_any(mut body: &[u8], version: u64) -> Result<WorldFile<'static>, FormatError> {
+    let file: RawFile = ciborium::from_reader(&mut body).map_err(of_cbor)?;
     if !body.is_empty() {
         return Err(malformed(format!("its body has {} bytes past its end", body.len())));
     }
-    Ok(file)
+    file.resolve(version)
 }
 
 /// Describes the error of an invalid CBOR body.
@@ -206,21 +208,22 @@ pub(super) fn check_head(bytes: &[u8], found: u64) -> Result<(), FormatError> {
     Ok(())
 }
 
-/// Checks the digest of a whole file and returns the body.
-fn body(bytes: &[u8]) -> Result<&[u8], FormatError> {
+/// Checks the digest of a whole file, and returns the version and the body.
+fn body(bytes: &[u8]) -> Result<(u64, &[u8]), FormatError> {
     check_head(bytes, bytes.len() as u64)?;
     let (whole, tail) = bytes.split_at(bytes.len() - TAIL);
     let (head, body) = whole.split_at(HEAD);
+    let version = number(&head[8..12]);
     // In version 1, the digest covers the bytes in the order of the file.
-    let found = if number(&head[8..12]) < 2 { xxh3_64(whole) } else { digest(head, body) };
+    let found = if version < 2 { xxh3_64(whole) } else { digest(head, body) };
     let expected = number(tail);
     if found != expected {
         return Err(FormatError::Damaged { found, expected });
     }
-    if number(&head[8..12]) == 0 || number(&head[12..16]) != 0 {
+    if version == 0 || number(&head[12..16]) != 0 {
         return Err(malformed("its head has no version, or reserved bytes are not zero"));
     }
-    Ok(body)
+    Ok((version, body))
 }
 
 fn number(bytes: &[u8]) -> u64 {

@@ -12,8 +12,7 @@ use serde_bytes::ByteBuf;
 use crate::world::file_value::FileValue;
 
 /// Contents of a world file as the general reader reads them. See [`FlatFile`].
-#[derive(Deserialize, Clone, PartialEq, Debug, Default)]
-#[serde(try_from = "RawFile")]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub(crate) struct WorldFile<'a> {
     /// Declarations of the structs in saved values, sorted by path. Programs that read the file without a host need these declarations.
     pub(crate) structs: Vec<StructRecord>,
@@ -25,22 +24,23 @@ pub(crate) struct WorldFile<'a> {
 
 /// Contents of a world file before the numbers of its kept fields are resolved.
 #[derive(Deserialize)]
-struct RawFile {
+pub(super) struct RawFile {
     structs: Vec<StructRecord>,
     classes: Vec<ClassRecord>,
     objects: Vec<ObjectRecord<'static, Vec<RawKept>>>,
 }
 
-impl TryFrom<RawFile> for WorldFile<'_> {
-    type Error = String;
-
-    fn try_from(RawFile { structs, classes, objects: raw }: RawFile) -> Result<Self, String> {
+impl RawFile {
+    /// Resolves the numbers of the kept fields. A file of version 1 contains no numbers.
+    pub(super) fn resolve(self, version: u64) -> Result<WorldFile<'static>, FormatError> {
+        let Self { structs, classes, objects: raw } = self;
         let (mut objects, mut known) = (Vec::with_capacity(raw.len()), Vec::new());
         for ObjectRecord { class, name, outer, part, root, lazy, values, kept } in raw {
-            let kept = kept.into_iter().map(|field| field.resolve(&mut known)).collect::<Result<Vec<_>, _>>()?;
+            let kept = kept.into_iter().map(|field| field.resolve(version, &mut known));
+            let kept = kept.collect::<Result<Vec<_>, _>>()?;
             objects.push(ObjectRecord { class, name, outer, part, root, lazy, values, kept });
         }
-        Ok(Self { structs, classes, objects })
+        Ok(WorldFile { structs, classes, objects })
     }
 }
 
@@ -185,17 +185,24 @@ enum RawKept {
 }
 
 impl RawKept {
-    /// Returns the field with its names. `known` contains the names of the earlier entries with names.
-    fn resolve(self, known: &mut Vec<[Rc<str>; 2]>) -> Result<KeptRecord<'static>, String> {
+    /// Returns the field with its names. `known` contains the names of the earlier entries with names, and is empty in version 1.
+    fn resolve(self, version: u64, known: &mut Vec<[Rc<str>; 2]>) -> Result<KeptRecord<'static>, FormatError> {
         match self {
             Self::Named(field) => {
-                known.push([Rc::clone(&field.class), Rc::clone(&field.name)]);
+                if version > 1 {
+                    known.push([Rc::clone(&field.class), Rc::clone(&field.name)]);
+                }
                 Ok(field)
             }
             Self::Numbered(number, data) => {
                 let names = known.get(number as usize).cloned();
-                let [class, name] =
-                    names.ok_or_else(|| format!("kept field {number} is used, and {} are defined", known.len()))?;
+                let problem = || {
+                    format!(
+                        "its body has an invalid value: kept field {number} is used, and {} are defined",
+                        known.len()
+                    )
+                };
+                let [class, name] = names.ok_or_else(|| malformed(problem()))?;
                 Ok(KeptRecord { class, name, data: Cow::Owned(data) })
             }
         }

@@ -302,6 +302,8 @@ fn a_file_of_version_1_is_read() {
         (1, FileValue::Array(vec![FileValue::LocalText(Box::new(text)), FileValue::Delegate(Box::new(binding))])),
     ];
     let (at, body) = body_of(&file, second);
+    let numbered = refusal(&in_version_1(&body)).to_string();
+    assert!(numbered.contains("kept field 0 is used, and 0 are defined"), "{numbered}");
     let body = [&body[..at], &named(&file.objects[1].kept[0])[..], &body[at + 4..]].concat();
     let mut bytes = in_version_1(&body);
     assert_eq!(WorldFile::decode(&bytes), Ok(file));
