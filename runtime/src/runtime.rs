@@ -30,7 +30,7 @@ use std::rc::{Rc, Weak};
 use std::sync::Arc;
 
 use crate::boundary::CallError;
-use crate::bridge::core::Core;
+use crate::bridge::core::{Core, EndHooks};
 use crate::bridge::tasks::HostJob;
 use crate::callback::{Callbacks, LocalRegistration, Registered, Site, handle_goes};
 use crate::cells::{RefCell, Restore};
@@ -284,7 +284,7 @@ impl Runtime {
         };
         let runtime = Self { inner: Rc::new(inner) };
         let weak = runtime.downgrade();
-        let notify = move |object| {
+        let run = move |object| {
             let mut notified = Ok(());
             if let Some(runtime) = weak.upgrade() {
                 runtime.inner.before_destroy.each(|_priority, hook| {
@@ -301,11 +301,10 @@ impl Runtime {
             }
             notified
         };
-        // Cannot fail: the core is new, so its `before_end` cell is empty.
-        let _first = runtime.inner.core.before_end.set(Box::new(notify));
         let weak = runtime.downgrade();
-        let has_hooks = move || weak.upgrade().is_some_and(|runtime| !runtime.inner.before_destroy.is_empty());
-        let _first = runtime.inner.core.has_end_hooks.set(Box::new(has_hooks));
+        let has_any = move || weak.upgrade().is_some_and(|runtime| !runtime.inner.before_destroy.is_empty());
+        // Cannot fail: the core is new, so its cell is empty.
+        let _first = runtime.inner.core.end_hooks.set(EndHooks { run: Box::new(run), has_any: Box::new(has_any) });
         let weak = runtime.downgrade();
         let run = move |job: HostJob| {
             if let Some(runtime) = weak.upgrade() {

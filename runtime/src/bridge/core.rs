@@ -39,11 +39,13 @@ use crate::zcall::chain::ResolverChain;
 use crate::zcall::explicit::Explicit;
 use crate::zcall::table::ZCallTable;
 
-/// Runs the hooks of the host before an object is destroyed. Returns the message of the last panic of a hook.
-pub(crate) type BeforeEnd = dyn Fn(ObjectHandle) -> Result<(), String>;
-
-/// Checks if the host has hooks that [`BeforeEnd`] would run.
-pub(crate) type HasEndHooks = dyn Fn() -> bool;
+/// Hooks of the host that run before an object is destroyed.
+pub(crate) struct EndHooks {
+    /// Runs the hooks. Returns the message of the last panic of a hook.
+    pub(crate) run: Box<dyn Fn(ObjectHandle) -> Result<(), String>>,
+    /// Checks if `run` would run a hook.
+    pub(crate) has_any: Box<dyn Fn() -> bool>,
+}
 
 /// Stores of one runtime. Game thread only, except for `game_thread` and `logs`.
 pub(crate) struct Core {
@@ -71,9 +73,8 @@ pub(crate) struct Core {
     pub logs: Arc<Logs>,
     /// Counts repeated failures in the log.
     pub failures: Repeats,
-    /// Hook that runs before an object is destroyed. Returns the message of the last panic. Set by `Runtime`.
-    pub(crate) before_end: OnceCell<Box<BeforeEnd>>,
-    pub(crate) has_end_hooks: OnceCell<Box<HasEndHooks>>,
+    /// Hooks that run before an object is destroyed. Set by `Runtime`.
+    pub(crate) end_hooks: OnceCell<EndHooks>,
     /// Destructions whose hooks run.
     ends: Ends,
     /// Watchdog that reports calls that take too long. Set if the host has enabled the watchdog.
@@ -169,8 +170,7 @@ impl Core {
             exports: Rc::new(Exports::default()),
             logs: Arc::default(),
             failures: Repeats::new(),
-            before_end: OnceCell::new(),
-            has_end_hooks: OnceCell::new(),
+            end_hooks: OnceCell::new(),
             ends: Ends::default(),
             watchdog: OnceCell::new(),
             tasks: Tasks::default(),
@@ -290,7 +290,7 @@ impl Core {
     ///
     /// [`destroy_plain`]: crate::object::construction::destroy_plain
     pub(crate) fn may_end_plainly(&self) -> bool {
-        let has_hooks = self.has_end_hooks.get().is_some_and(|has_hooks| has_hooks());
+        let has_hooks = self.end_hooks.get().is_some_and(|hooks| (hooks.has_any)());
         !has_hooks
             && !self.world.slices.are_out()
             && self.world.stack.enter_end(&"destroying objects").is_ok()
@@ -308,7 +308,7 @@ impl Core {
         }
         self.ends.begin(object);
         let mut call = |object| {
-            if let Some(Err(message)) = self.before_end.get().map(|before_end| before_end(object)) {
+            if let Some(Err(message)) = self.end_hooks.get().map(|hooks| (hooks.run)(object)) {
                 failed(object, message);
             }
         };
