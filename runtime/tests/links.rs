@@ -158,12 +158,23 @@ fn emptying_a_sparse_delegate_during_its_broadcast_stops_it() {
 #[test]
 fn bindings_that_a_write_removes_during_a_broadcast_are_not_called() {
     let host = host(&[]);
+    type Write = fn(&Runtime, ObjectHandle, &str, &Value) -> Result<(), Error>;
+    let writes: [Write; 3] = [
+        |host, hub, property, value| host.objects().set(hub, property, value),
+        |host, hub, property, value| Ok(host.world().write(hub, property, value)?),
+        |host, hub, property, value| {
+            let name = format!("up:{HUB}:{property}");
+            host.calls().call(&name, &[Value::Object(hub), value.clone()]).map(drop)
+        },
+    ];
     for (property, empty) in [("reported", Value::Multicast(Vec::new())), ("rarely", Value::Sparse(Vec::new()))] {
-        let (hub, [.., last]) = hub_and_ears(&host, property);
-        does(&host, move |host, _| host.objects().set(hub, property, &empty).expect("a delegate"));
-        let name = host.objects().name_of(last).expect("a name");
-        assert_eq!(broadcast(&host, hub, property, "hi"), format!("{name}: hi"));
-        DOES.take();
+        for write in writes {
+            let ((hub, [.., last]), empty) = (hub_and_ears(&host, property), empty.clone());
+            does(&host, move |host, _| write(host, hub, property, &empty).expect("a delegate"));
+            let name = host.objects().name_of(last).expect("a name");
+            assert_eq!(broadcast(&host, hub, property, "hi"), format!("{name}: hi"));
+            DOES.take();
+        }
     }
 }
 

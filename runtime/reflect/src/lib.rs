@@ -10,6 +10,7 @@ pub mod arguments;
 pub mod bits;
 mod block;
 pub mod body;
+pub mod broadcasts;
 pub mod class;
 pub mod collect;
 mod compile;

@@ -142,7 +142,8 @@ impl World {
         self.0.objects.read_value(object, property)
     }
 
-    /// Overwrites the value of a property of any type.
+    /// Overwrites the value of a property of any type. Calls in progress of an overwritten delegate skip the bindings that the new value
+    /// lacks.
     ///
     /// # Errors
     /// Returns the errors of [`World::set`].
@@ -150,7 +151,13 @@ impl World {
         self.0.objects.may_write(object)?;
         self.0.objects.with_property(object, property, |view, property| {
             self.0.check_objects_of(property, value)?;
-            view.write(property, value)
+            let mark = match value {
+                Value::Multicast(_) | Value::Sparse(_) => self.0.broadcasts.before_write(view.ptr_mut(property)?),
+                _ => None,
+            };
+            view.write(property, value)?;
+            self.0.broadcasts.after_write(mark, view.ptr_mut(property)?.as_ptr());
+            Ok(())
         })
     }
 

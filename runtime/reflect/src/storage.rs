@@ -351,7 +351,7 @@ impl<'a> View<'a> {
     }
 
     #[inline]
-    fn ptr_mut<'p>(self, property: &'p Property) -> Result<PtrMut<'p>, CallError>
+    pub(crate) fn ptr_mut<'p>(self, property: &'p Property) -> Result<PtrMut<'p>, CallError>
     where
         'a: 'p,
     {

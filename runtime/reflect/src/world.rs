@@ -8,6 +8,7 @@ use std::rc::Rc;
 
 use alcedo_base::epoch::Epoch;
 
+use crate::broadcasts::Broadcasts;
 use crate::counters::Counters;
 use crate::hooks::{HookContext, TheWorld};
 use crate::lazy::LazyIds;
@@ -49,6 +50,8 @@ pub struct World {
     pub lazy: LazyIds,
     /// Objects that running calls hold.
     pub stack: CallStack,
+    /// Calls of delegates in progress.
+    pub broadcasts: Broadcasts,
     /// Opaque value of higher layers, for hooks that receive only the world.
     pub host: OnceCell<Rc<dyn Any>>,
 }
@@ -75,6 +78,7 @@ impl World {
             counters: Counters::default(),
             lazy: LazyIds::default(),
             stack: CallStack::default(),
+            broadcasts: Broadcasts::default(),
             host: OnceCell::new(),
         }
     }

@@ -193,29 +193,13 @@ impl Machine {
             Intrinsic::OptionalReset => at.destroy(),
             Intrinsic::MulticastAdd | Intrinsic::MulticastRemove | Intrinsic::MulticastClear => {
                 let one = bound()?;
-                self.change_delegate(at, |at| change_bindings(what, at, one))?;
+                let mark = world.broadcasts.before_write(at.reborrow());
+                change_bindings(what, at.reborrow(), one)?;
+                world.broadcasts.after_write(mark, at.as_ptr());
             }
             _ => return Err(CallError::other(format!("{what:?} changes nothing"))),
         }
         Ok(Transfer::None)
-    }
-
-    /// Changes a value with `change`. If the value is a delegate, its calls in progress skip the bindings that `change` has removed.
-    pub(crate) fn change_delegate(
-        &self,
-        mut at: PtrMut<'_>,
-        change: impl FnOnce(PtrMut<'_>) -> Result<(), CallError>,
-    ) -> Result<(), CallError> {
-        // Reads the mark before the change, because a sparse delegate loses its mark with its last binding.
-        let mark = at.reborrow().delegate_mark(|| None);
-        change(at.reborrow())?;
-        if let Some(mark) = mark
-            && let Value::Multicast(left) | Value::Sparse(left) = at.as_ptr().read()
-            && let Some(host) = self.host.borrow().clone()
-        {
-            host.note_bindings(mark, &left);
-        }
-        Ok(())
     }
 
     /// Sorts an array stably with a delegate as the comparison. Sorts a copy of the elements, because the delegate may change the array.

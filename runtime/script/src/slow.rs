@@ -56,11 +56,10 @@ impl Machine {
                 None => cost::copy(registers.ptr_mut(slot), missing(&place.property)?.as_ptr()),
             },
             Slow::Store(place, source) => {
-                if let Some(to) = self.found(registers.write(world, place, Access::Write)?) {
-                    self.change_delegate(to, |to| {
-                        cost::copy(to, registers.source(source));
-                        Ok(())
-                    })?;
+                if let Some(mut to) = self.found(registers.write(world, place, Access::Write)?) {
+                    let mark = world.broadcasts.before_write(to.reborrow());
+                    cost::copy(to.reborrow(), registers.source(source));
+                    world.broadcasts.after_write(mark, to.as_ptr());
                 }
             }
             Slow::SelfClass(slot) => put(slot, &class_of(world, registers.object, registers.class))?,

@@ -10,19 +10,19 @@ use alcedo_abi::kinds::PropertyKind;
 
 use crate::boundary::{CallError, mismatch};
 use crate::bridge::core::Core;
-use crate::bridge::delegates::{DelegateMark, bindings};
 use crate::bridge::dynamic_call::{get_plain, set_plain};
 use crate::conjugate::Color;
 use crate::conjugate::owned_values::Opened;
 use crate::conjugate::serials::Facts;
 use crate::handles::{ModuleId, ObjectHandle};
 use crate::object::body::Body;
+use crate::object::broadcasts::DelegateMark;
 use crate::object::fixed;
 use crate::object::owned::OwnedValue;
 use crate::object::property::{Property, PropertyType};
 use crate::object::structs::StructType;
 use crate::object::type_text::TypeText;
-use crate::object::value::Value;
+use crate::object::value::{Value, WrongType};
 use crate::object::values::ptr::PtrMut;
 use crate::zcall::buffer::BufferMut;
 
@@ -151,13 +151,15 @@ pub(crate) fn write(core: &Core, handle: ConjugateHandle, value: &Value, now: In
         }
         core.world.check_objects(&opened.ty, value, || format!("the value of a conjugate of {}", opened.ty))
     };
-    let (mark, written) = with_value(core, handle, now, may, |mut target, _| {
-        // Reads the mark before the write, because a sparse delegate loses its mark with its last binding.
-        let mark = target.reborrow().delegate_mark(|| None);
-        (mark, target.write(value))
-    })?;
-    written.map_err(|error| CallError::other(error.to_string()))?;
-    core.delegates.note_removed(mark, |binding| !bindings(value).contains(binding));
+    let written = with_value(core, handle, now, may, |target, _| overwrite(core, target, value))?;
+    written.map_err(|error| CallError::other(error.to_string()))
+}
+
+/// Overwrites a value. Calls in progress of an overwritten delegate skip the bindings that the new value lacks.
+pub(crate) fn overwrite(core: &Core, mut target: PtrMut<'_>, value: &Value) -> Result<(), WrongType> {
+    let mark = core.world.broadcasts.before_write(target.reborrow());
+    target.reborrow().write(value)?;
+    core.world.broadcasts.after_write(mark, target.as_ptr());
     Ok(())
 }
 
@@ -199,7 +201,7 @@ pub(super) fn give(
 /// Returns the mark that identifies a conjugate's delegate during a call of the delegate. Returns an error if the conjugate has expired.
 pub(crate) fn mark_delegate(core: &Core, handle: ConjugateHandle, now: Instant) -> Result<DelegateMark, CallError> {
     let may = |_: &Opened| Ok(());
-    with_value(core, handle, now, may, |value, _| value.delegate_mark(|| core.delegates.fresh_mark()))
+    with_value(core, handle, now, may, |value, _| value.delegate_mark(|| core.world.broadcasts.fresh_mark()))
 }
 
 /// Opens a conjugate, checks the value with `may`, and runs `act` on the value. `may` and `act` must not run plugin code.

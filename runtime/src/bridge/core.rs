@@ -379,7 +379,6 @@ pub(crate) fn alive(core: &Weak<Core>) -> Result<Rc<Core>, CallError> {
 mod scripts {
     //! Host interface that scripts use.
 
-    use std::num::NonZeroU32;
     use std::rc::{Rc, Weak};
 
     use super::Core;
@@ -388,9 +387,8 @@ mod scripts {
     use crate::object::World;
     use crate::object::class::Class;
     use crate::object::construction::{ConstructionArgs, construct};
-    use crate::object::value::Binding;
 
-    /// Creates objects for the operator `new` of scripts, and receives their changes of delegates.
+    /// Creates objects for the operator `new` of scripts.
     pub(super) struct Births(pub(super) Weak<Core>);
 
     impl alcedo_script::host::Host for Births {
@@ -406,12 +404,6 @@ mod scripts {
             world.slices.allow_change(&format_args!("spawning a {}", class.path))?;
             world.objects.may_contain(args.outer, class)?;
             construct(world, &core.plugins(), class, args).map_err(|error| CallError::other(error.to_string()))
-        }
-
-        fn note_bindings(&self, mark: NonZeroU32, left: &[Binding]) {
-            if let Some(core) = self.0.upgrade() {
-                core.delegates.note_removed(Some(mark), |binding| !left.contains(binding));
-            }
         }
     }
 

@@ -7,20 +7,18 @@
 //! skipped and removed. Bindings to dormant objects are skipped and kept. A failed call does not stop the remaining calls. The broadcast
 //! returns the first error.
 
-use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::num::NonZeroU32;
 use std::rc::Rc;
 
 use alcedo_base::nesting::{CallPosition, DEEPEST, Limit, MOST, exceeded_limit, outer_calls};
 
 use crate::boundary::{CallError, mismatch};
 use crate::bridge::calls;
-use crate::cells::{InProgress, RefCell};
+use crate::cells::RefCell;
 use crate::handles::ObjectHandle;
 use crate::object::World;
+use crate::object::broadcasts::{Broadcasts, DelegateMark};
 use crate::object::function::Function;
-use crate::object::member::PropertyKey;
 use crate::object::native_value::{NativeResult, ValueParams};
 use crate::object::property::PropertyType;
 use crate::object::type_text::SignatureText;
@@ -32,11 +30,9 @@ pub(crate) type CallOne<'a> = dyn FnMut(&Rc<Function>, ObjectHandle) -> Result<(
 /// Maximum number of cached signatures. A host uses fewer signatures, even after many reloads.
 const MOST_SIGNATURES: usize = 1024;
 
-/// Delegate calls in progress, and cached signatures. Game thread only.
+/// Cached signatures of delegates. Game thread only.
 #[derive(Debug, Default)]
 pub(crate) struct Delegates {
-    running: InProgress<Running>,
-    marked: Cell<u32>,
     /// Parsed signatures of calls by name. The key is the signature string.
     signatures: RefCell<BTreeMap<String, Rc<SignatureText>>>,
 }
@@ -56,19 +52,6 @@ impl Delegates {
         Ok(Rc::clone(signatures.entry(words.to_owned()).or_insert(Rc::new(read))))
     }
 }
-
-#[derive(Debug)]
-struct Running {
-    /// Mark of a multicast delegate.
-    mark: DelegateMark,
-    /// Remaining bindings of the call, in reverse call order.
-    left: Vec<Binding>,
-    position: CallPosition,
-}
-
-/// Number that is stored in a delegate, and identifies the delegate even if the delegate moves in memory. `None` for single delegates, and
-/// for delegates before their first call.
-pub(crate) type DelegateMark = Option<NonZeroU32>;
 
 /// Types of the parameters and of the result of a signature.
 pub(crate) type Types = (Vec<PropertyType>, Option<PropertyType>);
@@ -245,15 +228,15 @@ impl Delegates {
         let signature = signature_of(ty)?;
         let left: Vec<_> = bindings(delegate).to_vec();
         let position = world.stack.position();
-        if let Some(limit) = self.exceeded_limit(position) {
+        if let Some(limit) = limit_exceeded_by(&world.broadcasts, position) {
             return Err(too_many(format!("a delegate ({signature})"), limit));
         }
         if let PropertyType::Delegate(_) = ty {
-            return self.call_one(world, signature, &left, call);
+            return call_one(world, signature, &left, call);
         }
-        let running = self.running.enter(Running { mark, left, position });
+        let broadcast = world.broadcasts.enter(mark, left, Some(position));
         let mut outcome = Ok(());
-        while let Some(binding) = self.running.with(running.number(), |running| running.left.pop()).flatten() {
+        while let Some(binding) = broadcast.next_binding() {
             let Some(function) = target(world, signature, &binding) else { continue };
             let called = call(&function, binding.object);
             if outcome.is_ok() {
@@ -261,39 +244,6 @@ impl Delegates {
             }
         }
         outcome
-    }
-
-    fn call_one(
-        &self,
-        world: &World,
-        signature: &str,
-        bindings: &[Binding],
-        call: &mut CallOne<'_>,
-    ) -> Result<(), CallError> {
-        let nothing =
-            |why: &str| CallError::NotFound { message: format!("a delegate ({signature}) {why}: bind it first") };
-        let binding = bindings.first().ok_or_else(|| nothing("is bound to nothing"))?;
-        if !world.objects.is_alive(binding.object) {
-            return Err(nothing("is bound to a destroyed object"));
-        }
-        let function = target(world, signature, binding).ok_or_else(|| match broken(world, signature, binding) {
-            Some(why) => nothing(&format!("does not resolve: {why}")),
-            None => nothing("is bound to a dormant object"),
-        })?;
-        let position = world.stack.position();
-        let _running = self.running.enter(Running { mark: None, left: Vec::new(), position });
-        call(&function, binding.object)
-    }
-
-    /// Returns the limit that a call at this position would exceed.
-    fn exceeded_limit(&self, position: CallPosition) -> Option<Limit> {
-        let count = self.running.len();
-        if count < DEEPEST {
-            return None;
-        }
-        let mut running = Vec::with_capacity(count);
-        self.running.each(|call| running.push(call.position));
-        exceeded_limit(outer_calls(running, |outer| *outer, position).len(), count)
     }
 
     /// Calls a delegate with dynamic values, for hosts, tools and tests. Returns the result of a single delegate, if the delegate has a
@@ -328,26 +278,8 @@ impl Delegates {
         signature_of(ty)?;
         let is_kept = |binding: &_| !is_meant(world, binding, target, function);
         let (left, removed) = keep(world.read(object, property)?, is_kept);
-        self.write(world, object, property, &left)?;
+        world.write(object, property, &left)?;
         Ok(removed)
-    }
-
-    /// Overwrites a property. If the property is a delegate, its calls in progress skip the bindings that the new value lacks.
-    pub(crate) fn write(
-        &self,
-        world: &World,
-        object: ObjectHandle,
-        property: impl PropertyKey,
-        value: &Value,
-    ) -> Result<(), CallError> {
-        // Reads the mark before the write, because a sparse delegate loses its mark with its last binding.
-        let mark = match value {
-            Value::Multicast(_) | Value::Sparse(_) => world.objects.delegate_mark(object, property, || None)?,
-            _ => None,
-        };
-        world.write(object, property, value)?;
-        self.note_removed(mark, |binding| !bindings(value).contains(binding));
-        Ok(())
     }
 
     /// Calls a delegate property of type `ty`, and removes its bindings to destroyed objects. Returns the errors of
@@ -369,7 +301,7 @@ impl Delegates {
             }
             now = left;
         }
-        let mark = world.objects.delegate_mark(object, property, || self.fresh_mark())?;
+        let mark = world.objects.delegate_mark(object, property, || world.broadcasts.fresh_mark())?;
         self.call_with_values(world, ty, mark, &now, arguments)
     }
 
@@ -386,22 +318,30 @@ impl Delegates {
         let (params, result) = types_of(&signature, world)?;
         R::from_value(self.broadcast(world, property, ty, &arguments.into_values(&params)?)?, result.as_ref())
     }
+}
 
-    /// Returns a mark for the first call of a delegate. Marks wrap around at `u32::MAX`, far above the number of active calls.
-    pub(crate) fn fresh_mark(&self) -> DelegateMark {
-        let mark = NonZeroU32::new(self.marked.get().wrapping_add(1)).unwrap_or(NonZeroU32::MIN);
-        self.marked.set(mark.get());
-        Some(mark)
+fn call_one(world: &World, signature: &str, bindings: &[Binding], call: &mut CallOne<'_>) -> Result<(), CallError> {
+    let nothing = |why: &str| CallError::NotFound { message: format!("a delegate ({signature}) {why}: bind it first") };
+    let binding = bindings.first().ok_or_else(|| nothing("is bound to nothing"))?;
+    if !world.objects.is_alive(binding.object) {
+        return Err(nothing("is bound to a destroyed object"));
     }
+    let function = target(world, signature, binding).ok_or_else(|| match broken(world, signature, binding) {
+        Some(why) => nothing(&format!("does not resolve: {why}")),
+        None => nothing("is bound to a dormant object"),
+    })?;
+    let _running = world.broadcasts.enter(None, Vec::new(), Some(world.stack.position()));
+    call(&function, binding.object)
+}
 
-    /// Removes matching bindings from the calls in progress of the delegate with this mark.
-    pub(crate) fn note_removed(&self, mark: DelegateMark, is_out: impl Fn(&Binding) -> bool) {
-        self.running.each(|running| {
-            if mark.is_some() && running.mark == mark {
-                running.left.retain(|binding| !is_out(binding));
-            }
-        });
+/// Returns the limit that a call at this position would exceed.
+fn limit_exceeded_by(broadcasts: &Broadcasts, position: CallPosition) -> Option<Limit> {
+    if broadcasts.count() < DEEPEST {
+        return None;
     }
+    let running = broadcasts.positions();
+    let count = running.len();
+    exceeded_limit(outer_calls(running, |outer| *outer, position).len(), count)
 }
 
 /// Returns the error of a call that would exceed this limit.
@@ -416,14 +356,14 @@ fn too_many(what: String, limit: Limit) -> CallError {
 
 #[cfg(test)]
 mod tests {
-    use super::{CallPosition, DEEPEST, Delegates, Limit, MOST, Running, too_many};
+    use super::{Broadcasts, CallPosition, DEEPEST, Limit, MOST, limit_exceeded_by, too_many};
 
     /// Checks the exceeded limit of a call on the stack of the thread, during calls at these stack pointers of coroutines.
     fn check(running: impl Iterator<Item = Option<usize>>, expected: Option<Limit>) {
-        let delegates = Delegates::default();
-        let enter = |pointer| Running { mark: None, left: Vec::new(), position: CallPosition::new(pointer) };
-        let _running: Vec<_> = running.map(|pointer| delegates.running.enter(enter(pointer))).collect();
-        assert_eq!(delegates.exceeded_limit(CallPosition::new(None)), expected);
+        let broadcasts = Broadcasts::default();
+        let enter = |pointer| broadcasts.enter(None, Vec::new(), Some(CallPosition::new(pointer)));
+        let _running: Vec<_> = running.map(enter).collect();
+        assert_eq!(limit_exceeded_by(&broadcasts, CallPosition::new(None)), expected);
     }
 
     #[test]

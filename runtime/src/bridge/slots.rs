@@ -10,7 +10,6 @@ use crate::handles::{ModuleId, Name, ObjectHandle};
 use crate::object::World;
 use crate::object::class::Class;
 use crate::object::function::Function;
-use crate::object::objects::Objects;
 use crate::object::owned::OwnedValue;
 use crate::object::property::{Property, PropertyType};
 use crate::object::storage::View;
@@ -139,14 +138,14 @@ pub(crate) fn write_slot(
 
 fn in_view<'a>(view: View<'a>, property: &'a Property) -> Result<PtrMut<'a>, CallError> {
     let at = view.address_of(property)?;
-    // SAFETY: the view has a live value of the property's type at this address, and no other code accesses the value during the copy.
+    // SAFETY: the view has a live value of the property's type at this address. The callers finish each access before the next begins.
     Ok(unsafe { PtrMut::new(at, &property.ty) })
 }
 
 /// Reads or writes a property. Slot 0 is the object, slot 1 selects read (0) or write (1), slot 2 is the value. Returns an error if the
 /// object is destroyed, has no such property, or cannot be written, or if the slots do not match.
-pub(crate) fn exchange(buffer: &mut BufferMut<'_>, objects: &Objects, property: &Property) -> Result<(), CallError> {
-    let object: ObjectHandle = buffer.get(0)?;
+pub(crate) fn exchange(buffer: &mut BufferMut<'_>, world: &World, property: &Property) -> Result<(), CallError> {
+    let (objects, object): (_, ObjectHandle) = (&world.objects, buffer.get(0)?);
     let class = objects.class(object).ok_or(CallError::Stale { handle: object })?;
     check_has(&class, object, property)?;
     let memory = objects.memory(object).ok_or(CallError::Stale { handle: object })?;
@@ -157,7 +156,10 @@ pub(crate) fn exchange(buffer: &mut BufferMut<'_>, objects: &Objects, property: 
         0 => write_slot(buffer, 2, property, view),
         1 => {
             objects.may_write(object)?;
-            read_slot(buffer, 2, property, view)
+            let mark = world.broadcasts.before_write(in_view(view, property)?);
+            read_slot(buffer, 2, property, view)?;
+            world.broadcasts.after_write(mark, in_view(view, property)?.as_ptr());
+            Ok(())
         }
         other => {
             Err(CallError::Buffer { message: format!("slot 1 of `up` must be 0 to read or 1 to write, found {other}") })

@@ -33,7 +33,7 @@ pub(super) fn resolve(weak: &Weak<Core>, name: &ZCallName) -> Result<Answer, Cal
         let mut buffer = call.into_buffer();
         let core = alive(&weak)?;
         buffer.expect_len(3)?;
-        slots::exchange(&mut buffer, &core.world.objects, &property)
+        slots::exchange(&mut buffer, &core.world, &property)
     };
     let function = Resolved::new(signature, exchange).of_module(module_of(&core, path, owner.tag));
     Ok(Answer::Function(function.with_slots(Slots::Property)))

@@ -4,6 +4,7 @@ use alcedo_abi::handles::ObjectHandle;
 
 use super::arguments::{LiveValue, ValueLocation};
 use crate::boundary::CallError;
+use crate::bridge::conjugates;
 use crate::bridge::core::Core;
 use crate::bridge::delegates;
 use crate::bridge::slots;
@@ -20,7 +21,7 @@ pub(super) fn delegate_bind(
     let mut delegate = open(delegate)?;
     let added = delegates::binding(&core.world, delegate.ty(), object, &function)?;
     let now = delegate.ptr().read();
-    write(&mut delegate, &delegates::with(now, added))
+    write(core, &mut delegate, &delegates::with(now, added))
 }
 
 pub(super) fn delegate_unbind(
@@ -30,13 +31,10 @@ pub(super) fn delegate_unbind(
     function: String,
 ) -> Result<u32, CallError> {
     let mut delegate = open(delegate)?;
-    let is_out = |binding: &_| delegates::is_meant(&core.world, binding, object, &function);
     let now = delegate.ptr().read();
-    let (left, removed) = delegates::keep(now, |binding| !is_out(binding));
-    // Reads the mark before the write, because a sparse delegate loses its mark with its last binding.
-    let mark = delegate.ptr_mut().delegate_mark(|| None);
-    write(&mut delegate, &left)?;
-    core.delegates.note_removed(mark, is_out);
+    let is_kept = |binding: &_| !delegates::is_meant(&core.world, binding, object, &function);
+    let (left, removed) = delegates::keep(now, is_kept);
+    write(core, &mut delegate, &left)?;
     Ok(removed)
 }
 
@@ -48,7 +46,7 @@ pub(super) fn delegate_call(
 ) -> Result<(), CallError> {
     let mut delegate = open(delegate)?;
     let now = without_dead(core, &mut delegate);
-    let mark = delegate.ptr_mut().delegate_mark(|| core.delegates.fresh_mark());
+    let mark = delegate.ptr_mut().delegate_mark(|| core.world.broadcasts.fresh_mark());
     core.delegates.call(&core.world, delegate.ty(), mark, &now, &mut |function, object| {
         slots::call(&core.world, function, object, &mut buffer, 0)
     })
@@ -61,9 +59,9 @@ fn open(location: ValueLocation<'_>) -> Result<LiveValue<'_>, CallError> {
 }
 
 /// Overwrites a delegate. Fails if the owner of the delegate cannot currently be written.
-fn write(delegate: &mut LiveValue<'_>, value: &Value) -> Result<(), CallError> {
+fn write(core: &Core, delegate: &mut LiveValue<'_>, value: &Value) -> Result<(), CallError> {
     delegate.may_write()?;
-    delegate.ptr_mut().write(value).map_err(|error| CallError::other(error.to_string()))
+    conjugates::overwrite(core, delegate.ptr_mut(), value).map_err(|error| CallError::other(error.to_string()))
 }
 
 /// Removes bindings to destroyed objects from a multicast delegate, and returns the remaining delegate. If the owner of the delegate cannot
@@ -75,7 +73,7 @@ fn without_dead(core: &Core, delegate: &mut LiveValue<'_>) -> Value {
     }
     let (left, removed) = delegates::keep(now, |binding| core.world.objects.is_alive(binding.object));
     if removed != 0 {
-        let _may_not = write(delegate, &left);
+        let _may_not = write(core, delegate, &left);
     }
     left
 }

@@ -2,10 +2,10 @@
 
 use alcedo_abi::handles::TypeNumber;
 
-use super::arguments::{Address, CallType, LiveValue, ValueLocation};
+use super::arguments::{Address, CallType, ValueLocation};
 use crate::boundary::CallError;
+use crate::bridge::conjugates;
 use crate::bridge::core::Core;
-use crate::bridge::delegates::bindings;
 use crate::handles::ModuleId;
 use crate::object::value::Value;
 use crate::object::values::fix_fields;
@@ -17,27 +17,11 @@ pub(super) fn type_resolve(core: &Core, module: ModuleId, text: String) -> Resul
 pub(super) fn copy<'c>(core: &Core, to: ValueLocation<'c>, from: Address<'c>) -> Result<(), CallError> {
     let mut to = to.writable()?;
     from.of(to.ty()).count().map_or(Ok(()), |len| to.may_have(len))?;
-    overwrite(core, &mut to, |to| {
-        let (mut target, ty) = to.with_type();
-        target.reborrow().copy_from(from.of(ty));
-        fix_fields(target);
-        Ok(())
-    })
-}
-
-/// Overwrites a value with `write`. If the value is a delegate, its calls in progress skip the bindings that the new value lacks.
-fn overwrite<'c>(
-    core: &Core,
-    to: &mut LiveValue<'c>,
-    write: impl FnOnce(&mut LiveValue<'c>) -> Result<(), CallError>,
-) -> Result<(), CallError> {
-    // Reads the mark before the write, because a sparse delegate loses its mark with its last binding.
-    let mark = to.ptr_mut().delegate_mark(|| None);
-    write(to)?;
-    if mark.is_some() {
-        let now = to.ptr().read();
-        core.delegates.note_removed(mark, |binding| !bindings(&now).contains(binding));
-    }
+    let mark = core.world.broadcasts.before_write(to.ptr_mut());
+    let (mut target, ty) = to.with_type();
+    target.reborrow().copy_from(from.of(ty));
+    fix_fields(target);
+    core.world.broadcasts.after_write(mark, to.ptr());
     Ok(())
 }
 
@@ -63,16 +47,14 @@ pub(super) fn parse(core: &Core, location: ValueLocation<'_>, text: String) -> R
     if let Value::Array(values) = &value {
         target.may_have(u32::try_from(values.len()).unwrap_or(u32::MAX))?;
     }
-    overwrite(core, &mut target, |target| {
-        target.ptr_mut().write(&value).map_err(|error| CallError::other(error.to_string()))
-    })
+    conjugates::overwrite(core, target.ptr_mut(), &value).map_err(|error| CallError::other(error.to_string()))
 }
 
 pub(super) fn clear(core: &Core, location: ValueLocation<'_>) -> Result<(), CallError> {
     let mut target = location.writable()?;
     target.may_have(0)?;
-    overwrite(core, &mut target, |target| {
-        target.ptr_mut().destroy();
-        Ok(())
-    })
+    let mark = core.world.broadcasts.before_write(target.ptr_mut());
+    target.ptr_mut().destroy();
+    core.world.broadcasts.after_write(mark, target.ptr());
+    Ok(())
 }

@@ -286,7 +286,7 @@ impl Objects<'_> {
     pub fn set(&self, object: ObjectHandle, property: impl PropertyKey, value: &Value) -> Result<(), Error> {
         let (found, core) = (self.property(object, property)?, &self.0.inner.core);
         delegates::check(&core.world, &found.ty, value)?;
-        Ok(core.delegates.write(&core.world, object, property, value)?)
+        Ok(core.world.write(object, property, value)?)
     }
 
     /// Returns the names of an object's properties, base class first.
