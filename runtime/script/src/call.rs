@@ -13,7 +13,7 @@ use alcedo_reflect::function::Function;
 use alcedo_reflect::property::{Property, PropertyType};
 use alcedo_reflect::value::{Binding, Value};
 
-use crate::exec::{Callee, Linked, LinkedTarget, Site, Slot, Transfer};
+use crate::exec::{Callee, Linked, LinkedPlace, LinkedTarget, Site, Slot, Transfer};
 use crate::machine::Machine;
 use crate::place::{Registers, check_class};
 
@@ -124,8 +124,8 @@ impl Calling<'_> {
                 }
                 self.enter_body(object, Name::default(), site.cached_body()?)
             }
-            LinkedTarget::Delegate { delegate, object, fallback } => {
-                self.call_delegate(delegate, *object, fallback.as_ref())
+            LinkedTarget::Delegate { delegate, place, object, fallback } => {
+                self.call_delegate(delegate, place.as_ref(), *object, fallback.as_ref())
             }
             LinkedTarget::Virtual(_) | LinkedTarget::Static(_) => {
                 Err(CallError::other("a method or static function is not called through this entry"))
@@ -136,6 +136,7 @@ impl Calling<'_> {
     fn call_delegate(
         self,
         delegate: &Slot,
+        place: Option<&LinkedPlace>,
         object: Option<u16>,
         fallback: Option<&Rc<Function>>,
     ) -> Result<Transfer, CallError> {
@@ -175,14 +176,21 @@ impl Calling<'_> {
             },
             [binding] => self.enter_bound(binding.object, &find(binding)?),
             several => {
-                for binding in several {
+                let mark = match place {
+                    Some(place) => registers.delegate_mark(world, place)?,
+                    None => None,
+                };
+                let left = several.iter().rev().copied().collect();
+                // The limits of the machine apply to the nesting of this call.
+                let broadcast = world.broadcasts.enter(mark, left, None);
+                while let Some(binding) = broadcast.next_binding() {
                     // Skips destroyed objects, because an earlier call of this loop may have destroyed the bound object or the calling
                     // object.
                     if !world.objects.is_alive(binding.object) {
                         continue;
                     }
                     let registers = registers.refreshed(world);
-                    let callee = find(binding)?;
+                    let callee = find(&binding)?;
                     let depth = machine.frames.depth();
                     let calling = Calling { registers: &registers, ..self };
                     if calling.enter_bound(binding.object, &callee)? == Transfer::In {

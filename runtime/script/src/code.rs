@@ -126,8 +126,11 @@ pub enum Target {
     Interface(Reg, Rc<str>),
     /// Calls the function that is bound to a delegate. If no function is bound, calls the fallback.
     Delegate {
-        /// The delegate.
+        /// Copy of the delegate.
         delegate: Reg,
+        /// Index of the place from which the delegate was copied. `None` if the delegate is stored in a register. A broadcast skips the
+        /// bindings that are removed from this place during the broadcast.
+        place: Option<u16>,
         /// Object on which the fallback is called.
         object: Option<Reg>,
         /// Path of the fallback function.

@@ -250,6 +250,8 @@ pub(crate) enum LinkedTarget {
     Interface(u16),
     Delegate {
         delegate: Slot,
+        /// Place from which the delegate was copied.
+        place: Option<LinkedPlace>,
         object: Option<u16>,
         fallback: Option<Rc<Function>>,
     },

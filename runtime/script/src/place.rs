@@ -9,6 +9,7 @@ use alcedo_base::boundary::CallError;
 use alcedo_base::handles::Name;
 use alcedo_reflect::World;
 use alcedo_reflect::arguments::Argument;
+use alcedo_reflect::broadcasts::DelegateMark;
 use alcedo_reflect::class::Class;
 use alcedo_reflect::containers::array;
 use alcedo_reflect::property::Property;
@@ -203,6 +204,15 @@ impl Registers {
             Resolved::NoObject => Err(format!("{} of none is written", place.property.text)),
             Resolved::OutOfRange(array, index, len) => Err(format!("{} is written", element(array, index, len))),
         })
+    }
+
+    /// Returns the mark of the delegate at a place, which identifies the delegate during its calls. Returns `None` if the place does not
+    /// exist. Also marks a write-protected delegate, because a mark is not part of the value.
+    pub(crate) fn delegate_mark(&self, world: &World, place: &LinkedPlace) -> Result<DelegateMark, CallError> {
+        let Resolved::At(at) = self.find(world, place, Access::Read)? else { return Ok(None) };
+        // SAFETY: `find` has just resolved the address, and the operation finishes with the pointer before anything else runs.
+        let delegate = unsafe { PtrMut::new(at, &place.property.ty) };
+        Ok(delegate.delegate_mark(|| world.broadcasts.fresh_mark()))
     }
 
     fn find<'a>(&self, world: &World, place: &'a LinkedPlace, access: Access) -> Result<Resolved<'a>, CallError> {

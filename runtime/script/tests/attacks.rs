@@ -312,11 +312,18 @@ fn listeners_removed_during_a_broadcast_of_a_script_are_skipped() {
         r#"
         var string Calls;
         function Removes(int n) { Calls $= "removes" $ n; on_touch.Remove(Last); }
+        function Clears(int n) { Calls $= "clears" $ n; on_touch.Clear(); }
         function Last(int n) { Calls $= "last" $ n; }
-        function string Reports() { on_touch.Add(Removes); on_touch.Add(Last); on_touch.Broadcast(5); return Calls; }
+        function string Reports() {
+            local Robot other;
+            on_touch.Add(Removes); on_touch.Add(Last); on_touch.Add(Clears); on_touch.Broadcast(5);
+            other = new class'Robot';
+            other.on_touch.Add(Last); other.on_touch.Add(Removes); other.on_touch.Broadcast(6);
+            return Calls;
+        }
         "#,
         "Reports",
-        "removes5",
+        "removes5clears5last6removes6",
     );
 }
 

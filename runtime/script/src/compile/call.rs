@@ -138,15 +138,24 @@ impl FunctionCompiler {
             Callee::Interface { object: of, path } => Target::Interface(self.operand(of, later), path.clone()),
             Callee::Delegate { delegate, object: of, fallback } => {
                 let of = object(of);
-                let delegate = match (&delegate.kind, of) {
+                let location = match (&delegate.kind, of) {
                     // Reads the delegate from the object in the register, so that the object is evaluated once.
                     (ExprKind::Property { owner, name, .. }, Some(of)) => {
                         let root = Root::Of(of, owner.clone(), name.clone());
-                        self.load(&Location::At(Place { root, steps: Vec::new() }), &delegate.ty)
+                        Location::At(Place { root, steps: Vec::new() })
                     }
-                    _ => self.operand(delegate, later),
+                    _ if is_elsewhere(delegate) => {
+                        self.line = delegate.line;
+                        self.location(delegate, later)
+                    }
+                    _ => Location::In(self.operand(delegate, later)),
                 };
-                Target::Delegate { delegate, object: of, fallback: fallback.clone() }
+                let place = match &location {
+                    Location::At(place) => Some(self.place_number(place)),
+                    Location::In(_) => None,
+                };
+                let delegate = self.load(&location, &delegate.ty);
+                Target::Delegate { delegate, place, object: of, fallback: fallback.clone() }
             }
         }
     }

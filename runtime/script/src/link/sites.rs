@@ -86,8 +86,12 @@ impl Linker<'_> {
                 self.expect_object(*object)?;
                 (LinkedTarget::Interface(self.slot(*object)?.offset), function, params)
             }
-            Target::Delegate { delegate, object, fallback } => {
+            Target::Delegate { delegate, place, object, fallback } => {
                 let delegate = self.slot(*delegate)?;
+                let place = place.map(|place| self.place(place, false)).transpose()?;
+                if let Some(place) = place.as_ref().filter(|place| place.property.ty != delegate.property.ty) {
+                    return Err(format!("a {} is called as a {}", place.property.ty, delegate.property.ty));
+                }
                 let is_delegate = matches!(
                     delegate.property.ty,
                     PropertyType::Delegate(_) | PropertyType::MulticastDelegate(_) | PropertyType::SparseDelegate(_)
@@ -106,7 +110,7 @@ impl Linker<'_> {
                 {
                     return Err(format!("{} has the signature ({})", function.path, function.signature()));
                 }
-                (LinkedTarget::Delegate { delegate, object, fallback }, Rc::clone(self.function), params)
+                (LinkedTarget::Delegate { delegate, place, object, fallback }, Rc::clone(self.function), params)
             }
         };
         self.arguments(call, target, function, &params)
