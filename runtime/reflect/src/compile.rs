@@ -94,7 +94,7 @@ pub(super) fn compile(
     for decl in &batch.enums {
         compiler.add(&mut declared.enums, compile_enum(decl)?);
     }
-    for index in struct_order(&batch.structs)? {
+    for index in struct_order(known, &batch.structs)? {
         let structure = compiler.lay_out(&batch.structs[index])?;
         compiler.add(&mut declared.structs, structure);
     }
@@ -106,7 +106,7 @@ pub(super) fn compile(
         let interface = compiler.interface(decl)?;
         compiler.add(&mut declared.interfaces, interface);
     }
-    for (count, index) in class_order(&batch.classes)?.into_iter().enumerate() {
+    for (count, index) in class_order(known, &batch.classes)?.into_iter().enumerate() {
         let class = compiler.class(&batch.classes[index], ClassId(first.0 + count as u32))?;
         compiler.add(&mut declared.classes, class);
     }
@@ -161,13 +161,13 @@ fn check_paths(known: &Registry, batch: &Batch) -> Result<(), DeclareError> {
     check_classes(batch)
 }
 
-fn struct_order(structs: &[StructDecl]) -> Result<Vec<usize>, DeclareError> {
+fn struct_order(known: &Registry, structs: &[StructDecl]) -> Result<Vec<usize>, DeclareError> {
     let paths: Vec<_> = structs.iter().map(StructDecl::path).collect();
     let numbers = numbers(&paths);
     // A struct must not contain itself, even in a container: a recursive visit of its values would not terminate.
     let needs = |index: usize| {
         let mut held = Vec::new();
-        let mut hold = |inner: &str| held.extend(numbers.get(inner).copied());
+        let mut hold = |inner: &str| held.extend(declaration_at(known, &numbers, inner));
         hold(&structs[index].base);
         for field in &structs[index].fields {
             // Malformed types are reported when the struct is compiled.
@@ -181,16 +181,26 @@ fn struct_order(structs: &[StructDecl]) -> Result<Vec<usize>, DeclareError> {
         .map_err(|cycle| DeclareError::StructCycle { cycle: print_cycle(&cycle, &paths) })
 }
 
-fn class_order(classes: &[ClassDecl]) -> Result<Vec<usize>, DeclareError> {
+fn class_order(known: &Registry, classes: &[ClassDecl]) -> Result<Vec<usize>, DeclareError> {
     let paths: Vec<_> = classes.iter().map(ClassDecl::path).collect();
     let numbers = numbers(&paths);
-    let needs = |index: usize| numbers.get(&*classes[index].base).copied().into_iter().collect();
+    let needs = |index: usize| declaration_at(known, &numbers, &classes[index].base).into_iter().collect();
     order::by_need(classes.len(), needs).map_err(|cycle| DeclareError::BaseCycle { cycle: print_cycle(&cycle, &paths) })
 }
 
 /// Maps paths to their indices.
 fn numbers(paths: &[String]) -> HashMap<&str, usize> {
     paths.iter().map(String::as_str).zip(0..).collect()
+}
+
+/// Returns the index of the declaration that a path resolves to. Returns `None` if the path resolves to a type that was declared before the
+/// batch, or to no type.
+fn declaration_at(known: &Registry, numbers: &HashMap<&str, usize>, path: &str) -> Option<usize> {
+    let find = |path: &str| match numbers.get(path) {
+        Some(number) => Some(Some(*number)),
+        None => (!known.is_free(path)).then_some(None),
+    };
+    known.resolve_with(path, find).flatten()
 }
 
 fn print_cycle(cycle: &[usize], paths: &[String]) -> String {
@@ -208,27 +218,38 @@ impl TypeResolver for Compiler<'_> {
     }
 
     fn delegate_type_text(&self, path: &str) -> Option<(PropertyKind, Rc<str>)> {
-        let known = || self.known.find::<DelegateType>(path).map(|found| (found.kind, Rc::clone(&found.words)));
-        self.delegates.get(path).cloned().or_else(known)
+        self.known.resolve_with(path, |path| {
+            let known = || self.known.visible::<DelegateType>(path).map(|found| (found.kind, Rc::clone(&found.words)));
+            self.delegates.get(path).cloned().or_else(known)
+        })
     }
 
     fn has_struct(&self, path: &str) -> bool {
-        self.struct_paths.contains(path) || self.known.find::<StructType>(path).is_some()
+        self.has::<StructType>(&self.struct_paths, path)
     }
 
     fn has_class(&self, path: &str) -> bool {
-        self.class_paths.contains(path) || self.known.find::<Class>(path).is_some()
+        self.has::<Class>(&self.class_paths, path)
     }
 
     fn has_interface(&self, path: &str) -> bool {
-        self.interface_paths.contains(path) || self.known.find::<Interface>(path).is_some()
+        self.has::<Interface>(&self.interface_paths, path)
     }
 }
 
 impl Compiler<'_> {
     /// Returns the type of a category at a path, from the batch or from the types declared before.
     pub(super) fn find<T: Category>(&self, path: &str) -> Option<Rc<T>> {
-        self.compiled.get(path).and_then(T::of).cloned().or_else(|| self.known.find(path))
+        self.known.resolve_with(path, |path| {
+            let compiled = self.compiled.get(path).and_then(T::of);
+            compiled.or_else(|| self.known.visible::<T>(path)).cloned()
+        })
+    }
+
+    /// Checks if a path resolves to a type of a category: to one of the `paths` of the batch, or to a type declared before the batch.
+    fn has<T: Category>(&self, paths: &HashSet<String>, path: &str) -> bool {
+        let has = |path: &str| paths.contains(path) || self.known.visible::<T>(path).is_some();
+        self.known.resolve_with(path, |path| has(path).then_some(())).is_some()
     }
 
     /// Adds a compiled type to `compiled`, the map of types by path, and to `list`, the types of its category.

@@ -83,8 +83,8 @@ impl Types {
         check_kinds(batch)
     }
 
-    /// Declares all types of a batch. After an error, no type of the batch is declared. Adds redirects from the earlier names that the
-    /// batch lists. Runs no code of the types.
+    /// Declares all types of a batch. Adds redirects from the earlier names that the batch lists. The declarations of the batch may use
+    /// these names. After an error, no type of the batch is declared, and no redirect is added. Runs no code of the types.
     ///
     /// # Errors
     /// Returns [`DeclareError`] for the first rejected declaration. The registered types are then unchanged.
@@ -110,12 +110,14 @@ impl Types {
         self.has_changed();
         let mut registry = self.registry.borrow_mut();
         let first = ClassId(registry.last_id + 1);
-        let (declared, types) = compile(names, &registry, batch, first)?;
+        let table = registry.open_table();
+        let before = table.redirects.clone();
+        table.redirects.add_renames(batch);
+        let compiled = compile(names, &registry, batch, first);
+        let (declared, types) = compiled.inspect_err(|_| registry.open_table().redirects = before)?;
         registry.last_id += declared.classes.len() as u32;
         registry.by_id.extend(declared.classes.iter().map(|class| (class.id, class.clone())));
-        let table = registry.open_table();
-        table.types.extend(types);
-        table.redirects.add_renames(batch);
+        registry.open_table().types.extend(types);
         Ok(declared)
     }
 

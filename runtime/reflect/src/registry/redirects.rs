@@ -16,7 +16,7 @@ use crate::path::MemberPath;
 const WAS: &str = "was";
 
 /// Redirects of names. `to` maps each old name to its new name, and `from` lists the old names of each new name.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Redirects {
     to: FxHashMap<Rc<str>, Rc<str>>,
     from: FxHashMap<Rc<str>, Vec<Rc<str>>>,

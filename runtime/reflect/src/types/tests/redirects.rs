@@ -1,6 +1,7 @@
 //! Tests of redirects of types and members: forward, backward (after a reload has undone a rename), and in cycles.
 
-use super::{ACTOR, engine, f64};
+use super::{ACTOR, engine, f64, held, reference, structure};
+use crate::decl::Batch;
 use crate::testing::{declare, dynamic};
 
 #[test]
@@ -56,6 +57,31 @@ fn a_later_name_resolves_to_the_only_earlier_one_that_is_declared() {
     assert_eq!(class("/Script/Game.New").as_deref(), Some("/Script/Game.Old"), "nothing has the other name");
     declare(&world, [dynamic("Other", ACTOR, &[])]);
     assert_eq!(class("/Script/Game.New"), None, "the name was that of both");
+}
+
+#[test]
+fn a_batch_may_use_the_earlier_names_of_its_own_types() {
+    let world = engine();
+    let friend = reference("friend", "/Script/Game.Merchant");
+    // The users of the earlier names are listed before the renamed types.
+    let heir = dynamic("Heir", "/Script/Game.Merchant", &[friend, held("purse", "/Script/Game.Purse")]);
+    let batch = Batch {
+        structs: vec![structure("Chest", &[held("purse", "/Script/Game.Purse")]), structure("Bag", &[f64("gold")])],
+        classes: vec![heir, dynamic("Trader", ACTOR, &[f64("weight")])],
+        earlier_names: vec![
+            ("/Script/Game.Trader".to_owned(), "Merchant".to_owned()),
+            ("/Script/Game.Bag".to_owned(), "Purse".to_owned()),
+        ],
+        ..Batch::default()
+    };
+    let mut refused = batch.clone();
+    refused.classes.push(dynamic("Orphan", "/Script/Game.Unknown", &[]));
+    world.types.declare(&world.names, &refused).expect_err("the base is unknown");
+    assert!(world.types.redirects().is_empty(), "a rejected batch adds no redirect");
+    world.types.declare(&world.names, &batch).expect("the earlier names resolve to types of the batch");
+    let heir = world.types.class_by_path("/Script/Game.Heir").expect("it is declared");
+    assert_eq!(heir.base.as_ref().map(|base| &*base.path), Some("/Script/Game.Trader"));
+    assert_eq!(heir.find_property("purse").map(|purse| purse.ty.to_string()).as_deref(), Some("/Script/Game.Bag"));
 }
 
 /// Resolves a chain of a hundred thousand redirects of a class, of a member and of both. A search with quadratic cost would take five
