@@ -48,5 +48,7 @@ fn a_module_that_uses_a_class_by_an_earlier_name_is_reloaded_with_it() {
         let report = report.into_result().unwrap_or_else(|report| panic!("{report}"));
         assert_eq!(report.replaced_because, ["peddler: it uses renames", "renames: its library has changed"]);
         assert_eq!(host.objects().call(peddler, "hire", &[]).expect("it hires"), Some(Value::I32(70)));
+        // The module remains linked with the renamed class. The next build of `renames` redirects the name to this class.
+        host.types().redirect("/Script/Game.Merchant", "/Script/Engine.Actor").expect("a valid redirect");
     }
 }

@@ -221,7 +221,9 @@ impl Run<'_> {
         let old_types = self.replaced.iter().flat_map(|module| &module.info().types);
         core.world.types.hide_in_shadow(old_types.map(String::as_str));
         faults::at(ReloadStep::Shadow)?;
-        Ok(Some(emit(core, &master::declarers(&modules), &master::declarers(&staged.all))?))
+        let classes = emit(core, &master::declarers(&modules), &master::declarers(&staged.all))?;
+        modules.iter().for_each(|module| module.record_linked_types(&core.world.types));
+        Ok(Some(classes))
     }
 
     /// Reports warnings about files and resource uses of the new generation, except warnings that an earlier report contains.

@@ -145,12 +145,9 @@ fn to_replace(core: &Core, master: &Master, inspected: &[Inspected]) -> BTreeMap
     let new: Vec<_> = inspected.iter().map(|(_, info)| build(info, false)).collect();
     let mut uses = BTreeSet::new();
     for module in &master.modules {
-        // A module may use earlier names of types. Its imports are resolved to the current types.
-        let resolved = |path: String| [core.world.types.redirected(&path), path.into()];
-        let named: BTreeSet<Rc<str>> = module.named_types().into_iter().flat_map(resolved).collect();
         let dependencies = module.info().dependencies.iter().map(|(name, _)| name.clone());
-        let owners =
-            master.modules.iter().filter(|other| other.info().types.iter().any(|path| named.contains(&**path)));
+        let is_owner = |other: &&Rc<MasterModule>| other.info().types.iter().any(|path| module.is_linked_with(path));
+        let owners = master.modules.iter().filter(is_owner);
         let used = dependencies.chain(owners.map(|other| other.name().to_owned()));
         uses.extend(used.filter(|used| used != module.name()).map(|used| (module.name().to_owned(), used)));
     }

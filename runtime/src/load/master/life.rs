@@ -69,6 +69,7 @@ fn go_live(
 ) -> Result<(), (bool, LoadError)> {
     let declarers = declarers(modules);
     let classes = caught(|| Ok(emit(core, &declarers, &declarers)?)).map_err(|error| (false, error))?;
+    modules.iter().for_each(|module| module.record_linked_types(&core.world.types));
     start(core, loads, generation, modules, &[]).map_err(|error| (true, error))?;
     caught(|| make_cdos(core, &classes)).and_then(|()| check_uses(loads, modules)).map_err(|error| (true, error))
 }

@@ -1,6 +1,8 @@
 //! Module of the Master. A gate controls the calls into the module. Calls run in red frames on the game thread.
 #![expect(unsafe_code, reason = "promises that its code is unused when its generation has ended")]
 
+use std::cell::OnceCell;
+use std::collections::BTreeSet;
 use std::ops::Deref;
 use std::rc::Rc;
 
@@ -9,6 +11,7 @@ use crate::conjugate::gate::Gate;
 use crate::conjugate::red::RedStack;
 use crate::lease::Lease;
 use crate::load::module::{Module, Need};
+use crate::object::types::Types;
 use crate::unload::image::Unused;
 use crate::unload::job::UnloadJob;
 use crate::unload::policy::UnloadPolicy;
@@ -17,12 +20,13 @@ use crate::unload::policy::UnloadPolicy;
 pub(crate) struct MasterModule {
     core: Module,
     gate: Rc<Gate>,
+    linked_types: OnceCell<BTreeSet<Rc<str>>>,
 }
 
 impl MasterModule {
     /// Creates a Master module from the module core and the gate for its calls.
     pub(crate) fn new(core: Module, gate: Rc<Gate>) -> Rc<Self> {
-        Rc::new(Self { core, gate })
+        Rc::new(Self { core, gate, linked_types: OnceCell::new() })
     }
 
     /// Runs code of the module in a red frame. `what` describes the code in reports.
@@ -38,6 +42,17 @@ impl MasterModule {
 
     pub(crate) fn gate(&self) -> &Rc<Gate> {
         &self.gate
+    }
+
+    /// Records the current types that the names in the module resolve to. Called after the cells of the module were filled, because a later
+    /// redirect does not change the cells.
+    pub(crate) fn record_linked_types(&self, types: &Types) {
+        self.linked_types.get_or_init(|| self.named_types().iter().map(|path| types.redirected(path)).collect());
+    }
+
+    /// Checks if the module was linked with the type at this path.
+    pub(crate) fn is_linked_with(&self, path: &str) -> bool {
+        self.linked_types.get().is_some_and(|linked| linked.contains(path))
     }
 
     /// Holds a lease on a dependency until the code of this module is unmapped.
