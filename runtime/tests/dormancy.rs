@@ -440,6 +440,7 @@ fn loaded_without_a_master() -> (Runtime, ObjectHandle) {
 fn objects_that_were_loaded_before_their_master_wake_in_its_first_reload() {
     let (host, changed) = loaded_without_a_master();
     host.create_master(&[support::plugin("migration", &[])]).expect("a Master");
+    assert_eq!(host.objects().dormant_class(changed).as_deref(), Some(GHOST), "the creation of a Master wakes no objects");
     let [_, other] = ghosts(&host);
     reload(&host, &[]);
     assert_eq!([changed, other].map(|ghost| host.objects().dormant_class(ghost)), [None, None]);
@@ -447,11 +448,4 @@ fn objects_that_were_loaded_before_their_master_wake_in_its_first_reload() {
     assert_eq!(state_of(&host, changed, properties), state_of(&host, other, properties));
     host.collection().collect().expect("a safe point");
     host.shutdown().into_result().expect("a clean shutdown");
-}
-
-#[test]
-fn objects_that_were_loaded_before_their_master_wake_with_it() {
-    let (host, changed) = loaded_without_a_master();
-    host.create_master(&[support::plugin("migration", &[])]).expect("a Master");
-    assert_eq!(host.objects().dormant_class(changed), None);
 }

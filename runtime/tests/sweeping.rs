@@ -173,6 +173,39 @@ fn an_object_that_is_referenced_again_during_a_sweep_is_kept() {
 }
 
 #[test]
+fn only_a_collection_in_slices_keeps_an_object_that_a_listener_makes_a_root() {
+    let is_kept = |in_slices: bool| {
+        let rescued = Rc::new(Cell::new(ObjectHandle::NONE));
+        let inner = Rc::clone(&rescued);
+        let natives = Natives::default().before_destroy(move |host, object| {
+            let second = inner.get();
+            if object != second && !second.is_none() {
+                assert!(host.objects().add_root(second), "the object is still alive");
+            }
+        });
+        let host = support::builder().natives(natives).build().unwrap_or_else(|error| panic!("{error}"));
+        let [_first, second] = [(); 2].map(|()| {
+            let object = host.objects().spawn("/Script/Core.Object").unwrap_or_else(|error| panic!("{error}"));
+            assert!(host.objects().remove_root(object));
+            object
+        });
+        rescued.set(second);
+        if in_slices {
+            host.collection().begin_in_slices();
+            support::until("the collection is done", || {
+                host.tick(Budget::frame().with_collection(LONG));
+                host.collection().take_done().pop().is_some()
+            });
+        } else {
+            host.collection().collect().expect("a safe point");
+        }
+        rescued.set(ObjectHandle::NONE);
+        host.objects().is_alive(second)
+    };
+    assert_eq!((is_kept(true), is_kept(false)), (true, false));
+}
+
+#[test]
 fn a_whole_collection_destroys_what_a_sweep_has_left() {
     let stage = Stage::new(Duration::ZERO);
     let cubes = stage.loose(200);

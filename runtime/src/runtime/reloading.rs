@@ -14,6 +14,7 @@ use crate::reload::watch::FileWatch;
 
 impl Runtime {
     /// Loads libraries into a new Master. With the feature `script`, also loads folders of script packages. All paths must be absolute.
+    /// Dormant objects of a world that was loaded without these classes stay dormant until the first [`Runtime::reload`].
     ///
     /// # Errors
     /// Fails if a path is relative, a file is unreadable, or a check fails. Also fails if the `main` of a module or the construction of a
