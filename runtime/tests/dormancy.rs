@@ -440,7 +440,11 @@ fn loaded_without_a_master() -> (Runtime, ObjectHandle) {
 fn objects_that_were_loaded_before_their_master_wake_in_its_first_reload() {
     let (host, changed) = loaded_without_a_master();
     host.create_master(&[support::plugin("migration", &[])]).expect("a Master");
-    assert_eq!(host.objects().dormant_class(changed).as_deref(), Some(GHOST), "the creation of a Master wakes no objects");
+    assert_eq!(
+        host.objects().dormant_class(changed).as_deref(),
+        Some(GHOST),
+        "the creation of a Master wakes no objects"
+    );
     let [_, other] = ghosts(&host);
     reload(&host, &[]);
     assert_eq!([changed, other].map(|ghost| host.objects().dormant_class(ghost)), [None, None]);

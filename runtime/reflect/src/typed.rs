@@ -59,8 +59,8 @@ pub(crate) trait OfKind: Sized {
     /// Kind of the value in a call slot. `None` for types passed by address.
     const IN_SLOT: Option<PropertyKind> = None;
 
-    /// True if `load` and `store` may run code of the host, such as conversions, comparisons or hashes of host types. The value must then not
-    /// be in an object, unless a guard prevents changes to objects.
+    /// True if `load` and `store` may run code of the host, such as conversions, comparisons or hashes of host types. The value must then
+    /// not be in an object, unless a guard prevents changes to objects.
     const RUNS_CODE: bool = false;
 
     /// Returns the object to which a strong reference refers. Returns `None` for other values.

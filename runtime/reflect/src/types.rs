@@ -346,7 +346,7 @@ impl Types {
             }
             _ => false,
         };
-        !function.params.iter().any(|param| !param.ty.kind().fits_slot() && param.ty.any(&has_changed))
+        !function.params.iter().any(|param| names_module_types(&param.ty) && param.ty.any(&has_changed))
     }
 
     /// Returns the property with that path. The path names a class that declares or inherits the property.
@@ -361,6 +361,20 @@ impl Types {
         let registry = self.registry.borrow();
         let redirects: BTreeMap<_, _> = registry.all_redirects().collect();
         redirects.into_iter().map(|(from, to)| (from.clone(), to.clone())).collect()
+    }
+}
+
+/// Checks if a type names structs or enums of modules. A struct of the host contains only types of the host. Needs no memory, because this
+/// check precedes each call of a host function by a module.
+fn names_module_types(ty: &PropertyType) -> bool {
+    match ty {
+        PropertyType::Struct(of) => of.origin != Origin::Native,
+        PropertyType::Enum(of) => of.origin != Origin::Native,
+        ty => {
+            let mut is_named = false;
+            ty.inner_types(&mut |inner| is_named = is_named || names_module_types(inner));
+            is_named
+        }
     }
 }
 

@@ -57,9 +57,9 @@ pub struct Collected {
 pub struct Collection<'a>(pub(super) &'a Runtime);
 
 impl Collection<'_> {
-    /// Destroys all unreachable objects, and returns their number. The roots are the root set and the values that plugin code owns. Destroys
-    /// each object that was unreachable at the start, even if a listener for destroyed objects makes the object reachable. Aborts and
-    /// restarts an incremental collection that is in progress.
+    /// Destroys all unreachable objects, and returns their number. The roots are the root set and the values that plugin code owns. Also
+    /// destroys an object that a listener for destroyed objects makes reachable. Aborts and restarts an incremental collection that is in
+    /// progress.
     ///
     /// # Errors
     /// Returns an error if plugin code is on the stack. The next safe point then runs the collection. Returns an error if an

@@ -57,8 +57,8 @@ impl Worlds<'_> {
 
     /// Destroys all live objects, and creates the objects in a file. Red constructors build the plugin parts of the loaded objects, as in a
     /// reload. Class constructors do not run again. A property that had its default value when the world was saved receives the current
-    /// default value. Values whose type has changed are converted if no information is lost. Objects of unknown classes become dormant until
-    /// a reload adds their class. Create the Master before the world is loaded, because [`Runtime::create_master`] wakes no objects.
+    /// default value. Values whose type has changed are converted if no information is lost. Objects of unknown classes become dormant
+    /// until a reload adds their class. Create the Master before the world is loaded, because [`Runtime::create_master`] wakes no objects.
     ///
     /// # Errors
     /// Fails if plugin code is on the stack, the file is damaged, truncated or newer than this host, or an object cannot be created. After
