@@ -1,6 +1,7 @@
 //! Broadcasts in progress, with the bindings that each broadcast has not called yet. A write to a multicast delegate removes the bindings
 //! that the new value lacks from the broadcasts of this delegate. All writes by hosts, plugins and scripts call
-//! [`Broadcasts::before_write`] and [`Broadcasts::after_write`].
+//! [`Broadcasts::before_write`] and [`Broadcasts::after_write`]. Exceptions are writes to a whole struct or container that contains the
+//! delegate, and writes by custom thunks to out parameters. These writes do not affect broadcasts in progress.
 
 use std::cell::Cell;
 use std::num::NonZeroU32;
