@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use alcedo_reflect::testing::Dice;
+use alcedo_script::code::{Ins, Reg, Register};
 use alcedo_script::compile;
 use alcedo_uc::hir::{Local, Type};
 use alcedo_uc::{Options, Source, check};
@@ -83,6 +84,29 @@ fn a_function_with_more_variables_than_registers_is_refused() {
     package.classes[0].functions[0].locals.extend(locals);
     let errors = compile(&mut package).expect_err("it has 65,538 variables");
     assert!(errors[0].to_string().contains("more variables and steps than registers"), "{}", errors[0]);
+}
+
+#[test]
+fn an_out_variable_is_copied_only_if_later_arguments_change_it() {
+    let text = "class Program extends Object;
+        function int Next(out int N) { return N + 1; }
+        function int Fill(out array<int> Row, int N) { return Row.Length + N; }
+        function int TestCall() { local array<int> All; local int I; return Fill(All, Next(I)); }
+        function int TestChange() { local array<int> All; return Fill(All, All.AddItem(3)); }";
+    let scripts = Scripts::new();
+    scripts.world.types.declare_package("Test");
+    let sources = [Source::new("Program.uc", text)];
+    let options = Options { ignore_flags: true, ..Options::default() };
+    let checked = check("Test", &sources, &scripts.world.types, &options);
+    let mut package = checked.unwrap_or_else(|messages| panic!("{}", messages[0].render(&sources))).package;
+    let made = compile(&mut package).expect("within the limits");
+    let copies = |function: &str| {
+        let code = made.iter().find(|code| code.path.ends_with(function)).expect("a function of the class");
+        let is_all = |register: &Register| matches!(register, Register::Value { name, .. } if name == "All");
+        let all = code.registers.iter().position(is_all).expect("a variable") as Reg;
+        code.code.iter().filter(|ins| matches!(ins, Ins::Copy { to, from } if *to == all || *from == all)).count()
+    };
+    assert_eq!([copies(":TestCall"), copies(":TestChange")], [0, 2]);
 }
 
 /// Writes random expressions of the language.

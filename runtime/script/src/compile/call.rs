@@ -3,7 +3,8 @@
 
 use alcedo_uc::hir::{Arg, Call, Callee, Conversion, Expr, ExprKind, Type};
 
-use super::{FunctionCompiler, Location, writes};
+use super::effects::{changes, writes};
+use super::{FunctionCompiler, Location};
 use crate::code::{Argument, CallSite, Ins, Place, Reg, Root, Step, Target};
 
 /// Copy of an out value back to its place. The compiler emits this copy after the call.
@@ -28,7 +29,9 @@ impl FunctionCompiler {
             Arg::OutConverted(..) => false,
             _ => true,
         };
-        let has_copies = out_count > 1 && (args_write || !call.args.iter().all(is_variable));
+        let is_changed = |at: usize| is_changed_later(call, at);
+        let has_copies =
+            out_count > 1 && (!call.args.iter().all(is_variable) || args_write && (0..call.args.len()).any(is_changed));
         for (at, arg) in call.args.iter().enumerate() {
             let later = call.args[at + 1..].iter().any(|arg| arg_expr(arg).is_some_and(writes));
             // If a call has two or more out arguments, writing back the first value may change the access path of the second. The other out
@@ -38,7 +41,7 @@ impl FunctionCompiler {
                 Arg::Value(expr) => Argument::In(self.safe(expr, later)),
                 Arg::Skipped => Argument::Skipped,
                 Arg::Out(expr) => match self.location(expr, written) {
-                    Location::In(reg) if !later && !has_copies => Argument::Out(reg),
+                    Location::In(reg) if !(has_copies || later && is_changed(at)) => Argument::Out(reg),
                     to => {
                         // Copies a variable now, because later arguments may change it.
                         let from = match &to {
@@ -212,7 +215,26 @@ fn is_in_local(expr: &Expr) -> bool {
     matches!(expr.root().kind, ExprKind::Local(_))
 }
 
-fn arg_expr(arg: &Arg) -> Option<&Expr> {
+/// Returns true if the argument is an out variable that later arguments may change.
+fn is_changed_later(call: &Call, at: usize) -> bool {
+    let Arg::Out(expr) = &call.args[at] else { return false };
+    let may_change = |later: &Expr| match expr.root().kind {
+        ExprKind::Local(local) => changes(later, local),
+        _ => writes(later),
+    };
+    call.args[at + 1..].iter().filter_map(arg_expr).any(may_change)
+}
+
+/// Returns the place to which the call writes the value of this argument.
+pub(super) fn written_place(call: &Call, at: usize) -> Option<&Expr> {
+    match &call.args[at] {
+        Arg::Out(expr) | Arg::OutConverted(expr, ..) => Some(expr),
+        Arg::Wildcard(expr) => is_out(call, at).then_some(expr),
+        Arg::Value(_) | Arg::Skipped => None,
+    }
+}
+
+pub(super) fn arg_expr(arg: &Arg) -> Option<&Expr> {
     match arg {
         Arg::Value(expr) | Arg::Out(expr) | Arg::OutConverted(expr, ..) | Arg::Wildcard(expr) => Some(expr),
         Arg::Skipped => None,

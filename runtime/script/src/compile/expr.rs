@@ -2,7 +2,8 @@
 
 use alcedo_uc::hir::{Binary, Compound, Const, Conversion, Expr, ExprKind, Intrinsic, Num, Op, Operand, Type, Unary};
 
-use super::{FunctionCompiler, Location, writes};
+use super::effects::writes;
+use super::{FunctionCompiler, Location};
 use crate::code::{At, Ins, Reg, Register};
 
 impl FunctionCompiler {

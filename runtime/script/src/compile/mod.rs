@@ -2,13 +2,14 @@
 //! cause a rejection but never an invalid memory access, because the loader verifies the bytecode.
 
 mod call;
+mod effects;
 mod expr;
 mod place;
 mod statement;
 
 use alcedo_abi::kinds::PropertyKind;
 use alcedo_reflect::type_text::TypeText;
-use alcedo_uc::hir::{self, Const, Conversion, Expr, ExprKind, Intrinsic, LocalId, Type};
+use alcedo_uc::hir::{self, Const, Conversion, Expr, Intrinsic, LocalId, Type};
 use rustc_hash::FxHashMap;
 
 use crate::code::{At, FunctionCode, Ins, Place, Reg, Register, Root};
@@ -372,33 +373,5 @@ impl FunctionCompiler {
         let to = self.temp(ty);
         self.emit(Ins::Convert { by: by.clone(), to, from });
         to
-    }
-}
-
-/// Returns true if the evaluation of an expression may write to memory, such as a local.
-fn writes(expr: &Expr) -> bool {
-    match &expr.kind {
-        ExprKind::Const(_) | ExprKind::Triple(_) | ExprKind::Local(_) | ExprKind::SelfObject | ExprKind::SelfClass => {
-            false
-        }
-        ExprKind::ClassOf(inner)
-        | ExprKind::Unary(_, inner)
-        | ExprKind::Convert(_, inner)
-        | ExprKind::Cast(_, inner) => writes(inner),
-        ExprKind::Field { base, .. } => writes(base),
-        ExprKind::Property { object, .. } | ExprKind::FunctionOf { object, .. } => {
-            object.as_deref().is_some_and(writes)
-        }
-        ExprKind::DefaultProperty { class, .. } => writes(class),
-        ExprKind::Index(one, two)
-        | ExprKind::Binary(_, one, two)
-        | ExprKind::And(one, two)
-        | ExprKind::Or(one, two) => writes(one) || writes(two),
-        ExprKind::Conditional(one, two, three) => writes(one) || writes(two) || writes(three),
-        ExprKind::Call(_)
-        | ExprKind::Intrinsic(..)
-        | ExprKind::Compound(_)
-        | ExprKind::Step { .. }
-        | ExprKind::New(_) => true,
     }
 }

@@ -2,7 +2,8 @@
 
 use alcedo_uc::hir::{Expr, ExprKind, Type};
 
-use super::{FunctionCompiler, Location, writes};
+use super::effects::writes;
+use super::{FunctionCompiler, Location};
 use crate::code::{Ins, Place, Reg, Register, Root, Step};
 
 impl FunctionCompiler {

@@ -2,7 +2,8 @@
 
 use alcedo_uc::hir::{Arm, Const, Conversion, Expr, ExprKind, Intrinsic, Num, Op, Operand, Stmt, StmtKind, Type};
 
-use super::{FunctionCompiler, Location, Loop, writes};
+use super::effects::writes;
+use super::{FunctionCompiler, Location, Loop};
 use crate::code::{At, Ins, Step};
 
 impl FunctionCompiler {
