@@ -143,8 +143,8 @@ pub enum Target {
 pub enum Argument {
     /// Value to copy to the parameter.
     In(Reg),
-    /// Register with a temporary copy of a value that is stored elsewhere. Rejected for out parameters, because a write would change only
-    /// the copy.
+    /// Register with a temporary copy of a value that is stored elsewhere. Rejected for out parameters of functions with a custom thunk,
+    /// because a write would change only the copy.
     Copied(Reg),
     /// Register that the call writes to.
     Out(Reg),

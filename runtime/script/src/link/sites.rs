@@ -146,7 +146,7 @@ impl Linker<'_> {
                 false => Err(format!("{name} receives a {ty} for {}, a {}", param.text, param.ty)),
             };
             match arg {
-                Argument::Copied(_) if is_out => {
+                Argument::Copied(_) if is_out && is_custom => {
                     return Err(format!(
                         "{name} writes to {}, and receives a copy: of several written arguments, one may be a property or \
                          element; put the others into variables first",

@@ -412,13 +412,17 @@ impl Body<'_, '_> {
         if !(param.is_const && value.ty == *ty && self.is_in_const_param(&value)) {
             self.check_place(&value, arg.span)?;
         }
+        // The call does not change the argument of a `const` parameter, so the value is not copied back.
         if value.ty == *ty {
-            return Ok(Arg::Out(value));
+            return Ok(if param.is_const { Arg::Value(value) } else { Arg::Out(value) });
         }
         let suits = matches!((&value.ty, ty), (Type::Num(_), Type::Num(_)))
             || (super::convert::is_text(&value.ty) && super::convert::is_text(ty))
             || (self.checker.triple(&value.ty).is_some() && self.checker.triple(ty).is_some());
         match (self.checker.implicit(&value.ty, ty), self.checker.implicit(ty, &value.ty)) {
+            (Some(there @ Coercion::By(_)), Some(Coercion::By(_))) if suits && param.is_const => {
+                Ok(Arg::Value(converted(value, there, ty)))
+            }
             (Some(Coercion::By(there)), Some(Coercion::By(back))) if suits => Ok(Arg::OutConverted(value, there, back)),
             _ => {
                 let message = format!("the call changes this: it has to be a `{ty}`, this is `{}`", value.ty);

@@ -295,7 +295,7 @@ pub enum Callee {
 /// An argument.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Arg {
-    /// Value with the type of the parameter.
+    /// Value with the type of the parameter. The parameter has no `out`, or is a `const out` parameter.
     Value(Expr),
     /// Place whose type equals the type of the parameter. The value is copied in when the argument is evaluated. After the call, the values
     /// of all `out` parameters are copied out in the order of the arguments.
