@@ -222,7 +222,7 @@ pub enum Conversion {
     /// not a discriminant, it is stored unchanged.
     NumToEnum(Num, Path, Num),
     /// Converts a number of the kind to the name of the entry with this number, of the enum at the path. If no entry has the number, the
-    /// name consists of the digits of the number.
+    /// name consists of the digits of the number, or of the names of all set flags of a flags enum (`A | B`).
     NumToEntryName(Num, Path),
     /// Converts a number to `bool`. The result is true for a nonzero number.
     NumToBool(Num),
