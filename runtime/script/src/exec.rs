@@ -289,7 +289,6 @@ pub(crate) struct LinkedPlace {
     pub(crate) root: LinkedRoot,
     pub(crate) steps: Box<[LinkedStep]>,
     pub(crate) property: Rc<Property>,
-    pub(crate) initial: Option<Value>,
 }
 
 #[derive(Debug)]

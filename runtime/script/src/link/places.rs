@@ -77,8 +77,7 @@ impl Linker<'_> {
             steps.push(step);
             at = next;
         }
-        let initial = initial(&at.ty);
-        Ok(LinkedPlace { root, steps: steps.into(), property: at, initial })
+        Ok(LinkedPlace { root, steps: steps.into(), property: at })
     }
 
     /// Returns the offset of a place in `self`. Returns `None` if the place is in a different object or its path contains an array element.
@@ -185,7 +184,7 @@ impl Linker<'_> {
         if let LinkedRoot::Of(object, _) = &place.root {
             // Requires an initial value of zero bytes, because a fast access reads zero bytes if the object is `None`.
             return Self::fields(&place.steps)
-                .filter(|_| place.initial.is_none())
+                .filter(|_| initial(&place.property.ty).is_none())
                 .map(|more| Fast::Other(*object, size, more));
         }
         // A fast access supports only one array element, as the last step of the path.
