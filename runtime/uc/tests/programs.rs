@@ -54,6 +54,18 @@ fn each_program_returns_the_results_of_its_head() {
 }
 
 #[test]
+fn a_singular_function_runs_after_a_test_that_panicked() {
+    let text = "class Program extends Object;\nvar int Calls;\n\
+                singular function int Test() { Calls++; assert(Calls > 1); return Calls; }\n";
+    let sources = [Source::new("Program.uc", text)];
+    let package = checked(&sources).unwrap_or_else(|messages| panic!("{}", rendered(&messages, &sources))).package;
+    let interpreter = Interpreter::new(&package);
+    let object = interpreter.create(&package.classes[0].path);
+    let run = || std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| interpreter.test(object, "Test"))).ok();
+    assert_eq!([run(), run()], [None, Some("2".to_owned())]);
+}
+
+#[test]
 fn an_object_literal_named_none_is_none() {
     let text = "class Program extends Object;\nconst UPPER = Object'NONE';\nconst LOWER = Object'none';\nconst EMPTY = Object'';\n\
                 const THING = Object'Thing';\n";

@@ -135,6 +135,8 @@ impl<'p> Interpreter<'p> {
 
     /// Calls a function without parameters. Returns its result as a string.
     pub(crate) fn test(&self, object: usize, name: &str) -> String {
+        // Removes the calls of an earlier test that panicked.
+        self.running.borrow_mut().clear();
         let class = self.objects.borrow()[object].class.clone();
         let (_, function) = self.find(&class, name).unwrap_or_else(|| panic!("missing {name}"));
         let (value, _) = self.run(function, Some(object), &class, Vec::new());
