@@ -23,7 +23,7 @@ impl Linker<'_> {
         Ok(OtherProperty { offset: property.offset, owner, property, checked_class: Cell::new(ClassId::NONE) })
     }
 
-    /// Links a place. If `written` is true, rejects places in class default objects, because these objects are read-only.
+    /// Links a place. If `written` is true, rejects a place of `default.x`, because scripts can only read such a place.
     pub(super) fn place(&self, place: u16, written: bool) -> Checked<LinkedPlace> {
         let place = self.code.places.get(usize::from(place)).ok_or_else(|| format!("place {place} does not exist"))?;
         let (root, mut at) = match &place.root {
