@@ -58,13 +58,20 @@ fn a_struct_starts_with_its_defaults_everywhere() {
     let size =
         |height: f64, width: i32| format!("Size {{ height: {height:?}, width: {width}, route: Air, weight: 0 }}");
     let made = display_call(&host, depot, "made", &[]);
-    assert_eq!(made, format!("{} | nobody {} {}", size(2.5, -1), size(3.0, -1), size(2.5, -1)));
+    let shipment = "Shipment { pallet: Pallet { size: Size { height: 2.5, width: -1, route: Air, weight: 5 } } }";
+    assert_eq!(made, format!("{} | nobody {} {} | {shipment}", size(2.5, -1), size(3.0, -1), size(2.5, -1)));
     assert_eq!(display_call(&host, depot, "format_size", &[wide(5)]), size(2.5, 5));
     assert_eq!(display_call(&host, depot, "format_size", &[]), size(2.5, -1), "an omitted argument");
-    let black = host.conjugates().make("/Script/Game.Size", &wide(4)).unwrap_or_else(|error| panic!("{error}"));
-    let read = host.conjugates().read(black).unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(display(&read), "2.5 4 Air 0");
-    host.conjugates().give_back(black);
+    for (path, value, expected) in [
+        ("/Script/Game.Size", wide(4), "2.5 4 Air 0"),
+        ("/Script/Game.Pallet", Value::Struct(Vec::new()), "3 -1 Road 0"),
+        ("/Script/Game.Shipment", Value::Struct(Vec::new()), "2.5 -1 Air 5"),
+    ] {
+        let black = host.conjugates().make(path, &value).unwrap_or_else(|error| panic!("{error}"));
+        let read = host.conjugates().read(black).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(display(&read), expected, "{path}");
+        host.conjugates().give_back(black);
+    }
 }
 
 #[test]

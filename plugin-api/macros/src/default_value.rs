@@ -23,7 +23,7 @@ impl DefaultValue {
             Some(assigns) => {
                 // The name of the parameter has one span everywhere, because a macro may have captured the assigned values.
                 let place = quote! { value };
-                let checks = assigns.into_iter().map(|assign| assigned(&place, assign));
+                let checks = assigns.into_iter().map(|assign| assigned(&place, assign, None));
                 quote! { const _: fn(&mut #ty) = |#place| { #(#checks)* }; }
             }
             None if is_literal_of(value, ty) => TokenStream::new(),
@@ -60,11 +60,14 @@ pub(crate) fn assigns(value: &Expr) -> Option<Vec<&ExprAssign>> {
 }
 
 /// Expands to an assignment to a field of `place`, or to assignments to the fields of a struct in this field. A string is converted to the
-/// type of the field, such as an enum.
-pub(crate) fn assigned(place: &TokenStream, ExprAssign { left, right, .. }: &ExprAssign) -> TokenStream {
+/// type of the field, such as an enum. With `start`, the struct in this field first becomes the value of this expression.
+pub(crate) fn assigned(place: &TokenStream, assign: &ExprAssign, start: Option<&TokenStream>) -> TokenStream {
+    let ExprAssign { left, right, .. } = assign;
     let place = quote! { #place.#left };
     if let Some(inner) = assigns(right) {
-        return inner.into_iter().map(|assign| assigned(&place, assign)).collect();
+        let fields = inner.into_iter().map(|assign| assigned(&place, assign, start));
+        let start = start.map(|start| quote! { #place = #start; });
+        return quote! { #start #(#fields)* };
     }
     match ungrouped_expr(right) {
         Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => quote_spanned! {right.span()=>
@@ -136,7 +139,7 @@ mod tests {
     use quote::quote;
     use syn::{Expr, parse_quote};
 
-    use super::DefaultValue;
+    use super::{DefaultValue, assigned, assigns};
     use crate::attr_args::AttrArgs;
 
     #[test]
@@ -185,6 +188,22 @@ mod tests {
         let entry = quote!(value.mood = ::alcedo_plugin_api::__private::OfText::of_text("Angry"););
         let (number, check) = (quote!(value.at.x = 1.0;), default.check.to_string());
         assert!(check.contains(&entry.to_string()) && check.contains(&number.to_string()), "{check}");
+    }
+
+    #[test]
+    fn a_struct_in_a_struct_begins_with_its_own_start() {
+        let default: Expr = parse_quote!((at = (x = 1.0, of = (y = 2)), z = 3));
+        let fields = assigns(&default).expect("assignments").into_iter();
+        let expanded: TokenStream =
+            fields.map(|assign| assigned(&quote!(value), assign, Some(&quote!(start())))).collect();
+        let expected = quote! {
+            value.at = start();
+            value.at.x = 1.0;
+            value.at.of = start();
+            value.at.of.y = 2;
+            value.z = 3;
+        };
+        assert_eq!(expanded.to_string(), expected.to_string());
     }
 
     #[test]

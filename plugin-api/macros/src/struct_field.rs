@@ -86,10 +86,12 @@ pub(crate) fn default_of(name: &Ident, fields: &[(Ident, Option<FieldDefault>)])
 
 fn in_rust(value: &Expr, ty: &Type) -> TokenStream {
     if let Some(assigns) = assigns(value) {
-        let place = quote! { value };
-        let fields = assigns.into_iter().map(|assign| assigned(&place, assign));
+        let (place, start) =
+            (quote! { value }, quote! { ::alcedo_plugin_api::__private::core::default::Default::default() });
+        // The host also starts a struct in a struct from the defaults of the inner type.
+        let fields = assigns.into_iter().map(|assign| assigned(&place, assign, Some(&start)));
         return quote! {{
-            let mut #place: #ty = ::alcedo_plugin_api::__private::core::default::Default::default();
+            let mut #place: #ty = #start;
             #(#fields)*
             #place
         }};

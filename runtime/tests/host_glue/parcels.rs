@@ -45,6 +45,14 @@ host_struct! {
 }
 
 host_struct! {
+    /// Pallet with one parcel.
+    pub struct Pallet in "/Script/Game.Pallet" {
+        /// Size of the parcel, tall and by road.
+        pub size "size": Size,
+    }
+}
+
+host_struct! {
     /// Sent parcel: a struct that is used in place.
     pub struct Parcel in "/Script/Game.Parcel" {
         /// Recipient.
@@ -67,6 +75,14 @@ host_struct! {
         pub level "level": u8,
         /// Height.
         pub height "height": f64,
+    }
+}
+
+host_struct! {
+    /// Shipment of a heavy parcel.
+    pub struct Shipment in "/Script/Game.Shipment" {
+        /// Pallet, whose parcel starts with the defaults of `Size`.
+        pub pallet "pallet": Pallet,
     }
 }
 

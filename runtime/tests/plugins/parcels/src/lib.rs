@@ -72,6 +72,24 @@ pub struct Size {
     pub weight: u8,
 }
 
+/// Pallet with one parcel.
+#[ustruct(pod, package = "Game")]
+#[derive(Debug, PartialEq)]
+pub struct Pallet {
+    /// Size of the parcel, tall and by road.
+    #[uproperty(default = (height = 3.0, route = "Road"))]
+    pub size: Size,
+}
+
+/// Shipment of a heavy parcel.
+#[ustruct(pod, package = "Game")]
+#[derive(Debug, PartialEq)]
+pub struct Shipment {
+    /// Pallet, whose parcel starts with the defaults of `Size`.
+    #[uproperty(default = (size = (weight = 5)))]
+    pub pallet: Pallet,
+}
+
 /// Sent parcel: a struct that is used in place.
 #[ustruct(package = "Game")]
 pub struct Parcel {
@@ -288,7 +306,8 @@ impl Depot {
     fn made(&self, this: This<Self>) -> String {
         let parcel = Parcel::default();
         let parcel = this.open(&parcel);
-        format!("{:?} | {} {:?} {:?}", Size::default(), parcel.to(), parcel.size(), parcel.inner())
+        let (size, shipment) = (Size::default(), Shipment::default());
+        format!("{size:?} | {} {:?} {:?} | {shipment:?}", parcel.to(), parcel.size(), parcel.inner())
     }
 
     /// Sets the name of the drawer and appends a number.
