@@ -88,7 +88,8 @@ pub(crate) fn expand(attr_args: &AttrArgs, item: &ItemStruct) -> Result<TokenStr
             "ALC0181",
             is_hidden.then_some(ident),
             format!(
-                "`value.{text}()` calls the method `{text}` of `Borrowed` instead of the accessor: rename the field"
+                "`value.{text}()` calls the method `{text}` of `Borrowed` instead of the accessor: rename the field, and write \
+                 `#[uproperty(was = \"{text}\")]` to keep saved values"
             ),
         ));
         let (set, try_set) = (format_ident!("set_{text}"), format_ident!("try_set_{text}"));
@@ -112,6 +113,7 @@ pub(crate) fn expand(attr_args: &AttrArgs, item: &ItemStruct) -> Result<TokenStr
 
 #[cfg(test)]
 mod tests {
+    use quote::format_ident;
     use syn::{ItemStruct, parse_quote};
 
     fn error(item: &ItemStruct) -> Option<String> {
@@ -128,9 +130,12 @@ mod tests {
 
     #[test]
     fn an_accessor_that_a_method_hides_is_refused() {
-        for item in [parse_quote! { struct Pass { is_expired: bool } }, parse_quote! { struct Pass { is_black: bool } }]
-        {
-            assert!(error(&item).is_some_and(|error| error.contains("rename the field") && error.contains("ALC0181")));
+        for name in ["is_expired", "is_black"] {
+            let ident = format_ident!("{name}");
+            let item = parse_quote! { struct Pass { #ident: bool } };
+            let fix =
+                format!("rename the field, and write `#[uproperty(was = \"{name}\")]` to keep saved values [ALC0181]");
+            assert!(error(&item).is_some_and(|error| error.contains(&fix)));
             let imported = super::expand(&parse_quote!(imported, package = "Game"), &item);
             imported.unwrap_or_else(|error| panic!("the host has this field: {error}"));
         }

@@ -246,4 +246,13 @@ mod impl_of_an_alias {
     }
 }
 
+mod alc0181 {
+    use alcedo_plugin_api::prelude::*;
+
+    #[ustruct(package = "Game")]
+    pub struct Pass {
+        is_expired: bool,
+    }
+}
+
 fn main() {}
