@@ -6,11 +6,13 @@
 //! the fields of a variable `this`, because `self` in this block and this variable may have a different type.
 
 use proc_macro2::{Delimiter, Ident, Spacing, Span, TokenStream, TokenTree};
-use quote::{quote, quote_spanned};
+use quote::{ToTokens as _, quote, quote_spanned};
+use syn::{FnArg, Signature, Type};
 
 use crate::attr_args::text_of;
 use crate::impl_block::Function;
 use crate::rules;
+use crate::type_names::{is_named, ungrouped};
 
 /// Reports an attribute on a method whose `impl` block has no `#[uclass]`. If the method has a body, the expansion retains the method.
 pub(crate) fn without_uclass(name: &str, item: TokenStream) -> TokenStream {
@@ -49,10 +51,27 @@ pub(crate) fn checks(class: &Ident, function: &Function, checked: &mut Checked) 
     if find_mistakes(function.body.stream(), &mut found).is_none() {
         return TokenStream::new();
     }
+    let is_assigned = found.iter().any(|(mistake, _)| *mistake == Mistake::Assigned);
+    if is_assigned && has_other_this(&function.sig) {
+        found.retain(|(mistake, _)| *mistake != Mistake::Assigned);
+    }
     found.retain(|new| !checked.contains(new));
     let checks = found.iter().map(|(mistake, name)| check(class, *mistake, name)).collect();
     checked.append(&mut found);
     checks
+}
+
+/// Returns true if a parameter declares a variable `this` of a type that is neither `This` nor `Obj`, such as in a helper function.
+fn has_other_this(signature: &Signature) -> bool {
+    signature.inputs.iter().any(|input| {
+        let FnArg::Typed(typed) = input else { return false };
+        let ty = match ungrouped(&typed.ty) {
+            Type::Reference(reference) => &*reference.elem,
+            ty => ty,
+        };
+        let is_object = is_named(ty, "This") || is_named(ty, "Obj");
+        !is_object && has_this(&typed.pat.to_token_stream().into_iter().collect::<Vec<_>>())
+    })
 }
 
 fn check(class: &Ident, mistake: Mistake, name: &Ident) -> TokenStream {
@@ -153,8 +172,9 @@ fn first_variable(tokens: &[TokenTree]) -> usize {
 
 /// Returns the position at which the pattern of a match arm begins. `tokens` are those before the `=>` of the arm.
 fn arm_start(tokens: &[TokenTree]) -> usize {
-    // The last token may be the fields of a struct pattern. An earlier block is the body of the previous arm.
-    let ends = |(at, token): (usize, &TokenTree)| is_punct(token, ',') || is_body(token) && at + 1 < tokens.len();
+    // Before a guard and at the end, braces contain the fields of a struct pattern. Other braces are the body of the previous arm.
+    let is_before = |at: usize| tokens.get(at + 1).is_some_and(|next| !is_ident(next, "if"));
+    let ends = |(at, token): (usize, &TokenTree)| is_punct(token, ',') || is_body(token) && is_before(at);
     tokens.iter().enumerate().rev().find(|found| ends(*found)).map_or(0, |(at, _)| at + 1)
 }
 
@@ -246,8 +266,37 @@ fn is_assigned(rest: &[TokenTree]) -> bool {
 #[cfg(test)]
 mod tests {
     use quote::quote;
+    use syn::parse_quote;
 
-    use super::{Checked, Mistake, find_mistakes, without_uclass};
+    use super::{Checked, Mistake, checks, find_mistakes, without_uclass};
+    use crate::impl_block::Member;
+
+    fn checks_of(function: Member) -> String {
+        let Member::Function(function) = function else { panic!("a function with a body") };
+        checks(&parse_quote!(Oven), &function, &mut Checked::new()).to_string()
+    }
+
+    #[test]
+    fn a_parameter_this_of_another_type_is_ignored() {
+        for function in [
+            parse_quote! { fn cool(this: &mut Reading) { this.x = 1.0; } },
+            parse_quote! { fn cool(mut this: Vec<Reading>, at: usize) { this.x = 1.0; } },
+            parse_quote! { fn cool((this, _): (Reading, u32)) { this.x = 1.0; } },
+            parse_quote! { fn cool(&self, Reading { this }: Reading) { this.x = 1.0; } },
+        ] {
+            assert_eq!(checks_of(function), "");
+        }
+        for function in [
+            parse_quote! { fn cool(&self, this: This<Self>) { this.x = 1.0; } },
+            parse_quote! { fn cool(this: &alcedo_plugin_api::This<'_, Self>) { this.x = 1.0; } },
+            parse_quote! { async fn cool(this: Obj<Self>, by: f64) { this.x = 1.0; } },
+        ] {
+            assert!(checks_of(function).contains("ALC0101"));
+        }
+        // A helper function has no object `this`, but may access `self`.
+        let both = checks_of(parse_quote! { fn cool(&self, this: &mut Reading) { this.x = self.y; } });
+        assert!(both.contains("ALC0100") && !both.contains("ALC0101"), "{both}");
+    }
 
     #[test]
     fn an_attribute_without_its_reader_names_the_reader() {
@@ -285,6 +334,8 @@ mod tests {
             quote! { readings.iter_mut().for_each(|this| this.x = 1.0); },
             quote! { readings.retain(move |(at, this): (u32, &mut Reading)| { this.x = 1.0; at > 1 }); },
             quote! { match reading { Some(this) if this.is_hot() => this.x = 1.0, None => {} } },
+            quote! { match reading { Reading { this } if this.is_hot() => this.x = 1.0, _ => {} } },
+            quote! { match reading { None => {} Reading { this } if this.is_hot() => this.x = 1.0, _ => {} } },
             quote! { match reading { None => {} this => this.x = 1.0 } },
             quote! { match reading { None => {} Reading { this } => { this.x = 1.0; } } },
             quote! { fn cool(this: &mut Reading) { this.x = 1.0; } },
@@ -321,6 +372,7 @@ mod tests {
             quote! { readings.iter().for_each(|reading| this.x = reading.speed); },
             quote! { match this.mood() { Mood::Calm if this.is_near() => {} _ => this.x = 1.0 } },
             quote! { match mood { Mood::Calm => { this.stop(); } _ => this.x = 1.0 } },
+            quote! { match mood { Mood::Calm => { this.stop(); } Mood { level } if level > 1 => this.x = 1.0, _ => {} } },
             quote! { for each in this.readings() { this.x = 1.0; } },
         ] {
             let mut found = Checked::new();

@@ -17,6 +17,14 @@ pub struct Oven {
     power: u32,
 }
 
+struct Reading {
+    temperature: f64,
+}
+
+struct Last {
+    this: Reading,
+}
+
 #[uclass]
 impl Oven {
     #[ufunction]
@@ -55,6 +63,21 @@ impl Oven {
             this.temperature += 1.0;
         }
         readings[0].temperature
+    }
+
+    #[ufunction]
+    fn read_last(&self) -> f64 {
+        let mut last = Last { this: Reading { temperature: 0.0 } };
+        match &mut last {
+            Last { this } if this.temperature < 1.0 => this.temperature += 1.0,
+            Last { .. } => {}
+        }
+        Self::cool(&mut last.this);
+        last.this.temperature
+    }
+
+    fn cool(this: &mut Reading) {
+        this.temperature = 0.0;
     }
 
     fn temperature(&self) -> f64 {
