@@ -56,9 +56,25 @@ pub(crate) fn checks(class: &Ident, function: &Function, checked: &mut Checked) 
         found.retain(|(mistake, _)| *mistake != Mistake::Assigned);
     }
     found.retain(|new| !checked.contains(new));
-    let checks = found.iter().map(|(mistake, name)| check(class, *mistake, name)).collect();
+    let checks = constants(class, &found);
     checked.append(&mut found);
     checks
+}
+
+/// Expands to one constant per mistake. The fields of `Self { … }` share one constant, because each constant takes time to compile. The
+/// compiler then reports only the first of these fields.
+fn constants(class: &Ident, found: &[(Mistake, Ident)]) -> TokenStream {
+    let (fields, others): (Vec<_>, Vec<_>) = found.iter().partition(|(mistake, _)| *mistake == Mistake::OfLiteral);
+    let others = others.into_iter().map(|(mistake, name)| {
+        let call = check(class, *mistake, name);
+        quote_spanned! {name.span()=> const _: () = #call; }
+    });
+    let others: TokenStream = others.collect();
+    if fields.is_empty() {
+        return others;
+    }
+    let calls = fields.into_iter().map(|(mistake, name)| check(class, *mistake, name));
+    quote! { #others const _: () = { #(#calls;)* }; }
 }
 
 /// Returns true if a parameter declares a variable `this` of a type that is neither `This` nor `Obj`, such as in a helper function.
@@ -83,13 +99,12 @@ fn check(class: &Ident, mistake: Mistake, name: &Ident) -> TokenStream {
         ),
         Mistake::Assigned => format!("`{property}` is a property: write it with `this.set_{property}(…)` [ALC0101]"),
         Mistake::OfLiteral => format!(
-            "`{property}` is a property, stored in the object of the host, and not a field of `Self {{ … }}`: set its initial value with \
-             `#[uproperty(default = …)]`, or with `this.set_{property}(…)` in a `#[class_constructor]` [ALC0216]"
+            "`{property}` is a property, stored in the object of the host, and not a field of `Self {{ … }}`: read it with \
+             `this.{name}()`, and set its initial value with `#[uproperty(default = …)]`, or `#[uclass(defaults(…))]` for a property \
+             of a base class [ALC0216]"
         ),
     };
-    quote_spanned! {name.span()=>
-        const _: () = ::alcedo_plugin_api::__private::assert_no_property::<#class>(#property, #text);
-    }
+    quote_spanned! {name.span()=> ::alcedo_plugin_api::__private::assert_no_property::<#class>(#property, #text) }
 }
 
 /// Adds each possible mistake in the tokens to `found`, without duplicates. Ignores assignments after a pattern that may declare a variable
@@ -360,6 +375,18 @@ mod tests {
         assert!(found.iter().all(|(mistake, _)| *mistake == Mistake::OfLiteral));
         let names: Vec<_> = found.iter().map(|(_, name)| name.to_string()).collect();
         assert_eq!(names, ["kept", "renamed", "speed", "r#type", "last"]);
+    }
+
+    #[test]
+    fn one_constant_checks_all_fields_of_self_in_braces() {
+        let checks =
+            checks_of(parse_quote! { fn new(&self) -> Self { self.x; Self { turns: 0, speed: 1, r#type: 2 } } });
+        let count = |text: &str| checks.matches(text).count();
+        assert_eq!((count("const _"), count("assert_no_property")), (2, 4), "{checks}");
+        for fix in ["read it with `this.r#type()`", "`#[uclass(defaults(…))]` for a property of a base class [ALC0216]"]
+        {
+            assert!(checks.contains(fix), "{checks}");
+        }
     }
 
     #[test]
