@@ -104,6 +104,14 @@ fn a_wrong_name_or_type_fails_a_test() {
 }
 
 #[test]
+fn a_wrong_name_fails_a_test_of_a_plugin_without_classes() {
+    let world = world("figures");
+    let ghost = panic_of(|| assert!(world.spawn("Ghost").is_none()));
+    let expected = "no plugin declares the class `Ghost` or any other class; a class of the host needs its path";
+    assert!(ghost.contains(expected), "{ghost}");
+}
+
+#[test]
 fn an_edit_reloads_objects_and_leaves_the_sources_unchanged() {
     let file = folder("magic-cube").join("src/lib.rs");
     let source = fs::read_to_string(&file).expect("the source of the plugin");

@@ -382,10 +382,13 @@ impl TestWorld {
             [path] => path.clone(),
             [] => {
                 let known: Vec<_> = classes.iter().map(|path| short(path)).collect();
-                let known = if known.is_empty() { "no other class".to_owned() } else { known.join(", ") };
+                let known = match &known[..] {
+                    [] => " or any other class".to_owned(),
+                    known => format!(", but {}", known.join(", ")),
+                };
                 let path = if name.contains('.') { name.to_owned() } else { format!("Package.{name}") };
                 panic!(
-                    "no plugin declares the class `{name}`, but {known}; a class of the host needs its path: `/Script/{path}`"
+                    "no plugin declares the class `{name}`{known}; a class of the host needs its path: `/Script/{path}`"
                 )
             }
             ref several => panic!("several classes are named `{name}`, so name one by its path: {several:?}"),
