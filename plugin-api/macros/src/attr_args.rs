@@ -90,9 +90,8 @@ impl AttrArgs {
         let mut errors = rules::Errors::default();
         for (at, arg) in self.args.iter().enumerate() {
             if !known.contains(&arg.text.as_str()) {
-                let problem = match (arg.text.as_str(), known) {
-                    ("package", _) => "`package` belongs on the declaration of the type: remove it here".to_owned(),
-                    (_, []) => format!("unknown specifier `{}`: no specifiers are allowed here", arg.name),
+                let problem = match known {
+                    [] => format!("unknown specifier `{}`: no specifiers are allowed here", arg.name),
                     _ => format!("unknown specifier `{}`: expected one of `{}`", arg.name, known.join("`, `")),
                 };
                 errors.take::<()>(Err(rules::at("ALC0087", arg.name.span(), problem)));
@@ -103,6 +102,16 @@ impl AttrArgs {
             }
         }
         errors.finish()
+    }
+
+    /// Rejects unknown and duplicate specifiers on the `impl` block of a type.
+    pub(crate) fn expect_on_impl(&self, known: &[&str]) -> Result<()> {
+        rules::refuse_at(
+            "ALC0087",
+            self.get("package").map(|arg| arg.name.span()),
+            "`package` belongs on the declaration of the type: remove it here",
+        )?;
+        self.expect(known)
     }
 
     pub(crate) fn get(&self, name: &str) -> Option<&AttrArg> {
@@ -323,6 +332,9 @@ mod tests {
     use syn::parse_quote;
 
     use super::{AttrArgs, cell_name, is_identifier, to_derive};
+    use crate::impl_block::{AnyItem, ImplBlock};
+    use crate::native::Side;
+    use crate::{class_impl, export, interface_impl, struct_impl};
 
     #[test]
     fn derived_traits_do_not_depend_on_the_names_in_scope() {
@@ -344,15 +356,27 @@ mod tests {
                 "unknown specifier `lable`: expected one of `label`, `was` [ALC0087]",
             ),
             (quote!(label), &[][..], "unknown specifier `label`: no specifiers are allowed here [ALC0087]"),
-            (
-                quote!(package = "Game"),
-                &["imported"][..],
-                "`package` belongs on the declaration of the type: remove it here [ALC0087]",
-            ),
         ] {
             let attr_args: AttrArgs = syn::parse2(attr_args).expect("specifiers");
             assert_eq!(attr_args.expect(known).expect_err("an unknown specifier").to_string(), expected);
         }
+    }
+
+    #[test]
+    fn a_package_on_the_impl_block_of_a_type_is_refused_with_a_fix() {
+        let attr_args: AttrArgs = parse_quote!(package = "Game");
+        let block = || ImplBlock::of(quote! { impl Oven {} }).expect("a block");
+        for refused in [
+            class_impl::expand(&attr_args, block(), Side::Plugin),
+            interface_impl::expand(&attr_args, &parse_quote!(Heeds), block(), Side::Plugin),
+            struct_impl::expand(&attr_args, AnyItem::Impl(block()), Side::Plugin),
+        ] {
+            let fix = "`package` belongs on the declaration of the type: remove it here [ALC0087]";
+            assert_eq!(refused.expect_err("a package").to_string(), fix);
+        }
+        // `#[zmethods]` has no declaration of a type.
+        let refused = export::expand_block(&attr_args, block()).expect_err("a package").to_string();
+        assert_eq!(refused, "unknown specifier `package`: no specifiers are allowed here [ALC0087]");
     }
 
     #[test]

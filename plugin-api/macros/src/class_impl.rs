@@ -64,7 +64,7 @@ pub(crate) struct Body<'a> {
 type Hook = (Conditions, Ident);
 
 pub(crate) fn expand(attr_args: &AttrArgs, block: ImplBlock, side: Side) -> Result<TokenStream> {
-    attr_args.expect(&["imported"])?;
+    attr_args.expect_on_impl(&["imported"])?;
     let class = class_of(&block.head)?;
     if attr_args.flag("imported")? {
         return crate::imported_impl::expand(&block.members, &class);

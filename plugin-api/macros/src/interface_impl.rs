@@ -19,7 +19,7 @@ use crate::rules;
 use crate::type_names::name_self;
 
 pub(crate) fn expand(attr_args: &AttrArgs, interface: &Path, mut block: ImplBlock, side: Side) -> Result<TokenStream> {
-    attr_args.expect(&[])?;
+    attr_args.expect_on_impl(&[])?;
     block.head.trait_ = None;
     let class = &class_of(&block.head)?;
     let (mut body, mut names) = (Body::new(class, side), Vec::new());

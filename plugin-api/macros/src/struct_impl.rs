@@ -34,7 +34,7 @@ pub(crate) fn expand(attr_args: &AttrArgs, item: AnyItem, side: Side) -> Result<
 }
 
 fn expand_block(attr_args: &AttrArgs, block: ImplBlock, side: Side) -> Result<TokenStream> {
-    attr_args.expect(&[])?;
+    attr_args.expect_on_impl(&[])?;
     let ty = class_impl::class_of(&block.head)?;
     let (mut errors, mut members, mut around) = (rules::Errors::default(), Vec::new(), Vec::new());
     let mut net_serializers = Vec::<Conditions>::new();
