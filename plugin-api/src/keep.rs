@@ -167,14 +167,36 @@ mod tests {
         });
     }
 
+    /// Bytes that are serialized as a whole, and deserialized from borrowed bytes.
+    #[derive(Debug, PartialEq)]
+    struct Whole(Vec<u8>);
+
+    impl Serialize for Whole {
+        fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            serializer.serialize_bytes(&self.0)
+        }
+    }
+
+    impl<'de> Deserialize<'de> for Whole {
+        fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+            struct Read;
+            impl serde::de::Visitor<'_> for Read {
+                type Value = Whole;
+
+                fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                    f.write_str("bytes")
+                }
+
+                fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Whole, E> {
+                    Ok(Whole(bytes.to_vec()))
+                }
+            }
+            deserializer.deserialize_bytes(Read)
+        }
+    }
+
     #[test]
     fn bytes_as_a_whole_are_restored_as_a_list() {
-        struct Whole(Vec<u8>);
-        impl Serialize for Whole {
-            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.serialize_bytes(&self.0)
-            }
-        }
         let data = Whole(vec![200; 10_000]).to_cbor().expect("plain data");
         let mut list = Vec::<u8>::new();
         restore(&mut list, &data).expect("bytes are a list");
@@ -210,10 +232,14 @@ mod tests {
     }
 
     #[test]
-    fn a_borrowed_string_of_any_length_is_restored() {
+    fn a_borrowed_string_and_borrowed_bytes_of_any_length_are_restored() {
         for len in [0, 63, 64, 4095, 4096, 5000, 100_000] {
             let kept = vec![Address("x".repeat(len)), Address("short".to_owned())];
             let mut restored = Vec::<Address>::new();
+            restore(&mut restored, &kept.to_cbor().expect("plain data")).expect("the same type");
+            assert!(restored == kept, "{len} bytes");
+            let kept = vec![Whole(vec![200; len]), Whole(vec![1, 2])];
+            let mut restored = Vec::<Whole>::new();
             restore(&mut restored, &kept.to_cbor().expect("plain data")).expect("the same type");
             assert!(restored == kept, "{len} bytes");
         }
