@@ -8,7 +8,10 @@ use std::rc::Rc;
 
 use alcedo_runtime::kinds::PropertyKind;
 use alcedo_runtime::native::{NativeClass, Natives};
-use alcedo_runtime::{Binding, CallError, Error, Frame, ObjectHandle, RenameError, Runtime, Value, World};
+use alcedo_runtime::{
+    Binding, CallError, Error, Frame, MulticastDelegate, ObjectHandle, RenameError, Runtime, SparseDelegate, Value,
+    World,
+};
 use expect_test::{Expect, expect};
 
 const HUB: &str = "/Script/Test.Hub";
@@ -159,9 +162,14 @@ fn emptying_a_sparse_delegate_during_its_broadcast_stops_it() {
 fn bindings_that_a_write_removes_during_a_broadcast_are_not_called() {
     let host = host(&[]);
     type Write = fn(&Runtime, ObjectHandle, &str, &Value) -> Result<(), Error>;
-    let writes: [Write; 3] = [
+    let writes: [Write; 4] = [
         |host, hub, property, value| host.objects().set(hub, property, value),
         |host, hub, property, value| Ok(host.world().write(hub, property, value)?),
+        |host, hub, property, value| match value.clone() {
+            Value::Multicast(bindings) => Ok(host.world().set(hub, property, MulticastDelegate(bindings))?),
+            Value::Sparse(bindings) => Ok(host.world().set(hub, property, SparseDelegate(bindings))?),
+            other => panic!("{other:?} is not a list of bindings"),
+        },
         |host, hub, property, value| {
             let name = format!("up:{HUB}:{property}");
             host.calls().call(&name, &[Value::Object(hub), value.clone()]).map(drop)

@@ -14,7 +14,8 @@ use crate::World as Core;
 use crate::member::{FunctionKey as _, FunctionRef, PropertyKey};
 use crate::native_out::OutValues;
 use crate::native_value::{NativeParams, NativeResult};
-use crate::property::Property;
+use crate::property::{Property, PropertyType};
+use crate::storage::View;
 use crate::thunk::ParamBlock;
 use crate::typed::{FrameValue, owned};
 use crate::value::Value;
@@ -116,7 +117,8 @@ impl World {
         }
     }
 
-    /// Overwrites a property with a value of a Rust type.
+    /// Overwrites a property with a value of a Rust type. Calls in progress of an overwritten delegate skip the bindings that the new value
+    /// lacks.
     ///
     /// # Errors
     /// Returns the errors of [`World::get`]. Returns [`CallError::WrongClass`] if the property does not allow the class of the referenced
@@ -151,13 +153,7 @@ impl World {
         self.0.objects.may_write(object)?;
         self.0.objects.with_property(object, property, |view, property| {
             self.0.check_objects_of(property, value)?;
-            let mark = match value {
-                Value::Multicast(_) | Value::Sparse(_) => self.0.broadcasts.before_write(view.ptr_mut(property)?),
-                _ => None,
-            };
-            view.write(property, value)?;
-            self.0.broadcasts.after_write(mark, view.ptr_mut(property)?.as_ptr());
-            Ok(())
+            self.0.write_noted(view, property, || view.write(property, value))
         })
     }
 
@@ -276,11 +272,27 @@ impl Core {
                     None => owned(property.ty.clone(), value).read(),
                 };
                 self.check_objects_of(property, &value)?;
-                return view.write(property, &value);
+                return self.write_noted(view, property, || view.write(property, &value));
             }
-            view.set(property, value)
+            self.write_noted(view, property, || view.set(property, value))
         })?;
         self.cache_offset::<T>(object, property);
+        Ok(())
+    }
+
+    /// Writes to a property with `write`. Calls in progress of a written delegate skip the bindings that the new value lacks.
+    fn write_noted(
+        &self,
+        view: View<'_>,
+        property: &Property,
+        write: impl FnOnce() -> Result<(), CallError>,
+    ) -> Result<(), CallError> {
+        let is_noted = matches!(property.ty, PropertyType::MulticastDelegate(_) | PropertyType::SparseDelegate(_));
+        let mark = if is_noted { self.broadcasts.before_write(view.ptr_mut(property)?) } else { None };
+        write()?;
+        if mark.is_some() {
+            self.broadcasts.after_write(mark, view.ptr_mut(property)?.as_ptr());
+        }
         Ok(())
     }
 
