@@ -156,9 +156,13 @@ pub(crate) fn exchange(buffer: &mut BufferMut<'_>, world: &World, property: &Pro
         0 => write_slot(buffer, 2, property, view),
         1 => {
             objects.may_write(object)?;
-            let mark = world.broadcasts.before_write(in_view(view, property)?);
+            // A delegate does not fit in a slot, and only a delegate has a mark.
+            let has_no_mark = property.ty.kind().fits_slot();
+            let mark = if has_no_mark { None } else { world.broadcasts.before_write(in_view(view, property)?) };
             read_slot(buffer, 2, property, view)?;
-            world.broadcasts.after_write(mark, in_view(view, property)?.as_ptr());
+            if mark.is_some() {
+                world.broadcasts.after_write(mark, in_view(view, property)?.as_ptr());
+            }
             Ok(())
         }
         other => {
