@@ -10,7 +10,7 @@ use alcedo_base::handles::ClassId;
 
 use crate::class::Class;
 use crate::compile_enum::compile_enum;
-use crate::decl::{Batch, ClassDecl, DelegateDecl, FunctionDecl, InterfaceDecl, PropertyDecl, StructDecl};
+use crate::decl::{Batch, ClassDecl, DelegateDecl, FunctionDecl, PropertyDecl, StructDecl};
 use crate::delegate_decl::{check_classes, delegate_type_text};
 use crate::delegates::DelegateType;
 use crate::enums::EnumType;
@@ -53,12 +53,9 @@ pub(super) struct Compiler<'a> {
     compiled: Paths,
     /// Maps the path of each delegate to its kind and to the text inside the parentheses of its type.
     delegates: HashMap<String, (PropertyKind, Rc<str>)>,
-    /// Paths of all classes of the batch. A reference may name a class that is not compiled yet.
-    class_paths: HashSet<String>,
-    /// Paths of all structs of the batch. A delegate may name a struct that is not compiled yet.
-    struct_paths: HashSet<String>,
-    /// Paths of all interfaces of the batch. A reference may name an interface that is not compiled yet.
-    interface_paths: HashSet<String>,
+    /// Maps the path of each struct, interface and class of the batch to [`Category::NAME`]. References and delegates may name types that
+    /// are not compiled yet.
+    categories: HashMap<String, &'static str>,
 }
 
 /// Maximum size of a type in bytes. Offsets have 32 bits. A large property would increase the size of every object.
@@ -83,13 +80,14 @@ pub(super) fn compile(
 ) -> Result<(Declared, Paths), DeclareError> {
     check_kinds(batch)?;
     check_paths(known, batch)?;
-    let class_paths = batch.classes.iter().map(ClassDecl::path).collect();
-    let struct_paths = batch.structs.iter().map(StructDecl::path).collect();
-    let interface_paths = batch.interfaces.iter().map(InterfaceDecl::path).collect();
+    let structs = batch.structs.iter().map(|decl| (decl.path(), StructType::NAME));
+    let interfaces = batch.interfaces.iter().map(|decl| (decl.path(), Interface::NAME));
+    let classes = batch.classes.iter().map(|decl| (decl.path(), Class::NAME));
+    let categories = structs.chain(interfaces).chain(classes).collect();
     let entry = |decl: &DelegateDecl| Ok((decl.path(), delegate_type_text(decl)?));
     let delegates = batch.delegates.iter().map(entry).collect::<Result<_, DeclareError>>()?;
     let compiled = Paths::default();
-    let mut compiler = Compiler { names, known, compiled, delegates, class_paths, struct_paths, interface_paths };
+    let mut compiler = Compiler { names, known, compiled, delegates, categories };
     let mut declared = Declared::default();
     for decl in &batch.enums {
         compiler.add(&mut declared.enums, compile_enum(decl)?);
@@ -225,31 +223,39 @@ impl TypeResolver for Compiler<'_> {
     }
 
     fn has_struct(&self, path: &str) -> bool {
-        self.has::<StructType>(&self.struct_paths, path)
+        self.has::<StructType>(path)
     }
 
     fn has_class(&self, path: &str) -> bool {
-        self.has::<Class>(&self.class_paths, path)
+        self.has::<Class>(path)
     }
 
     fn has_interface(&self, path: &str) -> bool {
-        self.has::<Interface>(&self.interface_paths, path)
+        self.has::<Interface>(path)
     }
 }
 
 impl Compiler<'_> {
-    /// Returns the type of a category at a path, from the batch or from the types declared before.
+    /// Returns the type of a category at a path, from the batch or from the types declared before. Returns `None` if the path resolves to a
+    /// type of the batch that is not compiled yet. The resolution of a path is therefore independent of the order of the batch.
     pub(super) fn find<T: Category>(&self, path: &str) -> Option<Rc<T>> {
-        self.known.resolve_with(path, |path| {
+        let find = |path: &str| {
             let compiled = self.compiled.get(path).and_then(T::of);
-            compiled.or_else(|| self.known.visible::<T>(path)).cloned()
-        })
+            let found = compiled.or_else(|| self.known.visible::<T>(path)).cloned();
+            (found.is_some() || self.is_declared::<T>(path)).then_some(found)
+        };
+        self.known.resolve_with(path, find).flatten()
     }
 
-    /// Checks if a path resolves to a type of a category: to one of the `paths` of the batch, or to a type declared before the batch.
-    fn has<T: Category>(&self, paths: &HashSet<String>, path: &str) -> bool {
-        let has = |path: &str| paths.contains(path) || self.known.visible::<T>(path).is_some();
+    /// Checks if a path resolves to a type of a category, from the batch or from the types declared before.
+    fn has<T: Category>(&self, path: &str) -> bool {
+        let has = |path: &str| self.is_declared::<T>(path) || self.known.visible::<T>(path).is_some();
         self.known.resolve_with(path, |path| has(path).then_some(())).is_some()
+    }
+
+    /// Checks if the batch declares a type of a category at a path. Supports structs, interfaces and classes.
+    fn is_declared<T: Category>(&self, path: &str) -> bool {
+        self.categories.get(path) == Some(&T::NAME)
     }
 
     /// Adds a compiled type to `compiled`, the map of types by path, and to `list`, the types of its category.

@@ -36,6 +36,9 @@ pub(crate) type Paths = FxHashMap<Rc<str>, Type>;
 
 /// Category of declared types, such as structs.
 pub(crate) trait Category: Sized {
+    /// Name of the category. Each category has a different name.
+    const NAME: &'static str;
+
     /// Returns the type. Returns `None` if the type does not belong to the category.
     fn of(ty: &Type) -> Option<&Rc<Self>>;
 }
@@ -64,6 +67,8 @@ macro_rules! categories {
 
         $(
             impl Category for $ty {
+                const NAME: &'static str = stringify!($category);
+
                 fn of(ty: &Type) -> Option<&Rc<Self>> {
                     if let Type::$category(of) = ty { Some(of) } else { None }
                 }

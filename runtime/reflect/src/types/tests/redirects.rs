@@ -2,6 +2,7 @@
 
 use super::{ACTOR, engine, f64, held, reference, structure};
 use crate::decl::Batch;
+use crate::refusal::DeclareError;
 use crate::testing::{declare, dynamic};
 
 #[test]
@@ -82,6 +83,22 @@ fn a_batch_may_use_the_earlier_names_of_its_own_types() {
     let heir = world.types.class_by_path("/Script/Game.Heir").expect("it is declared");
     assert_eq!(heir.base.as_ref().map(|base| &*base.path), Some("/Script/Game.Trader"));
     assert_eq!(heir.find_property("purse").map(|purse| purse.ty.to_string()).as_deref(), Some("/Script/Game.Bag"));
+}
+
+#[test]
+fn an_ambiguous_earlier_name_is_refused_in_any_order() {
+    for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+        let world = engine();
+        // A reload has undone both renames.
+        world.types.redirect("/Script/Game.First", "/Script/Game.Later");
+        world.types.redirect("/Script/Game.Second", "/Script/Game.Later");
+        let heir = dynamic("Heir", "/Script/Game.Later", &[]);
+        let decls = [dynamic("First", ACTOR, &[]), dynamic("Second", ACTOR, &[]), heir];
+        let classes = order.map(|at| decls[at].clone()).to_vec();
+        let batch = Batch { classes, ..Batch::default() };
+        let error = world.types.declare(&world.names, &batch).expect_err("both classes have the later name");
+        assert!(matches!(error, DeclareError::UnknownBase { .. }), "{order:?}: {error}");
+    }
 }
 
 /// Resolves a chain of a hundred thousand redirects of a class, of a member and of both. A search with quadratic cost would take five
