@@ -125,7 +125,7 @@ impl Calling<'_> {
                 self.enter_body(object, Name::default(), site.cached_body()?)
             }
             LinkedTarget::Delegate { delegate, place, object, fallback } => {
-                self.call_delegate(delegate, place.as_ref(), *object, fallback.as_ref())
+                self.call_delegate(delegate, place.as_deref(), *object, fallback.as_ref())
             }
             LinkedTarget::Virtual(_) | LinkedTarget::Static(_) => {
                 Err(CallError::other("a method or static function is not called through this entry"))

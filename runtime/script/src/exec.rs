@@ -250,8 +250,8 @@ pub(crate) enum LinkedTarget {
     Interface(u16),
     Delegate {
         delegate: Slot,
-        /// Place from which the delegate was copied.
-        place: Option<LinkedPlace>,
+        /// Place from which a multicast or sparse delegate was copied. Boxed, because other call sites have no such place.
+        place: Option<Box<LinkedPlace>>,
         object: Option<u16>,
         fallback: Option<Rc<Function>>,
     },

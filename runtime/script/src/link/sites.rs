@@ -99,6 +99,8 @@ impl Linker<'_> {
                 if !is_delegate {
                     return Err(format!("a {} is called", delegate.property.ty));
                 }
+                let is_single = matches!(delegate.property.ty, PropertyType::Delegate(_));
+                let place = place.filter(|_| !is_single).map(Box::new);
                 let fallback = fallback.as_ref().map(|path| find(path).map(|(function, _)| function)).transpose()?;
                 let object = match &fallback {
                     Some(function) => of_self(*object, function)?,
