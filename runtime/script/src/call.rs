@@ -141,7 +141,9 @@ impl Calling<'_> {
         fallback: Option<&Rc<Function>>,
     ) -> Result<Transfer, CallError> {
         let Self { machine, world, site, registers } = self;
-        let bound = match registers.ptr(delegate).read() {
+        // The arguments may have changed the delegate after its copy was made. The copy is used if they have destroyed its place.
+        let current = place.map(|place| registers.read(world, place)).transpose()?.and_then(Result::ok);
+        let bound = match current.unwrap_or_else(|| registers.ptr(delegate)).read() {
             Value::Delegate(binding) => vec![binding],
             Value::Multicast(bindings) | Value::Sparse(bindings) => bindings,
             _ => Vec::new(),

@@ -128,8 +128,9 @@ pub enum Target {
     Delegate {
         /// Copy of the delegate.
         delegate: Reg,
-        /// Index of the place from which the delegate was copied. `None` if the delegate is stored in a register. A broadcast skips the
-        /// bindings that are removed from this place during the broadcast.
+        /// Index of the place from which the delegate was copied. `None` if the delegate is stored in a register. A broadcast calls the
+        /// bindings that are stored at this place after the evaluation of the arguments. The broadcast skips the bindings that are removed
+        /// from this place during the broadcast.
         place: Option<u16>,
         /// Object on which the fallback is called.
         object: Option<Reg>,

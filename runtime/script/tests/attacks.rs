@@ -28,12 +28,12 @@ fn robot_of(limits: Limits, body: &str) -> (Scripts, ObjectHandle) {
     (scripts, robot)
 }
 
-fn robot(body: &str) -> (Scripts, ObjectHandle) {
+pub(crate) fn robot(body: &str) -> (Scripts, ObjectHandle) {
     robot_of(Limits::default(), body)
 }
 
 /// Checks the result of a function, and that no call remains in the machine.
-fn check(body: &str, function: &str, expected: &str) {
+pub(crate) fn check(body: &str, function: &str, expected: &str) {
     let (scripts, robot) = robot(body);
     assert_eq!(scripts.outcome(robot, function), expected);
     assert!(!scripts.machine.is_running());
@@ -282,70 +282,6 @@ fn no_value_of_a_script_exceeds_the_limit() {
     let (scripts, robot) =
         self::robot("function int Huge() { local array<int> a; a.Length = 2147483647; return a.Length; }");
     assert!(scripts.outcome(robot, "Huge").contains("`Limits::value`"));
-}
-
-#[test]
-fn listeners_destroyed_during_a_broadcast_are_skipped() {
-    check(
-        r#"
-        var Robot Victim;
-        var string Calls;
-        function Ends(int n) { destroy_it(Victim); Calls $= "ends" $ n; }
-        function Counts(int n) { Calls $= "counts"; }
-        function Last(int n) { Calls $= "last" $ n; }
-        function string Reports() {
-            local Robot other;
-            other = new class'Robot'; Victim = other;
-            on_touch.Add(Ends); on_touch.Add(other.Counts); on_touch.Add(Last);
-            on_touch.Broadcast(5);
-            return Calls;
-        }
-        "#,
-        "Reports",
-        "ends5last5",
-    );
-}
-
-#[test]
-fn listeners_removed_during_a_broadcast_of_a_script_are_skipped() {
-    check(
-        r#"
-        var string Calls;
-        function Removes(int n) { Calls $= "removes" $ n; on_touch.Remove(Last); }
-        function Clears(int n) { Calls $= "clears" $ n; on_touch.Clear(); }
-        function Last(int n) { Calls $= "last" $ n; }
-        function string Reports() {
-            local Robot other;
-            on_touch.Add(Removes); on_touch.Add(Last); on_touch.Add(Clears); on_touch.Broadcast(5);
-            other = new class'Robot';
-            other.on_touch.Add(Last); other.on_touch.Add(Removes); other.on_touch.Broadcast(6);
-            return Calls;
-        }
-        "#,
-        "Reports",
-        "removes5clears5last6removes6",
-    );
-}
-
-#[test]
-fn a_listener_may_end_the_object_that_calls() {
-    let (scripts, robot) = robot(
-        "var int Energy;\nvar Robot Caller;\nfunction Ends(int n) { destroy_it(Caller); }\n\
-         function Last(int n) { Energy += n; }\n\
-         function int Reports() { local Robot other; other = new class'Robot'; other.Caller = self; other.Energy = 2;\n\
-         on_touch.Add(other.Ends); on_touch.Add(Last); on_touch.Add(other.Last); on_touch.Broadcast(4); return other.Energy; }",
-    );
-    assert_eq!(scripts.outcome(robot, "Reports"), "6");
-}
-
-#[test]
-fn sparse_delegates_are_called() {
-    check(
-        "var int Energy;\nfunction Adds(int n) { Energy += n; }\n\
-         function int Reports() { on_rest.Broadcast(4); on_rest.Add(Adds); on_rest.Broadcast(3); return Energy; }",
-        "Reports",
-        "3",
-    );
 }
 
 #[test]

@@ -1,0 +1,106 @@
+//! Tests broadcasts of scripts while listeners and arguments change the delegate, or destroy objects.
+
+use crate::attacks::{check, robot};
+
+#[test]
+fn listeners_destroyed_during_a_broadcast_are_skipped() {
+    check(
+        r#"
+        var Robot Victim;
+        var string Calls;
+        function Ends(int n) { destroy_it(Victim); Calls $= "ends" $ n; }
+        function Counts(int n) { Calls $= "counts"; }
+        function Last(int n) { Calls $= "last" $ n; }
+        function string Reports() {
+            local Robot other;
+            other = new class'Robot'; Victim = other;
+            on_touch.Add(Ends); on_touch.Add(other.Counts); on_touch.Add(Last);
+            on_touch.Broadcast(5);
+            return Calls;
+        }
+        "#,
+        "Reports",
+        "ends5last5",
+    );
+}
+
+#[test]
+fn listeners_removed_during_a_broadcast_of_a_script_are_skipped() {
+    check(
+        r#"
+        var string Calls;
+        function Removes(int n) { Calls $= "removes" $ n; on_touch.Remove(Last); }
+        function Clears(int n) { Calls $= "clears" $ n; on_touch.Clear(); }
+        function Last(int n) { Calls $= "last" $ n; }
+        function string Reports() {
+            local Robot other;
+            on_touch.Add(Removes); on_touch.Add(Last); on_touch.Add(Clears); on_touch.Broadcast(5);
+            other = new class'Robot';
+            other.on_touch.Add(Last); other.on_touch.Add(Removes); other.on_touch.Broadcast(6);
+            return Calls;
+        }
+        "#,
+        "Reports",
+        "removes5clears5last6removes6",
+    );
+}
+
+#[test]
+fn sparse_delegates_are_called() {
+    check(
+        "var int Energy;\nfunction Adds(int n) { Energy += n; }\n\
+         function int Reports() { on_rest.Broadcast(4); on_rest.Add(Adds); on_rest.Broadcast(3); return Energy; }",
+        "Reports",
+        "3",
+    );
+}
+
+#[test]
+fn a_listener_may_end_the_object_that_calls() {
+    let (scripts, robot) = robot(
+        "var int Energy;\nvar Robot Caller;\nfunction Ends(int n) { destroy_it(Caller); }\n\
+         function Last(int n) { Energy += n; }\n\
+         function int Reports() { local Robot other; other = new class'Robot'; other.Caller = self; other.Energy = 2;\n\
+         on_touch.Add(other.Ends); on_touch.Add(Last); on_touch.Add(other.Last); on_touch.Broadcast(4); return other.Energy; }",
+    );
+    assert_eq!(scripts.outcome(robot, "Reports"), "6");
+}
+
+#[test]
+fn bindings_that_the_arguments_of_a_broadcast_remove_are_not_called() {
+    check(
+        r#"
+        var string Calls;
+        function int RemovesLast() { on_touch.Remove(Last); on_rest.Remove(Last); return 5; }
+        function First(int n) { Calls $= "first" $ n; }
+        function Last(int n) { Calls $= "last" $ n; }
+        function string Reports() {
+            on_touch.Add(First); on_touch.Add(Last); on_touch.Broadcast(RemovesLast());
+            on_rest.Add(First); on_rest.Add(Last); on_rest.Broadcast(RemovesLast());
+            return Calls;
+        }
+        "#,
+        "Reports",
+        "first5first5",
+    );
+}
+
+#[test]
+fn a_delegate_that_the_arguments_of_its_broadcast_destroy_still_calls_its_listeners() {
+    check(
+        r#"
+        var string Calls; var Robot Victim;
+        function int Destroys() { destroy_it(Victim); return 7; }
+        function First(int n) { Calls $= "first" $ n; }
+        function Last(int n) { Calls $= "last" $ n; }
+        function string Reports() {
+            local Robot other;
+            other = new class'Robot'; Victim = other;
+            other.on_touch.Add(First); other.on_touch.Add(Last); other.on_touch.Broadcast(Destroys());
+            return Calls;
+        }
+        "#,
+        "Reports",
+        "first7last7",
+    );
+}
