@@ -46,6 +46,66 @@ fn listeners_removed_during_a_broadcast_of_a_script_are_skipped() {
 }
 
 #[test]
+fn listeners_removed_from_a_sparse_delegate_during_its_broadcast_are_skipped() {
+    check(
+        r#"
+        var string Calls;
+        function Removes(int n) { Calls $= "removes" $ n; on_rest.Remove(Last); }
+        function Clears(int n) { Calls $= "clears" $ n; on_rest.Clear(); }
+        function Last(int n) { Calls $= "last" $ n; }
+        function string Reports() {
+            on_rest.Add(Removes); on_rest.Add(Last); on_rest.Broadcast(5);
+            on_rest.Clear();
+            on_rest.Add(Clears); on_rest.Add(Last); on_rest.Broadcast(6);
+            return Calls;
+        }
+        "#,
+        "Reports",
+        "removes5clears6",
+    );
+}
+
+#[test]
+fn a_listener_removed_in_a_nested_broadcast_is_skipped_by_all_broadcasts_of_the_delegate() {
+    check(
+        r#"
+        var string Calls;
+        function Nests(int n) {
+            Calls $= "nests" $ n;
+            if (n > 0) on_touch.Broadcast(n - 1); else on_touch.Remove(Last);
+        }
+        function Last(int n) { Calls $= "last" $ n; }
+        function string Reports() {
+            on_touch.Add(Nests); on_touch.Add(Last); on_touch.Broadcast(2);
+            return Calls;
+        }
+        "#,
+        "Reports",
+        "nests2nests1nests0",
+    );
+}
+
+#[test]
+fn listeners_removed_from_an_element_or_a_field_during_its_broadcast_are_skipped() {
+    check(
+        r#"
+        var string Calls;
+        function OfElement(int n) { Calls $= "element" $ n; touches.Length = 99; touches[1].Remove(Last); }
+        function OfField(int n) { Calls $= "field" $ n; panel.on_press.Clear(); }
+        function Last(int n) { Calls $= "last" $ n; }
+        function string Reports() {
+            touches.Length = 2;
+            touches[1].Add(OfElement); touches[1].Add(Last); touches[1].Broadcast(5);
+            panel.on_press.Add(OfField); panel.on_press.Add(Last); panel.on_press.Broadcast(6);
+            return Calls;
+        }
+        "#,
+        "Reports",
+        "element5field6",
+    );
+}
+
+#[test]
 fn sparse_delegates_are_called() {
     check(
         "var int Energy;\nfunction Adds(int n) { Energy += n; }\n\

@@ -47,6 +47,8 @@ pub(crate) fn class() -> ClassDecl {
         object("partner"),
         PropertyDecl::new("on_touch", PropertyKind::MULTICAST_DELEGATE).of_type("i32"),
         PropertyDecl::new("on_rest", PropertyKind::SPARSE_DELEGATE).of_type("i32"),
+        PropertyDecl::new("touches", PropertyKind::ARRAY).of_type("MulticastDelegate(i32)"),
+        PropertyDecl::new("panel", PropertyKind::STRUCT).of_type("/Script/Engine.Panel"),
     ];
     class.functions = vec![
         function("add", statics, vec![whole("a"), whole("b"), result(PropertyKind::I32)], |_, frame| {

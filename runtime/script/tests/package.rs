@@ -72,7 +72,7 @@ pub(crate) struct Scripts {
 }
 
 impl Scripts {
-    /// Creates a world with the library, `Vector` and `Rotator`, the structs `Score` and `Grid` of the host, and native functions.
+    /// Creates a world with the library, `Vector` and `Rotator`, the structs `Score`, `Panel` and `Grid` of the host, and native functions.
     pub(crate) fn new() -> Self {
         Self::with_limits(Limits::default())
     }
@@ -97,6 +97,10 @@ impl Scripts {
             ],
             ..StructDecl::new("Engine", "Score", Origin::Native)
         };
+        let panel = StructDecl {
+            fields: vec![PropertyDecl::new("on_press", PropertyKind::MULTICAST_DELEGATE).of_type("i32")],
+            ..StructDecl::new("Engine", "Panel", Origin::Native)
+        };
         let cells = PropertyDecl {
             meta: vec![(ARRAY_DIM.to_owned(), "3".to_owned())],
             ..PropertyDecl::new("cells", PropertyKind::ARRAY).of_type("i32")
@@ -106,6 +110,7 @@ impl Scripts {
             triple("Vector", ["x", "y", "z"], PropertyKind::F32),
             triple("Rotator", ["pitch", "yaw", "roll"], PropertyKind::I32),
             score,
+            panel,
             grid,
         ];
         let interfaces = vec![crate::natives::interface()];
