@@ -356,7 +356,7 @@ impl<'a> View<'a> {
         'a: 'p,
     {
         // SAFETY: the caller of `from_raw` promised a value of each field's type, and `address_of` found the field.
-        // Each method of a view finishes its access before the next begins.
+        // Each method of a view, and each caller in this crate, finishes its access before the next begins.
         self.address_of(property).map(|at| unsafe { PtrMut::new(at, &property.ty) })
     }
 
