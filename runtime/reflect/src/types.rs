@@ -84,7 +84,7 @@ impl Types {
     }
 
     /// Declares all types of a batch. Adds redirects from the earlier names that the batch lists. The declarations of the batch may use
-    /// these names. After an error, no type of the batch is declared, and no redirect is added. Runs no code of the types.
+    /// these names. After an error or a panic, no type of the batch is declared, and no redirect is added. Runs no code of the types.
     ///
     /// # Errors
     /// Returns [`DeclareError`] for the first rejected declaration. The registered types are then unchanged.
@@ -110,11 +110,9 @@ impl Types {
         self.has_changed();
         let mut registry = self.registry.borrow_mut();
         let first = ClassId(registry.last_id + 1);
-        let table = registry.open_table();
-        let before = table.redirects.clone();
-        table.redirects.add_renames(batch);
-        let compiled = compile(names, &registry, batch, first);
-        let (declared, types) = compiled.inspect_err(|_| registry.open_table().redirects = before)?;
+        let renames = registry.add_renames(batch);
+        let (declared, types) = compile(names, renames.registry(), batch, first)?;
+        renames.keep();
         registry.last_id += declared.classes.len() as u32;
         registry.by_id.extend(declared.classes.iter().map(|class| (class.id, class.clone())));
         registry.open_table().types.extend(types);

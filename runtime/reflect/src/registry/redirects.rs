@@ -46,32 +46,62 @@ impl Redirects {
         let others = std::mem::take(known).into_iter().filter(|old| !listed.contains(old));
         *known = olds.into_iter().chain(others).collect();
     }
+}
 
-    /// Adds redirects from the earlier names in the declarations of a batch.
-    pub(crate) fn add_renames(&mut self, batch: &Batch) {
-        for (path, names) in &batch.earlier_names {
-            let owner = path.rfind([':', '.']).map_or("", |at| &path[..=at]);
-            self.add_names(path, owner, names);
-        }
-        let mut add = |(package, owner): (&str, &str), name: &str, meta: &Meta| {
-            for (_, names) in meta.iter().filter(|(key, _)| key == WAS) {
-                let owner = format!("/Script/{package}.{owner}:");
-                self.add_names(&format!("{owner}{name}"), &owner, names);
-            }
-        };
-        for of in &batch.structs {
-            of.fields.iter().for_each(|field| add((&of.package, &of.name), &field.name, &field.meta));
-        }
-        for of in &batch.classes {
-            of.properties.iter().for_each(|property| add((&of.package, &of.name), &property.name, &property.meta));
-            of.functions.iter().for_each(|function| add((&of.package, &of.name), &function.name, &function.meta));
-        }
+/// Redirects from the earlier names in a batch. Dropping this guard restores the redirects before the batch.
+#[must_use = "the redirects are removed when this is dropped"]
+#[derive(Debug)]
+pub(crate) struct AddedRenames<'a> {
+    registry: &'a mut Registry,
+    /// Redirects before the batch. `None` if the batch has no earlier names, or after [`AddedRenames::keep`].
+    before: Option<Redirects>,
+}
+
+impl AddedRenames<'_> {
+    /// Returns the registry with the added redirects.
+    pub(crate) fn registry(&self) -> &Registry {
+        self.registry
     }
 
-    fn add_names(&mut self, path: &str, owner: &str, names: &str) {
+    /// Makes the added redirects permanent.
+    pub(crate) fn keep(mut self) {
+        self.before = None;
+    }
+}
+
+impl Drop for AddedRenames<'_> {
+    fn drop(&mut self) {
+        if let Some(before) = self.before.take() {
+            self.registry.open_table().redirects = before;
+        }
+    }
+}
+
+/// Returns the renamed types and members of a batch: each new name with its old names.
+fn renames(batch: &Batch) -> Vec<(Rc<str>, Vec<Rc<str>>)> {
+    let mut renames: Vec<(Rc<str>, Vec<Rc<str>>)> = Vec::new();
+    let mut add_names = |path: &str, owner: &str, names: &str| {
         let olds = names.split(',').map(|name| format!("{owner}{}", name.trim())).filter(|old| old != path);
-        self.add_list(&Rc::from(path), olds.map(Rc::from).collect());
+        renames.push((Rc::from(path), olds.map(Rc::from).collect()));
+    };
+    for (path, names) in &batch.earlier_names {
+        let owner = path.rfind([':', '.']).map_or("", |at| &path[..=at]);
+        add_names(path, owner, names);
     }
+    let mut add = |(package, owner): (&str, &str), name: &str, meta: &Meta| {
+        for (_, names) in meta.iter().filter(|(key, _)| key == WAS) {
+            let owner = format!("/Script/{package}.{owner}:");
+            add_names(&format!("{owner}{name}"), &owner, names);
+        }
+    };
+    for of in &batch.structs {
+        of.fields.iter().for_each(|field| add((&of.package, &of.name), &field.name, &field.meta));
+    }
+    for of in &batch.classes {
+        of.properties.iter().for_each(|property| add((&of.package, &of.name), &property.name, &property.meta));
+        of.functions.iter().for_each(|function| add((&of.package, &of.name), &function.name, &function.meta));
+    }
+    renames
 }
 
 /// Redirects of names in one direction. Maps each name to its later names, or each name to its earlier names.
@@ -195,6 +225,18 @@ impl<'a> CurrentNames<'a> {
 }
 
 impl Registry {
+    /// Adds redirects from the earlier names in the declarations of a batch, until the returned guard is dropped.
+    pub(crate) fn add_renames(&mut self, batch: &Batch) -> AddedRenames<'_> {
+        let renames = renames(batch);
+        let redirects = &mut self.open_table().redirects;
+        // Most batches have no earlier names and need no copy of the redirects.
+        let before = (!renames.is_empty()).then(|| redirects.clone());
+        for (new, olds) in renames {
+            redirects.add_list(&new, olds);
+        }
+        AddedRenames { registry: self, before }
+    }
+
     /// Iterates over the tables, with the table of the shadow first.
     fn tables(&self) -> impl DoubleEndedIterator<Item = &Table> {
         self.shadow.iter().map(|shadow| &shadow.table).chain([&self.live])

@@ -1,5 +1,7 @@
 //! Tests of redirects of types and members: forward, backward (after a reload has undone a rename), and in cycles.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use super::{ACTOR, engine, f64, held, reference, structure};
 use crate::World;
 use crate::decl::Batch;
@@ -89,6 +91,24 @@ fn a_batch_may_use_the_earlier_names_of_its_own_types() {
     let heir = world.types.class_by_path("/Script/Game.Heir").expect("it is declared");
     assert_eq!(heir.base.as_ref().map(|base| &*base.path), Some("/Script/Game.Trader"));
     assert_eq!(heir.find_property("purse").map(|purse| purse.ty.to_string()).as_deref(), Some("/Script/Game.Bag"));
+}
+
+#[test]
+fn a_panic_during_a_declaration_restores_the_redirects() {
+    let world = engine();
+    world.types.redirect("/Script/Game.Merchant", ACTOR);
+    let earlier_names = vec![("/Script/Game.Trader".to_owned(), "Merchant, Dealer".to_owned())];
+    let batch = Batch { earlier_names, ..Batch::default() };
+    let outcome: Result<(), _> = catch_unwind(AssertUnwindSafe(|| {
+        let mut registry = world.types.registry.borrow_mut();
+        let renames = registry.add_renames(&batch);
+        let chain = renames.registry().redirect_chain("/Script/Game.Dealer");
+        assert_eq!(chain.map(|path| &**path).collect::<Vec<_>>(), ["/Script/Game.Trader"]);
+        panic!("a bug in the compilation");
+    }));
+    let message = outcome.expect_err("it panics");
+    assert_eq!(message.downcast_ref::<&str>(), Some(&"a bug in the compilation"));
+    assert_eq!(redirects(&world), ["/Script/Game.Merchant -> /Script/Engine.Actor"]);
 }
 
 #[test]
