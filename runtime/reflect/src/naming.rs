@@ -204,6 +204,7 @@ impl Naming {
 
     /// Undoes claims: makes the objects in these slots the holders of their numbers. Removes the numbers that were added since
     /// [`Naming::counts`] returned `counts`. Objects that were created since then keep their labels, but their release frees no number.
+    /// Keeps the added series without numbers, because these labels refer to the series. Later names with equal text reuse the series.
     pub(super) fn restore(&mut self, claimed: Vec<(GeneratedName, u32)>, counts: &[usize]) {
         for (GeneratedName { series, number }, slot) in claimed {
             self.series[series as usize].holders[number as usize - 1] = slot;

@@ -119,6 +119,24 @@ fn a_rollback_restores_the_older_objects_with_their_names() {
 }
 
 #[test]
+fn repeated_rollbacks_of_a_load_add_no_further_series() {
+    let (world, class) = cube(&[]);
+    let objects = &world.objects;
+    let roll_back = || {
+        objects.begin_shadow();
+        for name in ["Door_1", "Gate_2", "Wall_3"] {
+            let _loaded = saved(&world, &class, name, &mut 9);
+        }
+        let (_replaced, created) = objects.drop_shadow();
+        assert!(created.into_iter().rev().all(|object| objects.release(object)));
+        objects.store.borrow().naming.counts()
+    };
+    let first = roll_back();
+    assert_eq!(roll_back(), first);
+    objects.store.borrow().naming.check_free();
+}
+
+#[test]
 fn a_huge_number_reserves_no_numbers() {
     let (world, class) = cube(&[]);
     world.objects.begin_shadow();
