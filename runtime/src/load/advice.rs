@@ -67,7 +67,7 @@ pub(crate) fn on(library: &str) -> impl Iterator<Item = &'static Advice> {
 }
 
 /// C library functions without a hook in `module!`, each with help on an alternative.
-const WITHOUT_HOOK: [(&str, &str); 19] = [
+const WITHOUT_HOOK: [(&str, &str); 22] = [
     ("__register_frame_info", FRAME),
     ("__register_frame_info_bases", FRAME),
     ("__register_frame_info_table", FRAME),
@@ -82,6 +82,9 @@ const WITHOUT_HOOK: [(&str, &str); 19] = [
     ("hsearch", "use a separate table (`hsearch_r`), since the whole process shares the table of `hsearch`"),
     ("mcheck", CHECKS),
     ("mcheck_pedantic", CHECKS),
+    ("pthread_clockjoin_np", JOIN),
+    ("pthread_timedjoin_np", JOIN),
+    ("pthread_tryjoin_np", JOIN),
     ("register_printf_function", PRINTF),
     ("register_printf_modifier", PRINTF),
     ("register_printf_specifier", PRINTF),
@@ -96,6 +99,7 @@ const WITHOUT_HOOK: [(&str, &str); 19] = [
 const FRAME: &str = "register unwind tables by `__register_frame`, for which there is a hook";
 const SIGNAL: &str = "handle the signal by `sigaction`, for which there is a hook";
 const CHECKS: &str = "leave checks of the C heap to the host: they are for the whole process";
+const JOIN: &str = "join threads by `pthread_join`, for which there is a hook";
 const PRINTF: &str = "leave conversions of `printf` to the host: they are for the whole process";
 const KEY: &str = "keep values of threads by `pthread_key_create`, for which there is a hook";
 

@@ -272,6 +272,10 @@ mod tests {
              `clone`",
         );
         expect(
+            &report(&[("pthread_timedjoin_np", libc), ("pthread_tryjoin_np", libc)], &["libc.so.6"], ""),
+            "it bypasses pthread_timedjoin_np, pthread_tryjoin_np: join threads by `pthread_join`, for which there is a hook",
+        );
+        expect(
             &report(&[("pthread_create", libc)], &["libc.so.6"], ""),
             "it bypasses pthread_create: refer to it without a version of its symbol (`.symver`), so that it is the hook of \
              `module!`",

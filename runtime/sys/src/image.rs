@@ -275,8 +275,9 @@ impl fmt::Debug for Digest {
 }
 
 /// Functions with which a library registers addresses of its code or data with the process, in alphabetical order. After such a call, the
-/// process may call or access the address, a thread may run at the address, or the loader may refuse to unmap the library.
-const LEAVE_CODE_BEHIND: [&str; 87] = [
+/// process may call or access the address, a thread may run at the address, or the loader may refuse to unmap the library. Also lists
+/// functions that join threads without a hook: the unload would join such a thread again, although its handle may belong to a new thread.
+const LEAVE_CODE_BEHIND: [&str; 90] = [
     "CRYPTO_get_ex_new_index",
     "CRYPTO_set_mem_functions",
     "ENGINE_add",
@@ -350,9 +351,12 @@ const LEAVE_CODE_BEHIND: [&str; 87] = [
     "open_memstream",
     "open_wmemstream",
     "openlog",
+    "pthread_clockjoin_np",
     "pthread_create",
     "pthread_key_create",
     "pthread_setspecific",
+    "pthread_timedjoin_np",
+    "pthread_tryjoin_np",
     "setstate",
     "setvbuf",
     "sigaction",
@@ -448,6 +452,9 @@ mod tests {
         assert!(leaves_code_behind(
             "_ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE"
         ));
+        for join in ["pthread_clockjoin_np", "pthread_timedjoin_np", "pthread_tryjoin_np"] {
+            assert!(leaves_code_behind(join), "{join}");
+        }
         assert!(!leaves_code_behind(CPP_GLOBAL_LOCALE), "alone");
         for harmless in ["malloc", "mmap", "open", "pthread_join", "__cxa_finalize", "signalfd", ""] {
             assert!(!leaves_code_behind(harmless), "{harmless}");
