@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use super::c::callbacks::ThreadStart;
 use super::c::kernel;
-use super::lock;
+use super::{lock, names};
 use crate::ledger::Ledger;
 
 /// All threads of images that are running or not joined yet. All images share one list, because any code that has the handle of a thread
@@ -88,6 +88,23 @@ pub(super) struct Threads {
 }
 
 impl Started {
+    /// Creates the record of a thread that this thread is about to start.
+    pub(super) fn new(ledger: Arc<Ledger>, start: ThreadStart, hold: Hold, own_stack: bool) -> Arc<Self> {
+        Arc::new(Self {
+            ledger,
+            start: Complement::of(start),
+            since: Instant::now(),
+            own_stack,
+            inherited: names::system_name(kernel::own_tid()),
+            names: Mutex::default(),
+            tid: AtomicI32::new(0),
+            return_point: ReturnPoint::default(),
+            is_signaled: AtomicBool::new(false),
+            is_evicted: AtomicBool::new(false),
+            life: Mutex::new(ThreadEnd { handle: None, ended: false, hold }),
+        })
+    }
+
     /// Records that the thread has left the image's code permanently.
     pub(super) fn ends(&self) {
         let threads = &self.ledger.records.threads;

@@ -6,14 +6,14 @@ use std::ffi::{c_int, c_void};
 use std::mem;
 use std::ops::Range;
 use std::ptr;
-use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use super::c::callbacks::ThreadStart;
 use super::c::kernel;
 use super::locals::{become_started, end_here, forget_here, started_here};
-use super::started::{Complement, Hold, ReturnPoint, STARTED, Started, ThreadEnd, find, holding, unregister};
+use super::started::{Hold, ReturnPoint, STARTED, Started, find, holding, unregister};
 use super::{evict, lock, names};
 use crate::ledger::repair::Repair;
 use crate::ledger::{Holder, HolderKind, Ledger};
@@ -60,19 +60,7 @@ pub(super) unsafe fn create(
     // SAFETY: our caller promises initialized attributes, or null.
     let (detached, own_stack) = unsafe { read_attributes(attributes) };
     let hold = if detached { Hold::Detached } else { Hold::Joinable };
-    let started = Arc::new(Started {
-        ledger: Arc::clone(&ledger),
-        start: Complement::of(start),
-        since: Instant::now(),
-        own_stack,
-        names: Mutex::default(),
-        tid: AtomicI32::new(0),
-        return_point: ReturnPoint::default(),
-        is_signaled: AtomicBool::new(false),
-        inherited: names::system_name(kernel::own_tid()),
-        is_evicted: AtomicBool::new(false),
-        life: Mutex::new(ThreadEnd { handle: None, ended: false, hold }),
-    });
+    let started = Started::new(Arc::clone(&ledger), start, hold, own_stack);
     lock(&STARTED).push(Arc::clone(&started));
     ledger.records.threads.started.fetch_add(1, Ordering::SeqCst);
     let new_thread = Box::into_raw(Box::new(NewThread { started: Arc::clone(&started), argument }));
@@ -135,15 +123,23 @@ pub(super) fn join(thread: usize, join: impl FnOnce() -> c_int) -> c_int {
 /// none.
 pub(super) fn detach(thread: usize, detach: impl FnOnce() -> c_int) -> c_int {
     let known = find(thread);
+    // Changes the record before the call, because the C library may give the handle of an ended thread to a new thread during the call.
+    if let Some(known) = &known {
+        lock(&known.life).hold = Hold::Detached;
+    }
     let detached = detach();
-    if let (Some(known), 0) = (&known, detached) {
-        let mut life = lock(&known.life);
-        (life.hold, life.handle) = (Hold::Detached, None);
-        let done = life.ended && !known.own_stack;
-        drop(life);
-        if done {
-            unregister(known);
+    match (&known, detached) {
+        (Some(known), 0) => {
+            let mut life = lock(&known.life);
+            life.handle = None;
+            let done = life.ended && !known.own_stack;
+            drop(life);
+            if done {
+                unregister(known);
+            }
         }
+        (Some(known), _) => lock(&known.life).hold = Hold::Joinable,
+        (None, _) => {}
     }
     detached
 }
@@ -342,4 +338,32 @@ unsafe extern "C" {
         start: unsafe extern "C-unwind" fn(*mut c_void) -> *mut c_void,
         argument: *mut c_void,
     ) -> c_int;
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::{c_int, c_void};
+    use std::sync::Arc;
+
+    use super::{Hold, STARTED, Started, detach, find, join, lock, unregister};
+    use crate::ledger::Ledger;
+
+    extern "C" fn start(argument: *mut c_void) -> *mut c_void {
+        argument
+    }
+
+    #[test]
+    fn a_handle_that_is_being_released_belongs_to_no_thread() {
+        // No thread has this handle.
+        const HANDLE: usize = 1;
+        let started = Started::new(Ledger::new("image"), start, Hold::Joinable, false);
+        lock(&started.life).handle = Some(HANDLE);
+        lock(&STARTED).push(Arc::clone(&started));
+        let is_known = || find(HANDLE).is_some();
+        let fails = || if is_known() { 0 } else { libc::EINVAL };
+        assert_eq!((join(HANDLE, fails), is_known()), (libc::EINVAL, true));
+        assert_eq!((detach(HANDLE, fails), is_known()), (libc::EINVAL, true));
+        assert_eq!((detach(HANDLE, || c_int::from(is_known())), is_known()), (0, false));
+        unregister(&started);
+    }
 }
