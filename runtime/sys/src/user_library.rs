@@ -46,7 +46,7 @@ pub enum UserLibraryError {
         /// Target of the link.
         target: PathBuf,
     },
-    /// The file is not a library for this machine, or is still being written.
+    /// The file is not a library for this machine, or is still being written. Also reported if the private copy cannot be written.
     #[error("{0}")]
     Image(#[from] ImageError),
     /// The folder for copies does not allow execution.
@@ -58,7 +58,7 @@ pub enum UserLibraryError {
         /// Folder for temporary files.
         folder: PathBuf,
     },
-    /// The file could not be copied.
+    /// The file could not be read, or was replaced during each lookup.
     #[error("{}: {error}", file.display())]
     Copy {
         /// Path of the file in the folder.
@@ -89,8 +89,7 @@ pub(crate) struct LibraryCopy {
 /// Finds the library with this name in `folder`, and copies it to a private folder.
 pub(crate) fn copy_of(folder: &Path, name: &str) -> Result<LibraryCopy, UserLibraryError> {
     let (source, file, found) = find(folder, name)?;
-    let failed = |error| UserLibraryError::Copy { file: source.clone(), error };
-    let copies = PrivateFolder::new(COPIES).map_err(failed)?;
+    let copies = PrivateFolder::new(COPIES).map_err(|error| not_copied(&source, &std::env::temp_dir(), error))?;
     if crate::imp::forbids_code(copies.path()) {
         return Err(UserLibraryError::NoExec { folder: std::env::temp_dir() });
     }
@@ -157,13 +156,18 @@ fn copied(
     copies: &PrivateFolder,
     name: &str,
 ) -> Result<(PathBuf, Digest), UserLibraryError> {
-    let failed = |error| UserLibraryError::Copy { file: source.to_owned(), error };
     let (bytes, digest) = content_of(source, file, found)?;
     let mut file = OsString::from(format!("{name}-{}", NEXT.fetch_add(1, Ordering::Relaxed)));
     file.push(std::env::consts::DLL_SUFFIX);
     let copy = copies.path().join(file);
-    create_private(&copy).and_then(|mut file| file.write_all(&bytes)).map_err(failed)?;
+    let written = create_private(&copy).and_then(|mut file| file.write_all(&bytes));
+    written.map_err(|error| not_copied(source, copies.path(), error))?;
     Ok((copy, digest))
+}
+
+/// Returns the error of a copy that could not be written into `folder`.
+fn not_copied(source: &Path, folder: &Path, error: io::Error) -> UserLibraryError {
+    ImageError::Copy { path: source.to_owned(), folder: folder.to_owned(), source: error }.into()
 }
 
 /// Reads a library completely. Fails if the library is being written.

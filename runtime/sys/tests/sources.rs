@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
-use alcedo_sys::{Demands, ImageError, ImageFile, StageDir, seal_file};
+use alcedo_sys::{Demands, ImageError, ImageFile, StageDir, UserLibrary, seal_file};
 use tempfile::TempDir;
 
 /// Environment variables that pass a task and the path of a library to a child process of this test.
@@ -148,7 +148,8 @@ fn length_and_first_bytes_are_checked_before_the_rest_is_read() {
 #[test]
 fn a_full_disk_is_reported_with_library_and_folder() {
     let dir = TempDir::new().expect("a temporary directory");
-    let library = common::c_library(dir.path(), "c", 42, &[]);
+    let folder = dir.path().canonicalize().expect("it is there");
+    let library = common::c_library(&folder, "c", 42, &[]);
     let program = env::current_exe().expect("this program");
     let output_of = |script: &str| {
         let tmp = dir.path().join("tmp");
@@ -172,7 +173,7 @@ fn a_full_disk_is_reported_with_library_and_folder() {
     for (stdout, why) in [(Some(limited), "File too large"), (full, "No space left on device")] {
         let Some(stdout) = stdout else { continue };
         for part in [why, &library.display().to_string(), "alcedo-stage-", "set TMPDIR to a folder with free space"] {
-            assert_eq!(stdout.matches(part).count() / part.matches(part).count(), 3, "{part}: {stdout}");
+            assert_eq!(stdout.matches(part).count() / part.matches(part).count(), 4, "{part}: {stdout}");
         }
     }
 }
@@ -185,7 +186,11 @@ fn a_child_reads() {
     if part == "copies" {
         let image = ImageFile::read(&library).expect("it is a library");
         let bytes = fs::read(&library).expect("it is there");
+        let folder = library.parent().expect("it has a folder");
+        // SAFETY: the library cannot be copied, so none of its code runs.
+        let user_library = unsafe { UserLibrary::open(folder, "c") };
         let errors = [
+            user_library.expect_err("the disk is full").to_string(),
             ImageFile::read_copy(&library, &stage).expect_err("the disk is full").to_string(),
             ImageFile::copy_bytes(&library, &bytes, &stage).expect_err("the disk is full").to_string(),
             stage.stage(&image, "c").expect_err("the disk is full").to_string(),
