@@ -11,7 +11,7 @@ use std::{fs, thread};
 
 use super::c::descriptors::{Identity, identity, is_paired_locally};
 use super::c::library::{self, Closes};
-use super::{fd_target, lock, proc};
+use super::{fd_target, handlers, lock, proc};
 use crate::ledger::repair::{Gone, Repair};
 use crate::ledger::uses::{UseKind, Uses, is_for_author};
 
@@ -117,9 +117,11 @@ pub(super) fn stream_closed(stream: *mut c_void) {
     lock(&RECORDS).retain(|_, opened| opened.stream.is_none_or(|known| known.address != stream.addr()));
 }
 
-/// Removes the record of a descriptor that is about to be closed, because the number may be reused afterwards.
+/// Removes the record of a descriptor that is about to be closed, because the number may be reused afterwards. A signal handler that has
+/// interrupted the holder of the lock keeps the record, whose target no longer matches after the closing.
 pub(super) fn closed(fd: c_int) {
-    lock(&RECORDS).remove(&fd);
+    let records = if handlers::is_running_here() { RECORDS.try_lock().ok() } else { Some(lock(&RECORDS)) };
+    records.into_iter().for_each(|mut records| _ = records.remove(&fd));
 }
 
 fn held(owner: usize) -> u64 {
@@ -182,4 +184,39 @@ fn unknown(before: &[c_int]) -> Vec<(c_int, String)> {
 
 fn is_still(fd: c_int, opened: &Opened) -> bool {
     identity(fd) == Some(opened.identity)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::os::fd::AsRawFd as _;
+
+    use super::{RECORDS, closed, held, lock};
+    use crate::imp::linux::handlers::{self, Frame};
+    use crate::imp::linux::hooks;
+    use crate::ledger::Ledger;
+
+    #[test]
+    fn signal_handlers_open_and_close_descriptors_without_waiting_for_a_lock() {
+        let (ledger, file) = (Ledger::new("image"), File::open("/dev/null").expect("it is there"));
+        let (owner, fd) = (ledger.owner(), file.as_raw_fd());
+        // SAFETY: the ledger is live, and the descriptor is open.
+        let open = || unsafe { hooks::fd_opened(ledger.word(), fd) };
+        let frame = Frame { top: usize::MAX, interrupted: usize::MAX, alternate: 0..0, is_switched: false };
+        let enter = || handlers::enter(libc::SIGUSR1, &frame).expect("a record is free");
+        let run = enter();
+        open();
+        assert_eq!(held(owner), 0);
+        let records = lock(&RECORDS);
+        open();
+        closed(fd);
+        drop(records);
+        assert!(run.leave());
+        open();
+        assert_eq!(held(owner), 1);
+        let run = enter();
+        closed(fd);
+        assert!(run.leave());
+        assert_eq!(held(owner), 0);
+    }
 }

@@ -222,6 +222,15 @@ fn is_any() -> bool {
     RUN_COUNT.load(Ordering::SeqCst) != 0
 }
 
+/// Checks if a handler is running on the calling thread. The handler may have interrupted code that holds a lock or allocates memory, so it
+/// must neither wait for a lock nor allocate. Async-signal-safe.
+pub(super) fn is_running_here() -> bool {
+    is_any() && {
+        let tid = kernel::own_tid();
+        RUNS.iter().any(|run| tid_of(run.state.load(Ordering::SeqCst)) == tid)
+    }
+}
+
 /// Ends the runs for which `is_left` returns `true` for their thread and frame, and releases their tables. A later run that reuses a record
 /// is not affected, because the state of the record then differs.
 fn end_where(is_left: impl Fn(i32, &Frame) -> bool) {

@@ -18,7 +18,9 @@ use super::c::callbacks::{OfValues, Promised, c_on_exit, c_thread_atexit};
 use super::c::kernel::fail;
 use super::c::library::{initstate, setstate};
 use super::streams::StreamFunctions;
-use super::{c_heap, exits, fds, frames, locals, names, random, rings, signals, streams, system_log, threads};
+use super::{
+    c_heap, exits, fds, frames, handlers, locals, names, random, rings, signals, streams, system_log, threads,
+};
 use crate::ledger::Ledger;
 use crate::ledger::uses::UseKind;
 
@@ -279,9 +281,10 @@ hooks! {
     fn block_borrowed(image, block: *mut c_void) -> c_int = 0;
     |_ledger, _none| c_int::from(c_heap::forget(block))
 
-    /// Reports a descriptor that a function of the C library returned to the module.
+    /// Reports a descriptor that a function of the C library returned to the module. A signal handler may open descriptors, but its
+    /// descriptors are not recorded.
     fn fd_opened(image, fd: c_int) -> () = ();
-    |ledger, _none| {
+    |ledger, _none| if !handlers::is_running_here() {
         fds::opened(image.addr(), fd);
         fds::note_use(&ledger.uses, fd);
         let ring = rings::of_descriptor(fd).filter(|_| ledger.has_repair(rings::REPAIR.name));

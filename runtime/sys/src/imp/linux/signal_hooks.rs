@@ -129,9 +129,11 @@ hooks! {
     fn fd_signals(image, fd: c_int) -> () = ();
     in sources |ledger, _none| async_fds::record_change(ledger, fd)
 
-    /// Reports a process started by the module.
+    /// Reports a process started by the module. The children of signal handlers are not recorded.
     fn child_started(image, pid: c_int) -> () = ();
-    |_ledger, _none| children::started(image.addr(), pid)
+    |_ledger, _none| if !handlers::is_running_here() {
+        children::started(image.addr(), pid);
+    }
 }
 
 /// Returns the blocks of a list of requests.
