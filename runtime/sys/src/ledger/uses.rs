@@ -60,11 +60,16 @@ impl UseSnapshot {
 
 /// First use of each kind by one image.
 #[derive(Default)]
-pub(crate) struct Uses(Mutex<Vec<Use>>);
+pub(crate) struct Uses {
+    /// Noted kinds, one bit each. Read without the lock, because a signal handler may interrupt the holder of the lock.
+    #[cfg(any(test, all(target_os = "linux", target_env = "gnu")))]
+    noted: std::sync::atomic::AtomicU32,
+    first: Mutex<Vec<Use>>,
+}
 
 impl Uses {
     pub(crate) fn all(&self) -> Vec<Use> {
-        lock(&self.0).clone()
+        lock(&self.first).clone()
     }
 }
 
@@ -72,7 +77,11 @@ impl Uses {
 impl Uses {
     /// Checks if a use of this kind is noted.
     pub(crate) fn has(&self, kind: UseKind) -> bool {
-        lock(&self.0).iter().any(|known| known.kind == kind)
+        self.noted.load(Ordering::Relaxed) & Self::bit(kind) != 0
+    }
+
+    fn bit(kind: UseKind) -> u32 {
+        1 << kind as u32
     }
 
     /// Notes the first use of a kind. Ignores further uses of the kind, without calling `by`.
@@ -81,10 +90,11 @@ impl Uses {
             return;
         }
         let found = Use { kind, by: by() };
-        let mut first = lock(&self.0);
+        let mut first = lock(&self.first);
         // Checks again, because another thread may have noted the kind.
         if !first.iter().any(|known| known.kind == kind) {
             first.push(found);
+            self.noted.fetch_or(Self::bit(kind), Ordering::Relaxed);
             NOTED.fetch_add(1, Ordering::Relaxed);
         }
     }
@@ -113,7 +123,7 @@ fn without_mark(path: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::{Use, UseKind, Uses, is_for_author, uses_noted};
+    use super::{Use, UseKind, Uses, is_for_author, lock, uses_noted};
 
     #[test]
     fn only_the_first_use_of_each_kind_is_noted() {
@@ -125,6 +135,16 @@ mod tests {
         assert_eq!(uses.all(), expected.map(|(kind, by)| Use { kind, by: by.to_owned() }));
         assert!(uses.has(UseKind::File) && !uses.has(UseKind::Socket));
         assert!(uses_noted() >= before + 2, "other tests may note uses too");
+    }
+
+    #[test]
+    fn noted_kinds_are_found_without_the_lock() {
+        let uses = Uses::default();
+        uses.note(UseKind::Signal, || "one".to_owned());
+        let first = lock(&uses.first);
+        assert!(uses.has(UseKind::Signal) && !uses.has(UseKind::Thread));
+        uses.note(UseKind::Signal, || unreachable!("the kind is noted"));
+        assert_eq!(first.len(), 1);
     }
 
     #[test]
