@@ -117,8 +117,9 @@ impl Drop for NativeLibrary {
         }
         // SAFETY: the library is dropped once, here.
         let library = unsafe { ManuallyDrop::take(&mut self.library) };
-        if let Err(error) = library.close() {
-            log!(WARN, path = %self.path.display(), %error, "a native library was not closed");
+        match library.close() {
+            Ok(()) => crate::imp::forget_unmapped(),
+            Err(error) => log!(WARN, path = %self.path.display(), %error, "a native library was not closed"),
         }
     }
 }
@@ -285,5 +286,21 @@ mod tests {
         assert!(library.symbol("no_such_symbol").expect_err("there is none").to_string().contains("no_such_symbol"));
         assert!(library.symbol("with\0nul").is_err());
         assert!(!library.is_unloadable());
+    }
+
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    #[test]
+    fn a_closed_library_leaves_only_addresses_of_mapped_libraries() {
+        // Null page, in which no library is mapped.
+        const NOWHERE: usize = 1;
+        // SAFETY: the C library is in this process already.
+        let library = unsafe { NativeLibrary::open(Path::new("libc.so.6")) }.expect("it is there");
+        // SAFETY: the C library stays open, because this program needs it.
+        unsafe { library.mark_unloadable() };
+        let function = library.symbol("getpid").expect("it is there").addr();
+        crate::imp::note_for_all(NOWHERE);
+        drop(library);
+        assert!(!crate::imp::is_noted_for_all(NOWHERE));
+        assert!(crate::imp::is_noted_for_all(function));
     }
 }

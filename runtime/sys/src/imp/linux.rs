@@ -62,7 +62,9 @@ pub(crate) use crash::report_crashes;
 pub(crate) use exits::at_exit;
 pub(crate) use fence::Fence;
 pub(crate) use lease::Lease;
-pub(crate) use lookups::note_for_all;
+#[cfg(test)]
+pub(crate) use lookups::is_noted_for_all;
+pub(crate) use lookups::{forget_unmapped, note_for_all};
 pub(crate) use mapping::Mapping;
 pub(crate) use names::reported_name;
 pub(crate) use panics::{are_panics_reported, report_panics, write_panic};

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Mutex;
 
+use super::c::loader;
 use super::c::peek::{self, words};
 use super::loaded::Loaded;
 use super::lock;
@@ -18,6 +19,20 @@ pub(super) struct Lookups(Mutex<BTreeSet<usize>>);
 /// Records an address that the host found by name, and that the host may pass to any image.
 pub(crate) fn note_for_all(address: usize) {
     OF_HOST.note(address);
+}
+
+/// Removes the addresses that the host found in libraries that are now unmapped. A different library may later be mapped at these
+/// addresses.
+pub(crate) fn forget_unmapped() {
+    // Takes the lock first, so that the list contains the library of each recorded address.
+    let mut addresses = lock(&OF_HOST.0);
+    let mapped = loader::all(|listed| listed.segments().collect::<Vec<_>>()).concat();
+    addresses.retain(|address| mapped.iter().any(|segment| segment.contains(address)));
+}
+
+#[cfg(test)]
+pub(crate) fn is_noted_for_all(address: usize) -> bool {
+    lock(&OF_HOST.0).contains(&address)
 }
 
 impl Lookups {
