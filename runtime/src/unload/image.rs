@@ -155,13 +155,17 @@ impl CodeUnload for ImageUnload {
     }
 
     /// Checks if no thread of the module runs, and no host thread has thread-locals of the module. Drops the module's thread-locals
-    /// of this thread. Threads and destructors may log through the host. The module therefore stays attached until the threads have ended,
-    /// or until the threads can be evicted.
+    /// of this thread. From then on, other threads drop their thread-locals of the module at their checkpoints. Threads and destructors may
+    /// log through the host. The module therefore stays attached until the threads have ended, or until the threads can be evicted.
     fn is_quiet(&self) -> bool {
         if self.evict_after.is_some_and(|after| self.unused.get_or_init(Instant::now).elapsed() >= after) {
             return true;
         }
-        self.ledger.iter().for_each(|ledger| _ = ledger.run_thread_locals_here());
+        self.ledger.iter().for_each(|ledger| {
+            // Only the other threads themselves can drop their thread-locals of the module.
+            ledger.run_at_checkpoints();
+            ledger.run_thread_locals_here();
+        });
         let may_log = |holder: &Holder| matches!(holder.kind, HolderKind::Thread | HolderKind::ThreadLocal);
         !self.own_holders().iter().any(may_log)
     }
@@ -202,6 +206,7 @@ impl CodeUnload for ImageUnload {
     }
 
     fn park(&mut self) -> Option<ParkedImage> {
+        self.ledger.iter().for_each(|ledger| ledger.finish_ending());
         let (unmapped, because) = match std::mem::replace(&mut self.stage, Stage::Over) {
             Stage::Mapped(image) => (image.park(), None),
             Stage::WillPark(image, reason) => (image.park(), Some(reason)),

@@ -291,17 +291,22 @@ impl Ledger {
         }
     }
 
-    /// Makes [`checkpoint`](crate::checkpoint) run the destructors of the image.
     pub(crate) fn begin_ending(&self) {
         self.ends();
+        self.run_at_checkpoints();
+    }
+
+    /// Makes [`checkpoint`](crate::checkpoint) run the destructors of the image's thread-locals, on every thread that calls `checkpoint`.
+    /// The host calls this function once the image is unused. An [`Ending`](crate::Ending) also calls this function.
+    pub fn run_at_checkpoints(&self) {
         if !self.ending.swap(true, Ordering::SeqCst) {
             ENDING.fetch_add(1, Ordering::SeqCst);
         }
     }
 
     /// Stops [`checkpoint`](crate::checkpoint) from running destructors of the image. Called when no destructor is pending, or when the
-    /// ending no longer waits for destructors.
-    pub(crate) fn finish_ending(&self) {
+    /// host no longer waits for destructors.
+    pub fn finish_ending(&self) {
         if self.ending.swap(false, Ordering::SeqCst) {
             ENDING.fetch_sub(1, Ordering::SeqCst);
         }
