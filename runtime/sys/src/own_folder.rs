@@ -4,11 +4,15 @@
 use std::env::set_current_dir;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 /// Job of the thread. Receives the result of entering the folder.
 type Job = Box<dyn FnOnce(io::Result<()>) + Send>;
+
+/// Interval of the checkpoints of an idle thread that has thread-locals of images.
+const CHECKPOINT: Duration = Duration::from_millis(20);
 
 /// Thread with its own working directory. Dropping the value joins the thread.
 #[derive(Debug)]
@@ -32,7 +36,7 @@ impl OwnFolder {
             let entered = crate::imp::unshare_folder().and_then(|()| set_current_dir(&directory));
             let is_there = entered.is_ok();
             if ready.send(entered).is_ok() && is_there {
-                queue.iter().for_each(|job| job(set_current_dir(&directory)));
+                run_all(&queue, &directory);
             }
         })?;
         let gone = || io::Error::other("the thread ended before it had begun");
@@ -62,6 +66,22 @@ impl OwnFolder {
 
     fn is_current(&self) -> bool {
         self.thread.as_ref().is_some_and(|thread| thread.thread().id() == thread::current().id())
+    }
+}
+
+/// Runs jobs until the sender is dropped. A job may call a function of an image, and this function may create thread-locals. Only this
+/// thread can destroy these thread-locals when the image ends.
+fn run_all(queue: &Receiver<Job>, directory: &Path) {
+    loop {
+        let job = match crate::imp::has_thread_locals_here() {
+            true => queue.recv_timeout(CHECKPOINT),
+            false => queue.recv().map_err(|_| RecvTimeoutError::Disconnected),
+        };
+        match job {
+            Ok(job) => job(set_current_dir(directory)),
+            Err(RecvTimeoutError::Timeout) => _ = crate::checkpoint(),
+            Err(RecvTimeoutError::Disconnected) => return,
+        }
     }
 }
 

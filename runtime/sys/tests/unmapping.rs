@@ -10,7 +10,8 @@ use std::thread;
 use std::time::Duration;
 
 use alcedo_sys::process::{keys_in_use, stale_mappings};
-use alcedo_sys::{EndPolicy, EndState, HolderKind, ReferenceSearch, UseKind, checkpoint, hooks};
+use alcedo_sys::{EndPolicy, EndState, HolderKind, OwnFolder, ReferenceSearch, UseKind, checkpoint, hooks};
+use tempfile::TempDir;
 
 use crate::common::hooked::{AT_ONCE, AtEvents, Library, Mode, Seen, finish, wait_for};
 
@@ -167,6 +168,18 @@ fn checkpoints_run_destructors_owed_to_ending_images_only() {
     });
     assert_eq!(other.end(EndPolicy::default()).thread_locals_run, 1);
     assert_eq!(seen.wrong_thread.load(SeqCst), 0);
+}
+
+#[test]
+fn the_idle_thread_of_a_folder_runs_destructors_owed_to_ending_images() {
+    let (library, seen) = (Library::new(), Seen::new(Mode::AtOnce, 0));
+    let module = library.map();
+    let folder = TempDir::new().expect("a temporary directory");
+    let thread = OwnFolder::start(folder.path()).expect("a thread can be started");
+    let owe: extern "C" fn(*mut c_void, c_int) = module.function(c"owe");
+    thread.run(move || owe(seen.pointer(), 0)).expect("it runs");
+    assert_eq!(module.end(AT_ONCE).thread_locals_run, 1);
+    assert_eq!((seen.run.load(SeqCst), seen.wrong_thread.load(SeqCst)), (1, 0));
 }
 
 #[test]

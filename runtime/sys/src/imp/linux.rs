@@ -62,6 +62,7 @@ pub(crate) use crash::report_crashes;
 pub(crate) use exits::at_exit;
 pub(crate) use fence::Fence;
 pub(crate) use lease::Lease;
+pub(crate) use locals::has_thread_locals_here;
 #[cfg(test)]
 pub(crate) use lookups::is_noted_for_all;
 pub(crate) use lookups::{forget_unmapped, note_for_all};

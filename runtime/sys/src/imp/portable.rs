@@ -133,6 +133,7 @@ fixed! {
     fn fds() -> io::Result<Vec<(i32, String)>> = unsupported();
     fn file_at(_address: usize) -> Option<PathBuf> = None;
     fn forbids_code(_folder: &Path) -> bool = false;
+    fn has_thread_locals_here() -> bool = false;
     fn keys_in_use() -> io::Result<usize> = unsupported();
     fn mapped_files() -> io::Result<Vec<PathBuf>> = unsupported();
     fn open_fds() -> io::Result<usize> = unsupported();

@@ -381,6 +381,11 @@ pub(super) fn forget_here(ledger: &Ledger) {
     }
 }
 
+/// Checks if the calling thread has thread-locals of images whose destructors have not run.
+pub(crate) fn has_thread_locals_here() -> bool {
+    Record::existing().is_some_and(|record| !lock(&record.pending).waiting.is_empty())
+}
+
 pub(super) fn arm_here() {
     Record::here().arm();
 }
