@@ -99,7 +99,8 @@ impl LoadContext {
     /// Fails if the path is not absolute, if the file does not exist, or if the file is not a module for this host. Fails if the module
     /// declares classes, if a dependency is missing, if a different build of the module is loaded, or if a main panics. Fails if a
     /// permanent context would depend on a collectible context, or if the context is unloading. Returns [`ContextError::LoadCycle`] if a
-    /// load would wait for itself, directly or through further threads. An error leaves the context unchanged.
+    /// load would wait for itself, directly or through further threads. After an error, the context has no new modules of its own, but
+    /// still borrows modules of other contexts that its resolver has returned during the load.
     ///
     /// # Examples
     /// ```rust
