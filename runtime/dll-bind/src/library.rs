@@ -62,7 +62,7 @@ pub(crate) struct Opened {
     pub(crate) layouts: Layouts,
     /// `None` if the library is missing. Calls of its functions then have no effect.
     pub(crate) library: Option<UserLibrary>,
-    /// Set if the library is missing because its file was being written.
+    /// Set if the library is missing because its file was being written or could not be copied.
     is_incomplete: bool,
     retained: RefCell<Vec<Box<dyn Any>>>,
 }
@@ -135,7 +135,7 @@ impl UserCode {
             Ok(library) => (Some(library), false),
             Err(error) => {
                 log!(WARN, library = name, %error, "a library was not bound: calls of its functions do nothing");
-                (None, matches!(error, UserLibraryError::Image(ImageError::StillWritten { .. })))
+                (None, is_temporary(&error))
             }
         };
         Library(Rc::new(Opened {
@@ -193,7 +193,7 @@ impl Library {
         self.0.library.is_some()
     }
 
-    /// Returns `true` if the library is not open because its file was being written.
+    /// Returns `true` if the library is not open because its file was being written, or because it could not be copied.
     #[doc(hidden)]
     #[must_use]
     pub fn is_incomplete(&self) -> bool {
@@ -219,6 +219,11 @@ impl Library {
     }
 }
 
+/// Checks if a later call may open the library although its file has not changed.
+fn is_temporary(error: &UserLibraryError) -> bool {
+    matches!(error, UserLibraryError::Image(ImageError::StillWritten { .. } | ImageError::Copy { .. }))
+}
+
 impl fmt::Debug for UserCode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "user code in {}", self.0.path.display())
@@ -228,5 +233,26 @@ impl fmt::Debug for UserCode {
 impl fmt::Debug for Library {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "library {} of {:?}", self.0.name, self.0.folder)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+    use std::path::PathBuf;
+
+    use alcedo_sys::{ImageError, UserLibraryError};
+
+    use super::is_temporary;
+
+    #[test]
+    fn a_library_that_could_not_be_copied_may_open_later() {
+        let path = || PathBuf::from("libTestDLL.so");
+        let source = io::Error::from(io::ErrorKind::StorageFull);
+        let not_copied = ImageError::Copy { path: path(), folder: PathBuf::from("/tmp"), source };
+        let still_written = ImageError::StillWritten { path: path(), how: "it changed".to_owned() };
+        assert!([not_copied, still_written].into_iter().all(|error| is_temporary(&error.into())));
+        assert!(!is_temporary(&ImageError::Empty { path: path() }.into()));
+        assert!(!is_temporary(&UserLibraryError::NoExec { folder: path() }));
     }
 }
