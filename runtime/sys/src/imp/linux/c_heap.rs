@@ -12,6 +12,7 @@ use std::sync::Mutex;
 
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
+use super::c::kernel::{errno, set_errno};
 use super::c::library;
 use super::lock;
 use crate::ledger::repair::Repair;
@@ -69,12 +70,15 @@ pub(super) fn moved(owner: usize, old: *mut c_void, size: usize, realloc: impl F
     block
 }
 
-/// Removes the record of the block and calls `free`, which executes the C function.
+/// Removes the record of the block and calls `free`, which executes the C function. Like the C function, keeps `errno`, which a wait for
+/// the lock may change.
 #[inline]
 pub(super) fn freed(block: *mut c_void, free: impl FnOnce()) {
     if !block.is_null() {
+        let error = errno();
         remove_record(block);
         free();
+        set_errno(error);
     }
 }
 
@@ -141,4 +145,18 @@ fn shard_of(address: *mut c_void) -> &'static Mutex<Shard> {
     // Discards the lowest four bits, because blocks are at least 16 bytes apart.
     let mixed = (address.addr() >> 4).wrapping_mul(0x9e37_79b9_7f4a_7c15_u64 as usize) >> 56;
     &RECORDS[mixed % SHARDS]
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ptr;
+
+    use super::{errno, freed, set_errno};
+
+    #[test]
+    fn freeing_a_block_keeps_the_error_number() {
+        set_errno(libc::ENOENT);
+        freed(ptr::without_provenance_mut(16), || set_errno(libc::EAGAIN));
+        assert_eq!(errno(), libc::ENOENT);
+    }
 }
