@@ -226,8 +226,18 @@ impl Finalizer {
         modules: Vec<ModuleId>,
         last: impl FnOnce() + Send + 'static,
     ) -> Barrier {
+        self.queue_barrier(|done| Message::Barrier(generation, modules, Box::new(last), done))
+    }
+
+    /// Queues a barrier after all parts that were sent so far. The host does not block on this barrier, and continues even if the thread
+    /// never passes the barrier.
+    pub(crate) fn mark(&self) -> Barrier {
+        self.queue_barrier(Message::Mark)
+    }
+
+    fn queue_barrier(&self, message: impl FnOnce(Sender<()>) -> Message) -> Barrier {
         let (done, passed) = bounded(1);
-        self.send(Message::Barrier(generation, modules, Box::new(last), done));
+        self.send(message(done));
         Barrier { passed, desk: self.desk.clone(), sent: self.sent.get(), begun: Instant::now() }
     }
 
@@ -247,14 +257,6 @@ impl Finalizer {
         if let Err(error) = self.spawn(turn) {
             log!(ERROR, %error, "no thread can replace the hanging finalizer thread: plugin parts are no longer finalized");
         }
-    }
-
-    /// Queues a mark after all parts that were sent so far. The host does not block on the mark, and continues even if the thread never
-    /// passes the mark.
-    pub(crate) fn mark(&self) -> Mark {
-        let (done, passed) = bounded(1);
-        self.send(Message::Mark(done));
-        Mark { passed }
     }
 
     pub(crate) fn dropped(&self) -> u64 {
@@ -399,18 +401,6 @@ impl Barrier {
             owner.push_str(&format!(", {} behind it", left - 1));
         }
         blocker(owner, number, age)
-    }
-}
-
-/// Mark in the queue of the finalizer thread. Only the waiting code checks if the thread has passed the mark.
-pub(crate) struct Mark {
-    passed: Receiver<()>,
-}
-
-impl Mark {
-    /// Checks if all parts that were sent before this mark are dropped. Returns `true` only once.
-    pub(crate) fn is_passed(&self) -> bool {
-        self.passed.try_recv().is_ok()
     }
 }
 
