@@ -194,7 +194,7 @@ impl ContextRegistry {
 
     /// Logs the undeclared resource uses of all modules outside of the Master. See [`Self::log_uses`].
     pub(crate) fn log_uses_of_contexts(&self) {
-        for generation in self.lines().iter().chain([&self.default]).flat_map(|line| line.generations()) {
+        for generation in self.lines().iter().flat_map(|line| line.generations()) {
             generation.modules().iter().for_each(|module| self.log_uses(module));
         }
     }
@@ -240,11 +240,10 @@ impl ContextRegistry {
 
     /// Lists the generations of all contexts. Omits dead generations.
     pub(super) fn all(&self) -> Vec<ContextInfo> {
-        let mut all: Vec<_> = self.default.generations().iter().map(|generation| generation.info()).collect();
-        all.extend(self.masters.infos());
-        let lines = self.lines();
-        let generations = lines.iter().flat_map(|line| line.generations());
-        all.extend(generations.map(|generation| generation.info()).filter(|info| info.state != ContextState::Dead));
+        let generations = self.lines().into_iter().flat_map(|line| line.generations());
+        let infos = generations.map(|generation| generation.info()).filter(|info| info.state != ContextState::Dead);
+        let mut all: Vec<_> = infos.chain(self.masters.infos()).collect();
+        all.sort_by_key(|info| info.id.index);
         all
     }
 
@@ -360,7 +359,7 @@ impl ContextRegistry {
 
     /// Drops all callbacks when the host shuts down.
     pub(crate) fn let_go(&self) {
-        self.lines().iter().chain([&self.default]).for_each(|line| line.let_go(self.id()));
+        self.lines().iter().for_each(|line| line.let_go(self.id()));
         let_go(self.id(), self.listeners.take());
         self.functions.let_go(self.id());
     }
@@ -377,7 +376,7 @@ impl ContextRegistry {
     pub(super) fn natives(&self) -> Vec<RetainedNative> {
         lock(&self.retained).retain(RetainedNative::is_open);
         let mut natives = lock(&self.retained).clone();
-        for generation in self.lines().iter().chain([&self.default]).flat_map(|line| line.generations()) {
+        for generation in self.lines().iter().flat_map(|line| line.generations()) {
             natives.extend(generation.natives.list(generation.id));
         }
         natives
@@ -407,7 +406,8 @@ impl ContextRegistry {
         !failed.is_empty()
     }
 
+    /// Returns all contexts except the Master. The Default is last.
     pub(super) fn lines(&self) -> Vec<Arc<FreeContext>> {
-        lock(&self.slims).lines.values().cloned().collect()
+        lock(&self.slims).lines.values().chain([&self.default]).cloned().collect()
     }
 }

@@ -279,7 +279,6 @@ impl ContextRegistry {
         let deadline = if self.has_closed.swap(true, Ordering::AcqRel) { Duration::ZERO } else { deadline };
         let until = crate::deadline::after(deadline);
         let mut lines = self.lines();
-        lines.push(Arc::clone(self.default_context()));
         // Calls the listeners of permanent contexts last, after the collectible contexts have ended.
         lines.retain(|line| {
             matches!(line.begin_unload(self, "the host ends"), Err(ContextError::NotCollectible { .. }))
@@ -306,7 +305,7 @@ impl ContextRegistry {
 
     /// Calls the listeners of all contexts that are not unloading. Called at process exit. Runs no module code.
     pub(super) fn notify_exit(&self) {
-        self.lines().iter().chain([self.default_context()]).for_each(|line| self.notify_context(line));
+        self.lines().iter().for_each(|line| self.notify_context(line));
     }
 
     fn notify_context(&self, line: &FreeContext) {
