@@ -211,9 +211,8 @@ fn count_class_constructor(world: &World, object: ObjectHandle, class: &Class) {
     if was_run {
         counters.class_constructors_rerun.bump();
     }
-    match is_template {
-        false => counters.class_constructors_on_instances.bump(),
-        true => counters.class_constructors_on_cdos.bump(),
+    if !is_template {
+        counters.class_constructors_on_instances.bump();
     }
 }
 
@@ -455,11 +454,9 @@ impl Constructor<'_> {
     }
 
     fn count(&self, new_object: &NewObject) {
-        let counters = &self.world.counters;
-        match self.world.objects.flags(new_object.object) {
-            Some(flags) if flags & object_flags::CDO != 0 => counters.cdos.bump(),
-            Some(flags) if flags & object_flags::IN_CDO == 0 => counters.constructions.bump(),
-            _ => {}
+        let is_instance = |flags: u32| flags & (object_flags::CDO | object_flags::IN_CDO) == 0;
+        if self.world.objects.flags(new_object.object).is_some_and(is_instance) {
+            self.world.counters.constructions.bump();
         }
         new_object.parts.iter().for_each(|part| self.count(part));
     }

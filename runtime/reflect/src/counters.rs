@@ -11,14 +11,10 @@ pub struct Counter(Cell<u64>);
 pub struct Counters {
     /// Completed constructions of objects and subobjects, except CDOs and their subobjects.
     pub constructions: Counter,
-    /// Completed constructions of CDOs.
-    pub cdos: Counter,
     /// Destroyed objects.
     pub deaths: Counter,
     /// Runs of class constructors on instances.
     pub class_constructors_on_instances: Counter,
-    /// Runs of class constructors on CDOs and their subobjects.
-    pub class_constructors_on_cdos: Counter,
     /// Repeated runs of a class constructor on one object. The counter is zero in a correct host.
     pub class_constructors_rerun: Counter,
 }
