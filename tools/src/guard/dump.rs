@@ -52,8 +52,6 @@ pub(super) struct CrashDump {
     pub(super) maps: Vec<Mapped>,
     /// All mapped ranges, in order. Empty if the list of mappings is missing or incomplete.
     pub(super) mapped_ranges: Vec<Range<u64>>,
-    /// Length of the list of mappings in the host, in bytes.
-    pub(super) maps_len: Option<usize>,
     /// Time of the crash, on the clock that the host also uses for the times at which images are unmapped.
     pub(super) time: Option<Duration>,
     /// Mapped and recently unmapped images.
@@ -108,6 +106,8 @@ impl CrashDump {
         let mut dump = Self { maps: maps.lines().filter_map(mapped).collect(), ..Self::default() };
         dump.mapped_ranges = maps.lines().filter_map(|line| range(line.split(' ').next()?)).collect();
         dump.is_whole = crash.ends_with("\nend\n");
+        // Length of the list of mappings in the host, in bytes.
+        let mut maps_len: Option<usize> = None;
         for (name, value) in crash.lines().filter_map(|line| line.split_once(' ')) {
             let hex = || u64::from_str_radix(value, 16).unwrap_or_default();
             match name {
@@ -120,7 +120,7 @@ impl CrashDump {
                 "fp" => dump.fp = hex(),
                 "lr" => dump.lr = hex(),
                 "stack" => dump.stack_begin = hex(),
-                "maps" => dump.maps_len = value.parse().ok(),
+                "maps" => maps_len = value.parse().ok(),
                 "place" => dump.at.0 = value.to_owned(),
                 "line" => dump.at.1 = value.parse().unwrap_or_default(),
                 "message" => dump.message = value.trim_end().to_owned(),
@@ -132,7 +132,7 @@ impl CrashDump {
             }
         }
         // Discards a truncated list, because an incomplete list cannot prove that an address is unmapped.
-        if dump.maps_len != Some(maps.len()) {
+        if maps_len != Some(maps.len()) {
             dump.mapped_ranges.clear();
         }
         notes.lines().for_each(|line| dump.note(line));
