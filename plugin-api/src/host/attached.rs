@@ -28,7 +28,7 @@ fn harmless() -> Option<Host<'static>> {
 }
 
 /// Returns true if an object is alive. Callable while memory is borrowed.
-pub(crate) fn object_lives(object: ObjectHandle) -> bool {
+fn object_lives(object: ObjectHandle) -> bool {
     harmless().is_some_and(|host| host.object_resolve(object, ClassId::NONE).is_ok())
 }
 

@@ -92,7 +92,7 @@ impl Drop for Lending {
 
 /// Returns true if no thread holds a slice. All accesses are then allowed.
 #[inline]
-pub(crate) fn no_slices_are_borrowed() -> bool {
+fn no_slices_are_borrowed() -> bool {
     OUT.load(Ordering::Relaxed) == 0
 }
 

@@ -86,7 +86,7 @@ impl<K: Kind> Owned<K> {
 
 impl<'f, K: Kind> Borrowed<'f, K> {
     #[inline]
-    pub(crate) fn of_owned(_frame: &'f ObjectView<'_>, value: &'f Owned<K>) -> Self {
+    fn of_owned(_frame: &'f ObjectView<'_>, value: &'f Owned<K>) -> Self {
         let (at, token) = seen::<K>(value.handle());
         // SAFETY: `Owned` promises a value of kind `K` that stays at this address while the token is valid. Each access checks the token.
         // An object's view exists on the game thread only.
@@ -98,7 +98,7 @@ impl<'f, K: Kind> Borrowed<'f, K> {
     ///
     /// # Errors
     /// See [`AnyConjugate::as_`].
-    pub(crate) fn of_conjugate(
+    fn of_conjugate(
         _frame: &'f ObjectView<'_>,
         conjugate: ConjugateHandle,
         is_own: bool,

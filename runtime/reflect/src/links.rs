@@ -137,7 +137,7 @@ impl World {
     /// # Errors
     /// Returns [`CallError::WrongClass`] if the type does not allow the object's class. Returns [`CallError::Stale`] if the object is
     /// `NONE` or destroyed.
-    pub(super) fn check_suits(&self, ty: &PropertyType, object: ObjectHandle) -> Result<(), CallError> {
+    fn check_suits(&self, ty: &PropertyType, object: ObjectHandle) -> Result<(), CallError> {
         let class = self.objects.class(object).ok_or(CallError::Stale { handle: object })?;
         self.check_class_suits(ty, object, &class)
     }

@@ -169,7 +169,7 @@ impl StructType {
 
     /// Checks if both structs have equal paths and memory layouts, including base structs and nested structs. A comparison of
     /// fingerprints is not sufficient, because a fingerprint contains only the path of the base.
-    pub(super) fn same_layout(&self, other: &Self) -> bool {
+    fn same_layout(&self, other: &Self) -> bool {
         let same_base = match (&self.base, &other.base) {
             (None, None) => true,
             (Some(one), Some(two)) => one.same_layout(two),

@@ -93,7 +93,7 @@ pub(crate) fn compare<N: Number>(op: Op, left: N, right: N) -> bool {
 }
 
 /// Returns true if the left angle is clockwise from the right angle. A full turn has 65536 units.
-pub(crate) fn clockwise_from(left: i32, right: i32) -> bool {
+fn clockwise_from(left: i32, right: i32) -> bool {
     let (left, right) = (left & 0xffff, right & 0xffff);
     if (left - right).abs() > 0x8000 { left < right } else { left > right }
 }

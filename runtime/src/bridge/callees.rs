@@ -94,7 +94,7 @@ pub(crate) struct Callees {
 
 impl Callees {
     /// Creates the call cache of an event with a native body. Returns `None` if the function cannot be overridden.
-    pub(super) fn of_event(function: &Rc<Function>, dispatch: Dispatch) -> Option<Self> {
+    fn of_event(function: &Rc<Function>, dispatch: Dispatch) -> Option<Self> {
         let may_be_overridden = dispatch == Dispatch::Virtual && function.vslot.is_some();
         may_be_overridden.then(|| Self::new(function, dispatch, true))
     }

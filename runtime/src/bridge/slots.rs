@@ -116,12 +116,7 @@ pub(crate) fn read_slot(
 }
 
 /// Copies a property of `view` into a slot, or to the address in the slot. Returns an error if a required pointer slot is missing.
-pub(crate) fn write_slot(
-    buffer: &mut BufferMut<'_>,
-    at: usize,
-    property: &Property,
-    view: View<'_>,
-) -> Result<(), CallError> {
+fn write_slot(buffer: &mut BufferMut<'_>, at: usize, property: &Property, view: View<'_>) -> Result<(), CallError> {
     macro_rules! write {
         ($rust:ty) => {
             return buffer.set(at, view.get::<$rust>(property)?)

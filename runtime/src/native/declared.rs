@@ -158,7 +158,7 @@ pub struct Description<C: Class> {
 }
 
 /// Returns the declaration of a class for one runtime.
-pub(super) fn class_decl<C: DeclaredClass>() -> ClassDecl {
+fn class_decl<C: DeclaredClass>() -> ClassDecl {
     let Description { name, flags, doc, properties, subobjects, defaults, body, bodies, has_fields } = C::description();
     let Body { functions, class_constructor, post_init_properties, begin_destroy, add_references, has_red_constructor } =
         body;

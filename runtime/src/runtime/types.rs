@@ -281,7 +281,7 @@ impl Types<'_> {
     }
 
     #[inline]
-    pub(super) fn class_now(&self, class: &ClassRef) -> Result<Rc<Class>, Error> {
+    fn class_now(&self, class: &ClassRef) -> Result<Rc<Class>, Error> {
         let epoch = self.0.inner.core.world.types.epoch();
         let known = class.found.borrow();
         if known.epoch == epoch

@@ -14,7 +14,7 @@ use crate::new::{CRATES, VERSION, relative};
 const PLUGIN_API: &str = "alcedo-plugin-api";
 
 /// Dependencies of a host that a debug build must optimize, with the optimization level.
-pub(super) const OPTIMIZED: [(&str, i64); 11] = [
+const OPTIMIZED: [(&str, i64); 11] = [
     ("abi_stable", 2),
     ("alcedo-base", 1),
     ("alcedo-reflect", 1),

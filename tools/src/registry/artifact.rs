@@ -17,7 +17,7 @@ use super::foreign;
 use crate::error::Error;
 
 /// Type of the artifact of a module.
-pub(super) const ARTIFACT: &str = "application/vnd.alcedo.module.v1";
+const ARTIFACT: &str = "application/vnd.alcedo.module.v1";
 /// Media type of an artifact's only layer, which is the library file.
 pub(super) const LIBRARY: &str = "application/vnd.alcedo.module.library.v1";
 /// Media type of an artifact without a configuration.

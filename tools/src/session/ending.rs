@@ -24,7 +24,7 @@ pub(super) struct Restarts {
 
 impl Restarts {
     /// Records an end of the world. Returns true if the saved world may be restored after the restart.
-    pub(super) fn may_restore(&mut self, now: Duration) -> bool {
+    fn may_restore(&mut self, now: Duration) -> bool {
         let is_soon = self.last.is_some_and(|last| now.saturating_sub(last) < SOON);
         self.soon = if is_soon { self.soon + 1 } else { 0 };
         let may_restore = self.soon < CHANCES;

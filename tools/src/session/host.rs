@@ -131,7 +131,7 @@ impl<W: World> Session<W> {
         }
     }
 
-    pub(super) fn host_target(&self) -> Option<usize> {
+    fn host_target(&self) -> Option<usize> {
         self.targets.iter().position(|target| target.is_host())
     }
 

@@ -12,7 +12,7 @@ use crate::code::{Reg, Root, Step};
 use crate::exec::{LinkedPlace, LinkedRoot, LinkedStep, OpCode, OtherProperty, Slow, Source};
 
 impl Linker<'_> {
-    pub(super) fn found_property(&self, owner: &str, name: &str) -> Checked<(Rc<Class>, Rc<Property>)> {
+    fn found_property(&self, owner: &str, name: &str) -> Checked<(Rc<Class>, Rc<Property>)> {
         let class = self.world.types.class_by_path(owner).ok_or_else(|| format!("class {owner} not found"))?;
         let property = class.find_property(name).cloned().ok_or_else(|| format!("{owner} has no property {name}"))?;
         Ok((class, property))
@@ -81,7 +81,7 @@ impl Linker<'_> {
     }
 
     /// Returns the offset of a place in `self`. Returns `None` if the place is in a different object or its path contains an array element.
-    pub(super) fn in_self(place: &LinkedPlace) -> Option<u32> {
+    fn in_self(place: &LinkedPlace) -> Option<u32> {
         let LinkedRoot::OfSelf(offset) = place.root else { return None };
         Self::fields(&place.steps).map(|more| offset + more)
     }

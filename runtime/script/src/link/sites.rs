@@ -274,7 +274,7 @@ impl Linker<'_> {
         owner.is_some_and(|owner| owner.origin == Origin::Script) && function.flags & function_flags::DLL_IMPORT == 0
     }
 
-    pub(super) fn move_over(&self, source: &Source, param: &Rc<Property>) -> Checked<Move> {
+    fn move_over(&self, source: &Source, param: &Rc<Property>) -> Checked<Move> {
         let param_offset = u16::try_from(param.offset).map_err(|_| "its parameters take too many bytes".to_owned())?;
         let (caller_offset, constant) = match source {
             Source::Slot(slot) => (slot.offset, None),
