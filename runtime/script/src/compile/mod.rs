@@ -74,7 +74,10 @@ pub(super) struct FunctionCompiler {
     fields: FxHashMap<Reg, Vec<(String, Reg)>>,
     constants: FxHashMap<(usize, Key), Reg>,
     places: FxHashMap<Place, u16>,
-    loops: Vec<Loop>,
+    /// `break` jumps of each open loop or `switch`. The compiler sets their targets at the end of the statement.
+    breaks: Vec<Vec<At>>,
+    /// `continue` jumps of each open loop. The compiler sets their targets at the end of the body.
+    continues: Vec<Vec<At>>,
     line: u32,
     problem: Option<(u32, String)>,
 }
@@ -109,14 +112,6 @@ impl Key {
     }
 }
 
-/// `break` and `continue` jumps of a loop or `switch`. The compiler sets their targets at the end of the statement.
-#[derive(Default)]
-struct Loop {
-    breaks: Vec<At>,
-    continues: Vec<At>,
-    is_switch: bool,
-}
-
 #[derive(Clone, Debug)]
 pub(super) enum Location {
     In(Reg),
@@ -148,7 +143,8 @@ impl FunctionCompiler {
         self.fields.clear();
         self.constants.clear();
         self.places.clear();
-        self.loops.clear();
+        self.breaks.clear();
+        self.continues.clear();
         for param in &function.params {
             self.value(&param.name, &param.ty);
         }

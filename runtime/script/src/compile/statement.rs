@@ -3,7 +3,7 @@
 use alcedo_uc::hir::{Arm, Const, Conversion, Expr, ExprKind, Intrinsic, Num, Op, Operand, Stmt, StmtKind, Type};
 
 use super::effects::writes;
-use super::{FunctionCompiler, Location, Loop};
+use super::{FunctionCompiler, Location};
 use crate::code::{At, Ins, Step};
 
 impl FunctionCompiler {
@@ -49,15 +49,11 @@ impl FunctionCompiler {
             StmtKind::Switch { value, compare, arms } => self.switch(value, compare, arms),
             StmtKind::Break => {
                 let jump = self.emit(Ins::Jump { to: 0 });
-                if let Some(inner) = self.loops.last_mut() {
-                    inner.breaks.push(jump);
-                }
+                self.breaks.last_mut().into_iter().for_each(|inner| inner.push(jump));
             }
             StmtKind::Continue => {
                 let jump = self.emit(Ins::Jump { to: 0 });
-                if let Some(inner) = self.loops.iter_mut().rfind(|inner| !inner.is_switch) {
-                    inner.continues.push(jump);
-                }
+                self.continues.last_mut().into_iter().for_each(|inner| inner.push(jump));
             }
             StmtKind::Return(value) => {
                 match (value, self.code.result) {
@@ -80,17 +76,24 @@ impl FunctionCompiler {
     fn repeat(&mut self, body_first: bool, condition: &Expr, step: &[Stmt], body: &[Stmt]) {
         let enter = (!body_first).then(|| self.emit(Ins::Jump { to: 0 }));
         let top = self.here();
-        self.loops.push(Loop::default());
-        self.statements(body);
-        let ended = self.loops.pop().unwrap_or_default();
-        ended.continues.into_iter().for_each(|jump| self.patch_jump(jump));
+        let breaks = self.loop_body(body);
         self.statements(step);
         enter.into_iter().for_each(|jump| self.patch_jump(jump));
         self.line = condition.line;
         let back = self.branch(condition, true);
         back.into_iter().for_each(|jump| self.patch_jump_to(jump, top));
         self.end_statement();
-        ended.breaks.into_iter().for_each(|jump| self.patch_jump(jump));
+        breaks.into_iter().for_each(|jump| self.patch_jump(jump));
+    }
+
+    /// Compiles the body of a loop, and sets the targets of its `continue` jumps. Returns its `break` jumps.
+    fn loop_body(&mut self, body: &[Stmt]) -> Vec<At> {
+        self.breaks.push(Vec::new());
+        self.continues.push(Vec::new());
+        self.statements(body);
+        let continues = self.continues.pop().unwrap_or_default();
+        continues.into_iter().for_each(|jump| self.patch_jump(jump));
+        self.breaks.pop().unwrap_or_default()
     }
 
     /// Evaluates an expression whose value is not used.
@@ -170,15 +173,12 @@ impl FunctionCompiler {
             self.store(&to, at);
         }
         self.end_statement();
-        self.loops.push(Loop::default());
-        self.statements(body);
-        let ended = self.loops.pop().unwrap_or_default();
-        ended.continues.into_iter().for_each(|jump| self.patch_jump(jump));
+        let breaks = self.loop_body(body);
         let by = self.constant(Const::Int(1), &Type::INT);
         self.emit(Ins::Binary { op: Op::Add, on: Operand::Num(Num::I32), to: at, left: at, right: by });
         self.emit(Ins::Jump { to: top });
         self.patch_jump(done);
-        ended.breaks.into_iter().for_each(|jump| self.patch_jump(jump));
+        breaks.into_iter().for_each(|jump| self.patch_jump(jump));
         self.used.extend(held);
     }
 
@@ -207,7 +207,7 @@ impl FunctionCompiler {
         }
         let default_jump = self.emit(Ins::Jump { to: 0 });
         let default = arms.iter().position(|arm| arm.value.is_none());
-        self.loops.push(Loop { is_switch: true, ..Loop::default() });
+        self.breaks.push(Vec::new());
         for (at, (arm, entry)) in arms.iter().zip(entries).enumerate() {
             entry.into_iter().for_each(|jump| self.patch_jump(jump));
             if default == Some(at) {
@@ -215,11 +215,11 @@ impl FunctionCompiler {
             }
             self.statements(&arm.body);
         }
-        let ended = self.loops.pop().unwrap_or_default();
+        let breaks = self.breaks.pop().unwrap_or_default();
         if default.is_none() {
             self.patch_jump(default_jump);
         }
-        ended.breaks.into_iter().for_each(|jump| self.patch_jump(jump));
+        breaks.into_iter().for_each(|jump| self.patch_jump(jump));
         self.used.extend(held);
     }
 }
