@@ -296,7 +296,7 @@ impl Class {
 
     /// Returns the most derived class that both chains contain.
     #[inline]
-    pub fn common_base(self: &Rc<Self>, other: &Self) -> Option<Rc<Self>> {
+    pub(crate) fn common_base(self: &Rc<Self>, other: &Self) -> Option<Rc<Self>> {
         self.lineage().rfind(|class| other.is_a(class)).cloned()
     }
 

@@ -129,7 +129,7 @@ impl ModeWord {
     }
 
     /// Invalidates the code addresses that callers have cached for direct calls. The callers look up the addresses again.
-    pub fn renew_direct(&self) {
+    fn renew_direct(&self) {
         let Shared { direct, version, closed, observed, .. } = &*self.shared;
         version.set(version.get() + 1);
         let is_open = !closed.get() && !observed.get() && !self.is_before_commit();

@@ -51,7 +51,7 @@ impl Objects {
 
     /// Returns the objects of the classes that `is_listed` accepts, in order of creation. Includes CDOs. Calls `is_listed` once per class.
     /// `is_listed` must not change the store.
-    pub fn of_classes(&self, is_listed: impl FnMut(&Rc<Class>) -> bool) -> Vec<ObjectHandle> {
+    pub(super) fn of_classes(&self, is_listed: impl FnMut(&Rc<Class>) -> bool) -> Vec<ObjectHandle> {
         self.list(is_listed, |_, _| false, |_| true)
     }
 
