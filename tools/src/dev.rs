@@ -212,7 +212,9 @@ impl<W: World> Dev<W> {
                 let lines = self.fold.due(self.begun.elapsed());
                 self.print_lines(&lines);
                 self.screen.refresh();
-                self.refresh_if_due();
+                if self.refreshed.is_none_or(|at| at.elapsed() >= GLANCE) {
+                    self.refresh_status();
+                }
             }
             Step::Event(Event::Printed(printed)) => self.printed(&printed),
             Step::Event(Event::World(WorldEvent::Host(FromHost::Completions { line, lines }, _))) => {
@@ -334,12 +336,6 @@ impl<W: World> Dev<W> {
 
     fn print_lines(&self, lines: &[Folded]) {
         lines.iter().for_each(|line| print_output(&self.screen, line, self.is_error));
-    }
-
-    fn refresh_if_due(&mut self) {
-        if self.refreshed.is_none_or(|at| at.elapsed() >= GLANCE) {
-            self.refresh_status();
-        }
     }
 
     fn refresh_status(&mut self) {

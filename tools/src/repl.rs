@@ -1,7 +1,7 @@
 //! `alcedo repl`: evaluates lines of the script language in a running world. A separate thread reads the lines, because the world must be
 //! used on the thread that created it. Each line is evaluated before the next line is read.
 
-use std::io::{BufRead as _, IsTerminal as _, stdin};
+use std::io::{BufRead as _, ErrorKind, IsTerminal as _, stdin};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -260,15 +260,12 @@ fn read_terminal(mut editor: Terminal, requests: &Sender<Request>) {
                 thread::park();
             },
             Err(ReadlineError::Interrupted) => {}
-            Err(error) if is_invalid_utf8(&error) => print("the input was not UTF-8: type it again"),
+            Err(ReadlineError::Io(error)) if error.kind() == ErrorKind::InvalidData => {
+                print("the input was not UTF-8: type it again");
+            }
             Ok(_) | Err(_) => return,
         }
     }
-}
-
-/// Returns true if a terminal sent invalid UTF-8.
-fn is_invalid_utf8(error: &ReadlineError) -> bool {
-    matches!(error, ReadlineError::Io(error) if error.kind() == std::io::ErrorKind::InvalidData)
 }
 
 /// Sends a line and waits for its result to be printed. Returns false if the world has ended.
