@@ -122,7 +122,7 @@ impl Invitation {
             orders,
             live,
             begun: Instant::now(),
-            autosave: autosave.map(|file| (file, Cell::default())),
+            autosave: autosave.map(|file| (file, RefCell::default())),
             last_status: Cell::new(Duration::ZERO),
             ticks: RefCell::default(),
             writing: Cell::default(),
@@ -170,7 +170,7 @@ pub(crate) struct Agent {
     /// Time at which the last generation started to run.
     live: Rc<Cell<Option<Instant>>>,
     begun: Instant,
-    autosave: Option<(PathBuf, Cell<Autosave>)>,
+    autosave: Option<(PathBuf, RefCell<Autosave>)>,
     last_status: Cell<Duration>,
     /// Times of the ticks in the last second.
     ticks: RefCell<std::collections::VecDeque<Duration>>,
@@ -241,7 +241,8 @@ impl Agent {
         }
         let is_writing = self.is_writing();
         if let Some((file, autosave)) = self.autosave.as_ref().filter(|_| runtime.generation() != 0) {
-            match autosave.get().due(now) {
+            let due = autosave.borrow().due(now);
+            match due {
                 Some(Due::Now) => self.save(runtime, file, autosave),
                 Some(Due::Later) if !is_writing => self.save_later(runtime, file, autosave),
                 _ => {}
@@ -292,9 +293,7 @@ impl Agent {
             }),
         };
         if let Some((_, autosave)) = &self.autosave {
-            let mut next = autosave.get();
-            next.forget();
-            autosave.set(next);
+            autosave.borrow_mut().forget();
         }
         let is_live = match &loaded {
             Ok(FromHost::Reloaded { report, .. }) => report.is_committed(),
@@ -311,7 +310,7 @@ impl Agent {
     }
 
     /// Saves the world. The file is complete when the function returns.
-    fn save(&self, runtime: &Runtime, file: &Path, autosave: &Cell<Autosave>) {
+    fn save(&self, runtime: &Runtime, file: &Path, autosave: &RefCell<Autosave>) {
         self.wait_for_write();
         let begun = self.begun.elapsed();
         let saved = runtime.worlds().save(file);
@@ -320,7 +319,7 @@ impl Agent {
     }
 
     /// Copies the state of the world, and starts a thread that writes the file.
-    fn save_later(&self, runtime: &Runtime, file: &Path, autosave: &Cell<Autosave>) {
+    fn save_later(&self, runtime: &Runtime, file: &Path, autosave: &RefCell<Autosave>) {
         let begun = self.begun.elapsed();
         let started = runtime.worlds().snapshot(file).map_err(|error| error.to_string()).and_then(|snapshot| {
             let write = move || snapshot.write().map_err(|error| error.to_string());
@@ -353,11 +352,9 @@ impl Agent {
     }
 
     /// Records the time that a save took on the game thread.
-    fn note_save(&self, begun: Duration, autosave: &Cell<Autosave>) {
+    fn note_save(&self, begun: Duration, autosave: &RefCell<Autosave>) {
         let now = self.begun.elapsed();
-        let mut next = autosave.get();
-        next.note(now, now.saturating_sub(begun));
-        autosave.set(next);
+        autosave.borrow_mut().note(now, now.saturating_sub(begun));
     }
 
     /// Reports a failed save to `alcedo dev`, unless the previous save has also failed.
@@ -428,7 +425,6 @@ pub fn leave_out(world: &Path) -> io::Result<PathBuf> {
 
 #[cfg(all(test, unix))]
 mod tests {
-    use std::cell::Cell;
     use std::fs;
     use std::io::{Read as _, Write as _};
     use std::net::Shutdown;
@@ -442,6 +438,7 @@ mod tests {
     use alcedo_sys::plain_file;
 
     use super::{Agent, Invitation, LONGEST_TEXT, Voice, read_requests, restore};
+    use crate::cells::RefCell;
     use crate::development::link::{FromHost, ToHost, receive, send};
     use crate::native::{NativeClass, Natives};
     use crate::object::value::Value;
@@ -461,7 +458,7 @@ mod tests {
         let (agent, mut tool) = agent(&runtime);
         let dir = tempfile::tempdir().expect("a folder");
         let folder = dir.path().join("worlds");
-        let save = || agent.save(&runtime, &folder.join("world"), &Cell::default());
+        let save = || agent.save(&runtime, &folder.join("world"), &RefCell::default());
         save();
         save();
         fs::create_dir(&folder).expect("it is free");
@@ -484,7 +481,7 @@ mod tests {
         let dir = tempfile::tempdir().expect("a folder");
         let file = dir.path().join("world");
         let save = |file: &std::path::Path| {
-            agent.save_later(&runtime, file, &Cell::default());
+            agent.save_later(&runtime, file, &RefCell::default());
             agent.wait_for_write();
             assert!(!agent.is_writing());
         };
