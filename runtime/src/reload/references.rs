@@ -60,9 +60,8 @@ fn check(
     }
     let Some(earlier) = objects.take_aside(object, &property.text) else { return Ok(None) };
     let again = convert_in_part(&earlier.value, property, None, &world.names, world);
-    let is_back = |value: &Value| names_object(value) && fits(&property.ty, value).is_ok() && suits(value);
-    match again.filter(|(value, extent)| !extent.is_part() && is_back(value)) {
-        Some((again, _)) if again == value => objects.put_aside(object, &property.text, earlier).map(|()| None),
+    let is_back = |again: &Value| names_object(again) && fits(&property.ty, again).is_ok() && suits(again);
+    match again.filter(|(again, extent)| *again != value && !extent.is_part() && is_back(again)) {
         Some((again, extent)) => {
             objects.write_unasked(object, &property.text, &again)?;
             if let Some(left) = extent.aside(earlier, &again) {
