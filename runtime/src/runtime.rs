@@ -463,14 +463,13 @@ impl Runtime {
     /// # }
     /// ```
     pub fn modules(&self) -> Vec<MasterModuleInfo> {
-        let modules = self.inner.loads.master().map(|master| master.modules).unwrap_or_default();
         let of = |module: &Rc<MasterModule>| MasterModuleInfo {
             name: module.name().to_owned(),
             version: module.info().version.clone(),
             generation: module.gate().tag().generation.0,
             build_id: module.build_id(&self.inner.core.red),
         };
-        modules.iter().map(of).collect()
+        self.inner.loads.modules().iter().map(of).collect()
     }
 
     /// Returns the folder in which the runtime stores its copies of loaded libraries.

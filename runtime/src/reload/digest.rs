@@ -122,7 +122,6 @@ fn numbers(core: &Core) -> Vec<String> {
 
 /// Lists the leases on the Master's modules, and the modules that accept no leases. Omits posted closures, as in [`jobs`].
 fn leases(loads: &Loads) -> Vec<String> {
-    let modules = loads.master().map(|master| master.modules).unwrap_or_default();
     let of = |module: &Rc<MasterModule>| {
         let name = module.name();
         let leases = module.leases().report().into_iter().filter(|lease| lease.kind != LeaseKind::Posted);
@@ -130,7 +129,7 @@ fn leases(loads: &Loads) -> Vec<String> {
         let sealed = module.leases().is_sealed().then(|| format!("{name}: sealed"));
         leases.chain(sealed).collect::<Vec<_>>()
     };
-    let mut lines: Vec<_> = modules.iter().flat_map(of).collect();
+    let mut lines: Vec<_> = loads.modules().iter().flat_map(of).collect();
     lines.sort_unstable();
     lines
 }

@@ -228,8 +228,7 @@ impl Run<'_> {
 
     /// Reports warnings about files and resource uses of the new generation, except warnings that an earlier report contains.
     fn report_warnings(&mut self) {
-        let Some(master) = self.loads.master() else { return };
-        for module in &master.modules {
+        for module in self.loads.modules() {
             let (info, policy) = (module.info(), self.loads.registry.settings.permissions);
             let warnings = info.warnings(policy, &module.code().uses());
             let warnings = self.loads.reported_warnings.unreported(&info.name, warnings);

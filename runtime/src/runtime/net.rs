@@ -177,7 +177,7 @@ impl Runtime {
     /// this function.
     fn net_function(&self, ty: &PropertyType, function: &str) -> Option<String> {
         let path = ty.type_path();
-        let modules = self.inner.loads.master()?.modules;
+        let modules = self.inner.loads.modules();
         let module = modules.iter().find(|module| module.info().types.iter().any(|declared| declared == path))?;
         let name = format!("nm:/{}:{path}:{function}", module.name());
         self.calls().resolve(&name).is_ok().then_some(name)

@@ -253,7 +253,7 @@ impl Types<'_> {
     /// Returns the declarations of a module of the Master: its types, offered functions and imports. Returns `None` if the Master has no
     /// such module. [`ManifestInfo::peek_declared`](crate::ManifestInfo::peek_declared) reads these declarations from a file.
     pub fn declared_by(&self, module: &str) -> Option<Declared> {
-        let modules = self.0.inner.loads.master()?.modules;
+        let modules = self.0.inner.loads.modules();
         let found = modules.iter().find(|found| found.name() == module)?;
         #[cfg(feature = "script")]
         if let Some(package) = found.code().scripts() {

@@ -104,7 +104,7 @@ impl Unloads<'_> {
     /// ```
     #[track_caller]
     pub fn lease(&self, module: &str, owner: &str) -> Result<Lease, Error> {
-        let modules = self.0.inner.loads.master().map(|master| master.modules).unwrap_or_default();
+        let modules = self.0.inner.loads.modules();
         let found = modules.iter().find(|other| other.name() == module);
         let found = found.ok_or_else(|| LoadError::NoModule { module: module.to_owned() })?;
         Ok(found.leases().take(LeaseKind::Borrow, owner)?)
@@ -126,12 +126,11 @@ impl Unloads<'_> {
 
     /// Returns all leases on modules of the current Master, each with the name of its module.
     pub fn leases(&self) -> Vec<ModuleBlocker> {
-        let modules = self.0.inner.loads.master().map(|master| master.modules).unwrap_or_default();
         let of = |module: &Rc<MasterModule>| {
             let name = module.name().to_owned();
             module.leases().report().into_iter().map(move |blocker| ModuleBlocker { module: name.clone(), blocker })
         };
-        modules.iter().flat_map(of).collect()
+        self.0.inner.loads.modules().iter().flat_map(of).collect()
     }
 
     /// Returns the tickets of all generations that are unloading or parked, oldest first.

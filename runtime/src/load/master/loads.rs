@@ -110,6 +110,11 @@ impl Loads {
         self.master.borrow().clone()
     }
 
+    /// Returns the modules of the living generation, dependencies first. Returns no modules without a Master.
+    pub(crate) fn modules(&self) -> Vec<Rc<MasterModule>> {
+        self.master().map(|master| master.modules).unwrap_or_default()
+    }
+
     pub(crate) fn set_master(&self, master: Option<Master>) -> Option<Master> {
         self.master.replace(master)
     }
@@ -127,7 +132,7 @@ impl Loads {
 
     /// Calls the listeners for the `Loaded` event of the living generation. The event lists the new modules in the order of their mains.
     pub(crate) fn raise_loaded(&self, generation: Generation) {
-        let modules = self.master().map(|master| master.modules).unwrap_or_default();
+        let modules = self.modules();
         let new = modules.iter().filter(|module| module.tag().generation == generation);
         self.raise(generation, ContextEventKind::Loaded(new.map(|module| module.name().to_owned()).collect()));
     }
@@ -164,8 +169,7 @@ impl Loads {
     pub(crate) fn log_uses(&self) {
         let noted = uses_noted();
         if self.uses_logged.replace(noted) != noted {
-            let modules = self.master().map(|master| master.modules).unwrap_or_default();
-            modules.iter().for_each(|module| self.registry.log_uses(module));
+            self.modules().iter().for_each(|module| self.registry.log_uses(module));
             self.registry.log_uses_of_contexts();
         }
     }

@@ -409,7 +409,7 @@ impl Watching {
 
     /// Updates the names of the modules in `replaced`, because a new build may have changed the module name.
     fn rename(&mut self, runtime: &Runtime, replaced: &[usize], sources: &[PathBuf]) {
-        let modules = runtime.inner.loads.master().map(|master| master.modules).unwrap_or_default();
+        let modules = runtime.inner.loads.modules();
         for &at in replaced {
             let source = self.slots[at].map(|slot| sources[slot].as_path());
             if let Some(module) = modules.iter().find(|module| module.info().origin.as_deref() == source) {
