@@ -42,12 +42,11 @@ enum Decision<'p> {
 /// Fills the new body of one object with the carried values. The body has the layout of the new class.
 pub(super) fn carry(
     around: Surroundings<'_>,
-    carried: impl Into<Carried>,
+    carried: Carried,
     plan: &ClassPlan,
     changes: &mut Vec<PropertyChange>,
     later: &mut Later,
 ) -> Result<Body, CallError> {
-    let carried = carried.into();
     let object = carried.object;
     let mut body = Body::new(&plan.new);
     if carry_plain(around, carried, plan, (Some(&body), &mut *changes))? {
@@ -84,11 +83,10 @@ pub(super) fn carry(
 /// aside. If the object can keep its body, counts its values for the report.
 pub(super) fn stays(
     around: Surroundings<'_>,
-    carried: impl Into<Carried>,
+    carried: Carried,
     plan: &ClassPlan,
     changes: &mut [PropertyChange],
 ) -> Result<bool, CallError> {
-    let carried = carried.into();
     let templates = carried.templates.unwrap_or((plan.old.cdo.get(), plan.new.cdo.get()));
     let may_stay = |plain: &Plain| plain.is_in_place && plain.same_defaults.get() != Some((templates, false));
     let may_stay = plan.plain.as_ref().is_some_and(may_stay)
@@ -158,11 +156,11 @@ fn has_same_defaults(plain: &Plain, sources: &Sources<'_>) -> bool {
 /// properties, and values that equal the old default.
 pub(super) fn own_values(
     around: Surroundings<'_>,
-    carried: impl Into<Carried>,
+    carried: Carried,
     plan: &ClassPlan,
     (changes, later): (&mut Vec<PropertyChange>, &mut Later),
 ) -> Result<(OwnValues, Option<Box<RemovedValues>>), CallError> {
-    with_sources(around, carried.into(), plan, |sources| {
+    with_sources(around, carried, plan, |sources| {
         let mut values = Vec::new();
         let mut removed = sources.removed.cloned().unwrap_or_default();
         let mut whole = whole_conversions(sources, plan)?;
@@ -186,7 +184,7 @@ pub(super) fn own_values(
 /// Returns the values that an object keeps while its class is missing. `fields` contains the kept fields of the plugin part.
 pub(super) fn asleep(
     around: Surroundings<'_>,
-    carried: impl Into<Carried>,
+    carried: Carried,
     plan: &ClassPlan,
     fields: Vec<KeptField>,
     (body, changes): (&mut Body, &mut [PropertyChange]),
@@ -194,7 +192,7 @@ pub(super) fn asleep(
     let mut values = Vec::new();
     let mut before = None;
     let mut removed = body.removed.take().map_or_else(RemovedValues::default, |removed| *removed);
-    with_sources(around, carried.into(), plan, |sources| {
+    with_sources(around, carried, plan, |sources| {
         for (property, was, change) in &plan.left {
             let own = own_value(sources, property, Some(was), removed.take(&property.text))?;
             let change = &mut changes[*change];

@@ -41,12 +41,6 @@ pub(super) struct Carried {
     pub(super) templates: Option<(ObjectHandle, ObjectHandle)>,
 }
 
-impl From<ObjectHandle> for Carried {
-    fn from(object: ObjectHandle) -> Self {
-        Self { object, templates: None }
-    }
-}
-
 /// Object with the three bodies from which its new values are computed.
 pub(super) struct Sources<'a> {
     /// Name of the object's class in the report.

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use alcedo_abi::describe::CONVERTS;
 use alcedo_abi::kinds::{PropertyKind, function_flags, property_flags};
 
-use super::{Surroundings, carry, stays};
+use super::{Carried, Surroundings, carry, stays};
 use crate::bridge::core::Core;
 use crate::handles::ObjectHandle;
 use crate::object::class::Class;
@@ -25,6 +25,10 @@ use crate::reload::conversion::keep_original;
 use crate::reload::converted::Later;
 use crate::reload::object_plan::ObjectPlan;
 use crate::reload::plan::{Notes, plan_class, refer_to_own};
+
+fn whole(object: ObjectHandle) -> Carried {
+    Carried { object, templates: None }
+}
 
 pub(super) const OBJECT: &str = "/Script/Game.Thing";
 
@@ -185,10 +189,10 @@ fn reload_with(
     let plan = plan_class(core, (before, &after), &ObjectPlan::Carried, None, &mut notes).expect("a plan");
     let mapping = ClassMapping { is_settled: true, ..ClassMapping::default() };
     let from = Surroundings { core, mapping: &mapping };
-    if stays(from, object, &plan, &mut changes).expect("its values are compared") {
+    if stays(from, whole(object), &plan, &mut changes).expect("its values are compared") {
         core.world.objects.keep_body(object, &after).expect("it lives");
     } else {
-        let body = carry(from, object, &plan, &mut changes, later).expect("its values come along");
+        let body = carry(from, whole(object), &plan, &mut changes, later).expect("its values come along");
         core.world.objects.stage(object, body).expect("it lives");
     }
     let has = || core.world.objects.read_value(object, "x").map(|value| value.print(&core.world.names)).ok();
@@ -218,7 +222,7 @@ fn a_body_stays_in_place_only_if_neither_layout_nor_default_changes() {
         let mapping = ClassMapping::default();
         for object in [follower, own] {
             let from = Surroundings { core: &core, mapping: &mapping };
-            let is_kept = stays(from, object, &plan, &mut changes).expect("its values are compared");
+            let is_kept = stays(from, whole(object), &plan, &mut changes).expect("its values are compared");
             assert_eq!(is_kept, is_in_place, "{new:?}");
             if is_kept {
                 core.world.objects.keep_body(object, &after).expect("it lives");
@@ -518,7 +522,7 @@ fn a_default_that_names_parts_names_the_objects_own() {
         let mut later = Later::default();
         let body = carry(
             Surroundings { core: &core, mapping: &ClassMapping::default() },
-            object,
+            whole(object),
             &plan,
             &mut changes,
             &mut later,
