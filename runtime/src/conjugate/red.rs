@@ -32,12 +32,6 @@ pub(crate) struct RedStack {
     afterwards: RefCell<Vec<Afterwards>>,
 }
 
-impl Default for RedStack {
-    fn default() -> Self {
-        Self::new(Rc::default())
-    }
-}
-
 impl RedStack {
     /// Creates an empty stack that counts its frames in `hot`.
     pub(crate) fn new(hot: Rc<HotFrames>) -> Self {
@@ -226,6 +220,12 @@ mod tests {
     use crate::conjugate::serials::{Age, Facts};
     use crate::handles::{Generation, ModuleId, ObjectHandle};
     use crate::object::property::PropertyType;
+
+    impl Default for RedStack {
+        fn default() -> Self {
+            Self::new(std::rc::Rc::default())
+        }
+    }
 
     /// Runs `work` in a red frame.
     fn enter<T>(stack: &RedStack, what: &str, work: impl FnOnce() -> T) -> T {
