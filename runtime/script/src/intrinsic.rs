@@ -217,7 +217,7 @@ impl Machine {
             let _mark = self.mark();
             // A sort counts as two entries into the interpreter, because it uses more stack than a usual entry.
             self.entries.set(self.entries.get() + 1);
-            self.charge(1)?;
+            self.charge()?;
             let mut block = alcedo_reflect::thunk::ParamBlock::new(&function);
             block.set(0, one)?;
             block.set(1, two)?;

@@ -156,12 +156,12 @@ impl Machine {
         }
     }
 
-    /// Subtracts `rounds` and the pending cost from the rounds that remain in this run.
+    /// Subtracts one round and the pending cost from the rounds that remain in this run.
     ///
     /// # Errors
     /// Returns an error if the remaining rounds are insufficient. After this error, no rounds remain.
-    pub(crate) fn charge(&self, rounds: u64) -> Result<(), CallError> {
-        let left = self.rounds.get().checked_sub(rounds.saturating_add(cost::take()));
+    pub(crate) fn charge(&self) -> Result<(), CallError> {
+        let left = self.rounds.get().checked_sub(cost::take().saturating_add(1));
         self.rounds.set(left.unwrap_or_default());
         left.map(drop).ok_or_else(|| self.runaway())
     }

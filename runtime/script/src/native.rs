@@ -75,7 +75,7 @@ impl Machine {
             return Err(CallError::other(format!("{} is not a function with a custom thunk", linked.function.path)));
         }
         self.begin();
-        self.charge(1)?;
+        self.charge()?;
         let depth = self.frames.depth();
         let _mark = self.mark();
         let pushed = self.frames.push(Rc::clone(linked), object, memory, class, std::ptr::null());
