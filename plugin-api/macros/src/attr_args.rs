@@ -351,9 +351,9 @@ mod tests {
     fn an_unknown_specifier_is_refused_with_a_fix() {
         for (attr_args, known, expected) in [
             (
-                quote!(lable = "x"),
+                quote!(caption = "x"),
                 &["label", "was"][..],
-                "unknown specifier `lable`: expected one of `label`, `was` [ALC0087]",
+                "unknown specifier `caption`: expected one of `label`, `was` [ALC0087]",
             ),
             (quote!(label), &[][..], "unknown specifier `label`: no specifiers are allowed here [ALC0087]"),
         ] {
