@@ -64,7 +64,7 @@ pub(crate) fn unreadable(_: &[std::rc::Rc<crate::object::class::Class>], _: &Lay
 /// Returns true if the content of a C library of the module with these leases has changed since the library was opened. Only a reload of
 /// the module opens the new file. Reads a file only if its stamp has changed. A file that is missing or is being written counts as
 /// unchanged: the opened library remains in use until a linker has written its output. A library that was not opened because its file was
-/// being written has changed as soon as the file is complete.
+/// being written, or because it could not be copied, has changed as soon as the file is complete.
 #[cfg(feature = "dll-bind")]
 pub(crate) fn has_changed_library(core: &Core, leases: &Arc<Leases>) -> bool {
     let Some(code) = core.user_code.get() else { return false };

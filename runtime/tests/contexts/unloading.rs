@@ -267,6 +267,8 @@ fn e13_slim_thread_locals_drop_on_their_threads_and_may_log() {
 
 #[test]
 fn slim_thread_locals_of_a_worker_drop_at_its_checkpoint() {
+    // Keeps the log lines of this test out of the records of other tests.
+    let _record = support::record("reports");
     let contexts = runtime().contexts();
     let slim = contexts.create_slim("checkpoint").expect("the name is free");
     slim.load_path(support::plugin("reports", &["lingering"])).expect("it is loaded");

@@ -86,7 +86,6 @@ use c::loader::{self, Listed};
 use c::{callbacks, kernel};
 use proc::{Maps, field};
 
-use crate::ledger::Ledger;
 use crate::ledger::repair::Repair;
 use crate::lock;
 
@@ -201,7 +200,12 @@ pub(crate) fn wake_all(word: &AtomicU32) {
 /// Reaps exited children of unmapped images. If any image is ending, runs the calling thread's pending destructors.
 pub(crate) fn checkpoint(is_any_ending: bool) -> u64 {
     children::reap_ended();
-    if is_any_ending { locals::run_here(Ledger::is_ending) } else { 0 }
+    if !is_any_ending {
+        return 0;
+    }
+    // Excludes the image that has started this thread, because its frames may borrow the thread-locals.
+    let own = locals::started_here();
+    locals::run_here(|ledger| ledger.is_ending() && own.as_ref().is_none_or(|own| !own.is_of(ledger)))
 }
 
 /// Returns the segments of the image that contains this address.

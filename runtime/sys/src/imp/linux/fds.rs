@@ -3,11 +3,12 @@
 //! longer belongs to the image.
 #![expect(unsafe_code, reason = "closes what an image has left open")]
 
-use std::collections::HashMap;
 use std::ffi::{c_int, c_void};
 use std::path::Path;
-use std::sync::{LazyLock, Mutex};
+use std::sync::Mutex;
 use std::{fs, thread};
+
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use super::c::descriptors::{Identity, identity, is_paired_locally};
 use super::c::library::{self, Closes};
@@ -31,7 +32,7 @@ pub(super) const REPAIR: Repair = Repair {
 };
 
 /// Open descriptors of all images. All images share one map, because a number has one owner at a time.
-static RECORDS: LazyLock<Mutex<HashMap<c_int, Opened>>> = LazyLock::new(Mutex::default);
+static RECORDS: Mutex<FxHashMap<c_int, Opened>> = Mutex::new(FxHashMap::with_hasher(FxBuildHasher));
 
 struct Opened {
     owner: usize,
@@ -118,7 +119,7 @@ pub(super) fn stream_closed(stream: *mut c_void) {
 }
 
 /// Removes the record of a descriptor that is about to be closed, because the number may be reused afterwards. A signal handler that has
-/// interrupted the holder of the lock keeps the record, whose target no longer matches after the closing.
+/// interrupted the holder of the lock keeps the record, whose target usually no longer matches after the closing.
 pub(super) fn closed(fd: c_int) {
     let records = if handlers::is_running_here() { RECORDS.try_lock().ok() } else { Some(lock(&RECORDS)) };
     records.into_iter().for_each(|mut records| _ = records.remove(&fd));
