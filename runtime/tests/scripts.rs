@@ -642,7 +642,7 @@ fn an_actor_begins_play_after_a_tick_of_a_coroutine_was_refused() {
 #[derive(Default)]
 struct Button {
     /// Delegate for each press.
-    #[uproperty]
+    #[uproperty(blueprint_read_write)]
     on_press: MulticastDelegate<fn(i32)>,
 }
 

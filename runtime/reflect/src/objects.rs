@@ -263,17 +263,19 @@ impl Objects {
     }
 
     /// Sets the plugin part of the object to the plugin part that `begin` returns. `begin` must not change the store. Returns the result of
-    /// `begin`, and the address of the object's memory as [`Objects::memory`] does. If the object does not exist, does not call `begin`.
+    /// `begin`. If the object does not exist, does not call `begin`.
     #[inline]
     pub fn begin_plugin_part<K>(
         &self,
         object: ObjectHandle,
         begin: impl FnOnce() -> (K, PluginPart),
-    ) -> Option<(K, PluginPart, *mut u8)> {
-        let memory = self.memory(object)?;
+    ) -> Option<(K, PluginPart)> {
+        if !self.is_alive(object) {
+            return None;
+        }
         let (key, plugin_part) = begin();
         self.columns.put_plugin_part(object, plugin_part);
-        Some((key, plugin_part, memory))
+        Some((key, plugin_part))
     }
 
     /// Replaces the plugin part of the object by the complete plugin part of the same conjugate. Has no effect if the object does not

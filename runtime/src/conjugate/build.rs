@@ -66,7 +66,7 @@ impl Plugins<'_> {
         }
         let Some(hooks) = self.hooks_of(derived) else { return Err(unavailable(derived)) };
         let begun = self.world.objects.begin_plugin_part(object, || self.pairs.begin_red(&hooks));
-        let Some((key, plugin_part, memory)) = begun else { return Err(stale(object, class)) };
+        let Some((key, plugin_part)) = begun else { return Err(stale(object, class)) };
         let (mut kept, kept_count) = (None, hooks.hooks.kept_count);
         let built = match derived.base.as_ref().is_some_and(|base| base.has_plugin_part()) {
             true => self.build_chain(key, object, derived).and_then(|()| {
@@ -75,7 +75,7 @@ impl Plugins<'_> {
             }),
             false => {
                 kept = packed.and_then(|packed| packed.only(object, derived.id)).map(PackedKept::new);
-                self.build_only((key, plugin_part), (object, memory), derived, hooks, kept.as_mut())
+                self.build_only((key, plugin_part), object, derived, hooks, kept.as_mut())
             }
         };
         match built {
@@ -96,12 +96,12 @@ impl Plugins<'_> {
     fn build_only(
         &self,
         (key, plugin_part): (ConjugateKey, PluginPart),
-        (object, memory): (ObjectHandle, *mut u8),
+        object: ObjectHandle,
         class: &Rc<Class>,
         hooks: Rc<ClassHooks>,
         kept: Option<&mut PackedKept>,
     ) -> Result<PluginPart, Box<Unbuilt>> {
-        let ptr = self.construct((object, memory), class, &hooks, kept)?;
+        let ptr = self.construct(object, class, &hooks, kept)?;
         let finished = self.pairs.finish_with(key, Part { ptr, of: hooks }, plugin_part);
         finished.map_err(|part| self.too_late(object, class, part))
     }
@@ -115,21 +115,21 @@ impl Plugins<'_> {
             return Ok(());
         }
         let Some(hooks) = self.hooks_of(class) else { return Err(unavailable(class)) };
-        let Some(memory) = self.world.objects.memory(object) else { return Err(stale(object, class)) };
-        let ptr = self.construct((object, memory), class, &hooks, None)?;
+        let ptr = self.construct(object, class, &hooks, None)?;
         let pushed = self.pairs.push_part(key, Part { ptr, of: hooks });
         pushed.map_err(|part| self.too_late(object, class, part))
     }
 
-    /// Runs the red constructor of one class. `memory` is the current memory of the object.
+    /// Runs the red constructor of one class.
     #[inline]
     fn construct(
         &self,
-        (object, memory): (ObjectHandle, *mut u8),
+        object: ObjectHandle,
         class: &Rc<Class>,
         hooks: &ClassHooks,
         kept: Option<&mut PackedKept>,
     ) -> Result<PartPtr, Box<Unbuilt>> {
+        let Some(memory) = self.world.objects.memory(object) else { return Err(stale(object, class)) };
         let mut ptr = PartPtr::NONE;
         let kept: *mut PackedKept = kept.map_or(std::ptr::null_mut(), std::ptr::from_mut);
         let opened = self.red.open_hook(&hooks.gate, &hooks.names.red);
@@ -138,9 +138,9 @@ impl Plugins<'_> {
             reported(|failure| {
                 let mut call = call_of(object, memory, PartPtr::NONE, failure);
                 call.params = kept.cast();
-                // SAFETY: the gate is open, so the image is mapped. The caller has just looked up `memory` of the live object, which
-                // persists until the next safe point. `kept` is null or a live record with bytes of a class with an equal fingerprint. The
-                // hook writes `ptr` only if it succeeds.
+                // SAFETY: the gate is open, so the image is mapped. `memory` belongs to the live object, and persists until the next safe
+                // point. `kept` is null or a live record with bytes of a class with an equal fingerprint. The hook writes `ptr` only if it
+                // succeeds.
                 unsafe { (hooks.hooks.red_constructor)(&mut call, &mut ptr) }
             })
         });

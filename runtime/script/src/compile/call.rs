@@ -3,7 +3,7 @@
 
 use alcedo_uc::hir::{Arg, Call, Callee, Conversion, Expr, ExprKind, Type};
 
-use super::effects::{changes, writes};
+use super::effects::{arg_expr, changes, is_out, writes};
 use super::{FunctionCompiler, Location};
 use crate::code::{Argument, CallSite, Ins, Place, Reg, Root, Step, Target};
 
@@ -188,11 +188,6 @@ impl FunctionCompiler {
     }
 }
 
-/// Returns true if the call writes to this wildcard argument.
-fn is_out(call: &Call, at: usize) -> bool {
-    call.wildcards.iter().any(|wildcard| wildcard.param as usize == at && wildcard.out)
-}
-
 fn uses(compiler: &FunctionCompiler, args: &[Argument], to: Reg) -> bool {
     let whole = compiler.whole(to);
     args.iter().any(|arg| match arg {
@@ -223,22 +218,6 @@ fn is_changed_later(call: &Call, at: usize) -> bool {
         _ => writes(later),
     };
     call.args[at + 1..].iter().filter_map(arg_expr).any(may_change)
-}
-
-/// Returns the place to which the call writes the value of this argument.
-pub(super) fn written_place(call: &Call, at: usize) -> Option<&Expr> {
-    match &call.args[at] {
-        Arg::Out(expr) | Arg::OutConverted(expr, ..) => Some(expr),
-        Arg::Wildcard(expr) => is_out(call, at).then_some(expr),
-        Arg::Value(_) | Arg::Skipped => None,
-    }
-}
-
-pub(super) fn arg_expr(arg: &Arg) -> Option<&Expr> {
-    match arg {
-        Arg::Value(expr) | Arg::Out(expr) | Arg::OutConverted(expr, ..) | Arg::Wildcard(expr) => Some(expr),
-        Arg::Skipped => None,
-    }
 }
 
 /// Returns the type to which an out argument is converted: a number, a string or a triple (vector or rotator).

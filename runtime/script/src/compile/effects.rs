@@ -1,8 +1,6 @@
 //! Finds expressions with effects. A value that is used after such an expression is copied before it.
 
-use alcedo_uc::hir::{Callee, Expr, ExprKind, LocalId};
-
-use super::call::{arg_expr, written_place};
+use alcedo_uc::hir::{Arg, Call, Callee, Expr, ExprKind, LocalId};
 
 /// Returns true if the evaluation of an expression may write to memory, such as a local.
 pub(super) fn writes(expr: &Expr) -> bool {
@@ -70,5 +68,26 @@ fn any_in_callee(callee: &Callee, condition: &dyn Fn(&Expr) -> bool) -> bool {
         Callee::Static { class, .. } => class.as_deref().is_some_and(condition),
         Callee::Interface { object, .. } => condition(object),
         Callee::Delegate { delegate, object, .. } => condition(delegate) || object.as_deref().is_some_and(condition),
+    }
+}
+
+/// Returns the place to which the call writes the value of this argument.
+fn written_place(call: &Call, at: usize) -> Option<&Expr> {
+    match &call.args[at] {
+        Arg::Out(expr) | Arg::OutConverted(expr, ..) => Some(expr),
+        Arg::Wildcard(expr) => is_out(call, at).then_some(expr),
+        Arg::Value(_) | Arg::Skipped => None,
+    }
+}
+
+/// Returns true if the call writes to this wildcard argument.
+pub(super) fn is_out(call: &Call, at: usize) -> bool {
+    call.wildcards.iter().any(|wildcard| wildcard.param as usize == at && wildcard.out)
+}
+
+pub(super) fn arg_expr(arg: &Arg) -> Option<&Expr> {
+    match arg {
+        Arg::Value(expr) | Arg::Out(expr) | Arg::OutConverted(expr, ..) | Arg::Wildcard(expr) => Some(expr),
+        Arg::Skipped => None,
     }
 }

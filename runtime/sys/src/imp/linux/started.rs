@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use super::c::callbacks::ThreadStart;
 use super::c::kernel;
-use super::{lock, names};
+use super::lock;
 use crate::ledger::Ledger;
 
 /// All threads of images that are running or not joined yet. All images share one list, because any code that has the handle of a thread
@@ -88,14 +88,20 @@ pub(super) struct Threads {
 }
 
 impl Started {
-    /// Creates the record of a thread that this thread is about to start.
-    pub(super) fn new(ledger: Arc<Ledger>, start: ThreadStart, hold: Hold, own_stack: bool) -> Arc<Self> {
+    /// Creates the record of a thread that this thread is about to start. `inherited` is the name of this thread.
+    pub(super) fn new(
+        ledger: Arc<Ledger>,
+        start: ThreadStart,
+        hold: Hold,
+        own_stack: bool,
+        inherited: Option<Vec<u8>>,
+    ) -> Arc<Self> {
         Arc::new(Self {
             ledger,
             start: Complement::of(start),
             since: Instant::now(),
             own_stack,
-            inherited: names::system_name(kernel::own_tid()),
+            inherited,
             names: Mutex::default(),
             tid: AtomicI32::new(0),
             return_point: ReturnPoint::default(),

@@ -60,7 +60,7 @@ pub(super) unsafe fn create(
     // SAFETY: our caller promises initialized attributes, or null.
     let (detached, own_stack) = unsafe { read_attributes(attributes) };
     let hold = if detached { Hold::Detached } else { Hold::Joinable };
-    let started = Started::new(Arc::clone(&ledger), start, hold, own_stack);
+    let started = Started::new(Arc::clone(&ledger), start, hold, own_stack, names::system_name(kernel::own_tid()));
     lock(&STARTED).push(Arc::clone(&started));
     ledger.records.threads.started.fetch_add(1, Ordering::SeqCst);
     let new_thread = Box::into_raw(Box::new(NewThread { started: Arc::clone(&started), argument }));
@@ -356,7 +356,7 @@ mod tests {
     fn a_handle_that_is_being_released_belongs_to_no_thread() {
         // No thread has this handle.
         const HANDLE: usize = 1;
-        let started = Started::new(Ledger::new("image"), start, Hold::Joinable, false);
+        let started = Started::new(Ledger::new("image"), start, Hold::Joinable, false, None);
         lock(&started.life).handle = Some(HANDLE);
         lock(&STARTED).push(Arc::clone(&started));
         let is_known = || find(HANDLE).is_some();
