@@ -235,7 +235,7 @@ pub struct PackedKept {
     pub restored: u8,
 }
 
-// Detects a change of the layout, which older modules would not notice.
+// Rejects a change of the layout, because older modules cannot detect such a change.
 const _: () = {
     use core::mem::offset_of;
     assert!(size_of::<PackedKept>() == 3 * size_of::<usize>());

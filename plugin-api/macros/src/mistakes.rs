@@ -61,8 +61,8 @@ pub(crate) fn checks(class: &Ident, function: &Function, checked: &mut Checked) 
     checks
 }
 
-/// Expands to one constant per mistake. The fields of `Self { … }` share one constant, because each constant takes time to compile. The
-/// compiler then reports only the first of these fields.
+/// Expands to constants that check for the mistakes. The fields of `Self { … }` share one constant, because each constant takes time to
+/// compile. The compiler then reports only the first of these fields.
 fn constants(class: &Ident, found: &[(Mistake, Ident)]) -> TokenStream {
     let (fields, others): (Vec<_>, Vec<_>) = found.iter().partition(|(mistake, _)| *mistake == Mistake::OfLiteral);
     let others = others.into_iter().map(|(mistake, name)| {

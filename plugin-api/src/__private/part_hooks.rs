@@ -38,7 +38,7 @@ pub(super) const fn hooks<C: Part>(
 
 /// # Safety
 /// See [`Invoke`], except that the plugin part does not exist yet, and that `call.params` is null or the address of a live [`PackedKept`]
-/// with readable bytes.
+/// with readable bytes. No other code uses this record until the function returns.
 unsafe extern "C" fn red_constructor<C: Part>(call: &mut Call<'_>, out: &mut PartPtr) -> Status {
     let restore: Option<Restore> = if C::KEPT.is_empty() { None } else { Some(unpack::<C>) };
     // SAFETY: the caller upholds the contract of this function.

@@ -276,7 +276,7 @@ impl fmt::Debug for Digest {
 
 /// Functions with which a library registers addresses of its code or data with the process, in alphabetical order. After such a call, the
 /// process may call or access the address, a thread may run at the address, or the loader may refuse to unmap the library. Also lists
-/// functions that join threads without a hook: the unload would join such a thread again, although its handle may belong to a new thread.
+/// functions without a hook that join a thread: the unload would join the thread again, although its handle may belong to a new thread.
 const LEAVE_CODE_BEHIND: [&str; 90] = [
     "CRYPTO_get_ex_new_index",
     "CRYPTO_set_mem_functions",

@@ -296,8 +296,9 @@ impl Ledger {
         self.run_at_checkpoints();
     }
 
-    /// Makes [`checkpoint`](crate::checkpoint) run the destructors of the image's thread-locals, on every thread that calls `checkpoint`.
-    /// The host calls this function once the image is unused. An [`Ending`](crate::Ending) also calls this function.
+    /// Makes [`checkpoint`](crate::checkpoint) run the destructors of the image's thread-locals, on every thread that calls `checkpoint`
+    /// and was not started by the image. The host calls this function once the image is unused. An [`Ending`](crate::Ending) also calls
+    /// this function.
     pub fn run_at_checkpoints(&self) {
         if !self.ending.swap(true, Ordering::SeqCst) {
             ENDING.fetch_add(1, Ordering::SeqCst);

@@ -280,7 +280,7 @@ mod tests {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     #[test]
     fn an_open_library_returns_addresses_and_reports_missing_symbols() {
-        // SAFETY: the C library is in this process already.
+        // SAFETY: the C library is in this process already, so its initializers do not run again.
         let library = unsafe { NativeLibrary::open(Path::new("libc.so.6")) }.expect("it is there");
         assert!(library.symbol("getpid").is_ok_and(|address| !address.is_null()));
         assert!(library.symbol("no_such_symbol").expect_err("there is none").to_string().contains("no_such_symbol"));
@@ -293,7 +293,7 @@ mod tests {
     fn a_closed_library_leaves_only_addresses_of_mapped_libraries() {
         // Null page, in which no library is mapped.
         const NOWHERE: usize = 1;
-        // SAFETY: the C library is in this process already.
+        // SAFETY: the C library is in this process already, so its initializers do not run again.
         let library = unsafe { NativeLibrary::open(Path::new("libc.so.6")) }.expect("it is there");
         // SAFETY: the C library stays open, because this program needs it.
         unsafe { library.mark_unloadable() };

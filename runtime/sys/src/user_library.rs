@@ -46,7 +46,7 @@ pub enum UserLibraryError {
         /// Target of the link.
         target: PathBuf,
     },
-    /// The file is not a library for this machine, or is still being written. Also reported if the private copy cannot be written.
+    /// The file is not a library for this machine, is still being written, or could not be copied to a private folder.
     #[error("{0}")]
     Image(#[from] ImageError),
     /// The folder for copies does not allow execution.

@@ -197,7 +197,7 @@ pub(crate) fn wake_all(word: &AtomicU32) {
     }
 }
 
-/// Reaps exited children of unmapped images. If any image is ending, runs the calling thread's pending destructors.
+/// Reaps exited children of unmapped images. If any image is ending, runs the calling thread's pending destructors of ending images.
 pub(crate) fn checkpoint(is_any_ending: bool) -> u64 {
     children::reap_ended();
     if !is_any_ending {
