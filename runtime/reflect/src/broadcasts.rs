@@ -1,7 +1,8 @@
-//! Broadcasts in progress, with the bindings that each broadcast has not called yet. A write to a multicast delegate removes the bindings
-//! that the new value lacks from the broadcasts of this delegate. All writes by hosts, plugins and scripts call
-//! [`Broadcasts::before_write`] and [`Broadcasts::after_write`]. Exceptions are writes to a whole struct or container that contains the
-//! delegate, and writes by custom thunks to out parameters. These writes do not affect broadcasts in progress.
+//! Calls of delegates in progress, with the bindings that each broadcast has not called yet. Calls of single delegates are listed only for
+//! the limit of nested calls. A write to a multicast delegate removes the bindings that the new value lacks from the broadcasts of this
+//! delegate. All writes by hosts, plugins and scripts call [`Broadcasts::before_write`] and [`Broadcasts::after_write`]. Exceptions are
+//! writes to a whole struct or container that contains the delegate, and writes by custom thunks to out parameters. These writes do not
+//! affect broadcasts in progress.
 
 use std::cell::Cell;
 use std::num::NonZeroU32;
@@ -31,6 +32,7 @@ pub type DelegateMark = Option<NonZeroU32>;
 #[derive(Debug, Default)]
 pub struct Broadcasts {
     running: InProgress<Running>,
+    /// Latest mark. Zero before the first mark.
     marked: Cell<u32>,
 }
 
@@ -39,6 +41,7 @@ struct Running {
     mark: DelegateMark,
     /// Remaining bindings, in reverse call order.
     left: Vec<Binding>,
+    /// `None` for a call that does not count toward the limit of nested calls.
     position: Option<CallPosition>,
 }
 

@@ -160,8 +160,8 @@ impl Naming {
 
     /// Returns the generated name with the text `text`, and the slot of the holder of its number. Returns `None` if the text does not have
     /// the form of a generated name, if an explicit name contains the number, and if the number is available for reuse. If the number is
-    /// new, adds the number and all numbers before it, and reduces `room` by their count. Returns `None` if `room` is too small. The caller
-    /// must then claim a name that has no holder.
+    /// new, adds the number and all numbers before it, and reduces `room` by their count. Returns `None` if `room` is too small. If the
+    /// returned name has no holder, the caller must call [`Naming::claim`].
     pub(super) fn claimable(&mut self, text: &str, room: &mut usize) -> Option<(GeneratedName, Option<u32>)> {
         let (text, number) = split_generated(text)?;
         let (series, at) = (self.series_of(text), number as usize - 1);

@@ -332,8 +332,8 @@ impl Types {
         })
     }
 
-    /// Checks if the structs and enums in a signature still have the memory layout with which the function was declared. The module of a
-    /// function ends before these types change. A host function may outlive the types of a module.
+    /// Checks if the structs and enums in a signature still have the memory layout with which the function was declared. A host function
+    /// may outlive types of a module in its signature. A function of a module ends before such types change.
     pub fn have_layout_of(&self, function: &Function) -> bool {
         let has_changed = |ty: &PropertyType| match ty {
             PropertyType::Struct(of) => {
@@ -362,8 +362,8 @@ impl Types {
     }
 }
 
-/// Checks if a type names structs or enums of modules. A struct of the host contains only types of the host. Needs no memory, because this
-/// check precedes each call of a host function by a module.
+/// Checks if a type names structs or enums of modules. A struct of the host contains only types of the host. Allocates no memory, because
+/// this check precedes each call of a host function by a module.
 fn names_module_types(ty: &PropertyType) -> bool {
     match ty {
         PropertyType::Struct(of) => of.origin != Origin::Native,

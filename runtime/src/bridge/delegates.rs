@@ -2,10 +2,10 @@
 //! function name, but no address. Each call resolves the target again. A call therefore uses current overrides and reloaded code, and a
 //! delegate keeps no module alive.
 //!
-//! A broadcast calls the bindings that existed at its start, newest first. The broadcast skips bindings that a callee removes, even if the
-//! delegate has moved in memory. Bindings that a callee adds are called from the next broadcast on. Bindings to destroyed objects are
-//! skipped and removed. Bindings to dormant objects are skipped and kept. A failed call does not stop the remaining calls. The broadcast
-//! returns the first error.
+//! A broadcast calls the bindings that existed at its start, newest first. The broadcast skips bindings that are removed during the
+//! broadcast, even if the delegate has moved in memory; see [`Broadcasts`]. Bindings that are added during the broadcast are called from
+//! the next broadcast on. Bindings to destroyed objects are skipped and removed. Bindings to dormant objects are skipped and kept. A failed
+//! call does not stop the remaining calls. The broadcast returns the first error.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;

@@ -28,7 +28,7 @@ pub(crate) struct KeptFields {
     pub named: NamedFields,
     /// Fields of classes whose kept fields have not changed.
     pub packed: PackedFields,
-    /// Fields of the objects of a world file, except of parts that are put off.
+    /// Fields of the objects of a world file, except the fields of parts that are put off.
     pub of_file: FileFields,
 }
 
@@ -61,7 +61,7 @@ struct Rebuilding {
 
 #[derive(Default)]
 struct Turns {
-    /// Fields of the objects that remain to be rebuilt. Contains the fields of a world file only for parts that are put off.
+    /// Named fields of the objects that remain to be rebuilt. From a world file, contains only the fields of parts that are put off.
     kept: NamedFields,
     done: Rebuilt,
     /// Fields that could not be restored, with the reason and the number of objects.

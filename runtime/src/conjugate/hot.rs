@@ -1,6 +1,5 @@
 //! State that every call from the host into a module uses: call depth, frame names, and number of borrowed values. A call on a fast path
-//! opens its frame with two writes, and closes the frame with one write. A list stores each frame name once, and frames refer to names by
-//! number.
+//! opens its frame with two writes, and closes the frame with one write. A list stores the frame names. Frames refer to names by number.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -16,7 +15,7 @@ use crate::thread_stack;
 /// Maximum number of named frames. Deeper frames take the slow path.
 const FAST_FRAMES: usize = 64;
 
-/// Number of a frame name. Each number has one pair of module and name.
+/// Number of a frame name. Denotes one pair of module and name. A pair has several numbers if several [`FrameName`]s contain the name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct FrameNumber(u32);
 

@@ -21,8 +21,7 @@ type Afterwards = Box<dyn FnOnce()>;
 
 /// Active calls, oldest first. Game thread only.
 pub(crate) struct RedStack {
-    /// Number of all open frames, and names of the frames that calls on fast paths, hooks and methods of classes have
-    /// opened.
+    /// Number of all open frames, and names of the frames that calls on fast paths, hooks and methods of classes have opened.
     hot: Rc<HotFrames>,
     /// Names of all other frames.
     frames: RefCell<Vec<Rc<str>>>,

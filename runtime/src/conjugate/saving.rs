@@ -1,4 +1,4 @@
-//! Saves the kept fields of plugin parts, for a reload or a saved world. The code in `build.rs` calls the module.
+//! Saves the kept fields of plugin parts, for a reload or a saved world. The code in `build.rs` calls the hooks of the module.
 
 use std::rc::Rc;
 

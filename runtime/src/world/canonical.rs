@@ -57,7 +57,8 @@ impl KeptBytes {
         &self.bytes
     }
 
-    /// Adds a field: the path of the declaring class, the name, and the value in CBOR.
+    /// Adds a field: the path of the declaring class, the name, and the value in CBOR. If an earlier entry of the file contains the path
+    /// and the name, writes the number of this entry instead.
     pub(super) fn put(&mut self, class: &str, name: &str, data: &[u8]) {
         let Self { bytes: to, count, known, next } = self;
         let fields = known.get(class).map_or(&[][..], Vec::as_slice);
@@ -180,7 +181,7 @@ fn put(major: u8, number: u64, to: &mut Vec<u8>) {
     }
 }
 
-/// Reads the whole body of a world file of this version. Returns `None` if the body is not in canonical form, or is invalid.
+/// Reads the whole body of a world file of the version `version`. Returns `None` if the body is not in canonical form, or is invalid.
 pub(super) fn read(body: &[u8], version: u64) -> Option<FlatFile<'_>> {
     let mut reader = Reader::new(body, version);
     let (mut structs, mut classes, mut objects) = (None, None, None);

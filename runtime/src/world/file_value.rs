@@ -79,6 +79,7 @@ pub(crate) enum FileValue<'a> {
 // Limits the size of a value, because a load keeps the values of all objects in one list. Rare large values are stored behind a pointer.
 const _: () = assert!(size_of::<FileValue<'static>>() <= 32);
 
+/// Value of the kind `Text`.
 #[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
 pub(crate) struct FileText<'a> {
     #[serde(rename = "shown")]

@@ -22,7 +22,7 @@ pub(crate) struct WorldFile<'a> {
     pub(crate) objects: Vec<ObjectRecord<'a>>,
 }
 
-/// Contents of a world file before the numbers of its kept fields are resolved.
+/// Contents of a world file in which kept fields may still have numbers instead of names.
 #[derive(Deserialize)]
 pub(super) struct RawFile {
     structs: Vec<StructRecord>,
@@ -31,7 +31,7 @@ pub(super) struct RawFile {
 }
 
 impl RawFile {
-    /// Resolves the numbers of the kept fields. A file of version 1 contains no numbers.
+    /// Replaces the numbers of the kept fields by their names. A file of version 1 contains no numbers.
     pub(super) fn resolve(self, version: u64) -> Result<WorldFile<'static>, FormatError> {
         let Self { structs, classes, objects: raw } = self;
         let (mut objects, mut known) = (Vec::with_capacity(raw.len()), Vec::new());
@@ -166,7 +166,8 @@ pub(crate) struct ObjectRecord<'a, K = Vec<KeptRecord<'a>>, V = Vec<(u32, FileVa
 /// Saved field of a plugin part.
 #[derive(Deserialize, Clone, PartialEq, Eq, Debug)]
 pub(crate) struct KeptRecord<'a> {
-    /// Path of the class that declares the field. All records of a field share the strings `class` and `name`.
+    /// Path of the class that declares the field. If the canonical reader has read the file, all records of a field share the strings
+    /// `class` and `name`.
     #[serde(deserialize_with = "shared")]
     pub(crate) class: Rc<str>,
     #[serde(deserialize_with = "shared")]

@@ -150,7 +150,7 @@ impl Objects {
     }
 
     /// Variant of [`Objects::begin_end`] for an object whose destruction runs no hook of a native class and includes no other object.
-    /// Returns `false` and changes nothing for a different object, for a CDO, and if the destruction was announced.
+    /// Returns `false` and changes nothing for any other object, for CDOs and objects inside them, and after an announced destruction.
     pub(crate) fn begin_plain_end(&self, object: ObjectHandle) -> bool {
         let mut store = self.store.borrow_mut();
         let Store { slots, left, .. } = &mut *store;

@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 use crate::code::{At, FunctionCode, Ins, Place, Reg, Register, Root};
 use crate::compiled::CompileError;
 
-/// Number of parameters whose arguments a call may omit.
+/// Number of leading parameters whose arguments a call may omit. A call site stores one bit for each of these parameters.
 const MAX_OMITTED: usize = 64;
 
 /// Compiles all functions of a package that have a body. Declare the types of the package, then pass the result to

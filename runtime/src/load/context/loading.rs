@@ -90,8 +90,8 @@ fn read_all(name: &str, reader: impl Read, largest: u64) -> Result<Vec<u8>, Cont
 }
 
 /// Loads a library and its dependencies into `generation`. If `generation` will replace `old`, suspends the modules of `old` before the
-/// first main runs. If the load fails after this suspension, resumes the modules of `old`. An error adds no module to the context. Modules
-/// that a resolver has lent during the load remain borrowed.
+/// first main runs. If the load fails after this suspension, resumes the modules of `old`. After an error, `generation` has no new modules
+/// of its own, but still borrows modules that its resolver has returned during the load.
 pub(super) fn load(
     registry: &ContextRegistry,
     generation: &Arc<FreeGeneration>,

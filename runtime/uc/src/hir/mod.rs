@@ -338,7 +338,7 @@ pub struct Param {
     pub name: String,
     /// Parameter type.
     pub ty: Type,
-    /// `out`: the value is copied back to the caller, unless the declaration that the call names is `const`.
+    /// `out`: the value is copied back to the caller, unless the declaration that the checker finds for the call has `const out`.
     pub out: bool,
     /// `optional`: the caller can omit the argument.
     pub optional: bool,

@@ -221,8 +221,8 @@ pub enum Conversion {
     /// Converts a number of the first kind to the enum at the path. The discriminants of the enum have the second kind. If the number is
     /// not a discriminant, it is stored unchanged.
     NumToEnum(Num, Path, Num),
-    /// Converts a number of the kind to the name of the entry with this number, of the enum at the path. If no entry has the number, the
-    /// name consists of the digits of the number, or of the names of all set flags of a flags enum (`A | B`).
+    /// Converts a number of this kind to the name of the entry with this number. The path names the enum. If no entry has the number, the
+    /// result consists of the digits of the number, or, for a flags enum, of the names of all set flags (`A | B`).
     NumToEntryName(Num, Path),
     /// Converts a number to `bool`. The result is true for a nonzero number.
     NumToBool(Num),
