@@ -169,7 +169,7 @@ fn a_loaded_object_is_found_while_a_hook_of_a_replaced_object_of_its_name_runs()
     let last = host.objects().spawn(ACTOR).expect("an actor");
     let paths = [one, two, three, last].map(|object| host.objects().path_of(object).expect("alive"));
     assert_eq!(paths, ["/World/Actor_1", "/World/Actor_2", "/World/Actor_3", "/World/Actor_4"]);
-    // The file contains two objects that had one name.
+    // The hook has saved two objects with one name. The save has renamed one of them.
     let report = host.worlds().load(&file).expect("each object in the file has its own name");
     assert_eq!(report.objects, 4);
 }

@@ -317,7 +317,7 @@ fn a_closure_refuses_a_struct_whose_fields_a_reload_has_changed_until_the_fields
     let wide = [("depth", Value::F64(7.0)), ("width", Value::F64(8.0)), ("height", Value::F64(9.0))];
     let refused = call_error(call(&wide).expect_err("the fields of the memory are others"));
     assert!(matches!(&refused, CallError::Signature { found, .. } if found.contains("an earlier build")), "{refused}");
-    // A closure that is made now belongs to a new class, which is not used for the earlier fields.
+    // A closure that is created now has a new class. After the reload, closures with the earlier fields do not use this class.
     let early = Listener::of(&host, |_, (_form,): (migration::Form,)| Ok(())).expect("it is made");
     assert!(host.reload(&[support::plugin("migration", &[])]).expect("it is done").is_committed());
     call(&narrow).expect("the fields are back");

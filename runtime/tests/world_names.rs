@@ -1,5 +1,5 @@
 //! Tests the generated names of objects after loads of worlds. A load claims the generated names that its file contains. A failed load
-//! returns the names.
+//! releases these names.
 
 use crate::support;
 
@@ -56,7 +56,7 @@ fn a_failed_load_does_not_change_the_next_generated_names() {
     let file = folder.path().join("named.world");
     let (first, second) = (natives(), natives());
     let saved = [(); 3].map(|()| spawn(&first));
-    // The file contains a number that no object has in the series of the second host, and the numbers before it.
+    // The file then contains `Actor_1` and `Actor_3`. The series of names in the second host has no such numbers.
     first.objects().destroy(saved[1]);
     first.worlds().save(&file).expect("it is saved");
     fail_to_load(&second, &file);
