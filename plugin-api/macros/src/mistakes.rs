@@ -23,11 +23,7 @@ pub(crate) fn without_uclass(name: &str, item: TokenStream) -> TokenStream {
     let message =
         format!("`#[{name}]` is read by {readers}, which this `impl` does not have: write `#[{reader}]` above `impl`");
     let error = rules::at("ALC0118", Span::call_site(), message).to_compile_error();
-    let has_body = item
-        .clone()
-        .into_iter()
-        .last()
-        .is_some_and(|last| matches!(&last, TokenTree::Group(body) if body.delimiter() == Delimiter::Brace));
+    let has_body = item.clone().into_iter().last().is_some_and(|last| is_body(&last));
     let item = has_body.then_some(item);
     quote! { #error #item }
 }
@@ -126,9 +122,7 @@ fn find_mistakes(tokens: TokenStream, found: &mut Checked) -> Option<()> {
                     // After `->`, the braces are the body of a closure.
                     "Self" if !is_result(&tokens[..at]) => {
                         let names = tokens.get(at + 1).map(names_of_fields).unwrap_or_default();
-                        let new = names.into_iter().map(|name| (Mistake::OfLiteral, name));
-                        let new: Checked = new.filter(|new| !found.contains(new)).collect();
-                        found.extend(new);
+                        names.into_iter().for_each(|name| add(found, Mistake::OfLiteral, name));
                         continue;
                     }
                     _ => continue,
@@ -139,9 +133,7 @@ fn find_mistakes(tokens: TokenStream, found: &mut Checked) -> Option<()> {
                     Mistake::Assigned if is_assigned(rest) => Mistake::Assigned,
                     _ => continue,
                 };
-                if !found.iter().any(|(other, known)| *other == mistake && known == name) {
-                    found.push((mistake, name.clone()));
-                }
+                add(found, mistake, name.clone());
             }
             _ => {}
         }
@@ -152,6 +144,14 @@ fn find_mistakes(tokens: TokenStream, found: &mut Checked) -> Option<()> {
         }
     }
     Some(())
+}
+
+/// Adds a possible mistake to `found`, unless `found` contains this mistake.
+fn add(found: &mut Checked, mistake: Mistake, name: Ident) {
+    let new = (mistake, name);
+    if !found.contains(&new) {
+        found.push(new);
+    }
 }
 
 /// Returns the position of the first pattern that may declare a variable `this`, or the number of tokens without such a pattern. The
@@ -225,18 +225,18 @@ fn is_body(token: &TokenTree) -> bool {
 /// Splits `.name` from the tokens that follow.
 fn field(tokens: &[TokenTree]) -> Option<(&Ident, &[TokenTree])> {
     match tokens {
-        [TokenTree::Punct(dot), TokenTree::Ident(name), rest @ ..] if dot.as_char() == '.' && name != "await" => {
-            Some((name, rest))
-        }
+        [dot, TokenTree::Ident(name), rest @ ..] if is_punct(dot, '.') && name != "await" => Some((name, rest)),
         _ => None,
     }
 }
 
 /// Returns the names of the fields in the braces of a struct expression or a struct pattern. Returns no names for any other token.
 fn names_of_fields(braces: &TokenTree) -> Vec<Ident> {
-    let TokenTree::Group(fields) = braces else { return Vec::new() };
-    let tokens: Vec<TokenTree> = fields.stream().into_iter().collect();
-    let is_first = |at: usize| is_body(braces) && (at == 0 || is_punct(&tokens[at - 1], ','));
+    let tokens: Vec<TokenTree> = match braces {
+        TokenTree::Group(fields) if is_body(braces) => fields.stream().into_iter().collect(),
+        _ => return Vec::new(),
+    };
+    let is_first = |at: usize| at == 0 || is_punct(&tokens[at - 1], ',');
     let ends = |at: usize| match tokens.get(at + 1) {
         None => true,
         Some(TokenTree::Punct(next)) if next.as_char() == ':' => {
@@ -272,7 +272,7 @@ fn is_assigned(rest: &[TokenTree]) -> bool {
     match first.as_char() {
         '=' => is_alone,
         '+' | '-' | '*' | '/' | '%' | '^' | '&' | '|' if !is_alone => {
-            matches!(rest.get(1), Some(TokenTree::Punct(second)) if second.as_char() == '=')
+            rest.get(1).is_some_and(|second| is_punct(second, '='))
         }
         _ => false,
     }
