@@ -100,13 +100,14 @@ pub(super) fn parameter(at: usize, typed: &PatType) -> Result<Parameter> {
     if is_named(&typed.ty, "This") {
         return Err(rules::spanned("ALC0059", typed, "`this` is the first parameter after `self`"));
     }
-    let is_this = matches!(ungrouped(&typed.ty), Type::Reference(reference) if is_named(&reference.elem, "This"));
-    rules::refuse(
-        "ALC0060",
-        is_this.then_some(&typed.ty),
-        "the object of a call is passed by value: write `this: This<Self>`, without `&`",
-    )?;
     let (ty, is_out) = match ungrouped(&typed.ty) {
+        Type::Reference(reference) if is_named(&reference.elem, "This") => {
+            return Err(rules::spanned(
+                "ALC0060",
+                reference,
+                "the object of a call is passed by value: write `this: This<Self>`, without `&`",
+            ));
+        }
         Type::Reference(syn::TypeReference { mutability: Some(_), elem, .. }) => (&**elem, true),
         Type::Reference(reference) => {
             return Err(rules::spanned(
