@@ -1,7 +1,7 @@
 //! Finds the files outside of `src` that the sources of a plugin include. A change to such a file changes the library, so the build id
 //! must contain the file.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 
 /// Files that sources include. Omits files of other crates' macros, paths that are not one literal, submodules of files outside of `src`,
@@ -11,18 +11,16 @@ pub(crate) struct Included {
     root: PathBuf,
     /// Folder whose files are inputs without being included. `None` if the folder does not exist.
     src: Option<PathBuf>,
-    /// Found files, as the sources name them.
-    files: Vec<PathBuf>,
-    /// Found files, with all links resolved.
+    /// Found files that have not been read, as the sources name them.
+    unread: VecDeque<PathBuf>,
+    /// All found files, with all links resolved.
     known: BTreeSet<PathBuf>,
-    /// Number of files that [`Included::read_next`] has returned.
-    read: usize,
 }
 
 impl Included {
     pub(crate) fn new(root: &Path) -> Self {
         let src = root.join("src").canonicalize().ok();
-        Self { root: root.to_owned(), src, files: Vec::new(), known: BTreeSet::new(), read: 0 }
+        Self { root: root.to_owned(), src, unread: VecDeque::new(), known: BTreeSet::new() }
     }
 
     /// Adds the files that the source `file` includes.
@@ -38,7 +36,7 @@ impl Included {
                 continue;
             };
             if self.known.insert(real) {
-                self.files.push(path);
+                self.unread.push_back(path);
             }
         }
     }
@@ -46,8 +44,7 @@ impl Included {
     /// Returns the next found file with its content, and adds the files that this file includes.
     pub(crate) fn read_next(&mut self) -> Option<(PathBuf, Vec<u8>)> {
         loop {
-            let file = self.files.get(self.read)?.clone();
-            self.read += 1;
+            let file = self.unread.pop_front()?;
             // Skips a file that cannot be read, because the compiler reports this error at the macro that includes the file.
             if let Ok(content) = std::fs::read(&file) {
                 self.add(&file, &content);
