@@ -7,7 +7,6 @@ mod staging;
 
 use std::env::consts::DLL_PREFIX;
 use std::fmt;
-use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -15,7 +14,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use crate::demands::Demands;
 use crate::format::{self, Constants, Facts, SectionFacts};
-use crate::image_error::{ImageError, with_path};
+use crate::image_error::{ImageError, not_copied, with_path};
 use crate::imp;
 use crate::ledger::repair::is_unrepaired;
 use crate::map::Bytes;
@@ -80,7 +79,7 @@ impl ImageFile {
     /// Returns the errors of [`ImageFile::read`], or an error if the copy cannot be written. After an error, the copy is removed.
     pub fn read_copy(path: &Path, dir: &StageDir) -> Result<Self, ImageError> {
         let source = Source::open(path, dir.demands().largest)?;
-        let (bytes, copied) = Bytes::copy(source, path, dir).map_err(not_copied(path, dir))?;
+        let (bytes, copied) = Bytes::copy(source, path, dir).map_err(not_copied(path, dir.path()))?;
         Self::of_copy(path, bytes, &copied, dir.demands())
     }
 
@@ -94,7 +93,7 @@ impl ImageFile {
         check_len(name, len, dir.demands().largest)?;
         let head = &bytes[..bytes.len().min(format::HEAD)];
         format::glance(head, len).map_err(|error| with_path(error, name, head, len))?;
-        let bytes = Bytes::copy_bytes(bytes, name, dir).map_err(not_copied(name, dir))?;
+        let bytes = Bytes::copy_bytes(bytes, name, dir).map_err(not_copied(name, dir.path()))?;
         Self::survey(name, bytes, dir.demands())
     }
 
@@ -433,11 +432,6 @@ fn check_signature(name: &Path, content: &[u8], signed: Option<&Signed>, demands
     }
     let found = signature::check(content, signed, &demands.trusted);
     found.map_err(|found| ImageError::NotTrusted { path: name.to_owned(), found })
-}
-
-fn not_copied(path: &Path, dir: &StageDir) -> impl FnOnce(io::Error) -> ImageError {
-    let (path, folder) = (path.to_owned(), dir.path().to_owned());
-    move |source| ImageError::Copy { path, folder, source }
 }
 
 #[cfg(test)]

@@ -180,6 +180,12 @@ impl ImageError {
     }
 }
 
+/// Returns a function for `map_err` that converts the error of a copy into `folder`.
+pub(crate) fn not_copied(path: &Path, folder: &Path) -> impl FnOnce(io::Error) -> ImageError {
+    let (path, folder) = (path.to_owned(), folder.to_owned());
+    move |source| ImageError::Copy { path, folder, source }
+}
+
 /// Adds the path and the sections of the file to an error. `bytes` are the known bytes of the file. `have` is the size of the file in
 /// bytes.
 pub(crate) fn with_path(error: FormatError, path: &Path, bytes: &[u8], have: u64) -> ImageError {

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::crash;
 use crate::folder::{COPIES, PrivateFolder, create_private};
 use crate::image::Digest;
-use crate::image_error::{ImageError, NativeError};
+use crate::image_error::{ImageError, NativeError, not_copied};
 use crate::plain_file;
 use crate::source::{Source, open_regular};
 use crate::stamp::FileId;
@@ -89,7 +89,7 @@ pub(crate) struct LibraryCopy {
 /// Finds the library with this name in `folder`, and copies it to a private folder.
 pub(crate) fn copy_of(folder: &Path, name: &str) -> Result<LibraryCopy, UserLibraryError> {
     let (source, file, found) = find(folder, name)?;
-    let copies = PrivateFolder::new(COPIES).map_err(|error| not_copied(&source, &std::env::temp_dir(), error))?;
+    let copies = PrivateFolder::new(COPIES).map_err(not_copied(&source, &std::env::temp_dir()))?;
     if crate::imp::forbids_code(copies.path()) {
         return Err(UserLibraryError::NoExec { folder: std::env::temp_dir() });
     }
@@ -161,13 +161,8 @@ fn copied(
     file.push(std::env::consts::DLL_SUFFIX);
     let copy = copies.path().join(file);
     let written = create_private(&copy).and_then(|mut file| file.write_all(&bytes));
-    written.map_err(|error| not_copied(source, copies.path(), error))?;
+    written.map_err(not_copied(source, copies.path()))?;
     Ok((copy, digest))
-}
-
-/// Returns the error of a copy that could not be written into `folder`.
-fn not_copied(source: &Path, folder: &Path, error: io::Error) -> UserLibraryError {
-    ImageError::Copy { path: source.to_owned(), folder: folder.to_owned(), source: error }.into()
 }
 
 /// Reads a library completely. Fails if the library is being written.
