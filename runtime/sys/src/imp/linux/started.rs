@@ -23,7 +23,7 @@ pub(super) struct Started {
     pub(super) start: Complement,
     pub(super) since: Instant,
     /// `true` if the image provides the memory of the stack.
-    pub(super) own_stack: bool,
+    own_stack: bool,
     /// System name of the thread that started this thread. The started thread has this name until the thread sets its own name.
     pub(super) inherited: Option<Vec<u8>>,
     /// Full names that the thread's module has reported. See [`super::names`].
@@ -116,9 +116,14 @@ impl Started {
         let threads = &self.ledger.records.threads;
         threads.evicted.fetch_add(u64::from(self.is_evicted.load(Ordering::SeqCst)), Ordering::SeqCst);
         threads.ended.fetch_add(1, Ordering::SeqCst);
-        let mut life = lock(&self.life);
-        life.ended = true;
-        let done = life.hold == Hold::Detached && !self.own_stack;
+        lock(&self.life).ended = true;
+        self.unregister_if_done();
+    }
+
+    /// Removes the record if the thread has ended and the C library frees the thread's stack.
+    pub(super) fn unregister_if_done(&self) {
+        let life = lock(&self.life);
+        let done = life.ended && life.hold == Hold::Detached && !self.own_stack;
         drop(life);
         if done {
             unregister(self);

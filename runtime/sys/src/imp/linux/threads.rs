@@ -106,42 +106,30 @@ pub(super) unsafe fn create_plainly(
 
 /// Calls `join`, and updates the record of the thread. `join` executes `pthread_join`. Any image may have started the thread, or none.
 pub(super) fn join(thread: usize, join: impl FnOnce() -> c_int) -> c_int {
-    let known = find(thread);
-    if let Some(known) = &known {
-        lock(&known.life).hold = Hold::Joining;
-    }
-    let joined = join();
-    match (&known, joined) {
-        (Some(known), 0) => unregister(known),
-        (Some(known), _) => lock(&known.life).hold = Hold::Joinable,
-        (None, _) => {}
-    }
-    joined
+    release(thread, Hold::Joining, join, unregister)
 }
 
 /// Calls `detach`, and updates the record of the thread. `detach` executes `pthread_detach`. Any image may have started the thread, or
 /// none.
 pub(super) fn detach(thread: usize, detach: impl FnOnce() -> c_int) -> c_int {
+    release(thread, Hold::Detached, detach, Started::unregister_if_done)
+}
+
+/// Calls `call`, which joins or detaches the thread. If the call succeeds, passes the record of the thread to `released`. `hold` is the
+/// owner of the stack from the start of the call. If the call fails, the thread is joinable again.
+fn release(thread: usize, hold: Hold, call: impl FnOnce() -> c_int, released: impl FnOnce(&Started)) -> c_int {
     let known = find(thread);
     // Changes the record before the call, because the C library may give the handle of an ended thread to a new thread during the call.
     if let Some(known) = &known {
-        lock(&known.life).hold = Hold::Detached;
+        lock(&known.life).hold = hold;
     }
-    let detached = detach();
-    match (&known, detached) {
-        (Some(known), 0) => {
-            let mut life = lock(&known.life);
-            life.handle = None;
-            let done = life.ended && !known.own_stack;
-            drop(life);
-            if done {
-                unregister(known);
-            }
-        }
+    let result = call();
+    match (&known, result) {
+        (Some(known), 0) => released(known),
         (Some(known), _) => lock(&known.life).hold = Hold::Joinable,
         (None, _) => {}
     }
-    detached
+    result
 }
 
 fn holder(started: &Started) -> Holder {
