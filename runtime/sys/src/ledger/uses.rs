@@ -92,7 +92,7 @@ impl Uses {
         let found = Use { kind, by: by() };
         let mut first = lock(&self.first);
         // Checks again, because another thread may have noted the kind.
-        if !first.iter().any(|known| known.kind == kind) {
+        if !self.has(kind) {
             first.push(found);
             self.noted.fetch_or(Self::bit(kind), Ordering::Relaxed);
             NOTED.fetch_add(1, Ordering::Relaxed);
