@@ -60,7 +60,7 @@ pub enum UserLibraryError {
     },
     /// The file could not be read, or was replaced during each lookup.
     #[error("{}: {error}", file.display())]
-    Copy {
+    Read {
         /// Path of the file in the folder.
         file: PathBuf,
         /// System error.
@@ -125,7 +125,7 @@ pub(crate) fn find(folder: &Path, name: &str) -> Result<(PathBuf, File, Metadata
         }
     }
     let error = io::Error::other("it is replaced again and again");
-    Err(UserLibraryError::Copy { file: directory.join(&files(name)[0]), error })
+    Err(UserLibraryError::Read { file: directory.join(&files(name)[0]), error })
 }
 
 /// Opens the file. Fails if the file is a link out of the folder. Returns `None` if the file was replaced during the call.
@@ -140,7 +140,7 @@ fn open_in(directory: &Path, file: &Path) -> Result<Option<(PathBuf, File, Metad
     let resolved = file.canonicalize().and_then(|target| Ok((fs::symlink_metadata(&target)?, target)));
     match resolved {
         Err(error) if is_gone(&error) => Ok(None),
-        Err(error) => Err(UserLibraryError::Copy { file: file.to_owned(), error }),
+        Err(error) => Err(UserLibraryError::Read { file: file.to_owned(), error }),
         Ok((_, target)) if target.parent() != Some(directory) => {
             Err(UserLibraryError::Escape { file: file.to_owned(), target })
         }
@@ -170,7 +170,7 @@ pub(crate) fn content_of(source: &Path, file: File, found: &Metadata) -> Result<
     let mut bytes = Vec::new();
     let read = Source::of_open(source, file, found, plain_file::LARGEST_LIBRARY)?.copy_to(&mut bytes);
     let digest = Digest::of(&bytes);
-    let read = read.map_err(|error| UserLibraryError::Copy { file: source.to_owned(), error })?;
+    let read = read.map_err(|error| UserLibraryError::Read { file: source.to_owned(), error })?;
     read.is_of_one_moment(Some(digest.number()))?;
     Ok((bytes, digest))
 }
@@ -249,7 +249,7 @@ mod tests {
                     }
                     Err(
                         UserLibraryError::Escape { .. }
-                        | UserLibraryError::Copy { .. }
+                        | UserLibraryError::Read { .. }
                         | UserLibraryError::Missing { .. },
                     ) => refused += 1,
                     Err(other) => panic!("{other}"),
