@@ -63,7 +63,7 @@ pub(crate) struct Opened {
     /// `None` if the library is missing. Calls of its functions then have no effect.
     pub(crate) library: Option<UserLibrary>,
     /// Set if the library is missing because its file was being written or could not be copied.
-    is_incomplete: bool,
+    may_open_later: bool,
     retained: RefCell<Vec<Box<dyn Any>>>,
 }
 
@@ -131,7 +131,7 @@ impl UserCode {
     #[must_use]
     pub fn open_with(&self, name: &str, layouts: Layouts) -> Library {
         // SAFETY: the creator of this value vouches for the folder.
-        let (library, is_incomplete) = match unsafe { UserLibrary::open(&self.0.path, name) } {
+        let (library, may_open_later) = match unsafe { UserLibrary::open(&self.0.path, name) } {
             Ok(library) => (Some(library), false),
             Err(error) => {
                 log!(WARN, library = name, %error, "a library was not bound: calls of its functions do nothing");
@@ -143,7 +143,7 @@ impl UserCode {
             folder: self.clone(),
             layouts: self.0.layouts.clone().and(layouts),
             library,
-            is_incomplete,
+            may_open_later,
             retained: RefCell::default(),
         }))
     }
@@ -196,8 +196,8 @@ impl Library {
     /// Returns `true` if the library is not open because its file was being written, or because it could not be copied.
     #[doc(hidden)]
     #[must_use]
-    pub fn is_incomplete(&self) -> bool {
-        self.0.is_incomplete
+    pub fn may_open_later(&self) -> bool {
+        self.0.may_open_later
     }
 
     /// Returns the digest of the open library. Returns `None` if the library is not open.

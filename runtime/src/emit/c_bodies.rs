@@ -103,8 +103,8 @@ pub(crate) fn attach(core: &Core, leases: Option<&Arc<Leases>>, decl: &mut Class
     let library = code.open_with(name, core.c_layouts.get().cloned().unwrap_or_default());
     if let Some(leases) = leases {
         let (leases, digest) = (Arc::downgrade(leases), library.digest());
-        // The end of a write need not change the stamp.
-        let stamp = stamp.filter(|_| !library.is_incomplete());
+        // Discards the stamp, which need not change before the library can be opened.
+        let stamp = stamp.filter(|_| !library.may_open_later());
         let mut bound = core.bound_libraries.borrow_mut();
         bound.retain(|bound| bound.leases.strong_count() > 0);
         bound.push(BoundLibrary { leases, name: name.to_owned(), stamp, digest });
