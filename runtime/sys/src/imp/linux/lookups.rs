@@ -26,7 +26,7 @@ pub(crate) fn note_for_all(address: usize) {
 pub(crate) fn forget_unmapped() {
     // Takes the lock first, so that the list contains the library of each recorded address.
     let mut addresses = lock(&OF_HOST.0);
-    let mapped = loader::all(|listed| listed.segments().collect::<Vec<_>>()).concat();
+    let mapped = loader::all_segments();
     addresses.retain(|address| mapped.iter().any(|segment| segment.contains(address)));
 }
 

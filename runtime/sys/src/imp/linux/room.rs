@@ -100,7 +100,7 @@ impl Room {
 impl Drop for Room {
     /// Ends the reservation. The next image is mapped below all segments that the loader has mapped in the range of this room.
     fn drop(&mut self) {
-        let mut mapped = loader::all(|listed| listed.segments().collect::<Vec<_>>()).concat();
+        let mut mapped = loader::all_segments();
         mapped.sort_by_key(|segment| segment.start);
         let mut rooms = lock(&ROOMS);
         rooms.next = following(rooms.next * PAGE, lowest(&mapped, self.end)) / PAGE;

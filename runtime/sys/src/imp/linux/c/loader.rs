@@ -126,6 +126,11 @@ pub(in crate::imp::linux) fn all<T>(of: impl Fn(&Listed<'_>) -> T) -> Vec<T> {
     found
 }
 
+/// Returns the segments of all libraries and of the program.
+pub(in crate::imp::linux) fn all_segments() -> Vec<Range<usize>> {
+    all(|listed| listed.segments().collect::<Vec<_>>()).concat()
+}
+
 /// Visits one library of the loader's list. A nonzero result ends the walk.
 ///
 /// # Safety
