@@ -193,6 +193,12 @@ fn line(f: &mut fmt::Formatter<'_>, text: fmt::Arguments<'_>) -> fmt::Result {
     writeln!(f, "{}", one_line(&text.to_string()))
 }
 
+/// Writes an empty line, and then a line.
+fn heading(f: &mut fmt::Formatter<'_>, text: fmt::Arguments<'_>) -> fmt::Result {
+    writeln!(f)?;
+    line(f, text)
+}
+
 /// Text form of the declarations.
 struct Types<'a>(&'a Declared);
 
@@ -219,8 +225,7 @@ fn import_kind(kind: &str) -> &str {
 }
 
 fn class(f: &mut fmt::Formatter<'_>, found: &DeclaredClass) -> fmt::Result {
-    writeln!(f)?;
-    line(f, format_args!("class {} : {}{}", found.path, found.base, behind(&found.flags)))?;
+    heading(f, format_args!("class {} : {}{}", found.path, found.base, behind(&found.flags)))?;
     doc(f, "  ", &found.doc)?;
     for interface in &found.implements {
         line(f, format_args!("  implements {interface}"))?;
@@ -230,9 +235,8 @@ fn class(f: &mut fmt::Formatter<'_>, found: &DeclaredClass) -> fmt::Result {
 }
 
 fn enumeration(f: &mut fmt::Formatter<'_>, found: &DeclaredEnum) -> fmt::Result {
-    writeln!(f)?;
     let flags = if found.is_flags { "   flags" } else { "" };
-    line(f, format_args!("enum {} : {}{flags}", found.path, found.underlying))?;
+    heading(f, format_args!("enum {} : {}{flags}", found.path, found.underlying))?;
     doc(f, "  ", &found.doc)?;
     found.entries.iter().try_for_each(|entry| {
         let hidden = if entry.is_hidden { "   hidden" } else { "" };
@@ -244,22 +248,19 @@ fn enumeration(f: &mut fmt::Formatter<'_>, found: &DeclaredEnum) -> fmt::Result 
 fn delegate(f: &mut fmt::Formatter<'_>, found: &DeclaredDelegate) -> fmt::Result {
     let params: Vec<_> = found.params.iter().map(typed).collect();
     let result = found.result.as_ref().map(|result| format!(" -> {result}")).unwrap_or_default();
-    writeln!(f)?;
-    line(f, format_args!("delegate {}({}){result}   {}", found.path, params.join(", "), found.kind))?;
+    heading(f, format_args!("delegate {}({}){result}   {}", found.path, params.join(", "), found.kind))?;
     doc(f, "  ", &found.doc)
 }
 
 fn structure(f: &mut fmt::Formatter<'_>, found: &DeclaredStruct) -> fmt::Result {
     let base = if found.base.is_empty() { String::new() } else { format!(" : {}", found.base) };
-    writeln!(f)?;
-    line(f, format_args!("struct {}{base}   {} bytes, alignment {}", found.path, found.size, found.align))?;
+    heading(f, format_args!("struct {}{base}   {} bytes, alignment {}", found.path, found.size, found.align))?;
     doc(f, "  ", &found.doc)?;
     found.fields.iter().try_for_each(|field| member(f, field))
 }
 
 fn interface(f: &mut fmt::Formatter<'_>, found: &DeclaredInterface) -> fmt::Result {
-    writeln!(f)?;
-    line(f, format_args!("interface {}", found.path))?;
+    heading(f, format_args!("interface {}", found.path))?;
     doc(f, "  ", &found.doc)?;
     found.functions.iter().try_for_each(|found| function(f, found))
 }
@@ -314,7 +315,7 @@ fn doc(f: &mut fmt::Formatter<'_>, indent: &str, doc: &str) -> fmt::Result {
 fn list(f: &mut fmt::Formatter<'_>, title: &str, lines: impl Iterator<Item = String>) -> fmt::Result {
     let mut lines = lines.peekable();
     if lines.peek().is_some() {
-        writeln!(f, "\n{title}")?;
+        heading(f, format_args!("{title}"))?;
     }
     lines.try_for_each(|item| line(f, format_args!("  {item}")))
 }
