@@ -105,7 +105,7 @@ pub(crate) fn find(paths: &[PathBuf]) -> Result<Found, Error> {
 /// Rejects two packages with one library name and one target folder, because the library of the second build replaces the library of the
 /// first. Compares the default names of libraries, because a [`SourceCrate`] does not contain the key `name` of `[lib]`.
 fn check_names(crates: &[PluginFolder]) -> Result<(), Error> {
-    let target_dir = |folder: &PluginFolder| Ok::<_, BuildError>(metadata(&folder.request())?.target_directory);
+    let target_dir = |folder: &PluginFolder| metadata(&folder.request()).map(|found| found.target_directory);
     let library = |plugin: &SourceCrate| plugin.name.replace('-', "_");
     for (at, folder) in crates.iter().enumerate() {
         for earlier in &crates[..at] {
