@@ -1,9 +1,8 @@
-//! Kept fields of the objects of a loaded world file, by name. All fields are stored in one list, because a list per object would need an
-//! allocation per object and an allocation per field.
+//! Kept fields of the objects of a loaded world file, by name.
 
-use std::ops::Range;
 use std::rc::Rc;
 
+use crate::conjugate::field_bytes::FieldBytes;
 use crate::handles::ObjectHandle;
 use crate::object::dormant::KeptField;
 
@@ -33,71 +32,28 @@ impl<'a> From<&'a KeptField> for KeptView<'a> {
     }
 }
 
-/// Kept fields of many objects. No field is removed, so plugin code may run while a field is borrowed.
+/// Kept fields of many objects: class path, name and value of each field. No field is removed, so plugin code may run while a field is
+/// borrowed.
 #[derive(Debug, Default)]
-pub(crate) struct FileFields {
-    /// Values of all fields, in the order of `fields`.
-    bytes: Vec<u8>,
-    fields: Vec<FileField>,
-    /// Objects with fields, each with the end of its fields in `fields`. The fields of an object begin at the end of the previous object.
-    objects: Vec<(ObjectHandle, usize)>,
-    /// Index of each object in `objects`, plus one. Zero for an object without fields. Indexed by the slot of the object.
-    by_slot: Vec<u32>,
-}
-
-#[derive(Debug)]
-struct FileField {
-    class: Rc<str>,
-    name: Rc<str>,
-    /// End of the value in `bytes`. The value begins at the end of the previous field.
-    end: usize,
-}
+pub(crate) struct FileFields(FieldBytes<[Rc<str>; 2]>);
 
 impl FileFields {
-    /// Reserves memory for this number of objects, fields, and bytes of values.
-    pub(crate) fn reserve(&mut self, objects: usize, fields: usize, bytes: usize) {
-        self.objects.reserve(objects);
-        self.fields.reserve(fields);
-        self.bytes.reserve(bytes);
+    /// Reserves memory for this number of fields and bytes of values.
+    pub(crate) fn reserve(&mut self, fields: usize, bytes: usize) {
+        self.0.reserve(fields, bytes);
     }
 
     /// Adds the fields of an object. Must be called at most once per object.
     pub(crate) fn insert<'a>(&mut self, object: ObjectHandle, fields: impl IntoIterator<Item = KeptView<'a>>) {
-        let start = self.fields.len();
         for KeptView { class, name, data } in fields {
-            self.bytes.extend_from_slice(data);
-            let (class, name) = (Rc::clone(class), Rc::clone(name));
-            self.fields.push(FileField { class, name, end: self.bytes.len() });
+            self.0.bytes.extend_from_slice(data);
+            self.0.push(object, [Rc::clone(class), Rc::clone(name)]);
         }
-        if self.fields.len() == start {
-            return;
-        }
-        self.objects.push((object, self.fields.len()));
-        let index = object.index() as usize;
-        if self.by_slot.len() <= index {
-            self.by_slot.resize(index + 1, 0);
-        }
-        self.by_slot[index] = self.objects.len() as u32;
     }
 
     /// Iterates over the fields of an object. Returns no fields for an object without an entry.
     pub(crate) fn of(&self, object: ObjectHandle) -> impl Iterator<Item = KeptView<'_>> {
-        let range = self.range(object);
-        let mut start = range.start.checked_sub(1).map_or(0, |before| self.fields[before].end);
-        self.fields[range].iter().map(move |FileField { class, name, end }| {
-            let data = &self.bytes[std::mem::replace(&mut start, *end)..*end];
-            KeptView { class, name, data }
-        })
-    }
-
-    fn range(&self, object: ObjectHandle) -> Range<usize> {
-        let entry = self.by_slot.get(object.index() as usize).and_then(|entry| (*entry as usize).checked_sub(1));
-        match entry {
-            Some(at) if self.objects[at].0 == object => {
-                at.checked_sub(1).map_or(0, |before| self.objects[before].1)..self.objects[at].1
-            }
-            _ => 0..0,
-        }
+        self.0.of(object).map(|([class, name], data)| KeptView { class, name, data })
     }
 }
 
@@ -114,7 +70,7 @@ mod tests {
         let field = |data| KeptView { class: &class, name: &name, data };
         let [first, none, last] = [(9, 1), (4, 1), (2, 4)].map(|(index, serial)| ObjectHandle::new(index, serial));
         let mut fields = FileFields::default();
-        fields.reserve(3, 3, 4);
+        fields.reserve(3, 4);
         fields.insert(first, [field(&[1, 2]), field(&[])]);
         fields.insert(none, []);
         fields.insert(last, [field(&[3])]);

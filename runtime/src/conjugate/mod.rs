@@ -5,6 +5,7 @@ mod black_row;
 pub(crate) mod build;
 pub(crate) mod class_hook_table;
 pub(crate) mod drops;
+mod field_bytes;
 pub(crate) mod file_fields;
 pub(crate) mod finalizer;
 pub(crate) mod gate;

@@ -130,9 +130,7 @@ impl<'a> Bringing<'a> {
     pub(super) fn build_plugin_parts(&mut self) -> Result<NamedFields, WorldError> {
         let (mut kept, mut objects) = (KeptFields::default(), Vec::new());
         let bytes = self.file.kept.iter().map(|field| field.data.len()).sum();
-        let fields = self.file.kept.len();
-        // The list `of_file` contains only objects with fields.
-        kept.of_file.reserve(self.objects.len().min(fields), fields, bytes);
+        kept.of_file.reserve(self.file.kept.len(), bytes);
         for (object, record, plan) in self.all() {
             if !matches!(plan.object_plan, ObjectPlan::Dormant { .. }) && plan.class.has_plugin_part() {
                 objects.push(object);
