@@ -160,14 +160,14 @@ impl<'a> FlatFile<'a> {
     /// Decodes a complete file of a known version, and validates its records with [`check`]. The records borrow from `bytes`.
     pub(crate) fn decode(bytes: &'a [u8]) -> Result<Self, FormatError> {
         let (version, body) = body(bytes)?;
-        let file = canonical::read(body, version).map_or_else(|| read_any(body, version).map(Self::from), Ok)?;
+        let file = canonical::read(body, version).map_or_else(|| read_any(body, version), Ok)?;
         check(&file)?;
         Ok(file)
     }
 }
 
 /// Reads the CBOR body of a file of this version in any valid form.
-pub(super) fn read_any(mut body: &[u8], version: u64) -> Result<WorldFile<'static>, FormatError> {
+pub(super) fn read_any(mut body: &[u8], version: u64) -> Result<FlatFile<'static>, FormatError> {
     let file: RawFile = ciborium::from_reader(&mut body).map_err(of_cbor)?;
     if !body.is_empty() {
         return Err(malformed(format!("its body has {} bytes past its end", body.len())));

@@ -11,7 +11,7 @@ use serde_bytes::ByteBuf;
 
 use crate::world::file_value::FileValue;
 
-/// Contents of a world file as the general reader reads them. See [`FlatFile`].
+/// Contents of a world file with separate lists for each object. Only tests and fuzz targets use this form. A load uses a [`FlatFile`].
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(crate) struct WorldFile<'a> {
     /// Declarations of the structs in saved values, sorted by path. Programs that read the file without a host need these declarations.
@@ -32,15 +32,17 @@ pub(super) struct RawFile {
 
 impl RawFile {
     /// Replaces the numbers of the kept fields by their names. A file of version 1 contains no numbers.
-    pub(super) fn resolve(self, version: u64) -> Result<WorldFile<'static>, FormatError> {
+    pub(super) fn resolve(self, version: u64) -> Result<FlatFile<'static>, FormatError> {
         let Self { structs, classes, objects: raw } = self;
-        let (mut objects, mut known) = (Vec::with_capacity(raw.len()), Vec::new());
-        for ObjectRecord { class, name, outer, part, root, lazy, values, kept } in raw {
-            let kept = kept.into_iter().map(|field| field.resolve(version, &mut known));
-            let kept = kept.collect::<Result<Vec<_>, _>>()?;
+        let (mut objects, mut values, mut kept) = (Vec::with_capacity(raw.len()), Vec::new(), Vec::new());
+        let mut known = Vec::new();
+        for ObjectRecord { class, name, outer, part, root, lazy, values: own, kept: fields } in raw {
+            let fields = fields.into_iter().map(|field| field.resolve(version, &mut known));
+            let fields = fields.collect::<Result<Vec<_>, _>>()?;
+            let (values, kept) = (Span::append(&mut values, own), Span::append(&mut kept, fields));
             objects.push(ObjectRecord { class, name, outer, part, root, lazy, values, kept });
         }
-        Ok(WorldFile { structs, classes, objects })
+        Ok(FlatFile { structs, classes, objects, values, kept })
     }
 }
 
@@ -123,18 +125,6 @@ impl<'a> FlatFile<'a> {
         };
         let objects = self.objects.iter().map(nested).collect();
         WorldFile { structs: self.structs.clone(), classes: self.classes.clone(), objects }
-    }
-}
-
-impl<'a> From<WorldFile<'a>> for FlatFile<'a> {
-    fn from(file: WorldFile<'a>) -> Self {
-        let WorldFile { structs, classes, objects: nested } = file;
-        let (mut objects, mut values, mut kept) = (Vec::with_capacity(nested.len()), Vec::new(), Vec::new());
-        for ObjectRecord { class, name, outer, part, root, lazy, values: own, kept: fields } in nested {
-            let (values, kept) = (Span::append(&mut values, own), Span::append(&mut kept, fields));
-            objects.push(ObjectRecord { class, name, outer, part, root, lazy, values, kept });
-        }
-        Self { structs, classes, objects, values, kept }
     }
 }
 

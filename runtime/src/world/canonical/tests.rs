@@ -60,8 +60,7 @@ fn both_readers_read_equal_records() {
         let found = read(&body).expect("it is canonical");
         assert_eq!(found.nested(), file);
         let general = read_any(&body, VERSION).expect("it is valid");
-        assert_eq!(general, file);
-        assert_eq!(FlatFile::from(general).nested(), file, "each object has its own entries of both lists");
+        assert_eq!(general.nested(), file, "each object has its own entries of both lists");
         let tree: ciborium::Value = ciborium::from_reader(body.as_slice()).expect("it is CBOR");
         let mut again = Vec::new();
         ciborium::into_writer(&tree, &mut again).expect("a tree is written");
@@ -162,7 +161,7 @@ fn a_changed_body_is_read_as_by_the_general_reader_or_left_to_it() {
         let Some(found) = read(&bytes) else { continue };
         // Compares the debug strings, because a changed number may be a NaN, which is not equal to itself.
         let expected = read_any(&bytes, VERSION).expect("both readers accept it");
-        assert_eq!(format!("{:?}", found.nested()), format!("{expected:?}"), "bit {bit}");
+        assert_eq!(format!("{:?}", found.nested()), format!("{:?}", expected.nested()), "bit {bit}");
     }
     for end in 0..whole.len() {
         assert_eq!(read(&whole[..end]), None, "{end}");
