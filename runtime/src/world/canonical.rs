@@ -182,7 +182,7 @@ fn put(major: u8, number: u64, to: &mut Vec<u8>) {
 }
 
 /// Reads the whole body of a world file of the version `version`. Returns `None` if the body is not in canonical form, or is invalid.
-pub(super) fn read(body: &[u8], version: u64) -> Option<FlatFile<'_>> {
+pub(super) fn read(body: &[u8], version: u32) -> Option<FlatFile<'_>> {
     let mut reader = Reader::new(body, version);
     let (mut structs, mut classes, mut objects) = (None, None, None);
     reader.header(MAP, 3)?;
@@ -216,7 +216,7 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn new(rest: &'a [u8], version: u64) -> Self {
+    fn new(rest: &'a [u8], version: u32) -> Self {
         let (values, kept, names, latest) = Default::default();
         let fields = (version > 1).then(Vec::new);
         Self { rest, scratch: vec![0; 4096], values, kept, names, latest, fields }

@@ -167,7 +167,7 @@ impl<'a> FlatFile<'a> {
 }
 
 /// Reads the CBOR body of a file of this version in any valid form.
-pub(super) fn read_any(mut body: &[u8], version: u64) -> Result<FlatFile<'static>, FormatError> {
+pub(super) fn read_any(mut body: &[u8], version: u32) -> Result<FlatFile<'static>, FormatError> {
     let file: RawFile = ciborium::from_reader(&mut body).map_err(of_cbor)?;
     if !body.is_empty() {
         return Err(malformed(format!("its body has {} bytes past its end", body.len())));
@@ -187,8 +187,8 @@ fn of_cbor(error: ciborium::de::Error<io::Error>) -> FormatError {
     })
 }
 
-/// Checks the head of a file: magic, version and length. `found` is the number of bytes in the file.
-pub(super) fn check_head(bytes: &[u8], found: u64) -> Result<(), FormatError> {
+/// Checks the head of a file: magic, version and length. `found` is the number of bytes in the file. Returns the version.
+pub(super) fn check_head(bytes: &[u8], found: u64) -> Result<u32, FormatError> {
     let is_ours = bytes.iter().zip(MAGIC).all(|(found, expected)| *found == expected);
     if !is_ours || bytes.is_empty() {
         return Err(FormatError::NotAWorld);
@@ -205,15 +205,14 @@ pub(super) fn check_head(bytes: &[u8], found: u64) -> Result<(), FormatError> {
     if expected != found {
         return Err(FormatError::Length { found, expected });
     }
-    Ok(())
+    Ok(version)
 }
 
 /// Checks the digest of a whole file, and returns the version and the body.
-fn body(bytes: &[u8]) -> Result<(u64, &[u8]), FormatError> {
-    check_head(bytes, bytes.len() as u64)?;
+fn body(bytes: &[u8]) -> Result<(u32, &[u8]), FormatError> {
+    let version = check_head(bytes, bytes.len() as u64)?;
     let (whole, tail) = bytes.split_at(bytes.len() - TAIL);
     let (head, body) = whole.split_at(HEAD);
-    let version = number(&head[8..12]);
     // In version 1, the digest covers the bytes in the order of the file.
     let found = if version < 2 { xxh3_64(whole) } else { digest(head, body) };
     let expected = number(tail);

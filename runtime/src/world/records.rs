@@ -32,7 +32,7 @@ pub(super) struct RawFile {
 
 impl RawFile {
     /// Replaces the numbers of the kept fields by their names. A file of version 1 contains no numbers.
-    pub(super) fn resolve(self, version: u64) -> Result<FlatFile<'static>, FormatError> {
+    pub(super) fn resolve(self, version: u32) -> Result<FlatFile<'static>, FormatError> {
         let Self { structs, classes, objects: raw } = self;
         let (mut objects, mut values, mut kept) = (Vec::with_capacity(raw.len()), Vec::new(), Vec::new());
         let mut known = Vec::new();
@@ -177,7 +177,7 @@ enum RawKept {
 
 impl RawKept {
     /// Returns the field with its names. `known` contains the names of the earlier entries with names, and is empty in version 1.
-    fn resolve(self, version: u64, known: &mut Vec<[Rc<str>; 2]>) -> Result<KeptRecord<'static>, FormatError> {
+    fn resolve(self, version: u32, known: &mut Vec<[Rc<str>; 2]>) -> Result<KeptRecord<'static>, FormatError> {
         match self {
             Self::Named(field) => {
                 if version > 1 {

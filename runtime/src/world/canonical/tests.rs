@@ -4,11 +4,8 @@ use std::borrow::Cow;
 
 use super::{Reader, put_integer, put_value};
 use crate::world::file_value::{FileBinding, FileReference, FileText, FileValue};
-use crate::world::format::read_any;
+use crate::world::format::{VERSION, read_any};
 use crate::world::records::{ClassRecord, FlatFile, KeptRecord, ObjectRecord, PropertyRecord, StructRecord, WorldFile};
-
-/// Version of the format that [`body`] writes.
-const VERSION: u64 = 2;
 
 fn read(body: &[u8]) -> Option<FlatFile<'_>> {
     super::read(body, VERSION)
