@@ -18,7 +18,7 @@ use crate::world::records::{
 };
 
 /// First bytes of every file.
-pub(super) const MAGIC: [u8; 8] = *b"ALCWORLD";
+const MAGIC: [u8; 8] = *b"ALCWORLD";
 /// Version of the format that this host writes. Must be incremented with every change to the format that earlier hosts would misread.
 pub(super) const VERSION: u32 = 2;
 
@@ -84,11 +84,18 @@ fn head(length: u64) -> Vec<u8> {
 }
 
 /// Returns the digest of a file with this head and body.
-pub(super) fn digest(head: &[u8], body: &[u8]) -> u64 {
+fn digest(head: &[u8], body: &[u8]) -> u64 {
     let mut digest = Xxh3::new();
     digest.update(body);
     digest.update(head);
     digest.digest()
+}
+
+/// Returns a file with this body and a valid length and digest. The body may be invalid.
+#[allow(dead_code, reason = "used by tests and fuzz targets")]
+pub(crate) fn sealed(body: &[u8]) -> Vec<u8> {
+    let head = head(body.len() as u64);
+    [&head[..], body, &digest(&head, body).to_le_bytes()].concat()
 }
 
 /// Writes the head and the body of a file, and computes the digest of the body.

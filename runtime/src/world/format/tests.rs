@@ -4,6 +4,7 @@ use std::io::Write as _;
 
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::sealed;
 use crate::world::canonical::KeptBytes;
 use crate::world::file_value::{FileBinding, FileReference, FileText, FileValue};
 use crate::world::records::{
@@ -244,12 +245,7 @@ fn an_invalid_body_is_malformed() {
     let mut body = bytes[super::HEAD..bytes.len() - 8].to_vec();
     // The body is now a number instead of a map of records.
     body[0] = 0x07;
-    assert!(matches!(refusal(&with_body(&body)), FormatError::Malformed { .. }));
-}
-
-fn with_body(body: &[u8]) -> Vec<u8> {
-    let head = super::head(body.len() as u64);
-    [&head[..], body, &super::digest(&head, body).to_le_bytes()].concat()
+    assert!(matches!(refusal(&sealed(&body)), FormatError::Malformed { .. }));
 }
 
 /// Returns a world in which two objects keep one field, with the bytes of the second entry in its file.
@@ -317,7 +313,7 @@ fn kept_fields_with_all_names_are_read() {
     let (file, second) = two_fields();
     let (at, body) = body_of(&file, second);
     let entry = named(&file.objects[1].kept[0]);
-    let with = |entry: &[u8]| with_body(&[&body[..at], entry, &body[at + 4..]].concat());
+    let with = |entry: &[u8]| sealed(&[&body[..at], entry, &body[at + 4..]].concat());
     // The reader ignores tags.
     for tags in [&b""[..], b"\xc6", b"\xd8\x2a\xc6"] {
         for form in [&entry[..], &second] {
@@ -349,7 +345,7 @@ fn a_file_may_be_written_in_pieces_of_any_size() {
 fn problems_of_a_body_are_described() {
     let whole = file().encode().unwrap();
     let body = &whole[super::HEAD..whole.len() - 8];
-    assert!(WorldFile::decode(&with_body(body)).is_ok());
+    assert!(WorldFile::decode(&sealed(body)).is_ok());
     let arrays = [vec![0x81; 5000], vec![0]].concat();
     for (body, expected) in [
         ([body, &[0]].concat(), "its body has 1 bytes past its end"),
@@ -366,7 +362,7 @@ fn problems_of_a_body_are_described() {
             "its body ",
         ),
     ] {
-        let error = refusal(&with_body(&body)).to_string();
+        let error = refusal(&sealed(&body)).to_string();
         assert!(error.starts_with(expected), "{body:02x?}: {error}");
         assert!(!error.contains(['{', '(']) && error.ends_with("does not follow the format"), "{error}");
     }
