@@ -87,13 +87,6 @@ pub struct FieldAside {
     pub is_own: bool,
 }
 
-impl KeptField {
-    /// Checks if class and name of both fields are equal.
-    pub fn is_same(&self, other: &Self) -> bool {
-        self.class == other.class && self.name == other.name
-    }
-}
-
 impl From<Value> for Aside {
     fn from(value: Value) -> Self {
         Self { value, instead: None, ty: 0, before: None, redo: Vec::new() }

@@ -284,7 +284,7 @@ fn restore(core: &Core, rebuilding: &Rebuilding, object: ObjectHandle, unpacked:
     // Most objects lose no field, and need no allocation here.
     let (mut lost, mut aside, mut restored) = (Vec::new(), Vec::new(), SmallVec::<[KeptView<'_>; 4]>::new());
     for field in kept.iter().copied() {
-        let is_older = |aside: &FieldAside| field.is_same(KeptView::from(&aside.field));
+        let is_older = |aside: &FieldAside| field.is_same(&aside.field);
         let (older, others): (Vec<_>, Vec<_>) = earlier.into_iter().partition(is_older);
         earlier = others;
         let (mut latest, mut rejected) = (None, Vec::new());
@@ -318,8 +318,11 @@ fn restore(core: &Core, rebuilding: &Rebuilding, object: ObjectHandle, unpacked:
     if !aside.is_empty() {
         let into = (&mut KeptShare::default(), &mut PackedFields::default());
         let now = plugins.save_for_reload(object, into, |_| None).unwrap_or_default();
-        let instead = |field: &KeptField| now.iter().find(|now| now.is_same(field)).map(|now| now.data.clone());
-        let is_own = |field: &KeptField| restored.iter().any(|restored| restored.is_same(KeptView::from(field)));
+        let instead = |field: &KeptField| {
+            let now = now.iter().find(|now| KeptView::from(*now).is_same(field));
+            now.map(|now| now.data.clone())
+        };
+        let is_own = |field: &KeptField| restored.iter().any(|restored| restored.is_same(field));
         let aside = aside.into_iter().map(|(field, is_older)| {
             let (instead, is_own) = (instead(&field).filter(|_| !is_older), is_own(&field));
             FieldAside { field, instead, is_own }
@@ -329,7 +332,7 @@ fn restore(core: &Core, rebuilding: &Rebuilding, object: ObjectHandle, unpacked:
     let mut turns = turns.borrow_mut();
     turns.done.count(fields_kept);
     for (field, misfit) in lost {
-        match turns.lost.iter_mut().find(|(lost, why, _)| lost.is_same(&field) && *why == misfit) {
+        match turns.lost.iter_mut().find(|(lost, why, _)| KeptView::from(lost).is_same(&field) && *why == misfit) {
             Some((_, _, objects)) => *objects += 1,
             None => turns.lost.push((field, misfit, 1)),
         }

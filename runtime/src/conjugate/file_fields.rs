@@ -16,7 +16,8 @@ pub(crate) struct KeptView<'a> {
 
 impl KeptView<'_> {
     /// Checks if class and name of both fields are equal.
-    pub(crate) fn is_same(self, other: KeptView<'_>) -> bool {
+    pub(crate) fn is_same<'b>(self, other: impl Into<KeptView<'b>>) -> bool {
+        let other = other.into();
         self.class == other.class && self.name == other.name
     }
 
