@@ -208,8 +208,6 @@ struct Reader<'a> {
     kept: Vec<KeptRecord<'a>>,
     /// Class paths and names of kept fields, each stored once. Objects of one class share the strings.
     names: FxHashSet<Rc<str>>,
-    /// Class path and name of the latest kept field that contains them. In version 1, the next object mostly has an equal field.
-    latest: [Rc<str>; 2],
     /// Class paths and names of the kept fields that contain them, in the order of the file. `None` in version 1, in which all kept fields
     /// contain them.
     fields: Option<Vec<[Rc<str>; 2]>>,
@@ -217,9 +215,9 @@ struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     fn new(rest: &'a [u8], version: u32) -> Self {
-        let (values, kept, names, latest) = Default::default();
+        let (values, kept, names) = Default::default();
         let fields = (version > 1).then(Vec::new);
-        Self { rest, scratch: vec![0; 4096], values, kept, names, latest, fields }
+        Self { rest, scratch: vec![0; 4096], values, kept, names, fields }
     }
 
     fn objects(&mut self) -> Option<Vec<FlatRecord<'a>>> {
@@ -329,8 +327,8 @@ impl<'a> Reader<'a> {
             self.fields.as_ref()?.get(number)?.clone()
         } else {
             self.header(MAP, 3)?;
-            let class = self.key("class").and_then(|()| self.shared(0))?;
-            let name = self.key("name").and_then(|()| self.shared(1))?;
+            let class = self.key("class").and_then(|()| self.shared())?;
+            let name = self.key("name").and_then(|()| self.shared())?;
             self.key("data")?;
             if let Some(fields) = &mut self.fields {
                 fields.push([Rc::clone(&class), Rc::clone(&name)]);
@@ -346,17 +344,13 @@ impl<'a> Reader<'a> {
         ciborium::de::from_reader_with_buffer(&mut self.rest, &mut self.scratch).ok()
     }
 
-    /// Reads a string of a kept field. `at` is the index of the string in `latest`.
-    fn shared(&mut self, at: usize) -> Option<Rc<str>> {
-        let bytes = self.string()?;
-        if self.latest[at].as_bytes() != bytes {
-            let text = str::from_utf8(bytes).ok()?;
-            if !self.names.contains(text) {
-                self.names.insert(text.into());
-            }
-            self.latest[at] = Rc::clone(self.names.get(text)?);
+    /// Reads a string of a kept field. Equal strings share their memory.
+    fn shared(&mut self) -> Option<Rc<str>> {
+        let text = self.text()?;
+        if !self.names.contains(text) {
+            self.names.insert(text.into());
         }
-        Some(Rc::clone(&self.latest[at]))
+        self.names.get(text).cloned()
     }
 
     fn header(&mut self, major: u8, number: u64) -> Option<()> {
