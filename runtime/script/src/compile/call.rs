@@ -24,14 +24,7 @@ impl FunctionCompiler {
         let out_count = call.args.iter().filter(|arg| matches!(arg, Arg::Out(_) | Arg::OutConverted(..))).count();
         // Out values are copied back in the order of the arguments. If an instruction after the call copies one of them back, instructions
         // must also copy the others, because the call itself would copy them earlier.
-        let is_variable = |arg: &Arg| match arg {
-            Arg::Out(expr) => !is_elsewhere(expr),
-            Arg::OutConverted(..) => false,
-            _ => true,
-        };
-        let is_changed = |at: usize| is_changed_later(call, at);
-        let has_copies =
-            out_count > 1 && (!call.args.iter().all(is_variable) || args_write && (0..call.args.len()).any(is_changed));
+        let has_copies = (0..call.args.len()).any(|at| is_copied_back(call, at));
         for (at, arg) in call.args.iter().enumerate() {
             let later = call.args[at + 1..].iter().any(|arg| arg_expr(arg).is_some_and(writes));
             // If a call has two or more out arguments, writing back the first value may change the access path of the second. The other out
@@ -41,7 +34,7 @@ impl FunctionCompiler {
                 Arg::Value(expr) => Argument::In(self.safe(expr, later)),
                 Arg::Skipped => Argument::Skipped,
                 Arg::Out(expr) => match self.location(expr, written) {
-                    Location::In(reg) if !(has_copies || later && is_changed(at)) => Argument::Out(reg),
+                    Location::In(reg) if !has_copies => Argument::Out(reg),
                     to => {
                         // Copies a variable now, because later arguments may change it.
                         let from = match &to {
@@ -210,14 +203,19 @@ fn is_in_local(expr: &Expr) -> bool {
     matches!(expr.root().kind, ExprKind::Local(_))
 }
 
-/// Returns true if the argument is an out variable that later arguments may change.
-fn is_changed_later(call: &Call, at: usize) -> bool {
-    let Arg::Out(expr) = &call.args[at] else { return false };
-    let may_change = |later: &Expr| match expr.root().kind {
-        ExprKind::Local(local) => changes(later, local),
-        _ => writes(later),
-    };
-    call.args[at + 1..].iter().filter_map(arg_expr).any(may_change)
+/// Returns true if an instruction after the call must copy the value of this out argument back, because the place is not in a register, the
+/// value is converted, or later arguments may change the variable.
+fn is_copied_back(call: &Call, at: usize) -> bool {
+    match &call.args[at] {
+        Arg::Out(expr) => match expr.root().kind {
+            ExprKind::Local(local) if !is_elsewhere(expr) => {
+                call.args[at + 1..].iter().filter_map(arg_expr).any(|later| changes(later, local))
+            }
+            _ => true,
+        },
+        Arg::OutConverted(..) => true,
+        Arg::Value(_) | Arg::Skipped | Arg::Wildcard(_) => false,
+    }
 }
 
 /// Returns the type to which an out argument is converted: a number, a string or a triple (vector or rotator).
