@@ -13,6 +13,9 @@ pub type Reg = u16;
 /// Index of an instruction in [`FunctionCode::code`].
 pub type At = u32;
 
+/// Number of leading parameters whose arguments a call may omit. A linked call site stores one bit for each of these parameters.
+pub(crate) const MAX_OMITTED: usize = 64;
+
 /// Body of a function.
 #[derive(Clone, Debug, Default)]
 pub struct FunctionCode {

@@ -12,11 +12,8 @@ use alcedo_reflect::type_text::TypeText;
 use alcedo_uc::hir::{self, Const, Conversion, Expr, Intrinsic, LocalId, Type};
 use rustc_hash::FxHashMap;
 
-use crate::code::{At, FunctionCode, Ins, Place, Reg, Register, Root};
+use crate::code::{At, FunctionCode, Ins, MAX_OMITTED, Place, Reg, Register, Root};
 use crate::compiled::CompileError;
-
-/// Number of leading parameters whose arguments a call may omit. A call site stores one bit for each of these parameters.
-const MAX_OMITTED: usize = 64;
 
 /// Compiles all functions of a package that have a body. Declare the types of the package, then pass the result to
 /// [`Machine::load`](crate::Machine::load). Moves the bodies out of the package to limit peak memory.

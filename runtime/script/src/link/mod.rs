@@ -21,7 +21,7 @@ use alcedo_uc::hir::{Intrinsic, Num};
 
 use self::registers::Properties;
 pub(crate) use self::sites::KnownFunctions;
-use crate::code::{At, FunctionCode, Ins, Reg};
+use crate::code::{At, FunctionCode, Ins, MAX_OMITTED, Reg};
 use crate::exec::{Constant, Instruction, Linked, LinkedTarget, OpCode, OtherProperty, Site, Slow, Source};
 use crate::number::TripleOp;
 
@@ -219,7 +219,7 @@ impl Linker<'_> {
                 return Ok(Some(*to));
             }
             Ins::JumpIfPassed { param, to } => {
-                if *param >= self.code.params || *param >= 64 {
+                if *param >= self.code.params || usize::from(*param) >= MAX_OMITTED {
                     return Err(format!("parameter {param} is not optional"));
                 }
                 self.emit(OpCode::JumpIfPassed, 0, 0, 0, u32::from(*param), 0);

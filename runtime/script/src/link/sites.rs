@@ -15,7 +15,7 @@ use alcedo_reflect::types::Types;
 use rustc_hash::FxHashMap;
 
 use super::{Checked, Linker, initial, plain_size};
-use crate::code::{Argument, CallSite, Reg, Target};
+use crate::code::{Argument, CallSite, MAX_OMITTED, Reg, Target};
 use crate::exec::{Arg, Constant, LinkedRoot, LinkedTarget, Move, Site, Slot, Source};
 
 /// Maximum size in bytes of a parameter block for a plain call. A few machine instructions can clear a block of this size.
@@ -178,7 +178,7 @@ impl Linker<'_> {
                     moves_back.push(self.move_over(&source, param)?);
                     args.push(Arg::Value(source));
                 }
-                Argument::Skipped if at >= 64 => return Err(format!("parameter {at} is omitted")),
+                Argument::Skipped if at >= MAX_OMITTED => return Err(format!("parameter {at} is omitted")),
                 Argument::Skipped => {
                     skipped |= 1 << at;
                     if is_out && is_custom {
