@@ -59,11 +59,16 @@ impl<'p> Interpreter<'p> {
         let name = |path: &Rc<str>| path.rsplit(':').next().unwrap_or("").to_owned();
         let owner = |path: &Rc<str>| path.split(':').next().unwrap_or("").to_owned();
         let of = |object: usize| self.objects.borrow()[object].class.clone();
+        // Finds a function by its name in the class of the object.
+        let on = |object: usize, name: &str| {
+            let class = of(object);
+            (self.find(&class, name), Some(object), class)
+        };
         // `None` for a call on none.
         let target = match &call.callee {
             Callee::Virtual { object, path } => {
                 let object = self.object(frame, object.as_deref());
-                object.map(|object| (self.find(&of(object), &name(path)), Some(object), of(object)))
+                object.map(|object| on(object, &name(path)))
             }
             Callee::Final { object, path } => {
                 let object = self.object(frame, object.as_deref());
@@ -89,22 +94,18 @@ impl<'p> Interpreter<'p> {
                     _ => (self.value(frame, delegate), frame.object),
                 };
                 match (bound, fallback) {
-                    (Value::Delegate(Some((object, name))), _) => {
-                        Some((self.find(&of(object), &name), Some(object), of(object)))
-                    }
+                    (Value::Delegate(Some((object, name))), _) => Some(on(object, &name)),
                     (_, Some(fallback)) => {
                         assert!(name(fallback).starts_with(&delegate_body("")[..2]));
-                        object.map(|object| (self.find(&of(object), &name(fallback)), Some(object), of(object)))
+                        object.map(|object| on(object, &name(fallback)))
                     }
                     (_, None) => None,
                 }
             }
-            Callee::Interface { object, path } => match self.value(frame, object) {
-                Value::Object(object) => {
-                    object.map(|object| (self.find(&of(object), &name(path)), Some(object), of(object)))
-                }
-                other => panic!("{other:?} is not an object"),
-            },
+            Callee::Interface { object, path } => {
+                let object = self.object(frame, Some(object));
+                object.map(|object| on(object, &name(path)))
+            }
         };
         let mut places = Vec::new();
         let mut args = Vec::new();
