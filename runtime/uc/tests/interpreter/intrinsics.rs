@@ -15,13 +15,9 @@ impl<'p> Interpreter<'p> {
     ) -> Value {
         use Intrinsic as I;
         let base = &operands[0];
-        let place = base.is_place().then(|| self.place(frame, base));
-        let kept = if place.is_none() { self.value(frame, base) } else { Value::Nothing };
+        let found = self.place_or_value(frame, base);
         let rest: Vec<_> = operands[1..].iter().map(|operand| self.value(frame, operand)).collect();
-        let whole = match &place {
-            Some(place) => self.read(frame, place, &base.ty),
-            None => kept,
-        };
+        let whole = self.current(frame, &found, &base.ty);
         let fresh = |ty: &Type| match ty {
             Type::Array(of) | Type::Fixed(of, _) => self.zero(of),
             other => panic!("{other:?} has no elements"),
@@ -132,7 +128,7 @@ impl<'p> Interpreter<'p> {
             (I::DelegateIsBound, Value::Delegate(bound)) => return Value::Bool(bound.is_some()),
             (which, value) => panic!("{which:?} of {value:?} is not in these tests"),
         };
-        let place = place.expect("a place that the operation changes");
+        let place = found.expect("a place that the operation changes");
         if matches!(place.root, Root::Property(None, _)) {
             return self.zero(ty);
         }

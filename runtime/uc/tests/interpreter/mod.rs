@@ -201,14 +201,9 @@ impl<'p> Interpreter<'p> {
             }
             StmtKind::ForEach { array, element, convert, index, body } => {
                 let mut at = 0;
-                let place = array.is_place().then(|| self.place(frame, array));
-                let kept = if place.is_none() { self.value(frame, array) } else { Value::Nothing };
+                let found = self.place_or_value(frame, array);
                 loop {
-                    let now = match &place {
-                        Some(place) => self.read(frame, place, &array.ty),
-                        None => kept.clone(),
-                    };
-                    let Value::Array(row) = now else { panic!("an array") };
+                    let Value::Array(row) = self.current(frame, &found, &array.ty) else { panic!("an array") };
                     let Some(value) = row.get(at).cloned() else { break };
                     let value = match convert {
                         Some(convert) => converted(convert, value, &|path, number| self.entry(path, number)),

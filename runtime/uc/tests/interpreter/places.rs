@@ -46,6 +46,19 @@ impl<'p> Interpreter<'p> {
         }
     }
 
+    /// Resolves a place that is read later. If the expression is not a place, evaluates it and returns its value as `Err`.
+    pub(super) fn place_or_value(&self, frame: &mut Frame<'p>, of: &'p Expr) -> Result<Place, Value> {
+        if of.is_place() { Ok(self.place(frame, of)) } else { Err(self.value(frame, of)) }
+    }
+
+    /// Reads the current value of a place, or copies the value of an expression that is not a place.
+    pub(super) fn current(&self, frame: &Frame<'p>, of: &Result<Place, Value>, ty: &Type) -> Value {
+        match of {
+            Ok(place) => self.read(frame, place, ty),
+            Err(value) => value.clone(),
+        }
+    }
+
     pub(super) fn object(&self, frame: &mut Frame<'p>, object: Option<&'p Expr>) -> Option<usize> {
         match object {
             None => frame.object,
