@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use alcedo_reflect::testing::Dice;
 use alcedo_script::code::{Ins, Reg, Register};
 use alcedo_script::compile;
-use alcedo_uc::hir::{Local, Type};
+use alcedo_uc::hir::{Local, Package, Type};
 use alcedo_uc::{Options, Source, check};
 
 use crate::interpreter::Interpreter;
@@ -72,14 +72,19 @@ fn each_program_returns_its_stated_results() {
     assert!(ran > 100, "{ran}");
 }
 
+/// Checks a package `Test` that consists of one file. The package is not compiled or loaded.
+fn checked(scripts: &Scripts, text: &str) -> Package {
+    scripts.world.types.declare_package("Test");
+    let sources = [Source::new("Program.uc", text)];
+    let options = Options { ignore_flags: true, ..Options::default() };
+    let checked = check("Test", &sources, &scripts.world.types, &options);
+    checked.unwrap_or_else(|messages| panic!("{}", messages[0].render(&sources))).package
+}
+
 #[test]
 fn a_function_with_more_variables_than_registers_is_refused() {
     let scripts = Scripts::new();
-    scripts.world.types.declare_package("Test");
-    let sources = [Source::new("Program.uc", "class Program extends Object;\nfunction int Own(int a) { return a; }\n")];
-    let options = Options { ignore_flags: true, ..Options::default() };
-    let checked = check("Test", &sources, &scripts.world.types, &options);
-    let mut package = checked.unwrap_or_else(|messages| panic!("{}", messages[0].render(&sources))).package;
+    let mut package = checked(&scripts, "class Program extends Object;\nfunction int Own(int a) { return a; }\n");
     let locals = (0..=u16::MAX).map(|at| Local { name: format!("v{at}"), ty: Type::INT });
     package.classes[0].functions[0].locals.extend(locals);
     let errors = compile(&mut package).expect_err("it has 65,538 variables");
@@ -93,13 +98,7 @@ fn an_out_variable_is_copied_only_if_later_arguments_change_it() {
         function int Fill(out array<int> Row, int N) { return Row.Length + N; }
         function int TestCall() { local array<int> All; local int I; return Fill(All, Next(I)); }
         function int TestChange() { local array<int> All; return Fill(All, All.AddItem(3)); }";
-    let scripts = Scripts::new();
-    scripts.world.types.declare_package("Test");
-    let sources = [Source::new("Program.uc", text)];
-    let options = Options { ignore_flags: true, ..Options::default() };
-    let checked = check("Test", &sources, &scripts.world.types, &options);
-    let mut package = checked.unwrap_or_else(|messages| panic!("{}", messages[0].render(&sources))).package;
-    let made = compile(&mut package).expect("within the limits");
+    let made = compile(&mut checked(&Scripts::new(), text)).expect("within the limits");
     let copies = |function: &str| {
         let code = made.iter().find(|code| code.path.ends_with(function)).expect("a function of the class");
         let is_all = |register: &Register| matches!(register, Register::Value { name, .. } if name == "All");
@@ -235,14 +234,10 @@ fn random_expressions_match_the_tree_interpreter() {
             .expect("a text takes more");
         }
         let scripts = Scripts::new();
-        let sources = [Source::new("Program.uc", text.as_str())];
-        let options = Options { ignore_flags: true, ..Options::default() };
-        scripts.world.types.declare_package("Test");
-        let checked = check("Test", &sources, &scripts.world.types, &options)
-            .unwrap_or_else(|messages| panic!("{}", messages[0].render(&sources)));
+        let package = checked(&scripts, &text);
         let class = scripts.load("Test", &[("Program.uc", &text)]).remove(0);
         let object = scripts.object(&class);
-        let interpreter = Interpreter::new(&checked.package);
+        let interpreter = Interpreter::new(&package);
         let other = interpreter.create("/Script/Test.Program");
         for at in 0..FUNCTIONS {
             let name = format!("Test{at}");
