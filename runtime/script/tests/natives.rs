@@ -139,12 +139,12 @@ pub(crate) fn class() -> ClassDecl {
 
 #[test]
 fn fixed_arrays_of_native_structs_have_all_elements() {
-    let scripts = crate::package::Scripts::new();
-    let text = "class Robot extends Object;\n\
-                function Grid Made() { local Grid g; return g; }\n\
-                function int Taken(optional Grid g) { return g.cells[0]; }\n\
-                function string Reads() { local Grid g; local Robot r; g.cells[1] = 4; g.cells[2] += r.Made().cells[1]; \
-                return g.cells[1] @ g.cells[2] @ Taken(); }\n";
-    let class = scripts.load("Scripts", &[("Robot.uc", text)]).remove(0);
-    assert_eq!(scripts.outcome(scripts.object(&class), "Reads"), "4 0 0");
+    crate::attacks::check(
+        "function Grid Made() { local Grid g; return g; }\n\
+         function int Taken(optional Grid g) { return g.cells[0]; }\n\
+         function string Reads() { local Grid g; local Robot r; g.cells[1] = 4; g.cells[2] += r.Made().cells[1]; \
+         return g.cells[1] @ g.cells[2] @ Taken(); }",
+        "Reads",
+        "4 0 0",
+    );
 }
