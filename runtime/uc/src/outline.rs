@@ -185,11 +185,11 @@ mod tests {
     }
 
     #[test]
-    fn words_are_in_lower_case_and_comments_are_skipped() {
+    fn mentions_are_in_lower_case_and_comments_are_skipped() {
         let text = "class A extends MagicCube; // of Shade\nvar Lamp_2 L;\n";
         let found = outline("Tale", &[Source::new("A.uc", text)]).expect("text");
-        let words: Vec<_> = found.mentions.iter().map(String::as_str).collect();
-        assert_eq!(words, ["class", "extends", "l", "lamp_2", "magiccube", "var"]);
+        let mentions: Vec<_> = found.mentions.iter().map(String::as_str).collect();
+        assert_eq!(mentions, ["class", "extends", "l", "lamp_2", "magiccube", "var"]);
     }
 
     #[test]
@@ -198,8 +198,8 @@ mod tests {
         let found = outline("Tale", &[Source::new("A.uc", text)]).expect("text");
         let listed = |set: &std::collections::BTreeSet<String>| set.iter().cloned().collect::<Vec<_>>().join(" ");
         assert_eq!(listed(&found.names), "a e e_max m_max m_one m_two tale.a tale.e");
-        let words = "b b_1 class enum extends f function m_max m_one m_two rung rung.a shade shade.b_1 var x";
-        assert_eq!(listed(&found.mentions), words);
+        let mentions = "b b_1 class enum extends f function m_max m_one m_two rung rung.a shade shade.b_1 var x";
+        assert_eq!(listed(&found.mentions), mentions);
     }
 
     #[test]
