@@ -226,15 +226,14 @@ impl Delegates {
         call: &mut CallOne<'_>,
     ) -> Result<(), CallError> {
         let signature = signature_of(ty)?;
-        let left: Vec<_> = bindings(delegate).to_vec();
         let position = world.stack.position();
         if let Some(limit) = limit_exceeded_by(&world.broadcasts, position) {
             return Err(too_many(format!("a delegate ({signature})"), limit));
         }
         if let PropertyType::Delegate(_) = ty {
-            return call_one(world, signature, &left, call);
+            return call_one(world, signature, bindings(delegate), call);
         }
-        let broadcast = world.broadcasts.enter(mark, left, Some(position));
+        let broadcast = world.broadcasts.enter(mark, bindings(delegate).to_vec(), Some(position));
         let mut outcome = Ok(());
         while let Some(binding) = broadcast.next_binding() {
             let Some(function) = target(world, signature, &binding) else { continue };
