@@ -165,7 +165,7 @@ fn struct_order(known: &Registry, structs: &[StructDecl]) -> Result<Vec<usize>, 
     // A struct must not contain itself, even in a container: a recursive visit of its values would not terminate.
     let needs = |index: usize| {
         let mut held = Vec::new();
-        let mut hold = |inner: &str| held.extend(declaration_at(known, &numbers, inner));
+        let mut hold = |inner: &str| held.extend(declaration_at::<StructType>(known, &numbers, inner));
         hold(&structs[index].base);
         for field in &structs[index].fields {
             // Malformed types are reported when the struct is compiled.
@@ -182,7 +182,7 @@ fn struct_order(known: &Registry, structs: &[StructDecl]) -> Result<Vec<usize>, 
 fn class_order(known: &Registry, classes: &[ClassDecl]) -> Result<Vec<usize>, DeclareError> {
     let paths: Vec<_> = classes.iter().map(ClassDecl::path).collect();
     let numbers = numbers(&paths);
-    let needs = |index: usize| declaration_at(known, &numbers, &classes[index].base).into_iter().collect();
+    let needs = |index: usize| declaration_at::<Class>(known, &numbers, &classes[index].base).into_iter().collect();
     order::by_need(classes.len(), needs).map_err(|cycle| DeclareError::BaseCycle { cycle: print_cycle(&cycle, &paths) })
 }
 
@@ -191,12 +191,12 @@ fn numbers(paths: &[String]) -> HashMap<&str, usize> {
     paths.iter().map(String::as_str).zip(0..).collect()
 }
 
-/// Returns the index of the declaration that a path resolves to. Returns `None` if the path resolves to a type that was declared before the
-/// batch, or to no type.
-fn declaration_at(known: &Registry, numbers: &HashMap<&str, usize>, path: &str) -> Option<usize> {
+/// Returns the index of the declaration of a category that a path resolves to, as in [`Compiler::find`]. Returns `None` if the path resolves
+/// to a type that was declared before the batch, or to no type.
+fn declaration_at<T: Category>(known: &Registry, numbers: &HashMap<&str, usize>, path: &str) -> Option<usize> {
     let find = |path: &str| match numbers.get(path) {
         Some(number) => Some(Some(*number)),
-        None => (!known.is_free(path)).then_some(None),
+        None => known.visible::<T>(path).map(|_| None),
     };
     known.resolve_with(path, find).flatten()
 }

@@ -94,6 +94,20 @@ fn a_batch_may_use_the_earlier_names_of_its_own_types() {
 }
 
 #[test]
+fn an_earlier_name_of_a_struct_may_be_the_path_of_a_class() {
+    let world = engine();
+    declare(&world, [dynamic("Purse", ACTOR, &[])]);
+    let batch = Batch {
+        structs: vec![structure("Chest", &[held("purse", "/Script/Game.Purse")]), structure("Bag", &[f64("gold")])],
+        earlier_names: vec![("/Script/Game.Bag".to_owned(), "Purse".to_owned())],
+        ..Batch::default()
+    };
+    world.types.declare(&world.names, &batch).expect("the field has the type of the renamed struct");
+    let chest = world.types.struct_by_path("/Script/Game.Chest").expect("it is declared");
+    assert_eq!(chest.fields()[0].ty.to_string(), "/Script/Game.Bag");
+}
+
+#[test]
 fn a_panic_during_a_declaration_restores_the_redirects() {
     let world = engine();
     world.types.redirect("/Script/Game.Merchant", ACTOR);
