@@ -51,6 +51,20 @@ impl Delegates {
         }
         Ok(Rc::clone(signatures.entry(words.to_owned()).or_insert(Rc::new(read))))
     }
+
+    /// Calls a delegate property of type `ty` with the Rust types of its signature. Returns the errors of [`broadcast`], and an error if
+    /// the types do not match.
+    pub(crate) fn call_by_types<A: ValueParams, R: NativeResult>(
+        &self,
+        world: &World,
+        property: (ObjectHandle, &str),
+        ty: &PropertyType,
+        arguments: A,
+    ) -> Result<R, CallError> {
+        let signature = self.signature(ty)?;
+        let (params, result) = types_of(&signature, world)?;
+        R::from_value(broadcast(world, property, ty, &arguments.into_values(&params)?)?, result.as_ref())
+    }
 }
 
 /// Types of the parameters and of the result of a signature.
@@ -213,110 +227,88 @@ pub(crate) fn broken(world: &World, signature: &str, binding: &Binding) -> Optio
     }
 }
 
-impl Delegates {
-    /// Calls the bindings of a delegate: passes the function and the object of each binding to `call`. During the calls, the delegate is
-    /// not accessed. Returns [`CallError::NotFound`] if a single delegate has no target, and [`CallError::TooDeep`] if delegate calls are
-    /// nested too deeply. Returns an error if [`MOST`] delegate calls are in progress. Returns the first error of a callee.
-    pub(crate) fn call(
-        &self,
-        world: &World,
-        ty: &PropertyType,
-        mark: DelegateMark,
-        delegate: &Value,
-        call: &mut CallOne<'_>,
-    ) -> Result<(), CallError> {
-        let signature = signature_of(ty)?;
-        let position = world.stack.position();
-        if let Some(limit) = limit_exceeded_by(&world.broadcasts, position) {
-            return Err(too_many(format!("a delegate ({signature})"), limit));
+/// Calls the bindings of a delegate: passes the function and the object of each binding to `call`. During the calls, the delegate is not
+/// accessed. Returns [`CallError::NotFound`] if a single delegate has no target, and [`CallError::TooDeep`] if delegate calls are nested
+/// too deeply. Returns an error if [`MOST`] delegate calls are in progress. Returns the first error of a callee.
+pub(crate) fn call(
+    world: &World,
+    ty: &PropertyType,
+    mark: DelegateMark,
+    delegate: &Value,
+    call: &mut CallOne<'_>,
+) -> Result<(), CallError> {
+    let signature = signature_of(ty)?;
+    let position = world.stack.position();
+    if let Some(limit) = limit_exceeded_by(&world.broadcasts, position) {
+        return Err(too_many(format!("a delegate ({signature})"), limit));
+    }
+    if let PropertyType::Delegate(_) = ty {
+        return call_one(world, signature, bindings(delegate), call);
+    }
+    let broadcast = world.broadcasts.enter(mark, bindings(delegate).to_vec(), Some(position));
+    let mut outcome = Ok(());
+    while let Some(binding) = broadcast.next_binding() {
+        let Some(function) = target(world, signature, &binding) else { continue };
+        let called = call(&function, binding.object);
+        if outcome.is_ok() {
+            outcome = called;
         }
-        if let PropertyType::Delegate(_) = ty {
-            return call_one(world, signature, bindings(delegate), call);
+    }
+    outcome
+}
+
+/// Calls a delegate with dynamic values, for hosts, tools and tests. Returns the result of a single delegate, if the delegate has a result.
+/// Returns the errors of [`call`], and an error if the arguments do not match.
+pub(crate) fn call_with_values(
+    world: &World,
+    ty: &PropertyType,
+    mark: DelegateMark,
+    delegate: &Value,
+    arguments: &[Value],
+) -> Result<Option<Value>, CallError> {
+    let mut result = None;
+    call(world, ty, mark, delegate, &mut |function, object| {
+        let dispatch = calls::Dispatch::Final;
+        (result, _) = calls::call_with_out_parameters(world, function, object, arguments, dispatch)?;
+        Ok(())
+    })?;
+    Ok(result)
+}
+
+/// Removes the bindings of a delegate property of type `ty` that [`is_meant`] matches. Returns the number of removed bindings, or an error
+/// if the property cannot currently be written.
+pub(crate) fn unbind(
+    world: &World,
+    (object, property): (ObjectHandle, &str),
+    ty: &PropertyType,
+    target: ObjectHandle,
+    function: &str,
+) -> Result<u32, CallError> {
+    signature_of(ty)?;
+    let is_kept = |binding: &_| !is_meant(world, binding, target, function);
+    let (left, removed) = keep(world.read(object, property)?, is_kept);
+    world.write(object, property, &left)?;
+    Ok(removed)
+}
+
+/// Calls a delegate property of type `ty`, and removes its bindings to destroyed objects. Returns the errors of [`call_with_values`].
+pub(crate) fn broadcast(
+    world: &World,
+    (object, property): (ObjectHandle, &str),
+    ty: &PropertyType,
+    arguments: &[Value],
+) -> Result<Option<Value>, CallError> {
+    let mut now = world.read(object, property)?;
+    if !matches!(ty, PropertyType::Delegate(_)) {
+        let (left, dead) = keep(now, |binding| world.is_alive(binding.object));
+        if dead != 0 {
+            // If the property cannot currently be written, bindings to destroyed objects remain in the property, and later calls skip them.
+            let _may_not = world.write(object, property, &left);
         }
-        let broadcast = world.broadcasts.enter(mark, bindings(delegate).to_vec(), Some(position));
-        let mut outcome = Ok(());
-        while let Some(binding) = broadcast.next_binding() {
-            let Some(function) = target(world, signature, &binding) else { continue };
-            let called = call(&function, binding.object);
-            if outcome.is_ok() {
-                outcome = called;
-            }
-        }
-        outcome
+        now = left;
     }
-
-    /// Calls a delegate with dynamic values, for hosts, tools and tests. Returns the result of a single delegate, if the delegate has a
-    /// result. Returns the errors of [`Delegates::call`], and an error if the arguments do not match.
-    pub(crate) fn call_with_values(
-        &self,
-        world: &World,
-        ty: &PropertyType,
-        mark: DelegateMark,
-        delegate: &Value,
-        arguments: &[Value],
-    ) -> Result<Option<Value>, CallError> {
-        let mut result = None;
-        self.call(world, ty, mark, delegate, &mut |function, object| {
-            let dispatch = calls::Dispatch::Final;
-            (result, _) = calls::call_with_out_parameters(world, function, object, arguments, dispatch)?;
-            Ok(())
-        })?;
-        Ok(result)
-    }
-
-    /// Removes the bindings of a delegate property of type `ty` that [`is_meant`] matches. Returns the number of removed bindings, or an
-    /// error if the property cannot currently be written.
-    pub(crate) fn unbind(
-        &self,
-        world: &World,
-        (object, property): (ObjectHandle, &str),
-        ty: &PropertyType,
-        target: ObjectHandle,
-        function: &str,
-    ) -> Result<u32, CallError> {
-        signature_of(ty)?;
-        let is_kept = |binding: &_| !is_meant(world, binding, target, function);
-        let (left, removed) = keep(world.read(object, property)?, is_kept);
-        world.write(object, property, &left)?;
-        Ok(removed)
-    }
-
-    /// Calls a delegate property of type `ty`, and removes its bindings to destroyed objects. Returns the errors of
-    /// [`Delegates::call_with_values`].
-    pub(crate) fn broadcast(
-        &self,
-        world: &World,
-        (object, property): (ObjectHandle, &str),
-        ty: &PropertyType,
-        arguments: &[Value],
-    ) -> Result<Option<Value>, CallError> {
-        let mut now = world.read(object, property)?;
-        if !matches!(ty, PropertyType::Delegate(_)) {
-            let (left, dead) = keep(now, |binding| world.is_alive(binding.object));
-            if dead != 0 {
-                // If the property cannot currently be written, bindings to destroyed objects remain in the property, and later calls skip
-                // them.
-                let _may_not = world.write(object, property, &left);
-            }
-            now = left;
-        }
-        let mark = world.objects.delegate_mark(object, property, || world.broadcasts.fresh_mark())?;
-        self.call_with_values(world, ty, mark, &now, arguments)
-    }
-
-    /// Calls a delegate property of type `ty` with the Rust types of its signature. Returns the errors of [`Delegates::broadcast`], and an
-    /// error if the types do not match.
-    pub(crate) fn call_by_types<A: ValueParams, R: NativeResult>(
-        &self,
-        world: &World,
-        property: (ObjectHandle, &str),
-        ty: &PropertyType,
-        arguments: A,
-    ) -> Result<R, CallError> {
-        let signature = self.signature(ty)?;
-        let (params, result) = types_of(&signature, world)?;
-        R::from_value(self.broadcast(world, property, ty, &arguments.into_values(&params)?)?, result.as_ref())
-    }
+    let mark = world.objects.delegate_mark(object, property, || world.broadcasts.fresh_mark())?;
+    call_with_values(world, ty, mark, &now, arguments)
 }
 
 fn call_one(world: &World, signature: &str, bindings: &[Binding], call: &mut CallOne<'_>) -> Result<(), CallError> {

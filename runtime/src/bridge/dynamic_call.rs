@@ -118,7 +118,7 @@ fn delegate(core: &Core, callee: &Callee, arguments: &[Value]) -> Result<Option<
     };
     let ty = PropertyType::parse(&format!("{word}({signature})"), &core.world.types)
         .map_err(|error| CallError::NotFound { message: error.to_string() })?;
-    let call = || catch_panics(|| core.delegates.call_with_values(&core.world, &ty, None, bound, arguments));
+    let call = || catch_panics(|| delegates::call_with_values(&core.world, &ty, None, bound, arguments));
     core.zcalls.watched(callee.name().protocol(), "nd:/", call)
 }
 

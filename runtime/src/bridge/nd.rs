@@ -66,7 +66,7 @@ pub(crate) fn call(core: &Core, module: Option<ModuleId>, buffer: &mut BufferMut
         let _may_not = conjugates::write(core, handle, &bound, Instant::now());
     }
     let mark = conjugates::mark_delegate(core, handle, Instant::now())?;
-    let result = core.delegates.call_with_values(&core.world, &opened.ty, mark, &bound, &arguments)?;
+    let result = delegates::call_with_values(&core.world, &opened.ty, mark, &bound, &arguments)?;
     let (Some(word), Some(value)) = (signature.result.as_deref(), result) else { return Ok(()) };
     let at = buffer.len() - 1;
     match module {

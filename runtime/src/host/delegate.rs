@@ -130,7 +130,7 @@ impl<A: ValueParams, R: NativeResult> DelegateOf<A, R> {
 
     /// Removes the bindings to a function of an object. The class of the object must declare the delegate with these types.
     pub(crate) fn unbind_in(&self, core: &Core, target: ObjectHandle, function: &str) -> Result<u32, CallError> {
-        core.delegates.unbind(&core.world, (self.object, self.name), &self.ty(&core.world)?, target, function)
+        delegates::unbind(&core.world, (self.object, self.name), &self.ty(&core.world)?, target, function)
     }
 
     /// Returns the bindings. The class of the object must declare the delegate with these types.

@@ -47,7 +47,7 @@ pub(super) fn delegate_call(
     let mut delegate = open(delegate)?;
     let now = without_dead(core, &mut delegate);
     let mark = delegate.ptr_mut().delegate_mark(|| core.world.broadcasts.fresh_mark());
-    core.delegates.call(&core.world, delegate.ty(), mark, &now, &mut |function, object| {
+    delegates::call(&core.world, delegate.ty(), mark, &now, &mut |function, object| {
         slots::call(&core.world, function, object, &mut buffer, 0)
     })
 }

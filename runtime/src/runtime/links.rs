@@ -157,7 +157,7 @@ impl Links<'_> {
         function: &str,
     ) -> Result<u32, Error> {
         let (core, ty) = (self.0.core(), self.type_of(object, property)?);
-        Ok(core.delegates.unbind(&core.world, (object, property), &ty, target, function)?)
+        Ok(delegates::unbind(&core.world, (object, property), &ty, target, function)?)
     }
 
     /// Calls the bindings of a delegate property, newest first. Returns the result of a single delegate. Removes bindings to destroyed
@@ -200,7 +200,7 @@ impl Links<'_> {
     /// ```
     pub fn broadcast(&self, object: ObjectHandle, property: &str, arguments: &[Value]) -> Result<Option<Value>, Error> {
         let (core, ty) = (self.0.core(), self.type_of(object, property)?);
-        Ok(core.delegates.broadcast(&core.world, (object, property), &ty, arguments)?)
+        Ok(delegates::broadcast(&core.world, (object, property), &ty, arguments)?)
     }
 
     pub(super) fn type_of(&self, object: ObjectHandle, property: &str) -> Result<PropertyType, Error> {
