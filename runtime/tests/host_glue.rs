@@ -261,6 +261,7 @@ fn a_closure_is_bound_only_at_safe_points_with_the_delegates_signature() {
     lamp.set_brightness(&host, 1.0).expect("it is there");
     assert_eq!(lamp.before().call(&host, (2,)).expect("it flickers"), 2);
     lamp.before().bind(&host, lamp, "label").expect_err("it takes a text");
+    assert_eq!(lamp.before().unbind(&host, Obj::<Lamp>::none(), "flicker").expect("a delegate"), 0);
     assert_eq!(lamp.before().unbind(&host, lamp, "flicker").expect("it was there"), 1);
     // For each signature, the first closure declares a function. This declaration is refused during a plugin call. Later closures with this
     // signature only bind the declared function.

@@ -197,7 +197,7 @@ macro_rules! multicasts {
             /// }
             /// ```
             pub fn unbind<C: Class>(&self, object: Obj<C>, function: &str) -> bool {
-                self.take_out(object.handle(), function) > 0
+                !object.is_none() && self.take_out(object.handle(), function) > 0
             }
 
             /// Removes all bindings to an object and returns their number.

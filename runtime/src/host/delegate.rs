@@ -88,6 +88,9 @@ impl<A: ValueParams, R: NativeResult> DelegateOf<A, R> {
     /// Fails if the object of the delegate is destroyed or cannot currently be written.
     pub fn unbind<D: Class>(&self, runtime: &Runtime, target: Obj<D>, function: &str) -> Result<u32, Error> {
         self.check(runtime)?;
+        if target.is_none() {
+            return Ok(0);
+        }
         runtime.links().unbind(self.object, self.name, target.handle(), function)
     }
 
