@@ -666,3 +666,28 @@ fn a_broadcast_of_the_host_skips_bindings_that_a_script_removes() {
         assert_eq!(get(&host, panel, "Sum"), Value::I32(2), "{first}");
     }
 }
+
+#[test]
+fn broadcasts_skip_bindings_to_dormant_objects_until_they_wake() {
+    let panel = "class Panel extends Button;
+        var int Sum;
+        function Adds(int n) { Sum += n; }
+        function int Presses(int n) { on_press.Broadcast(n); return Sum; }";
+    let kid = "class Kid extends Panel;\nfunction AddsTen(int n) { Sum += 10 * n; }";
+    let package = Package::new("Tale", &[("Panel.uc", panel), ("Kid.uc", kid)]);
+    let host = builder().natives(natives![Button]).build().unwrap_or_else(|error| panic!("{error}"));
+    host.create_master(std::slice::from_ref(&package.folder)).unwrap_or_else(|error| panic!("{error}"));
+    let [panel, sleeper] = ["/Script/Tale.Panel", "/Script/Tale.Kid"].map(|class| spawn(&host, class));
+    for (listener, function) in [(sleeper, "AddsTen"), (sleeper, "Adds"), (panel, "Adds")] {
+        host.links().bind(panel, "on_press", listener, function).unwrap_or_else(|error| panic!("{error}"));
+    }
+    package.remove("Kid.uc");
+    reload_of(&host, &package);
+    assert_eq!(call(&host, panel, "Presses", &[Value::I32(2)]), Some(Value::I32(2)));
+    host.links().broadcast(panel, "on_press", &[Value::I32(3)]).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!([panel, sleeper].map(|object| get(&host, object, "Sum")), [5, 0].map(Value::I32));
+    package.write("Kid.uc", kid);
+    reload_of(&host, &package);
+    assert_eq!(call(&host, panel, "Presses", &[Value::I32(1)]), Some(Value::I32(6)));
+    assert_eq!(get(&host, sleeper, "Sum"), Value::I32(11), "both bindings are kept");
+}

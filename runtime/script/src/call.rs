@@ -148,7 +148,10 @@ impl Calling<'_> {
             Value::Multicast(bindings) | Value::Sparse(bindings) => bindings,
             _ => Vec::new(),
         };
-        let alive: Vec<Binding> = bound.into_iter().filter(|binding| world.objects.is_alive(binding.object)).collect();
+        let is_single = matches!(delegate.property.ty, PropertyType::Delegate(_));
+        let objects = &world.objects;
+        let is_called = |of: &Binding| objects.is_alive(of.object) && (is_single || !objects.is_dormant(of.object));
+        let alive: Vec<Binding> = bound.into_iter().filter(is_called).collect();
         let signature = delegate.property.ty.signature().unwrap_or_default();
         let find = |binding: &Binding| -> Result<Callee, CallError> {
             let class = world.objects.class(binding.object).ok_or(CallError::Stale { handle: binding.object })?;

@@ -194,7 +194,8 @@ pub(crate) fn is_meant(world: &World, binding: &Binding, object: ObjectHandle, f
 
 /// Returns the current target of a binding. Returns `None` while the object is dormant, or if its class has no such function.
 fn target(world: &World, signature: &str, binding: &Binding) -> Option<Rc<Function>> {
-    let class = world.objects.class(binding.object)?;
+    // The class of a dormant object is its nearest existing base, which may have a function of this name.
+    let class = world.objects.class(binding.object).filter(|_| !world.objects.is_dormant(binding.object))?;
     let function = class.find_function(&world.names.text(binding.function))?;
     (function.signature_text() == signature).then(|| Rc::clone(class.dispatch(function)))
 }
