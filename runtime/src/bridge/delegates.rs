@@ -175,6 +175,15 @@ pub(crate) fn keep(delegate: Value, is_kept: impl Fn(&Binding) -> bool) -> (Valu
     (left, removed as u32)
 }
 
+/// Removes the bindings to destroyed objects from a multicast delegate. Returns the delegate and the number of removed bindings. A single
+/// delegate keeps its binding, so that the error of its call reports the destroyed object.
+pub(crate) fn without_dead(world: &World, ty: &PropertyType, delegate: Value) -> (Value, u32) {
+    match ty {
+        PropertyType::Delegate(_) => (delegate, 0),
+        _ => keep(delegate, |binding| world.objects.is_alive(binding.object)),
+    }
+}
+
 /// Replaces each binding of a delegate with the result of `map`. Removes the binding if the result is `None`.
 pub(super) fn map_bindings(delegate: Value, mut map: impl FnMut(Binding) -> Option<Binding>) -> Value {
     match delegate {
@@ -299,14 +308,10 @@ pub(crate) fn broadcast(
     ty: &PropertyType,
     arguments: &[Value],
 ) -> Result<Option<Value>, CallError> {
-    let mut now = world.read(object, property)?;
-    if !matches!(ty, PropertyType::Delegate(_)) {
-        let (left, dead) = keep(now, |binding| world.is_alive(binding.object));
-        if dead != 0 {
-            // If the property cannot currently be written, bindings to destroyed objects remain in the property, and later calls skip them.
-            let _may_not = world.write(object, property, &left);
-        }
-        now = left;
+    let (now, dead) = without_dead(world, ty, world.read(object, property)?);
+    if dead != 0 {
+        // If the property cannot currently be written, bindings to destroyed objects remain in the property, and later calls skip them.
+        let _may_not = world.write(object, property, &now);
     }
     let mark = world.objects.delegate_mark(object, property, || world.broadcasts.fresh_mark())?;
     call_with_values(world, ty, mark, &now, arguments)

@@ -59,7 +59,7 @@ pub(crate) fn call(core: &Core, module: Option<ModuleId>, buffer: &mut BufferMut
     let arguments = signature.arguments.iter().zip(1..).map(|(word, at)| read(core, buffer, at, word));
     let arguments: Vec<_> = arguments.collect::<Result<_, _>>()?;
     let bound = conjugates::copy(core, handle, Instant::now())?.0.read();
-    let (bound, dead) = delegates::keep(bound, |binding| core.world.objects.is_alive(binding.object));
+    let (bound, dead) = delegates::without_dead(&core.world, &opened.ty, bound);
     if dead != 0 && !core.world.mode.is_before_commit() {
         // Before a commit, the owner of the delegate is unknown, so this write is skipped. After a skipped or failed write, bindings to
         // destroyed objects remain in the delegate, and later calls skip them.

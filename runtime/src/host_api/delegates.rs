@@ -8,7 +8,6 @@ use crate::bridge::conjugates;
 use crate::bridge::core::Core;
 use crate::bridge::delegates;
 use crate::bridge::slots;
-use crate::object::property::PropertyType;
 use crate::object::value::Value;
 use crate::zcall::buffer::BufferMut;
 
@@ -67,11 +66,7 @@ fn write(core: &Core, delegate: &mut LiveValue<'_>, value: &Value) -> Result<(),
 /// Removes bindings to destroyed objects from a multicast delegate, and returns the remaining delegate. If the owner of the delegate cannot
 /// currently be written, changes only the returned delegate.
 fn without_dead(core: &Core, delegate: &mut LiveValue<'_>) -> Value {
-    let now = delegate.ptr().read();
-    if let PropertyType::Delegate(_) = **delegate.ty() {
-        return now;
-    }
-    let (left, removed) = delegates::keep(now, |binding| core.world.objects.is_alive(binding.object));
+    let (left, removed) = delegates::without_dead(&core.world, delegate.ty(), delegate.ptr().read());
     if removed != 0 {
         let _may_not = write(core, delegate, &left);
     }

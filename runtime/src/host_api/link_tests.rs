@@ -305,6 +305,11 @@ fn nd_calls_the_delegate_whose_conjugate_is_in_the_first_slot() {
         "no slot for the result"
     );
     assert!(call(&mut [first(ConjugateHandle(u64::MAX)), number(8), empty]).is_err(), "no such conjugate");
+    core.world.objects.release(host.ears[0]);
+    for _ in 0..2 {
+        let error = call(&mut [first(conjugate), number(8), empty]).expect_err("its object is destroyed").to_string();
+        assert!(error.contains("is bound to a destroyed object"), "{error}");
+    }
     let (no_delegate, _) = host.black("Array(i32)");
     assert!(matches!(call(&mut [first(no_delegate), number(8), empty]), Err(CallError::Signature { .. })));
 }
