@@ -53,10 +53,10 @@ impl Body {
             let function = function_of(frame);
             let unbound = || CallError::other(format!("{} is not bound yet", function.path));
             let imported = body.bound.get().ok_or_else(unbound)?;
-            if imported.is_plain() {
+            let params = function.arguments();
+            if params.len() <= MOST_WORDS && imported.is_plain() {
                 return call_plain(imported, frame);
             }
-            let params = function.arguments();
             let arguments = params.iter().map(|_| frame.take_value()).collect::<Result<Vec<_>, _>>()?;
             frame.finish()?;
             let outcome = imported.call(&arguments).map_err(|broken| CallError::other(broken.to_string()))?;
@@ -67,14 +67,12 @@ impl Body {
     }
 }
 
-/// Calls a function whose parameters and result are plain numbers. The call needs no buffers.
+/// Calls a function whose parameters, at most [`MOST_WORDS`], and result are plain numbers. The call needs no buffers.
 fn call_plain(imported: &Imported, frame: &mut Frame<'_>) -> Result<(), CallError> {
     let mut words = [0; MOST_WORDS];
     let mut count = 0;
-    for number in imported.numbers() {
-        let word = number.take(frame)?;
-        let slot = words.get_mut(count).ok_or_else(|| CallError::other("a C function has too many parameters"))?;
-        (*slot, count) = (word, count + 1);
+    for (slot, number) in words.iter_mut().zip(imported.numbers()) {
+        (*slot, count) = (number.take(frame)?, count + 1);
     }
     frame.finish()?;
     let to_error = |broken: Broken| CallError::other(broken.to_string());
@@ -86,7 +84,7 @@ fn call_plain(imported: &Imported, frame: &mut Frame<'_>) -> Result<(), CallErro
     }
 }
 
-/// Maximum number of parameters of a reflected function.
+/// Maximum number of parameters of a call without buffers.
 const MOST_WORDS: usize = 32;
 
 impl fmt::Debug for Body {

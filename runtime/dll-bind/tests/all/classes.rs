@@ -142,3 +142,22 @@ fn the_library_closes_with_its_class_and_new_hosts_load_rebuilds() {
         assert!(ended().contains(&number.to_string()), "{}", ended());
     }
 }
+
+#[test]
+fn functions_of_any_number_of_plain_parameters_are_called() {
+    for count in [32, 33, 40] {
+        let names = || (0..count).map(|at| format!("a{at}"));
+        let params: Vec<_> = names().map(|name| format!("int32_t {name}")).collect();
+        let terms: Vec<_> = names().zip(1..).map(|(name, factor)| format!("{factor} * {name}")).collect();
+        let source = format!("int32_t sum({}) {{ return {}; }}", params.join(", "), terms.join(" + "));
+        let fixture = Fixture::new(&source);
+        let import = names().fold(DllImport::new("sum").returns(I32), |import, name| import.param(&name, I32));
+        let class = NativeClass::new("Game", "Test", "/Script/Core.Object").dll_bind(&fixture.code.open("Test"));
+        let natives = Natives::in_package("Game").dll_class(class.import(import));
+        let runtime = Runtime::builder().natives(natives).build().unwrap_or_else(|error| panic!("{error}"));
+        let object = runtime.objects().spawn("/Script/Game.Test").expect("an object");
+        let numbers: Vec<_> = (0..count).map(Value::I32).collect();
+        let sum: i32 = (0..count).map(|at| at * (at + 1)).sum();
+        assert_eq!(runtime.objects().call(object, "sum", &numbers).expect("a call"), Some(Value::I32(sum)), "{count}");
+    }
+}
