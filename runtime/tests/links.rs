@@ -3,9 +3,10 @@
 
 use crate::support;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
+use alcedo_runtime::host::DelegateOf;
 use alcedo_runtime::kinds::PropertyKind;
 use alcedo_runtime::native::{NativeClass, Natives};
 use alcedo_runtime::{
@@ -213,6 +214,31 @@ fn nested_broadcasts_end_with_an_error_before_a_stack_overflow() {
     let error = deepest.take().expect("one call was refused");
     assert!(matches!(error, CallError::TooDeep { limit: 64, .. }), "{error}");
     assert_eq!(broadcast(&host, hub, "reported", "hi"), "Ear_1: hi", "later broadcasts work");
+}
+
+#[test]
+fn listeners_that_repeat_a_broadcast_end_after_few_calls() {
+    let host = host(&[]);
+    let reported = DelegateOf::<(String,), ()>::new(HUB, "reported", spawn(&host, HUB));
+    let count = Rc::new(Cell::new(0));
+    let listen = || {
+        let count = Rc::clone(&count);
+        let repeat = move |host: &Runtime, (words,): (String,)| {
+            count.set(count.get() + 1);
+            if count.get() > 1000 {
+                return Ok(());
+            }
+            reported.call(host, (words,)).map_err(|error| match error {
+                Error::Call(error) => error,
+                other => CallError::other(other.to_string()),
+            })
+        };
+        reported.listen(&host, repeat).expect("it fits")
+    };
+    let _listeners = [listen(), listen()];
+    let error = reported.call(&host, ("hi".to_owned(),)).expect_err("it repeats itself");
+    assert!(matches!(error, Error::Call(CallError::TooDeep { .. })), "{error}");
+    assert!(count.get() <= 128, "{} calls", count.get());
 }
 
 #[test]

@@ -5,11 +5,13 @@
 //! A broadcast calls the bindings that existed at its start, newest first. The broadcast skips bindings that are removed during the
 //! broadcast, even if the delegate has moved in memory; see [`Broadcasts`]. Bindings that are added during the broadcast are called from
 //! the next broadcast on. Bindings to destroyed objects are skipped and removed. Bindings to dormant objects are skipped and kept. A failed
-//! call does not stop the remaining calls. The broadcast returns the first error.
+//! call does not stop the remaining calls. The broadcast returns the first error. Only a nested broadcast ends at the error
+//! [`CallError::TooDeep`]. Otherwise two functions that repeat the broadcast would double the number of calls with each level.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use alcedo_abi::call::FailureKind;
 use alcedo_base::nesting::{CallPosition, DEEPEST, Limit, MOST, exceeded_limit, outer_calls};
 
 use crate::boundary::{CallError, mismatch};
@@ -260,8 +262,10 @@ pub(crate) fn call(
     while let Some(binding) = broadcast.next_binding() {
         let Some(function) = target(world, signature, &binding) else { continue };
         let called = call(&function, binding.object);
-        if outcome.is_ok() {
-            outcome = called;
+        let is_too_deep = called.as_ref().is_err_and(|error| error.kind() == FailureKind::TOO_DEEP);
+        outcome = outcome.and(called);
+        if is_too_deep && world.broadcasts.count() > 1 {
+            break;
         }
     }
     outcome
