@@ -82,6 +82,11 @@ fn run_all(queue: &Receiver<Job>, directory: &Path) {
             Err(RecvTimeoutError::Timeout) => _ = crate::checkpoint(),
             Err(RecvTimeoutError::Disconnected) => return,
         }
+        // A thread with a job in every frame is never idle. The caller of the job already has the result, and no code of an image runs on
+        // this thread between two jobs.
+        if crate::ledger::is_any_ending() {
+            crate::checkpoint();
+        }
     }
 }
 

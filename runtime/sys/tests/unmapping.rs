@@ -183,6 +183,21 @@ fn the_idle_thread_of_a_folder_runs_destructors_owed_to_ending_images() {
 }
 
 #[test]
+fn the_busy_thread_of_a_folder_runs_destructors_owed_to_ending_images() {
+    let (library, seen) = (Library::new(), Seen::new(Mode::AtOnce, 0));
+    let module = library.map();
+    let folder = TempDir::new().expect("a temporary directory");
+    let thread = OwnFolder::start(folder.path()).expect("a thread can be started");
+    let owe: extern "C" fn(*mut c_void, c_int) = module.function(c"owe");
+    thread.run(move || owe(seen.pointer(), 0)).expect("it runs");
+    let (mut ending, _ledger) = module.begin_end(AT_ONCE);
+    // The destructor runs between the two jobs, which follow each other faster than the checkpoints of an idle thread.
+    (0..2).for_each(|_| thread.run(|| ()).expect("it runs"));
+    assert_eq!((seen.run.load(SeqCst), seen.wrong_thread.load(SeqCst)), (1, 0));
+    assert_eq!(finish(&mut ending).thread_locals_run, 1);
+}
+
+#[test]
 fn a_running_destructor_at_thread_exit_keeps_the_image() {
     let (library, seen) = (Library::new(), Seen::new(Mode::AtOnce, 0));
     let module = library.map();
