@@ -4,6 +4,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use alcedo_sys::checkpoint;
 use crossbeam_channel::{Receiver, Sender, bounded};
 
 use crate::error::Error;
@@ -94,7 +95,12 @@ impl Watching {
 
     /// Waits for a change, and then replaces the Slim. Returns false if the watch is over.
     fn replace_once(&mut self, callback: &dyn Fn(Result<UnloadTicket, ContextError>)) -> bool {
-        if !self.watch.wait(&self.stopped, || self.slim.state() != ContextState::Alive) {
+        let is_over = || {
+            // Mains of replaced code and the callback may have created thread-locals of modules, which only this thread can drop.
+            checkpoint();
+            self.slim.state() != ContextState::Alive
+        };
+        if !self.watch.wait(&self.stopped, is_over) {
             return false;
         }
         let replaced = self.slim.replace(&self.path);

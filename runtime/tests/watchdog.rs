@@ -5,9 +5,10 @@ use crate::support;
 
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use alcedo_runtime::{Budget, Hang, ObjectHandle, Runtime, Value};
+use alcedo_runtime::{Budget, ContextFunction, Hang, ObjectHandle, Runtime, Value};
 use tempfile::TempDir;
 
 /// Duration that counts as a hang.
@@ -24,6 +25,11 @@ struct Watched {
 
 impl Watched {
     fn new() -> Self {
+        Self::with(|| ())
+    }
+
+    /// Variant of [`Watched::new`] whose listener calls `also` at each hang of a function.
+    fn with(also: impl Fn() + Send + Sync + 'static) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let (sender, hangs) = channel();
         let flag = folder.path().join("go on");
@@ -32,6 +38,7 @@ impl Watched {
             if hang.function.is_empty() {
                 return;
             }
+            also();
             std::fs::write(&flag, "").expect("the folder is writable");
             // The receiver is dropped if the test has failed.
             let _sent = sender.send(hang.clone());
@@ -79,6 +86,27 @@ fn a_hanging_function_is_named_with_its_module() {
     watched.host.objects().set(watched.fragile, "can_tick", &Value::Bool(true)).expect("an actor can tick");
     watched.host.tick(Budget::frame());
     assert!(watched.next_hang().function.ends_with(":receive_tick"));
+}
+
+#[test]
+fn the_watchdog_drops_thread_locals_of_an_unloading_slim() {
+    let function = Arc::new(OnceLock::<ContextFunction>::new());
+    let called = Arc::clone(&function);
+    let watched = Watched::with(move || {
+        if let Some(render) = called.get() {
+            render.call(&[Value::Text("somebody".to_owned()), Value::U32(2)]).expect("it answers");
+        }
+    });
+    let slim = watched.host.contexts().create_slim("reports").expect("the name is free");
+    slim.load_path(support::plugin("reports", &["lingering"])).expect("it is loaded");
+    let render = slim.function("Report", "render", "String, u32 -> String").expect("it is offered");
+    assert!(function.set(render).is_ok());
+    watched.hangs_in("method");
+    watched.host.objects().call(watched.fragile, "poke", &[]).expect("released");
+    watched.next_hang();
+    let ticket = slim.begin_unload().expect("it is collectible");
+    let end = ticket.wait(PATIENCE).unwrap_or_else(|report| panic!("{report}"));
+    assert_eq!(end.modules[0].thread_locals_run, 1, "{end}");
 }
 
 #[test]

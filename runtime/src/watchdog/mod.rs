@@ -128,6 +128,8 @@ fn watch(limit: Duration, sources: &[Source], listeners: &Callbacks<Listener>, s
     let rest = (limit / CHECKS).clamp(SHORTEST_REST, LONGEST_REST);
     let mut judges: Vec<_> = sources.iter().map(|_| Judge::new(limit)).collect();
     while stopped.recv_timeout(rest) == Err(RecvTimeoutError::Timeout) {
+        // A listener may have created thread-locals of a module, which only this thread can drop.
+        alcedo_sys::checkpoint();
         for (source, judge) in sources.iter().zip(&mut judges) {
             let activity = (source.activity)();
             let ids: Vec<_> = activity.iter().map(|published| published.id).collect();

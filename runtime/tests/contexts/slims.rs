@@ -93,6 +93,33 @@ fn a_watched_slim_follows_its_file_unless_it_becomes_invalid() {
 }
 
 #[test]
+fn the_thread_of_a_watch_drops_thread_locals_of_unloading_slims() {
+    // Keeps the log lines of this test out of the records of other tests.
+    let _record = support::record("reports");
+    let folder = tempfile::tempdir().expect("a folder");
+    let (library, complete) = (folder.path().join("libreports.so"), folder.path().join("complete.so"));
+    std::fs::copy(reports(1), &library).expect("it can be copied");
+    std::fs::copy(reports(2), &complete).expect("it can be copied");
+    let contexts = runtime().contexts();
+    let (slim, called) = (slim(&contexts, "replaced"), contexts.create_slim("called").expect("the name is free"));
+    called.load_path(support::plugin("reports", &["lingering"])).expect("it is loaded");
+    let render = called.function("Report", "render", "String, u32 -> String").expect("it is offered");
+    let (sender, receiver) = channel();
+    let watch = SlimWatch::start(&slim, &library, move |_outcome| {
+        let answer = render.call(&[text("somebody"), Value::U32(2)]);
+        sender.send(answer.is_ok()).expect("the test listens");
+    });
+    let watch = watch.unwrap_or_else(|error| panic!("{error}"));
+    std::fs::rename(&complete, &library).expect("it can be moved");
+    assert_eq!(receiver.recv_timeout(LONG), Ok(true));
+    // The thread of the watch still runs, and waits for the next change.
+    let ticket = called.begin_unload().expect("it is collectible");
+    let end = ticket.wait(LONG).unwrap_or_else(|report| panic!("{report}"));
+    assert_eq!(end.modules[0].thread_locals_run, 1, "{end}");
+    drop(watch);
+}
+
+#[test]
 fn a_watch_is_for_slims_and_for_files_that_can_be_watched() {
     let contexts = runtime().contexts();
     let on_replaced = |_outcome| panic!("nothing is replaced");

@@ -27,7 +27,9 @@ pub mod checks;
 mod stand_ins;
 mod sync;
 
-use stand_ins::{Receiver, Sender, bounded, bridge, error, panic_guard, process, reload, stack, thread_stack};
+use stand_ins::{
+    Receiver, Sender, bounded, bridge, checkpoint, error, panic_guard, process, reload, stack, thread_stack,
+};
 
 #[path = "../../../src/deadline.rs"]
 mod deadline;
