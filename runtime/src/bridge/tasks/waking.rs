@@ -25,9 +25,10 @@ impl Waking {
         Arc::new(Self { job, woken: AtomicBool::new(false), inbox, _lease: lease })
     }
 
-    /// Resets the flag before the task runs, so that the next wake is sent again.
+    /// Resets the flag before the task runs, so that the next wake is sent again. The run observes all writes before an ignored wake. With
+    /// a plain store, the run could read earlier values, and the wake would be lost.
     pub(super) fn begin_run(&self) {
-        self.woken.store(false, Ordering::Release);
+        let _woken = self.woken.swap(false, Ordering::AcqRel);
     }
 
     /// Returns the address that is passed to the module. The caller keeps its reference while the module uses the address.
