@@ -4,11 +4,12 @@
 use crate::support;
 
 use std::path::PathBuf;
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use alcedo_runtime::{Budget, ContextFunction, Hang, ObjectHandle, Runtime, Value};
+use alcedo_runtime::native::Natives;
+use alcedo_runtime::{Budget, ContextFunction, Hang, ObjectHandle, Poster, Runtime, Value};
 use tempfile::TempDir;
 
 /// Duration that counts as a hang.
@@ -107,6 +108,34 @@ fn the_watchdog_drops_thread_locals_of_an_unloading_slim() {
     let ticket = slim.begin_unload().expect("it is collectible");
     let end = ticket.wait(PATIENCE).unwrap_or_else(|report| panic!("{report}"));
     assert_eq!(end.modules[0].thread_locals_run, 1, "{end}");
+}
+
+#[test]
+fn a_listener_that_waits_for_a_posted_closure_does_not_block_the_end_of_the_host() {
+    let (release, released) = channel();
+    let natives = Natives::default().before_destroy(move |_runtime, _object| {
+        let _released = released.recv_timeout(PATIENCE);
+    });
+    let poster = Arc::new(OnceLock::<Poster>::new());
+    let (used, (sender, outcomes)) = (Arc::clone(&poster), channel());
+    let builder = Runtime::builder().natives(natives).watchdog(Duration::from_millis(50)).on_hang(move |_hang| {
+        let Some(poster) = used.get() else { return };
+        let (answer, answered) = channel();
+        let reply = move |_runtime: &Runtime| {
+            let _received = answer.send(());
+        };
+        assert!(poster.post(reply));
+        release.send(()).expect("the hook waits");
+        // The receiver is dropped if the test has failed.
+        let _sent = sender.send(answered.recv_timeout(PATIENCE / 4));
+    });
+    let host = builder.build().expect("a host");
+    let object = host.objects().spawn("/Script/Core.Object").expect("spawned");
+    host.objects().remove_root(object);
+    assert!(poster.set(host.post_handle()).is_ok());
+    assert_eq!(host.collection().collect().expect("no plugin code runs"), 1);
+    drop(host);
+    assert_eq!(outcomes.recv(), Ok(Err(RecvTimeoutError::Disconnected)), "the closure was dropped with the host");
 }
 
 #[test]

@@ -77,9 +77,10 @@ pub(crate) struct Core {
     pub(crate) end_hooks: OnceCell<EndHooks>,
     /// Destructions whose hooks run.
     ends: Ends,
-    /// Watchdog that reports calls that take too long. Set if the host has enabled the watchdog.
-    pub(crate) watchdog: OnceCell<Watchdog>,
     pub tasks: Tasks,
+    /// Watchdog that reports calls that take too long. Set if the host has enabled the watchdog. Dropped after `tasks`, because a listener
+    /// for hangs may wait until its posted closure has run or is dropped.
+    pub(crate) watchdog: OnceCell<Watchdog>,
     pub delegates: Delegates,
     pub collection: Collection,
     /// Types of values. Modules refer to these types by id.
@@ -172,8 +173,8 @@ impl Core {
             failures: Repeats::new(),
             end_hooks: OnceCell::new(),
             ends: Ends::default(),
-            watchdog: OnceCell::new(),
             tasks: Tasks::default(),
+            watchdog: OnceCell::new(),
             delegates: Delegates::default(),
             collection: Collection::default(),
             value_types: ValueTypes::default(),
