@@ -182,13 +182,16 @@ impl UnloadTicket {
     /// Polls until the images are unmapped, until `deadline` has passed, or until the host has parked the unload.
     ///
     /// Callable on the game thread of a Master. Steps that require a safe point do not run during the wait. Events of the Master are raised
-    /// at the next safe point.
+    /// at the next safe point. Like [`checkpoint`](crate::checkpoint), the wait also drops thread-locals of other unloading modules on this
+    /// thread.
     ///
     /// # Errors
     /// Returns the blockers if an image is mapped at the end of the wait.
     pub fn wait(&self, deadline: Duration) -> Result<UnloadReport, BlockerReport> {
         let until = deadline::after(deadline);
         loop {
+            // The context may wait for a dependent module in another context, whose thread-locals only this thread can drop.
+            alcedo_sys::checkpoint();
             let state = self.poll();
             let left = until.saturating_duration_since(Instant::now());
             if state.is_over() || left.is_zero() {

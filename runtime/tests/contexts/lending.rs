@@ -8,7 +8,7 @@ use alcedo_runtime::{
     process,
 };
 
-use super::{any, figures, gone, needy, refusal, reports, runtime, support};
+use super::{any, figures, gone, needy, refusal, reports, runtime, support, text};
 
 /// Makes the resolver of `borrower` return a module from another context.
 fn resolve_to(borrower: &LoadContext, module: ModuleSummary) {
@@ -95,6 +95,25 @@ fn exit_hooks_of_dependents_in_other_contexts_run_first() {
     gone(&ticket);
     let problems = ticket.report().problems;
     assert!(problems.len() == 1 && problems[0].starts_with("the exit hook of reports panicked"), "{problems:?}");
+}
+
+#[test]
+fn a_wait_for_a_lender_drops_thread_locals_of_its_dependents() {
+    // Keeps the log lines of this test out of the records of other tests.
+    let _record = support::record("reports");
+    let contexts = runtime().contexts();
+    let [lender, borrower] = ["lender", "borrower"].map(|name| contexts.create_slim(name).expect("the name is free"));
+    resolve_to(&borrower, lender.load_path(figures(1)).expect("it is loaded"));
+    let lingering = support::plugin("reports", &["needs-figures", "lingering"]);
+    borrower.load_path(lingering).unwrap_or_else(|error| panic!("{error}"));
+    let render = borrower.function("Report", "render", "String, u32 -> String").expect("it is offered");
+    render.call(&[text("somebody"), Value::U32(2)]).expect("it answers");
+    let lease = borrower.lease("it ends after the unload has begun").expect("it is alive");
+    let [of_borrower, of_lender] = [&borrower, &lender].map(begin);
+    // From here on, only the background unloader polls the unload of the borrower.
+    drop(lease);
+    gone(&of_lender);
+    gone(&of_borrower);
 }
 
 #[test]
