@@ -138,7 +138,6 @@ fn converse<W: World>(mut world: W, modules: &[PathBuf], editor: Option<Terminal
                     let _sent = answered.take().map(|done| done.send(()));
                 }
                 Ok(WorldEvent::Host(FromHost::Completions { lines, .. }, _)) => {
-                    let lines = lines.iter().map(|line| line.strip_prefix(EVAL).unwrap_or(line).to_owned()).collect();
                     // Ignores the error, because the result is not needed after the reading thread has ended.
                     let _sent = completed.take().map(|to| to.send(lines));
                 }
@@ -178,12 +177,21 @@ fn converse<W: World>(mut world: W, modules: &[PathBuf], editor: Option<Terminal
 }
 
 /// Returns the console command for a line. If the line starts with a colon, the text after the colon is the command. Otherwise, the command
-/// evaluates the line.
+/// evaluates the line. Keeps spaces at the end, because a completion then begins a new word.
 fn command(line: &str) -> String {
-    match line.trim().strip_prefix(':') {
-        Some(command) => command.trim().to_owned(),
-        None => format!("{EVAL}{}", line.trim()),
+    match line.trim_start().strip_prefix(':') {
+        Some(command) => command.trim_start().to_owned(),
+        None => format!("{EVAL}{}", line.trim_start()),
     }
+}
+
+/// Returns the offset of the last word in the input `head`, and the candidates for this word. `lines` contains the completions of the
+/// console command for `head`.
+fn candidates(head: &str, lines: &[String]) -> (usize, Vec<String>) {
+    let start = head.trim_end_matches(|letter: char| letter.is_alphanumeric() || letter == '_').len();
+    // The command and the input have different beginnings, and the same last word.
+    let word = command(head).len() - (head.len() - start);
+    (start, lines.iter().filter_map(|line| line.get(word..)).map(str::to_owned).collect())
 }
 
 /// Prints a line of the host's output.
@@ -299,16 +307,13 @@ impl Completer for Names {
         if self.requests.send(Request::Complete(head.to_owned(), to)).is_err() {
             return Ok((at, Vec::new()));
         }
-        let lines = lines.recv().unwrap_or_default();
-        let start = head.trim_end_matches(|letter: char| letter.is_alphanumeric() || letter == '_').len();
-        let candidates = lines.iter().filter_map(|line| line.get(start..)).map(str::to_owned).collect();
-        Ok((start, candidates))
+        Ok(candidates(head, &lines.recv().unwrap_or_default()))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{command, is_incomplete, split};
+    use super::{candidates, command, is_incomplete, split};
 
     #[test]
     fn input_continues_while_a_construct_is_open() {
@@ -339,7 +344,21 @@ mod tests {
 
     #[test]
     fn a_line_is_evaluated_unless_a_colon_makes_it_a_command() {
-        assert_eq!(command(" 1 + 2 "), "eval 1 + 2");
+        assert_eq!(command(" 1 + 2 "), "eval 1 + 2 ");
         assert_eq!(command(":objects"), "objects");
+    }
+
+    #[test]
+    fn a_completion_replaces_the_last_word_of_the_input() {
+        let check = |head: &str, line: &str, expected: (usize, &str)| {
+            let (start, candidates) = candidates(head, &[line.to_owned()]);
+            assert_eq!((start, candidates), (expected.0, vec![expected.1.to_owned()]), "{head}");
+        };
+        check("1 + he", "eval 1 + Hero", (4, "Hero"));
+        check("  he", "eval Hero", (2, "Hero"));
+        check("x = ", "eval x = Hero", (4, "Hero"));
+        check(":get He", "get Hero_1", (5, "Hero_1"));
+        check(":eval he", "eval Hero", (6, "Hero"));
+        check(" : ob", "objects", (3, "objects"));
     }
 }
