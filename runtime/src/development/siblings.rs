@@ -43,14 +43,15 @@ fn is_library(path: &Path) -> bool {
 }
 
 /// Returns a source folder of the library if the folder no longer exists. Reads the source folders from the `.d` file that cargo writes
-/// next to the library. Returns `None` if all folders exist, or if the library has no `.d` file.
+/// next to the library. Returns `None` if all folders exist, or if the library has no `.d` file. Checks only folders of Rust files, because
+/// a build script may list other files that never existed.
 fn missing_sources(library: &Path) -> Option<PathBuf> {
     let list = plain_file::read_text(&library.with_extension("d"), LARGEST_LIST).ok()?;
     let (_library, sources) = list.lines().next()?.split_once(": ")?;
     // Cargo escapes spaces in paths.
     let sources = sources.replace("\\ ", "\0");
-    let folders =
-        sources.split(' ').filter_map(|source| Some(PathBuf::from(source.replace('\0', " ")).parent()?.to_owned()));
+    let sources = sources.split(' ').filter(|source| source.ends_with(".rs"));
+    let folders = sources.filter_map(|source| Some(PathBuf::from(source.replace('\0', " ")).parent()?.to_owned()));
     folders.filter(|folder| folder.is_absolute()).find(|folder| !folder.is_dir())
 }
 
@@ -66,7 +67,7 @@ mod tests {
         let dir = tempfile::tempdir().expect("a folder");
         let write = |name: &str, text: String| fs::write(dir.path().join(name), text).expect("written");
         let library = |name: &str| dir.path().join(name).with_extension(DLL_EXTENSION);
-        for name in ["here", "gone", "deployed"] {
+        for name in ["here", "gone", "deployed", "listed"] {
             write(&format!("{name}.{DLL_EXTENSION}"), String::new());
         }
         fs::create_dir_all(dir.path().join("my plugins/here")).expect("made");
@@ -75,6 +76,9 @@ mod tests {
         };
         write("here.d", format!("{}: {}\n", library("here").display(), source("here")));
         write("gone.d", format!("{}: {} {}\n", library("gone").display(), source("here"), source("gone")));
-        assert_eq!(sibling_libraries(&dir.path().join("host")), [library("deployed"), library("here")]);
+        // A build script may list a file that does not exist.
+        write("listed.d", format!("{}: {} /absent/icons/a.png\n", library("listed").display(), source("here")));
+        let found = sibling_libraries(&dir.path().join("host"));
+        assert_eq!(found, [library("deployed"), library("here"), library("listed")]);
     }
 }
