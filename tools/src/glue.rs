@@ -75,7 +75,7 @@ pub(crate) struct Args {
 /// Fails if the library cannot be read, the host does not respond, the glue of a used package is unknown, or the workspace has no glue.
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
     let (origin, declared) = match (&args.file, &args.host) {
-        (Some(library), _) => of_library(library, &args.with)?,
+        (Some(library), _) => of_library(library, args)?,
         (None, Some(host)) => of_host(host, args)?,
         (None, None) => return of_workspace(Duration::from_secs(args.patience)),
     };
@@ -92,11 +92,11 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn of_library(library: &Path, with: &[PathBuf]) -> Result<(Origin, Declared), Error> {
+fn of_library(library: &Path, args: &Args) -> Result<(Origin, Declared), Error> {
     let library = std::path::absolute(library).map_err(file("find", library))?;
     if library.is_dir() {
         let folder = library.canonicalize().map_err(file("find", &library))?;
-        return of_scripts(&folder, with);
+        return of_scripts(&folder, args);
     }
     of_module(&library)
 }
@@ -110,11 +110,11 @@ pub(crate) fn of_module(library: &Path) -> Result<(Origin, Declared), Error> {
     Ok((Origin::module(&manifest.name, &manifest.version.to_string()), declared))
 }
 
-/// Returns the origin and the declarations of a package of scripts. The scripts may use types of the sample engine and of the modules in
-/// `with`.
-fn of_scripts(folder: &Path, with: &[PathBuf]) -> Result<(Origin, Declared), Error> {
+/// Returns the origin and the declarations of a package of scripts. The scripts may use types of the modules in `with`, and of the host
+/// that these modules name. Without such a host, they may use types of the sample engine.
+fn of_scripts(folder: &Path, args: &Args) -> Result<(Origin, Declared), Error> {
     let (mut version, mut all) = (String::new(), Declared::default());
-    for found in check(package_with(folder, with)?, &HostArgs::default(), 0)? {
+    for found in check(package_with(folder, &args.with)?, &HostArgs::default(), args.patience)? {
         let declared = found.declared.map_err(Error::msg)?;
         if found.folder == folder {
             (version, all) = (found.version.to_string(), declared);

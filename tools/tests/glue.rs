@@ -252,6 +252,28 @@ fn a_host_without_an_answer_is_an_error_with_a_hint() {
     assert!(messages.contains("no-such-host"), "{messages}");
 }
 
+/// Checks that the host which the plugins of a package of scripts name has time to respond.
+#[test]
+fn the_host_of_scripts_has_the_stated_time_to_respond() {
+    let dir = tempfile::tempdir().unwrap();
+    let package = |name: &str, more: &str, file: &str, source: &str| {
+        let folder = dir.path().join(name);
+        fs::create_dir_all(folder.join("src")).unwrap();
+        let manifest = format!("[package]\nname = {name:?}\nedition = \"2024\"\n{more}[workspace]\n");
+        fs::write(folder.join("Cargo.toml"), manifest).unwrap();
+        fs::write(folder.join("src").join(file), source).unwrap();
+    };
+    let plugin = "[package.metadata.alcedo]\nhost = \"../rig\"\n[lib]\ncrate-type = [\"cdylib\"]\n";
+    package("cube", plugin, "lib.rs", "");
+    package("rig", "", "main.rs", "fn main() { std::thread::sleep(std::time::Duration::from_secs(1000)) }");
+    fs::create_dir(dir.path().join("Tale")).unwrap();
+    fs::write(dir.path().join("Tale/Hero.uc"), "class Hero extends Object;").unwrap();
+    let [tale, cube] = ["Tale", "cube"].map(|name| dir.path().join(name).display().to_string());
+    let output = alcedo(&["glue", &tale, "--with", &cube, "--patience", "1"]);
+    let messages = String::from_utf8_lossy(&output.stderr);
+    assert!(messages.contains("had not answered after 1 s"), "{messages}");
+}
+
 /// Checks the help for a plugin whose `Cargo.toml` links another plugin for its classes.
 #[test]
 #[ignore = "builds for minutes: `cargo test --test commands glue:: -- --ignored`, as .ci/run does"]
