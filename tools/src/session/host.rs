@@ -387,6 +387,27 @@ mod tests {
     }
 
     #[test]
+    fn a_deleted_library_is_built_with_the_next_edit_of_another_folder() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = |name: &str| dir.path().join(name);
+        for name in ["one", "two"] {
+            fs::create_dir_all(folder(name).join("src")).unwrap();
+            let manifest = format!("[package]\nname = {name:?}\n[lib]\ncrate-type = [\"cdylib\"]\n[workspace]\n");
+            fs::write(folder(name).join("Cargo.toml"), manifest).unwrap();
+            fs::write(folder(name).join("src/lib.rs"), "").unwrap();
+        }
+        let sources = Sources::watch(vec![folder("one"), folder("two")], None).unwrap();
+        let options = BuildOptions { target_dir: Some(folder("target")), ..BuildOptions::default() };
+        let world = Accepting { loads: 0, program: None, events: unbounded(), printed: never() };
+        let mut session = Session::open(sources, options, world, None).unwrap();
+        wait(&mut session, 1, "Started");
+        fs::remove_file(&session.targets[1].artifacts[0].path).unwrap();
+        fs::write(folder("one").join("src/lib.rs"), "pub fn turn() {}").unwrap();
+        wait(&mut session, 2, "Started");
+        assert!(session.targets[1].artifacts[0].path.exists());
+    }
+
+    #[test]
     fn a_renamed_program_of_the_host_runs_after_the_restart() {
         let dir = tempfile::tempdir().unwrap();
         let mut session = session(dir.path());

@@ -52,16 +52,21 @@ impl Running {
 }
 
 impl Job {
-    /// Starts builds of the targets with these indices. Returns `None` if `which` is empty.
+    /// Starts builds of the targets with these indices. Also builds targets whose library was deleted, because all libraries are loaded
+    /// together. Returns `None` if `which` is empty.
     pub(crate) fn start(
         edited: Option<Duration>,
         which: &BTreeSet<usize>,
         targets: &[Target],
         options: &BuildOptions,
     ) -> Result<Option<Self>, BuildError> {
-        let Some(first) = which.first() else { return Ok(None) };
-        let running = Some(Running::start(&targets[*first], options)?);
-        let (warnings, parts, unbuilt) = (String::new(), Vec::new(), which.clone());
+        if which.is_empty() {
+            return Ok(None);
+        }
+        let deleted = (0..targets.len()).filter(|at| targets[*at].lacks_library());
+        let unbuilt: BTreeSet<_> = which.iter().copied().chain(deleted).collect();
+        let running = unbuilt.first().map(|first| Running::start(&targets[*first], options)).transpose()?;
+        let (warnings, parts) = (String::new(), Vec::new());
         Ok(Some(Self { edited, millis: 0.0, warnings, parts, unbuilt, running }))
     }
 

@@ -62,6 +62,11 @@ impl Target {
         self.artifacts = artifacts;
     }
 
+    /// Returns true if a library of the last build was deleted, for example by `cargo clean`.
+    pub(crate) fn lacks_library(&self) -> bool {
+        matches!(self.kind, Kind::Plugins(_)) && self.artifacts.iter().any(|artifact| !artifact.path.exists())
+    }
+
     /// Returns true if a build of the target reads the file: a file in a source folder, or a file or folder that the last build has read.
     pub(crate) fn reads(&self, path: &Path) -> bool {
         // A build script may list folders, so an input may also be a folder above the file.
