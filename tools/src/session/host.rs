@@ -96,6 +96,17 @@ impl<W: World> Session<W> {
         }
     }
 
+    /// At the end of a pause, requests a build and a restart of a host that has changed, if changes restart the host.
+    pub(super) fn resume_host(&mut self) {
+        let is_stale = |host: &&mut HostSources| host.restarts && host.is_stale && !host.is_due;
+        if self.mode == Mode::Automatic
+            && let Some(host) = self.host.as_mut().filter(is_stale)
+        {
+            host.restart_after_build();
+            self.stale.extend(self.host_target());
+        }
+    }
+
     /// Requests a save of the world. After the save, kills the process of the world. A second call or a timeout kills the process without
     /// waiting for the save.
     pub(super) fn leave(&mut self) {
@@ -260,7 +271,7 @@ mod tests {
     use crate::modules::BuildOptions;
     use crate::session::job::Job;
     use crate::session::targets::Kind;
-    use crate::session::{Sources, Step};
+    use crate::session::{Mode, Sources, Step};
     use crate::world::{HostProgram, Printed, Shutdown, World, WorldEvent};
 
     /// Accepts each load, and counts the loads.
@@ -384,6 +395,22 @@ mod tests {
         let host = session.host.unwrap();
         assert!(host.is_due && !host.is_stale && !host.has_failed, "{host:?}");
         assert_eq!(session.stale, [2].into());
+    }
+
+    #[test]
+    fn a_host_that_changed_during_a_pause_is_built_after_the_pause() {
+        let dir = tempfile::tempdir().unwrap();
+        write_rig(dir.path(), "");
+        let mut session = session(dir.path());
+        wait(&mut session, 1, "Started");
+        session.options.target_dir = Some(dir.path().join("target"));
+        session.host.as_mut().unwrap().restarts = true;
+        session.set_mode(Mode::Paused);
+        fs::write(dir.path().join("rig/src/main.rs"), "fn main() { }").unwrap();
+        wait(&mut session, 1, "HostChanged");
+        session.set_mode(Mode::Automatic);
+        wait(&mut session, 1, "Built");
+        assert!(!session.host.unwrap().is_stale);
     }
 
     #[test]
