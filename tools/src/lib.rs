@@ -87,7 +87,8 @@ enum Verb {
 /// Runs the subcommand that the arguments of this process select. The calling thread becomes the game thread.
 ///
 /// The exit code is 0 on success. Exit code 1 means that the command failed, that a step of the demo had an unexpected result, or that a
-/// change breaks the ABI. Exit code 2 means that the arguments are invalid, or that `check-abi` cannot read a file.
+/// change breaks the ABI. Exit code 2 means that the arguments are invalid, or that `check-abi` cannot read a file. `guard` returns the
+/// exit code of its host, and 1 if the host crashes.
 pub fn run() -> ExitCode {
     alcedo_build::run_if_linker();
     let ended = match Cli::parse().verb {

@@ -46,8 +46,8 @@ const GLANCE: Duration = Duration::from_millis(50);
 
 /// Runs any host, and reports the module and function of a crash.
 ///
-/// The host has to call `alcedo_runtime::crash_guard::arm_if_supervised()`. With ALCEDO_BACKTRACE=1 the backtrace of each
-/// panic in plugin code is reported as well.
+/// The host has to call `alcedo::crash_guard::arm_if_supervised()`. With ALCEDO_BACKTRACE=1 the backtrace of each panic in plugin
+/// code is reported as well. Exits with the code of the host, and with 1 if the host crashes.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The host.
