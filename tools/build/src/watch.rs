@@ -94,9 +94,10 @@ impl SourceWatch {
     }
 
     /// Watches additional files with any name, for example the result of [`Artifact::inputs`](crate::Artifact::inputs): included files, and
-    /// sources outside the watched folders. A file need not exist. For a folder that a build script lists, also watches the files in this
-    /// folder and its subfolders, up to 1,000 folders, without following links. Skips files in target folders, hidden files of listed
-    /// folders, and all files of a listed package, because otherwise each build or program that writes there would cause another build.
+    /// sources outside the watched folders. A file need not exist. For a link, watches the link and its target. For a folder that a build
+    /// script lists, also watches the files in this folder and its subfolders, up to 1,000 folders, without following links. Skips files in
+    /// target folders, hidden files of listed folders, and all files of a listed package, because otherwise each build or program that
+    /// writes there would cause another build.
     ///
     /// # Examples
     /// ```no_run
@@ -117,8 +118,10 @@ impl SourceWatch {
         let mut watcher = lock(&self.watcher);
         let earlier: BTreeSet<_> = inputs.iter().filter_map(|file| file.parent()).map(Path::to_owned).collect();
         let mut new = BTreeSet::new();
-        let files = files.filter(|file| !is_generated(file, deep, flat)).map(|file| real_path(&file));
-        for file in files.flat_map(with_folders) {
+        let files: Vec<_> = files.filter(|file| !is_generated(file, deep, flat)).collect();
+        // Also watches a link itself, because a link to another file may replace it.
+        let links = files.iter().filter(|file| file.is_symlink()).filter_map(|link| in_real_folder(link));
+        for file in files.iter().map(|file| real_path(file)).flat_map(with_folders).chain(links) {
             // Skips files in watched folders, because a second watch of a folder would replace its recursion mode.
             if !is_watched(&file, deep, flat) {
                 new.extend(file.parent().map(Path::to_owned).filter(|folder| !earlier.contains(folder)));
@@ -156,8 +159,12 @@ fn add_flat(watcher: &mut FolderWatch, folder: &Path) {
 /// assert_eq!(real_path(Path::new("/no-such-folder/lib.rs")), Path::new("/no-such-folder/lib.rs"));
 /// ```
 pub fn real_path(path: &Path) -> PathBuf {
-    let missing = || Some(path.parent()?.canonicalize().ok()?.join(path.file_name()?));
-    path.canonicalize().ok().or_else(missing).unwrap_or_else(|| path.to_owned())
+    path.canonicalize().ok().or_else(|| in_real_folder(path)).unwrap_or_else(|| path.to_owned())
+}
+
+/// Resolves the links in the path of a file's folder, but not a link at the path itself. Returns `None` if the folder is missing.
+fn in_real_folder(path: &Path) -> Option<PathBuf> {
+    Some(path.parent()?.canonicalize().ok()?.join(path.file_name()?))
 }
 
 /// Returns the path. For a folder, also returns the paths of [`TAG`] in this folder and in its subfolders. In `inputs`, such a path marks a

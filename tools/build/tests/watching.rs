@@ -241,6 +241,21 @@ fn files_of_a_failed_build_are_watched() {
 }
 
 #[test]
+fn a_link_that_replaces_the_link_to_an_included_file_is_reported() {
+    let scratch = Scratch::plugin();
+    ["data/one.txt", "data/two.txt"].iter().for_each(|path| scratch.write(path, ""));
+    let link_to = |target: &str| {
+        std::os::unix::fs::symlink(scratch.path(target), scratch.path("src/new.txt")).unwrap();
+        fs::rename(scratch.path("src/new.txt"), scratch.path("src/text.txt")).unwrap();
+    };
+    link_to("data/one.txt");
+    let watch = SourceWatch::new(&[scratch.path("src")]).unwrap();
+    watch.add_inputs([scratch.path("src/text.txt")]);
+    check(&scratch, &watch, || link_to("data/two.txt"), &["src/text.txt"]);
+    check(&scratch, &watch, || scratch.write("data/one.txt", "new"), &["data/one.txt"]);
+}
+
+#[test]
 fn files_of_a_folder_that_a_build_script_lists_are_watched() {
     let scratch = Scratch::plugin();
     ["data/deep/a.txt", "data/cache/CACHEDIR.TAG"].iter().for_each(|path| scratch.write(path, ""));

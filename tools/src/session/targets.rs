@@ -15,7 +15,7 @@ pub(crate) struct Target {
     sources: Vec<PathBuf>,
     /// Libraries of the target's last build.
     pub(crate) artifacts: Vec<Artifact>,
-    /// Files and folders that the last build has read, with all links resolved.
+    /// Files and folders that the last build has read, as cargo lists them, and with all links resolved.
     pub(crate) inputs: BTreeSet<PathBuf>,
 }
 
@@ -58,7 +58,7 @@ impl Target {
     /// Sets the result of a build. Excludes the folder of a package from the inputs, because its sources are known.
     pub(crate) fn set_artifacts(&mut self, artifacts: Vec<Artifact>) {
         let inputs = artifacts.iter().flat_map(Artifact::inputs).filter(|path| !path.join("Cargo.toml").is_file());
-        self.inputs = inputs.map(|path| real_path(&path)).collect();
+        self.inputs = inputs.flat_map(|path| [real_path(&path), path]).collect();
         self.artifacts = artifacts;
     }
 
