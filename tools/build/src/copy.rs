@@ -316,6 +316,8 @@ fn write(path: &Path, content: &[u8]) -> Result<bool, BuildError> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(failed("create", folder))?;
     }
+    // Removes the old file first, because a copy of a read-only file is also read-only.
+    let _ = fs::remove_file(path);
     fs::write(path, content).map_err(failed("write", path))?;
     Ok(true)
 }
@@ -421,6 +423,20 @@ mod tests {
         put(source, &[("src/lib.rs", "three")]);
         assert_eq!(copy(&[]).0, "three");
         assert!(fs::read_to_string(copied.join("Cargo.toml")).unwrap().contains("members = [\"a\"]"));
+    }
+
+    #[test]
+    fn a_copy_of_a_read_only_file_can_be_edited() {
+        let (dir, manifest) = workspace();
+        let source = manifest.with_file_name("src").join("lib.rs");
+        let mut permissions = fs::metadata(&source).unwrap().permissions();
+        permissions.set_readonly(true);
+        fs::set_permissions(&source, permissions).unwrap();
+        for (changed, is_read_only) in [(edits(&[]), true), (edits(&[("src/lib.rs", "two")]), false)] {
+            let copy = SourceCopy::new(&manifest, &dir.path().join("copy"), &changed).unwrap();
+            let copied = fs::metadata(copy.package().join("src/lib.rs")).unwrap();
+            assert_eq!(copied.permissions().readonly(), is_read_only, "{changed:?}");
+        }
     }
 
     #[test]
