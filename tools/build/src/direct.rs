@@ -143,7 +143,8 @@ impl StartedDirect {
         let millis = started.elapsed().as_secs_f64() * 1000.0;
         let link::Linking { millis: link, slow: slow_link } = linking;
         let method = BuildMethod::Direct { compile, link, slow_link };
-        Ok(Some(BuildOutcome { artifacts, warnings: diagnostics.text(), millis, method }))
+        let warnings = diagnostics.text();
+        Ok(Some(BuildOutcome { artifacts, warnings, millis, method, has_unlisted_inputs: false }))
     }
 }
 

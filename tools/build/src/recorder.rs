@@ -258,7 +258,7 @@ pub(crate) fn dep_file(call: &CompilerCall, dir: &Path) -> Option<PathBuf> {
 }
 
 /// Returns `true` if the build script with this output folder has printed its inputs. Otherwise, all files of its package count as inputs.
-fn lists_inputs(out: &Path) -> bool {
+pub(crate) fn lists_inputs(out: &Path) -> bool {
     let output = out.parent().and_then(|dir| fs::read_to_string(dir.join("output")).ok());
     output.is_some_and(|output| output.contains("rerun-if-changed=") || output.contains("rerun-if-env-changed="))
 }

@@ -53,6 +53,8 @@ pub struct BuildOutcome {
     pub millis: f64,
     /// Method of the build: cargo with the reason why cargo ran, or the compiler alone with its times.
     pub method: BuildMethod,
+    /// Set if a build script lists no inputs. All files of its package then count as inputs.
+    pub(crate) has_unlisted_inputs: bool,
 }
 
 impl BuildOutcome {
@@ -224,7 +226,8 @@ impl Report {
         let warnings = self.diagnostics.text();
         match ending {
             Ending { success: true, millis, .. } if !self.artifacts.is_empty() => {
-                Ok(BuildOutcome { artifacts: self.artifacts, warnings, millis, method: BuildMethod::Cargo(reason) })
+                let (artifacts, method) = (self.artifacts, BuildMethod::Cargo(reason));
+                Ok(BuildOutcome { artifacts, warnings, millis, method, has_unlisted_inputs: false })
             }
             Ending { success: true, .. } => Err(BuildError::NoLibrary { what }),
             _ if self.diagnostics.errors => {
@@ -388,7 +391,8 @@ mod tests {
     #[test]
     fn the_parts_of_a_build_add_up() {
         let parts = |method: BuildMethod| {
-            let outcome = BuildOutcome { artifacts: Vec::new(), warnings: String::new(), millis: 100.0, method };
+            let (artifacts, warnings) = (Vec::new(), String::new());
+            let outcome = BuildOutcome { artifacts, warnings, millis: 100.0, method, has_unlisted_inputs: false };
             let parts = outcome.parts();
             assert_eq!(parts.iter().map(|(_, millis)| millis).sum::<f64>(), 100.0);
             parts.iter().map(|(name, millis)| format!("{name} {millis}")).collect::<Vec<_>>().join(" · ")

@@ -73,9 +73,11 @@ impl Variants {
         let Some(first) = first else { return Err(BuildError::NoLibrary { what: request.what() }) };
         let copy = copy_path(&folder, first);
         let libraries: Vec<_> = outcome.artifacts.iter().map(|artifact| artifact.path.as_path()).collect();
-        // Ignores the error. Without a note, the next call only builds again.
-        let digests = &mut Digests::default();
-        let _ = origin::note(&self.note(label), &inputs, &copy, &libraries, &request.manifest(), digests);
+        if !outcome.has_unlisted_inputs {
+            // Ignores the error. Without a note, the next call only builds again.
+            let digests = &mut Digests::default();
+            let _ = origin::note(&self.note(label), &inputs, &copy, &libraries, &request.manifest(), digests);
+        }
         Ok(copy)
     }
 
@@ -102,6 +104,9 @@ impl Variants {
                 let no_library = || BuildError::NoLibrary { what: format!("package `{}`", member.package) };
                 let (library, copy) = (&artifact.ok_or_else(no_library)?.path, folder.join(&member.file));
                 keep(library, &copy)?;
+                if outcome.has_unlisted_inputs {
+                    continue;
+                }
                 let note = self.note(&member.label);
                 let _ = origin::note(&note, &inputs(member), &copy, &[library], &request.manifest(), &mut digests);
             }

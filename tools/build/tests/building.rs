@@ -187,6 +187,20 @@ fn a_variant_is_rebuilt_only_after_a_change_of_its_inputs() {
 }
 
 #[test]
+fn a_variant_follows_each_file_if_its_build_script_lists_none() {
+    let scratch = Scratch::plugin();
+    let word = "std::fs::read_to_string(\"word.txt\").unwrap()";
+    scratch.write("build.rs", &format!("fn main() {{ println!(\"cargo::rustc-env=WORD={{}}\", {word}) }}"));
+    scratch.write("src/lib.rs", &LIB.replace("\"soft-voice\"", "env!(\"WORD\")"));
+    let variants = Variants::new(scratch.path("variants"));
+    for word in ["alpha-word", "gamma-word"] {
+        scratch.write("word.txt", word);
+        let library = variants.get(&scratch.request(), "plain").unwrap();
+        assert!(holds(&library, word), "{word}");
+    }
+}
+
+#[test]
 fn a_variant_is_rebuilt_with_another_lock_file() {
     let scratch = Scratch::plugin();
     let variants = Variants::new(scratch.path("variants"));
