@@ -14,7 +14,7 @@ use alcedo_runtime::{
 use crate::error::GlueError;
 use crate::text::{block, doc, head, identifier, is_name, member, own_name, parts};
 use crate::types::Names;
-use crate::{Glue, Origin};
+use crate::{Glue, Origin, type_paths};
 
 /// Returns the part of the glue's header that lists the selected packages. Returns an empty string if all packages are selected.
 pub(crate) fn packages(glue: &Glue) -> String {
@@ -69,15 +69,9 @@ fn is_written_with(name: &str) -> bool {
 
 /// Returns the paths of the types that the generated source will contain, by name. Fails if two types have the same name.
 pub(crate) fn own<'a>(glue: &Glue, declared: &'a Declared) -> Result<BTreeMap<&'a str, &'a str>, GlueError> {
-    let classes = declared.classes.iter().map(|found| found.path.as_str());
-    let structs = declared.structs.iter().map(|found| found.path.as_str());
-    let interfaces = declared.interfaces.iter().map(|found| found.path.as_str());
-    let enums = declared.enums.iter().map(|found| found.path.as_str());
-    let delegates = declared.delegates.iter().map(|found| found.path.as_str());
-    let all: Vec<_> = classes.chain(enums).chain(delegates).chain(structs).chain(interfaces).collect();
     check_names(declared)?;
     let mut own = BTreeMap::new();
-    for path in all.iter().copied().filter(|path| glue.writes(path)) {
+    for path in type_paths(declared).filter(|path| glue.writes(path)) {
         let ((package, _), name) = (parts(path), own_name(path));
         if is_written_with(name) {
             return Err(GlueError::Hides { name: name.to_owned(), path: path.to_owned() });
@@ -87,11 +81,11 @@ pub(crate) fn own<'a>(glue: &Glue, declared: &'a Declared) -> Result<BTreeMap<&'
             return Err(GlueError::Twice { name: name.to_owned(), first, second, package: package.to_owned() });
         }
     }
-    let is_there = |package: &&String| all.iter().any(|path| parts(path).0 == **package);
+    let is_there = |package: &&String| type_paths(declared).any(|path| parts(path).0 == **package);
     match glue.only.iter().find(|package| !is_there(package)) {
         None => Ok(own),
         Some(package) => {
-            let mut found: Vec<_> = all.iter().map(|path| format!("`{}`", parts(path).0)).collect();
+            let mut found: Vec<_> = type_paths(declared).map(|path| format!("`{}`", parts(path).0)).collect();
             found.sort();
             found.dedup();
             let found = if found.is_empty() { "none".to_owned() } else { found.join(", ") };

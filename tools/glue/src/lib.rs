@@ -201,6 +201,28 @@ impl Glue {
     }
 }
 
+/// Returns the paths of all types that the declarations contain.
+///
+/// # Examples
+/// ```
+/// # use alcedo_runtime::Runtime;
+/// # use alcedo_runtime::native::{NativeClass, Natives};
+/// # let door = NativeClass::new("Game", "Door", "/Script/Core.Object");
+/// # let declared = Runtime::builder().natives(Natives::in_package("Game").class(door)).declared()?;
+/// use alcedo_glue::type_paths;
+///
+/// assert!(type_paths(&declared).any(|path| path == "/Script/Game.Door"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn type_paths(declared: &Declared) -> impl Iterator<Item = &str> {
+    let classes = declared.classes.iter().map(|found| found.path.as_str());
+    let structs = declared.structs.iter().map(|found| found.path.as_str());
+    let interfaces = declared.interfaces.iter().map(|found| found.path.as_str());
+    let enums = declared.enums.iter().map(|found| found.path.as_str());
+    let delegates = declared.delegates.iter().map(|found| found.path.as_str());
+    classes.chain(enums).chain(delegates).chain(structs).chain(interfaces)
+}
+
 /// Rust path of another package's glue: `Engine=engine_glue`.
 ///
 /// # Examples

@@ -5,7 +5,7 @@ use alcedo_runtime::Declared;
 
 use crate::error::GlueError;
 use crate::for_plugins::ELSEWHERE;
-use crate::{Elsewhere, Glue, Origin};
+use crate::{Elsewhere, Glue, Origin, type_paths};
 
 /// Returns `true` if a source has the header of glue for the types of `origin`. Accepts any version of a module.
 ///
@@ -60,8 +60,8 @@ pub fn rewritten(source: &str, origin: &Origin, declared: &Declared) -> Result<O
     if is_for_host {
         // Without the Rust path of a package, glue for hosts reports no error, but writes `Value`. The paths that the header lacks are
         // therefore read from `source` first.
-        let other: Vec<_> =
-            named_types(declared).filter(|path| !glue.writes(path) || !declares(declared, path)).collect();
+        let is_own = |path: &str| glue.writes(path) && type_paths(declared).any(|own| own == path);
+        let other: Vec<_> = named_types(declared).filter(|path| !is_own(path)).collect();
         for path in other {
             let package = path.strip_prefix("/Script/").and_then(|rest| rest.split_once('.'));
             let package = package.filter(|(package, _)| !glue.elsewhere.contains_key(*package));
@@ -126,13 +126,6 @@ fn named_types(declared: &Declared) -> impl Iterator<Item = &str> {
     let texts = bases.chain(typed).chain(results.flatten().map(String::as_str));
     let is_part = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '.' | '/');
     texts.flat_map(move |text| text.split(move |letter| !is_part(letter))).filter(|path| path.starts_with("/Script/"))
-}
-
-/// Returns `true` if the declarations contain a type at `path`.
-fn declares(declared: &Declared, path: &str) -> bool {
-    declared.classes.iter().any(|of| of.path == path)
-        || declared.structs.iter().any(|of| of.path == path)
-        || declared.enums.iter().any(|of| of.path == path)
 }
 
 /// Returns the Rust path of the glue through which a source refers to a type of another package. Older versions of `alcedo glue` did not

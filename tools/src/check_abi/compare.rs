@@ -1,6 +1,9 @@
 //! Compares two builds of a module. Reports two groups of changes: those that affect a host in which the new build replaces the old build,
 //! and those that affect plugins whose glue was written for the old build. Compares only manifests and declarations.
 
+use std::collections::BTreeSet;
+
+use alcedo_glue::type_paths;
 use alcedo_reflect::convertible::{Convertible, convertible};
 use alcedo_reflect::type_text::TypeText;
 use alcedo_runtime::{
@@ -9,7 +12,7 @@ use alcedo_runtime::{
 };
 use serde::Serialize;
 
-use crate::check_abi::names::{Entry, Redirects, chain, type_paths, with_earlier_names};
+use crate::check_abi::names::{Entry, Redirects, chain, with_earlier_names};
 use crate::inspect::Inspected;
 
 use Effect::{Breaks, Compatible};
@@ -328,7 +331,7 @@ impl Comparison {
 
     /// Reports imports that only the new build has. An import is a member of the host or of another module that the build uses.
     fn imports(&mut self, old: &Declared, new: &Declared) {
-        let own = type_paths(new);
+        let own: BTreeSet<_> = type_paths(new).collect();
         for used in new.imports.iter().filter(|used| !old.imports.contains(used)) {
             let owner = used.path.split(':').next().unwrap_or_default();
             if !own.contains(owner) {

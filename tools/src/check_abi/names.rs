@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use alcedo_glue::type_paths;
 use alcedo_reflect::path::with_paths;
 use alcedo_runtime::{
     Declared, DeclaredClass, DeclaredDelegate, DeclaredEnum, DeclaredFunction, DeclaredInterface, DeclaredProperty,
@@ -69,7 +70,7 @@ impl Redirects {
                 }
             }
         }
-        let known = type_paths(new);
+        let known: BTreeSet<_> = type_paths(new).collect();
         pairs.retain(|(from, to)| from.contains(':') || (!known.contains(&**from) && known.contains(&**to)));
         Self(pairs)
     }
@@ -132,13 +133,4 @@ pub(super) fn chain<'t, T: Derived>(from: &'t T, all: &'t [T]) -> Vec<&'t T> {
         last = base;
     }
     chain
-}
-
-pub(super) fn type_paths(declared: &Declared) -> BTreeSet<&str> {
-    let classes = declared.classes.iter().map(|found| found.path.as_str());
-    let structs = declared.structs.iter().map(|found| found.path.as_str());
-    let enums = declared.enums.iter().map(|found| found.path.as_str());
-    let delegates = declared.delegates.iter().map(|found| found.path.as_str());
-    let interfaces = declared.interfaces.iter().map(|found| found.path.as_str());
-    classes.chain(structs).chain(enums).chain(delegates).chain(interfaces).collect()
 }
