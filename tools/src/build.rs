@@ -1,6 +1,5 @@
 //! `alcedo build`: builds libraries, seals them for a host, and signs them on request. `alcedo keygen`: creates signing keys.
 
-use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{IsTerminal, Write, stderr};
 use std::path::PathBuf;
@@ -65,9 +64,7 @@ pub(crate) fn run(Args { plugins, sign }: &Args) -> Result<ExitCode, Error> {
 
 /// Creates a key pair: the secret key in `path`, and the public key next to it. Fails if one of the two files exists.
 pub(crate) fn keygen(Keygen { path }: &Keygen) -> Result<ExitCode, Error> {
-    let mut public = OsString::from(path);
-    public.push(".pub");
-    let (key, public) = (SecretKey::generate()?, PathBuf::from(public));
+    let (key, public) = (SecretKey::generate()?, path.with_added_extension("pub"));
     key.write_new(path)?;
     let written = File::create_new(&public).and_then(|mut file| {
         let written = file.write_all(key.public().to_pem().as_bytes());

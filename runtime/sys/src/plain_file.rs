@@ -2,7 +2,6 @@
 //!
 //! Product code reads files only through this module. The test `floors` checks this rule.
 
-use std::ffi::OsString;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -123,7 +122,7 @@ impl Replacement {
     /// # Errors
     /// Returns the errors of [`replace`].
     pub fn new(path: &Path, content: &[u8]) -> io::Result<Self> {
-        let part = part_of(path);
+        let part = path.with_added_extension("part");
         // Ignores errors, because the creation below fails if the entry still exists.
         let _ = fs::remove_file(&part);
         let new = Self { path: path.to_owned(), file: File::create_new(&part)?, part };
@@ -178,13 +177,6 @@ pub fn keep_access(file: &File, path: &Path) -> io::Result<()> {
     }
     let mode = old.mode() & 0o777;
     if mode == new.mode() & 0o777 { Ok(()) } else { file.set_permissions(fs::Permissions::from_mode(mode)) }
-}
-
-/// Returns the path of the `.part` file that receives the new content.
-fn part_of(path: &Path) -> PathBuf {
-    let mut part = OsString::from(path);
-    part.push(".part");
-    part.into()
 }
 
 /// Returns the SHA-256 digest of bytes in the format of registries: `sha256:` and 64 hex digits.

@@ -1,7 +1,6 @@
 //! Private copies of user libraries, found by name in a single folder. A build may overwrite the original file at any time. Libraries that
 //! are opened later have the new content, and open libraries keep the old content.
 
-use std::ffi::OsString;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -99,7 +98,7 @@ pub(crate) fn copy_of(folder: &Path, name: &str) -> Result<LibraryCopy, UserLibr
 }
 
 /// Returns the possible file names of a library: with the suffix of the platform, and with and without the prefix of the platform.
-fn files(name: &str) -> [String; 2] {
+pub(crate) fn files(name: &str) -> [String; 2] {
     let (prefix, suffix) = (std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
     [format!("{prefix}{name}{suffix}"), format!("{name}{suffix}")]
 }
@@ -157,9 +156,8 @@ fn copied(
     name: &str,
 ) -> Result<(PathBuf, Digest), UserLibraryError> {
     let (bytes, digest) = content_of(source, file, found)?;
-    let mut file = OsString::from(format!("{name}-{}", NEXT.fetch_add(1, Ordering::Relaxed)));
-    file.push(std::env::consts::DLL_SUFFIX);
-    let copy = copies.path().join(file);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let copy = copies.path().join(format!("{name}-{number}{}", std::env::consts::DLL_SUFFIX));
     let written = create_private(&copy).and_then(|mut file| file.write_all(&bytes));
     written.map_err(not_copied(source, copies.path()))?;
     Ok((copy, digest))

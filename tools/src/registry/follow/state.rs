@@ -74,9 +74,7 @@ impl Store {
     /// # Errors
     /// Fails if the folder cannot be created, or if another process uses it.
     pub(super) fn open(document: &Path) -> Result<Self, Error> {
-        let mut folder = document.as_os_str().to_owned();
-        folder.push(".state");
-        let folder = PathBuf::from(folder);
+        let folder = document.with_added_extension("state");
         fs::create_dir_all(&folder).map_err(file("make", &folder))?;
         let path = folder.join("lock");
         let lock =

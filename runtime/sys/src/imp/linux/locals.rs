@@ -403,11 +403,6 @@ pub(super) fn started_here() -> Option<Arc<Started>> {
     lock(&Record::existing()?.pending).started.clone()
 }
 
-/// Removes and returns the [`Started`] record of the calling thread. The end of the thread is therefore reported only once.
-fn take_started() -> Option<Arc<Started>> {
-    lock(&Record::existing()?.pending).started.take()
-}
-
 /// Callback that runs first at the end of a thread, while the host's own thread-locals still exist.
 extern "C" fn at_end(_object: *mut c_void) {
     if let Some(here) = Record::existing() {
@@ -429,7 +424,8 @@ pub(super) fn end_here() {
     // Calls `leave` here too, because a start routine that exits by `pthread_exit` skips the call of `leave` after the routine.
     evict::leave();
     run_here(|_| true);
-    if let Some(started) = take_started() {
+    // Takes the record, so that the end of the thread is reported only once.
+    if let Some(started) = Record::existing().and_then(|record| lock(&record.pending).started.take()) {
         started.ends();
     }
 }
