@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use std::rc::{Rc, Weak};
 
 use alcedo_reflect::World;
-use alcedo_reflect::collect::RootSource;
 use alcedo_reflect::thunk::Thunk;
 
 use crate::code::FunctionCode;
@@ -103,7 +102,11 @@ impl Machine {
         world: &World,
         code: impl IntoIterator<Item = C>,
     ) -> Result<Compiled, Vec<CompileError>> {
-        self.attach(world);
+        // Registers the machine with the world's collector, so that objects in script frames stay alive.
+        if !self.is_attached.replace(true) {
+            let source: Weak<Self> = Rc::downgrade(self);
+            world.stack.add_source(source);
+        }
         // Resets the counts of log messages, because locations in the new code are unrelated to locations in earlier code.
         self.warned.forget();
         let known_functions = KnownFunctions::default();
@@ -132,14 +135,5 @@ impl Machine {
             known.insert((linked.function.owner, linked.function.name), Rc::downgrade(linked));
         }
         Ok(Compiled { functions, machine: Rc::downgrade(self) })
-    }
-
-    /// Registers the machine with the world's collector, so that objects in script frames stay alive.
-    fn attach(self: &Rc<Self>, world: &World) {
-        if !self.is_attached.replace(true) {
-            let this: Weak<Self> = Rc::downgrade(self);
-            let source: Weak<dyn RootSource> = this;
-            world.stack.add_source(source);
-        }
     }
 }

@@ -97,6 +97,7 @@ impl FunctionCompiler {
     fn placed(&self, call: &Call) -> Option<usize> {
         let writes = (0..call.args.len()).any(|at| is_out(call, at));
         // If the argument is in a local, the thunk must read a copy, because the call may write to this local.
+        let is_in_local = |expr: &Expr| matches!(expr.root().kind, ExprKind::Local(_));
         let may = |expr: &Expr, at: usize| is_elsewhere(expr) && (is_out(call, at) || !writes || !is_in_local(expr));
         let may = |at: &usize| matches!(&call.args[*at], Arg::Wildcard(expr) if may(expr, *at));
         let mut found = (0..call.args.len()).filter(may);
@@ -197,10 +198,6 @@ fn is_elsewhere(expr: &Expr) -> bool {
         ExprKind::Field { base, .. } => is_elsewhere(base),
         _ => false,
     }
-}
-
-fn is_in_local(expr: &Expr) -> bool {
-    matches!(expr.root().kind, ExprKind::Local(_))
 }
 
 /// Returns true if an instruction after the call must copy the value of this out argument back, because the place is not in a register, the

@@ -71,12 +71,8 @@ impl FunctionCompiler {
                 let from = self.expr(inner);
                 self.emit(Ins::Cast { by: by.clone(), to, from });
             }
-            ExprKind::SelfObject => {
-                self.emit(Ins::SelfObject { to });
-            }
-            ExprKind::SelfClass => {
-                self.emit(Ins::SelfClass { to });
-            }
+            ExprKind::SelfObject => self.emit(Ins::SelfObject { to }),
+            ExprKind::SelfClass => self.emit(Ins::SelfClass { to }),
             ExprKind::ClassOf(inner) => {
                 let object = self.expr(inner);
                 self.emit(Ins::ClassOf { to, object });
@@ -92,7 +88,7 @@ impl FunctionCompiler {
             ExprKind::Conditional(condition, yes, no) => {
                 let else_jumps = self.branch(condition, false);
                 self.expr_into(yes, to);
-                let end = self.emit(Ins::Jump { to: 0 });
+                let end = self.jump(Ins::Jump { to: 0 });
                 else_jumps.into_iter().for_each(|jump| self.patch_jump(jump));
                 self.expr_into(no, to);
                 self.patch_jump(end);
@@ -136,7 +132,7 @@ impl FunctionCompiler {
 
     fn short_circuit(&mut self, left: &Expr, right: &Expr, is_and: bool, to: Reg) {
         self.expr_into(left, to);
-        let done = self.emit(Ins::JumpIf { condition: to, is: !is_and, to: 0 });
+        let done = self.jump(Ins::JumpIf { condition: to, is: !is_and, to: 0 });
         self.expr_into(right, to);
         self.patch_jump(done);
     }
@@ -233,7 +229,7 @@ impl FunctionCompiler {
         for (at, arg) in rest.iter().enumerate() {
             args.push(self.safe(arg, rest[at + 1..].iter().any(writes)));
         }
-        let place = self.as_place(location);
+        let place = self.place_number(&location.place());
         self.line = line;
         self.emit(Ins::Intrinsic { what: what.clone(), place, args, to });
     }
@@ -264,11 +260,11 @@ impl FunctionCompiler {
                 let two = self.expr(right);
                 let two = if *num == Num::I32 { two } else { self.in_frame(two, &right.ty) };
                 self.line = condition.line;
-                vec![self.emit(Ins::JumpCompare { op: *op, num: *num, left: one, right: two, is, to: 0 })]
+                vec![self.jump(Ins::JumpCompare { op: *op, num: *num, left: one, right: two, is, to: 0 })]
             }
             _ => {
                 let condition = self.expr(condition);
-                vec![self.emit(Ins::JumpIf { condition, is, to: 0 })]
+                vec![self.jump(Ins::JumpIf { condition, is, to: 0 })]
             }
         }
     }

@@ -166,14 +166,14 @@ impl FunctionCompiler {
         for (at, param) in function.params.iter().enumerate() {
             if let Some(default) = param.default.as_ref().filter(|_| param.optional) {
                 self.line = default.line;
-                let jump = self.emit(Ins::JumpIfPassed { param: at as u16, to: 0 });
+                let jump = self.jump(Ins::JumpIfPassed { param: at as u16, to: 0 });
                 self.expr_into(default, at as Reg);
                 self.patch_jump(jump);
                 self.end_statement();
             } else if at < MAX_OMITTED && matches!(param.ty, Type::Fixed(..)) {
                 // Initializes an omitted fixed array with all its elements, because zero bytes would represent an empty array. A call
                 // through an interface may omit the argument even if the parameter of this function is not optional.
-                let jump = self.emit(Ins::JumpIfPassed { param: at as u16, to: 0 });
+                let jump = self.jump(Ins::JumpIfPassed { param: at as u16, to: 0 });
                 self.begin_value(at as Reg, &param.ty);
                 self.patch_jump(jump);
             }
@@ -213,12 +213,10 @@ impl FunctionCompiler {
     /// Initializes a local. Emits no instruction if its initial value is zero bytes.
     fn begin_value(&mut self, reg: Reg, ty: &Type) {
         match ty {
-            Type::Struct(_) => {
-                self.emit(Ins::Init { to: reg });
-            }
+            Type::Struct(_) => self.emit(Ins::Init { to: reg }),
             Type::Fixed(_, count) => {
                 let count = self.constant(Const::Int(i128::from(*count)), &Type::INT);
-                let place = self.as_place(Location::In(reg));
+                let place = self.place_number(&Location::In(reg).place());
                 self.emit(Ins::Intrinsic { what: Intrinsic::ArrayAdd, place, args: vec![count], to: None });
             }
             _ => {}
@@ -247,10 +245,16 @@ impl FunctionCompiler {
         at as Reg
     }
 
-    fn emit(&mut self, ins: Ins) -> At {
+    fn emit(&mut self, ins: Ins) {
         self.code.code.push(ins);
         self.code.lines.push(self.line);
-        self.code.code.len() as At - 1
+    }
+
+    /// Emits a jump whose target is set by [`Self::patch_jump`]. Returns its index.
+    fn jump(&mut self, ins: Ins) -> At {
+        let at = self.here();
+        self.emit(ins);
+        at
     }
 
     fn here(&self) -> At {
@@ -294,12 +298,6 @@ impl FunctionCompiler {
         for (kind, reg) in self.used.drain(..) {
             self.kinds[kind].free.push(reg);
         }
-    }
-
-    /// Takes the list of used temporaries out of the compiler. The temporaries stay reserved until the caller returns them to the free
-    /// lists.
-    fn keep(&mut self) -> Vec<(usize, Reg)> {
-        std::mem::take(&mut self.used)
     }
 
     fn constant(&mut self, value: Const, ty: &Type) -> Reg {

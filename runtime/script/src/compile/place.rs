@@ -78,11 +78,6 @@ impl FunctionCompiler {
         at as u16
     }
 
-    /// Returns the index of a location in the table of places.
-    pub(super) fn as_place(&mut self, location: Location) -> u16 {
-        self.place_number(&location.place())
-    }
-
     pub(super) fn load(&mut self, location: &Location, ty: &Type) -> Reg {
         match location {
             Location::In(reg) => *reg,
@@ -97,9 +92,7 @@ impl FunctionCompiler {
     pub(super) fn store(&mut self, location: &Location, from: Reg) {
         match location {
             Location::In(reg) if *reg == from => {}
-            Location::In(reg) => {
-                self.emit(Ins::Copy { to: *reg, from });
-            }
+            Location::In(reg) => self.emit(Ins::Copy { to: *reg, from }),
             Location::At(place) => {
                 let place = self.place_number(place);
                 self.emit(Ins::Store { place, from });

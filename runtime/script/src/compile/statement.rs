@@ -22,7 +22,7 @@ impl FunctionCompiler {
             StmtKind::SetLength(array, length) => {
                 let location = self.location(array, writes(length));
                 let length = self.expr(length);
-                let place = self.as_place(location);
+                let place = self.place_number(&location.place());
                 self.emit(Ins::SetLength { place, length });
             }
             StmtKind::If(condition, yes, no) => {
@@ -33,7 +33,7 @@ impl FunctionCompiler {
                     else_jumps.into_iter().for_each(|jump| self.patch_jump(jump));
                     return;
                 }
-                let end = self.emit(Ins::Jump { to: 0 });
+                let end = self.jump(Ins::Jump { to: 0 });
                 else_jumps.into_iter().for_each(|jump| self.patch_jump(jump));
                 self.statements(no);
                 self.patch_jump(end);
@@ -48,11 +48,11 @@ impl FunctionCompiler {
             }
             StmtKind::Switch { value, compare, arms } => self.switch(value, compare, arms),
             StmtKind::Break => {
-                let jump = self.emit(Ins::Jump { to: 0 });
+                let jump = self.jump(Ins::Jump { to: 0 });
                 self.breaks.last_mut().into_iter().for_each(|inner| inner.push(jump));
             }
             StmtKind::Continue => {
-                let jump = self.emit(Ins::Jump { to: 0 });
+                let jump = self.jump(Ins::Jump { to: 0 });
                 self.continues.last_mut().into_iter().for_each(|inner| inner.push(jump));
             }
             StmtKind::Return(value) => {
@@ -74,7 +74,7 @@ impl FunctionCompiler {
 
     /// Compiles a loop. The condition is emitted after the body and the step.
     fn repeat(&mut self, body_first: bool, condition: &Expr, step: &[Stmt], body: &[Stmt]) {
-        let enter = (!body_first).then(|| self.emit(Ins::Jump { to: 0 }));
+        let enter = (!body_first).then(|| self.jump(Ins::Jump { to: 0 }));
         let top = self.here();
         let breaks = self.loop_body(body);
         self.statements(step);
@@ -152,7 +152,7 @@ impl FunctionCompiler {
             _ => self.temp(&Type::INT),
         };
         let (at, item) = (self.temp(&Type::INT), self.temp(&element_ty));
-        let held = self.keep();
+        let held = std::mem::take(&mut self.used);
         let zero = self.constant(Const::Int(0), &Type::INT);
         self.emit(Ins::Copy { to: at, from: zero });
         let mut one = location.place();
@@ -163,7 +163,7 @@ impl FunctionCompiler {
         if !matches!(array.ty, Type::Fixed(..)) {
             self.emit(Ins::Intrinsic { what: Intrinsic::Length, place: whole, args: Vec::new(), to: Some(length) });
         }
-        let done = self.emit(Ins::JumpCompare { op: Op::Lt, num: Num::I32, left: at, right: length, is: false, to: 0 });
+        let done = self.jump(Ins::JumpCompare { op: Op::Lt, num: Num::I32, left: at, right: length, is: false, to: 0 });
         self.emit(Ins::Load { to: item, place: one });
         let value = self.converted_temp(convert, item, &element.ty);
         let to = self.location(element, false);
@@ -184,7 +184,8 @@ impl FunctionCompiler {
 
     fn switch(&mut self, value: &Expr, compare: &Operand, arms: &[Arm]) {
         let from = self.operand(value, true);
-        let held = self.keep();
+        // Reserves the value while the arms are compiled.
+        let held = std::mem::take(&mut self.used);
         // Emits the comparisons and their jumps to the arms.
         let mut entries: Vec<Option<At>> = vec![None; arms.len()];
         for (arm, entry) in arms.iter().zip(&mut entries) {
@@ -202,10 +203,10 @@ impl FunctionCompiler {
                     Ins::JumpIf { condition: is, is: true, to: 0 }
                 }
             };
-            *entry = Some(self.emit(jump));
+            *entry = Some(self.jump(jump));
             self.end_statement();
         }
-        let default_jump = self.emit(Ins::Jump { to: 0 });
+        let default_jump = self.jump(Ins::Jump { to: 0 });
         let default = arms.iter().position(|arm| arm.value.is_none());
         self.breaks.push(Vec::new());
         for (at, (arm, entry)) in arms.iter().zip(entries).enumerate() {
