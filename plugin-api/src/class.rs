@@ -4,8 +4,7 @@
 use alcedo_abi::describe::Cell;
 use alcedo_abi::handles::ClassId;
 use alcedo_abi::interface_check::InterfaceFunction;
-use alcedo_abi::names::unraw;
-use alcedo_abi::type_text::is_same;
+use alcedo_abi::type_text::contains;
 
 use crate::keep::packed::{Packer, Unpacker};
 use crate::keep::{KeptWriter, unknown_field};
@@ -218,15 +217,4 @@ impl Members {
             None => false,
         }
     }
-}
-
-const fn contains(names: &[&str], name: &str) -> bool {
-    let mut at = 0;
-    while at < names.len() {
-        if is_same(unraw(names[at]), name) {
-            return true;
-        }
-        at += 1;
-    }
-    false
 }

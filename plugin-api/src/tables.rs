@@ -152,15 +152,11 @@ impl<A: Params, R: ReturnValue> HostEntry<A, R> {
     fn bits_by_slots(&self, args: &A) -> Result<u64, CallError> {
         let handle = self.handle();
         if handle == ZCallHandle::NONE {
-            return Err(self.not_bound());
+            let message =
+                format!("`{}` is bound when the entry method of its module runs: `module! {{ entry: … }}`", self.name);
+            return Err(CallError::new(FailureKind::UNAVAILABLE, message));
         }
         Callee::in_slots(handle).call(None, self.name, args).map(R::into_direct_bits)
-    }
-
-    fn not_bound(&self) -> CallError {
-        let message =
-            format!("`{}` is bound when the entry method of its module runs: `module! {{ entry: … }}`", self.name);
-        CallError::new(FailureKind::UNAVAILABLE, message)
     }
 }
 

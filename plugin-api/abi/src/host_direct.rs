@@ -168,22 +168,15 @@ macro_rules! bits {
 
             #[inline(always)]
             unsafe fn apart<B: DirectBody<Self>>(self, context: &B::Context, object: ObjectHandle) -> DirectAnswer {
-                #[inline(never)]
-                unsafe extern "C" fn apart<B: DirectBody<[u64; $count]>>(
-                    context: *const (),
-                    object: ObjectHandle
-                    $(, $name: u64)*
-                ) -> DirectAnswer {
-                    // SAFETY: promised by the caller of the enclosing function, which borrows the context for the call.
-                    unsafe { B::run(context_of(context), object, [$($name),*]) }
-                }
                 let [$($name),*] = self;
-                // SAFETY: the caller upholds the contract of `DirectBody::run`.
-                unsafe { apart::<B>(core::ptr::from_ref(context).cast(), object $(, $name)*) }
+                // SAFETY: the caller upholds the contract of `DirectBody::run`, and the context is borrowed for the call.
+                unsafe { Self::code_of::<B>()(core::ptr::from_ref(context).cast(), object $(, $name)*) }
             }
 
-            #[inline]
+            #[inline(always)]
             fn code_of<B: DirectBody<Self>>() -> Self::Code {
+                // The compiler must not inline this function into `apart`.
+                #[inline(never)]
                 unsafe extern "C" fn trampoline<B: DirectBody<[u64; $count]>>(
                     context: *const (),
                     object: ObjectHandle

@@ -2,6 +2,7 @@
 //! crosses the ABI boundary as a string. Host and plugin need this string in constants, where `format!` is unavailable.
 
 use crate::kinds::{KindForm, PropertyKind};
+use crate::names::unraw;
 
 /// Maximum length of a type's string form, in bytes.
 const ROOM: usize = 512;
@@ -268,12 +269,12 @@ pub const fn is_same(one: &str, other: &str) -> bool {
     is_joined(one, &[other])
 }
 
-/// Returns true if `names` contains `name`.
+/// Returns true if `names` contains `name`. A raw identifier is equal to the identifier without `r#`.
 #[must_use]
 pub const fn contains(names: &[&str], name: &str) -> bool {
     let mut at = 0;
     while at < names.len() {
-        if is_same(names[at], name) {
+        if is_same(unraw(names[at]), unraw(name)) {
             return true;
         }
         at += 1;

@@ -85,14 +85,6 @@ impl<K: Kind> Owned<K> {
 }
 
 impl<'f, K: Kind> Borrowed<'f, K> {
-    #[inline]
-    fn of_owned(_frame: &'f ObjectView<'_>, value: &'f Owned<K>) -> Self {
-        let (at, token) = seen::<K>(value.handle());
-        // SAFETY: `Owned` promises a value of kind `K` that stays at this address while the token is valid. Each access checks the token.
-        // An object's view exists on the game thread only.
-        unsafe { Self::new(at, token) }
-    }
-
     /// Opens a conjugate as kind `K`, and returns a view of the conjugate's value. `is_own` is `true` if this module owns the value,
     /// whereas [`AnyConjugate::is_black`] returns `true` if any plugin owns the value.
     ///
@@ -491,7 +483,10 @@ impl ObjectView<'_> {
     /// ```
     #[must_use]
     pub fn open<'a, K: Kind>(&'a self, value: &'a K) -> Borrowed<'a, K> {
-        Borrowed::of_owned(self, value.owned())
+        let (at, token) = seen::<K>(value.owned().handle());
+        // SAFETY: `Owned` promises a value of kind `K` that stays at this address while the token is valid. Each access checks the token.
+        // An object's view exists on the game thread only.
+        unsafe { Borrowed::new(at, token) }
     }
 }
 
