@@ -392,12 +392,6 @@ impl<'a> View<'a> {
     }
 
     #[inline]
-    fn copy_at(self, to: &Location, other: View<'_>, from: &Location) {
-        let (to, from) = self.both_at(to, other, from);
-        to.copy_from(from);
-    }
-
-    #[inline]
     fn equal_at(self, one: &Location, other: View<'_>, two: &Location) -> bool {
         let (one, two) = self.both_at(one, other, two);
         one.as_ptr().equal(two)

@@ -290,7 +290,9 @@ impl<'a> Frame<'a> {
     #[inline]
     fn next(&mut self, used: Use) -> Result<Argument<'a>, CallError> {
         self.most_recent = None;
-        let param = self.next_param()?;
+        let Some(param) = self.arguments.get(self.at).filter(|_| self.stage == Stage::Parameters) else {
+            return Err(self.no_more());
+        };
         let argument = self.evaluate(self.at, param)?;
         let borrow_counter = self.params.borrow_counter(self.at);
         let is_readable = borrow_counter.is_none() || used == Use::Later;
@@ -299,13 +301,6 @@ impl<'a> Frame<'a> {
         }
         self.most_recent = Some(Recent { property: argument.property, argument: is_readable.then_some(argument) });
         Ok(argument)
-    }
-
-    fn next_param(&self) -> Result<&'a Property, CallError> {
-        match self.arguments.get(self.at) {
-            Some(param) if self.stage == Stage::Parameters => Ok(param),
-            _ => Err(self.no_more()),
-        }
     }
 
     #[cold]
@@ -351,8 +346,9 @@ impl<'a> Frame<'a> {
     /// result has a different type.
     #[inline]
     pub fn set_result<T: FrameValue>(&mut self, result: T) -> Result<(), CallError> {
-        let location = self.result_in_block();
-        let location = match location {
+        // The fast path before `result_location`, for a result in a block.
+        let property = self.function.result().filter(|_| self.stage != Stage::Parameters);
+        let location = match property.and_then(|property| self.params.plain_argument(self.function, property)) {
             Some(location) => location,
             None => self.result_location()?,
         };
@@ -407,14 +403,6 @@ impl<'a> Frame<'a> {
             "the thunk of {} writes to parameter {at}: only out parameters are written, after `finish`",
             self.function.path
         ))
-    }
-
-    /// Returns the location of the result for the fast path. Returns `None` before [`Frame::finish`], if the result is not in a block, or
-    /// if the function has a custom thunk.
-    #[inline]
-    fn result_in_block(&self) -> Option<Argument<'a>> {
-        let result = self.function.result().filter(|_| self.stage != Stage::Parameters)?;
-        self.params.plain_argument(self.function, result)
     }
 
     /// Returns the location of the result. A wildcard result has the type that the caller expects.

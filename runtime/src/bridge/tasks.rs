@@ -272,7 +272,7 @@ impl Tasks {
         // Threads of the module may have posted closures. First moves these closures from the inbox to the store, so that they end with the
         // module's jobs.
         self.receive(world, red);
-        let ended = self.store.borrow_mut().take_module(module);
+        let ended = self.store.borrow_mut().take(|entry| entry.gate.tag().id == module);
         let counts = counted(&ended);
         end_all(red, ended);
         self.gates.borrow_mut().remove(&module);
@@ -287,7 +287,7 @@ impl Tasks {
     /// Drops jobs that were requested before the commit. Called in a rollback.
     pub(crate) fn end_staged(&self, world: &World, red: &RedStack) {
         self.receive(world, red);
-        let ended = self.store.borrow_mut().take_staged();
+        let ended = self.store.borrow_mut().take(|entry| entry.timing == Timing::Staged);
         end_all(red, ended);
     }
 

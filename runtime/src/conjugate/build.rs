@@ -273,10 +273,6 @@ impl Plugins<'_> {
         })
     }
 
-    fn memory(&self, object: ObjectHandle) -> Result<*mut u8, CallError> {
-        self.world.objects.memory(object).ok_or(CallError::Stale { handle: object })
-    }
-
     /// Runs a hook of `class`. `gate` is the gate of the class's module.
     fn hook(
         &self,
@@ -285,7 +281,7 @@ impl Plugins<'_> {
         gate: &Gate,
         (name, invoke): (&FrameName, Invoke),
     ) -> Result<(), CallError> {
-        let memory = self.memory(object)?;
+        let memory = self.world.objects.memory(object).ok_or(CallError::Stale { handle: object })?;
         let found = self.pairs.find_part(&self.world.objects, object, class.id);
         let part = found.filter(|_| gate.is_open()).ok_or_else(|| match self.key_of(object) {
             None => CallError::Stale { handle: object },

@@ -118,7 +118,11 @@ pub(super) fn declare(
     let code = alcedo_script::compile(&mut checked.package).map_err(unlinked)?;
     let (mut batch, bodies) = batch(&checked.package, gate.tag().id.0);
     for class in &mut batch.classes {
-        enter_by_gate(core, gate, class);
+        // Calls from outside of the package pass through the gate.
+        for function in &mut class.functions {
+            let what = format!("{}.{}:{}", class.package, class.name, function.name).into();
+            function.thunk = script_thunk(Rc::downgrade(core), Rc::clone(gate), Rc::clone(&function.thunk), what);
+        }
         bind_to_library(&checked.package, class);
     }
     #[cfg(feature = "dll-bind")]
@@ -135,14 +139,6 @@ pub(super) fn declare(
     let classes = declared.classes.iter().map(|class| class.id).collect();
     core.scripts.keep(gate.tag().id, compiled, classes);
     Ok(declared.classes)
-}
-
-/// Replaces the thunks of a class. The new thunks pass calls from outside of the package through the gate.
-fn enter_by_gate(core: &Rc<Core>, gate: &Rc<Gate>, class: &mut ClassDecl) {
-    for function in &mut class.functions {
-        let what = format!("{}.{}:{}", class.package, class.name, function.name).into();
-        function.thunk = script_thunk(Rc::downgrade(core), Rc::clone(gate), Rc::clone(&function.thunk), what);
-    }
 }
 
 /// Converts the script specifiers `DLLBind` and `dllimport` to the metadata that plugin classes have for C functions.

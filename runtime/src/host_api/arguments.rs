@@ -122,14 +122,8 @@ impl<'c> CallType<'c> {
 
 /// Resolved type of a [`CallType`].
 pub(super) struct KnownType<'c> {
-    ty: PropertyType,
+    pub ty: PropertyType,
     call: OfCall<'c>,
-}
-
-impl KnownType<'_> {
-    pub(super) fn into_type(self) -> PropertyType {
-        self.ty
-    }
 }
 
 impl Deref for KnownType<'_> {

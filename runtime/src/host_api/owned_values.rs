@@ -20,7 +20,7 @@ pub(super) fn black_new<'c>(
 ) -> Result<BlackHandle, CallError> {
     let known = ty.known()?;
     let value = match from.address() {
-        None => OwnedValue::initial(known.into_type()),
+        None => OwnedValue::initial(known.ty),
         Some(from) => OwnedValue::copy_of(from.of(&known)),
     };
     keep(core, module, ty.number, value, &site)

@@ -134,7 +134,7 @@ impl<'a> Bringing<'a> {
         for (object, record, plan) in self.all() {
             if !matches!(plan.object_plan, ObjectPlan::Dormant { .. }) && plan.class.has_plugin_part() {
                 objects.push(object);
-                let fields = self.file.kept_of(record).iter().map(kept_view);
+                let fields = record.kept.of(&self.file.kept).iter().map(kept_view);
                 if !plan.class.is_rebuilt_lazily() {
                     kept.of_file.insert(object, fields);
                 } else if fields.len() > 0 {
@@ -279,7 +279,7 @@ impl<'a> Bringing<'a> {
                 class: class.path.as_str().into(),
                 bases: class.bases.iter().map(|base| base.as_str().into()).collect(),
                 values: asleep,
-                fields: self.file.kept_of(record).iter().map(|field| kept_view(field).to_field()).collect(),
+                fields: record.kept.of(&self.file.kept).iter().map(|field| kept_view(field).to_field()).collect(),
             };
             objects.set_dormant(object, dormant)?;
             faults::at(ReloadStep::Sleep)?;
@@ -301,7 +301,7 @@ impl<'a> Bringing<'a> {
         let (mut own, mut asleep, mut aside) = (std::mem::take(&mut self.own), Vec::new(), Vec::new());
         self.is_default.clear();
         self.is_default.resize(plan.targets.len(), true);
-        for (index, saved) in self.file.values_of(record) {
+        for (index, saved) in record.values.of(&self.file.values) {
             let index = *index as usize;
             self.is_default[index] = false;
             let value = saved.value(names, &mut |reference: &FileReference<'_>| references.object(reference));

@@ -84,7 +84,7 @@ fn object<'a, 'f>(
     record: &'a FlatRecord<'f>,
     valid: &mut Option<&'a KeptRecord<'f>>,
 ) -> Result<(), FormatError> {
-    let (objects, values, kept) = (file.objects.len(), file.values_of(record), file.kept_of(record));
+    let (objects, values, kept) = (file.objects.len(), record.values.of(&file.values), record.kept.of(&file.kept));
     let wrong = |what: String| Err(malformed(format!("object {at} ({}) {what}", line(&record.name))));
     if let Some(problem) = name_problem(&record.name, record.outer.is_none()) {
         return Err(FormatError::ObjectName { object: at, name: line(&record.name), problem });

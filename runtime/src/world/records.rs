@@ -101,25 +101,18 @@ impl Span {
         Self { start, end: list.len() }
     }
 
-    fn of<T>(self, list: &[T]) -> &[T] {
+    /// Returns the entries of the object in `list`, which contains the entries of all objects.
+    pub(crate) fn of<T>(self, list: &[T]) -> &[T] {
         &list[self.start..self.end]
     }
 }
 
 impl<'a> FlatFile<'a> {
-    pub(crate) fn values_of(&self, record: &FlatRecord<'_>) -> &[(u32, FileValue<'a>)] {
-        record.values.of(&self.values)
-    }
-
-    pub(crate) fn kept_of(&self, record: &FlatRecord<'_>) -> &[KeptRecord<'a>] {
-        record.kept.of(&self.kept)
-    }
-
     /// Copies the contents into records with their own lists.
     #[allow(dead_code, reason = "used by tests and fuzz targets")]
     pub(crate) fn nested(&self) -> WorldFile<'a> {
         let nested = |record: &FlatRecord<'a>| {
-            let (values, kept) = (self.values_of(record).to_vec(), self.kept_of(record).to_vec());
+            let (values, kept) = (record.values.of(&self.values).to_vec(), record.kept.of(&self.kept).to_vec());
             let ObjectRecord { class, name, outer, part, root, lazy, .. } = record.clone();
             ObjectRecord { class, name, outer, part, root, lazy, values, kept }
         };

@@ -115,7 +115,8 @@ impl Transfer {
         }
         let copy = |to: &Location, source: View<'_>, at: &Location| {
             if let Some(target) = target {
-                target.copy_at(to, source, at);
+                let (to, from) = target.both_at(to, source, at);
+                to.copy_from(from);
             }
         };
         for rule in &self.steps {

@@ -16,7 +16,7 @@ use super::waking::Waking;
 use super::{JobInfo, what};
 use crate::boundary::CallError;
 use crate::conjugate::gate::Gate;
-use crate::handles::{ModuleId, ObjectHandle};
+use crate::handles::ObjectHandle;
 use crate::lease::{Lease, LeaseKind};
 use crate::object::World;
 use crate::object::objects::Objects;
@@ -263,16 +263,6 @@ impl Store {
         self.entries.values_mut().for_each(|entry| entry.timing = Timing::Certain);
     }
 
-    /// Removes all jobs that wait for a commit, in order of creation.
-    pub(super) fn take_staged(&mut self) -> Vec<Entry> {
-        self.take(|entry| entry.timing == Timing::Staged)
-    }
-
-    /// Removes all jobs of a module, in order of creation.
-    pub(super) fn take_module(&mut self, module: ModuleId) -> Vec<Entry> {
-        self.take(|entry| entry.gate.tag().id == module)
-    }
-
     /// Lists the jobs in order of creation.
     pub(super) fn infos(&self) -> Vec<JobInfo> {
         let mut entries: Vec<_> = self.entries.values().collect();
@@ -280,7 +270,8 @@ impl Store {
         entries.into_iter().map(Entry::info).collect()
     }
 
-    fn take(&mut self, is_meant: impl Fn(&Entry) -> bool) -> Vec<Entry> {
+    /// Removes the jobs that do not run and for which `is_meant` returns `true`, in order of creation.
+    pub(super) fn take(&mut self, is_meant: impl Fn(&Entry) -> bool) -> Vec<Entry> {
         let meant = self.entries.iter().filter(|(_, entry)| entry.state == State::Waiting && is_meant(entry));
         let keys: Vec<_> = meant.map(|(key, _)| key).collect();
         let mut taken: Vec<_> = keys.into_iter().filter_map(|key| self.remove(key)).collect();

@@ -53,12 +53,6 @@ pub(crate) struct Need {
     pub code: Lease,
 }
 
-impl Need {
-    fn into_leases(self) -> impl Iterator<Item = Lease> {
-        self.use_of.into_iter().chain([self.code])
-    }
-}
-
 impl Module {
     pub(crate) fn new(
         info: ModuleInfo,
@@ -165,10 +159,11 @@ impl Module {
         // Code that stays mapped needs the host context. For such code, `forget` is dropped without a call. `ManuallyDrop` then keeps the
         // reference.
         let host_context = ManuallyDrop::new(self.host_context.clone());
+        let needs = std::mem::take(&mut *lock(&self.needs)).into_iter();
         Some(UnloadJob {
             name: self.info.name.clone(),
             leases: Arc::clone(&self.leases),
-            keeps: std::mem::take(&mut *lock(&self.needs)).into_iter().flat_map(Need::into_leases).collect(),
+            keeps: needs.flat_map(|need| need.use_of.into_iter().chain([need.code])).collect(),
             calls,
             code,
             forget: Box::new(move || {
