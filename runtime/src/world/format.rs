@@ -13,9 +13,7 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 use crate::escape::line;
 use crate::world::canonical::{self, KeptBytes};
 use crate::world::check::check;
-use crate::world::records::{
-    ClassRecord, FlatFile, FormatError, ObjectRecord, RawFile, StructRecord, WorldFile, malformed,
-};
+use crate::world::records::{ClassRecord, FlatFile, FormatError, ObjectRecord, RawFile, StructRecord, malformed};
 
 /// First bytes of every file.
 const MAGIC: [u8; 8] = *b"ALCWORLD";
@@ -79,23 +77,16 @@ fn put(value: &(impl Serialize + ?Sized), to: &mut Vec<u8>) -> io::Result<()> {
 }
 
 /// Returns the head of a file whose body has this length.
-fn head(length: u64) -> Vec<u8> {
+pub(super) fn head(length: u64) -> Vec<u8> {
     [&MAGIC, &VERSION.to_le_bytes()[..], &[0; 4], &length.to_le_bytes()].concat()
 }
 
 /// Returns the digest of a file with this head and body.
-fn digest(head: &[u8], body: &[u8]) -> u64 {
+pub(super) fn digest(head: &[u8], body: &[u8]) -> u64 {
     let mut digest = Xxh3::new();
     digest.update(body);
     digest.update(head);
     digest.digest()
-}
-
-/// Returns a file with this body and a valid length and digest. The body may be invalid.
-#[allow(dead_code, reason = "used by tests and fuzz targets")]
-pub(crate) fn sealed(body: &[u8]) -> Vec<u8> {
-    let head = head(body.len() as u64);
-    [&head[..], body, &digest(&head, body).to_le_bytes()].concat()
 }
 
 /// Writes the head and the body of a file, and computes the digest of the body.
@@ -135,31 +126,6 @@ impl<W: Write> Write for Envelope<W> {
 
     fn flush(&mut self) -> io::Result<()> {
         self.to.flush()
-    }
-}
-
-impl<'a> WorldFile<'a> {
-    /// Encodes the whole file. Equal worlds have equal bytes.
-    #[allow(dead_code, reason = "used by tests and fuzz targets")]
-    pub(crate) fn encode(&self) -> io::Result<Vec<u8>> {
-        let mut file = Envelope::new(io::Cursor::new(Vec::new()));
-        let mut records = Records::new(&mut file, self.objects.len() as u32)?;
-        let mut kept = KeptBytes::default();
-        for ObjectRecord { class, name, outer, part, root, lazy, values, kept: fields } in self.objects.clone() {
-            kept.clear();
-            fields.iter().for_each(|field| kept.put(&field.class, &field.name, &field.data));
-            let record = ObjectRecord { class, name, outer, part, root, lazy, values, kept };
-            records.object(&record)?;
-            kept = record.kept;
-        }
-        records.finish(&self.classes, &self.structs)?;
-        Ok(file.seal()?.into_inner())
-    }
-
-    /// Decodes as [`FlatFile::decode`] does, into records with their own lists.
-    #[allow(dead_code, reason = "used by tests and fuzz targets")]
-    pub(crate) fn decode(bytes: &'a [u8]) -> Result<Self, FormatError> {
-        FlatFile::decode(bytes).map(|file| file.nested())
     }
 }
 

@@ -13,6 +13,8 @@ mod load;
 mod plan;
 mod records;
 mod report;
+#[cfg(test)]
+mod testing;
 
 pub use error::WorldError;
 pub use records::FormatError;

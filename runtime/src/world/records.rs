@@ -11,17 +11,6 @@ use serde_bytes::ByteBuf;
 
 use crate::world::file_value::FileValue;
 
-/// Contents of a world file with separate lists for each object. Only tests and fuzz targets use this form. A load uses a [`FlatFile`].
-#[derive(Clone, PartialEq, Debug, Default)]
-pub(crate) struct WorldFile<'a> {
-    /// Declarations of the structs in saved values, sorted by path. Programs that read the file without a host need these declarations.
-    pub(crate) structs: Vec<StructRecord>,
-    /// Classes of the objects, in the order of first use.
-    pub(crate) classes: Vec<ClassRecord>,
-    /// Objects in creation order. References are indices into this list.
-    pub(crate) objects: Vec<ObjectRecord<'a>>,
-}
-
 /// Contents of a world file in which kept fields may still have numbers instead of names.
 #[derive(Deserialize)]
 pub(super) struct RawFile {
@@ -104,20 +93,6 @@ impl Span {
     /// Returns the entries of the object in `list`, which contains the entries of all objects.
     pub(crate) fn of<T>(self, list: &[T]) -> &[T] {
         &list[self.start..self.end]
-    }
-}
-
-impl<'a> FlatFile<'a> {
-    /// Copies the contents into records with their own lists.
-    #[allow(dead_code, reason = "used by tests and fuzz targets")]
-    pub(crate) fn nested(&self) -> WorldFile<'a> {
-        let nested = |record: &FlatRecord<'a>| {
-            let (values, kept) = (record.values.of(&self.values).to_vec(), record.kept.of(&self.kept).to_vec());
-            let ObjectRecord { class, name, outer, part, root, lazy, .. } = record.clone();
-            ObjectRecord { class, name, outer, part, root, lazy, values, kept }
-        };
-        let objects = self.objects.iter().map(nested).collect();
-        WorldFile { structs: self.structs.clone(), classes: self.classes.clone(), objects }
     }
 }
 

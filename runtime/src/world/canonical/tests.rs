@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use super::{Reader, put_integer, put_value};
 use crate::world::file_value::{FileBinding, FileReference, FileText, FileValue};
 use crate::world::format::{VERSION, read_any};
-use crate::world::records::{ClassRecord, FlatFile, KeptRecord, ObjectRecord, PropertyRecord, StructRecord, WorldFile};
+use crate::world::records::{ClassRecord, FlatFile, KeptRecord, ObjectRecord, PropertyRecord, StructRecord};
+use crate::world::testing::WorldFile;
 
 fn read(body: &[u8]) -> Option<FlatFile<'_>> {
     super::read(body, VERSION)

@@ -4,12 +4,10 @@ use std::io::Write as _;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::sealed;
 use crate::world::canonical::KeptBytes;
 use crate::world::file_value::{FileBinding, FileReference, FileText, FileValue};
-use crate::world::records::{
-    ClassRecord, FormatError, KeptRecord, ObjectRecord, PropertyRecord, StructRecord, WorldFile,
-};
+use crate::world::records::{ClassRecord, FormatError, KeptRecord, ObjectRecord, PropertyRecord, StructRecord};
+use crate::world::testing::{WorldFile, sealed};
 
 fn file() -> WorldFile<'static> {
     let property = |name: &str, ty: &str| PropertyRecord { name: name.into(), ty: ty.into() };

@@ -16,7 +16,8 @@ use alcedo_uc::{Options, Parsed, Source, check, complete, outline, parse, snippe
 use development::link::{FromHost, HangOf, Status, ToHost, receive, send};
 use print::print;
 use world::file_value::{FileReference, FileValue};
-use world::records::{ClassRecord, KeptRecord, ObjectRecord, PropertyRecord, StructRecord, WorldFile};
+use world::records::{ClassRecord, KeptRecord, ObjectRecord, PropertyRecord, StructRecord};
+use world::testing::WorldFile;
 
 mod development;
 #[path = "../../../uc/tests/fixture.rs"]

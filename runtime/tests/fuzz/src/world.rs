@@ -10,10 +10,12 @@ pub(crate) mod file_value;
 mod format;
 #[path = "../../../src/world/records.rs"]
 pub(crate) mod records;
+#[path = "../../../src/world/testing.rs"]
+pub(crate) mod testing;
 
-pub(crate) use format::sealed;
+pub(crate) use testing::sealed;
 
-pub(crate) fn body(file: &records::WorldFile<'_>) -> Vec<u8> {
+pub(crate) fn body(file: &testing::WorldFile<'_>) -> Vec<u8> {
     let bytes = file.encode().expect("records are written");
     bytes[format::HEAD..bytes.len() - 8].to_vec()
 }
