@@ -144,14 +144,6 @@ impl NetNumber for bool {
 }
 
 impl NetArchive {
-    fn saving() -> Self {
-        Self { bytes: Vec::new(), at: 0, is_saving: true, has_failed: false }
-    }
-
-    fn loading(bytes: &[u8]) -> Self {
-        Self { bytes: bytes.to_vec(), at: 0, is_saving: false, has_failed: false }
-    }
-
     /// Returns true if `net_serialize` writes values into the archive.
     ///
     /// # Examples
@@ -367,7 +359,8 @@ impl<T> NetOutcome<T> {
 
 /// Serializes a struct with `net_serialize`. Returns objects and bytes as one buffer.
 pub fn save(net_serialize: impl FnOnce(&mut NetArchive, &mut NetMap) -> (bool, bool)) -> NetOutcome<Vec<u8>> {
-    let (mut archive, mut map) = (NetArchive::saving(), NetMap::default());
+    let mut archive = NetArchive { bytes: Vec::new(), at: 0, is_saving: true, has_failed: false };
+    let mut map = NetMap::default();
     let flags = net_serialize(&mut archive, &mut map);
     let buffer = joined(&map.objects, &archive.bytes);
     NetOutcome::of(flags, &archive, buffer)
@@ -376,7 +369,8 @@ pub fn save(net_serialize: impl FnOnce(&mut NetArchive, &mut NetMap) -> (bool, b
 /// Deserializes a struct with `net_serialize` from a buffer that [`save`] has returned.
 pub fn load(buffer: &[u8], net_serialize: impl FnOnce(&mut NetArchive, &mut NetMap) -> (bool, bool)) -> NetOutcome<()> {
     let Some((objects, bytes)) = split(buffer) else { return NetOutcome::Failed };
-    let (mut archive, mut map) = (NetArchive::loading(bytes), NetMap { objects });
+    let mut archive = NetArchive { bytes: bytes.to_vec(), at: 0, is_saving: false, has_failed: false };
+    let mut map = NetMap { objects };
     let flags = net_serialize(&mut archive, &mut map);
     NetOutcome::of(flags, &archive, ())
 }

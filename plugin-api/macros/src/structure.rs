@@ -85,7 +85,7 @@ pub(crate) fn expand(attr_args: &AttrArgs, item: &ItemStruct) -> Result<TokenStr
         }
         let is_hidden = METHODS_OF_BORROWED.contains(&text.as_str()) && attr_args.get("imported").is_none();
         errors.take(rules::refuse(
-            "ALC0181",
+            "ALC0217",
             is_hidden.then_some(ident),
             format!(
                 "`value.{text}()` calls the method `{text}` of `Borrowed` instead of the accessor: rename the field, and write \
@@ -134,7 +134,7 @@ mod tests {
             let ident = format_ident!("{name}");
             let item = parse_quote! { struct Pass { #ident: bool } };
             let fix =
-                format!("rename the field, and write `#[uproperty(was = \"{name}\")]` to keep saved values [ALC0181]");
+                format!("rename the field, and write `#[uproperty(was = \"{name}\")]` to keep saved values [ALC0217]");
             assert!(error(&item).is_some_and(|error| error.contains(&fix)));
             let imported = super::expand(&parse_quote!(imported, package = "Game"), &item);
             imported.unwrap_or_else(|error| panic!("the host has this field: {error}"));

@@ -246,7 +246,7 @@ mod impl_of_an_alias {
     }
 }
 
-mod alc0181 {
+mod alc0217 {
     use alcedo_plugin_api::prelude::*;
 
     #[ustruct(package = "Game")]

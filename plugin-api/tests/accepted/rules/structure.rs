@@ -266,3 +266,13 @@ mod alc0215 {
         (Size::tall(2.0_f32), Parcel::tall(3.0_f32))
     }
 }
+
+mod alc0217 {
+    use alcedo_plugin_api::prelude::*;
+
+    #[ustruct(package = "Game")]
+    pub struct Pass {
+        #[uproperty(was = "is_expired")]
+        is_over: bool,
+    }
+}
