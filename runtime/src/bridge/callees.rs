@@ -93,12 +93,6 @@ pub(crate) struct Callees {
 }
 
 impl Callees {
-    /// Creates the call cache of an event with a native body. Returns `None` if the function cannot be overridden.
-    fn of_event(function: &Rc<Function>, dispatch: Dispatch) -> Option<Self> {
-        let may_be_overridden = dispatch == Dispatch::Virtual && function.vslot.is_some();
-        may_be_overridden.then(|| Self::new(function, dispatch, true))
-    }
-
     /// Creates the call cache of a module's function. Returns `None` if no fast path is possible: a value does not fit in a slot, there are
     /// too many parameters, or the function is static.
     pub(super) fn of_module(function: &Rc<Function>, dispatch: Dispatch) -> Option<Self> {
@@ -175,7 +169,8 @@ impl DirectMaker {
 /// Returns the code for direct calls of a native function. Returns `None` if the function does not support direct calls.
 pub(crate) fn direct_of(core: &Rc<Core>, function: &Rc<Function>, dispatch: Dispatch) -> Option<BlackCode> {
     let maker = function.black_code.as_ref()?.downcast_ref::<DirectMaker>()?;
-    Some((maker.make)(core, Callees::of_event(function, dispatch)))
+    let may_be_overridden = dispatch == Dispatch::Virtual && function.vslot.is_some();
+    Some((maker.make)(core, may_be_overridden.then(|| Callees::new(function, dispatch, true))))
 }
 
 /// Converts the result of a call through a fast path to a `DirectAnswer`.

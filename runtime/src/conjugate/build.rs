@@ -144,10 +144,7 @@ impl Plugins<'_> {
                 unsafe { (hooks.hooks.red_constructor)(&mut call, &mut ptr) }
             })
         });
-        match entered {
-            Ok(()) => Ok(ptr),
-            Err(error) => Err(unbuilt(class, *error)),
-        }
+        entered.map(|()| ptr).map_err(|error| unbuilt(class, *error))
     }
 
     /// Passes a part to the finalizer, because the conjugate of the part has ended during the construction. Returns the error of this
@@ -387,10 +384,8 @@ impl ConstructionHooks for Plugins<'_> {
     fn class_constructor(&self, object: ObjectHandle, class: &Rc<Class>) -> Result<(), StepError> {
         let run = || -> Result<(), CallError> {
             let hooks = self.hooks_of(class).ok_or_else(|| gone(class))?;
-            match hooks.hooks.class_constructor.into_option() {
-                Some(invoke) => self.hook(object, class, &hooks.gate, (&hooks.names.class, invoke)),
-                None => Ok(()),
-            }
+            let invoke = hooks.hooks.class_constructor.into_option();
+            invoke.map_or(Ok(()), |invoke| self.hook(object, class, &hooks.gate, (&hooks.names.class, invoke)))
         };
         run().map_err(|error| step_error(class, error))
     }

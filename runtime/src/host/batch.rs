@@ -176,10 +176,7 @@ impl<A: ValueParams, R: NativeResult> BatchFunction<A, R> {
                 };
                 is_right.then_some(groups)
             });
-            let groups = match kept {
-                Some(kept) => kept,
-                None => Groups::of(core, method, list.objects(), &self.terms())?,
-            };
+            let groups = kept.map_or_else(|| Groups::of(core, method, list.objects(), &self.terms()), Ok)?;
             let done = self.run(core, callee, &groups, &slots, None);
             self.groups.set(Some((list.version(), groups)));
             Ok(report(done))
@@ -220,10 +217,7 @@ impl<A: ValueParams, R: NativeResult> BatchFunction<A, R> {
         core.world.slices.allow_change(&"a batch of calls")?;
         let fresh =
             self.kept.borrow().as_ref().and_then(|(kept, method)| Some((core.zcalls.fresh(kept)?, method.clone())));
-        let (callee, method) = match fresh {
-            Some(fresh) => fresh,
-            None => self.resolve(&runtime)?,
-        };
+        let (callee, method) = fresh.map_or_else(|| self.resolve(&runtime), Ok)?;
         code(core, &callee, &method)
     }
 

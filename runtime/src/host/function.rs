@@ -376,10 +376,7 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
     /// Resolves the name and checks the signature.
     fn resolve(&self, runtime: &Runtime) -> Result<Rc<Callee>, Error> {
         self.handle.replace(None);
-        let handle = match self.entry.get() {
-            Some(handle) => handle,
-            None => runtime.calls().resolve(&self.name)?,
-        };
+        let handle = self.entry.get().map_or_else(|| runtime.calls().resolve(&self.name), Ok)?;
         let kept = runtime.core().zcalls.keep(handle).map_err(|error| self.over(error))?;
         let callee = runtime
             .core()

@@ -377,11 +377,7 @@ impl Objects<'_> {
     ) -> Result<(Option<Value>, Vec<Value>), Error> {
         let world = &self.0.inner.core.world;
         let class = world.objects.class(object).ok_or(CallError::Stale { handle: object })?;
-        let function = function.find(&class).ok_or_else(|| Error::UnknownMember {
-            class: class.path.to_string(),
-            what: "function",
-            name: function.name().to_owned(),
-        })?;
+        let function = function.find(&class).ok_or_else(|| unknown_member(&class, "function", function.name()))?;
         Ok(call_with_out_parameters(world, &function, object, arguments, Dispatch::Virtual)?)
     }
 
@@ -507,13 +503,11 @@ impl Objects<'_> {
 
     pub(super) fn property(&self, object: ObjectHandle, property: impl PropertyKey) -> Result<Rc<Property>, Error> {
         let class = self.0.inner.core.world.objects.class(object).ok_or(CallError::Stale { handle: object })?;
-        match property.find(&class) {
-            Some(found) => Ok(Rc::clone(found)),
-            None => Err(Error::UnknownMember {
-                class: class.path.to_string(),
-                what: "property",
-                name: property.name().to_owned(),
-            }),
-        }
+        property.find(&class).cloned().ok_or_else(|| unknown_member(&class, "property", property.name()))
     }
+}
+
+/// Returns the error for a class without a member of this name. `what` is the kind of the member.
+fn unknown_member(class: &Class, what: &'static str, name: &str) -> Error {
+    Error::UnknownMember { class: class.path.to_string(), what, name: name.to_owned() }
 }

@@ -135,11 +135,6 @@ impl FreeContext {
         lock(&self.life).generations.clone()
     }
 
-    /// Returns the tickets of replaced generations that are not dead.
-    pub(super) fn old_tickets(&self) -> Vec<UnloadTicket> {
-        lock(&self.life).generations.iter().filter_map(|generation| generation.ticket().cloned()).collect()
-    }
-
     /// Returns the [`Work`] of a replacement. Only one replacement of a context can be in progress.
     pub(super) fn replacement_work(&self) -> Work {
         Work::new(self.scope, self.title(), LoadRequest::Replacement)

@@ -260,10 +260,7 @@ impl FunctionPointer {
     pub fn call(&self, arguments: &[Value]) -> Result<Option<Value>, CallError> {
         let (export, from) = (&self.bound.export, Location::caller());
         let again = || self.lease.again(LeaseKind::Call, Arc::clone(&export.full), Some(location_text(from)));
-        let _inside = match self.bound.enter(Some(from))? {
-            Some(inside) => inside,
-            None => self.bound.enter_by(again())?,
-        };
+        let _inside = self.bound.enter(Some(from))?.map_or_else(|| self.bound.enter_by(again()), Ok)?;
         dynamic_call::call_plainly(&export.full, &self.signature, arguments, |buffer| {
             // SAFETY: the lease keeps the image mapped. The slots were created from the signature whose fingerprint the function has.
             unsafe { export.call(buffer) }

@@ -268,7 +268,7 @@ impl LoadContext {
     /// Lists the unloads of this context's generations, oldest first. Omits the unloads of dead generations.
     #[must_use]
     pub fn unloads(&self) -> Vec<UnloadTicket> {
-        self.line().old_tickets()
+        self.line().generations().iter().filter_map(|generation| generation.ticket().cloned()).collect()
     }
 
     /// Lists the active calls and the leases of the current generation. The oldest call or lease is listed first.
