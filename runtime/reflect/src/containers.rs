@@ -56,7 +56,7 @@ rowed! { Array, Set, Multicast, Map }
 /// use alcedo_reflect::types::Types;
 /// use alcedo_reflect::value::Value;
 ///
-/// let ty = PropertyType::parse("Array(i32)", &Types::new()).expect("a type");
+/// let ty = PropertyType::parse("Array(i32)", &Types::default()).expect("a type");
 /// let mut scores = OwnedValue::zero(ty);
 /// scores.write(&Value::Array(vec![Value::I32(3), Value::I32(5)])).expect("an array");
 /// let rows = array_ref(scores.as_ptr()).expect("an array");
@@ -79,7 +79,7 @@ pub struct Rows<'a> {
 /// use alcedo_reflect::types::Types;
 /// use alcedo_reflect::value::Value;
 ///
-/// let ty = PropertyType::parse("Array(i32)", &Types::new()).expect("a type");
+/// let ty = PropertyType::parse("Array(i32)", &Types::default()).expect("a type");
 /// let mut scores = OwnedValue::zero(ty);
 /// let mut rows = array(scores.as_mut()).expect("an array");
 /// rows.splice(0, 0, 1).expect("memory for a row");
@@ -127,7 +127,7 @@ struct RowPtr<'a> {
 /// use alcedo_reflect::types::Types;
 /// use alcedo_reflect::value::Value;
 ///
-/// let ty = PropertyType::parse("Set(i32)", &Types::new()).expect("a type");
+/// let ty = PropertyType::parse("Set(i32)", &Types::default()).expect("a type");
 /// let mut scores = OwnedValue::zero(ty);
 /// scores.write(&Value::Set(vec![Value::I32(3), Value::I32(5)])).expect("a set");
 /// assert_eq!(keyed(scores.as_ptr()).expect("a set").len(), 2);
@@ -148,7 +148,7 @@ pub struct Keyed<'a> {
 /// use alcedo_reflect::types::Types;
 /// use alcedo_reflect::value::Value;
 ///
-/// let ty = PropertyType::parse("Set(i32)", &Types::new()).expect("a type");
+/// let ty = PropertyType::parse("Set(i32)", &Types::default()).expect("a type");
 /// let mut scores = OwnedValue::zero(ty);
 /// scores.write(&Value::Set(vec![Value::I32(3), Value::I32(5)])).expect("a set");
 /// keyed_mut(scores.as_mut()).expect("a set").clear();

@@ -386,7 +386,7 @@ mod tests {
     use crate::testing::{structure, type_of};
 
     fn check(value: Value, target: &PropertyType, expected: Option<Value>) {
-        assert_eq!(convert(&value, target, &Names::new(), &Door), expected, "{value:?} to {target}");
+        assert_eq!(convert(&value, target, &Names::default(), &Door), expected, "{value:?} to {target}");
     }
 
     #[test]
@@ -435,7 +435,7 @@ mod tests {
 
     #[test]
     fn strings_and_names_convert_to_each_other() {
-        let names = Names::new();
+        let names = Names::default();
         let cube = names.intern("cube");
         assert_eq!(convert(&Value::Text("cube".into()), &PropertyType::Name, &names, &Door), Some(Value::Name(cube)));
         assert_eq!(convert(&Value::Name(cube), &PropertyType::Text, &names, &Door), Some(Value::Text("cube".into())));
@@ -486,7 +486,7 @@ mod tests {
     /// For each row, converts the value `text` of type `from` to the type `to`. Compares the result with `expected`, and with the
     /// prediction from the types.
     fn table(rows: &[(&str, &str, &str, &str)]) {
-        let names = Names::new();
+        let names = Names::default();
         for (from, text, to, expected) in rows {
             let predicted = convertible(&from.parse().expect("a type"), &to.parse().expect("a type"));
             let contradiction = if *expected == "-" { Convertible::Always } else { Convertible::Never };
@@ -520,7 +520,7 @@ mod tests {
             for (to, _) in &limits {
                 let predicted = convertible(&from.parse().expect("a type"), &to.parse().expect("a type"));
                 let ty = type_of(to);
-                let fits = |value: &Value| convert(value, &ty, &Names::new(), &Door).is_some();
+                let fits = |value: &Value| convert(value, &ty, &Names::default(), &Door).is_some();
                 let is_whole = values.iter().all(fits);
                 assert_eq!(predicted == Convertible::Always, is_whole, "{from} to {to}: {predicted:?}");
                 assert!(predicted != Convertible::Never || !values.iter().any(fits), "{from} to {to}: {predicted:?}");

@@ -85,20 +85,16 @@ pub struct ModeGuard {
 }
 
 impl Default for ModeWord {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl ModeWord {
     /// Creates a mode word in normal mode.
-    pub fn new() -> Self {
+    fn default() -> Self {
         let (word, rebuilt) = (AtomicU32::new(mode::NORMAL), Cell::new(ObjectHandle::NONE));
         let (direct, version) = (AtomicU64::new(CLOSED + 1), Cell::new(CLOSED + 1));
         let (first_new, closed, observed, calls) = Default::default();
         Self { shared: Rc::new(Shared { word, rebuilt, first_new, direct, version, closed, observed, calls }) }
     }
+}
 
+impl ModeWord {
     /// Returns the mode.
     #[inline]
     pub fn get(&self) -> u32 {
@@ -301,7 +297,7 @@ mod tests {
 
     #[test]
     fn calls_are_refused_only_before_a_commit_and_outgoing_calls_are_counted() {
-        let word = ModeWord::new();
+        let word = ModeWord::default();
         let call = |name, reach| word.may_call(name, || reach).map_err(|error| error.to_string());
         assert_eq!(call("ex:/tell", Reach::Host), Ok(()));
         {
@@ -336,7 +332,7 @@ mod tests {
 
     #[test]
     fn direct_calls_are_closed_before_a_commit_and_get_a_new_version() {
-        let word = ModeWord::new();
+        let word = ModeWord::default();
         let version = || word.direct_version();
         let first = version();
         assert_ne!(first, CLOSED);
@@ -361,7 +357,7 @@ mod tests {
 
     #[test]
     fn a_mode_ends_with_its_guard_and_all_clones_see_it() {
-        let word = ModeWord::new();
+        let word = ModeWord::default();
         let (copy, address) = (word.clone(), word.address());
         {
             let _rebuilding = word.enter(mode::REBUILDING);

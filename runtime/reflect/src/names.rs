@@ -17,7 +17,7 @@ const NAME: usize = 64;
 /// ```
 /// use alcedo_reflect::names::Names;
 ///
-/// let names = Names::new();
+/// let names = Names::default();
 /// let door = names.intern("door");
 /// assert_eq!(names.intern("door"), door);
 /// assert_eq!(&*names.text(door), "door");
@@ -35,19 +35,15 @@ struct Table {
 }
 
 impl Default for Names {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl Names {
     /// Creates a table with only the empty name.
-    pub fn new() -> Self {
+    fn default() -> Self {
         let empty: Rc<str> = "".into();
         let table = Table { numbers: [(empty.clone(), Name(0))].into_iter().collect(), strings: vec![empty] };
         Self { table: RefCell::new(table) }
     }
+}
 
+impl Names {
     /// Interns `text`, case-sensitively. The empty string is `Name(0)`.
     ///
     /// # Panics
@@ -115,7 +111,7 @@ mod tests {
 
     #[test]
     fn equal_texts_have_equal_numbers() {
-        let names = Names::new();
+        let names = Names::default();
         let tick = names.intern("tick");
         assert_eq!(names.intern("tick"), tick);
         assert_eq!(&*names.text(tick), "tick");
@@ -124,14 +120,14 @@ mod tests {
 
     #[test]
     fn names_are_case_sensitive() {
-        let names = Names::new();
+        let names = Names::default();
         assert_ne!(names.intern("tick"), names.intern("Tick"));
         assert_eq!(names.find("TICK"), None);
     }
 
     #[test]
     fn the_empty_name_is_number_zero_and_the_fallback() {
-        let names = Names::new();
+        let names = Names::default();
         assert_eq!(names.intern(""), Name(0));
         assert_eq!((&*names.text(Name(0)), &*names.text(Name(77))), ("", ""));
         assert!(names.has_text(Name(0), "") && !names.has_text(Name(0), "a") && !names.has_text(Name(77), ""));

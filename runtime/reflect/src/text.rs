@@ -93,7 +93,7 @@ mod tests {
     use crate::value::{Binding, LocalText, Value};
 
     fn check(ty: &PropertyType, text: &str, expected: &str) {
-        let names = Names::new();
+        let names = Names::default();
         let result = match Value::parse(text, ty, &names) {
             Ok(value) => {
                 let printed = value.print(&names);
@@ -156,7 +156,7 @@ mod tests {
         );
         check(&PropertyType::Text, r#""\u{7F}\0\u{1f600}""#, "\"\u{7f}\0\u{1f600}\"");
         for wrong in [r"\u7f", r"\u{", r"\u{g}", r"\u{d800}", r"\u{110000}", r"\u{fffffffff}"] {
-            assert!(Value::parse(&format!("\"{wrong}\""), &PropertyType::Text, &Names::new()).is_err(), "{wrong}");
+            assert!(Value::parse(&format!("\"{wrong}\""), &PropertyType::Text, &Names::default()).is_err(), "{wrong}");
         }
         check(&PropertyType::Name, "\"cube\"", "cube");
         check(&PropertyType::Name, "a b", "\"a b\"");
@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn character_numbers_do_not_wrap() {
-        let read = |text: &str| Value::parse(text, &PropertyType::Text, &Names::new());
+        let read = |text: &str| Value::parse(text, &PropertyType::Text, &Names::default());
         assert!(read("\"\\u{41}\"").is_ok());
         assert!(read("\"\\u{100000041}\"").is_err());
     }
@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn a_printed_value_reads_back_also_from_a_terminal() {
-        let names = Names::new();
+        let names = Names::default();
         fuzz(20_000, |dice| {
             let text = any_text(dice);
             let (name, key) = (names.intern(&any_text(dice)), names.intern(&any_text(dice)));

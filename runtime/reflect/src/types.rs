@@ -52,11 +52,6 @@ impl Drop for Lowered<'_> {
 static LAST_EPOCH: AtomicU64 = AtomicU64::new(0);
 
 impl Types {
-    /// Creates a registry without packages.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     /// Returns the epoch of the registry. Lookups by path have equal results as long as the epoch does not change. All new registries have
     /// the same initial epoch. All later epochs are unique in the process.
     #[inline]

@@ -67,9 +67,9 @@ impl Default for World {
 impl World {
     /// Creates an empty world.
     pub fn new() -> Self {
-        let (names, mode, slices) = (Rc::new(Names::new()), ModeWord::new(), BorrowedSlices::new());
+        let (names, mode, slices) = (Rc::new(Names::default()), ModeWord::default(), BorrowedSlices::new());
         Self {
-            types: Types::new(),
+            types: Types::default(),
             objects: Objects::new(Rc::clone(&names), mode.clone(), slices.clone()),
             names,
             epoch: Rc::default(),

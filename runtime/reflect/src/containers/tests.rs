@@ -113,7 +113,7 @@ fn nested_containers_behave_like_nested_collections() {
     let before = live();
     let mut dice = Dice(0xdead_beef_cafe_f00d);
     {
-        let (ty, names) = (type_of("Map(String, Array(Set(u16)))"), Names::new());
+        let (ty, names) = (type_of("Map(String, Array(Set(u16)))"), Names::default());
         let PropertyType::Map(entry) = &ty else { panic!("it is a map") };
         let PropertyType::Array(sets) = entry.value() else { panic!("with arrays") };
         let PropertyType::Set(numbers) = sets.ty() else { panic!("of sets") };

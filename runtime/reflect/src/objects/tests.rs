@@ -64,7 +64,9 @@ fn properties() -> Vec<PropertyDecl> {
 
 /// Creates a store in which each slot accepts only `last_serial` objects in succession.
 fn store(last_serial: u32) -> Objects {
-    with_last_serial(last_serial, || Objects::new(Rc::new(Names::new()), ModeWord::new(), BorrowedSlices::new()))
+    with_last_serial(last_serial, || {
+        Objects::new(Rc::new(Names::default()), ModeWord::default(), BorrowedSlices::new())
+    })
 }
 
 fn new(world: &World, class: &Rc<Class>) -> ObjectHandle {

@@ -146,7 +146,7 @@ impl Value {
     /// use alcedo_reflect::property::PropertyType;
     /// use alcedo_reflect::value::Value;
     ///
-    /// let names = Names::new();
+    /// let names = Names::default();
     /// assert_eq!(Value::parse("2.5", &PropertyType::F64, &names), Ok(Value::F64(2.5)));
     /// assert_eq!(Value::parse("true", &PropertyType::Bool, &names), Ok(Value::Bool(true)));
     /// assert!(Value::parse("fast", &PropertyType::F64, &names).is_err());

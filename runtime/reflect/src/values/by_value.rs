@@ -66,7 +66,7 @@ impl Value {
     /// use alcedo_reflect::names::Names;
     /// use alcedo_reflect::value::Value;
     ///
-    /// let names = Names::new();
+    /// let names = Names::default();
     /// assert_eq!(Value::Text("Open".into()).print(&names), "\"Open\"");
     /// assert_eq!(Value::Name(names.intern("door")).print(&names), "door");
     /// ```

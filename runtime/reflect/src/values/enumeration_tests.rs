@@ -31,10 +31,10 @@ fn decl(underlying: PropertyKind, is_flags: bool, entries: &[(&str, i128)]) -> E
 }
 
 fn types(decl: EnumDecl) -> Result<Types, String> {
-    let types = Types::new();
+    let types = Types::default();
     types.declare_package("Test");
     let batch = Batch { enums: vec![decl], ..Batch::default() };
-    types.declare(&Names::new(), &batch).map_err(|error| error.to_string())?;
+    types.declare(&Names::default(), &batch).map_err(|error| error.to_string())?;
     Ok(types)
 }
 
@@ -44,7 +44,7 @@ fn mood(underlying: PropertyKind, entries: &[(&str, i128)], text: &str) -> Prope
 }
 
 fn read_back(ty: &PropertyType, text: &str) {
-    let names = Names::new();
+    let names = Names::default();
     let value = Value::parse(text, ty, &names).unwrap_or_else(|error| panic!("{error}"));
     let (mut one, mut two) = (OwnedValue::zero(ty.clone()), OwnedValue::zero(ty.clone()));
     one.write(&value).unwrap();
@@ -78,7 +78,7 @@ fn enums_of_each_underlying_type_work_as_values_elements_keys_and_text() {
         read_back(&mood(kind, &entries, "Set(Mood)"), "(Angry, Odd)");
         read_back(&mood(kind, &entries, "Map(Mood, Optional(Mood))"), "((Odd, some(Angry)), (Angry, none))");
         let mut own = OwnedValue::zero(ty.clone());
-        assert_eq!(own.read().print(&Names::new()), "Calm", "zero bytes");
+        assert_eq!(own.read().print(&Names::default()), "Calm", "zero bytes");
         let refused = own.write(&Value::Enum(EnumValue::named("Sad"))).unwrap_err().to_string();
         assert!(refused.contains("`Sad`, which is none of Calm, Odd, Angry"), "{refused}");
         assert!(own.write(&Value::U8(0)).is_err(), "a number is converted first");
@@ -91,7 +91,7 @@ fn values_keep_their_entry_when_the_numbers_change() {
     let new = mood(PropertyKind::I32, &[("New", 0), ("Angry", 7), ("Calm", 1)], "Mood");
     assert_ne!(old, new, "another layout");
     assert_ne!(old.layout(), new.layout());
-    let (names, world) = (Names::new(), World::new());
+    let (names, world) = (Names::default(), World::new());
     let over = |text: &str| {
         let value = Value::parse(text, &old, &names).unwrap();
         convert(&value, &new, &names, &world).map(|value| value.print(&names))

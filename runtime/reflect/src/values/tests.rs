@@ -50,7 +50,7 @@ fn written(ty: &PropertyType, text: &str, names: &Names) -> OwnedValue {
 }
 
 fn check(ty: &PropertyType, text: &str) {
-    let names = Names::new();
+    let names = Names::default();
     let value = Value::parse(text, ty, &names).unwrap();
     let (mut one, mut two) = (OwnedValue::zero(ty.clone()), OwnedValue::zero(ty.clone()));
     assert_eq!(one.read(), Value::zero(ty));
@@ -119,7 +119,7 @@ fn the_order_of_sets_and_maps_is_irrelevant() {
         ("Map(u8, Set(u8))", "((1, (1, 2)), (2, ()))", "((2, ()), (1, (2, 1)))"),
         ("Array(Set(u8))", "((1, 2))", "((2, 1))"),
     ] {
-        let (ty, names) = (type_of(ty), Names::new());
+        let (ty, names) = (type_of(ty), Names::default());
         let (first, second) = (written(&ty, one, &names), written(&ty, two, &names));
         assert!(first.as_ptr().equal(second.as_ptr()), "{one} = {two}");
         assert_eq!(hashed(&first), hashed(&second));
@@ -128,7 +128,7 @@ fn the_order_of_sets_and_maps_is_irrelevant() {
 
 #[test]
 fn keys_that_become_equal_are_merged() {
-    let (ty, names) = (type_of("Map(WeakObject(/Script/Engine.Object), String)"), Names::new());
+    let (ty, names) = (type_of("Map(WeakObject(/Script/Engine.Object), String)"), Names::default());
     let mut own = written(&ty, "((#1.1, a), (#2.1, b), (#3.1, c))", &names);
     let one = ObjectHandle::new(1, 1);
     own.as_mut().map_objects(&mut |object| if object.index() == 2 { one } else { object });
@@ -138,7 +138,7 @@ fn keys_that_become_equal_are_merged() {
 #[test]
 fn strong_references_are_found_at_any_depth() {
     let check = |ty: &str, text: &str, strong: &[u32]| {
-        let (ty, names) = (type_of(ty), Names::new());
+        let (ty, names) = (type_of(ty), Names::default());
         let own = written(&ty, text, &names);
         let mut found = Vec::new();
         own.each_object(&mut |object| found.push(object.index()));
@@ -188,7 +188,7 @@ fn check_emptied<T: OfKind>(type_name: &str, text: &str) {
         }),
         ("the end of what it owns", |own| own.as_mut().destroy()),
     ];
-    let (ty, names, before) = (type_of(type_name), Names::new(), live());
+    let (ty, names, before) = (type_of(type_name), Names::default(), live());
     let value = Value::parse(text, &ty, &names).unwrap();
     for (operation, empty) in operations {
         let mut own = OwnedValue::zero(ty.clone());
@@ -241,7 +241,7 @@ fn a_fixed_array_in_a_struct_always_has_its_length() {
     let cells = PropertyDecl::new("cells", PropertyKind::ARRAY).of_type("i32").with_default("(7, 8, 9)");
     let cells = PropertyDecl { meta: vec![(ARRAY_DIM.to_owned(), "3".to_owned())], ..cells };
     let ty = PropertyType::Struct(structure("Row", &[PropertyDecl::new("x", PropertyKind::I32), cells]));
-    let names = Names::new();
+    let names = Names::default();
     for (text, expected) in [("(cells=(1))", [1, 8, 9]), ("(cells=(1, 2, 3, 4))", [1, 2, 3]), ("(x=1)", [7, 8, 9])] {
         let Value::Struct(fields) = written(&ty, text, &names).read() else { panic!("{text} is a struct") };
         assert_eq!(fields[1].1, Value::Array(expected.map(Value::I32).to_vec()), "{text}");

@@ -53,7 +53,7 @@ mod tests {
     const TOY: PropertyKind = PropertyKind(200);
 
     fn read_back(ty: PropertyType, text: &str) {
-        let names = Names::new();
+        let names = Names::default();
         let value = Value::parse(text, &ty, &names).unwrap_or_else(|error| panic!("{error}"));
         let (mut one, mut two) = (OwnedValue::zero(ty.clone()), OwnedValue::zero(ty));
         one.write(&value).unwrap();
@@ -81,14 +81,14 @@ mod tests {
         read_back(type_of("Set(Toy)"), "(#00000001, #00000002)");
         read_back(type_of("Map(Toy, Optional(Toy))"), "((#00000001, some(#00000002)), (#00000003, none))");
         read_back(PropertyType::Struct(structure("Paint", &[PropertyDecl::new("color", TOY)])), "(color=#0000000a)");
-        let error = Value::parse("red", &type_of("Toy"), &Names::new()).unwrap_err();
+        let error = Value::parse("red", &type_of("Toy"), &Names::default()).unwrap_err();
         assert_eq!(error.to_string(), "`red` is not a valid Toy: write # and 8 hexadecimal digits");
     }
 
     #[test]
     fn a_toy_is_converted() {
         let check = |value: Value, ty: &str, expected: Option<Value>| {
-            assert_eq!(convert(&value, &type_of(ty), &Names::new(), &World::new()), expected, "{value:?} to {ty}");
+            assert_eq!(convert(&value, &type_of(ty), &Names::default(), &World::new()), expected, "{value:?} to {ty}");
         };
         check(Value::Toy(7), "u8", Some(Value::U8(7)));
         check(Value::Toy(300), "u8", None);

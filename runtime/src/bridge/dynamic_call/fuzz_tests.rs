@@ -216,7 +216,7 @@ fn no_input_breaks_the_value_parser() {
         "two words, (here)",
         "((none, none), (/Script/A.B, 0123456789abcdef0123456789abcdef))",
     ]);
-    let names = Names::new();
+    let names = Names::default();
     fuzz(40_000, |dice| {
         let (text, ty) = (mutant(dice, &seeds), &types[dice.roll(types.len())]);
         match Value::parse(&text, ty, &names) {
