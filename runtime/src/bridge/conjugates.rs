@@ -36,7 +36,8 @@ pub(crate) struct State {
 }
 
 /// Returns the state of a conjugate. Returns an error if no conjugate ever had this handle.
-pub(crate) fn state(core: &Core, handle: ConjugateHandle, now: Instant) -> Result<State, CallError> {
+pub(crate) fn state(core: &Core, handle: ConjugateHandle) -> Result<State, CallError> {
+    let now = Instant::now();
     let red = || Some((Color::Red, core.red.reds().facts(handle, now)?));
     let black = || Some((Color::Black, core.owned_values.facts(handle, now)?));
     let (color, facts) = black().or_else(red).ok_or_else(|| CallError::NotFound {
@@ -47,22 +48,17 @@ pub(crate) fn state(core: &Core, handle: ConjugateHandle, now: Instant) -> Resul
 
 /// Returns the address of a conjugate's value. The address is valid until plugin code returns. The address of a black conjugate is valid
 /// only until the conjugate is released. If the conjugate has expired, returns an error with its kind and age.
-pub(crate) fn open(core: &Core, handle: ConjugateHandle, now: Instant) -> Result<Opened, CallError> {
+pub(crate) fn open(core: &Core, handle: ConjugateHandle) -> Result<Opened, CallError> {
     match find(core, handle) {
         Some(opened) => Ok(opened),
-        None => Err(expired(&state(core, handle, now)?)),
+        None => Err(expired(&state(core, handle)?)),
     }
 }
 
 /// Opens a conjugate like [`open`], and checks that its value has the type `expected`. Returns the errors of [`open`]. If the types differ,
 /// returns an error with both types.
-pub(crate) fn open_as(
-    core: &Core,
-    handle: ConjugateHandle,
-    expected: &PropertyType,
-    now: Instant,
-) -> Result<Opened, CallError> {
-    let opened = open(core, handle, now)?;
+pub(crate) fn open_as(core: &Core, handle: ConjugateHandle, expected: &PropertyType) -> Result<Opened, CallError> {
+    let opened = open(core, handle)?;
     if opened.ty == *expected {
         return Ok(opened);
     }
@@ -75,7 +71,7 @@ pub(crate) fn open_as(
 /// # Safety
 /// If the value has no owner, the caller ensures that the value is valid for its type. The caller also ensures that this value does not
 /// move before the innermost frame closes.
-pub(crate) unsafe fn borrow_red(core: &Core, value: Opened, now: Instant) -> Result<ConjugateHandle, CallError> {
+pub(crate) unsafe fn borrow_red(core: &Core, value: Opened) -> Result<ConjugateHandle, CallError> {
     let owner = value.owner;
     if !owner.is_none() {
         let offset = |memory: *mut u8| value.at.addr().wrapping_sub(memory.addr());
@@ -89,32 +85,27 @@ pub(crate) unsafe fn borrow_red(core: &Core, value: Opened, now: Instant) -> Res
             return Err(CallError::NotFound { message });
         }
     }
-    core.red.borrow_red(value, now)
+    core.red.borrow_red(value, Instant::now())
 }
 
 /// Creates a red conjugate that borrows a property of an object, by name. Returns an error if no frame is open, the object is destroyed, or
 /// the object has no such property.
-pub(crate) fn borrow_property(
-    core: &Core,
-    owner: ObjectHandle,
-    property: &str,
-    now: Instant,
-) -> Result<ConjugateHandle, CallError> {
+pub(crate) fn borrow_property(core: &Core, owner: ObjectHandle, property: &str) -> Result<ConjugateHandle, CallError> {
     let class = core.world.objects.class(owner).ok_or(CallError::Stale { handle: owner })?;
     let memory = core.world.objects.memory(owner).ok_or(CallError::Stale { handle: owner })?;
     let property = class
         .find_property(property)
         .ok_or_else(|| CallError::NotFound { message: format!("{} has no property `{property}`", class.path) })?;
     let (at, ty) = (memory.wrapping_add(property.offset as usize), property.ty.clone());
-    core.red.borrow_red(Opened { owner, at, ty, number: TypeNumber::NONE }, now)
+    core.red.borrow_red(Opened { owner, at, ty, number: TypeNumber::NONE }, Instant::now())
 }
 
 /// Copies the value of a conjugate. Also returns the id of the value's type in the owning module. If the conjugate has expired, returns an
 /// error with its kind and age.
-pub(crate) fn copy(core: &Core, handle: ConjugateHandle, now: Instant) -> Result<(OwnedValue, TypeNumber), CallError> {
+pub(crate) fn copy(core: &Core, handle: ConjugateHandle) -> Result<(OwnedValue, TypeNumber), CallError> {
     core.world.slices.allow_read(&"reading a conjugate")?;
     let may = |_: &Opened| Ok(());
-    with_value(core, handle, now, may, |value, number| (OwnedValue::copy_of(value.as_ptr()), number))
+    with_value(core, handle, may, |value, number| (OwnedValue::copy_of(value.as_ptr()), number))
 }
 
 /// Checks that the value of type `ty` at the address `at` may have `len` elements. Returns an error if the value is a fixed array of `owner`
@@ -139,7 +130,7 @@ pub(crate) fn may_have(
 
 /// Overwrites the value of a conjugate. Returns an error if the conjugate has expired, if the owner of the conjugate cannot currently be
 /// written, or if the new value has a different type. Also returns an error for a fixed array if the new value has another length.
-pub(crate) fn write(core: &Core, handle: ConjugateHandle, value: &Value, now: Instant) -> Result<(), CallError> {
+pub(crate) fn write(core: &Core, handle: ConjugateHandle, value: &Value) -> Result<(), CallError> {
     core.world.slices.allow_change(&"writing to a conjugate")?;
     let may = |opened: &Opened| {
         if !opened.owner.is_none() {
@@ -151,7 +142,7 @@ pub(crate) fn write(core: &Core, handle: ConjugateHandle, value: &Value, now: In
         }
         core.world.check_objects(&opened.ty, value, || format!("the value of a conjugate of {}", opened.ty))
     };
-    let written = with_value(core, handle, now, may, |target, _| overwrite(core, target, value))?;
+    let written = with_value(core, handle, may, |target, _| overwrite(core, target, value))?;
     written.map_err(|error| CallError::other(error.to_string()))
 }
 
@@ -168,7 +159,7 @@ pub(super) fn read(core: &Core, buffer: &BufferMut<'_>, at: usize, word: &TypeTe
     if word.kind().fits_slot() {
         return get_plain(buffer, at, word.kind());
     }
-    let (value, _number) = copy(core, buffer.get::<ConjugateHandle>(at)?, Instant::now())?;
+    let (value, _number) = copy(core, buffer.get::<ConjugateHandle>(at)?)?;
     // Compares only the kinds here. Type paths are compared later, when the value is written to the parameter.
     if value.ty().kind() != word.kind() {
         let message = format!("slot {at} holds a conjugate of {}, the call expects {word}", value.ty());
@@ -199,20 +190,19 @@ pub(super) fn give(
 }
 
 /// Returns the mark that identifies a conjugate's delegate during a call of the delegate. Returns an error if the conjugate has expired.
-pub(crate) fn mark_delegate(core: &Core, handle: ConjugateHandle, now: Instant) -> Result<DelegateMark, CallError> {
+pub(crate) fn mark_delegate(core: &Core, handle: ConjugateHandle) -> Result<DelegateMark, CallError> {
     let may = |_: &Opened| Ok(());
-    with_value(core, handle, now, may, |value, _| value.delegate_mark(|| core.world.broadcasts.fresh_mark()))
+    with_value(core, handle, may, |value, _| value.delegate_mark(|| core.world.broadcasts.fresh_mark()))
 }
 
 /// Opens a conjugate, checks the value with `may`, and runs `act` on the value. `may` and `act` must not run plugin code.
 fn with_value<T>(
     core: &Core,
     handle: ConjugateHandle,
-    now: Instant,
     may: impl FnOnce(&Opened) -> Result<(), CallError>,
     act: impl FnOnce(PtrMut<'_>, TypeNumber) -> T,
 ) -> Result<T, CallError> {
-    let opened = open(core, handle, now)?;
+    let opened = open(core, handle)?;
     may(&opened)?;
     // SAFETY: `open` returns the address of a live value of the type. The callers, all in this file, only check, copy and write, so no code
     // that could end the value has run since.

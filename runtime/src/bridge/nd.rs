@@ -4,7 +4,6 @@
 //! written to the conjugate in the result slot.
 
 use std::rc::Weak;
-use std::time::Instant;
 
 use alcedo_abi::handles::ConjugateHandle;
 use alcedo_abi::kinds::PropertyKind;
@@ -44,7 +43,7 @@ pub(super) fn resolve(core: &Weak<Core>, _: &ZCallName) -> Result<Answer, CallEr
 /// Returns the kind of the delegate's result. Returns zero if the delegate has no result. Returns an error if the conjugate has expired or
 /// is not a delegate.
 pub(crate) fn result(core: &Core, delegate: ConjugateHandle) -> Result<PropertyKind, CallError> {
-    let opened = conjugates::open(core, delegate, Instant::now())?;
+    let opened = conjugates::open(core, delegate)?;
     let signature = core.delegates.signature(&opened.ty)?;
     Ok(signature.result.as_deref().map_or(PropertyKind(0), TypeText::kind))
 }
@@ -53,25 +52,25 @@ pub(crate) fn result(core: &Core, delegate: ConjugateHandle) -> Result<PropertyK
 /// do not match the delegate's signature, the delegate has no target, or a callee fails.
 pub(crate) fn call(core: &Core, module: Option<ModuleId>, buffer: &mut BufferMut<'_>) -> Result<(), CallError> {
     let handle: ConjugateHandle = buffer.get(0)?;
-    let opened = conjugates::open(core, handle, Instant::now())?;
+    let opened = conjugates::open(core, handle)?;
     let signature = core.delegates.signature(&opened.ty)?;
     buffer.expect_len(1 + signature.arguments.len() + usize::from(signature.result.is_some()))?;
     let arguments = signature.arguments.iter().zip(1..).map(|(word, at)| read(core, buffer, at, word));
     let arguments: Vec<_> = arguments.collect::<Result<_, _>>()?;
-    let bound = conjugates::copy(core, handle, Instant::now())?.0.read();
+    let bound = conjugates::copy(core, handle)?.0.read();
     let (bound, dead) = delegates::without_dead(&core.world, &opened.ty, bound);
     if dead != 0 && !core.world.mode.is_before_commit() {
         // Before a commit, the owner of the delegate is unknown, so this write is skipped. After a skipped or failed write, bindings to
         // destroyed objects remain in the delegate, and later calls skip them.
-        let _may_not = conjugates::write(core, handle, &bound, Instant::now());
+        let _may_not = conjugates::write(core, handle, &bound);
     }
-    let mark = conjugates::mark_delegate(core, handle, Instant::now())?;
+    let mark = conjugates::mark_delegate(core, handle)?;
     let result = delegates::call_with_values(&core.world, &opened.ty, mark, &bound, &arguments)?;
     let (Some(word), Some(value)) = (signature.result.as_deref(), result) else { return Ok(()) };
     let at = buffer.len() - 1;
     match module {
         Some(module) => give(core, module, buffer, at, word, &value),
         None if word.kind().fits_slot() => set_plain(buffer, at, &value),
-        None => conjugates::write(core, buffer.get(at)?, &value, Instant::now()),
+        None => conjugates::write(core, buffer.get(at)?, &value),
     }
 }

@@ -9,7 +9,6 @@ use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
 use std::sync::Arc;
-use std::time::Instant;
 
 use alcedo_abi::kinds::PropertyKind;
 use alcedo_abi::list::prelude::*;
@@ -306,7 +305,7 @@ impl LastingLocation<'_> {
         let ValueLocation { raw: RawLocation { owner, at, ty: number }, ty: CallType { core, .. } } = self.0;
         let value = Opened { owner, at, ty: core.value_types.get(number)?, number };
         // SAFETY: the module promises that a value without an owner stays valid until the frame closes.
-        unsafe { conjugates::borrow_red(core, value, Instant::now()) }
+        unsafe { conjugates::borrow_red(core, value) }
     }
 }
 

@@ -1,7 +1,5 @@
 //! Accesses conjugates by handle, for calls without static types.
 
-use std::time::Instant;
-
 use alcedo_abi::handles::{BlackHandle, ConjugateHandle, TypeNumber};
 use alcedo_abi::values::{ConjugateState, RawLocation, color};
 
@@ -14,7 +12,7 @@ use crate::conjugate::Color;
 use crate::handles::ModuleId;
 
 pub(super) fn conjugate_state(core: &Core, conjugate: ConjugateHandle) -> Result<ConjugateState, CallError> {
-    let state = conjugates::state(core, conjugate, Instant::now())?;
+    let state = conjugates::state(core, conjugate)?;
     let age = state.facts.age;
     Ok(ConjugateState {
         color: match state.color {
@@ -33,7 +31,7 @@ pub(super) fn conjugate_borrow(_core: &Core, location: LastingLocation<'_>) -> R
 }
 
 pub(super) fn conjugate_open(core: &Core, conjugate: ConjugateHandle) -> Result<RawLocation, CallError> {
-    let opened = conjugates::open(core, conjugate, Instant::now())?;
+    let opened = conjugates::open(core, conjugate)?;
     Ok(RawLocation { owner: opened.owner, at: opened.at, ty: opened.number })
 }
 
@@ -42,7 +40,7 @@ pub(super) fn conjugate_open_as(
     conjugate: ConjugateHandle,
     ty: TypeNumber,
 ) -> Result<RawLocation, CallError> {
-    let opened = conjugates::open_as(core, conjugate, &core.value_types.get(ty)?, Instant::now())?;
+    let opened = conjugates::open_as(core, conjugate, &core.value_types.get(ty)?)?;
     Ok(RawLocation { owner: opened.owner, at: opened.at, ty })
 }
 
@@ -52,10 +50,10 @@ pub(super) fn conjugate_clone(
     conjugate: ConjugateHandle,
     site: MadeAt<'_>,
 ) -> Result<BlackHandle, CallError> {
-    let (value, number) = conjugates::copy(core, conjugate, Instant::now())?;
+    let (value, number) = conjugates::copy(core, conjugate)?;
     owned_values::keep(core, module, number, value, &site)
 }
 
 pub(super) fn conjugate_type(core: &Core, conjugate: ConjugateHandle) -> Result<String, CallError> {
-    Ok(conjugates::open(core, conjugate, Instant::now())?.ty.to_string())
+    Ok(conjugates::open(core, conjugate)?.ty.to_string())
 }

@@ -242,7 +242,7 @@ fn listeners_that_a_write_to_a_conjugate_removes_are_not_called() {
     let inside = Rc::clone(&host);
     DURING_CALL.set(Some(Box::new(move || {
         let none = Value::Multicast(Vec::new());
-        conjugates::write(&inside.core, handle, &none, Instant::now()).expect("it fits");
+        conjugates::write(&inside.core, handle, &none).expect("it fits");
     })));
     assert_eq!(host.call(&delegate, &mut [number(5)]), Ok(()));
     assert_eq!(RECEIVED.take(), [(two, 5)]);

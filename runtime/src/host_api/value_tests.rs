@@ -2,7 +2,6 @@
 #![expect(unsafe_code, reason = "calls the trampolines as a module does")]
 
 use std::rc::Rc;
-use std::time::Instant;
 
 use alcedo_abi::call::{Failure, FailureKind, Status};
 use alcedo_abi::handles::TypeNumber;
@@ -215,10 +214,10 @@ fn a_module_cannot_change_the_length_of_a_fixed_array_of_an_object() {
     let cleared = Module::outcome(|failure| unsafe { module.table.clear()(module.host(), &location, failure) });
     // A host borrows the array during a call of a module, and overwrites the array.
     let written = module.core.red.enter(&"a call".into(), || {
-        let array = conjugates::borrow_property(&module.core, object, "cells", Instant::now())?;
-        conjugates::write(&module.core, array, &row(&[4, 5, 6]), Instant::now())?;
-        conjugates::write(&module.core, array, &row(&[1, 2, 3]), Instant::now())?;
-        conjugates::write(&module.core, array, &row(&[7]), Instant::now())
+        let array = conjugates::borrow_property(&module.core, object, "cells")?;
+        conjugates::write(&module.core, array, &row(&[4, 5, 6]))?;
+        conjugates::write(&module.core, array, &row(&[1, 2, 3]))?;
+        conjugates::write(&module.core, array, &row(&[7]))
     });
     let written = written.err().map(|error: CallError| error.to_string());
     let rows = [(splice(3, 0, 1), 4), (splice(0, 1, 0), 2), (copied, 2), (parsed, 4), (cleared, 0), (written, 1)];

@@ -121,7 +121,7 @@ impl Conjugates<'_> {
     /// Fails if the object is destroyed or has no such property, or if no call into a module is in progress.
     pub fn borrow(&self, object: ObjectHandle, property: &str) -> Result<AnyConjugate, Error> {
         self.0.objects().property(object, property)?;
-        Ok(AnyConjugate(conjugates::borrow_property(&self.0.inner.core, object, property, Instant::now())?))
+        Ok(AnyConjugate(conjugates::borrow_property(&self.0.inner.core, object, property)?))
     }
 
     /// Creates a value that the host owns, for example of the type `Array(f64)` or `Map(Name, String)`.
@@ -155,7 +155,7 @@ impl Conjugates<'_> {
     /// # Ok::<(), alcedo_runtime::Error>(())
     /// ```
     pub fn copy(&self, conjugate: AnyConjugate) -> Result<AnyConjugate, Error> {
-        self.keep(conjugates::copy(&self.0.inner.core, conjugate.0, Instant::now())?.0)
+        self.keep(conjugates::copy(&self.0.inner.core, conjugate.0)?.0)
     }
 
     /// Releases a black conjugate that the host owns. Has no effect on released and red conjugates. Also has no effect on black conjugates
@@ -175,7 +175,7 @@ impl Conjugates<'_> {
     /// # Errors
     /// Fails if no conjugate ever had this handle.
     pub fn info(&self, conjugate: AnyConjugate) -> Result<ConjugateInfo, Error> {
-        let state = conjugates::state(&self.0.inner.core, conjugate.0, Instant::now())?;
+        let state = conjugates::state(&self.0.inner.core, conjugate.0)?;
         Ok(ConjugateInfo {
             color: state.color,
             kind: state.facts.kind,
@@ -195,7 +195,7 @@ impl Conjugates<'_> {
     /// # Errors
     /// Fails if the conjugate has expired. The error contains the kind and age of the conjugate.
     pub fn read(&self, conjugate: AnyConjugate) -> Result<Value, Error> {
-        Ok(conjugates::copy(&self.0.inner.core, conjugate.0, Instant::now())?.0.read())
+        Ok(conjugates::copy(&self.0.inner.core, conjugate.0)?.0.read())
     }
 
     /// Overwrites the value of a conjugate.
@@ -203,7 +203,7 @@ impl Conjugates<'_> {
     /// # Errors
     /// Fails if the conjugate has expired, the owner of the value cannot currently be written, or `value` does not match the type.
     pub fn write(&self, conjugate: AnyConjugate, value: &Value) -> Result<(), Error> {
-        Ok(conjugates::write(&self.0.inner.core, conjugate.0, value, Instant::now())?)
+        Ok(conjugates::write(&self.0.inner.core, conjugate.0, value)?)
     }
 
     /// Returns the color of an object's plugin part. Returns `None` if the plugin part has expired or does not exist.
