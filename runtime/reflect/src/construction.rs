@@ -10,6 +10,7 @@
 //! A class default object (CDO) copies the values of its base's CDO before the steps of its own class run. The class constructor can
 //! therefore change inherited properties.
 
+use std::ops::ControlFlow;
 use std::rc::Rc;
 
 use alcedo_abi::kinds::class_flags;
@@ -26,6 +27,7 @@ use crate::origin::Origin;
 use crate::property::Property;
 use crate::value::Value;
 
+mod checks;
 mod destruction;
 mod failure;
 mod living;
@@ -71,9 +73,6 @@ pub trait ConstructionHooks {
     fn end_conjugate(&self, object: ObjectHandle);
 }
 
-/// Maximum number of classes that an error message lists.
-const MAX_LISTED: usize = 4;
-
 /// Parameters of a construction.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ConstructionArgs {
@@ -98,62 +97,19 @@ pub fn construct(
     args: ConstructionArgs,
 ) -> Result<ObjectHandle, ConstructionFailed> {
     let constructor = Constructor { world, hooks, requested: class };
-    if let Some(message) = refused_as_abstract(world, class) {
-        let step = ConstructionStep::Abstract(class.path.to_string());
-        return Err(constructor.failed("a new object", step, StepError::new(message)));
+    if class.flags & (class_flags::ABSTRACT | class_flags::CONTEXTUAL) != 0 {
+        constructor.check_flags(args.outer)?;
     }
-    if let Some(message) = refused_without_context(class, args.outer) {
-        let step = ConstructionStep::Contextual(class.path.to_string());
-        return Err(constructor.failed("a new object", step, StepError::new(message)));
-    }
-    let is_whole = |template| !class.has_subobjects() && world.objects.class_id(template) == Some(class.id);
-    if args.name.is_none() && args.archetype.is_none() && is_whole(class.cdo.get()) {
-        return constructor.construct_whole(&args, class.cdo.get());
-    }
-    constructor.check_name(&args)?;
-    let template = match args.archetype {
-        Some(archetype) => constructor.check_archetype(archetype)?,
-        None => constructor.cdo_of(class)?,
+    let cdo = class.cdo.get();
+    let template = if args.name.is_none() && args.archetype.is_none() && constructor.is_whole(cdo) {
+        cdo
+    } else {
+        match constructor.construct_by_parts(&args)? {
+            ControlFlow::Continue(template) => template,
+            ControlFlow::Break(object) => return Ok(object),
+        }
     };
-    if is_whole(template) {
-        return constructor.construct_whole(&args, template);
-    }
-    if let Some(plan) = constructor.parts_plan(template) {
-        return constructor.construct_with_parts(&args, &plan);
-    }
-    let order = Order { class, name: args.name, outer: args.outer, part: None, flags: 0, template: Some(template) };
-    let mut pairs = Vec::new();
-    let new_object = constructor.begin(&order, Copying::Later, &mut pairs)?;
-    let object = constructor.complete(&new_object, constructor.copy_values(&new_object, &pairs))?;
-    if args.root {
-        world.objects.add_root(object);
-    }
-    Ok(object)
-}
-
-/// Returns an error message if `class` is abstract. The message lists concrete classes that extend `class`.
-fn refused_as_abstract(world: &World, class: &Class) -> Option<String> {
-    if class.flags & class_flags::ABSTRACT == 0 {
-        return None;
-    }
-    let classes = world.types.classes();
-    let concrete = classes.iter().filter(|found| found.is_a(class) && found.flags & class_flags::ABSTRACT == 0);
-    let mut paths: Vec<_> = concrete.map(|class| class.path.to_string()).collect();
-    paths.sort_unstable();
-    let more = paths.len().saturating_sub(MAX_LISTED);
-    paths.truncate(MAX_LISTED);
-    let known = match (paths.is_empty(), more) {
-        (true, _) => "none is declared yet".to_owned(),
-        (false, 0) => paths.join(", "),
-        (false, more) => format!("{}, and {more} more", paths.join(", ")),
-    };
-    Some(format!("it is abstract: use a derived class ({known})"))
-}
-
-/// Returns an error message if `class` is contextual and `outer` is none.
-fn refused_without_context(class: &Class, outer: ObjectHandle) -> Option<&'static str> {
-    let is_contextual = class.flags & class_flags::CONTEXTUAL != 0;
-    (is_contextual && outer.is_none()).then_some("it is contextual: pass its outer, the object that contains it")
+    constructor.construct_whole(&args, template)
 }
 
 /// Returns the CDO of `class`. Constructs a missing CDO, after the CDO of the base. Game thread only.
@@ -284,6 +240,41 @@ enum Copying {
 type Pairs = Vec<(ObjectHandle, ObjectHandle)>;
 
 impl Constructor<'_> {
+    /// Checks if [`Constructor::construct_whole`] can construct an object of the requested class with the values of `template`.
+    #[inline]
+    fn is_whole(&self, template: ObjectHandle) -> bool {
+        !self.requested.has_subobjects() && self.world.objects.class_id(template) == Some(self.requested.id)
+    }
+
+    /// Constructs an object that has subobjects, or whose template is of another class. For all other objects, only checks the parameters,
+    /// and returns the template.
+    #[inline(never)]
+    fn construct_by_parts(
+        &self,
+        args: &ConstructionArgs,
+    ) -> Result<ControlFlow<ObjectHandle, ObjectHandle>, ConstructionFailed> {
+        let (world, class) = (self.world, self.requested);
+        self.check_name(args)?;
+        let template = match args.archetype {
+            Some(archetype) => self.check_archetype(archetype)?,
+            None => self.cdo_of(class)?,
+        };
+        if self.is_whole(template) {
+            return Ok(ControlFlow::Continue(template));
+        }
+        if let Some(plan) = self.parts_plan(template) {
+            return self.construct_with_parts(args, &plan).map(ControlFlow::Break);
+        }
+        let order = Order { class, name: args.name, outer: args.outer, part: None, flags: 0, template: Some(template) };
+        let mut pairs = Vec::new();
+        let new_object = self.begin(&order, Copying::Later, &mut pairs)?;
+        let object = self.complete(&new_object, self.copy_values(&new_object, &pairs))?;
+        if args.root {
+            world.objects.add_root(object);
+        }
+        Ok(ControlFlow::Break(object))
+    }
+
     fn make_cdo(&self, name: &str) -> Result<ObjectHandle, ConstructionFailed> {
         let class = self.requested;
         let template = class.base.as_ref().map(|base| self.cdo_of(base)).transpose()?;
@@ -308,16 +299,6 @@ impl Constructor<'_> {
     fn cdo_of(&self, class: &Rc<Class>) -> Result<ObjectHandle, ConstructionFailed> {
         make_cdo(self.world, self.hooks, class)
             .map_err(|failed| ConstructionFailed { class: self.requested.path.to_string(), ..failed })
-    }
-
-    fn check_archetype(&self, archetype: ObjectHandle) -> Result<ObjectHandle, ConstructionFailed> {
-        let problem = match self.world.objects.class(archetype) {
-            None => CallError::Stale { handle: archetype }.to_string(),
-            Some(class) if self.requested.is_a(&class) || class.is_a(self.requested) => return Ok(archetype),
-            Some(class) => format!("a {} has no values for a {}", class.path, self.requested.path),
-        };
-        let step = ConstructionStep::Archetype(self.requested.path.to_string());
-        Err(self.failed(&archetype.to_string(), step, StepError::new(problem)))
     }
 
     /// Allocates the object, builds its plugin part and runs the steps of all classes in its chain.

@@ -2,9 +2,9 @@
 
 use alcedo_base::handles::ObjectHandle;
 
+use super::checks::refused_as_abstract;
 use super::{
     ConstructionFailed, ConstructionStep, Constructor, Copying, NewObject, Order, Pairs, StepError, TemplateOrigin,
-    refused_as_abstract,
 };
 use crate::class::{Class, Subobject};
 use crate::objects::object_flags;

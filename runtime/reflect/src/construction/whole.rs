@@ -13,6 +13,7 @@ use crate::origin::Origin;
 
 impl Constructor<'_> {
     /// Constructs an object of the requested class with the values of `template`.
+    #[inline]
     pub(super) fn construct_whole(
         &self,
         args: &ConstructionArgs,
@@ -96,24 +97,6 @@ impl Constructor<'_> {
             Origin::Native => turn.native_constructor.is_some(),
             Origin::Dynamic => self.hooks.has_class_constructor(turn),
             Origin::Script => false,
-        }
-    }
-
-    /// Rejects the requested name if an object in the requested outer already has this name.
-    pub(super) fn check_name(&self, args: &ConstructionArgs) -> Result<(), ConstructionFailed> {
-        let Some(name) = args.name else { return Ok(()) };
-        let name = self.world.names.text(name);
-        match self.world.objects.find(args.outer, &name) {
-            None => Ok(()),
-            Some(holder) => {
-                let problem =
-                    format!("{holder} already has this name there: choose another name, or rename that object first");
-                Err(self.failed(
-                    &name,
-                    ConstructionStep::Name(self.requested.path.to_string()),
-                    StepError::new(problem),
-                ))
-            }
         }
     }
 }

@@ -1,0 +1,77 @@
+//! Checks of the parameters of a construction: the flags of the class, the name and the archetype.
+
+use alcedo_abi::kinds::class_flags;
+use alcedo_base::boundary::CallError;
+use alcedo_base::handles::ObjectHandle;
+
+use crate::World;
+use crate::class::Class;
+use crate::construction::{ConstructionArgs, ConstructionFailed, ConstructionStep, Constructor, StepError};
+
+/// Maximum number of classes that an error message lists.
+const MAX_LISTED: usize = 4;
+
+/// Returns an error message if `class` is abstract. The message lists concrete classes that extend `class`.
+pub(super) fn refused_as_abstract(world: &World, class: &Class) -> Option<String> {
+    if class.flags & class_flags::ABSTRACT == 0 {
+        return None;
+    }
+    let classes = world.types.classes();
+    let concrete = classes.iter().filter(|found| found.is_a(class) && found.flags & class_flags::ABSTRACT == 0);
+    let mut paths: Vec<_> = concrete.map(|class| class.path.to_string()).collect();
+    paths.sort_unstable();
+    let more = paths.len().saturating_sub(MAX_LISTED);
+    paths.truncate(MAX_LISTED);
+    let known = match (paths.is_empty(), more) {
+        (true, _) => "none is declared yet".to_owned(),
+        (false, 0) => paths.join(", "),
+        (false, more) => format!("{}, and {more} more", paths.join(", ")),
+    };
+    Some(format!("it is abstract: use a derived class ({known})"))
+}
+
+impl Constructor<'_> {
+    /// Rejects an abstract class, and a contextual class without an outer.
+    #[inline(never)]
+    pub(super) fn check_flags(&self, outer: ObjectHandle) -> Result<(), ConstructionFailed> {
+        let class = self.requested;
+        if let Some(problem) = refused_as_abstract(self.world, class) {
+            let step = ConstructionStep::Abstract(class.path.to_string());
+            return Err(self.failed("a new object", step, StepError::new(problem)));
+        }
+        if class.flags & class_flags::CONTEXTUAL != 0 && outer.is_none() {
+            let step = ConstructionStep::Contextual(class.path.to_string());
+            let problem = "it is contextual: pass its outer, the object that contains it";
+            return Err(self.failed("a new object", step, StepError::new(problem)));
+        }
+        Ok(())
+    }
+
+    pub(super) fn check_archetype(&self, archetype: ObjectHandle) -> Result<ObjectHandle, ConstructionFailed> {
+        let problem = match self.world.objects.class(archetype) {
+            None => CallError::Stale { handle: archetype }.to_string(),
+            Some(class) if self.requested.is_a(&class) || class.is_a(self.requested) => return Ok(archetype),
+            Some(class) => format!("a {} has no values for a {}", class.path, self.requested.path),
+        };
+        let step = ConstructionStep::Archetype(self.requested.path.to_string());
+        Err(self.failed(&archetype.to_string(), step, StepError::new(problem)))
+    }
+
+    /// Rejects the requested name if an object in the requested outer already has this name.
+    pub(super) fn check_name(&self, args: &ConstructionArgs) -> Result<(), ConstructionFailed> {
+        let Some(name) = args.name else { return Ok(()) };
+        let name = self.world.names.text(name);
+        match self.world.objects.find(args.outer, &name) {
+            None => Ok(()),
+            Some(holder) => {
+                let problem =
+                    format!("{holder} already has this name there: choose another name, or rename that object first");
+                Err(self.failed(
+                    &name,
+                    ConstructionStep::Name(self.requested.path.to_string()),
+                    StepError::new(problem),
+                ))
+            }
+        }
+    }
+}
