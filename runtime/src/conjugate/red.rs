@@ -93,15 +93,19 @@ impl RedStack {
     /// Variant of [`RedStack::open`] for a hook or a method of a class in the module of `gate`. The frame stores the number of its name.
     #[inline]
     pub(crate) fn open_hook(&self, gate: &Gate, name: &FrameName) -> Result<OpenFrame<'_>, CallError> {
-        let (tag, what) = (gate.tag(), name.text());
+        let tag = gate.tag();
         let pop = match self.hot.open(name.number(&self.hot, tag.id)) {
             Some(opened) => Pop { stack: self, opened, is_listed: false },
-            None => {
-                self.hot.may_open(what)?;
-                self.push(what)
-            }
+            None => self.open_listed(name.text())?,
         };
-        Ok(OpenFrame { pop, _published: self.activities.call(&tag.name, what) })
+        Ok(OpenFrame { pop, _published: self.activities.call(&tag.name, name.text()) })
+    }
+
+    /// Opens a frame that [`HotFrames::open`] has rejected. Returns the errors of [`HotFrames::may_open`].
+    #[cold]
+    fn open_listed(&self, what: &Rc<str>) -> Result<Pop<'_>, CallError> {
+        self.hot.may_open(what)?;
+        Ok(self.push(what))
     }
 
     /// Opens a red frame for code of `module`. Dropping the guard closes the frame. Returns the errors of [`HotFrames::may_open`].
@@ -116,6 +120,12 @@ impl RedStack {
     fn push(&self, what: &Rc<str>) -> Pop<'_> {
         self.frames.borrow_mut().push(Rc::clone(what));
         Pop { stack: self, opened: self.hot.open_unnamed(), is_listed: true }
+    }
+
+    /// Removes the name of the latest frame in `frames`. Not inlined, because frames of hooks have no name in `frames`.
+    #[inline(never)]
+    fn unlist(&self) {
+        let _closed = self.frames.borrow_mut().pop();
     }
 
     /// Ends the borrows above `height` in the stack of borrows. If no frame is open, also runs deferred operations.
@@ -194,7 +204,7 @@ impl Drop for Pop<'_> {
     #[inline]
     fn drop(&mut self) {
         if self.is_listed {
-            let _closed = self.stack.frames.borrow_mut().pop();
+            self.stack.unlist();
         }
         if !self.stack.hot.close(self.opened) {
             self.stack.clean_up(self.opened.borrowed_height());

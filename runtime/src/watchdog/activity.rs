@@ -45,9 +45,10 @@ struct Stack {
 pub(crate) struct Entered<'a>(Option<&'a Activities>);
 
 impl Drop for Entered<'_> {
+    #[inline]
     fn drop(&mut self) {
         if let Some(activities) = self.0 {
-            activities.lock().depth -= 1;
+            activities.leave();
         }
     }
 }
@@ -75,6 +76,7 @@ impl Activities {
         stack.entries[..stack.depth].to_vec()
     }
 
+    #[inline(never)]
     fn enter(&self, is_phase: bool, module: &str, what: &str) -> Entered<'_> {
         let mut stack = self.lock();
         stack.last += 1;
@@ -90,6 +92,11 @@ impl Activities {
         }
         stack.depth = depth + 1;
         Entered(Some(self))
+    }
+
+    #[inline(never)]
+    fn leave(&self) {
+        self.lock().depth -= 1;
     }
 
     fn lock(&self) -> MutexGuard<'_, Stack> {
