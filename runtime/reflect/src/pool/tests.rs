@@ -32,7 +32,7 @@ fn check(size: usize, align: usize) {
 
 #[test]
 fn pieces_do_not_overlap_and_are_zeroed() {
-    for (size, align) in [(0, 1), (1, 1), (8, 8), (24, 8), (33, 1), (40, 64), (300_000, 16)] {
+    for (size, align) in [(0, 1), (1, 1), (8, 8), (16, 16), (24, 8), (32, 8), (33, 1), (40, 64), (300_000, 16)] {
         check(size, align);
     }
 }
