@@ -230,6 +230,7 @@ impl HotColumns {
     ///
     /// # Panics
     /// Panics if the slot does not exist.
+    #[inline]
     pub(super) fn put_plugin_part(&self, object: ObjectHandle, plugin_part: PluginPart) {
         self.put_part(object.index(), object.serial(), plugin_part);
     }
@@ -245,6 +246,7 @@ impl HotColumns {
         }
     }
 
+    #[inline]
     fn put_part(&self, index: u32, serial: u32, plugin_part: PluginPart) {
         self.note(index);
         self.words.set(index, plugin_part.word);
