@@ -215,7 +215,7 @@ fn build(core: &Core, rebuilding: &Rebuilding, object: ObjectHandle, class: &Rc<
     faults::at(ReloadStep::RebuildObject)?;
     let turn = core.world.mode.rebuild_turn(object);
     // An object for which fields of an earlier build were put aside has no packed fields.
-    let built = core.plugins().rebuild(object, class, Some(&rebuilding.packed));
+    let built = core.plugins().rebuild(object, class, &rebuilding.packed);
     drop(turn);
     let unpacked = built.map_err(|unbuilt| failed(core, object, unbuilt.class.short_path(), &unbuilt.error))?;
     restore(core, rebuilding, object, unpacked)

@@ -48,12 +48,23 @@ impl Plugins<'_> {
     /// returns the error with the class that declares the red constructor.
     #[inline]
     pub(crate) fn build(&self, object: ObjectHandle, class: &Rc<Class>) -> Result<(), Box<Unbuilt>> {
-        self.rebuild(object, class, None).map(|_| ())
+        self.build_with(object, class, None).map(|_| ())
     }
 
     /// Variant of [`Plugins::build`] that passes the packed fields of an object with a single part to its red constructor. Returns the
     /// number of kept fields that the constructor has restored. Returns `None` if the caller must restore the fields of the object.
     pub(crate) fn rebuild(
+        &self,
+        object: ObjectHandle,
+        class: &Rc<Class>,
+        packed: &PackedFields,
+    ) -> Result<Option<u64>, Box<Unbuilt>> {
+        self.build_with(object, class, Some(packed))
+    }
+
+    /// Code of [`Plugins::build`] and [`Plugins::rebuild`]. Inlined into both, so that `build` has no code for packed fields.
+    #[inline(always)]
+    fn build_with(
         &self,
         object: ObjectHandle,
         class: &Rc<Class>,
@@ -67,7 +78,7 @@ impl Plugins<'_> {
         let Some(hooks) = self.hooks_of(derived) else { return Err(unavailable(derived)) };
         let begun = self.world.objects.begin_plugin_part(object, || self.pairs.begin_red(&hooks));
         let Some((key, plugin_part)) = begun else { return Err(stale(object, class)) };
-        let (mut kept, kept_count) = (None, hooks.hooks.kept_count);
+        let mut kept = None;
         let built = match derived.base.as_ref().is_some_and(|base| base.has_plugin_part()) {
             true => self.build_chain(key, object, derived).and_then(|()| {
                 let whole = self.pairs.finish(key, plugin_part);
@@ -75,14 +86,14 @@ impl Plugins<'_> {
             }),
             false => {
                 kept = packed.and_then(|packed| packed.only(object, derived.id)).map(PackedKept::new);
-                self.build_only((key, plugin_part), object, derived, hooks, kept.as_mut())
+                self.build_only((key, plugin_part), object, derived, &hooks, kept.as_mut())
             }
         };
         match built {
             Ok(plugin_part) => {
                 // Has an effect: `finish` has succeeded, so the conjugate has not ended, and the object is alive.
                 self.world.objects.finish_plugin_part(object, plugin_part);
-                Ok(kept.filter(|kept| kept.restored != 0).map(|_| kept_count.into()))
+                Ok(kept.filter(|kept| kept.restored != 0).map(|_| hooks.hooks.kept_count.into()))
             }
             Err(failed) => {
                 self.end(object);
@@ -98,12 +109,12 @@ impl Plugins<'_> {
         (key, plugin_part): (ConjugateKey, PluginPart),
         object: ObjectHandle,
         class: &Rc<Class>,
-        hooks: Rc<ClassHooks>,
+        hooks: &Rc<ClassHooks>,
         kept: Option<&mut PackedKept>,
     ) -> Result<PluginPart, Box<Unbuilt>> {
-        let ptr = self.construct(object, class, &hooks, kept)?;
-        let finished = self.pairs.finish_with(key, Part { ptr, of: hooks }, plugin_part);
-        finished.map_err(|part| self.too_late(object, class, part))
+        let ptr = self.construct(object, class, hooks, kept)?;
+        let finished = self.pairs.finish_with(key, ptr, plugin_part);
+        finished.ok_or_else(|| self.too_late(object, class, Part { ptr, of: Rc::clone(hooks) }))
     }
 
     /// Builds the parts of an object with several dynamic classes, base first.
@@ -121,7 +132,7 @@ impl Plugins<'_> {
     }
 
     /// Runs the red constructor of one class.
-    #[inline]
+    #[inline(always)]
     fn construct(
         &self,
         object: ObjectHandle,

@@ -118,23 +118,17 @@ impl Pairs {
         Ok(conjugate.part().map_or(plugin_part, |(ptr, of)| plugin_part.with_part(ptr.0, of.class)))
     }
 
-    /// Completes the conjugate with its only part. Returns the data to store in the object. Returns the part as an error if the conjugate
-    /// has ended. A red constructor can end the conjugate by destroying the object under construction.
+    /// Completes the conjugate with its only part, which has the hooks that were passed to [`Pairs::begin_red`]. Returns the data to store
+    /// in the object. Returns `None` if the conjugate has ended. A red constructor can end the conjugate by destroying the object under
+    /// construction.
     #[inline(always)]
-    pub(crate) fn finish_with(
-        &self,
-        key: ConjugateKey,
-        part: Part,
-        plugin_part: PluginPart,
-    ) -> Result<PluginPart, Part> {
+    pub(crate) fn finish_with(&self, key: ConjugateKey, ptr: PartPtr, plugin_part: PluginPart) -> Option<PluginPart> {
         let mut entries = self.entries.borrow_mut();
-        let Some(conjugate) = entries.get_mut(key) else { return Err(part) };
-        let Ok(life) = conjugate.life.step(conjugate.color, Event::Build) else { return Err(part) };
-        conjugate.life = life;
+        let conjugate = entries.get_mut(key)?;
+        conjugate.life = conjugate.life.step(conjugate.color, Event::Build).ok()?;
+        let class = conjugate.put_only(ptr)?;
         self.built.set(self.built.get() + 1);
-        let plugin_part = plugin_part.with_part(part.ptr.0, part.class);
-        conjugate.put(part);
-        Ok(plugin_part)
+        Some(plugin_part.with_part(ptr.0, class))
     }
 
     /// Returns the part of a live object for `class`. The part of the most-derived class is stored in the object itself. Also finds the
@@ -333,7 +327,7 @@ mod tests {
         let build = |of: &Rc<ClassHooks>| -> Vec<ConjugateKey> {
             let build = |at: usize| {
                 let (key, stored) = pairs.begin_red(of);
-                pairs.finish_with(key, part(of, at), stored).expect("the conjugate has not ended");
+                pairs.finish_with(key, part(of, at).ptr, stored).expect("the conjugate has not ended");
                 key
             };
             (0..2 * CHUNK).map(build).collect()

@@ -82,6 +82,13 @@ impl PairSlot {
         (self.of, self.ptr, self.is_built) = (Some(part.of), part.ptr, true);
     }
 
+    /// Sets the only part of a conjugate, which has the hooks that were passed to [`PairSlots::begin_red`]. Returns the class of the part.
+    #[inline]
+    pub(super) fn put_only(&mut self, ptr: PartPtr) -> Option<ClassId> {
+        (self.ptr, self.is_built) = (ptr, true);
+        self.of.as_ref().map(|of| of.class)
+    }
+
     pub(super) fn part(&self) -> Option<(PartPtr, &Rc<ClassHooks>)> {
         Some((self.ptr, self.of.as_ref().filter(|_| self.is_built)?))
     }
