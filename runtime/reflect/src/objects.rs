@@ -375,6 +375,7 @@ impl Objects {
 
     /// Adds an object to the root set. Garbage collections keep the root object and all objects that are reachable from the root object.
     /// Returns `true` if the object exists.
+    #[inline]
     pub fn add_root(&self, object: ObjectHandle) -> bool {
         let is_there = self.is_alive(object);
         if is_there {

@@ -1,5 +1,6 @@
 //! Objects of a host, for code of the host: creates and destroys objects, accesses properties and calls functions.
 
+use std::fmt;
 use std::ops::Deref;
 use std::rc::Rc;
 
@@ -492,11 +493,12 @@ impl Objects<'_> {
     fn construct(&self, class: &Rc<Class>, outer: ObjectHandle) -> Result<ObjectHandle, Error> {
         let core = &self.0.inner.core;
         core.world.objects.may_contain(outer, class)?;
-        core.world.slices.allow_change(&format_args!("spawning a {}", class.path))?;
+        let action = fmt::from_fn(|f| write!(f, "spawning a {}", class.path));
+        core.world.slices.allow_change(&action)?;
         if let Some(action) = self.0.inner.busy.get().filter(|_| !self.0.inner.loads.is_notifying()) {
             return Err(Error::NotASafePoint { action: "spawning an object", frame: action.to_owned() });
         }
-        let _call = core.world.stack.enter(&format_args!("spawning a {}", class.path))?;
+        let _call = core.world.stack.enter(&action)?;
         let args = ConstructionArgs { outer, root: outer.is_none(), ..ConstructionArgs::default() };
         Ok(construct(&core.world, &core.plugins(), class, args)?)
     }
