@@ -353,13 +353,18 @@ impl Constructor<'_> {
         if copying == Copying::AfterClasses { self.copy_values(new_object, pairs) } else { Ok(()) }
     }
 
+    /// Writes the defaults that the class `turn` itself declares.
+    fn write_defaults(&self, object: ObjectHandle, turn: &Class) -> Result<(), StepError> {
+        let write = |body: &Body| {
+            let mut defaults = defaults_of(turn);
+            defaults.try_for_each(|(property, default)| body.view().write(property, default))
+        };
+        Ok(self.world.objects.with_body_to_write(object, write)??)
+    }
+
     fn set_defaults(&self, object: ObjectHandle, turn: &Class) -> Result<(), StepError> {
         if has_defaults(turn) {
-            let write = |body: &Body| {
-                let mut defaults = defaults_of(turn);
-                defaults.try_for_each(|(property, default)| body.view().write(property, default))
-            };
-            self.world.objects.with_body_to_write(object, write)??;
+            self.write_defaults(object, turn)?;
         }
         // Runs the hook only for the CDO of this class: all other objects copy the values that the hook has set.
         match &turn.script_defaults {

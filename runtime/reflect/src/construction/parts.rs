@@ -14,6 +14,7 @@ use crate::construction::{
     ConstructionArgs, ConstructionFailed, ConstructionStep, Constructor, StepError, destroy, has_defaults,
 };
 use crate::objects::object_flags;
+use crate::origin::Origin;
 use crate::property::Property;
 
 /// Objects that a [`PartsPlan`] has constructed, with their classes.
@@ -91,9 +92,13 @@ impl Constructor<'_> {
             for subobject in &of.subobjects {
                 self.plan_part((at, class, template), subobject, draft)?;
             }
-            let (sets_defaults, constructs) = (has_defaults(of), plan.has_constructors);
-            draft.steps.push(PartStep::Turn { member: at, turn, sets_defaults, constructs });
-            if self.has_constructor(of) {
+            let has_constructor = self.has_constructor(of);
+            // The step of a native class or script class without a constructor only sets the number of constructed classes. The next such
+            // step of the object includes the class, and no hook can observe this number before then.
+            let is_counted = of.origin == Origin::Dynamic || turn + 1 == class.depth();
+            let constructs = plan.has_constructors && (has_constructor || is_counted);
+            draft.steps.push(PartStep::Turn { member: at, turn, sets_defaults: has_defaults(of), constructs });
+            if has_constructor {
                 draft.observed = draft.steps.len();
             }
         }
@@ -165,7 +170,7 @@ impl Constructor<'_> {
                 let Some(turn) = class.lineage().nth(turn) else { return Ok(()) };
                 if sets_defaults {
                     let step = || ConstructionStep::Defaults(turn.path.to_string());
-                    self.step(*object, step, || self.set_defaults(*object, turn))?;
+                    self.step(*object, step, || self.write_defaults(*object, turn))?;
                 }
                 if constructs { self.construct(*object, turn) } else { Ok(()) }
             }

@@ -52,7 +52,7 @@ impl Constructor<'_> {
                 // defaults.
                 if has_defaults(turn) {
                     let step = || ConstructionStep::Defaults(turn.path.to_string());
-                    self.step(object, step, || self.set_defaults(object, turn))?;
+                    self.step(object, step, || self.write_defaults(object, turn))?;
                 }
                 self.construct(object, turn)?;
             }
