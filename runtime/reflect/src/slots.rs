@@ -187,9 +187,8 @@ impl Slots {
         }
         let entry = &mut self.slots[index as usize];
         assert!(entry.is_none(), "slot {index} has a tenant");
-        // An assignment builds the value in its slot. `Option::insert` would move the value.
-        *entry = Some(tenant());
-        let Some(tenant) = entry else { unreachable!("it was put there just now") };
+        // Builds the value in its slot. `Option::insert` would move the value, and an assignment would call the code that drops a tenant.
+        let tenant = entry.get_or_insert_with(tenant);
         let (is_related, is_template) = (!tenant.outer.is_none(), tenant.is_template());
         let (class, memory) = (tenant.body.class().id, tenant.body.memory());
         self.count += 1;
