@@ -55,7 +55,10 @@ pub fn run_if_child() {
 
 /// Serves the host that started this process, then waits until the host exits.
 fn run() -> ! {
-    let Ok((wire, candidates, lifeline)) = receive_request() else { exit(NO_HOST) };
+    let Ok(mut wire) = Wire::take_standard_input() else { exit(NO_HOST) };
+    // Creates the stores before the request, because the host checks the candidates during this time.
+    let core = Core::new();
+    let Ok((candidates, lifeline)) = receive_request(&mut wire) else { exit(NO_HOST) };
     let wire = RefCell::new(wire);
     let send = |message: &Message| {
         // Sends each message before the announced step, because the step may crash. Aborts this process if the host has exited.
@@ -67,7 +70,7 @@ fn run() -> ! {
     // This thread aborts the process when the host exits, even if a module initializer never returns. Without the thread, the canary could
     // outlive a killed host.
     let lifeline = thread::Builder::new().name("lifeline".to_owned()).spawn(move || hold(lifeline));
-    match Core::new() {
+    match core {
         Ok(core) => {
             let host_context = HostContext::leaked(&core);
             let refused = candidates.iter().zip(0..).find_map(|(candidate, at)| {
@@ -84,15 +87,10 @@ fn run() -> ! {
     abort()
 }
 
-/// Receives the request from a host. Returns the socket for the messages, the candidates, and a stream that ends when the host exits.
-/// Replaces standard input with `/dev/null`.
-fn receive_request() -> io::Result<(Wire, Candidates, impl Read + Send + 'static)> {
-    let mut wire = Wire::take_standard_input()?;
+/// Receives the request from a host. Returns the candidates, and a stream that ends when the host exits.
+fn receive_request(wire: &mut Wire) -> io::Result<(Candidates, impl Read + Send + use<>)> {
     match wire.receive(None) {
-        Ok(Received::Message(Message::Request(candidates))) => {
-            let lifeline = wire.lifeline()?;
-            Ok((wire, candidates, lifeline))
-        }
+        Ok(Received::Message(Message::Request(candidates))) => Ok((candidates, wire.lifeline()?)),
         _ => Err(io::ErrorKind::InvalidData.into()),
     }
 }

@@ -80,21 +80,51 @@ impl Rehearsal {
     /// # Errors
     /// Returns an error if the canary fails. This process has then mapped no copy.
     pub(crate) fn run(&self, candidates: Candidates) -> Result<Option<Duration>, LoadError> {
+        if candidates.is_empty() { Ok(None) } else { self.start().run(candidates) }
+    }
+
+    /// Starts the process of a canary. The process can start up while the caller reads and checks the files of the candidates.
+    pub(crate) fn start(&self) -> Standby {
+        let program = match (&self.canary, ARMED.load(Ordering::Relaxed)) {
+            (Canary::Off, _) => return Standby::Off,
+            (Canary::Auto, false) => return Standby::Unarmed,
+            (Canary::Auto, true) => own_program(),
+            (Canary::Program(path), _) => Ok(path.clone()),
+        };
+        Standby::Started(Box::new(program.and_then(watch::Started::new)), self.deadline)
+    }
+}
+
+/// Canary that was started before its candidates are known. Dropping this value ends the process.
+pub(crate) enum Standby {
+    Off,
+    /// Represents [`Canary::Auto`] in a program that cannot run as a canary.
+    Unarmed,
+    /// Contains the process, or the error of its start, and the deadline.
+    Started(Box<Result<watch::Started, LoadError>>, Duration),
+}
+
+impl Standby {
+    /// Runs the canary as [`Rehearsal::run`] does. The run time does not include the start of the process.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Rehearsal::run`].
+    pub(crate) fn run(self, candidates: Candidates) -> Result<Option<Duration>, LoadError> {
         if candidates.is_empty() {
             return Ok(None);
         }
-        let program = match (&self.canary, ARMED.load(Ordering::Relaxed)) {
-            (Canary::Off, _) => return Ok(None),
-            (Canary::Auto, false) => {
+        match self {
+            Self::Off => Ok(None),
+            Self::Unarmed => {
                 warn_once();
-                return Ok(None);
+                Ok(None)
             }
-            (Canary::Auto, true) => own_program()?,
-            (Canary::Program(path), _) => path.clone(),
-        };
-        let begun = Instant::now();
-        watch::run(&program, candidates, self.deadline)?;
-        Ok(Some(begun.elapsed()))
+            Self::Started(started, deadline) => {
+                let begun = Instant::now();
+                (*started)?.run(candidates, deadline)?;
+                Ok(Some(begun.elapsed()))
+            }
+        }
     }
 }
 

@@ -26,40 +26,72 @@ const GLANCE: Duration = Duration::from_millis(50);
 /// Maximum wait for the remaining output of a canary that has exited.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
-/// Runs `program` as a canary that loads the candidates.
-///
-/// # Errors
-/// Returns an error if the canary fails. The error names the module that caused the failure.
-pub(super) fn run(program: &Path, candidates: Candidates, deadline: Duration) -> Result<(), LoadError> {
-    let until = crate::deadline::after(deadline);
-    let unavailable = |reason: String| LoadError::CanaryUnavailable { program: program.to_owned(), reason };
-    let names: Vec<_> = candidates.iter().map(|candidate| candidate.name.clone()).collect();
-    let (mut child, mut wire, output) = start(program).map_err(|error| unavailable(error.to_string()))?;
-    let printed = Printed::of(output).map_err(|error| unavailable(error.to_string()))?;
-    match wire.send(&Message::Request(candidates), Some(deadline)) {
-        Ok(()) => {}
-        // The canary has exited or does not read. `watch` reports the exit status or the missed deadline.
-        Err(WireError::System(_)) => {}
-        Err(WireError::Frame(error)) => return Err(unavailable(error.to_string())),
-    }
-    let mut course = Course::new(names.len() as u32);
-    let end = watch(&mut course, &mut wire, &mut child.0, until);
-    if let End::Done = end {
-        return Ok(());
-    }
-    // Kills the canary. The output then ends, unless a child process of the canary keeps the pipe open.
-    drop(child);
-    end_of(end, program, &names, &course, deadline, printed.excerpt())
+/// Canary process that waits for its request.
+pub(crate) struct Started {
+    program: PathBuf,
+    child: Leashed,
+    wire: Wire,
+    printed: Printed,
 }
 
-/// A child process that is killed on drop.
-struct Leashed(Child);
+impl Started {
+    /// Starts `program` as a canary.
+    ///
+    /// # Errors
+    /// Returns [`LoadError::CanaryUnavailable`] if the process cannot be started.
+    pub(super) fn new(program: PathBuf) -> Result<Self, LoadError> {
+        let started = start(&program).and_then(|(child, wire, output)| Ok((child, wire, Printed::of(output)?)));
+        match started {
+            Ok((child, wire, printed)) => Ok(Self { program, child, wire, printed }),
+            Err(error) => Err(LoadError::CanaryUnavailable { program, reason: error.to_string() }),
+        }
+    }
+
+    /// Lets the canary load the candidates.
+    ///
+    /// # Errors
+    /// Returns an error if the canary fails. The error names the module that caused the failure.
+    pub(super) fn run(self, candidates: Candidates, deadline: Duration) -> Result<(), LoadError> {
+        let Self { program, mut child, mut wire, printed } = self;
+        let until = crate::deadline::after(deadline);
+        let names: Vec<_> = candidates.iter().map(|candidate| candidate.name.clone()).collect();
+        match wire.send(&Message::Request(candidates), Some(deadline)) {
+            Ok(()) => {}
+            // The canary has exited or does not read. `watch` reports the exit status or the missed deadline.
+            Err(WireError::System(_)) => {}
+            Err(WireError::Frame(error)) => {
+                return Err(LoadError::CanaryUnavailable { program, reason: error.to_string() });
+            }
+        }
+        let mut course = Course::new(names.len() as u32);
+        let end = watch(&mut course, &mut wire, child.process(), until);
+        if let End::Done = end {
+            return Ok(());
+        }
+        // Kills the canary. The output then ends, unless a child process of the canary keeps the pipe open.
+        drop(child);
+        end_of(end, &program, &names, &course, deadline, printed.excerpt())
+    }
+}
+
+/// A child process that is killed on drop. `None` during the drop.
+struct Leashed(Option<Child>);
+
+impl Leashed {
+    fn process(&mut self) -> &mut Child {
+        self.0.as_mut().expect("only the drop takes the process")
+    }
+}
 
 impl Drop for Leashed {
     fn drop(&mut self) {
-        // `kill` returns an error if the process has ended. `wait` always returns after a kill.
-        let _ended = self.0.kill();
-        let _gone = self.0.wait();
+        let Some(mut child) = self.0.take() else { return };
+        // `kill` returns an error if the process has ended.
+        let _ended = child.kill();
+        // Waits on another thread, because the system may need several milliseconds to free the memory of the process. Without a thread,
+        // the entry of the process remains in the process table until this process exits.
+        let waiting = std::thread::Builder::new().name("alcedo-canary-end".to_owned()).spawn(move || child.wait());
+        drop(waiting);
     }
 }
 
@@ -73,7 +105,7 @@ fn start(program: &Path) -> io::Result<(Leashed, Wire, PipeReader)> {
     command.arg(ARGUMENT).stdin(input).stdout(writer.try_clone()?).stderr(Stdio::from(writer));
     // The command holds the child's ends of the pipes. Dropping the command closes these ends in this process. An open end would keep
     // `output` open.
-    Ok((Leashed(command.spawn()?), wire, output))
+    Ok((Leashed(Some(command.spawn()?)), wire, output))
 }
 
 fn random() -> io::Result<u64> {
