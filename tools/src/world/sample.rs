@@ -96,7 +96,8 @@ pub(crate) fn run(Args { world, args }: Args) -> Result<ExitCode, Error> {
             runtime.safe_point();
         }
         let now = begun.elapsed();
-        if pace.rest(now).is_zero() {
+        // Runs new code immediately, too. The extra tick counts as the tick of the next frame.
+        if generation != runtime.generation() || pace.rest(now).is_zero() {
             runtime.tick(Budget::frame());
             pace.ticked(begun.elapsed(), begun.elapsed() - now);
         }
