@@ -28,7 +28,8 @@ pub(crate) fn wait_until(core: &Core, is_late: impl Fn() -> bool, mut is_done: i
         let has_more = !core.world.mode.is_before_commit() && core.pump_posted(BATCH);
         if !has_more {
             std::thread::sleep(sleep);
-            sleep = longest.min(sleep * 2);
+            // Grows slowly, so that the last sleep is short in comparison with the whole wait.
+            sleep = longest.min(sleep * 5 / 4);
         }
     }
 }
