@@ -101,7 +101,8 @@ impl StartedDirect {
         let (mut linked, mut inputs) = (Vec::new(), Vec::new());
         for (record, (compiler, dir)) in records.into_iter().zip(compilers) {
             let Started { number, stderr, .. } = compiler;
-            let read = stderr.map(|stderr| read(stderr, &record.package.id)).unwrap_or_default();
+            let output = dir.join(record.library.file_name().unwrap_or_default());
+            let read = stderr.map(|stderr| read(stderr, &record.package.id, &output)).unwrap_or_default();
             let status = match processes.wait(number) {
                 Ok(Some(status)) => status,
                 Ok(None) => return Err(canceled()),
@@ -113,7 +114,6 @@ impl StartedDirect {
             }
             let is_built = status.success();
             let dep_file = dep_file(&record.call, &dir).unwrap_or_default();
-            let output = dir.join(record.library.file_name().unwrap_or_default());
             let is_of_sources = read.diagnostics.errors && !read.diagnostics.errors_elsewhere;
             if is_built && !output.is_file() || !is_built && !is_of_sources {
                 tracing::debug!("the compiler alone failed: {}", read.diagnostics.text());
@@ -125,7 +125,8 @@ impl StartedDirect {
             }
             diagnostics.replace(&record.package.id, read.diagnostics.clone());
             let called = Called { record, is_built, dep_file, diagnostics: read.diagnostics };
-            if !recorder.note_direct(processes, &called, || install(&output, &called.record.library))? {
+            let install = || install(&output, read.is_sealed, &called.record.library);
+            if !recorder.note_direct(processes, &called, install)? {
                 // Reached if the plugin has no record, because the build was canceled, or because another build of the request has removed
                 // the record.
                 return if processes.is_canceled() { Err(canceled()) } else { Ok(None) };
@@ -148,9 +149,11 @@ impl StartedDirect {
     }
 }
 
-/// Seals a library, and replaces the older library in a single step.
-fn install(output: &Path, library: &Path) -> Result<(), BuildError> {
-    alcedo_sys::seal_file(output).map_err(failed("seal", library))?;
+/// Seals a library if this was not done during the compilation, and replaces the older library in a single step.
+fn install(output: &Path, is_sealed: bool, library: &Path) -> Result<(), BuildError> {
+    if !is_sealed {
+        alcedo_sys::seal_file(output).map_err(failed("seal", library))?;
+    }
     // Renames the output. With a hard link instead, removing the output would change the library's stamp.
     fs::rename(output, library).or_else(|_| copy(output, library)).map_err(failed("copy", library))
 }
@@ -170,16 +173,20 @@ struct Read {
     named: Vec<PathBuf>,
     /// Time at which the link ended.
     linked: Option<SystemTime>,
+    /// True if the library was sealed after the link.
+    is_sealed: bool,
 }
 
-/// Reads the messages of a compiler until the compiler exits. Skips all other lines, because macros have printed these lines.
-fn read(stderr: ChildStderr, package: &str) -> Read {
+/// Reads the messages of a compiler until the compiler exits. Skips all other lines, because macros have printed these lines. Seals the
+/// library `output` after its link, while the compiler frees its memory and exits.
+fn read(stderr: ChildStderr, package: &str, output: &Path) -> Read {
     let mut read = Read::default();
     for line in BufReader::new(stderr).split(b'\n').map_while(Result::ok) {
         let Ok(message) = serde_json::from_slice::<Value>(&line) else { continue };
         if message["$message_type"] == "artifact" {
             if message["emit"] == "link" {
                 read.linked = Some(SystemTime::now());
+                read.is_sealed = alcedo_sys::seal_file(output).is_ok();
             }
         } else if let Ok(diagnostic) = serde_json::from_value::<Diagnostic>(message) {
             read.named.extend(named_files(&diagnostic));
