@@ -1,5 +1,6 @@
 //! Hooks of a plugin part: the red constructor, kept fields, and the finalizer. The host calls these hooks for each class. A generic hook
-//! only selects the code of its class, and passes it to a panic guard that the hooks of all classes share.
+//! only selects the code of its class, and passes it to a panic guard that the hooks of all classes share. Optimized builds inline the
+//! panic guard of the red constructor, because a host may construct many objects in a frame.
 #![expect(unsafe_code, reason = "creates, borrows and drops plugin parts at addresses that the host keeps")]
 
 use alcedo_abi::abi_stable::std_types::ROption;
@@ -61,6 +62,7 @@ unsafe fn construct<C: Part>(object: ObjectHandle, memory: *mut u8) -> *mut () {
 
 /// # Safety
 /// See [`red_constructor`]; `code` has the requirements of [`construct`], and `restore` is for the class of `code`.
+#[cfg_attr(not(debug_assertions), inline)]
 unsafe fn guarded_construction(
     call: &mut Call<'_>,
     out: &mut PartPtr,
