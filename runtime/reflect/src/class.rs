@@ -105,8 +105,12 @@ pub(super) struct ConstructionPlan {
     /// True if any class of the chain has a constructor. A constructor can read the object before the copy of the template's values.
     pub(super) has_constructors: bool,
     pub(super) has_post_init: bool,
-    pub(super) dynamic: u64,
+    /// Number of dynamic classes in the chain.
+    pub(super) dynamic: u32,
 }
+
+// Limits the size of the summary, so that it is loaded into one register.
+const _: () = assert!(size_of::<Option<ConstructionPlan>>() == 8);
 
 /// Plan for the construction of an object with subobjects from the CDO of its class. The plan is computed once per epoch of the types. The
 /// plan stores only the ids of classes, and therefore keeps no class alive.

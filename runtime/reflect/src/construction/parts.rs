@@ -81,7 +81,7 @@ impl Constructor<'_> {
             has_post_init: plan.has_post_init,
             has_end: false,
         });
-        draft.dynamic += if plan.has_constructors { 0 } else { plan.dynamic };
+        draft.dynamic += if plan.has_constructors { 0 } else { u64::from(plan.dynamic) };
         draft.steps.push(PartStep::Begin(at));
         // The red constructor of the subobject can observe all earlier steps. The first member has no earlier steps.
         if class.has_plugin_part() && part.is_some() {

@@ -57,7 +57,7 @@ impl Constructor<'_> {
                 self.construct(object, turn)?;
             }
         } else {
-            world.counters.class_constructors_on_instances.add(plan.dynamic);
+            world.counters.class_constructors_on_instances.add(plan.dynamic.into());
         }
         // The copy needs no panic guard, because it runs no foreign code.
         if !world.objects.copy_plain(object, template)
@@ -85,7 +85,7 @@ impl Constructor<'_> {
         let plan = ConstructionPlan {
             has_constructors: class.lineage().any(|turn| self.has_constructor(turn)),
             has_post_init: class.lineage().any(has_post_init),
-            dynamic: class.lineage().filter(is_dynamic).count() as u64,
+            dynamic: class.lineage().filter(is_dynamic).count() as u32,
         };
         class.members.construction.set(Some(plan));
         plan
