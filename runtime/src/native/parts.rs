@@ -2,6 +2,7 @@
 //! borrows of the fields. Each runtime has separate parts.
 
 use std::cell::Cell;
+use std::mem::needs_drop;
 use std::ptr::NonNull;
 use std::rc::Rc;
 
@@ -46,7 +47,12 @@ pub(super) struct Parts<C> {
     in_use: RefCell<Vec<EndedPart<C>>>,
     /// True if `in_use` is not empty.
     has_ended: Cell<bool>,
+    /// Ended parts that later objects reuse. See [`Parts::IS_REUSED`].
+    spare: RefCell<Vec<Rc<PartCell<C>>>>,
 }
+
+/// Maximum number of parts that are kept for reuse.
+const MOST_SPARE: usize = 1024;
 
 /// Guard of a part that is being built. If the build panics, the next use builds the part again.
 struct Building<'a, C> {
@@ -63,10 +69,14 @@ impl<C> Drop for Building<'_, C> {
 }
 
 impl<C> Parts<C> {
+    /// True if ended parts are reused. Without fields and a destructor, a part contains only its borrow state, so only its allocation costs
+    /// time.
+    const IS_REUSED: bool = size_of::<C>() == 0 && !needs_drop::<C>();
+
     /// Returns an empty set of parts. `class` is the path of the class.
     pub(super) fn new(class: &'static str) -> Self {
-        let (row, in_use, has_ended) = Default::default();
-        Self { class, row, addresses: PartRow::new(), in_use, has_ended }
+        let (row, in_use, has_ended, spare) = Default::default();
+        Self { class, row, addresses: PartRow::new(), in_use, has_ended, spare }
     }
 
     /// Returns the part of an object. `build` creates the part when the part is first used. `lives` returns `true` if the object is alive.
@@ -110,7 +120,8 @@ impl<C> Parts<C> {
         }
         drop(self.put(object, State::Building));
         let building = Building { parts: self, object };
-        let part = Rc::new(PartCell::new(build()));
+        let fields = build();
+        let part = self.spare.borrow_mut().pop().unwrap_or_else(|| Rc::new(PartCell::new(fields)));
         std::mem::forget(building);
         // `build` may have destroyed the object.
         if !(lives() && self.is_building(object)) {
@@ -126,10 +137,11 @@ impl<C> Parts<C> {
         entry.is_some_and(|entry| entry.object == object && matches!(entry.state, State::Building))
     }
 
-    /// Ends the part of an object. The caller must hold no borrow when it drops the returned part. A part that a running method uses
-    /// remains until [`Parts::drop_ended`] calls `hook` and drops the part. `is_left` is true if the object stays alive and only changes to
-    /// another class. The object may later return to the class, and then receives a new part. A hook may have destroyed the object after
-    /// the change of its class. The index of the object can then belong to a later object, whose part remains.
+    /// Ends the part of an object. The caller must hold no borrow when it drops the returned part. Returns `None` if the part is reused. A
+    /// part that a running method uses remains until [`Parts::drop_ended`] calls `hook` and drops the part. `is_left` is true if the object
+    /// stays alive and only changes to another class. The object may later return to the class, and then receives a new part. A hook may
+    /// have destroyed the object after the change of its class. The index of the object can then belong to a later object, whose part
+    /// remains.
     pub(super) fn end(
         &self,
         object: ObjectHandle,
@@ -146,9 +158,19 @@ impl<C> Parts<C> {
                 self.has_ended.set(true);
                 None
             }
-            State::There(part) => Some(part),
+            State::There(part) => self.keep_spare(part),
             _ => None,
         }
+    }
+
+    /// Keeps an ended part for reuse. Returns the part if it cannot be reused.
+    fn keep_spare(&self, part: Rc<PartCell<C>>) -> Option<Rc<PartCell<C>>> {
+        let mut spare = self.spare.borrow_mut();
+        if !Self::IS_REUSED || Rc::strong_count(&part) != 1 || spare.len() >= MOST_SPARE {
+            return Some(part);
+        }
+        spare.push(part);
+        None
     }
 
     /// Returns `true` if a part has ended during one of its methods and is not yet dropped.
@@ -211,8 +233,23 @@ impl<C> Parts<C> {
 
 #[cfg(test)]
 mod tests {
+    use std::rc::Rc;
+
     use super::Parts;
     use crate::handles::ObjectHandle;
+
+    #[test]
+    fn a_later_object_reuses_a_part_without_fields_unless_a_caller_holds_it() {
+        struct Empty;
+        let parts = Parts::new("/Script/Test.Fuse");
+        let [first, second] = [1, 2].map(|serial| ObjectHandle::new(0, serial));
+        let get = |object| parts.get(object, || true, || Empty).expect("the object is alive");
+        let address = Rc::as_ptr(&get(first));
+        assert!(parts.end(first, None, false).is_none() && parts.there(first).is_none());
+        let held = get(second);
+        assert_eq!(Rc::as_ptr(&held), address);
+        assert!(parts.end(second, None, false).is_some_and(|part| Rc::ptr_eq(&part, &held)));
+    }
 
     #[test]
     fn an_object_that_left_a_class_does_not_end_the_part_of_its_successor() {
