@@ -316,8 +316,10 @@ fn write(path: &Path, content: &[u8]) -> Result<bool, BuildError> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(failed("create", folder))?;
     }
-    // Removes the old file first, because a copy of a read-only file is also read-only.
-    let _ = fs::remove_file(path);
+    // Replaces a read-only copy. In all other cases keeps the permissions, because a build script may run the file.
+    if fs::metadata(path).is_ok_and(|old| old.permissions().readonly()) {
+        fs::remove_file(path).map_err(failed("delete", path))?;
+    }
     fs::write(path, content).map_err(failed("write", path))?;
     Ok(true)
 }
@@ -425,17 +427,21 @@ mod tests {
         assert!(fs::read_to_string(copied.join("Cargo.toml")).unwrap().contains("members = [\"a\"]"));
     }
 
+    #[cfg(unix)]
     #[test]
-    fn a_copy_of_a_read_only_file_can_be_edited() {
+    fn an_edited_copy_is_writable_and_remains_executable() {
+        use std::os::unix::fs::PermissionsExt as _;
         let (dir, manifest) = workspace();
         let source = manifest.with_file_name("src").join("lib.rs");
-        let mut permissions = fs::metadata(&source).unwrap().permissions();
-        permissions.set_readonly(true);
-        fs::set_permissions(&source, permissions).unwrap();
-        for (changed, is_read_only) in [(edits(&[]), true), (edits(&[("src/lib.rs", "two")]), false)] {
-            let copy = SourceCopy::new(&manifest, &dir.path().join("copy"), &changed).unwrap();
+        let check = |changed: &[(&str, &str)], expected: u32| {
+            let copy = SourceCopy::new(&manifest, &dir.path().join("copy"), &edits(changed)).unwrap();
             let copied = fs::metadata(copy.package().join("src/lib.rs")).unwrap();
-            assert_eq!(copied.permissions().readonly(), is_read_only, "{changed:?}");
+            assert_eq!(copied.permissions().mode() & 0o700, expected, "{changed:?}");
+        };
+        for (mode, edited) in [(0o400, 0o600), (0o700, 0o700)] {
+            fs::set_permissions(&source, fs::Permissions::from_mode(mode)).unwrap();
+            check(&[], mode);
+            check(&[("src/lib.rs", "two")], edited);
         }
     }
 
