@@ -121,7 +121,9 @@ impl SourceWatch {
         let files: Vec<_> = files.filter(|file| !is_generated(file, deep, flat)).collect();
         // Also watches a link itself, because a link to another file may replace it.
         let links = files.iter().filter(|file| file.is_symlink()).filter_map(|link| in_real_folder(link));
-        for file in files.iter().map(|file| real_path(file)).flat_map(with_folders).chain(links) {
+        // A link may point to a file that each build writes.
+        let real = files.iter().map(|file| real_path(file)).filter(|file| !is_generated(file, deep, flat));
+        for file in real.flat_map(with_folders).chain(links) {
             // Skips files in watched folders, because a second watch of a folder would replace its recursion mode.
             if !is_watched(&file, deep, flat) {
                 new.extend(file.parent().map(Path::to_owned).filter(|folder| !earlier.contains(folder)));

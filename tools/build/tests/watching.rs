@@ -256,6 +256,16 @@ fn a_link_that_replaces_the_link_to_an_included_file_is_reported() {
 }
 
 #[test]
+fn a_built_file_is_not_watched_through_a_link() {
+    let scratch = Scratch::plugin();
+    scratch.write("target/debug/data.txt", "");
+    std::os::unix::fs::symlink(scratch.path("target/debug/data.txt"), scratch.path("src/data.txt")).unwrap();
+    let watch = SourceWatch::new(&[scratch.path("src")]).unwrap();
+    watch.add_inputs([scratch.path("src/data.txt")]);
+    check(&scratch, &watch, || scratch.write("target/debug/data.txt", "new"), &[]);
+}
+
+#[test]
 fn files_of_a_folder_that_a_build_script_lists_are_watched() {
     let scratch = Scratch::plugin();
     ["data/deep/a.txt", "data/cache/CACHEDIR.TAG"].iter().for_each(|path| scratch.write(path, ""));

@@ -15,7 +15,8 @@ pub(crate) struct Target {
     sources: Vec<PathBuf>,
     /// Libraries of the target's last build.
     pub(crate) artifacts: Vec<Artifact>,
-    /// Files and folders that the last build has read, as cargo lists them, and with all links resolved.
+    /// Files and folders that the last build has read, with all links resolved. Also contains each link to such a file or folder, with all
+    /// links in the path of its folder resolved.
     pub(crate) inputs: BTreeSet<PathBuf>,
 }
 
@@ -58,7 +59,8 @@ impl Target {
     /// Sets the result of a build. Excludes the folder of a package from the inputs, because its sources are known.
     pub(crate) fn set_artifacts(&mut self, artifacts: Vec<Artifact>) {
         let inputs = artifacts.iter().flat_map(Artifact::inputs).filter(|path| !path.join("Cargo.toml").is_file());
-        self.inputs = inputs.flat_map(|path| [real_path(&path), path]).collect();
+        let link = |path: &Path| Some(real_path(path.parent()?).join(path.file_name()?));
+        self.inputs = inputs.flat_map(|path| [Some(real_path(&path)), link(&path)]).flatten().collect();
         self.artifacts = artifacts;
     }
 
@@ -210,6 +212,11 @@ mod tests {
         std::fs::write(built.path().join("rig.d"), format!("rig: {}\n", root.join("link/new.txt").display())).unwrap();
         host.set_artifacts(vec![program.clone()]);
         assert_eq!(affected(std::slice::from_ref(&host), &[all.join("new.txt")]), [0].into());
+        // A file of the host may be a link, in a folder behind a link.
+        std::os::unix::fs::symlink(root.join("one.txt"), all.join("text.txt")).unwrap();
+        std::fs::write(built.path().join("rig.d"), format!("rig: {}\n", root.join("link/text.txt").display())).unwrap();
+        host.set_artifacts(vec![program.clone()]);
+        assert_eq!(affected(std::slice::from_ref(&host), &[all.join("text.txt")]), [0].into());
         // The build script of a host may list the whole package, which may contain plugins.
         std::fs::write(built.path().join("rig.d"), format!("rig: {}\n", root.display())).unwrap();
         host.set_artifacts(vec![program]);
