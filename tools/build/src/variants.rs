@@ -57,6 +57,8 @@ impl Variants {
     ///
     /// Builds by other threads and processes with the same target folder wait for each other, to avoid copying each other's library. A copy
     /// that is up to date is not written again, so it may stay loaded and watched.
+    ///
+    /// Each call runs cargo if the build script of a local package lists no inputs, because each file of the package is then an input.
     pub fn get(&self, request: &BuildRequest<'_>, label: &str) -> Result<PathBuf, BuildError> {
         let _lock = lock(&target_dir(request)?, LOCK)?;
         let inputs = origin::inputs(request);
