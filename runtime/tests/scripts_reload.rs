@@ -64,6 +64,42 @@ fn a_subobject_that_a_reconstructed_owner_lacks_ends_with_its_new_subobjects() {
 }
 
 #[test]
+fn a_reconstructed_subobject_follows_the_defaults_that_its_owner_overrides() {
+    let lamp = "class Lamp extends Actor;
+        var Spark Shade;
+        defaultproperties
+        {
+            Begin Object Class=Spark Name=Bulb
+                Watts=5
+            End Object
+            Shade=Bulb
+        }";
+    let spark = "class Spark extends Actor;
+        var int Watts;
+        defaultproperties
+        {
+            Watts=1
+        }";
+    let package = Package::new("Tale", &[("Spark.uc", spark), ("Lamp.uc", lamp)]);
+    let host = host(&package);
+    let bulbs = [(); 3].map(|()| match get(&host, spawn(&host, "/Script/Tale.Lamp"), "Shade") {
+        Value::Object(bulb) => bulb,
+        other => panic!("{other:?}"),
+    });
+    for (bulb, watts) in bulbs[1..].iter().zip([1, 9]) {
+        host.objects().set(*bulb, "Watts", &Value::I32(watts)).expect("a number");
+    }
+    let watts = || bulbs.map(|bulb| get(&host, bulb, "Watts"));
+    assert_eq!(watts(), [5, 1, 9].map(Value::I32));
+    package.edit("Spark.uc", "extends Actor", "extends SceneComponent");
+    reload_of(&host, &package);
+    assert_eq!(watts(), [5, 1, 9].map(Value::I32), "the native base has changed");
+    package.edit("Lamp.uc", "Watts=5", "Watts=6");
+    reload_of(&host, &package);
+    assert_eq!(watts(), [6, 1, 9].map(Value::I32));
+}
+
+#[test]
 fn a_number_keeps_its_value_across_types_and_losses_are_reported() {
     let package = Package::new("Tale", &[("Hero.uc", HERO_TEXT)]);
     let host = host(&package);

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use crate::boundary::CallError;
+use crate::handles::ObjectHandle;
 use crate::object::body::Body;
 use crate::object::convert::convert_in_part;
 use crate::object::dormant::{Aside, Dormant, KeptField, KeptValue, RemovedValues};
@@ -153,13 +154,13 @@ fn has_same_defaults(plain: &Plain, sources: &Sources<'_>) -> bool {
 }
 
 /// Returns the object's own values, to be set after the object is constructed again, and the values that are put aside. Omits transient
-/// properties, and values that equal the old default.
+/// properties, and values that equal the old default. Also returns the template with the new defaults.
 pub(super) fn own_values(
     around: Surroundings<'_>,
     carried: Carried,
     plan: &ClassPlan,
     (changes, later): (&mut Vec<PropertyChange>, &mut Later),
-) -> Result<(OwnValues, Option<Box<RemovedValues>>), CallError> {
+) -> Result<(OwnValues, Option<Box<RemovedValues>>, ObjectHandle), CallError> {
     with_sources(around, carried, plan, |sources| {
         let mut values = Vec::new();
         let mut removed = sources.removed.cloned().unwrap_or_default();
@@ -177,7 +178,7 @@ pub(super) fn own_values(
         }
         later.conversions.extend(whole);
         keep_removed(sources, plan, changes, &mut removed)?;
-        Ok((values, removed.boxed()))
+        Ok((values, removed.boxed(), sources.new_cdo))
     })
 }
 

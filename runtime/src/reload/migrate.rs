@@ -61,8 +61,8 @@ struct Walk<'a> {
     /// Former names of the subobjects that `rename_parts` has renamed.
     renamed: FxHashMap<ObjectHandle, Rc<str>>,
     growing: Vec<Growing>,
-    /// Objects that are constructed again, each with its own values.
-    reconstructed: Vec<(ObjectHandle, OwnValues)>,
+    /// Objects that are constructed again, each with its template and its own values.
+    reconstructed: Vec<(ObjectHandle, ObjectHandle, OwnValues)>,
     /// Objects that become dormant. These objects receive no plugin part.
     sleeping: FxHashSet<ObjectHandle>,
     /// Objects that are dormant before or after the reload. A dormant object has the body of a base class, whose subobjects have other
@@ -177,12 +177,12 @@ impl Walk<'_> {
                 faults::at(ReloadStep::Sleep)?;
             }
             ObjectPlan::Reconstructed { .. } => {
-                let (values, removed) = own_values(from, carried, &plan, (changes, &mut self.later))?;
+                let (values, removed, template) = own_values(from, carried, &plan, (changes, &mut self.later))?;
                 self.wake(object);
                 let mut body = Body::new(&plan.new);
                 body.removed = removed;
                 objects.stage(object, body)?;
-                self.reconstructed.push((object, values));
+                self.reconstructed.push((object, template, values));
             }
         }
         if key.1.is_some() || self.sleeping.contains(&object) {
@@ -294,7 +294,7 @@ impl Walk<'_> {
     /// are constructed again receive their values later.
     fn convert(&mut self) -> Result<(), LoadError> {
         let (core, objects) = (self.core, &self.core.world.objects);
-        let again = self.reconstructed.iter().enumerate().map(|(at, (object, _))| (*object, at));
+        let again = self.reconstructed.iter().enumerate().map(|(at, (object, ..))| (*object, at));
         let again: FxHashMap<_, _> = again.collect();
         for pending in std::mem::take(&mut self.later.conversions) {
             let object = pending.object;
@@ -305,7 +305,7 @@ impl Walk<'_> {
             };
             pending.apply(core, failed, |name, value| match again.get(&object) {
                 Some(at) => {
-                    self.reconstructed[*at].1.push((Rc::clone(name), value.clone()));
+                    self.reconstructed[*at].2.push((Rc::clone(name), value.clone()));
                     Ok(())
                 }
                 None => objects.write_unasked(object, name, value),
@@ -379,11 +379,11 @@ impl Walk<'_> {
     /// Constructs objects again, owners before their subobjects.
     fn reconstruct_all(&mut self) -> Result<(), LoadError> {
         let core = self.core;
-        for (object, values) in std::mem::take(&mut self.reconstructed) {
+        for (object, template, values) in std::mem::take(&mut self.reconstructed) {
             if self.doomed.contains(&object) {
                 continue;
             }
-            reconstruct(&core.world, &core.plugins(), object)?;
+            reconstruct(&core.world, &core.plugins(), object, Some(template))?;
             for (property, value) in values {
                 core.world.objects.write_unasked(object, &property, &value)?;
             }

@@ -391,7 +391,8 @@ impl<'a> Bringing<'a> {
             return Ok(());
         }
         let (own, _, aside) = self.saved(object, record, plan);
-        reconstruct(&self.core.world, &self.core.plugins(), object)
+        // A file contains the values that differ from the class default object.
+        reconstruct(&self.core.world, &self.core.plugins(), object, None)
             .map_err(|error| CallError::other(error.to_string()))?;
         let objects = &self.core.world.objects;
         for (property, value) in own {

@@ -1,11 +1,16 @@
 //! Constructs objects during a reload. Adds a subobject to an existing object, or reconstructs an object under its handle.
 
+use std::rc::Rc;
+
 use alcedo_base::boundary::CallError;
 use alcedo_base::handles::ObjectHandle;
 
 use crate::World;
-use crate::class::Subobject;
-use crate::construction::{ConstructionFailed, ConstructionHooks, ConstructionStep, Constructor, Copying, NewObject};
+use crate::class::{Class, Subobject};
+use crate::construction::{
+    ConstructionFailed, ConstructionHooks, ConstructionStep, Constructor, Copying, NewObject, Pairs,
+};
+use crate::objects::{Objects, object_flags};
 use crate::value::Value;
 
 /// Adds a subobject to an existing object. Used after a reload has added the subobject to the object's class. Game thread only.
@@ -23,9 +28,10 @@ pub fn add_subobject(
     let class = world.objects.class(owner).ok_or_else(|| stale(owner, requested(), step()))?;
     let constructor = Constructor { world, hooks, requested: &class };
     let flags = world.objects.flags(owner).unwrap_or(0);
-    let template = Some(class.cdo.get()).filter(|cdo| world.objects.is_alive(*cdo) && *cdo != owner);
+    let template = template_of(world, owner, &class);
+    let template = Some(template).filter(|template| world.objects.is_alive(*template) && *template != owner);
     let parent = NewObject::new(owner, &class, template);
-    let mut pairs: Vec<_> = template.map(|template| (template, owner)).into_iter().collect();
+    let mut pairs = template.map(|template| pairs_around(&world.objects, template, owner)).unwrap_or_default();
     let Some(part) = constructor.part(&parent, flags, subobject, &mut pairs)? else {
         let kept = world.objects.subobject(owner, &subobject.name);
         return kept.ok_or_else(|| stale(owner, requested(), step()));
@@ -40,7 +46,8 @@ pub fn add_subobject(
 }
 
 /// Constructs an object a second time under its handle, in a zeroed staged body. Used after a reload has changed the object's native base
-/// class. Keeps the subobjects that the class still declares. Game thread only.
+/// class. Copies the values of `template`, or of the CDO if `template` is `None`. Keeps the subobjects that the class still declares. Game
+/// thread only.
 ///
 /// # Errors
 /// Returns [`ConstructionFailed`] if a step fails. The object still exists after an error, because the shadow stores its old body.
@@ -48,21 +55,50 @@ pub fn reconstruct(
     world: &World,
     hooks: &dyn ConstructionHooks,
     object: ObjectHandle,
+    template: Option<ObjectHandle>,
 ) -> Result<(), ConstructionFailed> {
     let stale = || stale(object, String::new(), ConstructionStep::Archetype(String::new()));
     let class = world.objects.class(object).ok_or_else(stale)?;
     let constructor = Constructor { world, hooks, requested: &class };
-    let template = constructor.cdo_of(&class)?;
+    let template = template.map_or_else(|| constructor.cdo_of(&class), Ok)?;
     world.objects.note_reconstruction(object);
     world.objects.set_constructed(object, 0);
     let mut new_object = NewObject::new(object, &class, Some(template));
-    let mut pairs = vec![(template, object)];
+    let mut pairs = pairs_around(&world.objects, template, object);
     let flags = world.objects.flags(object).unwrap_or(0);
     constructor.grow(&mut new_object, flags, Copying::Later, &mut pairs)?;
     constructor.copy_values(&new_object, &pairs)?;
     constructor.post_init(&new_object)?;
     new_object.parts.iter().for_each(|part| constructor.count(part));
     Ok(())
+}
+
+/// Returns the template of an existing object. The template of a subobject is the subobject with its name in the template of its owner. If
+/// the owner's template lacks a subobject of this class, and for all other objects, the template is the CDO of the class.
+fn template_of(world: &World, object: ObjectHandle, class: &Rc<Class>) -> ObjectHandle {
+    let objects = &world.objects;
+    let in_owner = || {
+        let is_part = objects.flags(object)? & object_flags::SUBOBJECT != 0;
+        let owner = objects.outer(object).filter(|_| is_part)?;
+        let template = template_of(world, owner, &objects.class(owner)?);
+        let part = objects.subobject(template, &world.names.text(objects.name(object)?))?;
+        (objects.class_id(part) == Some(class.id)).then_some(part)
+    };
+    in_owner().unwrap_or_else(|| class.cdo.get())
+}
+
+/// Pairs a template with its object. If the template is a subobject, also pairs its direct and indirect owners, and their subobjects.
+fn pairs_around(objects: &Objects, mut template: ObjectHandle, mut object: ObjectHandle) -> Pairs {
+    let mut pairs = vec![(template, object)];
+    while objects.flags(template).is_some_and(|flags| flags & object_flags::SUBOBJECT != 0)
+        && let (Some(around_template), Some(around)) = (objects.outer(template), objects.outer(object))
+    {
+        (template, object) = (around_template, around);
+        pairs.push((template, object));
+        let own = |(name, part): (Rc<str>, ObjectHandle)| Some((part, objects.subobject(object, &name)?));
+        pairs.extend(objects.parts(template).into_iter().filter_map(own));
+    }
+    pairs
 }
 
 /// Returns the error for an object that was destroyed before the step.

@@ -445,6 +445,29 @@ fn a_living_object_can_get_one_more_subobject() {
 }
 
 #[test]
+fn an_added_subobject_has_the_defaults_that_its_outermost_owner_overrides() {
+    let world = world();
+    let default_overrides = vec![("gear.pin.length".to_owned(), "7".to_owned())];
+    let cube = dynamic("Cube", OBJECT, &[part("gear", "/Script/Game.Gear")]);
+    let pin = dynamic("Pin", OBJECT, &[f64("length").with_default("2")]);
+    let gear = dynamic("Gear", OBJECT, &[part("pin", "/Script/Game.Pin")]);
+    declare(&world, [pin, gear, ClassDecl { default_overrides, ..cube }]);
+    let recorder = Recorder::new(world);
+    let [cube, gear] = ["/Script/Game.Cube", "/Script/Game.Gear"].map(|path| {
+        let class = recorder.world.types.class_by_path(path);
+        class.expect("declared above")
+    });
+    let object = recorder.construct(&cube).unwrap();
+    let objects = &recorder.world.objects;
+    let owner = objects.subobject(object, "gear").unwrap();
+    let pin = objects.subobject(owner, "pin").unwrap();
+    assert_eq!(recorder.number(pin, "length"), Value::F64(7.0));
+    destroy(&recorder.world, &recorder, pin);
+    let added = add_subobject(&recorder.world, &recorder, owner, &gear.subobjects[0]).unwrap();
+    assert_eq!(recorder.number(added, "length"), Value::F64(7.0));
+}
+
+#[test]
 fn scripts_have_defaults_and_no_constructor() {
     let world = world();
     let script = ClassDecl {
