@@ -106,6 +106,31 @@ fn subobjects_keep_own_values_when_the_classes_of_their_owners_merge() {
 }
 
 #[test]
+fn a_subobject_is_replaced_if_its_owner_overrides_its_class() {
+    let host = host(&["racks"]);
+    let chest = host.objects().spawn("/Script/Game.Chest").expect("it is declared");
+    let [lid, sticker] = ["lid", "sticker"].map(|property| part(&host, chest, property));
+    host.objects().set(sticker, "text", &Value::Text("own".to_owned())).expect("it is there");
+    let reload = |features: &[&str]| {
+        let report = host.reload(&[support::plugin("parcels", features)]).expect("a Master");
+        report.into_result().unwrap_or_else(|report| panic!("{report}"))
+    };
+    let report = reload(&["racks", "later"]);
+    let locked = part(&host, chest, "lid");
+    assert_eq!(class(&host, locked), "/Script/Game.LockedLid", "{report}");
+    assert_eq!(host.objects().get(locked, "digits").expect("it is there"), Value::U8(5));
+    assert!(!host.objects().is_alive(lid));
+    reload(&[]);
+    reload(&["racks", "later"]);
+    assert_eq!(part(&host, chest, "lid"), locked, "the class of the owner was missing");
+    assert_eq!(host.objects().get(locked, "digits").expect("it is there"), Value::U8(5));
+    reload(&["racks"]);
+    assert_eq!(class(&host, part(&host, chest, "lid")), "/Script/Game.Lid");
+    assert_eq!((part(&host, chest, "sticker"), text(&host, sticker).as_str()), (sticker, "own"));
+    host.shutdown().into_result().expect("a clean shutdown");
+}
+
+#[test]
 fn a_removed_subobject_is_destroyed_with_its_own_subobjects_and_not_rebuilt() {
     let ended = Rc::new(RefCell::new(Vec::new()));
     let noted = Rc::clone(&ended);

@@ -340,8 +340,8 @@ pub(super) fn plan_class(
     let stays = |part: &str| !changed.clone().any(|(name, _)| *name == part);
     let is_plain = should_report && *object_plan == ObjectPlan::Carried && whole.is_empty();
     let plain = if is_plain { Plain::of((old, new), &actions, &removed, stays) } else { None };
-    // A dormant object keeps its subobjects for the return of its class.
-    let removed_subobjects = difference.removed_subobjects.into_iter().filter(|_| !is_dormant);
+    // A dormant object keeps its subobjects for the return of its class. The base class of its body may declare other subobjects.
+    let removed_subobjects = difference.removed_subobjects.into_iter().filter(|_| !is_dormant && !was_dormant);
     Ok(ClassPlan {
         old: Rc::clone(old),
         new: Rc::clone(new),
@@ -477,11 +477,17 @@ fn shape(core: &Core, class: &Rc<Class>) -> diff::ClassShape {
         key: diff::TypeKey { signature: property.ty.to_string(), layout: property.ty.layout() },
     };
     let today = |path: &str| core.world.types.redirected(path).to_string();
+    let subobject = |property: &Rc<Property>| {
+        let mut declared = class.lineage().flat_map(|class| &class.subobjects);
+        let found = declared.find(|subobject| subobject.name == property.text);
+        let path = found.map_or_else(|| property.ty.type_path().into(), |subobject| class.subobject_class(subobject));
+        (property.text.to_string(), today(&path))
+    };
     let subobjects = class.properties.iter().filter(|property| is_subobject(property));
     let interfaces = class.lineage().flat_map(|class| &class.interfaces);
     diff::ClassShape {
         properties: class.properties.iter().map(property).collect(),
-        subobjects: subobjects.map(|property| (property.text.to_string(), today(property.ty.type_path()))).collect(),
+        subobjects: subobjects.map(subobject).collect(),
         bases: class.module_chain().iter().map(|class| today(&class.path)).collect(),
         interfaces: interfaces.map(|path| today(path)).collect(),
     }

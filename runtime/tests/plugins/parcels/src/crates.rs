@@ -109,6 +109,16 @@ impl HugeCrate {
     }
 }
 
+/// A box with the lid of its base.
+#[cfg(all(feature = "racks", not(feature = "later")))]
+#[uclass(package = "Game", base = Crate)]
+pub struct Chest {}
+
+/// A box with a lock.
+#[cfg(all(feature = "racks", feature = "later"))]
+#[uclass(package = "Game", base = Crate, subobjects(lid = LockedLid), defaults(lid.digits = 5))]
+pub struct Chest {}
+
 /// A rack in a box.
 #[cfg(feature = "racks")]
 #[uclass(package = "Game")]
