@@ -100,6 +100,49 @@ fn a_reconstructed_subobject_follows_the_defaults_that_its_owner_overrides() {
 }
 
 #[test]
+fn objects_follow_a_new_default_of_a_delegate_with_their_own_functions() {
+    let button = "class Button extends Actor;
+        delegate OnClick(int Times);
+        var int Clicked;
+        function Clicks(int Times) { Clicked += Times; }
+        function Doubles(int Times) { Clicked += 2 * Times; }
+        function int Press(int Times) { OnClick(Times); return Clicked; }
+        defaultproperties
+        {
+            Clicked=0
+        }";
+    let page = "class Page extends Actor;
+        var Button Save;
+        var int Saved;
+        function Saves(int Times) { Saved += Times; }
+        function int Press(int Times) { Save.Press(Times); return Saved; }
+        defaultproperties
+        {
+            Begin Object Class=Button Name=Pressed
+                Clicked=0
+            End Object
+            Save=Pressed
+        }";
+    let package = Package::new("Tale", &[("Button.uc", button), ("Page.uc", page)]);
+    let host = host(&package);
+    let spawn_both = || ["/Script/Tale.Button", "/Script/Tale.Page"].map(|class| spawn(&host, class));
+    let [button, page] = spawn_both();
+    let press = |object, times| call(&host, object, "Press", &[Value::I32(times)]);
+    package.edit("Page.uc", "Clicked=0", "OnClick=Saves");
+    reload_of(&host, &package);
+    assert_eq!(press(page, 2), Some(Value::I32(2)), "the subobject calls its owner");
+    package.edit("Button.uc", "Clicked=0", "OnClick=Clicks");
+    reload_of(&host, &package);
+    assert_eq!((press(button, 3), press(page, 3)), (Some(Value::I32(3)), Some(Value::I32(5))));
+    package.edit("Button.uc", "OnClick=Clicks", "OnClick=Doubles");
+    reload_of(&host, &package);
+    assert_eq!(press(button, 2), Some(Value::I32(7)), "it has followed the default");
+    let [button, page] = spawn_both();
+    let counts = (get(&host, button, "Clicked"), get(&host, page, "Saved"));
+    assert_eq!(counts, (Value::I32(0), Value::I32(0)), "no call has changed a class default object");
+}
+
+#[test]
 fn a_number_keeps_its_value_across_types_and_losses_are_reported() {
     let package = Package::new("Tale", &[("Hero.uc", HERO_TEXT)]);
     let host = host(&package);

@@ -67,7 +67,11 @@ pub(super) fn carry(
                     later.conversions.push(conversion);
                     default.give(property, body.view(), sources.new_default).map(|_own_parts| None)?
                 }
-                Decision::Default(default) => default.give(property, body.view(), sources.new_default)?,
+                Decision::Default(default) => {
+                    let own = default.give(property, body.view(), sources.new_default)?;
+                    let is_overridden = is_overridden_reference(sources, plan, property, default)?;
+                    own.or(is_overridden.then_some(PropertyDefault::OwnParts))
+                }
                 Decision::Leave => None,
             };
             let property = &property.text;
@@ -128,6 +132,13 @@ fn carry_plain(
                 sources.own.read(property)?.visit_objects(&mut |object, _| is_done &= !objects.is_template(object));
             }
         }
+        if body.is_some() && sources.new_cdo != plan.new.cdo.get() {
+            for (property, action) in &plan.actions {
+                if let Action::Carry { default, .. } | Action::Restore { default, .. } = action {
+                    is_done &= !is_overridden_reference(sources, plan, property, default)?;
+                }
+            }
+        }
         if is_done {
             for (is_own, change) in are_own.iter().zip(&plain.changes) {
                 let change = &mut changes[*change];
@@ -137,6 +148,23 @@ fn carry_plain(
         plain.are_own.set(are_own);
         Ok(is_done)
     })
+}
+
+/// Checks if the owner of a subobject overrides a default with a reference to a template, such as the owner's class default object. The
+/// subobject then refers to its own owner instead.
+fn is_overridden_reference(
+    sources: &Sources<'_>,
+    plan: &ClassPlan,
+    property: &Property,
+    default: &PropertyDefault,
+) -> Result<bool, CallError> {
+    let is_of_class = sources.new_cdo == plan.new.cdo.get();
+    if is_of_class || !matches!(default, PropertyDefault::Value) || !property.ty.names_objects() {
+        return Ok(false);
+    }
+    let (objects, mut found) = (&sources.around.core.world.objects, false);
+    sources.new_default.read(property)?.visit_objects(&mut |object, _| found |= objects.is_template(object));
+    Ok(found)
 }
 
 /// Checks if the old and the new template have equal defaults. Compares only defaults that objects follow. Caches the result, because

@@ -16,6 +16,7 @@ use crate::emit::conversions::types_of;
 use crate::emit::diff::{self, PropertyDiff};
 use crate::handles::ObjectHandle;
 use crate::object::class::{Class, Subobject};
+use crate::object::construction::template_pairs;
 use crate::object::dormant::{Dormant, KeptValue};
 use crate::object::fixed::has_fixed;
 use crate::object::function::Function;
@@ -50,8 +51,8 @@ pub(crate) enum PropertyDefault {
     /// Reference to the object's own subobject with this name. In the class default object, the property refers to the subobject of the
     /// class default object.
     OwnSubobject(Rc<str>),
-    /// Value of the class default object. References to subobjects of the class default object are replaced by references to the object's
-    /// own subobjects.
+    /// Value of the class default object. References to the class default object and its subobjects are replaced by references to the
+    /// object and its own subobjects.
     OwnParts,
 }
 
@@ -446,11 +447,12 @@ fn subobject_named(core: &Core, class: &Class, value: &Value) -> Option<Rc<str>>
     objects.name(*template).map(|name| core.world.names.text(name))
 }
 
-/// Checks if a value of a class default object refers to a subobject of the class default object.
+/// Checks if a value of a class default object refers to the class default object or to one of its subobjects.
 fn has_parts(core: &Core, class: &Class, value: &Value) -> bool {
     let (objects, cdo) = (&core.world.objects, class.cdo.get());
     let mut found = false;
-    value.visit_objects(&mut |object, _| found |= !object.is_none() && objects.outer(object) == Some(cdo));
+    let is_part = |object: ObjectHandle| object == cdo || objects.outer(object) == Some(cdo);
+    value.visit_objects(&mut |object, _| found |= !object.is_none() && is_part(object));
     found
 }
 
@@ -503,7 +505,7 @@ pub(crate) fn is_transient(property: &Property) -> bool {
     property.flags & property_flags::TRANSIENT != 0
 }
 
-/// Reference of an object to its own subobject. The reference is set when all subobjects exist.
+/// Reference of an object to itself or to its own subobject. The reference is set when all subobjects exist.
 pub(crate) struct OwnReference {
     pub object: ObjectHandle,
     pub property: Rc<str>,
@@ -511,7 +513,8 @@ pub(crate) struct OwnReference {
     pub to: PropertyDefault,
 }
 
-/// Sets the references of a property to the object's own subobjects. All subobjects must exist.
+/// Sets the references of a property to the object and its own subobjects. All subobjects must exist. If the object is a subobject, also
+/// sets references to its owners and to their subobjects.
 pub(crate) fn refer_to_own(core: &Core, own: &OwnReference) -> Result<(), CallError> {
     let (objects, object) = (&core.world.objects, own.object);
     match &own.to {
@@ -523,25 +526,26 @@ pub(crate) fn refer_to_own(core: &Core, own: &OwnReference) -> Result<(), CallEr
         PropertyDefault::OwnParts => {
             let Some(class) = objects.class(object) else { return Ok(()) };
             let Some(property) = class.find_property(&own.property) else { return Ok(()) };
-            let pairs = parts_of(core, class.cdo.get(), object);
+            let mut pairs = parts_of(core, class.cdo.get(), object);
+            pairs.extend(template_pairs(&core.world, object));
             objects.with_body_to_write(object, |body| body.view().replace_objects(property, &pairs))?
         }
     }
 }
 
-/// Adapts a value of a class default object to an object. Replaces references to subobjects of the class default object by references to
-/// the object's own subobjects.
+/// Adapts a value of a class default object to an object. Replaces references to the class default object and its subobjects by references
+/// to the object and its own subobjects.
 pub(crate) fn with_own_parts(core: &Core, value: Value, cdo: ObjectHandle, object: ObjectHandle) -> Value {
     let pairs = parts_of(core, cdo, object);
     with_objects(&value, &mut |named| pairs.iter().find(|(part, _)| *part == named).map_or(named, |(_, own)| *own))
 }
 
-/// Pairs each subobject of a class default object with the equally named subobject of the object.
+/// Pairs a class default object with the object, and each subobject with the equally named subobject of the object.
 fn parts_of(core: &Core, cdo: ObjectHandle, object: ObjectHandle) -> Vec<(ObjectHandle, ObjectHandle)> {
     let objects = &core.world.objects;
     let own = |part: ObjectHandle| {
         let name = core.world.names.text(objects.name(part)?);
         Some((part, objects.subobject(object, &name).unwrap_or(ObjectHandle::NONE)))
     };
-    objects.children(cdo).into_iter().filter_map(own).collect()
+    std::iter::once((cdo, object)).chain(objects.children(cdo).into_iter().filter_map(own)).collect()
 }

@@ -87,6 +87,17 @@ fn template_of(world: &World, object: ObjectHandle, class: &Rc<Class>) -> Object
     in_owner().unwrap_or_else(|| class.cdo.get())
 }
 
+/// Pairs the template of an existing object with the object, and the subobjects of the template with the object's own subobjects. If the
+/// template is a subobject, also pairs its direct and indirect owners, and their subobjects.
+pub fn template_pairs(world: &World, object: ObjectHandle) -> Vec<(ObjectHandle, ObjectHandle)> {
+    let objects = &world.objects;
+    let Some(class) = objects.class(object) else { return Vec::new() };
+    let template = template_of(world, object, &class);
+    let mut pairs = pairs_around(objects, template, object);
+    pairs.extend(part_pairs(objects, template, object));
+    pairs
+}
+
 /// Pairs a template with its object. If the template is a subobject, also pairs its direct and indirect owners, and their subobjects.
 fn pairs_around(objects: &Objects, mut template: ObjectHandle, mut object: ObjectHandle) -> Pairs {
     let mut pairs = vec![(template, object)];
@@ -95,10 +106,15 @@ fn pairs_around(objects: &Objects, mut template: ObjectHandle, mut object: Objec
     {
         (template, object) = (around_template, around);
         pairs.push((template, object));
-        let own = |(name, part): (Rc<str>, ObjectHandle)| Some((part, objects.subobject(object, &name)?));
-        pairs.extend(objects.parts(template).into_iter().filter_map(own));
+        pairs.extend(part_pairs(objects, template, object));
     }
     pairs
+}
+
+/// Pairs the subobjects of a template with the object's own subobjects of the same names.
+fn part_pairs(objects: &Objects, template: ObjectHandle, object: ObjectHandle) -> Pairs {
+    let own = |(name, part): (Rc<str>, ObjectHandle)| Some((part, objects.subobject(object, &name)?));
+    objects.parts(template).into_iter().filter_map(own).collect()
 }
 
 /// Returns the error for an object that was destroyed before the step.
