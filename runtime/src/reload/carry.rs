@@ -132,11 +132,16 @@ fn carry_plain(
                 sources.own.read(property)?.visit_objects(&mut |object, _| is_done &= !objects.is_template(object));
             }
         }
-        if body.is_some() && sources.new_cdo != plan.new.cdo.get() {
+        // The compiled actions compare defaults of the class. The owner of a subobject may override references.
+        if sources.new_cdo != plan.new.cdo.get() {
             for (property, action) in &plan.actions {
-                if let Action::Carry { default, .. } | Action::Restore { default, .. } = action {
-                    is_done &= !is_overridden_reference(sources, plan, property, default)?;
-                }
+                is_done &= match action {
+                    Action::Carry { was: Some(PropertyDefault::OwnParts), .. } => false,
+                    Action::Carry { default, .. } | Action::Restore { default, .. } if body.is_some() => {
+                        !is_overridden_reference(sources, plan, property, default)?
+                    }
+                    _ => true,
+                };
             }
         }
         if is_done {

@@ -152,12 +152,13 @@ pub(super) struct Plain {
 
 impl Plain {
     /// Compiles the actions. Returns `None` if an action requires more than a comparison with a default and a copy. `stays` returns true
-    /// for a subobject that every object keeps.
+    /// for a subobject that every object keeps. `is_same_in_itself` returns true for a property whose defaults in both builds differ at most
+    /// in the class default object to which they refer.
     fn of(
         (old, new): (&Class, &Class),
         actions: &[(Rc<Property>, Action)],
         removed: &[(Rc<Property>, PropertyDefault, usize)],
-        stays: impl Fn(&str) -> bool,
+        (stays, is_same_in_itself): (impl Fn(&str) -> bool, impl Fn(&Property, &Property) -> bool),
     ) -> Option<Self> {
         use PropertyDefault as Of;
         let (mut rules, mut changes, mut parts, mut references) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
@@ -177,6 +178,13 @@ impl Plain {
                 {
                     references.push((rules.len(), Rc::clone(from)));
                     parts.push((rules.len(), Rc::clone(from), Rc::clone(name)));
+                    (Rule::Own { from: &**from, to: &**to, is_distinct: false }, change)
+                }
+                // Carries the object's value, because an object has equal values for the old and the new default.
+                Action::Carry { from, was: Some(Of::OwnParts), default: Of::OwnParts, change }
+                    if !has_fixed(to) && is_same_in_itself(from, to) =>
+                {
+                    references.push((rules.len(), Rc::clone(from)));
                     (Rule::Own { from: &**from, to: &**to, is_distinct: false }, change)
                 }
                 Action::Restore { default: Of::Value, change, .. } => (Rule::Default { to: &**to }, change),
@@ -340,7 +348,14 @@ pub(super) fn plan_class(
     let changed = difference.added_subobjects.iter().chain(&difference.removed_subobjects);
     let stays = |part: &str| !changed.clone().any(|(name, _)| *name == part);
     let is_plain = should_report && *object_plan == ObjectPlan::Carried && whole.is_empty();
-    let plain = if is_plain { Plain::of((old, new), &actions, &removed, stays) } else { None };
+    let is_same_in_itself = |from: &Property, to: &Property| {
+        let (itself, after) = (old.cdo.get(), new.cdo.get());
+        let mut moved = |object| if object == itself { after } else { object };
+        let before = default_of(core, old, from).map(|before| with_objects(&before, &mut moved));
+        before.is_ok_and(|before| default_of(core, new, to) == Ok(before))
+    };
+    let checks = (stays, is_same_in_itself);
+    let plain = if is_plain { Plain::of((old, new), &actions, &removed, checks) } else { None };
     // A dormant object keeps its subobjects for the return of its class. The base class of its body may declare other subobjects.
     let removed_subobjects = difference.removed_subobjects.into_iter().filter(|_| !is_dormant && !was_dormant);
     Ok(ClassPlan {
