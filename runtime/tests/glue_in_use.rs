@@ -52,3 +52,31 @@ fn a_module_that_uses_a_class_by_an_earlier_name_is_reloaded_with_it() {
         host.types().redirect("/Script/Game.Merchant", "/Script/Engine.Actor").expect("a valid redirect");
     }
 }
+
+#[test]
+fn a_subobject_whose_class_has_an_earlier_name_in_glue_is_kept() {
+    let libraries =
+        |features: &[&str]| [support::plugin("renames", features), support::plugin("peddler", &["employs"])];
+    let host = support::host(&libraries(&[]));
+    let hand = |peddler| match host.objects().get(peddler, "hand") {
+        Ok(Value::Object(hand)) => hand,
+        other => panic!("{other:?}"),
+    };
+    let peddler = host.objects().spawn("/Script/Game.Peddler").expect("spawned");
+    let merchant = hand(peddler);
+    host.objects().set(merchant, "weight", &Value::I32(90)).expect("a number");
+    let renamed = libraries(&["renamed"]);
+    // The class of the owner is missing after the second reload, and returns in the third reload.
+    for modules in [&renamed[..], &renamed[..1], &renamed[..]] {
+        let report = host.reload(modules).expect("a Master");
+        let report = report.into_result().unwrap_or_else(|report| panic!("{report}"));
+        assert_eq!(host.objects().get(merchant, "mass").ok(), Some(Value::I32(90)), "{report}");
+    }
+    assert_eq!(hand(peddler), merchant);
+    let folder = tempfile::tempdir().expect("a folder");
+    let (file, path) = (folder.path().join("world"), host.objects().path_of(peddler).expect("a path"));
+    host.worlds().save(&file).expect("it is saved");
+    let report = host.worlds().load(&file).unwrap_or_else(|error| panic!("{error}"));
+    let merchant = hand(host.objects().at_path(&path).expect("it is loaded"));
+    assert_eq!(host.objects().get(merchant, "mass").ok(), Some(Value::I32(90)), "{report}");
+}

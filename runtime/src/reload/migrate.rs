@@ -342,8 +342,10 @@ impl Walk<'_> {
         if self.doomed.contains(&child) {
             return Ok(false);
         }
-        let expected = class.subobject_class(subobject);
-        if objects.class(child).is_some_and(|found| *self.core.world.types.redirected(&found.path) == *expected) {
+        // The declaration of the owner may contain an earlier name of the class.
+        let types = &self.core.world.types;
+        let expected = types.redirected(&class.subobject_class(subobject));
+        if objects.class(child).is_some_and(|found| *types.redirected(&found.path) == *expected) {
             objects.write_unasked(object, &subobject.property.text, &Value::Object(child))?;
             return Ok(true);
         }

@@ -413,7 +413,8 @@ impl<'a> Bringing<'a> {
         for (name, child) in objects.parts(object) {
             let expected = declared.iter().find(|subobject| subobject.name == name);
             let is_right = expected.is_some_and(|subobject| {
-                let path = plan.class.subobject_class(subobject);
+                // The declaration of the owner may contain an earlier name of the class.
+                let path = self.core.world.types.redirected(&plan.class.subobject_class(subobject));
                 objects.waits_for(child).is_some_and(|class| class == path)
                     || objects.class(child).is_some_and(|class| class.path == path)
             });

@@ -21,8 +21,18 @@ module! { name: "peddler", dependencies: [("renames", "^0.1")] }
 module! { name: "peddler" }
 
 /// User of scales.
+#[cfg(not(feature = "employs"))]
 #[uclass(package = "Game")]
 pub struct Peddler {}
+
+/// Employer of a merchant.
+#[cfg(feature = "employs")]
+#[uclass(package = "Game")]
+pub struct Peddler {
+    /// Merchant who works for the peddler.
+    #[uproperty(default_subobject)]
+    hand: Obj<Merchant>,
+}
 
 #[uclass]
 impl Peddler {
