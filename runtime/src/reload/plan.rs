@@ -350,7 +350,7 @@ pub(super) fn plan_class(
     let is_plain = should_report && *object_plan == ObjectPlan::Carried && whole.is_empty();
     let is_same_in_itself = |from: &Property, to: &Property| {
         let (itself, after) = (old.cdo.get(), new.cdo.get());
-        let mut moved = |object| if object == itself { after } else { object };
+        let mut moved = |object: ObjectHandle| if object == itself { after } else { object };
         let before = default_of(core, old, from).map(|before| with_objects(&before, &mut moved));
         before.is_ok_and(|before| default_of(core, new, to) == Ok(before))
     };
