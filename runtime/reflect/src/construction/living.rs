@@ -11,6 +11,7 @@ use crate::construction::{
     ConstructionFailed, ConstructionHooks, ConstructionStep, Constructor, Copying, NewObject, Pairs,
 };
 use crate::objects::{Objects, object_flags};
+use crate::storage::Storage;
 use crate::value::Value;
 
 /// Adds a subobject to an existing object. Used after a reload has added the subobject to the object's class. Game thread only.
@@ -46,8 +47,8 @@ pub fn add_subobject(
 }
 
 /// Constructs an object a second time under its handle, in a zeroed staged body. Used after a reload has changed the object's native base
-/// class. Copies the values of `template`, or of the CDO if `template` is `None`. Keeps the subobjects that the class still declares. Game
-/// thread only.
+/// class. Copies the values of `template`, or of the CDO if `template` is `None`. Keeps the subobjects that the class still declares, with
+/// their values. Game thread only.
 ///
 /// # Errors
 /// Returns [`ConstructionFailed`] if a step fails. The object still exists after an error, because the shadow stores its old body.
@@ -66,11 +67,27 @@ pub fn reconstruct(
     let mut new_object = NewObject::new(object, &class, Some(template));
     let mut pairs = pairs_around(&world.objects, template, object);
     let flags = world.objects.flags(object).unwrap_or(0);
+    let kept = copies_of_parts(&world.objects, object);
     constructor.grow(&mut new_object, flags, Copying::Later, &mut pairs)?;
     constructor.copy_values(&new_object, &pairs)?;
     constructor.post_init(&new_object)?;
+    for (part, copy) in kept {
+        // Fails for a subobject that a constructor has destroyed.
+        let _restored = world.objects.with_body_to_write(part, |body| body.view().copy_all(copy.view()));
+    }
     new_object.parts.iter().for_each(|part| constructor.count(part));
     Ok(())
+}
+
+/// Copies the values of all direct and indirect subobjects of an object. The constructors of the object may write to these subobjects.
+fn copies_of_parts(objects: &Objects, object: ObjectHandle) -> Vec<(ObjectHandle, Storage<Rc<Class>>)> {
+    let (mut parts, mut copies) = (objects.children(object), Vec::new());
+    while let Some(part) = parts.pop() {
+        parts.extend(objects.children(part));
+        let copy = objects.with_body(part, |body| body.storage.duplicate());
+        copies.extend(copy.ok().map(|copy| (part, copy)));
+    }
+    copies
 }
 
 /// Returns the template of an existing object. The template of a subobject is the subobject with its name in the template of its owner. If

@@ -11,7 +11,7 @@ use alcedo_base::handles::ObjectHandle;
 
 use super::{
     ConstructionArgs, ConstructionFailed, ConstructionHooks, StepError, add_subobject, construct, destroy, make_cdo,
-    run_class_constructor,
+    reconstruct, run_class_constructor,
 };
 use crate::World;
 use crate::class::Class;
@@ -465,6 +465,27 @@ fn an_added_subobject_has_the_defaults_that_its_outermost_owner_overrides() {
     destroy(&recorder.world, &recorder, pin);
     let added = add_subobject(&recorder.world, &recorder, owner, &gear.subobjects[0]).unwrap();
     assert_eq!(recorder.number(added, "length"), Value::F64(7.0));
+}
+
+#[test]
+fn a_reconstruction_keeps_the_values_of_subobjects() {
+    fn sharpen(world: &World, object: ObjectHandle) -> Result<(), String> {
+        let gear = world.objects.subobject(object, "gear").expect("it has one");
+        world.objects.write_value(gear, "teeth", &Value::F64(3.0)).map_err(|error| error.to_string())
+    }
+    let world = world();
+    let component = native("Component", OBJECT, &[f64("teeth").with_default("12")]);
+    let tool = native("Tool", OBJECT, &[part("gear", COMPONENT)]);
+    declare(&world, [component, ClassDecl { native_constructor: Some(native_hook(sharpen)), ..tool }]);
+    let recorder = Recorder::new(world);
+    let tool = recorder.world.types.class_by_path("/Script/Engine.Tool").expect("declared above");
+    let object = recorder.construct(&tool).unwrap();
+    let objects = &recorder.world.objects;
+    let gear = objects.subobject(object, "gear").unwrap();
+    objects.write_value(gear, "teeth", &Value::F64(7.0)).unwrap();
+    reconstruct(&recorder.world, &recorder, object, None).unwrap();
+    assert_eq!(objects.subobject(object, "gear"), Some(gear));
+    assert_eq!(recorder.number(gear, "teeth"), Value::F64(7.0));
 }
 
 #[test]
