@@ -98,7 +98,8 @@ pub fn keeps_images() -> Option<&'static str> {
 }
 
 /// Runs the pending thread-local destructors on this thread, for all images that are ending, except the image that has started this thread.
-/// The destructor that was registered last runs first. Returns the number of destructors that ran.
+/// The destructor that was registered last runs first. Returns the number of destructors that ran. Runs no destructor while a destructor of
+/// an image runs on this thread.
 ///
 /// The destructors of a thread can run only on this thread. Hosts should therefore call this function regularly on worker threads, outside
 /// of calls into modules. While no image is ending, a call only reads one variable.

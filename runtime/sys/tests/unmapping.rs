@@ -4,6 +4,7 @@
 #![expect(unsafe_code, reason = "mapping a library runs its code")]
 
 use std::ffi::{c_int, c_long, c_void};
+use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::{Arc, Barrier, mpsc};
 use std::thread;
@@ -168,6 +169,25 @@ fn checkpoints_run_destructors_owed_to_ending_images_only() {
     });
     assert_eq!(other.end(EndPolicy::default()).thread_locals_run, 1);
     assert_eq!(seen.wrong_thread.load(SeqCst), 0);
+}
+
+/// Number of destructors that ran inside another destructor.
+static NESTED: AtomicU64 = AtomicU64::new(0);
+
+extern "C" fn run_a_checkpoint(_fd: c_int) {
+    NESTED.fetch_add(checkpoint(), SeqCst);
+}
+
+#[test]
+fn no_destructor_runs_at_a_checkpoint_inside_a_destructor() {
+    let (library, seen) = (Library::new(), Seen::with_host(run_a_checkpoint, 0));
+    let module = library.map();
+    module.owe(seen, 0);
+    let owe_host: extern "C" fn(*mut c_void) = module.function(c"owe_host");
+    // The destructor that was registered last runs first, and calls the host.
+    owe_host(seen.pointer());
+    assert_eq!(module.end(AT_ONCE).thread_locals_run, 2);
+    assert_eq!((NESTED.load(SeqCst), seen.run.load(SeqCst)), (0, 2));
 }
 
 #[test]

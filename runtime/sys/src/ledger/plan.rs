@@ -7,7 +7,8 @@ pub(crate) struct Facts {
     /// Thread-local destructors of the image must run on the calling thread.
     pub(crate) locals_here: bool,
     pub(crate) threads: bool,
-    /// Thread-local destructors of the image must run on other threads, or are running there.
+    /// Thread-local destructors of the image must run on other threads, are running, or must wait for a running destructor of the calling
+    /// thread.
     pub(crate) locals_elsewhere: bool,
     /// Threads may be evicted, and this poll has not attempted an eviction yet.
     pub(crate) may_evict: bool,

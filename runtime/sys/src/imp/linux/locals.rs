@@ -39,7 +39,7 @@ pub(super) const REPAIR: Repair = Repair {
     facts: |image, facts| image.records.locals.add_facts(image, facts),
     act: |image, step, report| {
         if step == Step::RunThreadLocals {
-            report.thread_locals_run += run_here(|other| other.is(image));
+            report.thread_locals_run += run_unless_nested(|other| other.is(image));
         }
     },
     free: |gone, report| report.keys = gone.image().records.locals.forget(gone.image()),
@@ -174,8 +174,9 @@ impl Locals {
             let pending = lock(&record.pending);
             let waits = pending.waits_for(ledger);
             let runs = pending.running.iter().any(|running| running.ledger.is(ledger));
-            facts.locals_here |= record.is_here() && waits;
-            facts.locals_elsewhere |= !record.is_here() && waits || runs;
+            let may_run = record.is_here() && pending.running.is_empty();
+            facts.locals_here |= may_run && waits;
+            facts.locals_elsewhere |= !may_run && waits || runs;
         }
     }
 
@@ -369,6 +370,17 @@ impl Waiting {
 pub(super) fn run_here(chosen: impl Fn(&Ledger) -> bool) -> u64 {
     altstack::restore(&chosen);
     Record::existing().map_or(0, |record| record.run_pending(chosen))
+}
+
+/// Performs [`run_here`], but runs no destructor while another destructor runs on the calling thread. The running destructor may borrow
+/// other thread-locals, and may call a function of the host that continues an unload or runs a checkpoint.
+pub(super) fn run_unless_nested(chosen: impl Fn(&Ledger) -> bool) -> u64 {
+    let is_nested = Record::existing().is_some_and(|record| !lock(&record.pending).running.is_empty());
+    if is_nested {
+        altstack::restore(&chosen);
+        return 0;
+    }
+    run_here(chosen)
 }
 
 /// Discards the calling thread's pending destructors of an image without running them. Used after an eviction has skipped stack frames of
