@@ -668,12 +668,18 @@ fn a_broadcast_of_the_host_skips_bindings_that_a_script_removes() {
 }
 
 #[test]
-fn broadcasts_skip_bindings_to_dormant_objects_until_they_wake() {
+fn delegates_call_no_dormant_objects_until_they_wake() {
     let panel = "class Panel extends Button;
         var int Sum;
+        delegate int OnAsk(int n);
+        var delegate<OnAsk> Kept;
+        function int Ask(int n) { return n; }
+        function int Asks(int n) { return Kept(n); }
         function Adds(int n) { Sum += n; }
         function int Presses(int n) { on_press.Broadcast(n); return Sum; }";
-    let kid = "class Kid extends Panel;\nfunction AddsTen(int n) { Sum += 10 * n; }";
+    let kid = "class Kid extends Panel;
+        function int Ask(int n) { return 10 * n; }
+        function AddsTen(int n) { Sum += 10 * n; }";
     let package = Package::new("Tale", &[("Panel.uc", panel), ("Kid.uc", kid)]);
     let host = builder().natives(natives![Button]).build().unwrap_or_else(|error| panic!("{error}"));
     host.create_master(std::slice::from_ref(&package.folder)).unwrap_or_else(|error| panic!("{error}"));
@@ -681,8 +687,11 @@ fn broadcasts_skip_bindings_to_dormant_objects_until_they_wake() {
     for (listener, function) in [(sleeper, "AddsTen"), (sleeper, "Adds"), (panel, "Adds")] {
         host.links().bind(panel, "on_press", listener, function).unwrap_or_else(|error| panic!("{error}"));
     }
+    host.links().bind(panel, "Kept", sleeper, "Ask").unwrap_or_else(|error| panic!("{error}"));
     package.remove("Kid.uc");
     reload_of(&host, &package);
+    let error = host.objects().call(panel, "Asks", &[Value::I32(4)]).expect_err("the object is dormant").to_string();
+    assert!(error.contains("is bound to a dormant object"), "{error}");
     assert_eq!(call(&host, panel, "Presses", &[Value::I32(2)]), Some(Value::I32(2)));
     host.links().broadcast(panel, "on_press", &[Value::I32(3)]).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!([panel, sleeper].map(|object| get(&host, object, "Sum")), [5, 0].map(Value::I32));
@@ -690,4 +699,5 @@ fn broadcasts_skip_bindings_to_dormant_objects_until_they_wake() {
     reload_of(&host, &package);
     assert_eq!(call(&host, panel, "Presses", &[Value::I32(1)]), Some(Value::I32(6)));
     assert_eq!(get(&host, sleeper, "Sum"), Value::I32(11), "both bindings are kept");
+    assert_eq!(call(&host, panel, "Asks", &[Value::I32(4)]), Some(Value::I32(40)));
 }

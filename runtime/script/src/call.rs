@@ -154,7 +154,12 @@ impl Calling<'_> {
         let alive: Vec<Binding> = bound.into_iter().filter(is_called).collect();
         let signature = delegate.property.ty.signature().unwrap_or_default();
         let find = |binding: &Binding| -> Result<Callee, CallError> {
-            let class = world.objects.class(binding.object).ok_or(CallError::Stale { handle: binding.object })?;
+            // The class of a dormant object is its nearest existing base, which may have a function of this name.
+            if objects.is_dormant(binding.object) {
+                let message = format!("a delegate ({signature}) is bound to a dormant object: bind it first");
+                return Err(CallError::NotFound { message });
+            }
+            let class = objects.class(binding.object).ok_or(CallError::Stale { handle: binding.object })?;
             let name = world.names.text(binding.function);
             let found =
                 class.find_function(&name).filter(|found| found.signature_text() == signature && site.suits(found));
