@@ -8,7 +8,7 @@ use std::cell::Cell;
 use std::num::NonZeroU32;
 
 use alcedo_base::cells::{Entered, InProgress};
-use alcedo_base::nesting::CallPosition;
+use alcedo_base::nesting::{CallPosition, outer_calls};
 
 use crate::value::{Binding, Value};
 use crate::values::ptr::{Ptr, PtrMut};
@@ -71,6 +71,26 @@ impl Broadcasts {
         let mut positions = Vec::with_capacity(self.count());
         self.running.each(|running| positions.extend(running.position));
         positions
+    }
+
+    /// Removes the remaining bindings of the calls that contain a call at `inner`, except those of the outermost call. Ignores calls
+    /// without a position.
+    pub fn end_nested(&self, inner: CallPosition) {
+        let mut calls = Vec::with_capacity(self.count());
+        let mut at = 0_usize;
+        self.running.each(|running| {
+            calls.extend(running.position.map(|position| (at, position)));
+            at += 1;
+        });
+        let outer = outer_calls(calls, |(_, position)| *position, inner);
+        let mut nested = outer.into_iter().skip(1).map(|(at, _)| at).peekable();
+        let mut at = 0_usize;
+        self.running.each(|running| {
+            if nested.next_if_eq(&at).is_some() {
+                running.left.clear();
+            }
+            at += 1;
+        });
     }
 
     /// Returns a mark for the first call of a delegate. Marks wrap around at `u32::MAX`, far above the number of active calls.

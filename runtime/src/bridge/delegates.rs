@@ -6,7 +6,8 @@
 //! broadcast, even if the delegate has moved in memory; see [`Broadcasts`]. Bindings that are added during the broadcast are called from
 //! the next broadcast on. Bindings to destroyed objects are skipped and removed. Bindings to dormant objects are skipped and kept. A failed
 //! call does not stop the remaining calls. The broadcast returns the first error. Only a nested broadcast ends at the error
-//! [`CallError::TooDeep`]. Otherwise two functions that repeat the broadcast would double the number of calls with each level.
+//! [`CallError::TooDeep`], and at a refused call that exceeds the depth limit of delegate calls, even if a function ignores the error.
+//! Otherwise two functions that repeat the broadcast would double the number of calls with each level.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -252,6 +253,10 @@ pub(crate) fn call(
     let signature = signature_of(ty)?;
     let position = world.stack.position();
     if let Some(limit) = limit_exceeded_by(&world.broadcasts, position) {
+        if limit == Limit::Depth {
+            // Ends the nested broadcasts here, because a function may ignore the error.
+            world.broadcasts.end_nested(position);
+        }
         return Err(too_many(format!("a delegate ({signature})"), limit));
     }
     if let PropertyType::Delegate(_) = ty {
