@@ -91,6 +91,8 @@ fn a_hanging_function_is_named_with_its_module() {
 
 #[test]
 fn the_watchdog_drops_thread_locals_of_an_unloading_slim() {
+    // Keeps the log lines of this test out of the records of other tests.
+    let _record = support::record("reports");
     let function = Arc::new(OnceLock::<ContextFunction>::new());
     let called = Arc::clone(&function);
     let watched = Watched::with(move || {
