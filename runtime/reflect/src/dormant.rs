@@ -83,7 +83,7 @@ pub struct FieldAside {
     pub field: KeptField,
     /// CBOR value that the field was initialized with instead. `None` if the field no longer exists or has a value that was written later.
     pub instead: Option<Vec<u8>>,
-    /// Set if `instead` is a restored value of the object, and not the value from the red constructor.
+    /// Set if the field has a restored or written value of the object, and not the value from the red constructor.
     pub is_own: bool,
 }
 

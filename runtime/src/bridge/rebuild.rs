@@ -281,20 +281,35 @@ fn restore(core: &Core, rebuilding: &Rebuilding, object: ObjectHandle, unpacked:
         turns.borrow_mut().done.count(fields_kept);
         return Ok(());
     }
+    let is_same = |one: KeptView<'_>, other: KeptView<'_>| {
+        let classes = [one.class, other.class].map(|class| kept_class_of(core, turns, class));
+        plugins.is_same_field([one, other], [&classes[0], &classes[1]])
+    };
     // Most objects lose no field, and need no allocation here.
     let (mut lost, mut aside, mut restored) = (Vec::new(), Vec::new(), SmallVec::<[KeptView<'_>; 4]>::new());
     for field in kept.iter().copied() {
-        let is_older = |aside: &FieldAside| field.is_same(&aside.field);
+        let is_older = |aside: &FieldAside| {
+            let older = KeptView::from(&aside.field);
+            let is_of_field = || aside.instead.is_some() || aside.is_own;
+            let is_free = || !kept.iter().any(|other| other.is_same(older));
+            field.is_same(older) || is_of_field() && is_free() && is_same(older, field)
+        };
         let (older, others): (Vec<_>, Vec<_>) = earlier.into_iter().partition(is_older);
         earlier = others;
+        // A value that was put aside under an earlier name of the field belongs to the field.
+        let all: SmallVec<[KeptView<'_>; 4]> = match older.is_empty() {
+            true => SmallVec::new(),
+            false => kept.iter().copied().filter(|other| !field.is_same(*other)).collect(),
+        };
+        let all = if older.is_empty() { &kept } else { &all };
         let (mut latest, mut rejected) = (None, Vec::new());
         // Loads every value, because a value that the field cannot hold is put aside. The field has the last value that was loaded.
         for (value, source) in in_order(field, &older) {
-            match (load(core, turns, object, (value, &kept)), source) {
+            match (load(core, turns, object, (value, all)), source) {
                 (Ok(()), _) => latest = Some(source),
                 (Err(misfit), Source::Written) => lost.push((value.to_field(), misfit)),
                 // An earlier reload has already reported that this value is put aside.
-                (Err(_), Source::Aside) => rejected.push(value.to_field()),
+                (Err(misfit), Source::Aside) => rejected.push((value.to_field(), misfit)),
                 (Err(_), Source::Default) => {}
             }
         }
@@ -302,7 +317,8 @@ fn restore(core: &Core, rebuilding: &Rebuilding, object: ObjectHandle, unpacked:
         if matches!(latest, Some(Source::Aside | Source::Written)) {
             restored.push(field);
         }
-        aside.extend(rejected.into_iter().map(|rejected| (rejected, latest == Some(Source::Written))));
+        let is_written = latest == Some(Source::Written);
+        aside.extend(rejected.into_iter().map(|(rejected, misfit)| (rejected, misfit, is_written)));
     }
     // Restores fields that the previous build did not keep.
     for FieldAside { field, .. } in &earlier {
@@ -311,20 +327,22 @@ fn restore(core: &Core, rebuilding: &Rebuilding, object: ObjectHandle, unpacked:
                 fields_kept += 1;
                 restored.push(KeptView::from(field));
             }
-            Err(_) => aside.push((field.clone(), false)),
+            Err(misfit) => aside.push((field.clone(), misfit, false)),
         }
     }
-    aside.extend(lost.iter().map(|(field, _)| (field.clone(), false)));
+    aside.extend(lost.iter().map(|(field, misfit)| (field.clone(), misfit.clone(), false)));
     if !aside.is_empty() {
         let into = (&mut KeptShare::default(), &mut PackedFields::default());
         let now = plugins.save_for_reload(object, into, |_| None).unwrap_or_default();
-        let instead = |field: &KeptField| {
-            let now = now.iter().find(|now| KeptView::from(*now).is_same(field));
-            now.map(|now| now.data.clone())
-        };
-        let is_own = |field: &KeptField| restored.iter().any(|restored| restored.is_same(field));
-        let aside = aside.into_iter().map(|(field, is_older)| {
-            let (instead, is_own) = (instead(&field).filter(|_| !is_older), is_own(&field));
+        let aside = aside.into_iter().map(|(field, misfit, is_written)| {
+            let of = KeptView::from(&field);
+            // A field that rejects the value may have a later name than the value.
+            let has_field = misfit != Misfit::Gone;
+            let exact = now.iter().find(|now| KeptView::from(*now).is_same(of));
+            let renamed = || now.iter().find(|now| is_same(of, KeptView::from(*now)));
+            let instead = if has_field && !is_written { exact.or_else(renamed) } else { None };
+            let instead = instead.map(|now| now.data.clone());
+            let is_own = has_field && restored.iter().any(|restored| is_same(of, *restored));
             FieldAside { field, instead, is_own }
         });
         objects.replace_fields_aside(object, aside.collect());

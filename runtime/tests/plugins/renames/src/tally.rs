@@ -8,6 +8,12 @@ type Count = u32;
 #[cfg(feature = "unlisted")]
 type Count = u64;
 
+/// A note. A later build has notes of another type, under another name.
+#[cfg(not(all(feature = "renamed", feature = "unlisted")))]
+type Note = String;
+#[cfg(all(feature = "renamed", feature = "unlisted"))]
+type Note = u32;
+
 /// Notes and their number.
 #[cfg(not(feature = "renamed"))]
 #[uclass(package = "Game")]
@@ -20,7 +26,7 @@ pub struct Tally {
     answer: Option<Option<u32>>,
     /// Notes.
     #[keep]
-    notes: Vec<String>,
+    notes: Vec<Note>,
 }
 
 /// Notes and their number, in a later build.
@@ -35,7 +41,7 @@ pub struct Tally {
     answer: Option<Option<u32>>,
     /// Notes.
     #[keep(was = "notes")]
-    remarks: Vec<String>,
+    remarks: Vec<Note>,
 }
 
 #[uclass]
@@ -45,7 +51,7 @@ impl Tally {
     fn note(&mut self, text: String) {
         self.count += 1;
         self.answer = Some(None);
-        self.notes_mut().push(text);
+        self.notes_mut().push(text.parse().unwrap_or_default());
     }
 
     /// Sets the number of notes.
@@ -57,19 +63,19 @@ impl Tally {
     /// Prints the kept fields.
     #[ufunction]
     fn all(&mut self) -> String {
-        let notes = self.notes_mut().join(" ");
-        format!("{} {:?} {notes}", self.count, self.answer)
+        let notes: Vec<_> = self.notes_mut().iter().map(ToString::to_string).collect();
+        format!("{} {:?} {}", self.count, self.answer, notes.join(" "))
     }
 }
 
 impl Tally {
     #[cfg(not(feature = "renamed"))]
-    fn notes_mut(&mut self) -> &mut Vec<String> {
+    fn notes_mut(&mut self) -> &mut Vec<Note> {
         &mut self.notes
     }
 
     #[cfg(feature = "renamed")]
-    fn notes_mut(&mut self) -> &mut Vec<String> {
+    fn notes_mut(&mut self) -> &mut Vec<Note> {
         &mut self.remarks
     }
 }
