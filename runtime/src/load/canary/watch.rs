@@ -64,34 +64,26 @@ impl Started {
             }
         }
         let mut course = Course::new(names.len() as u32);
-        let end = watch(&mut course, &mut wire, child.process(), until);
+        let end = watch(&mut course, &mut wire, &mut child.0, until);
+        // Kills the canary before the socket closes, because the canary aborts when the socket closes. The output then ends, unless a child
+        // process of the canary keeps the pipe open.
+        drop(child);
         if let End::Done = end {
             return Ok(());
         }
-        // Kills the canary. The output then ends, unless a child process of the canary keeps the pipe open.
-        drop(child);
         end_of(end, &program, &names, &course, deadline, printed.excerpt())
     }
 }
 
-/// A child process that is killed on drop. `None` during the drop.
-struct Leashed(Option<Child>);
-
-impl Leashed {
-    fn process(&mut self) -> &mut Child {
-        self.0.as_mut().expect("only the drop takes the process")
-    }
-}
+/// A child process that is killed on drop. The drop waits for the end of the process, because files, locks or ports of the canary's modules
+/// would conflict with the modules that the host maps next.
+struct Leashed(Child);
 
 impl Drop for Leashed {
     fn drop(&mut self) {
-        let Some(mut child) = self.0.take() else { return };
-        // `kill` returns an error if the process has ended.
-        let _ended = child.kill();
-        // Waits on another thread, because the system may need several milliseconds to free the memory of the process. Without a thread,
-        // the entry of the process remains in the process table until this process exits.
-        let waiting = std::thread::Builder::new().name("alcedo-canary-end".to_owned()).spawn(move || child.wait());
-        drop(waiting);
+        // `kill` returns an error if the process has ended. `wait` always returns after a kill.
+        let _ended = self.0.kill();
+        let _gone = self.0.wait();
     }
 }
 
@@ -105,7 +97,7 @@ fn start(program: &Path) -> io::Result<(Leashed, Wire, PipeReader)> {
     command.arg(ARGUMENT).stdin(input).stdout(writer.try_clone()?).stderr(Stdio::from(writer));
     // The command holds the child's ends of the pipes. Dropping the command closes these ends in this process. An open end would keep
     // `output` open.
-    Ok((Leashed(Some(command.spawn()?)), wire, output))
+    Ok((Leashed(command.spawn()?), wire, output))
 }
 
 fn random() -> io::Result<u64> {
@@ -315,6 +307,21 @@ mod tests {
         waitpid(Some(Pid::from_child(&child)), WaitOptions::empty()).expect("it is a child of this process");
         let until = Instant::now() + Duration::from_secs(60);
         assert_eq!(watch(&mut Course::new(1), &mut wire, &mut child, until), End::Exited(None));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_canary_has_ended_when_it_is_dropped() {
+        use std::process::Command;
+
+        use rustix::process::{Pid, WaitOptions, waitpid};
+
+        use super::Leashed;
+
+        let child = Command::new("sleep").arg("60").spawn().expect("every system has it");
+        let process = Pid::from_child(&child);
+        drop(Leashed(child));
+        assert!(waitpid(Some(process), WaitOptions::NOHANG).is_err(), "no such child remains");
     }
 
     #[test]
