@@ -20,6 +20,7 @@ use crate::processes::{Processes, Started};
 use crate::record::Record;
 use crate::recorder::{Called, Recorder, dep_file};
 use crate::report::{Artifact, BuildMethod, BuildOutcome, Diagnostics};
+use crate::stamp::Stamp;
 
 /// Name of the folder for the outputs of compilers, next to cargo's libraries.
 const FOLDER: &str = "alcedo-direct";
@@ -125,7 +126,7 @@ impl StartedDirect {
             }
             diagnostics.replace(&record.package.id, read.diagnostics.clone());
             let called = Called { record, is_built, dep_file, diagnostics: read.diagnostics };
-            let install = || install(&output, read.is_sealed, &called.record.library);
+            let install = || install(&output, read.sealed.as_ref(), &called.record.library);
             if !recorder.note_direct(processes, &called, install)? {
                 // Reached if the plugin has no record, because the build was canceled, or because another build of the request has removed
                 // the record.
@@ -149,9 +150,10 @@ impl StartedDirect {
     }
 }
 
-/// Seals a library if this was not done during the compilation, and replaces the older library in a single step.
-fn install(output: &Path, is_sealed: bool, library: &Path) -> Result<(), BuildError> {
-    if !is_sealed {
+/// Seals a library unless it is unchanged since its seal, and replaces the older library in a single step. A wrapper of the compiler may
+/// change the library after the link.
+fn install(output: &Path, sealed: Option<&Stamp>, library: &Path) -> Result<(), BuildError> {
+    if sealed.is_none_or(|sealed| !Stamp::of(output).is_same(sealed)) {
         alcedo_sys::seal_file(output).map_err(failed("seal", library))?;
     }
     // Renames the output. With a hard link instead, removing the output would change the library's stamp.
@@ -173,8 +175,8 @@ struct Read {
     named: Vec<PathBuf>,
     /// Time at which the link ended.
     linked: Option<SystemTime>,
-    /// True if the library was sealed after the link.
-    is_sealed: bool,
+    /// Version of the library that was sealed after the link.
+    sealed: Option<Stamp>,
 }
 
 /// Reads the messages of a compiler until the compiler exits. Skips all other lines, because macros have printed these lines. Seals the
@@ -186,7 +188,7 @@ fn read(stderr: ChildStderr, package: &str, output: &Path) -> Read {
         if message["$message_type"] == "artifact" {
             if message["emit"] == "link" {
                 read.linked = Some(SystemTime::now());
-                read.is_sealed = alcedo_sys::seal_file(output).is_ok();
+                read.sealed = alcedo_sys::seal_file(output).ok().map(|()| Stamp::of(output));
             }
         } else if let Ok(diagnostic) = serde_json::from_value::<Diagnostic>(message) {
             read.named.extend(named_files(&diagnostic));
@@ -194,4 +196,25 @@ fn read(stderr: ChildStderr, package: &str, output: &Path) -> Read {
         }
     }
     read
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::install;
+    use crate::stamp::Stamp;
+
+    #[test]
+    fn a_library_that_changed_after_its_seal_is_sealed_when_it_is_installed() {
+        let folder = tempfile::tempdir().unwrap();
+        let [output, library] = ["new.so", "old.so"].map(|name| folder.path().join(name));
+        fs::write(&output, "linked").unwrap();
+        alcedo_sys::seal_file(&output).unwrap();
+        let sealed = Stamp::of(&output);
+        fs::write(&output, "stripped").unwrap();
+        install(&output, Some(&sealed), &library).unwrap();
+        let installed = fs::read(&library).unwrap();
+        assert!(installed.starts_with(b"stripped") && installed.len() > "stripped".len());
+    }
 }
