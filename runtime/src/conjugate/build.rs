@@ -178,20 +178,48 @@ impl Plugins<'_> {
         }
     }
 
-    /// Passes the kept fields of one part to `put`.
-    pub(super) fn save_part(&self, part: &Part, put: &mut PutKept<'_>) -> Result<(), CallError> {
-        let mut list = KeptList { class: &part.path, put };
-        let sink = KeepSink { context: (&raw mut list).cast(), put: put_kept };
-        // Plugin code may destroy the object during this call. The part of the object exists until the next safe point.
-        self.red.call_hook(&part.gate, &part.names.keep, |failure| {
-            // SAFETY: the part belongs to this module. Parts are finalized at a safe point, which cannot occur while the frame is open.
-            unsafe { (part.hooks.save_kept)(part.ptr, &sink, failure) }
+    /// Calls `save` for plugin parts with the hooks `hooks`. Each part is listed with its object. Stops at the first part that rejects the
+    /// call, and returns its error. Also returns the number of saved parts. The parts share one red frame. No plugin author can observe
+    /// this frame if the saved values are of standard types. Other parts are passed one by one.
+    fn save_each(
+        &self,
+        hooks: &ClassHooks,
+        parts: impl Iterator<Item = (ObjectHandle, PartPtr)>,
+        mut save: impl FnMut(ObjectHandle, PartPtr, &mut Failure) -> Status,
+    ) -> (usize, Result<(), CallError>) {
+        let mut done = 0;
+        let saved = self.red.call_hook(&hooks.gate, &hooks.names.keep, |failure| {
+            for (object, part) in parts {
+                let status = save(object, part, failure);
+                if status != Status::OK {
+                    return status;
+                }
+                done += 1;
+            }
+            Status::OK
+        });
+        (done, saved)
+    }
+
+    /// Passes the kept fields of plugin parts to `put`, by name. See [`Plugins::save_each`] for the other arguments and the result.
+    pub(super) fn save_named(
+        &self,
+        hooks: &ClassHooks,
+        parts: impl Iterator<Item = (ObjectHandle, PartPtr)>,
+        put: &mut PutKept<'_>,
+    ) -> (usize, Result<(), CallError>) {
+        self.save_each(hooks, parts, |object, part, failure| {
+            let mut list = KeptList { object, class: &hooks.path, put: &mut *put };
+            let sink = KeepSink { context: (&raw mut list).cast(), put: put_kept };
+            // Plugin code may destroy the object during this call. The part of the object exists until the next safe point.
+            // SAFETY: both callers in `saving.rs` pass parts of the class of `hooks`. Parts are finalized at a safe point, which cannot
+            // occur while the frame is open.
+            unsafe { (hooks.hooks.save_kept)(part, &sink, failure) }
         })
     }
 
-    /// Packs the kept fields of plugin parts as bytes, for the parts of the new class `class`. All parts have the hooks `hooks`, and each
-    /// part is listed with its object. Stops at the first part that rejects the call, and returns its error. Also returns the number of
-    /// packed parts. The parts share one red frame, which no plugin author can observe, because the packed values are of standard types.
+    /// Packs the kept fields of plugin parts as bytes, for the parts of the new class `class`. See [`Plugins::save_each`] for the other
+    /// arguments and the result.
     pub(super) fn pack_parts(
         &self,
         hooks: &ClassHooks,
@@ -199,26 +227,20 @@ impl Plugins<'_> {
         parts: impl Iterator<Item = (ObjectHandle, PartPtr)>,
         packed: &mut PackedFields,
     ) -> (usize, Result<(), CallError>) {
-        let mut done = 0;
-        let saved = self.red.call_hook(&hooks.gate, &hooks.names.keep, |failure| {
-            for (object, part) in parts {
-                let start = packed.bytes.len();
-                let sink = KeepSink { context: (&raw mut packed.bytes).cast(), put: put_packed };
-                // SAFETY: both callers in `saving.rs` pass parts of the class of `hooks`: the object's own part, or the cached part with the id
-                // of this class. Parts are finalized at a safe point, which cannot occur while the frame is open. The context of `sink`
-                // points to a buffer that only `put_packed` uses during the call.
-                let status = unsafe { (hooks.hooks.pack_kept)(part, &sink, failure) };
-                if status != Status::OK {
-                    // The bytes of a part begin where the previous part ends.
-                    packed.bytes.truncate(start);
-                    return status;
-                }
-                packed.push(object, class);
-                done += 1;
+        self.save_each(hooks, parts, |object, part, failure| {
+            let start = packed.bytes.len();
+            let sink = KeepSink { context: (&raw mut packed.bytes).cast(), put: put_packed };
+            // SAFETY: both callers in `saving.rs` pass parts of the class of `hooks`: the object's own part, or the cached part with the id
+            // of this class. Parts are finalized at a safe point, which cannot occur while the frame is open. The context of `sink`
+            // points to a buffer that only `put_packed` uses during the call.
+            let status = unsafe { (hooks.hooks.pack_kept)(part, &sink, failure) };
+            match status == Status::OK {
+                true => packed.push(object, class),
+                // The bytes of a part begin where the previous part ends.
+                false => packed.bytes.truncate(start),
             }
-            Status::OK
-        });
-        (done, saved)
+            status
+        })
     }
 
     /// Restores the packed fields of one object, and returns the number of restored fields. Returns an error if a plugin part cannot read
@@ -313,11 +335,12 @@ impl Plugins<'_> {
     }
 }
 
-/// Receives a kept field: the path of the declaring class, the name of the field, and the value in CBOR.
-pub(crate) type PutKept<'a> = dyn FnMut(&Rc<str>, &str, &[u8]) + 'a;
+/// Receives a kept field: the object, the path of the declaring class, the name of the field, and the value in CBOR.
+pub(crate) type PutKept<'a> = dyn FnMut(ObjectHandle, &Rc<str>, &str, &[u8]) + 'a;
 
 /// Context of the sink that receives the kept fields of one part.
 struct KeptList<'a> {
+    object: ObjectHandle,
     class: &'a Rc<str>,
     put: &'a mut PutKept<'a>,
 }
@@ -346,7 +369,7 @@ unsafe extern "C" fn put_kept(context: *mut (), name: TextView, data: *const u8,
         let list = &mut *context.cast::<KeptList<'_>>();
         (list, name.bytes(), TextView { data, len }.bytes())
     };
-    (list.put)(list.class, &String::from_utf8_lossy(name), data);
+    (list.put)(list.object, list.class, &String::from_utf8_lossy(name), data);
 }
 
 /// # Safety

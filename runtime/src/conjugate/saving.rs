@@ -19,21 +19,37 @@ pub(crate) struct KeptShare {
     classes: KeptClasses,
 }
 
+/// Destination of the kept fields of many objects.
+enum Destination<'a, 'p> {
+    /// Receives the packed fields of plugin parts whose new class has equal kept fields.
+    Packed(&'a mut PackedFields),
+    /// Receives fields by name.
+    Named(&'a mut PutKept<'p>),
+}
+
 /// New classes of the plugin parts whose fields are packed, by the class of the object. See [`Plugins::equal_classes`]. `None` for a class
 /// without kept fields. The check of one object is sufficient for its class, because kept fields depend only on the declaration of the
 /// class.
 type KeptClasses = FxHashMap<ClassId, Option<Rc<[Option<ClassId>]>>>;
 
 impl Plugins<'_> {
-    /// Passes the kept fields of one object to `put`. A caller can pass one `share` for all objects of the current generations. Returns an
-    /// error if a field cannot be serialized. `put` may then have received some of the fields.
+    /// Passes the kept fields of the first objects in `objects` to `put`. Returns the number of saved objects, which is at least one unless
+    /// the first object causes an error. If a field of the next object cannot be serialized, also returns the error. `put` may then have
+    /// received some fields of this object. A caller can pass one `share` for all objects of the current generations.
     pub(crate) fn save_kept(
         &self,
-        object: ObjectHandle,
+        objects: &[ObjectHandle],
         share: &mut KeptShare,
         put: &mut PutKept<'_>,
-    ) -> Result<(), CallError> {
-        self.save_parts(object, (&mut share.classes, &mut PackedFields::default()), |_| None, put)
+    ) -> (usize, Result<(), CallError>) {
+        let (done, saved) = self.save_runs(objects, share, &mut Destination::Named(&mut *put));
+        match objects.first() {
+            Some(first) if done == 0 && saved.is_ok() => {
+                let saved = self.save_parts(*first, (&mut share.classes, &mut PackedFields::default()), |_| None, put);
+                (usize::from(saved.is_ok()), saved)
+            }
+            _ => (done, saved),
+        }
     }
 
     /// Saves the kept fields of one object for a reload. If the new class of a plugin part has equal kept fields, packs the fields of the
@@ -48,7 +64,7 @@ impl Plugins<'_> {
     ) -> Result<Vec<KeptField>, CallError> {
         let KeptShare { names, classes } = share;
         let mut kept = Vec::new();
-        let mut put = |class: &Rc<str>, name: &str, data: &[u8]| {
+        let mut put = |_object: ObjectHandle, class: &Rc<str>, name: &str, data: &[u8]| {
             let name = names.get(name).cloned().unwrap_or_else(|| {
                 let name: Rc<str> = name.into();
                 names.insert(Rc::clone(&name));
@@ -73,7 +89,7 @@ impl Plugins<'_> {
             // A reload that keeps the class leaves the fields of an unbuilt part in the list of `pairs`.
             if class_after(of).is_none() && self.world.objects.class_awaiting_part(object).is_some() {
                 let fields = self.pairs.unbuilt(object);
-                fields.iter().for_each(|field| put(&field.class, &field.name, &field.data));
+                fields.iter().for_each(|field| put(object, &field.class, &field.name, &field.data));
             }
             return Ok(());
         };
@@ -95,7 +111,7 @@ impl Plugins<'_> {
         for (at, part) in parts.iter().enumerate() {
             match equal.get(at).copied().flatten().filter(|_| !has_aside) {
                 Some(class) => self.pack_parts(part, class, std::iter::once((object, part.ptr)), packed).1?,
-                None => self.save_part(part, put)?,
+                None => self.save_named(part, std::iter::once((object, part.ptr)), put).1?,
             }
         }
         Ok(())
@@ -124,6 +140,16 @@ impl Plugins<'_> {
         share: &KeptShare,
         packed: &mut PackedFields,
     ) -> (usize, Result<(), CallError>) {
+        self.save_runs(objects, share, &mut Destination::Packed(packed))
+    }
+
+    /// Implements [`Plugins::pack_runs`] for both destinations. Saves fields by name only if their values are of standard types.
+    fn save_runs(
+        &self,
+        objects: &[ObjectHandle],
+        share: &KeptShare,
+        to: &mut Destination<'_, '_>,
+    ) -> (usize, Result<(), CallError>) {
         let store = &self.world.objects;
         let mut done = 0;
         while let Some(first) = objects.get(done)
@@ -134,7 +160,7 @@ impl Plugins<'_> {
             let (count, result) = match known {
                 // Stops before an unbuilt part, because an earlier build of the class may have saved the fields of this part.
                 None => (run.take_while(|object| self.key_of(*object).is_some()).count(), Ok(())),
-                Some([Some(class)]) => self.pack_run(*first, run, *class, packed),
+                Some([reader]) => self.save_run(*first, run, *reader, to),
                 Some(_) => (0, Ok(())),
             };
             done += count;
@@ -145,20 +171,27 @@ impl Plugins<'_> {
         (done, Ok(()))
     }
 
-    /// Packs the fields of the objects in `run`, which begins with `first`. Each of these objects has a single plugin part. Stops before an
-    /// object without a cached part, and before an object with fields that an earlier reload has put aside.
-    fn pack_run(
+    /// Saves the fields of the objects in `run`, which begins with `first`. Each of these objects has a single plugin part. `reader` is the
+    /// new class that reads packed fields. Stops before an object without a cached part, and before an object whose fields must be saved
+    /// by name because an earlier reload has put fields of the object aside.
+    fn save_run(
         &self,
         first: ObjectHandle,
         run: impl Iterator<Item = ObjectHandle>,
-        class: ClassId,
-        packed: &mut PackedFields,
+        reader: Option<ClassId>,
+        to: &mut Destination<'_, '_>,
     ) -> (usize, Result<(), CallError>) {
         let store = &self.world.objects;
         let parts = self.key_of(first).map(|key| self.pairs.parts(key)).unwrap_or_default();
         let [part] = &*parts else { return (0, Ok(())) };
-        let cached = |object| store.part(object, part.class).filter(|_| !store.has_fields_aside(object));
-        let run = run.map_while(|object| cached(object).map(|part| (object, PartPtr(part))));
-        self.pack_parts(part, class, run, packed)
+        let run = run.map_while(|object| store.part(object, part.class).map(|part| (object, PartPtr(part))));
+        match (to, reader) {
+            (Destination::Packed(packed), Some(reader)) => {
+                let run = run.take_while(|(object, _)| !store.has_fields_aside(*object));
+                self.pack_parts(part, reader, run, packed)
+            }
+            (Destination::Named(put), None) if part.hooks.kept_print != 0 => self.save_named(part, run, &mut **put),
+            _ => (0, Ok(())),
+        }
     }
 }

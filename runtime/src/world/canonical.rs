@@ -6,12 +6,14 @@
 
 use std::borrow::Cow;
 use std::io;
+use std::ops::Range;
 use std::rc::Rc;
 use std::str;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::de::DeserializeOwned;
 
+use crate::handles::ObjectHandle;
 use crate::world::file_value::FileValue;
 use crate::world::records::{FlatFile, FlatRecord, KeptRecord, ObjectRecord, Span};
 
@@ -32,24 +34,55 @@ const F64: &[u8] = b"\xa1\x63f64\xfb";
 /// Minimum size in bytes of an object record: the header of the map, and the keys `class` and `name` with their values.
 const MIN_OBJECT: usize = 14;
 
-/// Kept fields of one object in canonical form. The fields are encoded before the record of their object, because the record begins with
-/// the number of its entries. All objects of a file share one value, because only the first entry of a field contains its names.
+/// Kept fields of adjacent objects in canonical form. The fields are encoded before the record of their object, because the record begins
+/// with the number of its entries. All objects of a file share one value, because only the first entry of a field contains its names.
 #[derive(Default)]
 pub(crate) struct KeptBytes {
     bytes: Vec<u8>,
-    /// Number of fields in `bytes`.
-    count: u64,
-    /// Fields of the file so far: names and numbers, by class path.
-    known: FxHashMap<Box<str>, Vec<(Box<str>, u32)>>,
+    /// Objects of the fields in `bytes`, each with the number of its fields and the end of its bytes.
+    objects: Vec<(ObjectHandle, u64, usize)>,
+    /// Number of entries of `objects` up to the selected object.
+    read: usize,
+    /// Number and bytes of the selected object's fields.
+    selected: (u64, Range<usize>),
+    /// Index in `fields` of each class path.
+    classes: FxHashMap<Rc<str>, usize>,
+    /// Latest class path with its index. Adjacent fields mostly share this path.
+    latest: Option<(Rc<str>, usize)>,
+    /// Fields of the file so far: names and numbers, one list per class.
+    fields: Vec<Vec<(Box<str>, u32)>>,
     /// Number of the next new field.
     next: u32,
 }
 
 impl KeptBytes {
-    /// Removes the fields of the previous object.
+    /// Removes the fields of all objects.
     pub(super) fn clear(&mut self) {
         self.bytes.clear();
-        self.count = 0;
+        self.objects.clear();
+        (self.read, self.selected) = (0, (0, 0..0));
+    }
+
+    /// Selects the fields that [`write`] adds to the next record. Objects must be selected in the order in which their fields were added.
+    /// For an object without fields, selects no field.
+    pub(super) fn select(&mut self, object: ObjectHandle) {
+        let start = self.selected.1.end;
+        let own = self.objects.get(self.read).filter(|(owner, ..)| *owner == object);
+        self.selected = own.map_or((0, start..start), |(_, count, end)| (*count, start..*end));
+        self.read += usize::from(self.selected.0 > 0);
+    }
+
+    /// Returns the index in `fields` of a class path.
+    fn class(&mut self, class: &Rc<str>) -> usize {
+        match &self.latest {
+            Some((latest, at)) if Rc::ptr_eq(latest, class) => *at,
+            _ => {
+                let at = *self.classes.entry(Rc::clone(class)).or_insert(self.fields.len());
+                self.fields.resize_with(self.fields.len().max(at + 1), Vec::new);
+                self.latest = Some((Rc::clone(class), at));
+                at
+            }
+        }
     }
 
     #[cfg(test)]
@@ -57,18 +90,19 @@ impl KeptBytes {
         &self.bytes
     }
 
-    /// Adds a field: the path of the declaring class, the name, and the value in CBOR. If an earlier entry of the file contains the path
-    /// and the name, writes the number of this entry instead.
-    pub(super) fn put(&mut self, class: &str, name: &str, data: &[u8]) {
-        let Self { bytes: to, count, known, next } = self;
-        let fields = known.get(class).map_or(&[][..], Vec::as_slice);
+    /// Adds a field of an object: the path of the declaring class, the name, and the value in CBOR. If an earlier entry of the file
+    /// contains the path and the name, writes the number of this entry instead. The fields of an object are added one after another.
+    pub(super) fn put(&mut self, object: ObjectHandle, class: &Rc<str>, name: &str, data: &[u8]) {
+        let at = self.class(class);
+        let Self { bytes: to, objects, fields, next, .. } = self;
+        let fields = &mut fields[at];
         match fields.iter().find(|(known, _)| **known == *name) {
             Some((_, number)) => {
                 to.push(ARRAY << 5 | 2);
                 put(UNSIGNED, u64::from(*number), to);
             }
             None => {
-                known.entry(class.into()).or_default().push((name.into(), *next));
+                fields.push((name.into(), *next));
                 *next += 1;
                 to.extend_from_slice(b"\xa3\x65class");
                 put_text(class, to);
@@ -79,7 +113,11 @@ impl KeptBytes {
         }
         put(BYTES, data.len() as u64, to);
         to.extend_from_slice(data);
-        *count += 1;
+        let end = to.len();
+        match objects.last_mut().filter(|(owner, ..)| *owner == object) {
+            Some((_, count, known_end)) => (*count, *known_end) = (*count + 1, end),
+            None => objects.push((object, 1, end)),
+        }
     }
 }
 
@@ -87,7 +125,8 @@ impl KeptBytes {
 /// the string `class`, because one copy is faster than several.
 pub(super) fn write(record: &ObjectRecord<'_, KeptBytes>, to: &mut Vec<u8>) -> io::Result<()> {
     let ObjectRecord { class, name, outer, part, root, lazy, values, kept } = record;
-    let optional = [outer.is_some(), part.is_some(), *root, lazy.is_some(), !values.is_empty(), kept.count > 0];
+    let (fields, range) = &kept.selected;
+    let optional = [outer.is_some(), part.is_some(), *root, lazy.is_some(), !values.is_empty(), *fields > 0];
     put(MAP, 2 + optional.iter().filter(|is_present| **is_present).count() as u64, to);
     to.extend_from_slice(b"\x65class");
     put(UNSIGNED, u64::from(*class), to);
@@ -118,10 +157,10 @@ pub(super) fn write(record: &ObjectRecord<'_, KeptBytes>, to: &mut Vec<u8>) -> i
         put(UNSIGNED, u64::from(*index), to);
         put_value(value, to)?;
     }
-    if kept.count > 0 {
+    if *fields > 0 {
         to.extend_from_slice(b"\x64kept");
-        put(ARRAY, kept.count, to);
-        to.extend_from_slice(&kept.bytes);
+        put(ARRAY, *fields, to);
+        to.extend_from_slice(&kept.bytes[range.clone()]);
     }
     Ok(())
 }

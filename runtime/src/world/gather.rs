@@ -31,6 +31,9 @@ use crate::world::file_value::{FileReference, FileValue};
 use crate::world::format::Records;
 use crate::world::records::{ClassRecord, ObjectRecord, PropertyRecord, StructRecord};
 
+/// Maximum number of objects whose kept fields are saved at once. The fields of these objects are in memory together.
+const RUN: usize = 32;
+
 /// Plan for saving the objects of one class.
 struct ClassNotes {
     /// Index of the class in the file.
@@ -147,9 +150,14 @@ pub(super) fn gather(core: &Core, path: &Path, to: &mut dyn Write) -> Result<u64
     };
     // Uses one record for all objects, because the record can reuse its memory.
     let mut record = ObjectRecord::default();
-    for (object, entry) in indexes.living.iter().zip(&entries) {
-        gathering.object(*object, entry, &mut record)?;
-        records.object(&record).map_err(unwritten(path))?;
+    let mut done = 0;
+    while done < entries.len() {
+        let run = done..done + gathering.save_kept(&indexes.living[done..], &mut record.kept)?;
+        done = run.end;
+        for (object, entry) in indexes.living[run.clone()].iter().zip(&entries[run]) {
+            gathering.object(*object, entry, &mut record)?;
+            records.object(&record).map_err(unwritten(path))?;
+        }
     }
     let structs: Vec<_> = gathering.structs.into_values().collect();
     records.finish(&gathering.classes, &structs).map_err(unwritten(path))?;
@@ -222,19 +230,27 @@ struct Gathering<'a> {
 }
 
 impl Gathering<'_> {
-    /// Fills the record of one object.
+    /// Replaces `kept` by the kept fields of the first objects in `objects`. Returns the number of these objects, which is at least one.
+    fn save_kept(&mut self, objects: &[ObjectHandle], kept: &mut KeptBytes) -> Result<usize, WorldError> {
+        kept.clear();
+        let objects = &objects[..objects.len().min(RUN)];
+        let mut put =
+            |object: ObjectHandle, class: &Rc<str>, name: &str, data: &[u8]| kept.put(object, class, name, data);
+        let (count, saved) = self.core.plugins().save_kept(objects, &mut self.share, &mut put);
+        saved.map(|()| count).map_err(|error| {
+            let object = objects.get(count).copied().unwrap_or_default();
+            WorldError::Keep { object: self.core.world.objects.display(object).to_string(), error }
+        })
+    }
+
+    /// Fills the record of one object, whose kept fields are saved.
     fn object<'e>(
         &mut self,
         object: ObjectHandle,
         entry: &'e Entry,
         record: &mut ObjectRecord<'e, KeptBytes>,
     ) -> Result<(), WorldError> {
-        let (core, world) = (self.core, &self.core.world);
-        let failed = |error| WorldError::Keep { object: world.objects.display(object).to_string(), error };
-        let kept = &mut record.kept;
-        kept.clear();
-        let mut put = |class: &Rc<str>, name: &str, data: &[u8]| kept.put(class, name, data);
-        core.plugins().save_kept(object, &mut self.share, &mut put).map_err(failed)?;
+        let world = &self.core.world;
         match entry.name {
             FileName::Generated(name) => world.objects.write_name(name, record.name.to_mut()),
             FileName::Other(name) => {
@@ -250,6 +266,7 @@ impl Gathering<'_> {
         let (values, kept) = (&mut record.values, &mut record.kept);
         let read = world.objects.with_body(object, |body| self.values(object, body, &notes, values, kept));
         read.map_err(failed)?.map_err(failed)?;
+        record.kept.select(object);
         record.class = notes.index;
         record.outer = entry.outer;
         record.part = entry.part.as_deref().map(Cow::Borrowed);
@@ -351,7 +368,7 @@ impl Gathering<'_> {
         })??;
         if let Some(dormant) = body.dormant.as_deref() {
             values.extend(self.asleep(dormant, body.class(), notes.index as usize));
-            dormant.fields.iter().for_each(|field| kept.put(&field.class, &field.name, &field.data));
+            dormant.fields.iter().for_each(|field| kept.put(object, &field.class, &field.name, &field.data));
         }
         Ok(())
     }

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use crate::handles::ObjectHandle;
 use crate::world::canonical::KeptBytes;
 use crate::world::format::{Envelope, Records, digest, head};
 use crate::world::records::{ClassRecord, FlatFile, FlatRecord, FormatError, ObjectRecord, StructRecord};
@@ -25,7 +26,8 @@ impl<'a> WorldFile<'a> {
         let mut kept = KeptBytes::default();
         for ObjectRecord { class, name, outer, part, root, lazy, values, kept: fields } in self.objects.clone() {
             kept.clear();
-            fields.iter().for_each(|field| kept.put(&field.class, &field.name, &field.data));
+            fields.iter().for_each(|field| kept.put(ObjectHandle::NONE, &field.class, &field.name, &field.data));
+            kept.select(ObjectHandle::NONE);
             let record = ObjectRecord { class, name, outer, part, root, lazy, values, kept };
             records.object(&record)?;
             kept = record.kept;

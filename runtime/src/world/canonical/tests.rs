@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::{Reader, put_integer, put_value};
+use super::{KeptBytes, Reader, put_integer, put_value};
+use crate::handles::ObjectHandle;
 use crate::world::file_value::{FileBinding, FileReference, FileText, FileValue};
 use crate::world::format::{VERSION, read_any};
 use crate::world::records::{ClassRecord, FlatFile, KeptRecord, ObjectRecord, PropertyRecord, StructRecord};
@@ -77,6 +78,24 @@ fn strings_and_kept_fields_borrow_from_the_body() {
     let is_borrowed =
         |value: &FileValue<'_>| matches!(value, FileValue::Text(Cow::Borrowed(_)) | FileValue::Name(Cow::Borrowed(_)));
     assert_eq!(found.values.iter().filter(|(_, value)| is_borrowed(value)).count(), 2 * 6);
+}
+
+#[test]
+fn a_record_has_the_kept_fields_of_its_object() {
+    let [first, none, last] = [1, 2, 3].map(|index| ObjectHandle::new(index, 1));
+    let class = "/Script/Game.Cube".into();
+    let mut kept = KeptBytes::default();
+    for (object, name) in [(first, "a"), (first, "b"), (last, "a")] {
+        kept.put(object, &class, name, &[0xee]);
+    }
+    let mut record: ObjectRecord<'_, KeptBytes> = ObjectRecord { kept, ..ObjectRecord::default() };
+    let counts = [first, none, last].map(|object| {
+        record.kept.select(object);
+        let mut bytes = Vec::new();
+        super::write(&record, &mut bytes).expect("it is written");
+        bytes.iter().filter(|byte| **byte == 0xee).count()
+    });
+    assert_eq!(counts, [2, 0, 1]);
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::io::Write as _;
 
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::handles::ObjectHandle;
 use crate::world::canonical::KeptBytes;
 use crate::world::file_value::{FileBinding, FileReference, FileText, FileValue};
 use crate::world::records::{ClassRecord, FormatError, KeptRecord, ObjectRecord, PropertyRecord, StructRecord};
@@ -274,7 +275,7 @@ fn body_of(file: &WorldFile<'_>, second: [u8; 4]) -> (usize, Vec<u8>) {
 /// Returns the entry of a kept field with all its names.
 fn named(field: &KeptRecord<'_>) -> Vec<u8> {
     let mut entry = KeptBytes::default();
-    entry.put(&field.class, &field.name, &field.data);
+    entry.put(ObjectHandle::NONE, &field.class, &field.name, &field.data);
     entry.bytes().to_vec()
 }
 
