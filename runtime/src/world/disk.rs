@@ -2,7 +2,7 @@
 //! file. After a crash, either the old or the new file exists.
 
 use std::fs::File;
-use std::io::{Error, Read as _};
+use std::io::{self, Error, Read as _, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use alcedo_sys::plain_file::{self, PlainFileError};
@@ -10,8 +10,46 @@ use alcedo_sys::plain_file::{self, PlainFileError};
 use crate::world::error::WorldError;
 use crate::world::format::{HEAD, check_head};
 
+/// Number of bytes after which the system starts to write the new content to the disk.
+const EARLY: u64 = 1 << 20;
+
+/// New content of a file. While the content is created, the system writes the previous part of the content to the disk, so that the last
+/// step, the sync of the file, takes less time.
+pub(super) struct NewContent<'a> {
+    file: &'a mut File,
+    /// Number of bytes that are written to the file.
+    len: u64,
+    /// Number of bytes that the system has started to write to the disk.
+    started: u64,
+}
+
+impl Write for NewContent<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.file.write(bytes)?;
+        self.len += written as u64;
+        if self.len - self.started >= EARLY {
+            alcedo_sys::start_writing(self.file, self.started..self.len);
+            self.started = self.len;
+        }
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Seek for NewContent<'_> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.file.seek(to)
+    }
+}
+
 /// Calls `write`, and atomically replaces the file by the written content. If an error occurs, the old file is unchanged.
-pub(super) fn replace<T>(path: &Path, write: impl FnOnce(&mut File) -> Result<T, WorldError>) -> Result<T, WorldError> {
+pub(super) fn replace<T>(
+    path: &Path,
+    write: impl FnOnce(&mut NewContent<'_>) -> Result<T, WorldError>,
+) -> Result<T, WorldError> {
     let failed = |doing| move |source| WorldError::Disk { doing, path: path.to_owned(), source };
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let builder = &mut tempfile::Builder::new();
@@ -26,7 +64,7 @@ pub(super) fn replace<T>(path: &Path, write: impl FnOnce(&mut File) -> Result<T,
     let _kept = plain_file::keep_access(file.as_file(), path);
     #[cfg(unix)]
     widen_access(file.as_file(), path);
-    let written = write(file.as_file_mut())?;
+    let written = write(&mut NewContent { file: file.as_file_mut(), len: 0, started: 0 })?;
     file.as_file().sync_all().map_err(unwritten(path))?;
     file.persist(path).map_err(|error| failed("replacing")(error.error))?;
     // Flushes the folder to the disk, because the folder contains the new file name. The file is already replaced.
@@ -80,7 +118,7 @@ mod tests {
     use std::io::Write as _;
     use std::path::Path;
 
-    use super::{read, replace, unwritten};
+    use super::{EARLY, read, replace, unwritten};
     use crate::world::error::WorldError;
     use crate::world::records::FormatError;
 
@@ -92,7 +130,8 @@ mod tests {
     fn a_file_is_replaced_whole_and_nothing_else_is_left() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("world");
-        for bytes in [&b"one"[..], b"", b"another one"] {
+        let long = vec![7; 2 * EARLY as usize + 1];
+        for bytes in [&b"one"[..], b"", &long[..], b"another one"] {
             write(&path, bytes).unwrap();
             assert_eq!(std::fs::read(&path).unwrap(), bytes);
             assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);

@@ -25,7 +25,7 @@ pub(crate) use chosen::{
     Fence, KEEPS_IMAGES, Lease, Mapping, REPAIRS, Records, Snapshot, are_panics_reported, at_exit, checkpoint, clock,
     coarse_clock, fds, forbids_code, forget_unmapped, has_thread_locals_here, keys_in_use, mapped_files, note_for_all,
     open_fds, open_library, opened_libraries, own_ring, read_memory, report_crashes, report_panics, rss_kib,
-    thread_names, thread_number, thread_stack, threads, unshare_folder, wake_all, write_panic,
+    start_writing, thread_names, thread_number, thread_stack, threads, unshare_folder, wake_all, write_panic,
 };
 
 /// `true` if this process is linked statically. The C library of such a process has no loader.

@@ -55,6 +55,7 @@ mod threads;
 mod timers;
 mod untracked;
 
+pub(crate) use c::descriptors::start_writing;
 pub(crate) use c::kernel::{clock, coarse_clock, unshare_folder};
 pub(crate) use c::loader::{file_at, open_library};
 pub(crate) use c::peek::read as read_memory;

@@ -186,6 +186,9 @@ pub(crate) fn report_panics(_folder: File, _list: File) {}
 
 pub(crate) fn write_panic(_at: &crate::panic_locations::At<'_>, _message: &str) {}
 
+/// Does nothing, because this platform writes the file at its next sync.
+pub(crate) fn start_writing(_file: &File, _range: std::ops::Range<u64>) {}
+
 /// Returns the time since the first call of this function.
 pub(crate) fn clock() -> std::time::Duration {
     static BEGAN: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();

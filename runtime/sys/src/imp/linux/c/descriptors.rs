@@ -1,9 +1,11 @@
 //! Queries and changes descriptors that other code owns, by their numbers. An invalid number causes an error, not a fault.
 #![expect(unsafe_code, reason = "queries descriptors in C")]
 
-use std::ffi::{c_int, c_void};
+use std::ffi::{c_int, c_uint, c_void};
+use std::fs::File;
 use std::io;
 use std::mem::{MaybeUninit, size_of};
+use std::ops::Range;
 use std::os::fd::{AsRawFd as _, BorrowedFd};
 use std::ptr;
 
@@ -66,6 +68,13 @@ pub(in crate::imp::linux) fn control(fd: c_int, command: Command, argument: c_in
     unsafe { libc::fcntl(fd, command.0, argument) }
 }
 
+/// Starts to write a range of a file to the disk, without waiting for the disk. Ignores an error, because a sync of the file writes the
+/// range again.
+pub(crate) fn start_writing(file: &File, range: Range<u64>) {
+    let (start, len) = (range.start.cast_signed(), (range.end - range.start).cast_signed());
+    let _started = sync_file_range(file.as_raw_fd(), start, len, libc::SYNC_FILE_RANGE_WRITE);
+}
+
 /// Writes bytes of this process at `address` to a descriptor. Returns the number of bytes written, or `None` on error. The kernel reads the
 /// memory, so unmapped pages cause an error.
 pub(in crate::imp::linux) fn write_memory(to: BorrowedFd<'_>, address: usize, len: usize) -> Option<usize> {
@@ -78,8 +87,9 @@ pub(in crate::imp::linux) fn forget_requester(queue: c_int) {
 }
 
 // SAFETY: `write` only reads memory of this process, and the kernel checks this memory. `aio_cancel` compares the address of the block with
-// the addresses of current requests.
+// the addresses of current requests. `sync_file_range` takes only numbers, and rejects invalid numbers.
 unsafe extern "C" {
+    safe fn sync_file_range(fd: c_int, start: libc::off64_t, len: libc::off64_t, flags: c_uint) -> c_int;
     safe fn write(fd: c_int, address: *const c_void, len: usize) -> isize;
     safe fn aio_cancel(fd: c_int, block: Option<&mut libc::aiocb>) -> c_int;
 }
