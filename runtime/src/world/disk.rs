@@ -3,15 +3,21 @@
 
 use std::fs::File;
 use std::io::{self, Error, Read as _, Seek, SeekFrom, Write};
+use std::panic::resume_unwind;
 use std::path::Path;
+use std::thread;
 
 use alcedo_sys::plain_file::{self, PlainFileError};
+use crossbeam_channel::{Sender, bounded};
 
 use crate::world::error::WorldError;
 use crate::world::format::{HEAD, check_head};
 
 /// Number of bytes after which the system starts to write the new content to the disk.
 const EARLY: u64 = 1 << 20;
+
+/// Maximum number of pieces of new content that are created but not yet written.
+const PIECES: usize = 64;
 
 /// New content of a file. While the content is created, the system writes the previous part of the content to the disk, so that the last
 /// step, the sync of the file, takes less time.
@@ -76,6 +82,39 @@ pub(super) fn replace<T>(
     Ok(written)
 }
 
+/// Calls `create`, and writes the created content to `to` on a second thread, so that the content is created and written at the same time.
+/// Returns the error of the write, of `create`, or of the start of the thread. `path` is the path of the file, for errors.
+pub(super) fn write_beside<T>(
+    path: &Path,
+    to: &mut (impl Write + Send),
+    create: impl FnOnce(&mut dyn Write) -> Result<T, WorldError>,
+) -> Result<T, WorldError> {
+    thread::scope(|scope| {
+        let (pieces, inbox) = bounded::<Vec<u8>>(PIECES);
+        let writing = move || inbox.iter().try_for_each(|piece| to.write_all(&piece));
+        let writer = thread::Builder::new().name("alcedo-save".into()).spawn_scoped(scope, writing);
+        let writer = writer.map_err(unwritten(path))?;
+        let created = create(&mut Pieces(pieces));
+        let written = writer.join().unwrap_or_else(|panic| resume_unwind(panic));
+        written.map_err(unwritten(path)).and(created)
+    })
+}
+
+/// Sends content to the thread that writes the content. The thread ends when this value is dropped.
+struct Pieces(Sender<Vec<u8>>);
+
+impl Write for Pieces {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        // If the thread has ended, its error is reported instead of this error.
+        self.0.send(bytes.to_vec()).map_err(|_unsent| io::ErrorKind::BrokenPipe)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 /// If the new file has a different owner or group than the old file, keeps the rights of other users. Keeps the rights of the group only if
 /// both files have the same group.
 #[cfg(unix)]
@@ -118,7 +157,7 @@ mod tests {
     use std::io::Write as _;
     use std::path::Path;
 
-    use super::{EARLY, read, replace, unwritten};
+    use super::{EARLY, PIECES, read, replace, unwritten, write_beside};
     use crate::world::error::WorldError;
     use crate::world::records::FormatError;
 
@@ -136,6 +175,38 @@ mod tests {
             assert_eq!(std::fs::read(&path).unwrap(), bytes);
             assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
         }
+    }
+
+    #[test]
+    fn content_is_written_in_the_order_of_its_creation() {
+        let mut found = Vec::new();
+        let path = Path::new("world");
+        let created = write_beside(path, &mut found, |to| {
+            (0..3 * PIECES).try_for_each(|piece| to.write_all(&[piece as u8; 100])).map_err(unwritten(path))
+        });
+        created.unwrap();
+        assert_eq!(found, (0..3 * PIECES).flat_map(|piece| [piece as u8; 100]).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn the_error_of_a_write_ends_the_creation() {
+        struct Full;
+        impl std::io::Write for Full {
+            fn write(&mut self, _bytes: &[u8]) -> std::io::Result<usize> {
+                Err(std::io::Error::other("full"))
+            }
+
+            fn flush(&mut self) -> std::io::Result<()> {
+                Ok(())
+            }
+        }
+        let path = Path::new("world");
+        // A piece is refused at the latest when no more pieces may wait.
+        let created = write_beside(path, &mut Full, |to| {
+            (0..PIECES + 2).try_for_each(|_piece| to.write_all(b"piece")).map_err(unwritten(path))
+        });
+        let error = created.unwrap_err().to_string();
+        assert!(error.starts_with("writing the new content of") && error.ends_with("full"), "{error}");
     }
 
     #[cfg(unix)]

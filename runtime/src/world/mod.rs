@@ -32,7 +32,7 @@ use crate::bridge::core::Core;
 pub(crate) fn save(core: &Core, path: &Path) -> Result<u64, WorldError> {
     disk::replace(path, |file| {
         let mut file = format::Envelope::new(file);
-        let objects = gather::gather(core, path, &mut file)?;
+        let objects = disk::write_beside(path, &mut file, |to| gather::gather(core, path, to))?;
         file.seal().map_err(disk::unwritten(path))?;
         Ok(objects)
     })
