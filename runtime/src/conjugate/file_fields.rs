@@ -36,25 +36,35 @@ impl<'a> From<&'a KeptField> for KeptView<'a> {
 /// Kept fields of many objects: class path, name and value of each field. No field is removed, so plugin code may run while a field is
 /// borrowed.
 #[derive(Debug, Default)]
-pub(crate) struct FileFields(FieldBytes<[Rc<str>; 2]>);
+pub(crate) struct FileFields {
+    /// Class paths and names, to which the fields of many objects refer.
+    names: Vec<[Rc<str>; 2]>,
+    /// Index in `names` and value of each field.
+    fields: FieldBytes<u32>,
+}
 
 impl FileFields {
-    /// Reserves memory for this number of fields and bytes of values.
-    pub(crate) fn reserve(&mut self, fields: usize, bytes: usize) {
-        self.0.reserve(fields, bytes);
+    /// Creates an empty value for fields with these class paths and names. Reserves memory for this number of fields and bytes of values.
+    pub(crate) fn new(names: Vec<[Rc<str>; 2]>, fields: usize, bytes: usize) -> Self {
+        let mut this = Self { names, fields: FieldBytes::default() };
+        this.fields.reserve(fields, bytes);
+        this
     }
 
-    /// Adds the fields of an object. Must be called at most once per object.
-    pub(crate) fn insert<'a>(&mut self, object: ObjectHandle, fields: impl IntoIterator<Item = KeptView<'a>>) {
-        for KeptView { class, name, data } in fields {
-            self.0.bytes.extend_from_slice(data);
-            self.0.push(object, [Rc::clone(class), Rc::clone(name)]);
+    /// Adds the fields of an object: the index of the class path and name, and the value. Must be called at most once per object.
+    pub(crate) fn insert<'a>(&mut self, object: ObjectHandle, fields: impl IntoIterator<Item = (u32, &'a [u8])>) {
+        for (names, data) in fields {
+            self.fields.bytes.extend_from_slice(data);
+            self.fields.push(object, names);
         }
     }
 
     /// Iterates over the fields of an object. Returns no fields for an object without an entry.
     pub(crate) fn of(&self, object: ObjectHandle) -> impl Iterator<Item = KeptView<'_>> {
-        self.0.of(object).map(|([class, name], data)| KeptView { class, name, data })
+        self.fields.of(object).map(move |(names, data)| {
+            let [class, name] = &self.names[*names as usize];
+            KeptView { class, name, data }
+        })
     }
 }
 
@@ -70,13 +80,14 @@ mod tests {
         let [class, name]: [Rc<str>; 2] = ["/Script/Game.Cube".into(), "mood".into()];
         let field = |data| KeptView { class: &class, name: &name, data };
         let [first, none, last] = [(9, 1), (4, 1), (2, 4)].map(|(index, serial)| ObjectHandle::new(index, serial));
-        let mut fields = FileFields::default();
-        fields.reserve(3, 4);
-        fields.insert(first, [field(&[1, 2]), field(&[])]);
+        let other = KeptView { name: &class, ..field(&[]) };
+        let names = vec![[Rc::clone(&class), Rc::clone(&name)], [Rc::clone(&class), Rc::clone(&class)]];
+        let mut fields = FileFields::new(names, 3, 4);
+        fields.insert(first, [(0, &[1, 2][..]), (1, &[][..])]);
         fields.insert(none, []);
-        fields.insert(last, [field(&[3])]);
+        fields.insert(last, [(0, &[3][..])]);
         let found = |object| fields.of(object).collect::<Vec<_>>();
-        assert_eq!(found(first), [field(&[1, 2]), field(&[])]);
+        assert_eq!(found(first), [field(&[1, 2]), other]);
         assert_eq!(found(last), [field(&[3])]);
         for other in [none, ObjectHandle::new(2, 5), ObjectHandle::new(3, 1), ObjectHandle::new(100, 1)] {
             assert!(found(other).is_empty(), "{other}");

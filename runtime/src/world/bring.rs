@@ -9,7 +9,7 @@ use alcedo_abi::value::LazyRaw;
 use crate::boundary::CallError;
 use crate::bridge::core::Core;
 use crate::bridge::rebuild::{KeptFields, Rebuilt, rebuild};
-use crate::conjugate::file_fields::KeptView;
+use crate::conjugate::file_fields::{FileFields, KeptView};
 use crate::conjugate::named_fields::NamedFields;
 use crate::emit::conversions::types_of;
 use crate::escape::line;
@@ -32,7 +32,7 @@ use crate::reload::plan::{OwnReference, refer_to_own};
 use crate::world::error::WorldError;
 use crate::world::file_value::FileReference;
 use crate::world::plan::{ClassPlan, Target};
-use crate::world::records::{FlatFile, FlatRecord, KeptRecord};
+use crate::world::records::{FlatFile, FlatKept, FlatRecord};
 use crate::world::report::WorldLoadReport;
 
 /// State of a load in progress.
@@ -128,18 +128,20 @@ impl<'a> Bringing<'a> {
     /// Builds the plugin parts in the original construction order of the objects, and restores the kept fields of these parts.
     /// Returns the fields of parts that are put off.
     pub(super) fn build_plugin_parts(&mut self) -> Result<NamedFields, WorldError> {
-        let (mut kept, mut objects) = (KeptFields::default(), Vec::new());
-        let bytes = self.file.kept.iter().map(|field| field.data.len()).sum();
-        kept.of_file.reserve(self.file.kept.len(), bytes);
+        let file = self.file;
+        let bytes = file.kept.iter().map(|field| field.data.len()).sum();
+        let of_file = FileFields::new(file.fields.clone(), file.kept.len(), bytes);
+        let mut kept = KeptFields { of_file, ..KeptFields::default() };
+        let mut objects = Vec::with_capacity(self.objects.len());
         for (object, record, plan) in self.all() {
             if !matches!(plan.object_plan, ObjectPlan::Dormant { .. }) && plan.class.has_plugin_part() {
                 objects.push(object);
-                let fields = record.kept.of(&self.file.kept).iter().map(kept_view);
+                let fields = record.kept.of(&file.kept).iter();
                 if !plan.class.is_rebuilt_lazily() {
-                    kept.of_file.insert(object, fields);
+                    kept.of_file.insert(object, fields.map(|kept| (kept.field, &*kept.data)));
                 } else if fields.len() > 0 {
                     // The fields of a part that is put off outlive the rebuild.
-                    kept.named.insert(object, fields.map(KeptView::to_field).collect());
+                    kept.named.insert(object, fields.map(|kept| kept_view(file, kept).to_field()).collect());
                 }
             }
         }
@@ -279,7 +281,7 @@ impl<'a> Bringing<'a> {
                 class: class.path.as_str().into(),
                 bases: class.bases.iter().map(|base| base.as_str().into()).collect(),
                 values: asleep,
-                fields: record.kept.of(&self.file.kept).iter().map(|field| kept_view(field).to_field()).collect(),
+                fields: record.kept.of(&self.file.kept).iter().map(|kept| kept_view(self.file, kept).to_field()).collect(),
             };
             objects.set_dormant(object, dormant)?;
             faults::at(ReloadStep::Sleep)?;
@@ -480,7 +482,7 @@ fn failed(record: &FlatRecord<'_>, error: CallError) -> WorldError {
     WorldError::Object { object: record.name.to_string(), error }
 }
 
-fn kept_view<'a>(record: &'a KeptRecord<'_>) -> KeptView<'a> {
-    let KeptRecord { class, name, data } = record;
-    KeptView { class, name, data }
+fn kept_view<'a>(file: &'a FlatFile<'_>, kept: &'a FlatKept<'_>) -> KeptView<'a> {
+    let [class, name] = &file.fields[kept.field as usize];
+    KeptView { class, name, data: &kept.data }
 }

@@ -15,7 +15,7 @@ use serde::de::DeserializeOwned;
 
 use crate::handles::ObjectHandle;
 use crate::world::file_value::FileValue;
-use crate::world::records::{FlatFile, FlatRecord, KeptRecord, ObjectRecord, Span};
+use crate::world::records::{FlatFile, FlatKept, FlatRecord, ObjectRecord, Span};
 
 /// Major types of CBOR items.
 const UNSIGNED: u8 = 0;
@@ -233,8 +233,15 @@ pub(super) fn read(body: &[u8], version: u32) -> Option<FlatFile<'_>> {
             _ => return None,
         }
     }
-    let Reader { rest, values, kept, .. } = reader;
-    rest.is_empty().then_some(FlatFile { structs: structs?, classes: classes?, objects: objects?, values, kept })
+    let Reader { rest, values, fields, kept, .. } = reader;
+    rest.is_empty().then_some(FlatFile {
+        structs: structs?,
+        classes: classes?,
+        objects: objects?,
+        values,
+        fields,
+        kept,
+    })
 }
 
 struct Reader<'a> {
@@ -244,19 +251,19 @@ struct Reader<'a> {
     /// Values of the objects that were read.
     values: Vec<(u32, FileValue<'a>)>,
     /// Kept fields of the objects that were read.
-    kept: Vec<KeptRecord<'a>>,
+    kept: Vec<FlatKept<'a>>,
     /// Class paths and names of kept fields, each stored once. Objects of one class share the strings.
     names: FxHashSet<Rc<str>>,
-    /// Class paths and names of the kept fields that contain them, in the order of the file. `None` in version 1, in which all kept fields
-    /// contain them.
-    fields: Option<Vec<[Rc<str>; 2]>>,
+    /// Class paths and names of the kept fields that contain them, in the order of the file.
+    fields: Vec<[Rc<str>; 2]>,
+    /// False in version 1, in which all kept fields contain their class paths and names.
+    has_numbers: bool,
 }
 
 impl<'a> Reader<'a> {
     fn new(rest: &'a [u8], version: u32) -> Self {
-        let (values, kept, names) = Default::default();
-        let fields = (version > 1).then(Vec::new);
-        Self { rest, scratch: vec![0; 4096], values, kept, names, fields }
+        let (values, kept, names, fields) = Default::default();
+        Self { rest, scratch: vec![0; 4096], values, kept, names, fields, has_numbers: version > 1 }
     }
 
     fn objects(&mut self) -> Option<Vec<FlatRecord<'a>>> {
@@ -359,23 +366,21 @@ impl<'a> Reader<'a> {
         i64::try_from(number).ok().map(|number| if is_negative { !number } else { number })
     }
 
-    fn kept_field(&mut self) -> Option<KeptRecord<'a>> {
-        let [class, name] = if self.rest.first()? >> 5 == ARRAY {
+    fn kept_field(&mut self) -> Option<FlatKept<'a>> {
+        let field = if self.rest.first()? >> 5 == ARRAY {
             self.header(ARRAY, 2)?;
-            let number = self.index()? as usize;
-            self.fields.as_ref()?.get(number)?.clone()
+            let field = self.index()?;
+            (self.has_numbers && (field as usize) < self.fields.len()).then_some(field)?
         } else {
             self.header(MAP, 3)?;
             let class = self.key("class").and_then(|()| self.shared())?;
             let name = self.key("name").and_then(|()| self.shared())?;
             self.key("data")?;
-            if let Some(fields) = &mut self.fields {
-                fields.push([Rc::clone(&class), Rc::clone(&name)]);
-            }
-            [class, name]
+            self.fields.push([class, name]);
+            u32::try_from(self.fields.len() - 1).ok()?
         };
         let len = self.length(BYTES)?;
-        Some(KeptRecord { class, name, data: Cow::Borrowed(self.take(len)?) })
+        Some(FlatKept { field, data: Cow::Borrowed(self.take(len)?) })
     }
 
     /// Reads an item with the general reader. Used for types that the canonical reader does not support.

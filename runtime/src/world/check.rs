@@ -11,7 +11,7 @@ use crate::escape::line;
 use crate::object::naming::name_problem;
 use crate::object::type_text::TypeText;
 use crate::world::file_value::FileValue;
-use crate::world::records::{ClassRecord, FlatFile, FlatRecord, FormatError, KeptRecord, PropertyRecord, malformed};
+use crate::world::records::{ClassRecord, FlatFile, FlatRecord, FormatError, PropertyRecord, malformed};
 
 /// Maximum number of path segments in an error message.
 const MAX_NAMES: usize = 8;
@@ -76,13 +76,13 @@ fn properties(what: &str, records: &[PropertyRecord]) -> Result<(), FormatError>
     Ok(())
 }
 
-/// Checks the record of the object at index `at`. `valid` is the last kept field that was found valid. A field with the same strings needs
-/// no new check, and adjacent objects mostly share these strings.
-fn object<'a, 'f>(
-    file: &'a FlatFile<'f>,
+/// Checks the record of the object at index `at`. `valid` contains the names of the last kept field that was found valid. A field with the
+/// same strings needs no new check, and adjacent objects mostly share these strings.
+fn object<'a>(
+    file: &'a FlatFile<'_>,
     at: usize,
-    record: &'a FlatRecord<'f>,
-    valid: &mut Option<&'a KeptRecord<'f>>,
+    record: &FlatRecord<'_>,
+    valid: &mut Option<&'a [Rc<str>; 2]>,
 ) -> Result<(), FormatError> {
     let (objects, values, kept) = (file.objects.len(), record.values.of(&file.values), record.kept.of(&file.kept));
     let wrong = |what: String| Err(malformed(format!("object {at} ({}) {what}", line(&record.name))));
@@ -128,8 +128,9 @@ fn object<'a, 'f>(
     }
     let mut known = FxHashSet::default();
     for field in kept {
-        let (KeptRecord { class, name, .. }, is_only) = (field, kept.len() == 1);
-        let is_known = valid.is_some_and(|valid| Rc::ptr_eq(&valid.class, class) && Rc::ptr_eq(&valid.name, name));
+        let (names, is_only) = (&file.fields[field.field as usize], kept.len() == 1);
+        let [class, name] = names;
+        let is_known = valid.is_some_and(|[known, other]| Rc::ptr_eq(known, class) && Rc::ptr_eq(other, name));
         let is_valid = is_known || is_type_path(class) && is_identifier(name);
         if !is_valid || !(is_only || known.insert((class, name))) {
             return wrong(format!(
@@ -138,7 +139,7 @@ fn object<'a, 'f>(
                 line(class)
             ));
         }
-        *valid = Some(field);
+        *valid = Some(names);
     }
     Ok(())
 }

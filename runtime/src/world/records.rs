@@ -24,14 +24,14 @@ impl RawFile {
     pub(super) fn resolve(self, version: u32) -> Result<FlatFile<'static>, FormatError> {
         let Self { structs, classes, objects: raw } = self;
         let (mut objects, mut values, mut kept) = (Vec::with_capacity(raw.len()), Vec::new(), Vec::new());
-        let mut known = Vec::new();
-        for ObjectRecord { class, name, outer, part, root, lazy, values: own, kept: fields } in raw {
-            let fields = fields.into_iter().map(|field| field.resolve(version, &mut known));
-            let fields = fields.collect::<Result<Vec<_>, _>>()?;
-            let (values, kept) = (Span::append(&mut values, own), Span::append(&mut kept, fields));
+        let mut fields = Vec::new();
+        for ObjectRecord { class, name, outer, part, root, lazy, values: own, kept: own_kept } in raw {
+            let own_kept = own_kept.into_iter().map(|field| field.resolve(version, &mut fields));
+            let own_kept = own_kept.collect::<Result<Vec<_>, _>>()?;
+            let (values, kept) = (Span::append(&mut values, own), Span::append(&mut kept, own_kept));
             objects.push(ObjectRecord { class, name, outer, part, root, lazy, values, kept });
         }
-        Ok(FlatFile { structs, classes, objects, values, kept })
+        Ok(FlatFile { structs, classes, objects, values, fields, kept })
     }
 }
 
@@ -70,11 +70,23 @@ pub(crate) struct FlatFile<'a> {
     pub(crate) classes: Vec<ClassRecord>,
     pub(crate) objects: Vec<FlatRecord<'a>>,
     pub(crate) values: Vec<(u32, FileValue<'a>)>,
-    pub(crate) kept: Vec<KeptRecord<'a>>,
+    /// Class paths and names of the kept fields that contain them, in the order of the file. If the canonical reader has read the file,
+    /// equal strings share their memory.
+    pub(crate) fields: Vec<[Rc<str>; 2]>,
+    pub(crate) kept: Vec<FlatKept<'a>>,
 }
 
 /// Record of an object in a [`FlatFile`].
 pub(crate) type FlatRecord<'a> = ObjectRecord<'a, Span, Span>;
+
+/// Kept field of an object in a [`FlatFile`].
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct FlatKept<'a> {
+    /// Index of the class path and the name in [`FlatFile::fields`].
+    pub(crate) field: u32,
+    /// Field value in CBOR.
+    pub(crate) data: Cow<'a, [u8]>,
+}
 
 /// Entries of one object in a list of all objects.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -124,8 +136,7 @@ pub(crate) struct ObjectRecord<'a, K = Vec<KeptRecord<'a>>, V = Vec<(u32, FileVa
 /// Saved field of a plugin part.
 #[derive(Deserialize, Clone, PartialEq, Eq, Debug)]
 pub(crate) struct KeptRecord<'a> {
-    /// Path of the class that declares the field. If the canonical reader has read the file, all records of a field share the strings
-    /// `class` and `name`.
+    /// Path of the class that declares the field.
     #[serde(deserialize_with = "shared")]
     pub(crate) class: Rc<str>,
     #[serde(deserialize_with = "shared")]
@@ -144,25 +155,22 @@ enum RawKept {
 }
 
 impl RawKept {
-    /// Returns the field with its names. `known` contains the names of the earlier entries with names, and is empty in version 1.
-    fn resolve(self, version: u32, known: &mut Vec<[Rc<str>; 2]>) -> Result<KeptRecord<'static>, FormatError> {
+    /// Returns the field with the index of its names in `fields`, to which an entry with names adds its names.
+    fn resolve(self, version: u32, fields: &mut Vec<[Rc<str>; 2]>) -> Result<FlatKept<'static>, FormatError> {
         match self {
-            Self::Named(field) => {
-                if version > 1 {
-                    known.push([Rc::clone(&field.class), Rc::clone(&field.name)]);
-                }
-                Ok(field)
+            Self::Named(KeptRecord { class, name, data }) => {
+                fields.push([class, name]);
+                Ok(FlatKept { field: fields.len() as u32 - 1, data })
             }
-            Self::Numbered(number, data) => {
-                let names = known.get(number as usize).cloned();
-                let problem = || {
-                    format!(
-                        "its body has an invalid value: kept field {number} is used, and {} are defined",
-                        known.len()
-                    )
-                };
-                let [class, name] = names.ok_or_else(|| malformed(problem()))?;
-                Ok(KeptRecord { class, name, data: Cow::Owned(data) })
+            Self::Numbered(field, data) => {
+                // In version 1, entries with names have no numbers.
+                let known = if version > 1 { fields.len() } else { 0 };
+                if field as usize >= known {
+                    return Err(malformed(format!(
+                        "its body has an invalid value: kept field {field} is used, and {known} are defined"
+                    )));
+                }
+                Ok(FlatKept { field, data: Cow::Owned(data) })
             }
         }
     }

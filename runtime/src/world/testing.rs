@@ -5,7 +5,9 @@ use std::io;
 use crate::handles::ObjectHandle;
 use crate::world::canonical::KeptBytes;
 use crate::world::format::{Envelope, Records, digest, head};
-use crate::world::records::{ClassRecord, FlatFile, FlatRecord, FormatError, ObjectRecord, StructRecord};
+use crate::world::records::{
+    ClassRecord, FlatFile, FlatKept, FlatRecord, FormatError, KeptRecord, ObjectRecord, StructRecord,
+};
 
 /// Contents of a world file with separate lists for each object.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -45,8 +47,13 @@ impl<'a> WorldFile<'a> {
 impl<'a> FlatFile<'a> {
     /// Copies the contents into records with their own lists.
     pub(crate) fn nested(&self) -> WorldFile<'a> {
+        let named = |kept: &FlatKept<'a>| {
+            let [class, name] = self.fields[kept.field as usize].clone();
+            KeptRecord { class, name, data: kept.data.clone() }
+        };
         let nested = |record: &FlatRecord<'a>| {
-            let (values, kept) = (record.values.of(&self.values).to_vec(), record.kept.of(&self.kept).to_vec());
+            let values = record.values.of(&self.values).to_vec();
+            let kept: Vec<_> = record.kept.of(&self.kept).iter().map(named).collect();
             let ObjectRecord { class, name, outer, part, root, lazy, .. } = record.clone();
             ObjectRecord { class, name, outer, part, root, lazy, values, kept }
         };
