@@ -27,13 +27,19 @@ pub(super) fn check(file: &FlatFile<'_>) -> Result<(), FormatError> {
         properties(&what, &structure.fields)?;
     }
     file.classes.iter().enumerate().try_for_each(|(at, record)| class(at, record))?;
-    // A set of hashes needs less memory than a map of names. The names are compared only if two hashes are equal.
-    let (mut hashes, mut valid) = (FxHashSet::default(), None);
-    hashes.reserve(file.objects.len());
+    // Names in ascending order, such as the generated names of one class, are unique. Otherwise, a set of hashes finds possible duplicates.
+    // This set needs less memory than a map of names. The names are compared only if two hashes are equal.
+    let (mut hashes, mut is_ascending, mut valid) = (FxHashSet::default(), true, None);
     let (mut has_equal_hashes, mut has_outers, mut has_ids) = (false, false, false);
     for (at, record) in file.objects.iter().enumerate() {
         object(file, at, record, &mut valid)?;
-        has_equal_hashes |= !hashes.insert(FxBuildHasher.hash_one((record.outer, &*record.name)));
+        let earlier = &file.objects[..at];
+        if is_ascending && earlier.last().is_some_and(|last| order(last) >= order(record)) {
+            is_ascending = false;
+            hashes.reserve(file.objects.len());
+            hashes.extend(earlier.iter().map(hash));
+        }
+        has_equal_hashes |= !is_ascending && !hashes.insert(hash(record));
         has_outers |= record.outer.is_some();
         has_ids |= record.lazy.is_some();
     }
@@ -42,6 +48,16 @@ pub(super) fn check(file: &FlatFile<'_>) -> Result<(), FormatError> {
         outers(file)?;
     }
     if has_outers || has_ids || has_equal_hashes { once(file, has_equal_hashes) } else { Ok(()) }
+}
+
+/// Returns a key for the order of objects. Objects with equal outers are ordered by the length of their names, and then by their names.
+/// Generated names of one class are thus ordered by their numbers.
+fn order<'a>(record: &'a FlatRecord<'_>) -> (Option<u32>, usize, &'a str) {
+    (record.outer, record.name.len(), &*record.name)
+}
+
+fn hash(record: &FlatRecord<'_>) -> u64 {
+    FxBuildHasher.hash_one((record.outer, &*record.name))
 }
 
 fn class(at: usize, record: &ClassRecord) -> Result<(), FormatError> {
