@@ -70,6 +70,8 @@ pub struct GeneratedName {
 pub(super) struct Naming {
     series: Vec<Series>,
     by_text: FxHashMap<Rc<str>, u32>,
+    /// Latest series that was looked up by text. Adjacent names of a load mostly belong to one series.
+    latest: u32,
     /// Series of recently used classes, indexed by the class id modulo `CACHE_SIZE`. Allocated at the first use.
     by_class: Box<[(ClassId, u32)]>,
     /// Objects with an explicit name, by outer and name.
@@ -142,7 +144,11 @@ impl Naming {
     }
 
     fn series_of(&mut self, text: &str) -> u32 {
+        if self.series.get(self.latest as usize).is_some_and(|series| *series.text == *text) {
+            return self.latest;
+        }
         if let Some(series) = self.by_text.get(text) {
+            self.latest = *series;
             return *series;
         }
         let text: Rc<str> = text.into();
