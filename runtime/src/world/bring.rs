@@ -108,7 +108,7 @@ impl<'a> Bringing<'a> {
     pub(super) fn make(&mut self) -> Result<(), WorldError> {
         let has_parts = self.allocate()?;
         self.each(Self::fill)?;
-        if self.plans.iter().any(|plan| matches!(plan.object_plan, ObjectPlan::Reconstructed { .. })) {
+        if self.has_reconstructed() {
             self.each(Self::reconstruct_object)?;
         }
         self.convert()?;
@@ -145,13 +145,18 @@ impl<'a> Bringing<'a> {
                 }
             }
         }
-        let (rebuilt, done) = rebuild(self.core, kept, &objects, true);
+        let (rebuilt, done) = rebuild(self.core, kept, &objects, self.has_reconstructed());
         let Rebuilt { conjugates, put_off, fields_kept, fields_lost, unbuilt } = rebuilt;
         let report = &mut *self.report;
         (report.conjugates_built, report.conjugates_put_off) = (conjugates, put_off);
         (report.fields_kept, report.fields_lost) = (fields_kept, fields_lost);
         done.map_err(|(object, error)| self.failed_at(object, error))?;
         Ok(unbuilt)
+    }
+
+    /// Checks if objects are constructed again. Such an object has a plugin part before the parts of the other objects are built.
+    fn has_reconstructed(&self) -> bool {
+        self.plans.iter().any(|plan| matches!(plan.object_plan, ObjectPlan::Reconstructed { .. }))
     }
 
     /// Adds the saved roots that are alive to the root set.
@@ -277,11 +282,12 @@ impl<'a> Bringing<'a> {
         aside.into_iter().try_for_each(|(name, value)| objects.put_aside(object, &name, value))?;
         if let ObjectPlan::Dormant { .. } = plan.object_plan {
             let class = &self.file.classes[record.class as usize];
+            let kept = record.kept.of(&self.file.kept).iter();
             let dormant = Dormant {
                 class: class.path.as_str().into(),
                 bases: class.bases.iter().map(|base| base.as_str().into()).collect(),
                 values: asleep,
-                fields: record.kept.of(&self.file.kept).iter().map(|kept| kept_view(self.file, kept).to_field()).collect(),
+                fields: kept.map(|kept| kept_view(self.file, kept).to_field()).collect(),
             };
             objects.set_dormant(object, dormant)?;
             faults::at(ReloadStep::Sleep)?;

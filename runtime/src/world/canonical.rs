@@ -312,7 +312,7 @@ impl<'a> Reader<'a> {
             let value = self.value()?;
             self.values.push(value);
         }
-        Some(Span { start, end: self.values.len() })
+        Some(Span::since(start, &self.values))
     }
 
     fn kept_list(&mut self) -> Option<Span> {
@@ -321,7 +321,7 @@ impl<'a> Reader<'a> {
             let field = self.kept_field()?;
             self.kept.push(field);
         }
-        Some(Span { start, end: self.kept.len() })
+        Some(Span::since(start, &self.kept))
     }
 
     fn value(&mut self) -> Option<(u32, FileValue<'a>)> {

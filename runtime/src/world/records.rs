@@ -91,22 +91,34 @@ pub(crate) struct FlatKept<'a> {
 /// Entries of one object in a list of all objects.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Span {
-    pub(crate) start: usize,
-    pub(crate) end: usize,
+    start: u32,
+    end: u32,
 }
 
 impl Span {
+    /// Returns the entries of `list` from the index `start`.
+    ///
+    /// # Panics
+    /// Panics if the list has more than four billion entries.
+    pub(crate) fn since<T>(start: usize, list: &[T]) -> Self {
+        let end = u32::try_from(list.len()).expect("fewer than four billion entries");
+        Self { start: start as u32, end }
+    }
+
     fn append<T>(list: &mut Vec<T>, entries: Vec<T>) -> Self {
         let start = list.len();
         list.extend(entries);
-        Self { start, end: list.len() }
+        Self::since(start, list)
     }
 
     /// Returns the entries of the object in `list`, which contains the entries of all objects.
     pub(crate) fn of<T>(self, list: &[T]) -> &[T] {
-        &list[self.start..self.end]
+        &list[self.start as usize..self.end as usize]
     }
 }
+
+// Limits the size of a record, because each step of a load reads the records of all objects.
+const _: () = assert!(size_of::<FlatRecord<'static>>() <= 104);
 
 /// Record of an object, with the kept fields as `K` and the values as `V`.
 #[derive(Deserialize, Clone, PartialEq, Debug, Default)]
