@@ -351,18 +351,15 @@ impl Objects {
     /// Releases the object and makes its handle stale. The memory of the object remains valid until [`Objects::free_graveyard`]. If a
     /// shadow is active and the object was created before the shadow, a rollback restores the object. Returns `true` if the object existed.
     pub fn release(&self, object: ObjectHandle) -> bool {
+        self.store.borrow_mut().release(object)
+    }
+
+    /// Releases several objects as [`Objects::release`] does.
+    pub(crate) fn release_all(&self, objects: &[ObjectHandle]) {
         let mut store = self.store.borrow_mut();
-        let Store { slots, shadow, .. } = &mut *store;
-        let Some(tenant) = slots.get_mut(object) else { return false };
-        match shadow {
-            Some(shadow) if tenant.construction <= shadow.first_construction => {
-                tenant.life = TenantState::Gone;
-                shadow.ended.push((object, self.columns.plugin_part(object.index())));
-                slots.swapped(object.index());
-            }
-            _ => store.free(object),
+        for object in objects {
+            store.release(*object);
         }
-        true
     }
 
     /// Destroys the properties of released objects and frees their memory. Returns the number of freed bodies. Call at safe points only,
@@ -572,6 +569,21 @@ impl Objects {
 }
 
 impl Store {
+    /// Implements [`Objects::release`].
+    fn release(&mut self, object: ObjectHandle) -> bool {
+        let Self { slots, shadow, .. } = &mut *self;
+        let Some(tenant) = slots.get_mut(object) else { return false };
+        match shadow {
+            Some(shadow) if tenant.construction <= shadow.first_construction => {
+                tenant.life = TenantState::Gone;
+                shadow.ended.push((object, slots.columns().plugin_part(object.index())));
+                slots.swapped(object.index());
+            }
+            _ => self.free(object),
+        }
+        true
+    }
+
     fn free(&mut self, object: ObjectHandle) {
         let Some(tenant) = self.slots.remove(object) else { return };
         self.roots.put(object.index(), false);

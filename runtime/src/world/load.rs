@@ -104,10 +104,15 @@ fn class_changes(file: &FlatFile<'_>, plans: &[ClassPlan]) -> Vec<ClassChange> {
 fn end_all(core: &Core, objects: &[ObjectHandle]) {
     let (_batches, plugins) = (core.finalizer.batches(), core.plugins());
     let all = &core.world.objects;
-    let (mut is_plain, mut left) = (core.may_end_plainly(), Vec::new());
-    for object in objects {
+    let (mut is_plain, mut left, mut rest) = (core.may_end_plainly(), Vec::new(), objects);
+    loop {
         // Checks the hooks of the host only after code that can add a hook.
-        if is_plain && destroy_plain(&core.world, &plugins, *object) || !all.is_alive(*object) {
+        if is_plain {
+            rest = &rest[destroy_plain(&core.world, &plugins, rest)..];
+        }
+        let Some((object, others)) = rest.split_first() else { break };
+        rest = others;
+        if !all.is_alive(*object) {
             continue;
         }
         let ended = catch_panics(|| core.end_object(*object));

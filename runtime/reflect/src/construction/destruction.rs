@@ -40,25 +40,43 @@ pub fn destroy(world: &World, hooks: &dyn ConstructionHooks, object: ObjectHandl
     }
 }
 
-/// Variant of [`destroy`] for an object whose destruction runs no hook and includes no other object. Returns `false` and changes nothing if
-/// the object requires [`destroy`]. Game thread only.
-pub fn destroy_plain(world: &World, hooks: &dyn ConstructionHooks, object: ObjectHandle) -> bool {
-    let is_plain = world.objects.begin_plain_end(object);
-    if is_plain {
-        end(world, hooks, object, None);
+/// Maximum number of objects for which a step of [`destroy_plain`] runs at once. The slots of these objects stay in the processor cache.
+const RUN: usize = 256;
+
+/// Variant of [`destroy`] for objects whose destruction runs no hook and includes no other object. Stops before the first object that
+/// requires [`destroy`]. Returns the number of destroyed objects. Game thread only.
+pub fn destroy_plain(world: &World, hooks: &dyn ConstructionHooks, objects: &[ObjectHandle]) -> usize {
+    let mut done = 0;
+    loop {
+        let rest = &objects[done..];
+        let run = &rest[..world.objects.begin_plain_ends(&rest[..rest.len().min(RUN)])];
+        if run.is_empty() {
+            return done;
+        }
+        end_conjugates(world, hooks, run);
+        world.objects.release_all(run);
+        world.counters.deaths.add(run.len() as u64);
+        done += run.len();
     }
-    is_plain
+}
+
+/// Destroys the conjugates of objects. If this step panics for an object, logs the panic and continues with the next object.
+fn end_conjugates(world: &World, hooks: &dyn ConstructionHooks, objects: &[ObjectHandle]) {
+    let mut rest = objects.iter();
+    while let Err(error) = catch_panics_as(|| {
+        for object in rest.by_ref() {
+            hooks.end_conjugate(*object);
+        }
+        Ok::<_, StepError>(())
+    }) {
+        let object = world.objects.display(objects[objects.len() - rest.len() - 1]);
+        log!(ERROR, %object, message = error.into_facts().message, "ending a conjugate panicked; the object is destroyed anyway");
+    }
 }
 
 /// Destroys the conjugate of an object, then releases the object.
 fn end(world: &World, hooks: &dyn ConstructionHooks, object: ObjectHandle, class: Option<Rc<Class>>) {
-    if let Err(error) = catch_panics_as(|| {
-        hooks.end_conjugate(object);
-        Ok::<_, StepError>(())
-    }) {
-        let object = world.objects.display(object);
-        log!(ERROR, %object, message = error.into_facts().message, "ending a conjugate panicked; the object is destroyed anyway");
-    }
+    end_conjugates(world, hooks, &[object]);
     if let Some(class) = class.filter(|class| class.cdo.get() == object) {
         class.cdo.set(ObjectHandle::NONE);
     }

@@ -4,7 +4,7 @@
 use std::rc::Rc;
 
 use alcedo_base::boundary::CallError;
-use alcedo_base::handles::ObjectHandle;
+use alcedo_base::handles::{ClassId, ObjectHandle};
 use smallvec::SmallVec;
 
 use crate::objects::{Objects, Store};
@@ -149,19 +149,29 @@ impl Objects {
             == Some(true)
     }
 
-    /// Variant of [`Objects::begin_end`] for an object whose destruction runs no hook of a native class and includes no other object.
-    /// Returns `false` and changes nothing for any other object, for CDOs and objects inside them, and after an announced destruction.
-    pub(crate) fn begin_plain_end(&self, object: ObjectHandle) -> bool {
+    /// Variant of [`Objects::begin_end`] for objects whose destruction runs no hook of a native class and includes no other object. Stops
+    /// before any other object, before CDOs and objects inside them, and before an object whose destruction was announced. Returns the
+    /// number of objects whose destruction has begun.
+    pub(crate) fn begin_plain_ends(&self, objects: &[ObjectHandle]) -> usize {
         let mut store = self.store.borrow_mut();
         let Store { slots, left, .. } = &mut *store;
-        let Some(tenant) = slots.get_mut(object).filter(|_| left.is_empty()) else { return false };
-        let is_plain = tenant.life == TenantState::Alive
-            && !tenant.is_template()
-            && tenant.subobjects.is_empty()
-            && tenant.body.class().lineage().all(|class| class.begin_destroy.is_none());
-        if is_plain {
-            tenant.life = TenantState::Ending;
-        }
-        is_plain
+        // Latest class without hooks. Adjacent objects mostly have one class.
+        let mut latest = ClassId::NONE;
+        let begin = |object: &&ObjectHandle| {
+            let Some(tenant) = slots.get_mut(**object) else { return false };
+            let class = tenant.body.class();
+            if class.id != latest && class.lineage().all(|class| class.begin_destroy.is_none()) {
+                latest = class.id;
+            }
+            let is_plain = class.id == latest
+                && tenant.life == TenantState::Alive
+                && !tenant.is_template()
+                && tenant.subobjects.is_empty();
+            if is_plain {
+                tenant.life = TenantState::Ending;
+            }
+            is_plain
+        };
+        if left.is_empty() { objects.iter().take_while(begin).count() } else { 0 }
     }
 }

@@ -15,12 +15,12 @@ fn a_plain_object_ends_as_on_the_slow_path() {
     let [fast, slow] = [(); 2].map(|()| recorder.construct(&class).unwrap());
     let deaths = recorder.world.counters.deaths.get();
     recorder.take_order();
-    assert!(destroy_plain(&recorder.world, &recorder, fast));
+    assert_eq!(destroy_plain(&recorder.world, &recorder, &[fast]), 1);
     destroy(&recorder.world, &recorder, slow);
     assert_eq!(recorder.take_order(), ["end Cube_1", "end Cube_2"]);
     assert_eq!(recorder.world.counters.deaths.get(), deaths + 2);
     assert!([fast, slow].iter().all(|object| !recorder.world.objects.is_alive(*object)));
-    assert!(!destroy_plain(&recorder.world, &recorder, fast), "the object is already destroyed");
+    assert_eq!(destroy_plain(&recorder.world, &recorder, &[fast]), 0, "the object is already destroyed");
 }
 
 #[test]
@@ -41,8 +41,14 @@ fn objects_with_hooks_or_subobjects_and_templates_are_not_plain() {
     assert!(recorder.world.objects.announce_end(announced));
     recorder.take_order();
     for object in [cdo, owner, derived, announced, ObjectHandle::NONE] {
-        assert!(!destroy_plain(&recorder.world, &recorder, object));
+        assert_eq!(destroy_plain(&recorder.world, &recorder, &[object]), 0);
     }
     assert!(recorder.take_order().is_empty());
     assert!([cdo, owner, derived, announced].iter().all(|object| recorder.world.objects.is_alive(*object)));
+    let plain: Vec<_> = (0..300).map(|_| object("Plain")).collect();
+    let all = [&plain[..], &[derived, object("Plain")]].concat();
+    recorder.take_order();
+    assert_eq!(destroy_plain(&recorder.world, &recorder, &all), 300);
+    assert_eq!(recorder.take_order().len(), 300);
+    assert!(all.iter().all(|object| recorder.world.objects.is_alive(*object) != plain.contains(object)));
 }
