@@ -288,6 +288,17 @@ fn restore(core: &Core, rebuilding: &Rebuilding, object: ObjectHandle, unpacked:
     // Most objects lose no field, and need no allocation here.
     let (mut lost, mut aside, mut restored) = (Vec::new(), Vec::new(), SmallVec::<[KeptView<'_>; 4]>::new());
     for field in kept.iter().copied() {
+        // Most objects have no value that was put aside.
+        if earlier.is_empty() {
+            match load(core, turns, object, (field, &kept)) {
+                Ok(()) => {
+                    fields_kept += 1;
+                    restored.push(field);
+                }
+                Err(misfit) => lost.push((field.to_field(), misfit)),
+            }
+            continue;
+        }
         let is_older = |aside: &FieldAside| {
             let older = KeptView::from(&aside.field);
             let is_of_field = || aside.instead.is_some() || aside.is_own;
