@@ -98,9 +98,10 @@ impl PartName {
 
 /// Splits a generated name into class name and number. Returns `None` for a name that does not have the form of a generated name.
 pub(super) fn split_generated(text: &str) -> Option<(&str, u32)> {
-    let (text, digits) = text.rsplit_once('_')?;
-    let is_plain = digits.bytes().all(|byte| byte.is_ascii_digit()) && !digits.starts_with('0');
-    Some((text, digits.parse().ok().filter(|_| is_plain)?))
+    let digits = text.bytes().rev().take_while(u8::is_ascii_digit).count();
+    let (text, digits) = text.split_at(text.len() - digits);
+    let text = text.strip_suffix('_').filter(|_| !digits.starts_with('0'))?;
+    Some((text, digits.parse().ok()?))
 }
 
 #[cfg(test)]

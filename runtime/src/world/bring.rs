@@ -197,6 +197,7 @@ impl<'a> Bringing<'a> {
         let (core, file, plans) = (self.core, self.file, self.plans);
         let (objects, names) = (&core.world.objects, &core.world.names);
         self.objects.reserve(file.objects.len());
+        self.roots.reserve(file.objects.len());
         let (mut later, mut parts) = (Vec::new(), Vec::new());
         // Limits the memory for generated names, because a file may contain any number in a name.
         let mut room = 2 * file.objects.len();
@@ -314,8 +315,9 @@ impl<'a> Bringing<'a> {
             self.is_default[index] = false;
             let value = saved.value(names, &mut |reference: &FileReference<'_>| references.object(reference));
             let name = &class.properties[index].name;
-            for path in references.lost.drain(..) {
-                self.report.unresolved.push(format!("{}.{name}: nothing is at {path}", record.name));
+            if !references.lost.is_empty() {
+                let line = |path: String| format!("{}.{name}: nothing is at {path}", record.name);
+                self.report.unresolved.extend(references.lost.drain(..).map(line));
             }
             match &plan.targets[index] {
                 Target::Sleep => asleep.push((name.as_str().into(), KeptValue::Own(value))),

@@ -268,7 +268,11 @@ impl<'a> Reader<'a> {
 
     fn objects(&mut self) -> Option<Vec<FlatRecord<'a>>> {
         let len = self.length(ARRAY)?;
-        let mut objects = Vec::with_capacity(len.min(self.rest.len() / MIN_OBJECT));
+        let room = len.min(self.rest.len() / MIN_OBJECT);
+        let mut objects = Vec::with_capacity(room);
+        // Mostly sufficient. The growth of a long list copies the list, and memory that no entry uses costs little.
+        self.values.reserve(room);
+        self.kept.reserve(room);
         for _ in 0..len {
             objects.push(FlatRecord::default());
             self.object(objects.last_mut()?)?;

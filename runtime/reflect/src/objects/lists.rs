@@ -34,7 +34,9 @@ impl Objects {
         let store = self.store.borrow();
         let slots = &store.slots;
         let created = |object| slots.get(object).map(|tenant| (tenant.construction, object));
-        in_order(slots.living().filter_map(created).collect())
+        let mut found = Vec::with_capacity(slots.count_living());
+        found.extend(slots.living().filter_map(created));
+        in_order(found)
     }
 
     /// Returns the number of objects that [`Objects::living`] returns.
