@@ -12,7 +12,7 @@ use smallvec::SmallVec;
 use crate::boundary::{CallError, catch_panics};
 use crate::bridge::core::Core;
 use crate::cells::RefCell;
-use crate::conjugate::build::{KeptClass, Misfit};
+use crate::conjugate::build::Misfit;
 use crate::conjugate::file_fields::{FileFields, KeptView};
 use crate::conjugate::named_fields::NamedFields;
 use crate::conjugate::packed::PackedFields;
@@ -67,9 +67,9 @@ struct Turns {
     /// Fields that could not be restored, with the reason and the number of objects.
     lost: Vec<(KeptField, Misfit, u64)>,
     /// Current class of kept fields, by the path of the class that saved the fields.
-    kept_classes: FxHashMap<Rc<str>, Rc<KeptClass>>,
+    kept_classes: FxHashMap<Rc<str>, Option<ClassId>>,
     /// Latest result of [`kept_class_of`] with its path. Adjacent objects mostly share this path.
-    latest_class: Option<(Rc<str>, Rc<KeptClass>)>,
+    latest_class: Option<(Rc<str>, Option<ClassId>)>,
     /// Result of [`is_renamed`] for each class that is rebuilt lazily.
     renamed: FxHashMap<ClassId, bool>,
 }
@@ -221,20 +221,20 @@ fn build(core: &Core, rebuilding: &Rebuilding, object: ObjectHandle, class: &Rc<
     restore(core, rebuilding, object, unpacked)
 }
 
-/// Returns the current class that receives the kept fields of the class `saved`.
-fn kept_class_of(core: &Core, turns: &RefCell<Turns>, saved: &Rc<str>) -> Rc<KeptClass> {
+/// Returns the current class that receives the kept fields of the class `saved`. Returns `None` if a reload has removed the class.
+fn kept_class_of(core: &Core, turns: &RefCell<Turns>, saved: &Rc<str>) -> Option<ClassId> {
     if let Some((path, class)) = &turns.borrow().latest_class
         && Rc::ptr_eq(path, saved)
     {
-        return Rc::clone(class);
+        return *class;
     }
-    let known = turns.borrow().kept_classes.get(saved).cloned();
+    let known = turns.borrow().kept_classes.get(saved).copied();
     let class = known.unwrap_or_else(|| {
-        let class = Rc::new(core.plugins().kept_class(saved));
-        turns.borrow_mut().kept_classes.insert(Rc::clone(saved), Rc::clone(&class));
+        let class = core.plugins().kept_class(saved);
+        turns.borrow_mut().kept_classes.insert(Rc::clone(saved), class);
         class
     });
-    turns.borrow_mut().latest_class = Some((Rc::clone(saved), Rc::clone(&class)));
+    turns.borrow_mut().latest_class = Some((Rc::clone(saved), class));
     class
 }
 
@@ -246,7 +246,7 @@ fn load(
     (field, all): (KeptView<'_>, &[KeptView<'_>]),
 ) -> Result<(), Misfit> {
     let class = kept_class_of(core, turns, field.class);
-    core.plugins().load_kept(object, (field, &class), all)
+    core.plugins().load_kept(object, (field, class), all)
 }
 
 fn take_back(core: &Core, rebuilding: &Rebuilding, object: ObjectHandle) -> Result<(), CallError> {

@@ -263,11 +263,11 @@ impl Plugins<'_> {
         Ok(fields)
     }
 
-    /// Returns the current class that receives the kept fields of the class with this path.
-    pub(crate) fn kept_class(&self, class: &str) -> KeptClass {
+    /// Returns the current class that receives the kept fields of the class with this path. Returns `None` if a reload has removed the
+    /// class.
+    pub(crate) fn kept_class(&self, class: &str) -> Option<ClassId> {
         let path = self.world.types.redirected(class);
-        let id = self.world.types.class_by_path(&path).map(|class| class.id);
-        KeptClass { path, id }
+        self.world.types.class_by_path(&path).map(|class| class.id)
     }
 
     /// Restores a kept field under its current name. `class` is the current class of the field, and `all` contains all kept fields of the
@@ -276,10 +276,10 @@ impl Plugins<'_> {
     pub(crate) fn load_kept(
         &self,
         object: ObjectHandle,
-        (field, class): (KeptView<'_>, &KeptClass),
+        (field, class): (KeptView<'_>, Option<ClassId>),
         all: &[KeptView<'_>],
     ) -> Result<(), Misfit> {
-        let part = class.id.and_then(|class| self.pairs.part(self.key_of(object)?, class)).ok_or(Misfit::Gone)?;
+        let part = class.and_then(|class| self.pairs.part(self.key_of(object)?, class)).ok_or(Misfit::Gone)?;
         let load = |name: &str| {
             let (name, data) = (TextView::of(name), field.data);
             self.red.call_hook(&part.gate, &part.names.keep, |failure| {
@@ -292,7 +292,7 @@ impl Plugins<'_> {
         if matches!(loaded, Err(CallError::NotFound { .. })) {
             let is_free =
                 |name: &&String| !all.iter().any(|other| other.class == field.class && **other.name == ***name);
-            let names = self.world.types.names_of_member(std::iter::once(&*class.path), field.name);
+            let names = self.world.types.names_of_member(std::iter::once(&*part.path), field.name);
             let mut renamed = names.iter().skip(1).filter(is_free).map(|name| load(name));
             loaded = renamed.find(|loaded| !matches!(loaded, Err(CallError::NotFound { .. }))).unwrap_or(loaded);
         }
@@ -343,12 +343,6 @@ struct KeptList<'a> {
     object: ObjectHandle,
     class: &'a Rc<str>,
     put: &'a mut PutKept<'a>,
-}
-
-/// Class that receives kept fields. `id` is `None` if a reload has removed the class.
-pub(crate) struct KeptClass {
-    path: Rc<str>,
-    pub(super) id: Option<ClassId>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

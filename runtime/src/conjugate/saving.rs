@@ -122,7 +122,7 @@ impl Plugins<'_> {
     fn equal_classes(&self, parts: &[Part], after: Option<&Rc<Class>>) -> Rc<[Option<ClassId>]> {
         let equal = |part: &Part| {
             let after = after.filter(|after| !after.is_rebuilt_lazily())?;
-            let new = self.kept_class(&part.path).id?;
+            let new = self.kept_class(&part.path)?;
             let is_part = after.lineage().any(|class| class.id == new);
             let print = self.hooks.borrow().get(new)?.hooks.kept_print;
             (is_part && print != 0 && print == part.hooks.kept_print).then_some(new)
