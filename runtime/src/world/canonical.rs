@@ -285,16 +285,25 @@ impl<'a> Reader<'a> {
         let mut keys = 0;
         for _ in 0..self.number(MAP)? {
             let key: u8;
-            match self.string()? {
-                b"class" => (record.class, key) = (self.index()?, 1),
-                b"name" => (record.name, key) = (Cow::Borrowed(self.text()?), 2),
-                b"outer" => (record.outer, key) = (Some(self.index()?), 4),
-                b"part" => (record.part, key) = (Some(Cow::Borrowed(self.text()?)), 8),
-                b"root" => (record.root, key) = (self.flag()?, 16),
-                b"lazy" => (record.lazy, key) = (Some(self.lazy()?), 32),
-                b"values" => (record.values, key) = (self.value_list()?, 64),
-                b"kept" => (record.kept, key) = (self.kept_list()?, 128),
-                _ => return None,
+            // Compares each key together with its header. Frequent keys are first.
+            if self.skip(b"\x65class") {
+                (record.class, key) = (self.index()?, 1);
+            } else if self.skip(b"\x64name") {
+                (record.name, key) = (Cow::Borrowed(self.text()?), 2);
+            } else if self.skip(b"\x66values") {
+                (record.values, key) = (self.value_list()?, 4);
+            } else if self.skip(b"\x64kept") {
+                (record.kept, key) = (self.kept_list()?, 8);
+            } else if self.skip(b"\x64root") {
+                (record.root, key) = (self.flag()?, 16);
+            } else if self.skip(b"\x65outer") {
+                (record.outer, key) = (Some(self.index()?), 32);
+            } else if self.skip(b"\x64part") {
+                (record.part, key) = (Some(Cow::Borrowed(self.text()?)), 64);
+            } else if self.skip(b"\x64lazy") {
+                (record.lazy, key) = (Some(self.lazy()?), 128);
+            } else {
+                return None;
             }
             if keys & key != 0 {
                 return None;
@@ -399,6 +408,16 @@ impl<'a> Reader<'a> {
             self.names.insert(text.into());
         }
         self.names.get(text).cloned()
+    }
+
+    /// Skips `bytes` if the rest begins with these bytes.
+    #[inline]
+    fn skip<const N: usize>(&mut self, bytes: &[u8; N]) -> bool {
+        match self.rest.split_first_chunk::<N>() {
+            Some((first, rest)) if first == bytes => self.rest = rest,
+            _ => return false,
+        }
+        true
     }
 
     fn header(&mut self, major: u8, number: u64) -> Option<()> {
