@@ -354,12 +354,17 @@ impl Objects {
         self.store.borrow_mut().release(object)
     }
 
-    /// Releases several objects as [`Objects::release`] does.
+    /// Releases several objects as [`Objects::release`] does, and frees their memory as [`Objects::free_graveyard`] does. Call at safe
+    /// points only.
     pub(crate) fn release_all(&self, objects: &[ObjectHandle]) {
         let mut store = self.store.borrow_mut();
+        let earlier = std::mem::replace(&mut store.graveyard, Vec::with_capacity(objects.len()));
         for object in objects {
             store.release(*object);
         }
+        let dead = std::mem::replace(&mut store.graveyard, earlier);
+        drop(store);
+        drop(dead);
     }
 
     /// Destroys the properties of released objects and frees their memory. Returns the number of freed bodies. Call at safe points only,

@@ -44,7 +44,8 @@ pub fn destroy(world: &World, hooks: &dyn ConstructionHooks, object: ObjectHandl
 const RUN: usize = 256;
 
 /// Variant of [`destroy`] for objects whose destruction runs no hook and includes no other object. Stops before the first object that
-/// requires [`destroy`]. Returns the number of destroyed objects. Game thread only.
+/// requires [`destroy`]. Returns the number of destroyed objects. Frees the memory of these objects while it is in the processor cache, and
+/// must therefore be called at a safe point. Game thread only.
 pub fn destroy_plain(world: &World, hooks: &dyn ConstructionHooks, objects: &[ObjectHandle]) -> usize {
     let mut done = 0;
     loop {
