@@ -282,8 +282,8 @@ fn restore(core: &Core, rebuilding: &Rebuilding, object: ObjectHandle, unpacked:
         return Ok(());
     }
     let is_same = |one: KeptView<'_>, other: KeptView<'_>| {
-        let classes = [one.class, other.class].map(|class| kept_class_of(core, turns, class));
-        plugins.is_same_field([one, other], [&classes[0], &classes[1]])
+        let [class, of_other] = [one.class, other.class].map(|class| kept_class_of(core, turns, class));
+        class == of_other && class.is_some_and(|class| plugins.is_same_field([one, other], class))
     };
     // Most objects lose no field, and need no allocation here.
     let (mut lost, mut aside, mut restored) = (Vec::new(), Vec::new(), SmallVec::<[KeptView<'_>; 4]>::new());

@@ -303,11 +303,11 @@ impl Plugins<'_> {
         })
     }
 
-    /// Checks if two saved fields are one kept field, possibly under different names. `classes` contains the current class of each field.
-    pub(crate) fn is_same_field(&self, [one, other]: [KeptView<'_>; 2], classes: [&KeptClass; 2]) -> bool {
-        let [class, of_other] = classes;
-        let names = || self.world.types.names_of_member(std::iter::once(&*class.path), one.name);
-        class.id.is_some() && class.id == of_other.id && names().iter().any(|name| **name == **other.name)
+    /// Checks if two saved fields of the class are one kept field, possibly under different names.
+    pub(crate) fn is_same_field(&self, [one, other]: [KeptView<'_>; 2], class: ClassId) -> bool {
+        let Some(class) = self.world.types.class(class) else { return false };
+        let names = self.world.types.names_of_member(std::iter::once(&*class.path), one.name);
+        names.iter().any(|name| **name == **other.name)
     }
 
     /// Runs a hook of `class`. `gate` is the gate of the class's module.
