@@ -1,5 +1,6 @@
 //! Carries the values of one object into its new body, according to the migration plan of the class.
 
+use std::cell::Cell;
 use std::rc::Rc;
 
 use crate::boundary::CallError;
@@ -17,7 +18,7 @@ use crate::reload::conversion::PendingConversion;
 use crate::reload::converted::{Later, leave_to_whole, own_conversion, whole_conversions};
 use crate::reload::object_plan::ObjectPlan;
 use crate::reload::plan::{
-    Action, ClassPlan, OwnReference, Plain, PropertyDefault, is_renamed, is_subobject, is_transient,
+    Action, ClassPlan, OwnReference, Plain, PropertyDefault, is_renamed, is_same_in_itself, is_subobject, is_transient,
 };
 use crate::reload::references;
 use crate::reload::sources::{Carried, Sources, Surroundings, has_default, held, own_value, with_sources};
@@ -115,12 +116,16 @@ fn carry_plain(
         if sources.removed.is_some() || sources.dormant.is_some() {
             return Ok(false);
         }
+        let is_of_class = sources.new_cdo == plan.new.cdo.get();
+        if body.is_some() && !is_of_class && !suits_templates(plain, sources)? {
+            return Ok(false);
+        }
         let mut are_own = plain.are_own.take();
         let defaults = (sources.old_default, sources.new_default);
         let objects = &around.core.world.objects;
         let mut is_done = match body {
             Some(body) => plain.transfer.apply(body.view(), sources.own, defaults, &mut are_own),
-            None => has_same_defaults(plain, sources) && plain.transfer.compare(sources.own, defaults, &mut are_own),
+            None => has_same_defaults(plain, sources)? && plain.transfer.compare(sources.own, defaults, &mut are_own),
         };
         if is_done {
             for (rule, property, name) in &plain.parts {
@@ -130,18 +135,6 @@ fn carry_plain(
             // Rejects references to templates even if the mapping is settled, because the mapping contains only classes of living objects.
             for (_, property) in plain.references.iter().filter(|(rule, _)| are_own[*rule]) {
                 sources.own.read(property)?.visit_objects(&mut |object, _| is_done &= !objects.is_template(object));
-            }
-        }
-        // The compiled actions compare defaults of the class. The owner of a subobject may override references.
-        if sources.new_cdo != plan.new.cdo.get() {
-            for (property, action) in &plan.actions {
-                is_done &= match action {
-                    Action::Carry { was: Some(PropertyDefault::OwnParts), .. } => false,
-                    Action::Carry { default, .. } | Action::Restore { default, .. } if body.is_some() => {
-                        !is_overridden_reference(sources, plan, property, default)?
-                    }
-                    _ => true,
-                };
             }
         }
         if is_done {
@@ -167,23 +160,64 @@ fn is_overridden_reference(
     if is_of_class || !matches!(default, PropertyDefault::Value) || !property.ty.names_objects() {
         return Ok(false);
     }
+    names_template(sources, property)
+}
+
+/// Checks if the new default of a property refers to a template.
+fn names_template(sources: &Sources<'_>, property: &Property) -> Result<bool, CallError> {
     let (objects, mut found) = (&sources.around.core.world.objects, false);
     sources.new_default.read(property)?.visit_objects(&mut |object, _| found |= objects.is_template(object));
     Ok(found)
 }
 
+/// Checks if the compiled actions can carry a subobject with these templates. The actions are compiled for the defaults of the class, but
+/// the owner may override defaults with references. Caches the result, like [`has_same_defaults`].
+fn suits_templates(plain: &Plain, sources: &Sources<'_>) -> Result<bool, CallError> {
+    let check = || {
+        let mut suits = are_same_in_themselves(plain, sources)?;
+        for property in &plain.overridable {
+            suits &= !names_template(sources, property)?;
+        }
+        Ok::<_, CallError>(suits)
+    };
+    cached(&plain.suits_templates, sources, check)
+}
+
 /// Checks if the old and the new template have equal defaults. Compares only defaults that objects follow. Caches the result, because
 /// most objects of a class have the same templates. The values of templates do not change while bodies are staged.
-fn has_same_defaults(plain: &Plain, sources: &Sources<'_>) -> bool {
+fn has_same_defaults(plain: &Plain, sources: &Sources<'_>) -> Result<bool, CallError> {
+    let defaults = (sources.old_default, sources.new_default);
+    let check =
+        || Ok::<_, CallError>(plain.transfer.has_equal_defaults(defaults) && are_same_in_themselves(plain, sources)?);
+    cached(&plain.same_defaults, sources, check)
+}
+
+/// Checks if references of the old template to itself are references of the new template to itself. Compares no other references.
+fn are_same_in_themselves(plain: &Plain, sources: &Sources<'_>) -> Result<bool, CallError> {
+    for (from, to) in &plain.to_itself {
+        let (before, after) = (sources.old_default.read(from)?, sources.new_default.read(to)?);
+        if !is_same_in_itself((&before, sources.old_cdo), (&after, sources.new_cdo)) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Returns the result of a check of the two templates, which is cached for the last pair of templates.
+fn cached(
+    cache: &Cell<Option<((ObjectHandle, ObjectHandle), bool)>>,
+    sources: &Sources<'_>,
+    check: impl FnOnce() -> Result<bool, CallError>,
+) -> Result<bool, CallError> {
     let templates = (sources.old_cdo, sources.new_cdo);
-    if let Some((known, is_same)) = plain.same_defaults.get()
+    if let Some((known, result)) = cache.get()
         && known == templates
     {
-        return is_same;
+        return Ok(result);
     }
-    let is_same = plain.transfer.has_equal_defaults((sources.old_default, sources.new_default));
-    plain.same_defaults.set(Some((templates, is_same)));
-    is_same
+    let result = check()?;
+    cache.set(Some((templates, result)));
+    Ok(result)
 }
 
 /// Returns the object's own values, to be set after the object is constructed again, and the values that are put aside. Omits transient
@@ -524,6 +558,9 @@ fn fitting(sources: &Sources<'_>, property: &Property, own: &Aside) -> Option<(V
     }
 }
 
+#[cfg(test)]
+#[path = "carry/tests/in_place.rs"]
+mod in_place;
 #[cfg(test)]
 #[path = "carry/tests/matrix.rs"]
 mod matrix;

@@ -141,6 +141,10 @@ pub(super) struct Plain {
     /// Properties whose values refer to objects. Each entry contains the index of the rule, and the old property. The classes of the
     /// referenced objects must keep their bases and interfaces.
     pub(super) references: Vec<(usize, Rc<Property>)>,
+    /// Properties whose default refers to the class default object itself. Each entry contains the old and the new property.
+    pub(super) to_itself: Vec<(Rc<Property>, Rc<Property>)>,
+    /// New properties whose values refer to objects. The owner of a subobject may override their defaults with references to templates.
+    pub(super) overridable: Vec<Rc<Property>>,
     /// Buffer with one flag per rule. A flag is true if the object's value differs from the default. The buffer is reused for each object.
     pub(super) are_own: Cell<Vec<bool>>,
     /// Set if the layout is unchanged, and each value keeps its offset.
@@ -148,20 +152,24 @@ pub(super) struct Plain {
     /// Last compared pair of an old and a new template. The flag is true if both templates have equal values in all properties that follow
     /// defaults.
     pub(super) same_defaults: Cell<Option<((ObjectHandle, ObjectHandle), bool)>>,
+    /// Last checked pair of an old and a new template of a subobject. The flag is true if the actions can carry subobjects with these
+    /// templates.
+    pub(super) suits_templates: Cell<Option<((ObjectHandle, ObjectHandle), bool)>>,
 }
 
 impl Plain {
     /// Compiles the actions. Returns `None` if an action requires more than a comparison with a default and a copy. `stays` returns true
-    /// for a subobject that every object keeps. `is_same_in_itself` returns true for a property whose defaults in both builds differ at most
-    /// in the class default object to which they refer.
+    /// for a subobject that every object keeps. `is_same` returns true for a property whose defaults in both builds differ at most in the
+    /// class default object to which they refer.
     fn of(
         (old, new): (&Class, &Class),
         actions: &[(Rc<Property>, Action)],
         removed: &[(Rc<Property>, PropertyDefault, usize)],
-        (stays, is_same_in_itself): (impl Fn(&str) -> bool, impl Fn(&Property, &Property) -> bool),
+        (stays, is_same): (impl Fn(&str) -> bool, impl Fn(&Property, &Property) -> bool),
     ) -> Option<Self> {
         use PropertyDefault as Of;
         let (mut rules, mut changes, mut parts, mut references) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let (mut to_itself, mut overridable) = (Vec::new(), Vec::new());
         for (to, action) in actions {
             let (rule, change) = match action {
                 Action::Carry { from, was: None, default, change } => {
@@ -169,7 +177,10 @@ impl Plain {
                     (Rule::Own { from: &**from, to: &**to, is_distinct }, change)
                 }
                 Action::Carry { from, was: Some(Of::Value), default: Of::Value, change } if !has_fixed(to) => {
-                    references.extend(to.ty.names_objects().then(|| (rules.len(), Rc::clone(from))));
+                    if to.ty.names_objects() {
+                        references.push((rules.len(), Rc::clone(from)));
+                        overridable.push(Rc::clone(to));
+                    }
                     (Rule::Follow { from: &**from, to: &**to }, change)
                 }
                 // Carries the handle of the subobject, because the old and the new default are the object's own subobject.
@@ -182,12 +193,16 @@ impl Plain {
                 }
                 // Carries the object's value, because an object has equal values for the old and the new default.
                 Action::Carry { from, was: Some(Of::OwnParts), default: Of::OwnParts, change }
-                    if !has_fixed(to) && is_same_in_itself(from, to) =>
+                    if !has_fixed(to) && is_same(from, to) =>
                 {
                     references.push((rules.len(), Rc::clone(from)));
+                    to_itself.push((Rc::clone(from), Rc::clone(to)));
                     (Rule::Own { from: &**from, to: &**to, is_distinct: false }, change)
                 }
-                Action::Restore { default: Of::Value, change, .. } => (Rule::Default { to: &**to }, change),
+                Action::Restore { default: Of::Value, change, .. } => {
+                    overridable.extend(to.ty.names_objects().then(|| Rc::clone(to)));
+                    (Rule::Default { to: &**to }, change)
+                }
                 Action::Subobject => continue,
                 _ => return None,
             };
@@ -203,8 +218,19 @@ impl Plain {
         }
         let transfer = Transfer::new((old.schema(), new.schema()), rules).ok()?;
         let is_in_place = transfer.is_in_place();
-        let (are_own, same_defaults) = Default::default();
-        Some(Self { transfer, changes, parts, references, are_own, is_in_place, same_defaults })
+        let (are_own, same_defaults, suits_templates) = Default::default();
+        Some(Self {
+            transfer,
+            changes,
+            parts,
+            references,
+            to_itself,
+            overridable,
+            are_own,
+            is_in_place,
+            same_defaults,
+            suits_templates,
+        })
     }
 }
 
@@ -348,14 +374,11 @@ pub(super) fn plan_class(
     let changed = difference.added_subobjects.iter().chain(&difference.removed_subobjects);
     let stays = |part: &str| !changed.clone().any(|(name, _)| *name == part);
     let is_plain = should_report && *object_plan == ObjectPlan::Carried && whole.is_empty();
-    let is_same_in_itself = |from: &Property, to: &Property| {
-        let (itself, after) = (old.cdo.get(), new.cdo.get());
-        let mut moved = |object: ObjectHandle| if object == itself { after } else { object };
-        let before = default_of(core, old, from).map(|before| with_objects(&before, &mut moved));
-        before.is_ok_and(|before| default_of(core, new, to) == Ok(before))
+    let is_same = |from: &Property, to: &Property| match (default_of(core, old, from), default_of(core, new, to)) {
+        (Ok(before), Ok(after)) => is_same_in_itself((&before, old.cdo.get()), (&after, new.cdo.get())),
+        _ => false,
     };
-    let checks = (stays, is_same_in_itself);
-    let plain = if is_plain { Plain::of((old, new), &actions, &removed, checks) } else { None };
+    let plain = if is_plain { Plain::of((old, new), &actions, &removed, (stays, is_same)) } else { None };
     // A dormant object keeps its subobjects for the return of its class. The base class of its body may declare other subobjects.
     let removed_subobjects = difference.removed_subobjects.into_iter().filter(|_| !is_dormant && !was_dormant);
     Ok(ClassPlan {
@@ -469,6 +492,11 @@ fn has_parts(core: &Core, class: &Class, value: &Value) -> bool {
     let is_part = |object: ObjectHandle| object == cdo || objects.outer(object) == Some(cdo);
     value.visit_objects(&mut |object, _| found |= !object.is_none() && is_part(object));
     found
+}
+
+/// Checks if the values of two templates differ at most in references to these templates themselves.
+pub(super) fn is_same_in_itself((before, old): (&Value, ObjectHandle), (after, new): (&Value, ObjectHandle)) -> bool {
+    with_objects(before, &mut |object| if object == old { new } else { object }) == *after
 }
 
 pub(crate) fn default_of(core: &Core, class: &Class, property: &Property) -> Result<Value, CallError> {

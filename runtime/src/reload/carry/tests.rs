@@ -26,7 +26,7 @@ use crate::reload::converted::Later;
 use crate::reload::object_plan::ObjectPlan;
 use crate::reload::plan::{Notes, plan_class, refer_to_own};
 
-fn whole(object: ObjectHandle) -> Carried {
+pub(super) fn whole(object: ObjectHandle) -> Carried {
     Carried { object, templates: None }
 }
 
@@ -134,7 +134,7 @@ pub(super) fn allocate(core: &Core, class: &Rc<Class>, flags: u32) -> ObjectHand
     object
 }
 
-fn print(core: &Core, object: ObjectHandle) -> String {
+pub(super) fn print(core: &Core, object: ObjectHandle) -> String {
     core.world.objects.read_value(object, "x").expect("it has x").print(&core.world.names)
 }
 
@@ -202,41 +202,6 @@ fn reload_with(
     assert_eq!(in_shadow, has(), "when the old body has ended");
     changes.retain(|change| !change.change.is_empty());
     (after, changes)
-}
-
-#[test]
-fn a_body_stays_in_place_only_if_neither_layout_nor_default_changes() {
-    for (new, is_in_place) in [(("f64", "1"), true), (("f64", "3"), false), (("u64", "1"), false), (GONE, false)] {
-        let core = core();
-        let before = build(&core, ("f64", "1"), SAME);
-        let (follower, own) = (allocate(&core, &before, 0), allocate(&core, &before, 0));
-        set(&core, own, "2.5");
-        let memory = core.world.objects.memory(own);
-        core.world.types.begin_shadow();
-        core.world.types.hide_in_shadow(["/Script/Test.Point", "/Script/Game.Cube"]);
-        core.world.objects.begin_shadow();
-        let after = build(&core, new, SAME);
-        let (mut changes, mut structure) = Default::default();
-        let mut notes = Notes { changes: &mut changes, structure: &mut structure };
-        let plan = plan_class(&core, (&before, &after), &ObjectPlan::Carried, None, &mut notes).expect("a plan");
-        let mapping = ClassMapping::default();
-        for object in [follower, own] {
-            let from = Surroundings { core: &core, mapping: &mapping };
-            let is_kept = stays(from, whole(object), &plan, &mut changes).expect("its values are compared");
-            assert_eq!(is_kept, is_in_place, "{new:?}");
-            if is_kept {
-                core.world.objects.keep_body(object, &after).expect("it lives");
-            }
-        }
-        let sum = |count: fn(&PropertyChange) -> u64| changes.iter().map(count).sum::<u64>();
-        let counts = (sum(|change| change.kept), sum(|change| change.followed));
-        assert_eq!(counts, if is_in_place { (3, 1) } else { (0, 0) }, "{new:?}: each value is counted once");
-        core.world.objects.write_unasked(own, "x", &Value::F64(7.0)).expect("it fits");
-        if is_in_place {
-            drop(core.world.objects.drop_shadow());
-            assert_eq!((print(&core, own).as_str(), core.world.objects.memory(own)), ("2.5", memory));
-        }
-    }
 }
 
 /// Sets the value `own` in the first build, reloads with each further build, and compares the final value with `expected`.
