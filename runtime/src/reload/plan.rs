@@ -20,6 +20,7 @@ use crate::object::construction::template_pairs;
 use crate::object::dormant::{Dormant, KeptValue};
 use crate::object::fixed::has_fixed;
 use crate::object::function::Function;
+use crate::object::objects::object_flags;
 use crate::object::path;
 use crate::object::property::{Property, PropertyType};
 use crate::object::storage::View;
@@ -570,7 +571,9 @@ pub(crate) fn refer_to_own(core: &Core, own: &OwnReference) -> Result<(), CallEr
             let Some(class) = objects.class(object) else { return Ok(()) };
             let Some(property) = class.find_property(&own.property) else { return Ok(()) };
             let mut pairs = parts_of(core, class.cdo.get(), object);
-            pairs.extend(template_pairs(&core.world, object));
+            if objects.flags(object).is_some_and(|flags| flags & object_flags::SUBOBJECT != 0) {
+                pairs.extend(template_pairs(&core.world, object));
+            }
             objects.with_body_to_write(object, |body| body.view().replace_objects(property, &pairs))?
         }
     }
