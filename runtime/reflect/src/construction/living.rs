@@ -8,7 +8,7 @@ use alcedo_base::handles::ObjectHandle;
 use crate::World;
 use crate::class::{Class, Subobject};
 use crate::construction::{
-    ConstructionFailed, ConstructionHooks, ConstructionStep, Constructor, Copying, NewObject, Pairs,
+    ConstructionFailed, ConstructionHooks, ConstructionStep, Constructor, Copying, NewObject, Pairs, StepError,
 };
 use crate::objects::{Objects, object_flags};
 use crate::storage::Storage;
@@ -71,9 +71,13 @@ pub fn reconstruct(
     constructor.grow(&mut new_object, flags, Copying::Later, &mut pairs)?;
     constructor.copy_values(&new_object, &pairs)?;
     constructor.post_init(&new_object)?;
-    for (part, copy) in kept {
-        // Fails for a subobject that a constructor has destroyed.
-        let _restored = world.objects.with_body_to_write(part, |body| body.view().copy_all(copy.view()));
+    // A constructor may have destroyed some of the subobjects.
+    for (part, copy) in kept.iter().filter(|(part, _)| world.objects.is_alive(*part)) {
+        let restore = || -> Result<(), StepError> {
+            world.objects.with_body_to_write(*part, |body| body.view().copy_all(copy.view()))?;
+            Ok(())
+        };
+        constructor.step(object, || ConstructionStep::CopyValues(class.path.to_string()), restore)?;
     }
     new_object.parts.iter().for_each(|part| constructor.count(part));
     Ok(())
