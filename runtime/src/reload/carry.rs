@@ -16,10 +16,9 @@ use crate::object::values::fits;
 use crate::reload::changes::{CUT, PropertyChange};
 use crate::reload::conversion::PendingConversion;
 use crate::reload::converted::{Later, leave_to_whole, own_conversion, whole_conversions};
+use crate::reload::defaults::{OwnReference, PropertyDefault, is_same_in_itself};
 use crate::reload::object_plan::ObjectPlan;
-use crate::reload::plan::{
-    Action, ClassPlan, OwnReference, Plain, PropertyDefault, is_renamed, is_same_in_itself, is_subobject, is_transient,
-};
+use crate::reload::plan::{Action, ClassPlan, Plain, is_renamed, is_subobject, is_transient};
 use crate::reload::references;
 use crate::reload::sources::{Carried, Sources, Surroundings, has_default, held, own_value, with_sources};
 

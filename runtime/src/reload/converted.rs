@@ -11,7 +11,8 @@ use crate::object::property::Property;
 use crate::object::value::Value;
 use crate::reload::changes::PropertyChange;
 use crate::reload::conversion::{PendingConversion, select};
-use crate::reload::plan::{Action, ClassPlan, OwnReference};
+use crate::reload::defaults::OwnReference;
+use crate::reload::plan::{Action, ClassPlan};
 use crate::reload::sources::{Sources, held, own_value};
 
 /// Conversions and references that must wait until all objects have new bodies.

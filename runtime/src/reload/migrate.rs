@@ -22,8 +22,9 @@ use crate::reload::carry::{OwnValues, asleep, carry, own_values, stays};
 use crate::reload::changes::{ClassChange, ValueCounts};
 use crate::reload::class_mapping::{ClassKey, ClassMapping, ClassTarget, has_moved, key_of};
 use crate::reload::converted::Later;
+use crate::reload::defaults::refer_to_own;
 use crate::reload::object_plan::ObjectPlan;
-use crate::reload::plan::{ClassPlan, Notes, plan_class, refer_to_own};
+use crate::reload::plan::{ClassPlan, Notes, plan_class};
 use crate::reload::report::ReloadReport;
 use crate::reload::sources::{Carried, Surroundings};
 

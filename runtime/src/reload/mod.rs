@@ -6,6 +6,7 @@ pub(crate) mod changes;
 pub(crate) mod class_mapping;
 pub(crate) mod conversion;
 mod converted;
+pub(crate) mod defaults;
 pub(crate) mod digest;
 pub(crate) mod health;
 pub(crate) mod migrate;

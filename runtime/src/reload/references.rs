@@ -14,7 +14,8 @@ use crate::object::property::Property;
 use crate::object::value::{Value, names_object};
 use crate::object::values::fits;
 use crate::reload::class_mapping::class_awake;
-use crate::reload::plan::{OwnReference, PropertyDefault, is_subobject, refer_to_own, with_own_parts};
+use crate::reload::defaults::{OwnReference, PropertyDefault, refer_to_own, with_own_parts};
+use crate::reload::plan::is_subobject;
 
 /// Report text for a property that refers to objects whose class has changed.
 pub(super) const MOVED: &str = "the referenced objects now have another class";

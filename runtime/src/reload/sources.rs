@@ -15,7 +15,8 @@ use crate::object::storage::View;
 use crate::object::value::{Value, names_object};
 use crate::reload::class_mapping::ClassMapping;
 use crate::reload::conversion::Conversions;
-use crate::reload::plan::{ClassPlan, PropertyDefault};
+use crate::reload::defaults::PropertyDefault;
+use crate::reload::plan::ClassPlan;
 
 #[derive(Clone, Copy)]
 pub(super) struct Surroundings<'a> {

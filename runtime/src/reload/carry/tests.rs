@@ -23,8 +23,9 @@ use crate::reload::changes::PropertyChange;
 use crate::reload::class_mapping::ClassMapping;
 use crate::reload::conversion::keep_original;
 use crate::reload::converted::Later;
+use crate::reload::defaults::refer_to_own;
 use crate::reload::object_plan::ObjectPlan;
-use crate::reload::plan::{Notes, plan_class, refer_to_own};
+use crate::reload::plan::{Notes, plan_class};
 
 pub(super) fn whole(object: ObjectHandle) -> Carried {
     Carried { object, templates: None }

@@ -1,0 +1,147 @@
+//! Defaults of properties in one build of a class. An object that follows a default refers to itself and to its own subobjects, where the
+//! class default object refers to itself and to its subobjects.
+
+use std::rc::Rc;
+
+use crate::boundary::CallError;
+use crate::bridge::core::Core;
+use crate::handles::ObjectHandle;
+use crate::object::class::Class;
+use crate::object::construction::template_pairs;
+use crate::object::objects::object_flags;
+use crate::object::property::Property;
+use crate::object::storage::View;
+use crate::object::value::{Value, with_objects};
+
+/// Default of a property in one build of a class. An object whose value equals the old default follows the default. After a reload, the
+/// object has the new default.
+#[derive(Clone)]
+pub(crate) enum PropertyDefault {
+    Value,
+    /// Reference to the object's own subobject with this name. In the class default object, the property refers to the subobject of the
+    /// class default object.
+    OwnSubobject(Rc<str>),
+    /// Value of the class default object. References to the class default object and its subobjects are replaced by references to the
+    /// object and its own subobjects.
+    OwnParts,
+}
+
+impl PropertyDefault {
+    /// Returns the default for a value of the class default object.
+    pub(crate) fn of(core: &Core, class: &Class, value: &Value) -> Self {
+        match subobject_named(core, class, value) {
+            Some(name) => Self::OwnSubobject(name),
+            None if has_parts(core, class, value) => Self::OwnParts,
+            None => Self::Value,
+        }
+    }
+
+    /// Returns the default of a property in a class.
+    pub(crate) fn in_class(core: &Core, class: &Class, property: &Property) -> Result<Self, CallError> {
+        Ok(Self::of(core, class, &default_of(core, class, property)?))
+    }
+
+    /// Checks if an object has the default of a property. Compares the object's body with the body of the class default object. Returns an
+    /// error if a body lacks the property.
+    pub(crate) fn is_had(
+        &self,
+        core: &Core,
+        property: &Property,
+        (object, own): (ObjectHandle, View<'_>),
+        (cdo, default): (ObjectHandle, View<'_>),
+    ) -> Result<bool, CallError> {
+        match self {
+            Self::Value => own.equal(property, default, property),
+            Self::OwnSubobject(name) => {
+                let part = core.world.objects.subobject(object, name);
+                Ok(part.is_some_and(|part| own.get(property) == Ok(part)))
+            }
+            Self::OwnParts => Ok(own.read(property)? == with_own_parts(core, default.read(property)?, cdo, object)),
+        }
+    }
+
+    /// Copies the default from the body of the class default object to an object that follows the default. If the property must refer to
+    /// the object's own subobjects, returns the default. The caller passes this default to [`refer_to_own`] when all objects have new
+    /// bodies. Returns an error if a body lacks the property.
+    pub(crate) fn give(&self, property: &Property, to: View<'_>, default: View<'_>) -> Result<Option<Self>, CallError> {
+        if !matches!(self, Self::OwnSubobject(_)) {
+            to.copy_from(property, default, property)?;
+        }
+        Ok((!matches!(self, Self::Value)).then(|| self.clone()))
+    }
+}
+
+/// Reference of an object to itself or to its own subobject. The reference is set when all subobjects exist.
+pub(crate) struct OwnReference {
+    pub object: ObjectHandle,
+    pub property: Rc<str>,
+    /// Default of the property. Determines the referenced subobjects.
+    pub to: PropertyDefault,
+}
+
+/// Sets the references of a property to the object and its own subobjects. All subobjects must exist. If the object is a subobject, also
+/// sets references to its owners and to their subobjects.
+pub(crate) fn refer_to_own(core: &Core, own: &OwnReference) -> Result<(), CallError> {
+    let (objects, object) = (&core.world.objects, own.object);
+    match &own.to {
+        PropertyDefault::Value => Ok(()),
+        PropertyDefault::OwnSubobject(name) => {
+            let part = objects.subobject(object, name).unwrap_or(ObjectHandle::NONE);
+            objects.write_unasked(object, &own.property, &Value::Object(part))
+        }
+        PropertyDefault::OwnParts => {
+            let Some(class) = objects.class(object) else { return Ok(()) };
+            let Some(property) = class.find_property(&own.property) else { return Ok(()) };
+            let mut pairs = parts_of(core, class.cdo.get(), object);
+            if objects.flags(object).is_some_and(|flags| flags & object_flags::SUBOBJECT != 0) {
+                pairs.extend(template_pairs(&core.world, object));
+            }
+            objects.with_body_to_write(object, |body| body.view().replace_objects(property, &pairs))?
+        }
+    }
+}
+
+/// Adapts a value of a class default object to an object. Replaces references to the class default object and its subobjects by references
+/// to the object and its own subobjects.
+pub(crate) fn with_own_parts(core: &Core, value: Value, cdo: ObjectHandle, object: ObjectHandle) -> Value {
+    let pairs = parts_of(core, cdo, object);
+    with_objects(&value, &mut |named| pairs.iter().find(|(part, _)| *part == named).map_or(named, |(_, own)| *own))
+}
+
+/// Pairs a class default object with the object, and each subobject with the equally named subobject of the object.
+fn parts_of(core: &Core, cdo: ObjectHandle, object: ObjectHandle) -> Vec<(ObjectHandle, ObjectHandle)> {
+    let objects = &core.world.objects;
+    let own = |part: ObjectHandle| {
+        let name = core.world.names.text(objects.name(part)?);
+        Some((part, objects.subobject(object, &name).unwrap_or(ObjectHandle::NONE)))
+    };
+    std::iter::once((cdo, object)).chain(objects.children(cdo).into_iter().filter_map(own)).collect()
+}
+
+/// Returns the name of the subobject to which `value` refers. `value` is a property value in the class default object of `class`.
+fn subobject_named(core: &Core, class: &Class, value: &Value) -> Option<Rc<str>> {
+    let Value::Object(template) = value else { return None };
+    let objects = &core.world.objects;
+    if template.is_none() || objects.outer(*template) != Some(class.cdo.get()) {
+        return None;
+    }
+    objects.name(*template).map(|name| core.world.names.text(name))
+}
+
+/// Checks if a value of a class default object refers to the class default object or to one of its subobjects.
+fn has_parts(core: &Core, class: &Class, value: &Value) -> bool {
+    let (objects, cdo) = (&core.world.objects, class.cdo.get());
+    let mut found = false;
+    let is_part = |object: ObjectHandle| object == cdo || objects.outer(object) == Some(cdo);
+    value.visit_objects(&mut |object, _| found |= !object.is_none() && is_part(object));
+    found
+}
+
+/// Checks if the values of two templates differ at most in references to these templates themselves.
+pub(super) fn is_same_in_itself((before, old): (&Value, ObjectHandle), (after, new): (&Value, ObjectHandle)) -> bool {
+    with_objects(before, &mut |object| if object == old { new } else { object }) == *after
+}
+
+pub(crate) fn default_of(core: &Core, class: &Class, property: &Property) -> Result<Value, CallError> {
+    core.world.objects.with_body(class.cdo.get(), |cdo| cdo.view().read(property))?
+}
