@@ -4,6 +4,7 @@
 mod carry;
 pub(crate) mod changes;
 pub(crate) mod class_mapping;
+mod compiled;
 pub(crate) mod conversion;
 mod converted;
 pub(crate) mod defaults;

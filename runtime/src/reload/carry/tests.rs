@@ -5,7 +5,7 @@ use std::rc::Rc;
 use alcedo_abi::describe::CONVERTS;
 use alcedo_abi::kinds::{PropertyKind, function_flags, property_flags};
 
-use super::{Carried, Surroundings, carry, stays};
+use super::{Carried, Surroundings, carry};
 use crate::bridge::core::Core;
 use crate::handles::ObjectHandle;
 use crate::object::class::Class;
@@ -21,6 +21,7 @@ use crate::object::thunk::idle;
 use crate::object::value::Value;
 use crate::reload::changes::PropertyChange;
 use crate::reload::class_mapping::ClassMapping;
+use crate::reload::compiled::stays;
 use crate::reload::conversion::keep_original;
 use crate::reload::converted::Later;
 use crate::reload::defaults::refer_to_own;

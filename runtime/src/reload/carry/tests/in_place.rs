@@ -3,13 +3,14 @@
 use std::rc::Rc;
 
 use super::tests::{GONE, OBJECT, SAME, allocate, build, core, print, set, whole};
-use super::{Carried, Surroundings, stays};
+use super::{Carried, Surroundings};
 use crate::handles::ObjectHandle;
 use crate::object::class::Class;
 use crate::object::objects::object_flags;
 use crate::object::value::Value;
 use crate::reload::changes::PropertyChange;
 use crate::reload::class_mapping::ClassMapping;
+use crate::reload::compiled::stays;
 use crate::reload::object_plan::ObjectPlan;
 use crate::reload::plan::{Notes, plan_class};
 

@@ -1,0 +1,133 @@
+//! Carries the values of objects by the compiled actions of their class. For most objects, these actions only compare values with defaults
+//! and copy values. Objects whose values need no change keep their bodies.
+
+use std::cell::Cell;
+
+use crate::boundary::CallError;
+use crate::handles::ObjectHandle;
+use crate::object::body::Body;
+use crate::object::property::Property;
+use crate::reload::changes::PropertyChange;
+use crate::reload::defaults::is_same_in_itself;
+use crate::reload::plan::{ClassPlan, Plain};
+use crate::reload::sources::{Carried, Sources, Surroundings, with_sources};
+
+/// Checks if an object can keep its body. The layout and the defaults of its class must be unchanged, and no value of the object may be put
+/// aside. If the object can keep its body, counts its values for the report.
+pub(super) fn stays(
+    around: Surroundings<'_>,
+    carried: Carried,
+    plan: &ClassPlan,
+    changes: &mut [PropertyChange],
+) -> Result<bool, CallError> {
+    let templates = carried.templates.unwrap_or((plan.old.cdo.get(), plan.new.cdo.get()));
+    let may_stay = |plain: &Plain| plain.is_in_place && plain.same_defaults.get() != Some((templates, false));
+    let may_stay = plan.plain.as_ref().is_some_and(may_stay)
+        && plan.added_subobjects.is_empty()
+        && plan.removed_subobjects.is_empty();
+    if may_stay { carry_plain(around, carried, plan, (None, changes)) } else { Ok(false) }
+}
+
+/// Carries the values of an object into `body` with the compiled actions of its class (`ClassPlan::plain`). Without `body`, the object
+/// keeps its old body, and the values are only compared with the defaults. If the compiled actions cannot carry a value, counts no values
+/// and returns `false`.
+pub(super) fn carry_plain(
+    around: Surroundings<'_>,
+    carried: Carried,
+    plan: &ClassPlan,
+    (body, changes): (Option<&Body>, &mut [PropertyChange]),
+) -> Result<bool, CallError> {
+    let suits = |plain: &&Plain| around.mapping.is_settled || plain.references.is_empty();
+    let Some(plain) = plan.plain.as_ref().filter(suits) else { return Ok(false) };
+    with_sources(around, carried, plan, |sources| {
+        if sources.removed.is_some() || sources.dormant.is_some() {
+            return Ok(false);
+        }
+        let is_of_class = sources.new_cdo == plan.new.cdo.get();
+        if body.is_some() && !is_of_class && !suits_templates(plain, sources)? {
+            return Ok(false);
+        }
+        let mut are_own = plain.are_own.take();
+        let defaults = (sources.old_default, sources.new_default);
+        let objects = &around.core.world.objects;
+        let mut is_done = match body {
+            Some(body) => plain.transfer.apply(body.view(), sources.own, defaults, &mut are_own),
+            None => has_same_defaults(plain, sources)? && plain.transfer.compare(sources.own, defaults, &mut are_own),
+        };
+        if is_done {
+            for (rule, property, name) in &plain.parts {
+                let part = objects.subobject(sources.object, name);
+                are_own[*rule] = part.is_none_or(|part| sources.own.get(property) != Ok(part));
+            }
+            // Rejects references to templates even if the mapping is settled, because the mapping contains only classes of living objects.
+            for (_, property) in plain.references.iter().filter(|(rule, _)| are_own[*rule]) {
+                sources.own.read(property)?.visit_objects(&mut |object, _| is_done &= !objects.is_template(object));
+            }
+        }
+        if is_done {
+            for (is_own, change) in are_own.iter().zip(&plain.changes) {
+                let change = &mut changes[*change];
+                *if *is_own { &mut change.kept } else { &mut change.followed } += 1;
+            }
+        }
+        plain.are_own.set(are_own);
+        Ok(is_done)
+    })
+}
+
+/// Checks if the new default of a property refers to a template.
+pub(super) fn names_template(sources: &Sources<'_>, property: &Property) -> Result<bool, CallError> {
+    let (objects, mut found) = (&sources.around.core.world.objects, false);
+    sources.new_default.read(property)?.visit_objects(&mut |object, _| found |= objects.is_template(object));
+    Ok(found)
+}
+
+/// Checks if the compiled actions can carry a subobject with these templates. The actions are compiled for the defaults of the class, but
+/// the owner may override defaults with references. Caches the result, like [`has_same_defaults`].
+fn suits_templates(plain: &Plain, sources: &Sources<'_>) -> Result<bool, CallError> {
+    let check = || {
+        let mut suits = are_same_in_themselves(plain, sources)?;
+        for property in &plain.overridable {
+            suits &= !names_template(sources, property)?;
+        }
+        Ok::<_, CallError>(suits)
+    };
+    cached(&plain.suits_templates, sources, check)
+}
+
+/// Checks if the old and the new template have equal defaults. Compares only defaults that objects follow. Caches the result, because
+/// most objects of a class have the same templates. The values of templates do not change while bodies are staged.
+fn has_same_defaults(plain: &Plain, sources: &Sources<'_>) -> Result<bool, CallError> {
+    let defaults = (sources.old_default, sources.new_default);
+    let check =
+        || Ok::<_, CallError>(plain.transfer.has_equal_defaults(defaults) && are_same_in_themselves(plain, sources)?);
+    cached(&plain.same_defaults, sources, check)
+}
+
+/// Checks if references of the old template to itself are references of the new template to itself. Compares no other references.
+fn are_same_in_themselves(plain: &Plain, sources: &Sources<'_>) -> Result<bool, CallError> {
+    for (from, to) in &plain.to_itself {
+        let (before, after) = (sources.old_default.read(from)?, sources.new_default.read(to)?);
+        if !is_same_in_itself((&before, sources.old_cdo), (&after, sources.new_cdo)) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Returns the result of a check of the two templates, which is cached for the last pair of templates.
+fn cached(
+    cache: &Cell<Option<((ObjectHandle, ObjectHandle), bool)>>,
+    sources: &Sources<'_>,
+    check: impl FnOnce() -> Result<bool, CallError>,
+) -> Result<bool, CallError> {
+    let templates = (sources.old_cdo, sources.new_cdo);
+    if let Some((known, result)) = cache.get()
+        && known == templates
+    {
+        return Ok(result);
+    }
+    let result = check()?;
+    cache.set(Some((templates, result)));
+    Ok(result)
+}
