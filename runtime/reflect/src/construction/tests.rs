@@ -468,6 +468,26 @@ fn an_added_subobject_has_the_defaults_that_its_outermost_owner_overrides() {
 }
 
 #[test]
+fn an_added_subobject_refers_to_the_other_subobjects_of_its_owner() {
+    let world = world();
+    let friend = PropertyDecl::new("friend", PropertyKind::OBJECT).of_type(OBJECT);
+    let parts = [part("gear", "/Script/Game.Gear"), part("pin", "/Script/Game.Pin")];
+    declare(&world, [dynamic("Gear", OBJECT, &[]), dynamic("Pin", OBJECT, &[friend]), dynamic("Cube", OBJECT, &parts)]);
+    let recorder = Recorder::new(world);
+    let cube = recorder.world.types.class_by_path("/Script/Game.Cube").expect("declared above");
+    let template = make_cdo(&recorder.world, &recorder, &cube).unwrap();
+    let objects = &recorder.world.objects;
+    let parts_of = |object| ["gear", "pin"].map(|name| objects.subobject(object, name).unwrap());
+    let [gear, pin] = parts_of(template);
+    objects.write_value(pin, "friend", &Value::Object(gear)).unwrap();
+    let object = recorder.construct(&cube).unwrap();
+    let [gear, pin] = parts_of(object);
+    destroy(&recorder.world, &recorder, pin);
+    let added = add_subobject(&recorder.world, &recorder, object, &cube.subobjects[1]).unwrap();
+    assert_eq!(recorder.number(added, "friend"), Value::Object(gear));
+}
+
+#[test]
 fn a_reconstruction_keeps_the_values_of_subobjects() {
     fn sharpen(world: &World, object: ObjectHandle) -> Result<(), String> {
         let gear = world.objects.subobject(object, "gear").expect("it has one");
