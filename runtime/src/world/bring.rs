@@ -12,7 +12,6 @@ use crate::bridge::rebuild::{KeptFields, Rebuilt, rebuild};
 use crate::conjugate::file_fields::{FileFields, KeptView};
 use crate::conjugate::named_fields::NamedFields;
 use crate::emit::conversions::types_of;
-use crate::escape::line;
 use crate::faults::{self, ReloadStep};
 use crate::handles::ObjectHandle;
 use crate::object::body::Body;
@@ -33,6 +32,7 @@ use crate::world::error::WorldError;
 use crate::world::file_value::FileReference;
 use crate::world::plan::{ClassPlan, Target};
 use crate::world::records::{FlatFile, FlatKept, FlatRecord};
+use crate::world::references::References;
 use crate::world::report::WorldLoadReport;
 
 /// State of a load in progress.
@@ -65,32 +65,6 @@ type Asleep = Vec<(Rc<str>, KeptValue)>;
 
 /// Saved values of which no part or only a part fits the current property.
 type SavedAside = Vec<(Rc<str>, Aside)>;
-
-/// Resolves saved references.
-struct References<'a> {
-    core: &'a Core,
-    objects: &'a [ObjectHandle],
-    lost: Vec<String>,
-}
-
-impl References<'_> {
-    /// Returns the object of a saved reference. Returns `NONE` if the object does not exist.
-    fn object(&mut self, reference: &FileReference<'_>) -> ObjectHandle {
-        match reference {
-            FileReference::None => ObjectHandle::NONE,
-            FileReference::In(index) => self.objects.get(*index as usize).copied().unwrap_or_default(),
-            FileReference::Path(path) => {
-                // Accepts only templates, because a file refers to an object by path only if code creates the object. The load destroys all
-                // remaining objects of the old world.
-                let world = &self.core.world;
-                world.object_at(path).filter(|object| world.objects.is_template(*object)).unwrap_or_else(|| {
-                    self.lost.push(line(path));
-                    ObjectHandle::NONE
-                })
-            }
-        }
-    }
-}
 
 impl<'a> Bringing<'a> {
     pub(super) fn new(
@@ -306,7 +280,7 @@ impl<'a> Bringing<'a> {
     ) -> (Fitting, Asleep, SavedAside) {
         let names = &self.core.world.names;
         let class = &self.file.classes[record.class as usize];
-        let mut references = References { core: self.core, objects: &self.objects, lost: Vec::new() };
+        let mut references = References::new(&self.core.world, &self.objects);
         let (mut own, mut asleep, mut aside) = (std::mem::take(&mut self.own), Vec::new(), Vec::new());
         self.is_default.clear();
         self.is_default.resize(plan.targets.len(), true);

@@ -12,6 +12,7 @@ mod gather;
 mod load;
 mod plan;
 mod records;
+mod references;
 mod report;
 #[cfg(test)]
 mod testing;
