@@ -83,21 +83,26 @@ pub(super) fn replace<T>(
 }
 
 /// Calls `create`, and writes the created content to `to` on a second thread, so that the content is created and written at the same time.
-/// Returns the error of the write, of `create`, or of the start of the thread. `path` is the path of the file, for errors.
+/// If the system cannot start the thread, writes on this thread. Returns the error of the write, or else of `create`. `path` is the path of
+/// the file, for errors.
 pub(super) fn write_beside<T>(
     path: &Path,
     to: &mut (impl Write + Send),
     create: impl FnOnce(&mut dyn Write) -> Result<T, WorldError>,
 ) -> Result<T, WorldError> {
-    thread::scope(|scope| {
+    let saved = thread::scope(|scope| {
         let (pieces, inbox) = bounded::<Vec<u8>>(PIECES);
-        let writing = move || inbox.iter().try_for_each(|piece| to.write_all(&piece));
-        let writer = thread::Builder::new().name("alcedo-save".into()).spawn_scoped(scope, writing);
-        let writer = writer.map_err(unwritten(path))?;
+        let file = &mut *to;
+        // Owns the inbox, so that an error or a panic of the thread also ends the creation.
+        let writing = move || inbox.iter().try_for_each(|piece| file.write_all(&piece));
+        let Ok(writer) = thread::Builder::new().name("alcedo-save".into()).spawn_scoped(scope, writing) else {
+            return Err(create);
+        };
         let created = create(&mut Pieces(pieces));
         let written = writer.join().unwrap_or_else(|panic| resume_unwind(panic));
-        written.map_err(unwritten(path)).and(created)
-    })
+        Ok(written.map_err(unwritten(path)).and(created))
+    });
+    saved.unwrap_or_else(|create| create(to))
 }
 
 /// Sends content to the thread that writes the content. The thread ends when this value is dropped.

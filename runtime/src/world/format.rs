@@ -1,9 +1,9 @@
 //! File format of a world. The envelope of a file contains a version, a length and a digest. The body contains the records as one CBOR
 //! value. This module converts between bytes and records, without access to objects. `docs/world-format.md` documents the format.
 //!
-//! A file is written object by object, so a save needs no memory for the records. The digest covers the body and then the head, so that the
-//! digest is computed while the body is written. The length in the head is known only after the body. A file is read as a whole, because
-//! the whole file is checked before its use.
+//! A file is written object by object, so a save needs little memory for the records. The digest covers the body and then the head, so
+//! that the digest is computed while the body is written. The length in the head is known only after the body. A file is read as a whole,
+//! because the whole file is checked before its use.
 
 use std::io::{self, Seek, SeekFrom, Write};
 
