@@ -2,6 +2,8 @@
 //! rebuilt, the object is rebuilt before this call; see [`build_missing`]. This function also builds the parts of
 //! lazily rebuilt classes, at their first use after the reload.
 
+mod restoring;
+
 use std::fmt;
 use std::rc::Rc;
 
@@ -11,12 +13,12 @@ use smallvec::SmallVec;
 
 use crate::boundary::{CallError, catch_panics};
 use crate::bridge::core::Core;
+use crate::bridge::rebuild::restoring::Restoring;
 use crate::cells::RefCell;
 use crate::conjugate::build::Misfit;
 use crate::conjugate::file_fields::{FileFields, KeptView};
 use crate::conjugate::named_fields::NamedFields;
 use crate::conjugate::packed::PackedFields;
-use crate::conjugate::saving::KeptShare;
 use crate::faults::{self, ReloadStep};
 use crate::handles::{ClassId, ObjectHandle};
 use crate::object::class::Class;
@@ -115,6 +117,17 @@ pub(crate) fn rebuild(
 }
 
 impl Turns {
+    /// Counts a rebuilt object: the number of its restored fields, and the fields that were not restored.
+    fn count(&mut self, fields_kept: u64, lost: Vec<(KeptField, Misfit)>) {
+        self.done.count(fields_kept);
+        for (field, misfit) in lost {
+            match self.lost.iter_mut().find(|(lost, why, _)| KeptView::from(lost).is_same(&field) && *why == misfit) {
+                Some((_, _, objects)) => *objects += 1,
+                None => self.lost.push((field, misfit, 1)),
+            }
+        }
+    }
+
     fn into_rebuilt(self) -> Rebuilt {
         let line = |(field, misfit, objects): &(KeptField, Misfit, u64)| {
             let why = match misfit {
@@ -238,17 +251,6 @@ fn kept_class_of(core: &Core, turns: &RefCell<Turns>, saved: &Rc<str>) -> Option
     class
 }
 
-/// Restores one kept field of an object. `all` contains all kept fields of the object.
-fn load(
-    core: &Core,
-    turns: &RefCell<Turns>,
-    object: ObjectHandle,
-    (field, all): (KeptView<'_>, &[KeptView<'_>]),
-) -> Result<(), Misfit> {
-    let class = kept_class_of(core, turns, field.class);
-    core.plugins().load_kept(object, (field, class), all)
-}
-
 fn take_back(core: &Core, rebuilding: &Rebuilding, object: ObjectHandle) -> Result<(), CallError> {
     restore(core, rebuilding, object, None)
 }
@@ -258,7 +260,7 @@ fn restore(core: &Core, rebuilding: &Rebuilding, object: ObjectHandle, unpacked:
     faults::at(ReloadStep::LoadKept)?;
     let (objects, plugins) = (&core.world.objects, core.plugins());
     let Rebuilding { packed, of_file, turns } = rebuilding;
-    let mut fields_kept = unpacked.map_or_else(|| plugins.unpack_kept(object, packed), Ok)?;
+    let fields_kept = unpacked.map_or_else(|| plugins.unpack_kept(object, packed), Ok)?;
     // Takes the named fields only now, because an object that is built again after an error still needs these fields.
     let mut named = turns.borrow_mut().kept.take(object);
     // Most objects have few kept fields, and need no allocation here.
@@ -278,122 +280,20 @@ fn restore(core: &Core, rebuilding: &Rebuilding, object: ObjectHandle, unpacked:
         false => Vec::new(),
     };
     if kept.is_empty() && earlier.is_empty() {
-        turns.borrow_mut().done.count(fields_kept);
+        turns.borrow_mut().count(fields_kept, Vec::new());
         return Ok(());
     }
-    let is_same = |one: KeptView<'_>, other: KeptView<'_>| {
-        let [class, of_other] = [one.class, other.class].map(|class| kept_class_of(core, turns, class));
-        class == of_other && class.is_some_and(|class| plugins.is_same_field([one, other], class))
-    };
-    // Most objects lose no field, and need no allocation here.
-    let (mut lost, mut aside, mut restored) = (Vec::new(), Vec::new(), SmallVec::<[KeptView<'_>; 4]>::new());
+    let mut restoring = Restoring::new(core, turns, object, &kept);
     for field in kept.iter().copied() {
-        // Most objects have no value that was put aside.
-        if earlier.is_empty() {
-            match load(core, turns, object, (field, &kept)) {
-                Ok(()) => {
-                    fields_kept += 1;
-                    restored.push(field);
-                }
-                Err(misfit) => lost.push((field.to_field(), misfit)),
-            }
-            continue;
-        }
-        let is_older = |aside: &FieldAside| {
-            let older = KeptView::from(&aside.field);
-            let is_of_field = || aside.instead.is_some() || aside.is_own;
-            let is_free = || !kept.iter().any(|other| other.is_same(older));
-            field.is_same(older) || is_of_field() && is_free() && is_same(older, field)
-        };
-        let (older, others): (Vec<_>, Vec<_>) = earlier.into_iter().partition(is_older);
-        earlier = others;
-        // A value that was put aside under an earlier name of the field belongs to the field.
-        let all: SmallVec<[KeptView<'_>; 4]> = match older.is_empty() {
-            true => SmallVec::new(),
-            false => kept.iter().copied().filter(|other| !field.is_same(*other)).collect(),
-        };
-        let all = if older.is_empty() { &kept } else { &all };
-        let (mut latest, mut rejected) = (None, Vec::new());
-        // Loads every value, because a value that the field cannot hold is put aside. The field has the last value that was loaded.
-        for (value, source) in in_order(field, &older) {
-            match (load(core, turns, object, (value, all)), source) {
-                (Ok(()), _) => latest = Some(source),
-                (Err(misfit), Source::Written) => lost.push((value.to_field(), misfit)),
-                // An earlier reload has already reported that this value is put aside.
-                (Err(misfit), Source::Aside) => rejected.push((value.to_field(), misfit)),
-                (Err(_), Source::Default) => {}
-            }
-        }
-        fields_kept += u64::from(latest.is_some());
-        if matches!(latest, Some(Source::Aside | Source::Written)) {
-            restored.push(field);
-        }
-        let is_written = latest == Some(Source::Written);
-        aside.extend(rejected.into_iter().map(|(rejected, misfit)| (rejected, misfit, is_written)));
+        let older: Vec<_> = earlier.extract_if(.., |aside| restoring.is_older(aside, field)).collect();
+        restoring.restore(field, &older);
     }
-    // Restores fields that the previous build did not keep.
     for FieldAside { field, .. } in &earlier {
-        match load(core, turns, object, (KeptView::from(field), &kept)) {
-            Ok(()) => {
-                fields_kept += 1;
-                restored.push(KeptView::from(field));
-            }
-            Err(misfit) => aside.push((field.clone(), misfit, false)),
-        }
+        restoring.restore_missing(field);
     }
-    aside.extend(lost.iter().map(|(field, misfit)| (field.clone(), misfit.clone(), false)));
-    if !aside.is_empty() {
-        let into = (&mut KeptShare::default(), &mut PackedFields::default());
-        let now = plugins.save_for_reload(object, into, |_| None).unwrap_or_default();
-        let aside = aside.into_iter().map(|(field, misfit, is_written)| {
-            let of = KeptView::from(&field);
-            // A field that rejects the value may have a later name than the value.
-            let has_field = misfit != Misfit::Gone;
-            let exact = now.iter().find(|now| KeptView::from(*now).is_same(of));
-            let renamed = || now.iter().find(|now| is_same(of, KeptView::from(*now)));
-            let instead = if has_field && !is_written { exact.or_else(renamed) } else { None };
-            let instead = instead.map(|now| now.data.clone());
-            let is_own = has_field && restored.iter().any(|restored| is_same(of, *restored));
-            FieldAside { field, instead, is_own }
-        });
-        objects.replace_fields_aside(object, aside.collect());
-    }
-    let mut turns = turns.borrow_mut();
-    turns.done.count(fields_kept);
-    for (field, misfit) in lost {
-        match turns.lost.iter_mut().find(|(lost, why, _)| KeptView::from(lost).is_same(&field) && *why == misfit) {
-            Some((_, _, objects)) => *objects += 1,
-            None => turns.lost.push((field, misfit, 1)),
-        }
-    }
+    let (restored, lost) = restoring.finish();
+    turns.borrow_mut().count(fields_kept + restored, lost);
     Ok(())
-}
-
-/// Source of a saved value of a kept field.
-#[derive(Clone, Copy, PartialEq, Debug)]
-enum Source {
-    /// Red constructor, after an earlier value was put aside.
-    Default,
-    /// Earlier build. The value was put aside or restored, and no code has written the field since.
-    Aside,
-    /// Code of the previous build.
-    Written,
-}
-
-/// Returns the saved values of a field in the order of restoration. Values that were put aside take precedence over a value that no code has
-/// written since. `older` contains the values of this field that were put aside.
-fn in_order<'a>(field: KeptView<'a>, older: &'a [FieldAside]) -> impl Iterator<Item = (KeptView<'a>, Source)> {
-    let source = match older.last().filter(|aside| aside.instead.as_deref() == Some(field.data)) {
-        None => Source::Written,
-        Some(aside) if aside.is_own => Source::Aside,
-        Some(_) => Source::Default,
-    };
-    let (first, last) = match source {
-        Source::Written => (None, Some(field)),
-        Source::Default | Source::Aside => (Some(field), None),
-    };
-    let with = |field: Option<KeptView<'a>>| field.map(|field| (field, source)).into_iter();
-    with(first).chain(older.iter().map(|aside| (KeptView::from(&aside.field), Source::Aside))).chain(with(last))
 }
 
 fn failed(core: &Core, object: ObjectHandle, class: &str, error: &CallError) -> CallError {
@@ -422,39 +322,12 @@ mod tests {
     use alcedo_abi::host::mode;
     use alcedo_abi::kinds::class_flags;
 
-    use super::{KeptView, Source, build_missing, constructor_failed, in_order};
+    use super::{build_missing, constructor_failed};
     use crate::boundary::CallError;
     use crate::bridge::core::Core;
     use crate::handles::ObjectHandle;
     use crate::object::decl::{Batch, ClassDecl};
-    use crate::object::dormant::{FieldAside, KeptField};
     use crate::object::origin::Origin;
-
-    #[test]
-    fn a_value_that_code_has_written_is_restored_last() {
-        let field =
-            |value: u8| KeptField { class: "/Script/Game.Wagon".into(), name: "fuel".into(), data: vec![value] };
-        let aside = |instead: Option<u8>, is_own| FieldAside {
-            field: field(1),
-            instead: instead.map(|value| vec![value]),
-            is_own,
-        };
-        let check = |older: &[FieldAside], expected: &[(u8, Source)]| {
-            let now = field(2);
-            let order: Vec<_> =
-                in_order(KeptView::from(&now), older).map(|(value, source)| (value.data[0], source)).collect();
-            assert_eq!(order, expected);
-        };
-        check(&[], &[(2, Source::Written)]);
-        check(&[aside(None, false)], &[(1, Source::Aside), (2, Source::Written)]);
-        check(&[aside(Some(3), true)], &[(1, Source::Aside), (2, Source::Written)]);
-        check(&[aside(Some(2), false)], &[(2, Source::Default), (1, Source::Aside)]);
-        check(&[aside(Some(2), true)], &[(2, Source::Aside), (1, Source::Aside)]);
-        check(
-            &[aside(Some(2), true), aside(None, false)],
-            &[(1, Source::Aside), (1, Source::Aside), (2, Source::Written)],
-        );
-    }
 
     #[test]
     fn nested_red_constructors_of_a_class_are_listed_by_their_objects() {
