@@ -160,7 +160,10 @@ impl Plugins<'_> {
             let (count, result) = match known {
                 // Stops before an unbuilt part, because an earlier build of the class may have saved the fields of this part.
                 None => (run.take_while(|object| self.key_of(*object).is_some()).count(), Ok(())),
-                Some([reader]) => self.save_run(*first, run, *reader, to),
+                // Other fields are saved object by object, so the parts of this object are not looked up twice.
+                Some([reader]) if reader.is_some() == matches!(to, Destination::Packed(_)) => {
+                    self.save_run(*first, run, *reader, to)
+                }
                 Some(_) => (0, Ok(())),
             };
             done += count;
