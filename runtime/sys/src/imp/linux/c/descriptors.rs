@@ -69,7 +69,7 @@ pub(in crate::imp::linux) fn control(fd: c_int, command: Command, argument: c_in
 }
 
 /// Starts to write a range of a file to the disk, without waiting for the disk. Ignores an error, because a sync of the file writes the
-/// range again.
+/// remaining parts of the range. Without a flag that waits, the kernel also keeps an error of the disk for this sync.
 pub(crate) fn start_writing(file: &File, range: Range<u64>) {
     let (start, len) = (range.start.cast_signed(), (range.end - range.start).cast_signed());
     let _started = sync_file_range(file.as_raw_fd(), start, len, libc::SYNC_FILE_RANGE_WRITE);
