@@ -65,9 +65,9 @@ impl Job {
         }
         let deleted = (0..targets.len()).filter(|at| targets[*at].lacks_library());
         let unbuilt: BTreeSet<_> = which.iter().copied().chain(deleted).collect();
-        let running = unbuilt.first().map(|first| Running::start(&targets[*first], options)).transpose()?;
         let (warnings, parts) = (String::new(), Vec::new());
-        Ok(Some(Self { edited, millis: 0.0, warnings, parts, unbuilt, running }))
+        let mut job = Self { edited, millis: 0.0, warnings, parts, unbuilt, running: None };
+        Ok(job.start_next(targets, options)?.then_some(job))
     }
 
     /// Returns a channel that disconnects when the running build ends. Returns `None` if no build runs.

@@ -222,9 +222,11 @@ impl<W: World> Session<W> {
     /// Changes the mode. Sources that change during a pause are built when the mode becomes automatic again.
     pub(crate) fn set_mode(&mut self, mode: Mode) {
         self.mode = mode;
-        self.resume_host();
-        if mode == Mode::Automatic && !self.stale.is_empty() {
-            self.build(None, Vec::new());
+        if mode == Mode::Automatic {
+            self.resume_host();
+            if !self.stale.is_empty() {
+                self.build(None, Vec::new());
+            }
         }
     }
 
