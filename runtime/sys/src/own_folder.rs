@@ -79,14 +79,12 @@ fn run_all(queue: &Receiver<Job>, directory: &Path) {
         };
         match job {
             Ok(job) => job(set_current_dir(directory)),
-            Err(RecvTimeoutError::Timeout) => _ = crate::checkpoint(),
+            Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return,
         }
-        // A thread with a job in every frame is never idle. The caller of the job already has the result, and no code of an image runs on
-        // this thread between two jobs.
-        if crate::ledger::is_any_ending() {
-            crate::checkpoint();
-        }
+        // Also runs after each job, because a thread with a job in every frame is never idle. The caller of the job already has the result,
+        // and no code of an image runs on this thread between two jobs.
+        crate::checkpoint();
     }
 }
 
