@@ -375,12 +375,9 @@ pub(super) fn run_here(chosen: impl Fn(&Ledger) -> bool) -> u64 {
 /// Performs [`run_here`], but runs no destructor while another destructor runs on the calling thread. The running destructor may borrow
 /// other thread-locals, and may call a function of the host that continues an unload or runs a checkpoint.
 pub(super) fn run_unless_nested(chosen: impl Fn(&Ledger) -> bool) -> u64 {
-    let is_nested = Record::existing().is_some_and(|record| !lock(&record.pending).running.is_empty());
-    if is_nested {
-        altstack::restore(&chosen);
-        return 0;
-    }
-    run_here(chosen)
+    altstack::restore(&chosen);
+    let here = Record::existing().filter(|here| lock(&here.pending).running.is_empty());
+    here.map_or(0, |here| here.run_pending(chosen))
 }
 
 /// Discards the calling thread's pending destructors of an image without running them. Used after an eviction has skipped stack frames of
