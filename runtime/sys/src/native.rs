@@ -15,7 +15,7 @@ use crate::folder::PrivateFolder;
 use crate::image::Digest;
 use crate::image_error::NativeError;
 use crate::stamp::Stamp;
-use crate::user_library::{LibraryCopy, UserLibraryError, content_of, copy_of, files, find};
+use crate::user_library::{LibraryCopy, UserLibraryError, content_of, copy_of, file_names, find};
 
 /// Search location of a library.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -216,7 +216,7 @@ fn path_in(folder: &Path, name: &str) -> Option<PathBuf> {
 
 /// Returns the possible file names of a library: as written, and in the form of the platform.
 fn spellings(name: &str) -> Vec<String> {
-    let mut spellings: Vec<_> = std::iter::once(name.to_owned()).chain(files(name)).collect();
+    let mut spellings: Vec<_> = std::iter::once(name.to_owned()).chain(file_names(name)).collect();
     spellings.dedup();
     spellings
 }

@@ -30,7 +30,7 @@ pub enum UserLibraryError {
         name: String,
     },
     /// The folder has no library with this name.
-    #[error("{} has no library `{name}`: the file would be {}", folder.display(), files(name).join(" or "))]
+    #[error("{} has no library `{name}`: the file would be {}", folder.display(), file_names(name).join(" or "))]
     Missing {
         /// Path of the searched folder.
         folder: PathBuf,
@@ -98,7 +98,7 @@ pub(crate) fn copy_of(folder: &Path, name: &str) -> Result<LibraryCopy, UserLibr
 }
 
 /// Returns the possible file names of a library: with the suffix of the platform, and with and without the prefix of the platform.
-pub(crate) fn files(name: &str) -> [String; 2] {
+pub(crate) fn file_names(name: &str) -> [String; 2] {
     let (prefix, suffix) = (std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
     [format!("{prefix}{name}{suffix}"), format!("{name}{suffix}")]
 }
@@ -117,14 +117,14 @@ pub(crate) fn find(folder: &Path, name: &str) -> Result<(PathBuf, File, Metadata
     let missing = || UserLibraryError::Missing { folder: folder.to_owned(), name: name.to_owned() };
     let directory = folder.canonicalize().map_err(|_| missing())?;
     for _ in 0..TRIES {
-        let file = files(name).into_iter().map(|file| directory.join(file)).find(|path| path.is_file());
+        let file = file_names(name).into_iter().map(|file| directory.join(file)).find(|path| path.is_file());
         let file = file.ok_or_else(missing)?;
         if let Some(found) = open_in(&directory, &file)? {
             return Ok(found);
         }
     }
     let error = io::Error::other("it is replaced again and again");
-    Err(UserLibraryError::Read { file: directory.join(&files(name)[0]), error })
+    Err(UserLibraryError::Read { file: directory.join(&file_names(name)[0]), error })
 }
 
 /// Opens the file. Fails if the file is a link out of the folder. Returns `None` if the file was replaced during the call.
@@ -177,12 +177,12 @@ pub(crate) fn content_of(source: &Path, file: File, found: &Metadata) -> Result<
 mod tests {
     use std::fs;
 
-    use super::{UserLibraryError, files, find};
+    use super::{UserLibraryError, file_names, find};
 
     #[test]
     fn a_name_with_a_path_or_an_extension_is_none() {
         let folder = tempfile::tempdir().expect("a folder");
-        fs::write(folder.path().join(&files("z")[0]), "no library").expect("written");
+        fs::write(folder.path().join(&file_names("z")[0]), "no library").expect("written");
         let deep = folder.path().join("deep");
         fs::create_dir(&deep).expect("made");
         for name in ["", ".", "..", "../z", "/z", "./z", "z.so", "libz.so", "a\\z", "z\0", "z ", "a/../z", "z;"] {
@@ -202,16 +202,16 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         fs::write(outside.path().join("target"), "").expect("written");
         fs::write(folder.path().join("target"), "").expect("written");
-        symlink(outside.path().join("target"), folder.path().join(&files("out")[1])).expect("linked");
-        symlink("target", folder.path().join(&files("in")[0])).expect("linked");
-        symlink(folder.path().join("nothing"), folder.path().join(&files("dangling")[0])).expect("linked");
+        symlink(outside.path().join("target"), folder.path().join(&file_names("out")[1])).expect("linked");
+        symlink("target", folder.path().join(&file_names("in")[0])).expect("linked");
+        symlink(folder.path().join("nothing"), folder.path().join(&file_names("dangling")[0])).expect("linked");
         assert!(matches!(find(folder.path(), "out"), Err(UserLibraryError::Escape { .. })));
         assert!(matches!(find(folder.path(), "dangling"), Err(UserLibraryError::Missing { .. })));
         assert!(find(folder.path(), "in").is_ok_and(|(path, ..)| path.ends_with("target")));
         // The folder itself may be a link.
         symlink(folder.path(), outside.path().join("home")).expect("linked");
         assert!(find(&outside.path().join("home"), "in").is_ok());
-        let folder_as_file = folder.path().join(&files("folder")[0]);
+        let folder_as_file = folder.path().join(&file_names("folder")[0]);
         fs::create_dir(folder_as_file).expect("made");
         assert!(matches!(find(folder.path(), "folder"), Err(UserLibraryError::Missing { .. })));
     }
@@ -225,7 +225,7 @@ mod tests {
         let outside = tempfile::tempdir().expect("a folder");
         let folder = tempfile::tempdir().expect("a folder");
         fs::write(outside.path().join("bad"), "bad").expect("written");
-        let (file, bad) = (folder.path().join(&files("z")[0]), outside.path().join("bad"));
+        let (file, bad) = (folder.path().join(&file_names("z")[0]), outside.path().join("bad"));
         fs::write(&file, "good").expect("written");
         let is_over = AtomicBool::new(false);
         std::thread::scope(|scope| {
@@ -262,7 +262,7 @@ mod tests {
     #[test]
     fn a_pipe_is_rejected_without_waiting_for_its_other_end() {
         let folder = tempfile::tempdir().expect("a folder");
-        let made = std::process::Command::new("mkfifo").arg(folder.path().join(&files("z")[0])).status();
+        let made = std::process::Command::new("mkfifo").arg(folder.path().join(&file_names("z")[0])).status();
         if made.is_ok_and(|status| status.success()) {
             assert!(matches!(find(folder.path(), "z"), Err(UserLibraryError::Missing { .. })));
         }
