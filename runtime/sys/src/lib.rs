@@ -107,8 +107,8 @@ pub fn checkpoint() -> u64 {
     imp::checkpoint(ledger::is_any_ending())
 }
 
-/// Starts to write a range of a file to the disk, without waiting for the disk, so that a later `File::sync_all` takes less time. Has no
-/// effect on platforms that do not support this call. This function may be called on any thread.
+/// Starts to write a range of a file to the disk, so that a later `File::sync_all` takes less time. Waits for the disk only if the queue of
+/// the disk is full. Has no effect on platforms that do not support this call. This function may be called on any thread.
 pub fn start_writing(file: &std::fs::File, range: std::ops::Range<u64>) {
     imp::start_writing(file, range);
 }
