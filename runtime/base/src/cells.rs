@@ -131,9 +131,9 @@ impl<T> InProgress<T> {
         Some(code(&mut entries[at].1))
     }
 
-    /// Passes all entries to `code`, which must not use the list.
-    pub fn each(&self, code: impl FnMut(&mut T)) {
-        self.entries.borrow_mut().iter_mut().map(|(_, entry)| entry).for_each(code);
+    /// Passes all entries to `code`, oldest first. `code` must not use the list.
+    pub fn with_all<R>(&self, code: impl FnOnce(&mut dyn Iterator<Item = &mut T>) -> R) -> R {
+        code(&mut self.entries.borrow_mut().iter_mut().map(|(_, entry)| entry))
     }
 }
 

@@ -69,27 +69,17 @@ impl Broadcasts {
     /// Returns the positions of the calls in progress that count toward the limit of nested calls, oldest first.
     pub fn positions(&self) -> Vec<CallPosition> {
         let mut positions = Vec::with_capacity(self.count());
-        self.running.each(|running| positions.extend(running.position));
+        self.running.with_all(|calls| positions.extend(calls.filter_map(|running| running.position)));
         positions
     }
 
     /// Removes the remaining bindings of the calls that contain a call at `inner`, except those of the outermost call. Ignores calls
     /// without a position.
     pub fn end_nested(&self, inner: CallPosition) {
-        let mut calls = Vec::with_capacity(self.count());
-        let mut at = 0_usize;
-        self.running.each(|running| {
-            calls.extend(running.position.map(|position| (at, position)));
-            at += 1;
-        });
-        let outer = outer_calls(calls, |(_, position)| *position, inner);
-        let mut nested = outer.into_iter().skip(1).map(|(at, _)| at).peekable();
-        let mut at = 0_usize;
-        self.running.each(|running| {
-            if nested.next_if_eq(&at).is_some() {
-                running.left.clear();
-            }
-            at += 1;
+        self.running.with_all(|calls| {
+            let placed = calls.filter_map(|running| Some((running.position?, &mut running.left)));
+            let outer = outer_calls(placed.collect(), |(position, _)| *position, inner);
+            outer.into_iter().skip(1).for_each(|(_, left)| left.clear());
         });
     }
 
@@ -118,8 +108,8 @@ impl Broadcasts {
     #[cold]
     fn remove_missing(&self, mark: DelegateMark, at: Ptr<'_>) {
         let (Value::Multicast(kept) | Value::Sparse(kept)) = at.read() else { return };
-        self.running.each(|running| {
-            if running.mark == mark {
+        self.running.with_all(|calls| {
+            for running in calls.filter(|running| running.mark == mark) {
                 running.left.retain(|binding| kept.contains(binding));
             }
         });

@@ -36,7 +36,7 @@ impl Lookups {
         let position = CallPosition::here(self.stack.get().copied().unwrap_or(StackSpan::ANY));
         let new = Lookup { name: name.clone(), position };
         let mut running = Vec::new();
-        self.running.each(|lookup| running.push(lookup.clone()));
+        self.running.with_all(|lookups| lookups.for_each(|lookup| running.push(lookup.clone())));
         let count = running.len();
         let outer = outer_calls(running, |lookup| lookup.position, position);
         if let Some(first) = outer.iter().position(|lookup| lookup.name == *name) {
