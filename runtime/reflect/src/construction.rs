@@ -128,8 +128,8 @@ pub fn make_cdo(
     let constructor = Constructor { world, hooks, requested: class };
     let name = format!("{DEFAULT_PREFIX}{}", class.name);
     if class.members.cdo_in_making.replace(true) {
-        let cycle = StepError::new("it needs itself: one of its subobjects is of this class or of a derived one");
-        return Err(constructor.failed(&name, ConstructionStep::Cdo(class.path.to_string()), cycle));
+        let problem = "it needs itself: one of its subobjects is of this class or of a derived one";
+        return Err(constructor.refused(&name, ConstructionStep::Cdo, problem));
     }
     let made = constructor.make_cdo(&name);
     class.members.cdo_in_making.set(false);

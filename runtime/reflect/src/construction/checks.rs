@@ -36,13 +36,11 @@ impl Constructor<'_> {
     pub(super) fn check_flags(&self, outer: ObjectHandle) -> Result<(), ConstructionFailed> {
         let class = self.requested;
         if let Some(problem) = refused_as_abstract(self.world, class) {
-            let step = ConstructionStep::Abstract(class.path.to_string());
-            return Err(self.failed("a new object", step, StepError::new(problem)));
+            return Err(self.refused("a new object", ConstructionStep::Abstract, problem));
         }
         if class.flags & class_flags::CONTEXTUAL != 0 && outer.is_none() {
-            let step = ConstructionStep::Contextual(class.path.to_string());
             let problem = "it is contextual: pass its outer, the object that contains it";
-            return Err(self.failed("a new object", step, StepError::new(problem)));
+            return Err(self.refused("a new object", ConstructionStep::Contextual, problem));
         }
         Ok(())
     }
@@ -53,25 +51,25 @@ impl Constructor<'_> {
             Some(class) if self.requested.is_a(&class) || class.is_a(self.requested) => return Ok(archetype),
             Some(class) => format!("a {} has no values for a {}", class.path, self.requested.path),
         };
-        let step = ConstructionStep::Archetype(self.requested.path.to_string());
-        Err(self.failed(&archetype.to_string(), step, StepError::new(problem)))
+        Err(self.refused(&archetype.to_string(), ConstructionStep::Archetype, problem))
     }
 
     /// Rejects the requested name if an object in the requested outer already has this name.
     pub(super) fn check_name(&self, args: &ConstructionArgs) -> Result<(), ConstructionFailed> {
         let Some(name) = args.name else { return Ok(()) };
         let name = self.world.names.text(name);
-        match self.world.objects.find(args.outer, &name) {
-            None => Ok(()),
-            Some(holder) => {
-                let problem =
-                    format!("{holder} already has this name there: choose another name, or rename that object first");
-                Err(self.failed(
-                    &name,
-                    ConstructionStep::Name(self.requested.path.to_string()),
-                    StepError::new(problem),
-                ))
-            }
-        }
+        let Some(holder) = self.world.objects.find(args.outer, &name) else { return Ok(()) };
+        let problem = format!("{holder} already has this name there: choose another name, or rename that object first");
+        Err(self.refused(&name, ConstructionStep::Name, problem))
+    }
+
+    /// Returns the error for a parameter, or for the requested class. `step` creates the step from the path of the class.
+    pub(super) fn refused(
+        &self,
+        object: &str,
+        step: fn(String) -> ConstructionStep,
+        problem: impl Into<String>,
+    ) -> ConstructionFailed {
+        self.failed(object, step(self.requested.path.to_string()), StepError::new(problem))
     }
 }
