@@ -1,15 +1,12 @@
 //! Carries the values of objects by the compiled actions of their class. For most objects, these actions only compare values with defaults
 //! and copy values. Objects whose values need no change keep their bodies.
 
-use std::cell::Cell;
-
 use crate::boundary::CallError;
-use crate::handles::ObjectHandle;
 use crate::object::body::Body;
 use crate::object::property::Property;
 use crate::reload::changes::PropertyChange;
 use crate::reload::defaults::is_same_in_itself;
-use crate::reload::plan::{ClassPlan, Plain};
+use crate::reload::plan::{CheckedTemplates, ClassPlan, Plain};
 use crate::reload::sources::{Carried, Sources, Surroundings, with_sources};
 
 /// Checks if an object can keep its body. The layout and the defaults of its class must be unchanged, and no value of the object may be put
@@ -21,8 +18,10 @@ pub(super) fn stays(
     changes: &mut [PropertyChange],
 ) -> Result<bool, CallError> {
     let templates = carried.templates.unwrap_or((plan.old.cdo.get(), plan.new.cdo.get()));
-    let may_stay = |plain: &Plain| plain.is_in_place && plain.same_defaults.get() != Some((templates, false));
-    let may_stay = plan.plain.as_ref().is_some_and(may_stay)
+    let differ = |plain: &Plain| {
+        plain.checked.get().is_some_and(|(known, checked)| known == templates && !checked.has_same_defaults)
+    };
+    let may_stay = plan.plain.as_ref().is_some_and(|plain| plain.is_in_place && !differ(plain))
         && plan.added_subobjects.is_empty()
         && plan.removed_subobjects.is_empty();
     if may_stay { carry_plain(around, carried, plan, (None, changes)) } else { Ok(false) }
@@ -44,7 +43,7 @@ pub(super) fn carry_plain(
             return Ok(false);
         }
         let is_of_class = sources.new_cdo == plan.new.cdo.get();
-        if body.is_some() && !is_of_class && !suits_templates(plain, sources)? {
+        if body.is_some() && !is_of_class && !check_templates(plain, sources)?.suits_actions {
             return Ok(false);
         }
         let mut are_own = plain.are_own.take();
@@ -52,7 +51,10 @@ pub(super) fn carry_plain(
         let objects = &around.core.world.objects;
         let mut is_done = match body {
             Some(body) => plain.transfer.apply(body.view(), sources.own, defaults, &mut are_own),
-            None => has_same_defaults(plain, sources)? && plain.transfer.compare(sources.own, defaults, &mut are_own),
+            None => {
+                check_templates(plain, sources)?.has_same_defaults
+                    && plain.transfer.compare(sources.own, defaults, &mut are_own)
+            }
         };
         if is_done {
             for (rule, property, name) in &plain.parts {
@@ -82,52 +84,25 @@ pub(super) fn names_template(sources: &Sources<'_>, property: &Property) -> Resu
     Ok(found)
 }
 
-/// Checks if the compiled actions can carry a subobject with these templates. The actions are compiled for the defaults of the class, but
-/// the owner may override defaults with references. Caches the result, like [`has_same_defaults`].
-fn suits_templates(plain: &Plain, sources: &Sources<'_>) -> Result<bool, CallError> {
-    let check = || {
-        let mut suits = are_same_in_themselves(plain, sources)?;
-        for property in &plain.overridable {
-            suits &= !names_template(sources, property)?;
-        }
-        Ok::<_, CallError>(suits)
-    };
-    cached(&plain.suits_templates, sources, check)
-}
-
-/// Checks if the old and the new template have equal defaults. Compares only defaults that objects follow. Caches the result, because
-/// most objects of a class have the same templates. The values of templates do not change while bodies are staged.
-fn has_same_defaults(plain: &Plain, sources: &Sources<'_>) -> Result<bool, CallError> {
-    let defaults = (sources.old_default, sources.new_default);
-    let check =
-        || Ok::<_, CallError>(plain.transfer.has_equal_defaults(defaults) && are_same_in_themselves(plain, sources)?);
-    cached(&plain.same_defaults, sources, check)
-}
-
-/// Checks if references of the old template to itself are references of the new template to itself. Compares no other references.
-fn are_same_in_themselves(plain: &Plain, sources: &Sources<'_>) -> Result<bool, CallError> {
+/// Checks the old and the new template of an object. Caches the result, because most objects of a class have the same templates. The values
+/// of templates do not change while bodies are staged.
+fn check_templates(plain: &Plain, sources: &Sources<'_>) -> Result<CheckedTemplates, CallError> {
+    let templates = (sources.old_cdo, sources.new_cdo);
+    if let Some((_, checked)) = plain.checked.get().filter(|(known, _)| *known == templates) {
+        return Ok(checked);
+    }
+    let mut is_same = true;
     for (from, to) in &plain.to_itself {
         let (before, after) = (sources.old_default.read(from)?, sources.new_default.read(to)?);
-        if !is_same_in_itself((&before, sources.old_cdo), (&after, sources.new_cdo)) {
-            return Ok(false);
-        }
+        is_same &= is_same_in_itself((&before, sources.old_cdo), (&after, sources.new_cdo));
     }
-    Ok(true)
-}
-
-/// Returns the result of a check of the two templates, which is cached for the last pair of templates.
-fn cached(
-    cache: &Cell<Option<((ObjectHandle, ObjectHandle), bool)>>,
-    sources: &Sources<'_>,
-    check: impl FnOnce() -> Result<bool, CallError>,
-) -> Result<bool, CallError> {
-    let templates = (sources.old_cdo, sources.new_cdo);
-    if let Some((known, result)) = cache.get()
-        && known == templates
-    {
-        return Ok(result);
+    let mut suits_actions = is_same;
+    for property in &plain.overridable {
+        suits_actions &= !names_template(sources, property)?;
     }
-    let result = check()?;
-    cache.set(Some((templates, result)));
-    Ok(result)
+    let defaults = (sources.old_default, sources.new_default);
+    let checked =
+        CheckedTemplates { has_same_defaults: is_same && plain.transfer.has_equal_defaults(defaults), suits_actions };
+    plain.checked.set(Some((templates, checked)));
+    Ok(checked)
 }

@@ -90,12 +90,19 @@ pub(super) struct Plain {
     pub(super) are_own: Cell<Vec<bool>>,
     /// Set if the layout is unchanged, and each value keeps its offset.
     pub(super) is_in_place: bool,
-    /// Last compared pair of an old and a new template. The flag is true if both templates have equal values in all properties that follow
-    /// defaults.
-    pub(super) same_defaults: Cell<Option<((ObjectHandle, ObjectHandle), bool)>>,
-    /// Last checked pair of an old and a new template of a subobject. The flag is true if the actions can carry subobjects with these
-    /// templates.
-    pub(super) suits_templates: Cell<Option<((ObjectHandle, ObjectHandle), bool)>>,
+    /// Last checked pair of an old and a new template.
+    pub(super) checked: Cell<Option<((ObjectHandle, ObjectHandle), CheckedTemplates)>>,
+}
+
+/// Result of the checks of an old and a new template. In both checks, a reference of the old template to itself must be a reference of the
+/// new template to itself.
+#[derive(Clone, Copy)]
+pub(super) struct CheckedTemplates {
+    /// Both templates have equal values in all properties that follow defaults.
+    pub(super) has_same_defaults: bool,
+    /// The compiled actions can carry subobjects with these templates. The actions are compiled for the defaults of the class, but the
+    /// owner may override defaults with references.
+    pub(super) suits_actions: bool,
 }
 
 impl Plain {
@@ -159,19 +166,8 @@ impl Plain {
         }
         let transfer = Transfer::new((old.schema(), new.schema()), rules).ok()?;
         let is_in_place = transfer.is_in_place();
-        let (are_own, same_defaults, suits_templates) = Default::default();
-        Some(Self {
-            transfer,
-            changes,
-            parts,
-            references,
-            to_itself,
-            overridable,
-            are_own,
-            is_in_place,
-            same_defaults,
-            suits_templates,
-        })
+        let (are_own, checked) = Default::default();
+        Some(Self { transfer, changes, parts, references, to_itself, overridable, are_own, is_in_place, checked })
     }
 }
 
