@@ -2,7 +2,8 @@
 //! file. After a crash, either the old or the new file exists.
 
 use std::fs::File;
-use std::io::{self, Error, Read as _, Seek, SeekFrom, Write};
+use std::io::{self, Error, Read as _, Write};
+use std::ops::Range;
 use std::panic::resume_unwind;
 use std::path::Path;
 use std::thread;
@@ -19,43 +20,8 @@ const EARLY: u64 = 1 << 20;
 /// Maximum number of pieces of new content that are created but not yet written.
 const PIECES: usize = 64;
 
-/// New content of a file. While the content is created, the system writes the previous part of the content to the disk, so that the last
-/// step, the sync of the file, takes less time.
-pub(super) struct NewContent<'a> {
-    file: &'a mut File,
-    /// Number of bytes that are written to the file.
-    len: u64,
-    /// Number of bytes that the system has started to write to the disk.
-    started: u64,
-}
-
-impl Write for NewContent<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.file.write(bytes)?;
-        self.len += written as u64;
-        if self.len - self.started >= EARLY {
-            alcedo_sys::start_writing(self.file, self.started..self.len);
-            self.started = self.len;
-        }
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.file.flush()
-    }
-}
-
-impl Seek for NewContent<'_> {
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        self.file.seek(to)
-    }
-}
-
 /// Calls `write`, and atomically replaces the file by the written content. If an error occurs, the old file is unchanged.
-pub(super) fn replace<T>(
-    path: &Path,
-    write: impl FnOnce(&mut NewContent<'_>) -> Result<T, WorldError>,
-) -> Result<T, WorldError> {
+pub(super) fn replace<T>(path: &Path, write: impl FnOnce(&File) -> Result<T, WorldError>) -> Result<T, WorldError> {
     let failed = |doing| move |source| WorldError::Disk { doing, path: path.to_owned(), source };
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let builder = &mut tempfile::Builder::new();
@@ -64,13 +30,13 @@ pub(super) fn replace<T>(
     if !path.exists() {
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     }
-    let mut file = builder.tempfile_in(folder).map_err(failed("creating a temporary file next to"))?;
+    let file = builder.tempfile_in(folder).map_err(failed("creating a temporary file next to"))?;
     // Ignores an error, because the permissions of a file are less important than its content.
     #[cfg(unix)]
     let _kept = plain_file::keep_access(file.as_file(), path);
     #[cfg(unix)]
     widen_access(file.as_file(), path);
-    let written = write(&mut NewContent { file: file.as_file_mut(), len: 0, started: 0 })?;
+    let written = write(file.as_file())?;
     file.as_file().sync_all().map_err(unwritten(path))?;
     file.persist(path).map_err(|error| failed("replacing")(error.error))?;
     // Flushes the folder to the disk, because the folder contains the new file name. The file is already replaced.
@@ -84,17 +50,30 @@ pub(super) fn replace<T>(
 
 /// Calls `create`, and writes the created content to `to` on a second thread, so that the content is created and written at the same time.
 /// If the system cannot start the thread, writes on this thread. Returns the error of the write, or else of `create`. `path` is the path of
-/// the file, for errors.
+/// the file, for errors. The second thread passes each range of about [`EARLY`] written bytes to `start`, which starts to write the range
+/// to the disk, so that the last step, the sync of the file, takes less time.
 pub(super) fn write_beside<T>(
     path: &Path,
     to: &mut (impl Write + Send),
+    mut start: impl FnMut(Range<u64>) + Send,
     create: impl FnOnce(&mut dyn Write) -> Result<T, WorldError>,
 ) -> Result<T, WorldError> {
     let saved = thread::scope(|scope| {
         let (pieces, inbox) = bounded::<Vec<u8>>(PIECES);
         let file = &mut *to;
         // Owns the inbox, so that an error or a panic of the thread also ends the creation.
-        let writing = move || inbox.iter().try_for_each(|piece| file.write_all(&piece));
+        let writing = move || {
+            let mut unstarted = 0_u64..0;
+            inbox.iter().try_for_each(|piece| {
+                file.write_all(&piece)?;
+                unstarted.end += piece.len() as u64;
+                if unstarted.end - unstarted.start >= EARLY {
+                    start(unstarted.clone());
+                    unstarted.start = unstarted.end;
+                }
+                Ok::<_, Error>(())
+            })
+        };
         let Ok(writer) = thread::Builder::new().name("alcedo-save".into()).spawn_scoped(scope, writing) else {
             return Err(create);
         };
@@ -167,7 +146,7 @@ mod tests {
     use crate::world::records::FormatError;
 
     fn write(path: &Path, bytes: &[u8]) -> Result<(), WorldError> {
-        replace(path, |file| file.write_all(bytes).map_err(unwritten(path)))
+        replace(path, |mut file| file.write_all(bytes).map_err(unwritten(path)))
     }
 
     #[test]
@@ -184,13 +163,17 @@ mod tests {
 
     #[test]
     fn content_is_written_in_the_order_of_its_creation() {
-        let mut found = Vec::new();
+        let (mut found, mut started) = (Vec::new(), Vec::new());
         let path = Path::new("world");
-        let created = write_beside(path, &mut found, |to| {
-            (0..3 * PIECES).try_for_each(|piece| to.write_all(&[piece as u8; 100])).map_err(unwritten(path))
-        });
+        let created = write_beside(
+            path,
+            &mut found,
+            |range| started.push((range.start, range.end)),
+            |to| (0..3 * PIECES).try_for_each(|piece| to.write_all(&[piece as u8; 10_000])).map_err(unwritten(path)),
+        );
         created.unwrap();
-        assert_eq!(found, (0..3 * PIECES).flat_map(|piece| [piece as u8; 100]).collect::<Vec<_>>());
+        assert_eq!(found, (0..3 * PIECES).flat_map(|piece| [piece as u8; 10_000]).collect::<Vec<_>>());
+        assert_eq!(started, [(0, EARLY.next_multiple_of(10_000))], "the rest is shorter");
     }
 
     #[test]
@@ -207,9 +190,12 @@ mod tests {
         }
         let path = Path::new("world");
         // A piece is refused at the latest when no more pieces may wait.
-        let created = write_beside(path, &mut Full, |to| {
-            (0..PIECES + 2).try_for_each(|_piece| to.write_all(b"piece")).map_err(unwritten(path))
-        });
+        let created = write_beside(
+            path,
+            &mut Full,
+            |_range| (),
+            |to| (0..PIECES + 2).try_for_each(|_piece| to.write_all(b"piece")).map_err(unwritten(path)),
+        );
         let error = created.unwrap_err().to_string();
         assert!(error.starts_with("writing the new content of") && error.ends_with("full"), "{error}");
     }
@@ -259,7 +245,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("world");
         write(&path, b"old").unwrap();
-        let failed = replace(&path, |file| {
+        let failed = replace(&path, |mut file| {
             file.write_all(b"half").unwrap();
             Err::<(), _>(unwritten(&path)(std::io::Error::other("full")))
         });

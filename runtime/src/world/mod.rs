@@ -32,9 +32,10 @@ use crate::bridge::core::Core;
 /// kept field cannot be serialized or the file cannot be written.
 pub(crate) fn save(core: &Core, path: &Path) -> Result<u64, WorldError> {
     disk::replace(path, |file| {
-        let mut file = format::Envelope::new(file);
-        let objects = disk::write_beside(path, &mut file, |to| gather::gather(core, path, to))?;
-        file.seal().map_err(disk::unwritten(path))?;
+        let mut content = format::Envelope::new(file);
+        let start = |range| alcedo_sys::start_writing(file, range);
+        let objects = disk::write_beside(path, &mut content, start, |to| gather::gather(core, path, to))?;
+        content.seal().map_err(disk::unwritten(path))?;
         Ok(objects)
     })
 }
