@@ -299,6 +299,12 @@ impl Objects {
         self.inspect(object, |tenant| tenant.outer)
     }
 
+    /// Returns the outer of a default subobject. Returns `None` for all other objects.
+    #[inline]
+    pub fn owner(&self, object: ObjectHandle) -> Option<ObjectHandle> {
+        self.inspect(object, |tenant| tenant.has(object_flags::SUBOBJECT).then_some(tenant.outer)).flatten()
+    }
+
     /// Checks if the object needs a module. An object needs a module if a module declares the object's class or a base class, or if
     /// the object is dormant.
     #[inline]

@@ -8,7 +8,6 @@ use crate::bridge::core::Core;
 use crate::handles::ObjectHandle;
 use crate::object::class::Class;
 use crate::object::construction::template_pairs;
-use crate::object::objects::object_flags;
 use crate::object::property::Property;
 use crate::object::storage::View;
 use crate::object::value::{Value, with_objects};
@@ -93,7 +92,7 @@ pub(crate) fn refer_to_own(core: &Core, own: &OwnReference) -> Result<(), CallEr
             let Some(class) = objects.class(object) else { return Ok(()) };
             let Some(property) = class.find_property(&own.property) else { return Ok(()) };
             let mut pairs = parts_of(core, class.cdo.get(), object);
-            if objects.flags(object).is_some_and(|flags| flags & object_flags::SUBOBJECT != 0) {
+            if objects.owner(object).is_some() {
                 pairs.extend(template_pairs(&core.world, object));
             }
             objects.with_body_to_write(object, |body| body.view().replace_objects(property, &pairs))?

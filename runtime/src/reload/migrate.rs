@@ -15,7 +15,6 @@ use crate::load::error::LoadError;
 use crate::object::body::Body;
 use crate::object::class::{Class, Subobject};
 use crate::object::construction::{add_subobject, reconstruct};
-use crate::object::objects::object_flags;
 use crate::object::path::short;
 use crate::object::value::Value;
 use crate::reload::carry::{OwnValues, asleep, carry, own_values};
@@ -215,12 +214,9 @@ impl Walk<'_> {
     /// the owner's old and new class. Returns `None` if the object has no templates.
     fn templates_in_owner(&mut self, object: ObjectHandle) -> Option<Templates> {
         let objects = &self.core.world.objects;
-        let is_subobject = |object| Some(objects.flags(object)? & object_flags::SUBOBJECT != 0);
-        if !is_subobject(object)? {
-            return None;
-        }
-        let owner = objects.outer(object)?;
-        if is_subobject(owner)? || self.without_templates.contains(&owner) || self.former.contains_key(&owner) {
+        let owner = objects.owner(object)?;
+        if objects.owner(owner).is_some() || self.without_templates.contains(&owner) || self.former.contains_key(&owner)
+        {
             return self.find_templates(object);
         }
         let key = (objects.class_id(owner)?, objects.name(object)?);
@@ -235,11 +231,11 @@ impl Walk<'_> {
     fn find_templates(&self, object: ObjectHandle) -> Option<Templates> {
         let (objects, names) = (&self.core.world.objects, &self.core.world.names);
         let (mut before, mut after, mut at) = (Vec::new(), Vec::new(), object);
-        while objects.flags(at)? & object_flags::SUBOBJECT != 0 {
+        while let Some(owner) = objects.owner(at) {
             let name = names.text(objects.name(at)?);
             before.push(self.renamed.get(&at).unwrap_or(&name).clone());
             after.push(name);
-            at = objects.outer(at)?;
+            at = owner;
             if self.without_templates.contains(&at) {
                 return None;
             }

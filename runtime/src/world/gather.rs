@@ -20,7 +20,6 @@ use crate::object::body::Body;
 use crate::object::class::Class;
 use crate::object::dormant::{Dormant, KeptValue};
 use crate::object::naming::{DEFAULT_PREFIX, GeneratedName, name_problem};
-use crate::object::objects::object_flags;
 use crate::object::property::{Property, PropertyType};
 use crate::object::storage::transfer::{Rule, Transfer};
 use crate::reload::defaults::PropertyDefault;
@@ -119,8 +118,7 @@ impl Entry {
         let objects = &indexes.world.objects;
         let owner = objects.outer(object).filter(|outer| !outer.is_none());
         let outer = owner.and_then(|outer| indexes.of(outer));
-        let is_part = || objects.flags(object).is_some_and(|flags| flags & object_flags::SUBOBJECT != 0);
-        let owner_of_part = owner.filter(|_| outer.is_some() && is_part());
+        let owner_of_part = outer.and_then(|_| objects.owner(object));
         let part = owner_of_part.and_then(|owner| objects.parts(owner).into_iter().find(|(_, child)| *child == object));
         let other = || FileName::Other(objects.name(object).unwrap_or_default());
         Self {

@@ -10,7 +10,7 @@ use crate::class::{Class, Subobject};
 use crate::construction::{
     ConstructionFailed, ConstructionHooks, ConstructionStep, Constructor, Copying, NewObject, Pairs, StepError,
 };
-use crate::objects::{Objects, object_flags};
+use crate::objects::Objects;
 use crate::storage::Storage;
 use crate::value::Value;
 
@@ -106,8 +106,7 @@ fn copies_of_parts(objects: &Objects, object: ObjectHandle) -> Vec<(ObjectHandle
 fn template_of(world: &World, object: ObjectHandle, class: &Rc<Class>) -> ObjectHandle {
     let objects = &world.objects;
     let in_owner = || {
-        let is_part = objects.flags(object)? & object_flags::SUBOBJECT != 0;
-        let owner = objects.outer(object).filter(|_| is_part)?;
+        let owner = objects.owner(object)?;
         let template = template_of(world, owner, &objects.class(owner)?);
         let part = objects.subobject(template, &world.names.text(objects.name(object)?))?;
         (objects.class_id(part) == Some(class.id)).then_some(part)
@@ -129,9 +128,7 @@ pub fn template_pairs(world: &World, object: ObjectHandle) -> Vec<(ObjectHandle,
 /// Pairs a template with its object. If the template is a subobject, also pairs its direct and indirect owners, and their subobjects.
 fn pairs_around(objects: &Objects, mut template: ObjectHandle, mut object: ObjectHandle) -> Pairs {
     let mut pairs = vec![(template, object)];
-    while objects.flags(template).is_some_and(|flags| flags & object_flags::SUBOBJECT != 0)
-        && let (Some(around_template), Some(around)) = (objects.outer(template), objects.outer(object))
-    {
+    while let (Some(around_template), Some(around)) = (objects.owner(template), objects.outer(object)) {
         (template, object) = (around_template, around);
         pairs.push((template, object));
         pairs.extend(part_pairs(objects, template, object));

@@ -74,9 +74,7 @@ impl Constructor<'_> {
     /// Checks if `owner`, or a direct or indirect owner of `owner`, has exactly this class.
     fn is_inside(&self, owner: ObjectHandle, class: &Class) -> bool {
         let objects = &self.world.objects;
-        let is_part =
-            |object: &ObjectHandle| objects.flags(*object).is_some_and(|flags| flags & object_flags::SUBOBJECT != 0);
-        let up = |object: &ObjectHandle| is_part(object).then(|| objects.outer(*object)).flatten();
-        std::iter::successors(Some(owner), up).any(|object| objects.class(object).is_some_and(|of| of.id == class.id))
+        let mut owners = std::iter::successors(Some(owner), |object| objects.owner(*object));
+        owners.any(|object| objects.class_id(object) == Some(class.id))
     }
 }
