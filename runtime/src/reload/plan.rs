@@ -431,13 +431,9 @@ fn shape(core: &Core, class: &Rc<Class>) -> diff::ClassShape {
         key: diff::TypeKey { signature: property.ty.to_string(), layout: property.ty.layout() },
     };
     let today = |path: &str| core.world.types.redirected(path).to_string();
-    let subobject = |property: &Rc<Property>| {
-        let mut declared = class.lineage().flat_map(|class| &class.subobjects);
-        let found = declared.find(|subobject| subobject.name == property.text);
-        let path = found.map_or_else(|| property.ty.type_path().into(), |subobject| class.subobject_class(subobject));
-        (property.text.to_string(), today(&path))
-    };
-    let subobjects = class.properties.iter().filter(|property| is_subobject(property));
+    let subobject = |of: &Subobject| (of.name.to_string(), today(&class.subobject_class(of)));
+    let declared = class.lineage().flat_map(|class| &class.subobjects);
+    let subobjects = declared.filter(|subobject| is_subobject(&subobject.property));
     let interfaces = class.lineage().flat_map(|class| &class.interfaces);
     diff::ClassShape {
         properties: class.properties.iter().map(property).collect(),
