@@ -46,13 +46,6 @@ pub(crate) struct Rebuilt {
     pub unbuilt: NamedFields,
 }
 
-impl Rebuilt {
-    fn count(&mut self, fields_kept: u64) {
-        self.conjugates += 1;
-        self.fields_kept += fields_kept;
-    }
-}
-
 /// Packed fields and fields of a world file, and the progress of the rebuild.
 #[derive(Default)]
 struct Rebuilding {
@@ -119,7 +112,8 @@ pub(crate) fn rebuild(
 impl Turns {
     /// Counts a rebuilt object: the number of its restored fields, and the fields that were not restored.
     fn count(&mut self, fields_kept: u64, lost: Vec<(KeptField, Misfit)>) {
-        self.done.count(fields_kept);
+        self.done.conjugates += 1;
+        self.done.fields_kept += fields_kept;
         for (field, misfit) in lost {
             match self.lost.iter_mut().find(|(lost, why, _)| KeptView::from(lost).is_same(&field) && *why == misfit) {
                 Some((_, _, objects)) => *objects += 1,
