@@ -266,8 +266,7 @@ impl Plugins<'_> {
     /// Returns the current class that receives the kept fields of the class with this path. Returns `None` if a reload has removed the
     /// class.
     pub(crate) fn kept_class(&self, class: &str) -> Option<ClassId> {
-        let path = self.world.types.redirected(class);
-        self.world.types.class_by_path(&path).map(|class| class.id)
+        self.world.types.class_by_path(class).map(|class| class.id)
     }
 
     /// Restores a kept field under its current name. `class` is the current class of the field, and `all` contains all kept fields of the
