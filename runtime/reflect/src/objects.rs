@@ -264,7 +264,7 @@ impl Objects {
 
     /// Sets the plugin part of the object to the plugin part that `begin` returns. `begin` must not change the store. Returns the result of
     /// `begin`. If the object does not exist, does not call `begin`.
-    #[inline]
+    #[inline(always)]
     pub fn begin_plugin_part<K>(
         &self,
         object: ObjectHandle,

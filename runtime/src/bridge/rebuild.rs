@@ -257,8 +257,9 @@ fn restore(core: &Core, rebuilding: &Rebuilding, object: ObjectHandle, unpacked:
     let fields_kept = unpacked.map_or_else(|| plugins.unpack_kept(object, packed), Ok)?;
     // Takes the named fields only now, because an object that is built again after an error still needs these fields.
     let mut named = turns.borrow_mut().kept.take(object);
-    // Most objects have few kept fields, and need no allocation here.
-    let mut kept: SmallVec<[KeptView<'_>; 4]> = of_file.of(object).collect();
+    // Most objects have few kept fields, and need no allocation here. `extend` would call a function even if there are no fields.
+    let mut kept = SmallVec::<[KeptView<'_>; 4]>::new();
+    of_file.of(object).for_each(|field| kept.push(field));
     if named.is_empty() && kept.is_empty() {
         // Before the commit, copies the fields of a part that an earlier reload has put off, because a rollback needs these fields.
         named = match core.world.mode.is_before_commit() {
@@ -267,7 +268,7 @@ fn restore(core: &Core, rebuilding: &Rebuilding, object: ObjectHandle, unpacked:
         };
     }
     if kept.is_empty() {
-        kept.extend(named.iter().map(KeptView::from));
+        named.iter().for_each(|field| kept.push(KeptView::from(field)));
     }
     let mut earlier = match objects.has_fields_aside(object) {
         true => objects.replace_fields_aside(object, Vec::new()),

@@ -86,11 +86,21 @@ pub(super) fn names_template(sources: &Sources<'_>, property: &Property) -> Resu
 
 /// Checks the old and the new template of an object. Caches the result, because most objects of a class have the same templates. The values
 /// of templates do not change while bodies are staged.
+#[inline]
 fn check_templates(plain: &Plain, sources: &Sources<'_>) -> Result<CheckedTemplates, CallError> {
     let templates = (sources.old_cdo, sources.new_cdo);
-    if let Some((_, checked)) = plain.checked.get().filter(|(known, _)| *known == templates) {
-        return Ok(checked);
+    match plain.checked.get().filter(|(known, _)| *known == templates) {
+        Some((_, checked)) => Ok(checked),
+        None => {
+            let checked = check_other_templates(plain, sources)?;
+            plain.checked.set(Some((templates, checked)));
+            Ok(checked)
+        }
     }
+}
+
+#[cold]
+fn check_other_templates(plain: &Plain, sources: &Sources<'_>) -> Result<CheckedTemplates, CallError> {
     let mut is_same = true;
     for (from, to) in &plain.to_itself {
         let (before, after) = (sources.old_default.read(from)?, sources.new_default.read(to)?);
@@ -101,8 +111,5 @@ fn check_templates(plain: &Plain, sources: &Sources<'_>) -> Result<CheckedTempla
         suits_actions &= !names_template(sources, property)?;
     }
     let defaults = (sources.old_default, sources.new_default);
-    let checked =
-        CheckedTemplates { has_same_defaults: is_same && plain.transfer.has_equal_defaults(defaults), suits_actions };
-    plain.checked.set(Some((templates, checked)));
-    Ok(checked)
+    Ok(CheckedTemplates { has_same_defaults: is_same && plain.transfer.has_equal_defaults(defaults), suits_actions })
 }
