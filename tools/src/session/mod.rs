@@ -376,12 +376,8 @@ impl<W: World> Session<W> {
             Err(error) => return self.not_built(job, error),
         };
         let next = job.start_next(&self.targets, &self.options);
-        self.targets[target].artifacts = artifacts;
-        // Updates the inputs of a later build after its load has begun, because a build may have hundreds of inputs, which rarely change.
-        let is_first = self.targets[target].inputs.is_empty();
-        if is_first {
-            self.update_inputs(target);
-        }
+        self.targets[target].set_artifacts(artifacts);
+        self.watch.add_inputs(self.targets[target].inputs.iter().cloned());
         self.rewrite_module_glue(target);
         let mut ended = None;
         match next {
@@ -401,9 +397,6 @@ impl<W: World> Session<W> {
                 true => self.all_built(ended),
                 false => self.build_with_glue(ended),
             }
-        }
-        if !is_first {
-            self.update_inputs(target);
         }
     }
 

@@ -30,12 +30,6 @@ impl Sources {
 }
 
 impl<W: World> Session<W> {
-    /// Updates the inputs of a built target, and watches them.
-    pub(super) fn update_inputs(&mut self, target: usize) {
-        self.targets[target].update_inputs();
-        self.watch.add_inputs(self.targets[target].inputs.iter().cloned());
-    }
-
     /// Receives all pending events before a build starts, because a pending event would cancel this build.
     pub(super) fn receive_sources(&mut self) {
         let events: Vec<_> = self.watch.receiver().try_iter().collect();

@@ -56,18 +56,12 @@ impl Target {
         Self { kind, sources, artifacts: Vec::new(), inputs: BTreeSet::new() }
     }
 
-    /// Sets the result of a build, and updates the inputs.
+    /// Sets the result of a build. Excludes the folder of a package from the inputs, because its sources are known.
     pub(crate) fn set_artifacts(&mut self, artifacts: Vec<Artifact>) {
-        self.artifacts = artifacts;
-        self.update_inputs();
-    }
-
-    /// Reads the inputs of the last build. Excludes the folder of a package, because its sources are known.
-    pub(crate) fn update_inputs(&mut self) {
-        let inputs = self.artifacts.iter().flat_map(Artifact::inputs);
-        let inputs = inputs.filter(|path| !path.join("Cargo.toml").is_file());
+        let inputs = artifacts.iter().flat_map(Artifact::inputs).filter(|path| !path.join("Cargo.toml").is_file());
         let link = |path: &Path| Some(real_path(path.parent()?).join(path.file_name()?));
         self.inputs = inputs.flat_map(|path| [Some(real_path(&path)), link(&path)]).flatten().collect();
+        self.artifacts = artifacts;
     }
 
     /// Returns true if a library of the last build was deleted, for example by `cargo clean`.
