@@ -619,6 +619,29 @@ fn suspended_broadcasts_do_not_count_as_nested() {
 }
 
 #[test]
+fn a_suspended_broadcast_does_not_end_a_broadcast_outside_of_its_coroutine() {
+    let host = support::builder().natives(natives![Bell, MayToll, OnTolled]).build().expect("a host");
+    let _suspended = add_broadcast(&host, |_suspends| {});
+    let mut generator = generator_of(0);
+    assert_eq!(generator.resume(), Some(0));
+    let bell = host.objects().spawn_as::<Bell>().expect("a bell");
+    let tolled = host.objects().with(bell, |bell| bell.on_tolled().detach()).expect("it is there");
+    let calls = Rc::new(Cell::new(0));
+    let _listeners = [(), ()].map(|()| {
+        let calls = Rc::clone(&calls);
+        let listener = tolled.listen(&host, move |_, _| {
+            calls.set(calls.get() + 1);
+            Err(CallError::TooDeep { what: "a toll".to_owned(), limit: 1 })
+        });
+        listener.unwrap_or_else(|error| panic!("{error}"))
+    });
+    assert!(tolled.call(&host, (1, bell)).is_err());
+    assert_eq!(calls.get(), 2, "the broadcast is not nested");
+    assert_eq!(generator.resume(), Some(1));
+    BROADCASTS.take();
+}
+
+#[test]
 fn a_listener_that_is_dropped_during_a_reload_ends_at_the_next_safe_point() {
     let package = Package::new("Tale", &[("Hero.uc", HERO_TEXT)]);
     let kept = Rc::new(Cell::new(None::<Listener>));

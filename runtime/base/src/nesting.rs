@@ -54,7 +54,8 @@ impl CallPosition {
     }
 }
 
-/// Returns the calls that contain a call at `inner`, outermost first. `running` contains all calls in progress, oldest first.
+/// Returns the calls that contain a call at `inner`, outermost first, including a running call at `inner` itself. `running` contains all
+/// calls in progress, oldest first.
 pub fn outer_calls<T>(running: Vec<T>, position_of: impl Fn(&T) -> CallPosition, inner: CallPosition) -> Vec<T> {
     let mut inner = inner.coroutine;
     let is_outer = |call: &T| match (position_of(call).coroutine, inner) {
@@ -63,7 +64,7 @@ pub fn outer_calls<T>(running: Vec<T>, position_of: impl Fn(&T) -> CallPosition,
         // While code runs on the stack of the thread, all coroutines are suspended.
         (Some(_), None) => false,
         (Some(outer), Some(here)) => {
-            let is_near = (1..NEAR).contains(&outer.wrapping_sub(here));
+            let is_near = (0..NEAR).contains(&outer.wrapping_sub(here));
             if is_near {
                 inner = Some(outer);
             }
@@ -101,6 +102,7 @@ mod tests {
         let running = [("thread", 0), ("a", first), ("b", second), ("c", first - 500), ("d", second - 700)];
         check(&running, first - 1000, &["thread", "a", "c"]);
         check(&running, second - 1000, &["thread", "b", "d"]);
+        check(&running, first - 500, &["thread", "a", "c"]);
         check(&running, 80 * NEAR, &["thread"]);
         check(&running, first + 1, &["thread"]);
         check(&running, 0, &["thread"]);

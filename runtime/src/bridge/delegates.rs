@@ -269,7 +269,7 @@ pub(crate) fn call(
         let called = call(&function, binding.object);
         let is_too_deep = called.as_ref().is_err_and(|error| error.kind() == FailureKind::TOO_DEEP);
         outcome = outcome.and(called);
-        if is_too_deep && world.broadcasts.count() > 1 {
+        if is_too_deep && outer_calls(world.broadcasts.positions(), |outer| *outer, position).len() > 1 {
             break;
         }
     }
