@@ -188,7 +188,12 @@ fn read(stderr: ChildStderr, package: &str, output: &Path) -> Read {
         if message["$message_type"] == "artifact" {
             if message["emit"] == "link" {
                 read.linked = Some(SystemTime::now());
-                read.sealed = alcedo_sys::seal_file(output).ok().map(|()| Stamp::of(output));
+                // A crate may also be an `rlib`, whose message may precede the link of the library. A seal during the link would damage the
+                // library.
+                let built = message["artifact"].as_str().and_then(|path| Path::new(path).file_name());
+                if built == output.file_name() {
+                    read.sealed = alcedo_sys::seal_file(output).ok().map(|()| Stamp::of(output));
+                }
             }
         } else if let Ok(diagnostic) = serde_json::from_value::<Diagnostic>(message) {
             read.named.extend(named_files(&diagnostic));
@@ -202,7 +207,7 @@ fn read(stderr: ChildStderr, package: &str, output: &Path) -> Read {
 mod tests {
     use std::fs;
 
-    use super::install;
+    use super::{Command, Stdio, install, read};
     use crate::stamp::Stamp;
 
     #[test]
@@ -216,5 +221,22 @@ mod tests {
         install(&output, Some(&sealed), &library).unwrap();
         let installed = fs::read(&library).unwrap();
         assert!(installed.starts_with(b"stripped") && installed.len() > "stripped".len());
+    }
+
+    #[test]
+    fn a_library_is_not_sealed_before_its_own_link_has_ended() {
+        let folder = tempfile::tempdir().unwrap();
+        let output = folder.path().join("libx.so");
+        for (built, is_sealed) in [("libx.rlib", false), ("libx.so", true)] {
+            fs::write(&output, "linked").unwrap();
+            let message = serde_json::json!({ "$message_type": "artifact", "artifact": built, "emit": "link" });
+            let mut command = Command::new("sh");
+            command.args(["-c", "echo \"$0\" >&2", &message.to_string()]).stderr(Stdio::piped());
+            let mut compiler = command.spawn().unwrap();
+            let read = read(compiler.stderr.take().unwrap(), "x", &output);
+            compiler.wait().unwrap();
+            assert_eq!(read.sealed.is_some(), is_sealed, "{built}");
+            assert_eq!(fs::read(&output).unwrap() != b"linked", is_sealed, "{built}");
+        }
     }
 }
