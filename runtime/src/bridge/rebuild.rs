@@ -257,7 +257,7 @@ fn restore(core: &Core, rebuilding: &Rebuilding, object: ObjectHandle, unpacked:
     let fields_kept = unpacked.map_or_else(|| plugins.unpack_kept(object, packed), Ok)?;
     // Takes the named fields only now, because an object that is built again after an error still needs these fields.
     let mut named = turns.borrow_mut().kept.take(object);
-    // Most objects have few kept fields, and need no allocation here. `extend` would call a function even if there are no fields.
+    // Most objects have few kept fields, and need no allocation here. `push` is inlined. `extend` calls a function for every object.
     let mut kept = SmallVec::<[KeptView<'_>; 4]>::new();
     of_file.of(object).for_each(|field| kept.push(field));
     if named.is_empty() && kept.is_empty() {
