@@ -20,7 +20,6 @@ use crate::processes::{Processes, Started};
 use crate::record::Record;
 use crate::recorder::{Called, Recorder, dep_file};
 use crate::report::{Artifact, BuildMethod, BuildOutcome, Diagnostics};
-use crate::stamp::Stamp;
 
 /// Name of the folder for the outputs of compilers, next to cargo's libraries.
 const FOLDER: &str = "alcedo-direct";
@@ -102,8 +101,7 @@ impl StartedDirect {
         let (mut linked, mut inputs) = (Vec::new(), Vec::new());
         for (record, (compiler, dir)) in records.into_iter().zip(compilers) {
             let Started { number, stderr, .. } = compiler;
-            let output = dir.join(record.library.file_name().unwrap_or_default());
-            let read = stderr.map(|stderr| read(stderr, &record.package.id, &output)).unwrap_or_default();
+            let read = stderr.map(|stderr| read(stderr, &record.package.id)).unwrap_or_default();
             let status = match processes.wait(number) {
                 Ok(Some(status)) => status,
                 Ok(None) => return Err(canceled()),
@@ -115,6 +113,7 @@ impl StartedDirect {
             }
             let is_built = status.success();
             let dep_file = dep_file(&record.call, &dir).unwrap_or_default();
+            let output = dir.join(record.library.file_name().unwrap_or_default());
             let is_of_sources = read.diagnostics.errors && !read.diagnostics.errors_elsewhere;
             if is_built && !output.is_file() || !is_built && !is_of_sources {
                 tracing::debug!("the compiler alone failed: {}", read.diagnostics.text());
@@ -126,8 +125,7 @@ impl StartedDirect {
             }
             diagnostics.replace(&record.package.id, read.diagnostics.clone());
             let called = Called { record, is_built, dep_file, diagnostics: read.diagnostics };
-            let install = || install(&output, read.sealed.as_ref(), &called.record.library);
-            if !recorder.note_direct(processes, &called, install)? {
+            if !recorder.note_direct(processes, &called, || install(&output, &called.record.library))? {
                 // Reached if the plugin has no record, because the build was canceled, or because another build of the request has removed
                 // the record.
                 return if processes.is_canceled() { Err(canceled()) } else { Ok(None) };
@@ -150,12 +148,9 @@ impl StartedDirect {
     }
 }
 
-/// Seals a library unless it is unchanged since its seal, and replaces the older library in a single step. A wrapper of the compiler may
-/// change the library after the link.
-fn install(output: &Path, sealed: Option<&Stamp>, library: &Path) -> Result<(), BuildError> {
-    if sealed.is_none_or(|sealed| !Stamp::of(output).is_same(sealed)) {
-        alcedo_sys::seal_file(output).map_err(failed("seal", library))?;
-    }
+/// Seals a library, and replaces the older library in a single step.
+fn install(output: &Path, library: &Path) -> Result<(), BuildError> {
+    alcedo_sys::seal_file(output).map_err(failed("seal", library))?;
     // Renames the output. With a hard link instead, removing the output would change the library's stamp.
     fs::rename(output, library).or_else(|_| copy(output, library)).map_err(failed("copy", library))
 }
@@ -175,25 +170,16 @@ struct Read {
     named: Vec<PathBuf>,
     /// Time at which the link ended.
     linked: Option<SystemTime>,
-    /// Version of the library that was sealed after the link.
-    sealed: Option<Stamp>,
 }
 
-/// Reads the messages of a compiler until the compiler exits. Skips all other lines, because macros have printed these lines. Seals the
-/// library `output` after its link, while the compiler frees its memory and exits.
-fn read(stderr: ChildStderr, package: &str, output: &Path) -> Read {
+/// Reads the messages of a compiler until the compiler exits. Skips all other lines, because macros have printed these lines.
+fn read(stderr: ChildStderr, package: &str) -> Read {
     let mut read = Read::default();
     for line in BufReader::new(stderr).split(b'\n').map_while(Result::ok) {
         let Ok(message) = serde_json::from_slice::<Value>(&line) else { continue };
         if message["$message_type"] == "artifact" {
             if message["emit"] == "link" {
                 read.linked = Some(SystemTime::now());
-                // A crate may also be an `rlib`, whose message may precede the link of the library. A seal during the link would damage the
-                // library.
-                let built = message["artifact"].as_str().and_then(|path| Path::new(path).file_name());
-                if built == output.file_name() {
-                    read.sealed = alcedo_sys::seal_file(output).ok().map(|()| Stamp::of(output));
-                }
             }
         } else if let Ok(diagnostic) = serde_json::from_value::<Diagnostic>(message) {
             read.named.extend(named_files(&diagnostic));
@@ -201,42 +187,4 @@ fn read(stderr: ChildStderr, package: &str, output: &Path) -> Read {
         }
     }
     read
-}
-
-#[cfg(test)]
-mod tests {
-    use std::fs;
-
-    use super::{Command, Stdio, install, read};
-    use crate::stamp::Stamp;
-
-    #[test]
-    fn a_library_that_changed_after_its_seal_is_sealed_when_it_is_installed() {
-        let folder = tempfile::tempdir().unwrap();
-        let [output, library] = ["new.so", "old.so"].map(|name| folder.path().join(name));
-        fs::write(&output, "linked").unwrap();
-        alcedo_sys::seal_file(&output).unwrap();
-        let sealed = Stamp::of(&output);
-        fs::write(&output, "stripped").unwrap();
-        install(&output, Some(&sealed), &library).unwrap();
-        let installed = fs::read(&library).unwrap();
-        assert!(installed.starts_with(b"stripped") && installed.len() > "stripped".len());
-    }
-
-    #[test]
-    fn a_library_is_not_sealed_before_its_own_link_has_ended() {
-        let folder = tempfile::tempdir().unwrap();
-        let output = folder.path().join("libx.so");
-        for (built, is_sealed) in [("libx.rlib", false), ("libx.so", true)] {
-            fs::write(&output, "linked").unwrap();
-            let message = serde_json::json!({ "$message_type": "artifact", "artifact": built, "emit": "link" });
-            let mut command = Command::new("sh");
-            command.args(["-c", "echo \"$0\" >&2", &message.to_string()]).stderr(Stdio::piped());
-            let mut compiler = command.spawn().unwrap();
-            let read = read(compiler.stderr.take().unwrap(), "x", &output);
-            compiler.wait().unwrap();
-            assert_eq!(read.sealed.is_some(), is_sealed, "{built}");
-            assert_eq!(fs::read(&output).unwrap() != b"linked", is_sealed, "{built}");
-        }
-    }
 }
