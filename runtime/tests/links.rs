@@ -4,6 +4,7 @@
 use crate::support;
 
 use std::cell::{Cell, RefCell};
+use std::hint::black_box;
 use std::rc::Rc;
 
 use alcedo_runtime::host::DelegateOf;
@@ -216,9 +217,19 @@ fn nested_broadcasts_end_with_an_error_before_a_stack_overflow() {
     assert_eq!(broadcast(&host, hub, "reported", "hi"), "Ear_1: hi", "later broadcasts work");
 }
 
+#[inline(never)]
+fn in_large_frame<R>(code: impl FnOnce() -> R) -> R {
+    let frame = [0_u8; 1 << 15];
+    black_box(&frame);
+    let result = code();
+    black_box(&frame);
+    result
+}
+
 #[test]
 fn listeners_that_repeat_a_broadcast_end_after_few_calls() {
-    for ignores_errors in [false, true] {
+    // With large frames, the stack is exhausted before the depth limit is reached.
+    for (ignores_errors, has_large_frames) in [(false, false), (true, false), (true, true)] {
         let host = host(&[]);
         let reported = DelegateOf::<(String,), ()>::new(HUB, "reported", spawn(&host, HUB));
         let count = Rc::new(Cell::new(0));
@@ -229,7 +240,9 @@ fn listeners_that_repeat_a_broadcast_end_after_few_calls() {
                 if count.get() > 1000 {
                     return Ok(());
                 }
-                match reported.call(host, (words,)) {
+                let call = || reported.call(host, (words,));
+                let called = if has_large_frames { in_large_frame(call) } else { call() };
+                match called {
                     Err(Error::Call(error)) if !ignores_errors => Err(error),
                     _ => Ok(()),
                 }

@@ -5,9 +5,9 @@
 //! A broadcast calls the bindings that existed at its start, newest first. The broadcast skips bindings that are removed during the
 //! broadcast, even if the delegate has moved in memory; see [`Broadcasts`]. Bindings that are added during the broadcast are called from
 //! the next broadcast on. Bindings to destroyed objects are skipped and removed. Bindings to dormant objects are skipped and kept. A failed
-//! call does not stop the remaining calls. The broadcast returns the first error. Only a nested broadcast ends at the error
-//! [`CallError::TooDeep`], and at a refused call that exceeds the depth limit of delegate calls, even if a function ignores the error.
-//! Otherwise two functions that repeat the broadcast would double the number of calls with each level.
+//! call does not stop the remaining calls. The broadcast returns the first error. Only nested broadcasts end at the error
+//! [`CallError::TooDeep`] of a call inside, and at a refused call that exceeds the depth limit of delegate calls, even if a function ignores
+//! the error. Otherwise two functions that repeat the broadcast would double the number of calls with each level.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -267,11 +267,10 @@ pub(crate) fn call(
     while let Some(binding) = broadcast.next_binding() {
         let Some(function) = target(world, signature, &binding) else { continue };
         let called = call(&function, binding.object);
-        let is_too_deep = called.as_ref().is_err_and(|error| error.kind() == FailureKind::TOO_DEEP);
-        outcome = outcome.and(called);
-        if is_too_deep && outer_calls(world.broadcasts.positions(), |outer| *outer, position).len() > 1 {
-            break;
+        if called.as_ref().is_err_and(|error| error.kind() == FailureKind::TOO_DEEP) {
+            world.broadcasts.end_nested(position);
         }
+        outcome = outcome.and(called);
     }
     outcome
 }
