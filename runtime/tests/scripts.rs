@@ -689,15 +689,21 @@ fn delegates_call_no_dormant_objects_until_they_wake() {
     }
     host.links().bind(panel, "Kept", sleeper, "Ask").unwrap_or_else(|error| panic!("{error}"));
     package.remove("Kid.uc");
+    let plain = "function Adds(int n)";
+    let with_equal_name = "function AddsTen(string s) { Sum = 99; }\nfunction Adds(int n)";
+    package.edit("Panel.uc", plain, with_equal_name);
     reload_of(&host, &package);
     let error = host.objects().call(panel, "Asks", &[Value::I32(4)]).expect_err("the object is dormant").to_string();
     assert!(error.contains("is bound to a dormant object"), "{error}");
     assert_eq!(call(&host, panel, "Presses", &[Value::I32(2)]), Some(Value::I32(2)));
     host.links().broadcast(panel, "on_press", &[Value::I32(3)]).unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!([panel, sleeper].map(|object| get(&host, object, "Sum")), [5, 0].map(Value::I32));
+    let arguments = [get(&host, panel, "on_press"), Value::I32(4)];
+    host.calls().call("nd:/", &arguments).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!([panel, sleeper].map(|object| get(&host, object, "Sum")), [9, 0].map(Value::I32));
+    package.edit("Panel.uc", with_equal_name, plain);
     package.write("Kid.uc", kid);
     reload_of(&host, &package);
-    assert_eq!(call(&host, panel, "Presses", &[Value::I32(1)]), Some(Value::I32(6)));
+    assert_eq!(call(&host, panel, "Presses", &[Value::I32(1)]), Some(Value::I32(10)));
     assert_eq!(get(&host, sleeper, "Sum"), Value::I32(11), "both bindings are kept");
     assert_eq!(call(&host, panel, "Asks", &[Value::I32(4)]), Some(Value::I32(40)));
 }

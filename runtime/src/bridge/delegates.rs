@@ -21,6 +21,7 @@ use crate::cells::RefCell;
 use crate::handles::ObjectHandle;
 use crate::object::World;
 use crate::object::broadcasts::{Broadcasts, DelegateMark};
+use crate::object::class::Class;
 use crate::object::function::Function;
 use crate::object::native_value::{NativeResult, ValueParams};
 use crate::object::property::PropertyType;
@@ -204,10 +205,15 @@ pub(crate) fn is_meant(world: &World, binding: &Binding, object: ObjectHandle, f
     is_object && (object.is_none() || function.is_empty() || *world.names.text(binding.function) == *function)
 }
 
+/// Returns the class of a bound object. Returns `None` while the object is dormant, because its class is then its nearest existing base,
+/// which may have a function of the bound name.
+pub(super) fn class_of(world: &World, binding: &Binding) -> Option<Rc<Class>> {
+    world.objects.class(binding.object).filter(|_| !world.objects.is_dormant(binding.object))
+}
+
 /// Returns the current target of a binding. Returns `None` while the object is dormant, or if its class has no such function.
 fn target(world: &World, signature: &str, binding: &Binding) -> Option<Rc<Function>> {
-    // The class of a dormant object is its nearest existing base, which may have a function of this name.
-    let class = world.objects.class(binding.object).filter(|_| !world.objects.is_dormant(binding.object))?;
+    let class = class_of(world, binding)?;
     let function = class.find_function(&world.names.text(binding.function))?;
     (function.signature_text() == signature).then(|| Rc::clone(class.dispatch(function)))
 }
@@ -226,10 +232,7 @@ pub(crate) fn bind(
 
 /// Returns the reason for which a binding has no target. Returns `None` if the target exists, or if the object is destroyed or dormant.
 pub(crate) fn broken(world: &World, signature: &str, binding: &Binding) -> Option<String> {
-    if !world.objects.is_alive(binding.object) || world.objects.waits_for(binding.object).is_some() {
-        return None;
-    }
-    let class = world.objects.class(binding.object)?;
+    let class = class_of(world, binding)?;
     let name = world.names.text(binding.function);
     match class.find_function(&name) {
         None => Some(format!("{} no longer has a function {name}", class.short_path())),

@@ -105,7 +105,7 @@ fn delegate(core: &Core, callee: &Callee, arguments: &[Value]) -> Result<Option<
         return Err(CallError::Buffer { message });
     };
     let signature_of = |binding: &Binding| {
-        let class = core.world.objects.class(binding.object)?;
+        let class = delegates::class_of(&core.world, binding)?;
         Some(class.find_function(&core.world.names.text(binding.function))?.signature_text().to_owned())
     };
     let signature = delegates::bindings(bound).iter().find_map(signature_of).ok_or_else(|| CallError::NotFound {
