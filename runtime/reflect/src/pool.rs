@@ -52,7 +52,7 @@ impl Pool {
             // SAFETY: `put_back` wrote the word into the piece, which has at least eight bytes and was not taken since.
             let next = unsafe {
                 let next = piece.cast::<Option<NonNull<u8>>>().read();
-                clear(piece, self.piece.size());
+                piece.write_bytes(0, self.piece.size());
                 next
             };
             self.free.set(next);
@@ -100,25 +100,6 @@ impl Pool {
         let start = NonNull::new(chunk.start()).expect("memory has an address");
         chunks.push(chunk);
         (start, pieces)
-    }
-}
-
-/// Writes zeros to the first `size` bytes of a piece. Small pieces, which most objects have, need no call of `memset`. The call would take
-/// longer than the stores.
-///
-/// # Safety
-/// `piece` points to `size` bytes, which no other code uses.
-#[inline]
-unsafe fn clear(piece: NonNull<u8>, size: usize) {
-    // SAFETY: the caller promises `size` bytes. Arrays of bytes need no alignment.
-    unsafe {
-        match size {
-            8 => piece.cast::<[u8; 8]>().write([0; 8]),
-            16 => piece.cast::<[u8; 16]>().write([0; 16]),
-            24 => piece.cast::<[u8; 24]>().write([0; 24]),
-            32 => piece.cast::<[u8; 32]>().write([0; 32]),
-            _ => piece.write_bytes(0, size),
-        }
     }
 }
 

@@ -295,7 +295,7 @@ impl<'a> View<'a> {
             let (to, from) = (self.base.wrapping_add(range.start), other.base.wrapping_add(range.start));
             // SAFETY: the callers of `from_raw` promised memory of this schema on both sides.
             // No value in the range owns memory, so no memory is leaked or shared.
-            unsafe { copy(from, to, range.len()) };
+            unsafe { to.copy_from(from, range.len()) };
         };
         let mut copied = 0;
         for at in &self.schema.owning {
@@ -462,25 +462,6 @@ impl<O: SchemaOwner> Drop for Storage<O> {
                 PtrMut::new(base.wrapping_add(*offset), ty).destroy();
             }
             schema.pool.put_back(self.start);
-        }
-    }
-}
-
-/// Copies `len` bytes. Short ranges, which most objects have, need no call of `memmove`. The call would take longer than the copy.
-///
-/// # Safety
-/// `len` bytes can be read at `from` and written at `to`.
-#[inline]
-unsafe fn copy(from: *const u8, to: *mut u8, len: usize) {
-    // SAFETY: the caller promises the bytes. Arrays of bytes need no alignment.
-    unsafe {
-        match len {
-            0 => {}
-            8 => to.cast::<[u8; 8]>().copy_from(from.cast(), 1),
-            16 => to.cast::<[u8; 16]>().copy_from(from.cast(), 1),
-            24 => to.cast::<[u8; 24]>().copy_from(from.cast(), 1),
-            32 => to.cast::<[u8; 32]>().copy_from(from.cast(), 1),
-            _ => to.copy_from(from, len),
         }
     }
 }
