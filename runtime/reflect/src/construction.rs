@@ -10,7 +10,6 @@
 //! A class default object (CDO) copies the values of its base's CDO before the steps of its own class run. The class constructor can
 //! therefore change inherited properties.
 
-use std::ops::ControlFlow;
 use std::rc::Rc;
 
 use alcedo_abi::kinds::class_flags;
@@ -104,10 +103,11 @@ pub fn construct(
     let template = if args.name.is_none() && args.archetype.is_none() && constructor.is_whole(cdo) {
         cdo
     } else {
-        match constructor.construct_by_parts(&args)? {
-            ControlFlow::Continue(template) => template,
-            ControlFlow::Break(object) => return Ok(object),
+        let template = constructor.checked_template(&args)?;
+        if !constructor.is_whole(template) {
+            return constructor.construct_by_parts(&args, template);
         }
+        template
     };
     constructor.construct_whole(&args, template)
 }
@@ -246,33 +246,25 @@ impl Constructor<'_> {
         !self.requested.has_subobjects() && self.world.objects.class_id(template) == Some(self.requested.id)
     }
 
-    /// Constructs an object that has subobjects, or whose template is of another class. For all other objects, only checks the parameters,
-    /// and returns the template.
+    /// Constructs an object that has subobjects, or whose template is of another class.
     #[inline(never)]
     fn construct_by_parts(
         &self,
         args: &ConstructionArgs,
-    ) -> Result<ControlFlow<ObjectHandle, ObjectHandle>, ConstructionFailed> {
-        let (world, class) = (self.world, self.requested);
-        self.check_name(args)?;
-        let template = match args.archetype {
-            Some(archetype) => self.check_archetype(archetype)?,
-            None => self.cdo_of(class)?,
-        };
-        if self.is_whole(template) {
-            return Ok(ControlFlow::Continue(template));
-        }
+        template: ObjectHandle,
+    ) -> Result<ObjectHandle, ConstructionFailed> {
         if let Some(plan) = self.parts_plan(template) {
-            return self.construct_with_parts(args, &plan).map(ControlFlow::Break);
+            return self.construct_with_parts(args, &plan);
         }
+        let class = self.requested;
         let order = Order { class, name: args.name, outer: args.outer, part: None, flags: 0, template: Some(template) };
         let mut pairs = Vec::new();
         let new_object = self.begin(&order, Copying::Later, &mut pairs)?;
         let object = self.complete(&new_object, self.copy_values(&new_object, &pairs))?;
         if args.root {
-            world.objects.add_root(object);
+            self.world.objects.add_root(object);
         }
-        Ok(ControlFlow::Break(object))
+        Ok(object)
     }
 
     fn make_cdo(&self, name: &str) -> Result<ObjectHandle, ConstructionFailed> {

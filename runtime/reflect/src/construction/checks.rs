@@ -45,7 +45,17 @@ impl Constructor<'_> {
         Ok(())
     }
 
-    pub(super) fn check_archetype(&self, archetype: ObjectHandle) -> Result<ObjectHandle, ConstructionFailed> {
+    /// Checks the requested name and archetype. Returns the template: the archetype, or the CDO of the requested class.
+    #[inline(never)]
+    pub(super) fn checked_template(&self, args: &ConstructionArgs) -> Result<ObjectHandle, ConstructionFailed> {
+        self.check_name(args)?;
+        match args.archetype {
+            Some(archetype) => self.check_archetype(archetype),
+            None => self.cdo_of(self.requested),
+        }
+    }
+
+    fn check_archetype(&self, archetype: ObjectHandle) -> Result<ObjectHandle, ConstructionFailed> {
         let problem = match self.world.objects.class(archetype) {
             None => CallError::Stale { handle: archetype }.to_string(),
             Some(class) if self.requested.is_a(&class) || class.is_a(self.requested) => return Ok(archetype),
@@ -55,7 +65,7 @@ impl Constructor<'_> {
     }
 
     /// Rejects the requested name if an object in the requested outer already has this name.
-    pub(super) fn check_name(&self, args: &ConstructionArgs) -> Result<(), ConstructionFailed> {
+    fn check_name(&self, args: &ConstructionArgs) -> Result<(), ConstructionFailed> {
         let Some(name) = args.name else { return Ok(()) };
         let name = self.world.names.text(name);
         let Some(holder) = self.world.objects.find(args.outer, &name) else { return Ok(()) };
