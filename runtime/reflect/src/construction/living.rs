@@ -32,14 +32,10 @@ pub fn add_subobject(
     let template = template_of(world, owner, &class);
     let template = Some(template).filter(|template| world.objects.is_alive(*template) && *template != owner);
     let parent = NewObject::new(owner, &class, template);
-    let mut pairs = Pairs::new();
-    if let Some(template) = template {
-        pairs.extend(pairs_around(&world.objects, template, owner));
-        // Excludes a subobject that the new subobject replaces.
-        let replaced = world.objects.subobject(owner, &subobject.name);
-        let others = part_pairs(&world.objects, template, owner).into_iter();
-        pairs.extend(others.filter(|(_, part)| Some(*part) != replaced));
-    }
+    let mut pairs = template_pairs(world, owner);
+    // Excludes a subobject that the new subobject replaces.
+    let replaced = world.objects.subobject(owner, &subobject.name);
+    pairs.retain(|(_, part)| Some(*part) != replaced);
     let Some(part) = constructor.part(&parent, flags, subobject, &mut pairs)? else {
         let kept = world.objects.subobject(owner, &subobject.name);
         return kept.ok_or_else(|| stale(owner, requested(), step()));
