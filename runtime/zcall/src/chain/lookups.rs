@@ -35,8 +35,7 @@ impl Lookups {
     pub(super) fn enter(&self, name: &ZCallName) -> Result<Entered<'_, Lookup>, CallError> {
         let position = CallPosition::here(self.stack.get().copied().unwrap_or(StackSpan::ANY));
         let new = Lookup { name: name.clone(), position };
-        let mut running = Vec::new();
-        self.running.with_all(|lookups| lookups.for_each(|lookup| running.push(lookup.clone())));
+        let running: Vec<_> = self.running.with_all(|lookups| lookups.map(|lookup| lookup.clone()).collect());
         let count = running.len();
         let outer = outer_calls(running, |lookup| lookup.position, position);
         if let Some(first) = outer.iter().position(|lookup| lookup.name == *name) {
