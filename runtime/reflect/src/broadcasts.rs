@@ -68,9 +68,7 @@ impl Broadcasts {
 
     /// Returns the positions of the calls in progress that count toward the limit of nested calls, oldest first.
     pub fn positions(&self) -> Vec<CallPosition> {
-        let mut positions = Vec::with_capacity(self.count());
-        self.running.with_all(|calls| positions.extend(calls.filter_map(|running| running.position)));
-        positions
+        self.running.with_all(|calls| calls.filter_map(|running| running.position).collect())
     }
 
     /// Removes the remaining bindings of the calls that contain a call at `inner`, except those of the outermost call. Ignores calls
