@@ -131,10 +131,7 @@ pub(crate) fn check(world: &World, ty: &PropertyType, value: &Value) -> Result<(
         }
         return checked;
     };
-    let objects = &world.objects;
-    let is_awake = |object| objects.is_alive(object) && objects.waits_for(object).is_none();
-    let awake = bindings(value).iter().filter(|binding| is_awake(binding.object));
-    for binding in awake {
+    for binding in bindings(value).iter().filter(|binding| class_of(world, binding).is_some()) {
         binding_of(world, signature, binding.object, &world.names.text(binding.function))?;
     }
     Ok(())
