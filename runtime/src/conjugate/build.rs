@@ -250,7 +250,7 @@ impl Plugins<'_> {
         for (class, data) in packed.of(object) {
             // An object that was destroyed by its red constructor has no parts.
             let Some(key) = self.key_of(object) else { break };
-            let part = self.pairs.part(key, *class).ok_or_else(|| CallError::Unavailable {
+            let part = self.pairs.part(key, class).ok_or_else(|| CallError::Unavailable {
                 what: format!("the plugin part of {} for its kept fields", self.world.objects.display(object)),
             })?;
             self.red.call_hook(&part.gate, &part.names.keep, |failure| {

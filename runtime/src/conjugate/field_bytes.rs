@@ -24,7 +24,7 @@ struct Entry<T> {
 // Limits the size of an entry, because a reload adds one entry or more per object.
 const _: () = assert!(size_of::<Entry<ClassId>>() <= 24);
 
-impl<T> FieldBytes<T> {
+impl<T: Copy> FieldBytes<T> {
     /// Reserves memory for this number of further entries and bytes.
     pub(super) fn reserve(&mut self, entries: usize, bytes: usize) {
         self.entries.reserve(entries);
@@ -44,11 +44,11 @@ impl<T> FieldBytes<T> {
     }
 
     /// Iterates over the entries of an object in the order of their addition. Returns no entries for an object without an entry.
-    pub(super) fn of(&self, object: ObjectHandle) -> impl Iterator<Item = (&T, &[u8])> {
+    pub(super) fn of(&self, object: ObjectHandle) -> impl Iterator<Item = (T, &[u8])> {
         let first = self.first.get(object.index() as usize).copied().unwrap_or_default() as usize;
         let entries = first.checked_sub(1).and_then(|first| self.entries.get(first..)).unwrap_or_default();
         let mut start = first.checked_sub(2).map_or(0, |before| self.entries[before].end);
         let own = entries.iter().take_while(move |entry| entry.object == object);
-        own.map(move |entry| (&entry.description, &self.bytes[std::mem::replace(&mut start, entry.end)..entry.end]))
+        own.map(move |entry| (entry.description, &self.bytes[std::mem::replace(&mut start, entry.end)..entry.end]))
     }
 }

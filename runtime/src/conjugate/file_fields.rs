@@ -62,7 +62,7 @@ impl FileFields {
     /// Iterates over the fields of an object. Returns no fields for an object without an entry.
     pub(crate) fn of(&self, object: ObjectHandle) -> impl Iterator<Item = KeptView<'_>> {
         self.fields.of(object).map(move |(names, data)| {
-            let [class, name] = &self.names[*names as usize];
+            let [class, name] = &self.names[names as usize];
             KeptView { class, name, data }
         })
     }

@@ -13,7 +13,7 @@ impl PackedFields {
     /// Returns the bytes of an object with a single part, if `class` reads these bytes.
     pub(super) fn only(&self, object: ObjectHandle, class: ClassId) -> Option<&[u8]> {
         let mut parts = self.of(object);
-        let (_, bytes) = parts.next().filter(|(reader, _)| **reader == class)?;
+        let (_, bytes) = parts.next().filter(|(reader, _)| *reader == class)?;
         if parts.next().is_none() { Some(bytes) } else { None }
     }
 }
