@@ -42,8 +42,11 @@ pub(super) fn carry_plain(
         if sources.removed.is_some() || sources.dormant.is_some() {
             return Ok(false);
         }
-        let is_of_class = sources.new_cdo == plan.new.cdo.get();
-        if body.is_some() && !is_of_class && !check_templates(plain, sources)?.suits_actions {
+        let suits_templates = match body {
+            Some(_) => sources.new_cdo == plan.new.cdo.get() || check_templates(plain, sources)?.suits_actions,
+            None => check_templates(plain, sources)?.has_same_defaults,
+        };
+        if !suits_templates {
             return Ok(false);
         }
         let mut are_own = plain.are_own.take();
@@ -51,10 +54,7 @@ pub(super) fn carry_plain(
         let objects = &around.core.world.objects;
         let mut is_done = match body {
             Some(body) => plain.transfer.apply(body.view(), sources.own, defaults, &mut are_own),
-            None => {
-                check_templates(plain, sources)?.has_same_defaults
-                    && plain.transfer.compare(sources.own, defaults, &mut are_own)
-            }
+            None => plain.transfer.compare(sources.own, defaults, &mut are_own),
         };
         if is_done {
             for (rule, property, name) in &plain.parts {
@@ -99,6 +99,7 @@ fn check_templates(plain: &Plain, sources: &Sources<'_>) -> Result<CheckedTempla
     }
 }
 
+/// Implements [`check_templates`] for templates without a cached result.
 #[cold]
 fn check_other_templates(plain: &Plain, sources: &Sources<'_>) -> Result<CheckedTemplates, CallError> {
     let mut is_same = true;
