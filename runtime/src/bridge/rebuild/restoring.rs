@@ -95,7 +95,7 @@ impl<'a> Restoring<'a> {
         if !aside.is_empty() {
             let into = (&mut KeptShare::default(), &mut PackedFields::default());
             let now = self.core.plugins().save_for_reload(self.object, into, |_| None).unwrap_or_default();
-            let aside = aside.into_iter().map(|rejected| self.aside(rejected, &now)).collect();
+            let aside = aside.into_iter().map(|rejected| self.field_aside(rejected, &now)).collect();
             self.core.world.objects.replace_fields_aside(self.object, aside);
         }
         (self.fields_kept, self.lost)
@@ -103,7 +103,7 @@ impl<'a> Restoring<'a> {
 
     /// Describes a rejected value. `now` contains the current values of all fields. `is_written` is set if the field has a value that was
     /// written later.
-    fn aside(&self, (field, misfit, is_written): (KeptField, Misfit, bool), now: &[KeptField]) -> FieldAside {
+    fn field_aside(&self, (field, misfit, is_written): (KeptField, Misfit, bool), now: &[KeptField]) -> FieldAside {
         let of = KeptView::from(&field);
         // A field that rejects the value may have a later name than the value.
         let has_field = misfit != Misfit::Gone;
