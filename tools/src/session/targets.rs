@@ -59,8 +59,10 @@ impl Target {
     /// Sets the result of a build. Excludes the folder of a package from the inputs, because its sources are known.
     pub(crate) fn set_artifacts(&mut self, artifacts: Vec<Artifact>) {
         let inputs = artifacts.iter().flat_map(Artifact::inputs).filter(|path| !path.join("Cargo.toml").is_file());
-        let link = |path: &Path| Some(real_path(path.parent()?).join(path.file_name()?));
-        self.inputs = inputs.flat_map(|path| [Some(real_path(&path)), link(&path)]).flatten().collect();
+        let inputs: Vec<_> = inputs.collect();
+        let links = inputs.iter().filter(|path| path.is_symlink());
+        let links = links.filter_map(|link| Some(real_path(link.parent()?).join(link.file_name()?)));
+        self.inputs = inputs.iter().map(|path| real_path(path)).chain(links).collect();
         self.artifacts = artifacts;
     }
 
