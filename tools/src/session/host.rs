@@ -98,8 +98,8 @@ impl<W: World> Session<W> {
 
     /// At the end of a pause, requests a build and a restart of a host that has changed, if changes restart the host.
     pub(super) fn resume_host(&mut self) {
-        let is_stale = |host: &&mut HostSources| host.restarts && host.is_stale && !host.is_due;
-        if let Some(host) = self.host.as_mut().filter(is_stale) {
+        let Some(host) = &mut self.host else { return };
+        if host.restarts && host.is_stale && !host.is_due {
             host.restart_after_build();
             self.stale.extend(self.host_target());
         }
