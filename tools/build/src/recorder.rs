@@ -112,12 +112,12 @@ impl Recorder {
         if processes.is_canceled() {
             return;
         }
-        let unlisted = scripts.iter().find(|(_, out)| !lists_inputs(out)).map(|(package, _)| package.clone());
+        let unlisted = package_with_unlisted_inputs(&scripts);
         let older = all.remove(&self.key).unwrap_or_default();
         let mut older: Vec<_> = older.plugins.into_iter().flatten().collect();
         let plugins = units.into_iter().map(|unit| {
-            if let Some(package) = &unlisted {
-                return Err(CargoReason::BuildScript(package.clone()));
+            if let Some(package) = unlisted {
+                return Err(CargoReason::BuildScript(package.to_owned()));
             }
             let is_of = |call: &CompilerCall| {
                 let folder = call.env("CARGO_MANIFEST_DIR").map(Path::new);
@@ -257,8 +257,14 @@ pub(crate) fn dep_file(call: &CompilerCall, dir: &Path) -> Option<PathBuf> {
     Some(dir.join(name))
 }
 
-/// Returns `true` if the build script with this output folder has printed its inputs. Otherwise, all files of its package count as inputs.
-pub(crate) fn lists_inputs(out: &Path) -> bool {
+/// Returns the name of a package whose build script has not printed its inputs. All files of this package then count as inputs. `scripts`
+/// contains the package name and the output folder of each build script.
+pub(crate) fn package_with_unlisted_inputs(scripts: &[(String, PathBuf)]) -> Option<&str> {
+    scripts.iter().find(|(_, out)| !lists_inputs(out)).map(|(package, _)| package.as_str())
+}
+
+/// Returns `true` if the build script with this output folder has printed its inputs.
+fn lists_inputs(out: &Path) -> bool {
     let output = out.parent().and_then(|dir| fs::read_to_string(dir.join("output")).ok());
     output.is_some_and(|output| output.contains("rerun-if-changed=") || output.contains("rerun-if-env-changed="))
 }
