@@ -17,6 +17,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use protocol::Candidates;
+use watch::Started;
 
 use crate::load::error::LoadError;
 
@@ -74,57 +75,39 @@ impl Rehearsal {
         Self { canary: canary.unwrap_or_else(|| self.canary.clone()), deadline: self.deadline }
     }
 
-    /// Runs a canary that loads the candidates, dependencies first. The caller has completed all earlier checks of the copies. Returns the
-    /// run time of the canary, or `None` if no canary was used.
-    ///
-    /// # Errors
-    /// Returns an error if the canary fails. This process has then mapped no copy.
-    pub(crate) fn run(&self, candidates: Candidates) -> Result<Option<Duration>, LoadError> {
-        if candidates.is_empty() { Ok(None) } else { self.start().run(candidates) }
-    }
-
-    /// Starts the process of a canary. The process can start up while the caller reads and checks the files of the candidates.
-    pub(crate) fn start(&self) -> Standby {
+    /// Starts the process of a canary. The process can start up while the caller reads and checks the files of the candidates. Returns
+    /// `None` if no canary is used, and the error if the process cannot be started. Dropping the canary ends its process.
+    pub(crate) fn start(&self) -> Option<Result<Started, LoadError>> {
         let program = match (&self.canary, ARMED.load(Ordering::Relaxed)) {
-            (Canary::Off, _) => return Standby::Off,
-            (Canary::Auto, false) => return Standby::Unarmed,
+            (Canary::Off, _) | (Canary::Auto, false) => return None,
             (Canary::Auto, true) => own_program(),
             (Canary::Program(path), _) => Ok(path.clone()),
         };
-        Standby::Started(Box::new(program.and_then(watch::Started::new)), self.deadline)
+        Some(program.and_then(Started::new))
     }
-}
 
-/// Canary that was started before its candidates are known. Dropping this value ends the process.
-pub(crate) enum Standby {
-    Off,
-    /// Represents [`Canary::Auto`] in a program that cannot run as a canary.
-    Unarmed,
-    /// Contains the process, or the error of its start, and the deadline.
-    Started(Box<Result<watch::Started, LoadError>>, Duration),
-}
-
-impl Standby {
-    /// Runs the canary as [`Rehearsal::run`] does. The run time does not include the start of the process.
+    /// Lets a canary load the candidates, dependencies first. Starts a canary if `started` contains none. The caller has completed all
+    /// earlier checks of the copies. Returns the run time of the canary without the start of its process, or `None` if no canary was used.
     ///
     /// # Errors
-    /// Returns the errors of [`Rehearsal::run`].
-    pub(crate) fn run(self, candidates: Candidates) -> Result<Option<Duration>, LoadError> {
+    /// Returns an error if the canary fails. This process has then mapped no copy.
+    pub(crate) fn run(
+        &self,
+        started: Option<Result<Started, LoadError>>,
+        candidates: Candidates,
+    ) -> Result<Option<Duration>, LoadError> {
         if candidates.is_empty() {
             return Ok(None);
         }
-        match self {
-            Self::Off => Ok(None),
-            Self::Unarmed => {
+        let Some(started) = started.or_else(|| self.start()) else {
+            if self.canary == Canary::Auto {
                 warn_once();
-                Ok(None)
             }
-            Self::Started(started, deadline) => {
-                let begun = Instant::now();
-                (*started)?.run(candidates, deadline)?;
-                Ok(Some(begun.elapsed()))
-            }
-        }
+            return Ok(None);
+        };
+        let begun = Instant::now();
+        started?.run(candidates, self.deadline)?;
+        Ok(Some(begun.elapsed()))
     }
 }
 

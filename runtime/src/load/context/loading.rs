@@ -323,7 +323,7 @@ fn bring_up(
     staged.iter().for_each(|staged| registry.announce(&staged.info));
     // The host maps the copies only after the canary has passed.
     let rehearsal = registry.settings.rehearsal.with(generation.resolvers.canary());
-    rehearsal.run(staged.iter().map(|staged| staged.candidate(registry.settings.permissions)).collect())?;
+    rehearsal.run(None, staged.iter().map(|staged| staged.candidate(registry.settings.permissions)).collect())?;
     generation.expect_open("mapping a library")?;
     let mut opened: Vec<Arc<FreeModule>> = Vec::new();
     for staged in staged {

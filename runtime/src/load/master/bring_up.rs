@@ -60,7 +60,8 @@ pub(crate) fn bring_up(
     loads.registry.masters.begin(generation);
     let stage = || {
         // Starts the canary first, because its process starts up while this thread reads and checks the libraries. Scripts need no canary.
-        let canary = paths.iter().any(|path| !path.is_dir()).then(|| loads.registry.settings.rehearsal.start());
+        let rehearsal = &loads.registry.settings.rehearsal;
+        let canary = if paths.iter().all(|path| path.is_dir()) { None } else { rehearsal.start() };
         let mut inspected = open::inspect_all(paths, &loads.registry.stage_dir, loads.registry.settings.require_seal)?;
         #[cfg(feature = "script")]
         if inspected.iter().any(|(found, _)| matches!(found, open::Found::Scripts(_))) {
@@ -85,10 +86,7 @@ pub(crate) fn bring_up(
         let libraries = staged.iter().filter_map(Ready::library);
         let permissions = loads.registry.settings.permissions;
         let candidates = libraries.map(|staged| staged.candidate(permissions)).collect();
-        let rehearsed = match canary {
-            Some(canary) => canary.run(candidates),
-            None => loads.registry.settings.rehearsal.run(candidates),
-        };
+        let rehearsed = rehearsal.run(canary, candidates);
         // Records the duration even if the canary failed.
         let elapsed = rehearsed.as_ref().map_or_else(|_| Some(begun.elapsed()), |elapsed| *elapsed);
         loads.canary_time.set(elapsed);
