@@ -52,7 +52,7 @@ pub(super) fn replace<T>(path: &Path, write: impl FnOnce(&File) -> Result<T, Wor
 /// If the system cannot start the thread, writes on this thread. Returns the error of the write, or else of `create`. `path` is the path of
 /// the file, for errors. The second thread passes each range of about [`EARLY`] written bytes to `start`, which starts to write the range
 /// to the disk, so that the last step, the sync of the file, takes less time.
-pub(super) fn write_beside<T>(
+pub(super) fn write_concurrently<T>(
     path: &Path,
     to: &mut (impl Write + Send),
     mut start: impl FnMut(Range<u64>) + Send,
@@ -141,7 +141,7 @@ mod tests {
     use std::io::Write as _;
     use std::path::Path;
 
-    use super::{EARLY, PIECES, read, replace, unwritten, write_beside};
+    use super::{EARLY, PIECES, read, replace, unwritten, write_concurrently};
     use crate::world::error::WorldError;
     use crate::world::records::FormatError;
 
@@ -165,7 +165,7 @@ mod tests {
     fn content_is_written_in_the_order_of_its_creation() {
         let (mut found, mut started) = (Vec::new(), Vec::new());
         let path = Path::new("world");
-        let created = write_beside(
+        let created = write_concurrently(
             path,
             &mut found,
             |range| started.push((range.start, range.end)),
@@ -190,7 +190,7 @@ mod tests {
         }
         let path = Path::new("world");
         // A piece is refused at the latest when no more pieces may wait.
-        let created = write_beside(
+        let created = write_concurrently(
             path,
             &mut Full,
             |_range| (),

@@ -34,7 +34,7 @@ pub(crate) fn save(core: &Core, path: &Path) -> Result<u64, WorldError> {
     disk::replace(path, |file| {
         let mut content = format::Envelope::new(file);
         let start = |range| alcedo_sys::start_writing(file, range);
-        let objects = disk::write_beside(path, &mut content, start, |to| gather::gather(core, path, to))?;
+        let objects = disk::write_concurrently(path, &mut content, start, |to| gather::gather(core, path, to))?;
         content.seal().map_err(disk::unwritten(path))?;
         Ok(objects)
     })
