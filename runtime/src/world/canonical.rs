@@ -5,6 +5,7 @@
 //! defect.
 
 use std::borrow::Cow;
+use std::collections::VecDeque;
 use std::io;
 use std::ops::Range;
 use std::rc::Rc;
@@ -39,10 +40,8 @@ const MIN_OBJECT: usize = 14;
 #[derive(Default)]
 pub(crate) struct KeptBytes {
     bytes: Vec<u8>,
-    /// Objects of the fields in `bytes`, each with the number of its fields and the end of its bytes.
-    objects: Vec<(ObjectHandle, u64, usize)>,
-    /// Number of entries of `objects` up to the selected object.
-    read: usize,
+    /// Objects after the selected object, each with the number of its fields and the end of its bytes.
+    objects: VecDeque<(ObjectHandle, u64, usize)>,
     /// Number and bytes of the selected object's fields.
     selected: (u64, Range<usize>),
     /// Index in `fields` of each class path.
@@ -60,16 +59,15 @@ impl KeptBytes {
     pub(super) fn clear(&mut self) {
         self.bytes.clear();
         self.objects.clear();
-        (self.read, self.selected) = (0, (0, 0..0));
+        self.selected = (0, 0..0);
     }
 
     /// Selects the fields that [`write`] adds to the next record. Objects must be selected in the order in which their fields were added.
     /// For an object without fields, selects no field.
     pub(super) fn select(&mut self, object: ObjectHandle) {
         let start = self.selected.1.end;
-        let own = self.objects.get(self.read).filter(|(owner, ..)| *owner == object);
-        self.selected = own.map_or((0, start..start), |(_, count, end)| (*count, start..*end));
-        self.read += usize::from(self.selected.0 > 0);
+        let own = self.objects.pop_front_if(|(owner, ..)| *owner == object);
+        self.selected = own.map_or((0, start..start), |(_, count, end)| (count, start..end));
     }
 
     /// Returns the index in `fields` of a class path.
@@ -114,9 +112,9 @@ impl KeptBytes {
         put(BYTES, data.len() as u64, to);
         to.extend_from_slice(data);
         let end = to.len();
-        match objects.last_mut().filter(|(owner, ..)| *owner == object) {
+        match objects.back_mut().filter(|(owner, ..)| *owner == object) {
             Some((_, count, known_end)) => (*count, *known_end) = (*count + 1, end),
-            None => objects.push((object, 1, end)),
+            None => objects.push_back((object, 1, end)),
         }
     }
 }
