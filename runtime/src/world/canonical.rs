@@ -75,8 +75,10 @@ impl KeptBytes {
         match &self.latest {
             Some((latest, at)) if Rc::ptr_eq(latest, class) => *at,
             _ => {
-                let at = *self.classes.entry(Rc::clone(class)).or_insert(self.fields.len());
-                self.fields.resize_with(self.fields.len().max(at + 1), Vec::new);
+                let at = *self.classes.entry(Rc::clone(class)).or_insert_with(|| {
+                    self.fields.push(Vec::new());
+                    self.fields.len() - 1
+                });
                 self.latest = Some((Rc::clone(class), at));
                 at
             }
