@@ -206,7 +206,7 @@ pub(crate) fn checkpoint(is_any_ending: bool) -> u64 {
     }
     // Excludes the image that has started this thread, because its frames may borrow the thread-locals.
     let own = locals::started_here();
-    locals::run_unless_nested(|ledger| ledger.is_ending() && own.as_ref().is_none_or(|own| !own.is_of(ledger)))
+    locals::run_here(|ledger| ledger.is_ending() && own.as_ref().is_none_or(|own| !own.is_of(ledger)))
 }
 
 /// Returns the segments of the image that contains this address.

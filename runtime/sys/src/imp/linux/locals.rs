@@ -39,7 +39,7 @@ pub(super) const REPAIR: Repair = Repair {
     facts: |image, facts| image.records.locals.add_facts(image, facts),
     act: |image, step, report| {
         if step == Step::RunThreadLocals {
-            report.thread_locals_run += run_unless_nested(|other| other.is(image));
+            report.thread_locals_run += run_here(|other| other.is(image));
         }
     },
     free: |gone, report| report.keys = gone.image().records.locals.forget(gone.image()),
@@ -366,15 +366,9 @@ impl Waiting {
 }
 
 /// Restores the alternate stack of the calling thread and runs its pending destructors, for the chosen images. Returns the number of
-/// destructors.
+/// destructors. Runs no destructor while another destructor runs on the calling thread. The running destructor may borrow other
+/// thread-locals, and may call a function of the host that continues an unload or runs a checkpoint.
 pub(super) fn run_here(chosen: impl Fn(&Ledger) -> bool) -> u64 {
-    altstack::restore(&chosen);
-    Record::existing().map_or(0, |record| record.run_pending(chosen))
-}
-
-/// Performs [`run_here`], but runs no destructor while another destructor runs on the calling thread. The running destructor may borrow
-/// other thread-locals, and may call a function of the host that continues an unload or runs a checkpoint.
-pub(super) fn run_unless_nested(chosen: impl Fn(&Ledger) -> bool) -> u64 {
     altstack::restore(&chosen);
     let here = Record::existing().filter(|here| lock(&here.pending).running.is_empty());
     here.map_or(0, |here| here.run_pending(chosen))
@@ -432,9 +426,13 @@ extern "C" fn at_last(_value: *mut c_void) {
 pub(super) fn end_here() {
     // Calls `leave` here too, because a start routine that exits by `pthread_exit` skips the call of `leave` after the routine.
     evict::leave();
-    run_here(|_| true);
+    altstack::restore(|_| true);
+    let Some(here) = Record::existing() else { return };
+    // Runs destructors even inside a destructor that has called `pthread_exit`, because the rest of that destructor is skipped.
+    here.run_pending(|_| true);
     // Takes the record, so that the end of the thread is reported only once.
-    if let Some(started) = Record::existing().and_then(|record| lock(&record.pending).started.take()) {
+    let started = lock(&here.pending).started.take();
+    if let Some(started) = started {
         started.ends();
     }
 }
