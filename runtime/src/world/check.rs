@@ -2,7 +2,6 @@
 //! rejected before any object is created. The error names the invalid record.
 
 use std::hash::BuildHasher as _;
-use std::rc::Rc;
 
 use alcedo_abi::names::{is_identifier, is_type_path};
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
@@ -27,12 +26,13 @@ pub(super) fn check(file: &FlatFile<'_>) -> Result<(), FormatError> {
         properties(&what, &structure.fields)?;
     }
     file.classes.iter().enumerate().try_for_each(|(at, record)| class(at, record))?;
+    let valid: Vec<_> = file.fields.iter().map(|[class, name]| is_type_path(class) && is_identifier(name)).collect();
     // Names in ascending order, such as the generated names of one class, are unique. Otherwise, a set of hashes finds possible duplicates.
     // This set needs less memory than a map of names. The names are compared only if two hashes are equal.
-    let (mut hashes, mut is_ascending, mut valid) = (FxHashSet::default(), true, None);
+    let (mut hashes, mut is_ascending) = (FxHashSet::default(), true);
     let (mut has_equal_hashes, mut has_outers, mut has_ids) = (false, false, false);
     for (at, record) in file.objects.iter().enumerate() {
-        object(file, at, record, &mut valid)?;
+        object(file, at, record, &valid)?;
         let earlier = &file.objects[..at];
         if is_ascending && earlier.last().is_some_and(|last| order(last) >= order(record)) {
             is_ascending = false;
@@ -92,14 +92,9 @@ fn properties(what: &str, records: &[PropertyRecord]) -> Result<(), FormatError>
     Ok(())
 }
 
-/// Checks the record of the object at index `at`. `valid` contains the names of the last kept field that was found valid. A field with the
-/// same strings needs no new check, and adjacent objects mostly share these strings.
-fn object<'a>(
-    file: &'a FlatFile<'_>,
-    at: usize,
-    record: &FlatRecord<'_>,
-    valid: &mut Option<&'a [Rc<str>; 2]>,
-) -> Result<(), FormatError> {
+/// Checks the record of the object at index `at`. `valid` contains one entry per entry of `FlatFile::fields`: true if its class path and
+/// name are valid.
+fn object(file: &FlatFile<'_>, at: usize, record: &FlatRecord<'_>, valid: &[bool]) -> Result<(), FormatError> {
     let (objects, values, kept) = (file.objects.len(), record.values.of(&file.values), record.kept.of(&file.kept));
     let wrong = |what: String| Err(malformed(format!("object {at} ({}) {what}", line(&record.name))));
     if let Some(problem) = name_problem(&record.name, record.outer.is_none()) {
@@ -144,18 +139,15 @@ fn object<'a>(
     }
     let mut known = FxHashSet::default();
     for field in kept {
-        let (names, is_only) = (&file.fields[field.field as usize], kept.len() == 1);
-        let [class, name] = names;
-        let is_known = valid.is_some_and(|[known, other]| Rc::ptr_eq(known, class) && Rc::ptr_eq(other, name));
-        let is_valid = is_known || is_type_path(class) && is_identifier(name);
-        if !is_valid || !(is_only || known.insert((class, name))) {
+        let (index, is_only) = (field.field as usize, kept.len() == 1);
+        let [class, name] = &file.fields[index];
+        if !valid[index] || !(is_only || known.insert((class, name))) {
             return wrong(format!(
                 "keeps \"{}\" of \"{}\", which is not a field or is a duplicate",
                 line(name),
                 line(class)
             ));
         }
-        *valid = Some(names);
     }
     Ok(())
 }
