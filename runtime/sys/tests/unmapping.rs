@@ -14,7 +14,7 @@ use alcedo_sys::process::{keys_in_use, stale_mappings};
 use alcedo_sys::{EndPolicy, EndState, HolderKind, OwnFolder, ReferenceSearch, UseKind, checkpoint, hooks};
 use tempfile::TempDir;
 
-use crate::common::hooked::{AT_ONCE, AtEvents, Library, Mode, Seen, finish, wait_for};
+use crate::common::hooked::{AT_ONCE, AtEvents, Library, Mode, Module, Seen, finish, wait_for};
 
 fn stale(library: &Library) -> usize {
     stale_mappings(library.stage().path()).expect("the maps can be read").len()
@@ -190,14 +190,20 @@ fn no_destructor_runs_at_a_checkpoint_inside_a_destructor() {
     assert_eq!((NESTED.load(SeqCst), seen.run.load(SeqCst)), (0, 2));
 }
 
-#[test]
-fn the_idle_thread_of_a_folder_runs_destructors_owed_to_ending_images() {
-    let (library, seen) = (Library::new(), Seen::new(Mode::AtOnce, 0));
-    let module = library.map();
+/// Starts the thread of a new folder, and registers a destructor of the module on this thread.
+fn folder_thread_with_destructor(module: &Module, seen: &'static Seen) -> (TempDir, OwnFolder) {
     let folder = TempDir::new().expect("a temporary directory");
     let thread = OwnFolder::start(folder.path()).expect("a thread can be started");
     let owe: extern "C" fn(*mut c_void, c_int) = module.function(c"owe");
     thread.run(move || owe(seen.pointer(), 0)).expect("it runs");
+    (folder, thread)
+}
+
+#[test]
+fn the_idle_thread_of_a_folder_runs_destructors_owed_to_ending_images() {
+    let (library, seen) = (Library::new(), Seen::new(Mode::AtOnce, 0));
+    let module = library.map();
+    let (_folder, _thread) = folder_thread_with_destructor(&module, seen);
     assert_eq!(module.end(AT_ONCE).thread_locals_run, 1);
     assert_eq!((seen.run.load(SeqCst), seen.wrong_thread.load(SeqCst)), (1, 0));
 }
@@ -206,10 +212,7 @@ fn the_idle_thread_of_a_folder_runs_destructors_owed_to_ending_images() {
 fn the_busy_thread_of_a_folder_runs_destructors_owed_to_ending_images() {
     let (library, seen) = (Library::new(), Seen::new(Mode::AtOnce, 0));
     let module = library.map();
-    let folder = TempDir::new().expect("a temporary directory");
-    let thread = OwnFolder::start(folder.path()).expect("a thread can be started");
-    let owe: extern "C" fn(*mut c_void, c_int) = module.function(c"owe");
-    thread.run(move || owe(seen.pointer(), 0)).expect("it runs");
+    let (_folder, thread) = folder_thread_with_destructor(&module, seen);
     let (mut ending, _ledger) = module.begin_end(AT_ONCE);
     // The destructor runs between the two jobs, which follow each other faster than the checkpoints of an idle thread.
     (0..2).for_each(|_| thread.run(|| ()).expect("it runs"));
