@@ -200,12 +200,17 @@ const CHILD: &str = "ALCEDO_SYS_TEST_EXIT_IN_CHILD";
 
 const FORKS: &str = "ALCEDO_SYS_TEST_FORKS";
 
+/// Returns the command that runs only this test, in a new process with the environment variable.
+fn only(test: &str, variable: &str) -> Command {
+    let mut command = Command::new(env::current_exe().expect("this program has a path"));
+    command.env(variable, "1").args(["--exact", test]);
+    command
+}
+
 #[test]
 fn only_exit_handlers_of_living_images_run_at_process_end() {
-    let here = env::current_exe().expect("this program has a path");
-    let mut child = Command::new(here);
-    child.env(CHILD, "1").args(["--exact", "--nocapture", "leftovers::a_child_exits_with_handlers_left"]);
-    let output = child.output().expect("this program runs");
+    let mut child = only("leftovers::a_child_exits_with_handlers_left", CHILD);
+    let output = child.arg("--nocapture").output().expect("this program runs");
     let text = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(7), "{output:?}");
     assert!(text.ends_with("order 21, later 0\n"), "{text}");
@@ -407,8 +412,7 @@ fn descriptors_that_are_left_open_are_named_and_closed_only_on_request() {
 #[test]
 fn a_forked_child_calls_the_c_functions_and_nothing_else() {
     if env::var_os(FORKS).is_none() {
-        let mut forking = Command::new(env::current_exe().expect("this program has a path"));
-        forking.env(FORKS, "1").args(["--exact", "leftovers::a_forked_child_calls_the_c_functions_and_nothing_else"]);
+        let mut forking = only("leftovers::a_forked_child_calls_the_c_functions_and_nothing_else", FORKS);
         let output = forking.output().expect("this program runs");
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
         return;
