@@ -71,6 +71,14 @@ fn slim(contexts: &Contexts, name: &str) -> LoadContext {
     slim
 }
 
+/// Creates a Slim whose function `render` creates a thread-local on each thread that calls it. Returns the Slim and this function.
+fn lingering_slim(contexts: &Contexts, name: &str) -> (LoadContext, ContextFunction) {
+    let slim = contexts.create_slim(name).expect("the name is free");
+    slim.load_path(support::plugin("reports", &["lingering"])).expect("it is loaded");
+    let render = slim.function("Report", "render", "String, u32 -> String").expect("it is offered");
+    (slim, render)
+}
+
 fn build_tag(slim: &LoadContext) -> ContextFunction {
     slim.function("Report", "build_tag", "-> u64").unwrap_or_else(|error| panic!("{error}"))
 }

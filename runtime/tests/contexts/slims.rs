@@ -1,13 +1,14 @@
 //! Tests rules of Slims that have no counterpart in .NET, so the names of these tests have no letter and number.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
 use alcedo_runtime::{CallError, ContextError, ContextState, LoadContext, SlimWatch, UnloadTicket, Value};
+use tempfile::TempDir;
 
-use super::{LONG, build_tag, gone, number, refusal, reports, runtime, slim, support, text};
+use super::{LONG, build_tag, gone, lingering_slim, number, refusal, reports, runtime, slim, support, text};
 
 #[test]
 fn a_slim_lives_on_any_thread() {
@@ -92,18 +93,23 @@ fn a_watched_slim_follows_its_file_unless_it_becomes_invalid() {
     assert_eq!(number(&function).expect("it answers"), 1);
 }
 
-#[test]
-fn the_thread_of_a_watch_drops_thread_locals_of_unloading_slims() {
-    // Keeps the log lines of this test out of the records of other tests.
-    let _record = support::record("reports");
+/// Returns a folder with builds 1 and 2 of `reports`, and their paths. Tests replace build 1 by a rename of build 2, because a partly
+/// copied file would be a damaged library.
+fn two_builds() -> (TempDir, PathBuf, PathBuf) {
     let folder = tempfile::tempdir().expect("a folder");
     let (library, complete) = (folder.path().join("libreports.so"), folder.path().join("complete.so"));
     std::fs::copy(reports(1), &library).expect("it can be copied");
     std::fs::copy(reports(2), &complete).expect("it can be copied");
+    (folder, library, complete)
+}
+
+#[test]
+fn the_thread_of_a_watch_drops_thread_locals_of_unloading_slims() {
+    // Keeps the log lines of this test out of the records of other tests.
+    let _record = support::record("reports");
+    let (_folder, library, complete) = two_builds();
     let contexts = runtime().contexts();
-    let (slim, called) = (slim(&contexts, "replaced"), contexts.create_slim("called").expect("the name is free"));
-    called.load_path(support::plugin("reports", &["lingering"])).expect("it is loaded");
-    let render = called.function("Report", "render", "String, u32 -> String").expect("it is offered");
+    let (slim, (called, render)) = (slim(&contexts, "replaced"), lingering_slim(&contexts, "called"));
     let (sender, receiver) = channel();
     let watch = SlimWatch::start(&slim, &library, move |_outcome| {
         let answer = render.call(&[text("somebody"), Value::U32(2)]);
@@ -133,9 +139,7 @@ fn a_watch_is_for_slims_and_for_files_that_can_be_watched() {
 
 #[test]
 fn a_watch_dropped_by_its_own_callback_ends() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let library = folder.path().join("libreports.so");
-    std::fs::copy(reports(1), &library).expect("it can be copied");
+    let (_folder, library, complete) = two_builds();
     let contexts = runtime().contexts();
     let slim = slim(&contexts, "dropping");
     let watch_slot = Arc::new(Mutex::new(None::<SlimWatch>));
@@ -145,9 +149,6 @@ fn a_watch_dropped_by_its_own_callback_ends() {
         sender.send(outcome.is_ok()).expect("the test listens");
         panic!("a callback may panic");
     };
-    // Copies to another file first, and renames that file later. A partly copied file would be a damaged library.
-    let complete = folder.path().join("complete.so");
-    std::fs::copy(reports(2), &complete).expect("it can be copied");
     *watch_slot.lock().expect("it is free") =
         Some(SlimWatch::start(&slim, &library, drops).expect("it can be watched"));
     std::fs::rename(&complete, &library).expect("it can be moved");

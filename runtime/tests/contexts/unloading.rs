@@ -12,7 +12,9 @@ use alcedo_runtime::{
     LoadError, Runtime, UnloadTicket, Value, checkpoint, process,
 };
 
-use super::{LONG, any, build_tag, figures, gone, needy, number, refusal, reports, runtime, slim, support, text};
+use super::{
+    LONG, any, build_tag, figures, gone, lingering_slim, needy, number, refusal, reports, runtime, slim, support, text,
+};
 
 /// Starts a thread that calls `wait_for`. The call returns when the file exists.
 fn caller(slim: &LoadContext, file: &Path, name: &str) -> thread::JoinHandle<Result<Option<Value>, ContextError>> {
@@ -239,9 +241,8 @@ fn e13_slim_thread_locals_drop_on_their_threads_and_may_log() {
     let record = support::record("reports");
     let runtime = runtime();
     let contexts = runtime.contexts();
-    let slim = contexts.create_slim("e13").expect("the name is free");
-    slim.load_path(support::plugin("reports", &["lingering"])).expect("it is loaded");
-    let render = Arc::new(slim.function("Report", "render", "String, u32 -> String").expect("it is offered"));
+    let (slim, render) = lingering_slim(&contexts, "e13");
+    let render = Arc::new(render);
     let arguments = || [text("somebody"), Value::U32(2)];
     assert_eq!(render.call(&arguments()).expect("it answers"), Some(text("somebody x2 by build 0")));
     let (done, wait) = std::sync::mpsc::channel::<()>();
@@ -270,9 +271,7 @@ fn slim_thread_locals_of_a_worker_drop_at_its_checkpoint() {
     // Keeps the log lines of this test out of the records of other tests.
     let _record = support::record("reports");
     let contexts = runtime().contexts();
-    let slim = contexts.create_slim("checkpoint").expect("the name is free");
-    slim.load_path(support::plugin("reports", &["lingering"])).expect("it is loaded");
-    let render = slim.function("Report", "render", "String, u32 -> String").expect("it is offered");
+    let (slim, render) = lingering_slim(&contexts, "checkpoint");
     let (done, wait) = std::sync::mpsc::channel::<()>();
     let (called, answers) = std::sync::mpsc::channel();
     let worker = thread::spawn(move || {
