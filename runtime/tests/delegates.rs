@@ -15,7 +15,7 @@ use alcedo_runtime::{
 };
 use expect_test::{Expect, expect, expect_file};
 
-use crate::scripts::{HERO_TEXT, Package, builder, reload_of};
+use crate::scripts::{HERO_TEXT, Package, builder, host_of, reload_of};
 use crate::support;
 
 const PLAYER: &str = "/Script/Game.Player";
@@ -651,8 +651,7 @@ fn a_listener_that_is_dropped_during_a_reload_ends_at_the_next_safe_point() {
             drop(dropped.take());
         }
     };
-    let host = builder().on_event(drop_it).build().unwrap_or_else(|error| panic!("{error}"));
-    host.create_master(std::slice::from_ref(&package.folder)).unwrap_or_else(|error| panic!("{error}"));
+    let host = host_of(builder().on_event(drop_it), &package);
     let count = host.objects().iter().len();
     let listener = Listener::of(&host, |_, (times,): (u32,)| Ok(times <= 4)).expect("a closure");
     kept.set(Some(listener));

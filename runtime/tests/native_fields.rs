@@ -1,7 +1,7 @@
 //! Tests that the Rust fields of a native object exist exactly as long as the object. The constructor or the destruction hook of the object
 //! may fail in any way.
 
-use crate::scripts::{LAMP_TEXT, Package, builder, reload_of};
+use crate::scripts::{LAMP_TEXT, Package, builder, host_of, reload_of};
 use crate::support;
 
 use std::cell::{Cell, RefCell};
@@ -176,8 +176,7 @@ fn the_hook_of_an_object_that_is_destroyed_while_its_fields_are_lent_runs_immedi
 #[test]
 fn the_fields_end_when_a_reload_moves_the_object_to_another_native_class() {
     let package = Package::new("Tale", &[("Spark.uc", "class Spark extends Fuse;\n")]);
-    let host = builder().natives(natives![Fuse]).build().unwrap_or_else(|error| panic!("{error}"));
-    host.create_master(std::slice::from_ref(&package.folder)).unwrap_or_else(|error| panic!("{error}"));
+    let host = host_of(builder().natives(natives![Fuse]), &package);
     let spark = host.objects().spawn("/Script/Tale.Spark").expect("spawned");
     let count = || host.objects().call(spark, "count", &[]);
     assert_eq!([count(), count()].map(|count| count.expect("it counts")), [1, 2].map(|count| Some(Value::I32(count))));
@@ -224,8 +223,7 @@ fn the_fields_of_a_left_class_end_if_a_hook_of_the_reload_destroys_their_object(
 #[test]
 fn left_fields_end_with_a_subobject_that_the_returned_owner_lacks() {
     let package = Package::new("Tale", &[("Spark.uc", "class Spark extends Fuse;\n"), ("Lamp.uc", LAMP_TEXT)]);
-    let host = builder().natives(natives![Fuse]).build().unwrap_or_else(|error| panic!("{error}"));
-    host.create_master(std::slice::from_ref(&package.folder)).unwrap_or_else(|error| panic!("{error}"));
+    let host = host_of(builder().natives(natives![Fuse]), &package);
     let lamp = host.objects().spawn("/Script/Tale.Lamp").expect("spawned");
     let Value::Object(shade) = host.objects().get(lamp, "Shade").expect("a property") else { panic!("a reference") };
     assert_eq!(host.objects().call(shade, "count", &[]).expect("it counts"), Some(Value::I32(1)));

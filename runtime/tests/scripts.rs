@@ -121,9 +121,12 @@ pub(crate) fn modules(package: &Package) -> Vec<PathBuf> {
 }
 
 pub(crate) fn host(package: &Package) -> Runtime {
-    let host = builder().build().unwrap_or_else(|error| panic!("{error}"));
-    host.create_master(&modules(package)).unwrap_or_else(|error| panic!("{error}"));
-    host
+    support::host_of(builder(), &modules(package))
+}
+
+/// Returns a host whose Master has only this package.
+pub(crate) fn host_of(builder: Builder, package: &Package) -> Runtime {
+    support::host_of(builder, std::slice::from_ref(&package.folder))
 }
 
 pub(crate) fn reload(host: &Runtime, package: &Package) -> ReloadReport {
@@ -331,8 +334,7 @@ fn a_watched_package_is_reloaded_when_a_file_of_it_is_saved() {
 #[test]
 fn a_package_remains_watched_after_its_folder_is_recreated() {
     let package = Package::new("Tale", &[("Hero.uc", HERO_TEXT)]);
-    let host = builder().build().expect("a host");
-    host.create_master(std::slice::from_ref(&package.folder)).unwrap_or_else(|error| panic!("{error}"));
+    let host = host_of(builder(), &package);
     let hero = spawn(&host, HERO);
     host.watch().expect("it is watched");
     for health in [150, 160] {
@@ -354,8 +356,7 @@ fn a_package_remains_watched_after_its_folder_is_recreated() {
 #[test]
 fn a_class_default_object_cannot_be_destroyed_and_reloads_work() {
     let package = Package::new("Tale", &[("Hero.uc", HERO_TEXT)]);
-    let host = builder().build().expect("a host");
-    host.create_master(std::slice::from_ref(&package.folder)).unwrap_or_else(|error| panic!("{error}"));
+    let host = host_of(builder(), &package);
     let hero = spawn(&host, HERO);
     let output = host.console("destroy Default__Hero");
     assert!(output.contains("class default object") && output.contains("destroy an object of the class"), "{output}");
@@ -462,8 +463,7 @@ fn a_saved_world_brings_objects_of_scripts_back() {
 fn a_script_error_lists_its_call_stack_and_later_calls_work() {
     let package = Package::new("Tale", &[("Hero.uc", HERO_TEXT), ("Fool.uc", FOOL_TEXT)]);
     let limits = alcedo_runtime::ScriptLimits { rounds: 10_000, ..Default::default() };
-    let host = builder().script_limits(limits).build().expect("a host");
-    host.create_master(std::slice::from_ref(&package.folder)).unwrap_or_else(|error| panic!("{error}"));
+    let host = host_of(builder().script_limits(limits), &package);
     let fool = spawn(&host, "/Script/Tale.Fool");
     for (function, expected) in [("Forever", "Fool.uc:"), ("Deeper", "Fool.uc:"), ("Outside", "Fool.uc:")] {
         let error = host.objects().call(fool, function, &[]).expect_err("it must fail").to_string();
@@ -527,8 +527,7 @@ defaultproperties
 }
 ";
     let package = Package::new("Tale", &[("Lamp.uc", text)]);
-    let host = builder().build().expect("a host");
-    host.create_master(std::slice::from_ref(&package.folder)).unwrap_or_else(|error| panic!("{error}"));
+    let host = host_of(builder(), &package);
     let [one, other] = [(); 2].map(|()| spawn(&host, "/Script/Tale.Lamp"));
     let shade = |lamp| match get(&host, lamp, "Shade") {
         Value::Object(shade) => shade,
@@ -622,8 +621,7 @@ fn a_plugin_uses_package_classes_by_type_and_reloads_with_it() {
 fn an_actor_begins_play_after_a_tick_of_a_coroutine_was_refused() {
     let text = "class Foo extends Actor;\nevent receive_begin_play() { label = label $ \"begun\"; }";
     let package = Package::new("Tale", &[("Foo.uc", text)]);
-    let host = builder().build().unwrap_or_else(|error| panic!("{error}"));
-    host.create_master(std::slice::from_ref(&package.folder)).unwrap_or_else(|error| panic!("{error}"));
+    let host = host_of(builder(), &package);
     host.tick(Budget::frame());
     let foo = spawn(&host, "/Script/Tale.Foo");
     let inside = host.clone();
@@ -654,8 +652,7 @@ fn a_broadcast_of_the_host_skips_bindings_that_a_script_removes() {
         function Clears(int n) { Sum += n; on_press.Clear(); }
         function Last(int n) { Sum += 100 * n; }";
     let package = Package::new("Tale", &[("Panel.uc", text)]);
-    let host = builder().natives(natives![Button]).build().unwrap_or_else(|error| panic!("{error}"));
-    host.create_master(std::slice::from_ref(&package.folder)).unwrap_or_else(|error| panic!("{error}"));
+    let host = host_of(builder().natives(natives![Button]), &package);
     for first in ["Removes", "Clears"] {
         let panel = spawn(&host, "/Script/Tale.Panel");
         for function in ["Last", first] {
@@ -681,8 +678,7 @@ fn delegates_call_no_dormant_objects_until_they_wake() {
         function int Ask(int n) { return 10 * n; }
         function AddsTen(int n) { Sum += 10 * n; }";
     let package = Package::new("Tale", &[("Panel.uc", panel), ("Kid.uc", kid)]);
-    let host = builder().natives(natives![Button]).build().unwrap_or_else(|error| panic!("{error}"));
-    host.create_master(std::slice::from_ref(&package.folder)).unwrap_or_else(|error| panic!("{error}"));
+    let host = host_of(builder().natives(natives![Button]), &package);
     let [panel, sleeper] = ["/Script/Tale.Panel", "/Script/Tale.Kid"].map(|class| spawn(&host, class));
     for (listener, function) in [(sleeper, "AddsTen"), (sleeper, "Adds"), (panel, "Adds")] {
         host.links().bind(panel, "on_press", listener, function).unwrap_or_else(|error| panic!("{error}"));

@@ -8,15 +8,14 @@ use std::rc::Rc;
 use alcedo_runtime::Value;
 use alcedo_runtime::native::Natives;
 
-use crate::scripts::{HERO, Package, get, host, spawn};
+use crate::scripts::{HERO, Package, get, host, host_of, spawn};
 
 #[test]
 fn console_evaluation_works_with_any_class_names_in_packages() {
     let object = "class Object extends Core.Object;\n\nvar int N;\n";
     let package =
         Package::new("Eval", &[("Object.uc", object), ("Evaluated.uc", "class Evaluated extends Core.Object;\n")]);
-    let host = support::builder().package("Eval").build().expect("a host");
-    host.create_master(std::slice::from_ref(&package.folder)).unwrap_or_else(|error| panic!("{error}"));
+    let host = host_of(support::builder().package("Eval"), &package);
     assert_eq!(host.console("eval 1 + 1"), "2");
 }
 

@@ -5,16 +5,14 @@ use std::collections::BTreeSet;
 
 use alcedo_runtime::{ObjectHandle, Runtime, Value};
 
-use crate::scripts::{HERO_TEXT, LAMP_TEXT, Package, builder, call, get, reload_of, spawn};
+use crate::scripts::{HERO_TEXT, LAMP_TEXT, Package, builder, call, get, host_of, reload_of, spawn};
 
 mod renames;
 
 const HERO: &str = "/Script/Tale.Hero";
 
 fn host(package: &Package) -> Runtime {
-    let host = builder().build().expect("a host");
-    host.create_master(std::slice::from_ref(&package.folder)).unwrap_or_else(|error| panic!("{error}"));
-    host
+    host_of(builder(), package)
 }
 
 #[test]
@@ -716,8 +714,7 @@ var Thing Best<Was=First>;
 #[test]
 fn scripts_list_earlier_names_after_the_current_names() {
     let package = Package::new("Tale", &[("Squire.uc", SQUIRE)]);
-    let host = builder().build().expect("a host");
-    host.create_master(std::slice::from_ref(&package.folder)).unwrap_or_else(|error| panic!("{error}"));
+    let host = host(&package);
     let squire = spawn(&host, "/Script/Tale.Squire");
     call(&host, squire, "Rise", &[]);
     package.remove("Squire.uc");

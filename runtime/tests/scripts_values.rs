@@ -1,17 +1,14 @@
 //! Tests script values that reflection stores, and conversions that the interpreter makes. Each test compiles source code and checks the
 //! result of a function.
 
-use alcedo_runtime::{Builder, Value};
+use alcedo_runtime::Value;
 
-use crate::scripts::{Package, call, spawn};
-use crate::support;
+use crate::scripts::{Package, builder, call, host_of, spawn};
 
 /// Checks the results of functions in the class `Foo`. `text` is the class body after its first line.
 fn check_values(text: &str, expected: &[(&str, &str)]) {
     let package = Package::new("Tale", &[("Foo.uc", &format!("class Foo extends Actor;\n{text}"))]);
-    let builder: Builder = support::builder().package("Tale");
-    let host = builder.build().unwrap_or_else(|error| panic!("{error}"));
-    host.create_master(std::slice::from_ref(&package.folder)).unwrap_or_else(|error| panic!("{error}"));
+    let host = host_of(builder(), &package);
     let object = spawn(&host, "/Script/Tale.Foo");
     for (function, value) in expected {
         assert_eq!(call(&host, object, function, &[]), Some(Value::Text((*value).into())), "{function} of {text}");
@@ -107,8 +104,7 @@ fn an_object_of_defaults_calls_the_functions_of_its_owner() {
             Save=Pressed
         }";
     let package = Package::new("Tale", &[("Button.uc", button), ("Page.uc", page)]);
-    let host = support::builder().package("Tale").build().unwrap_or_else(|error| panic!("{error}"));
-    host.create_master(std::slice::from_ref(&package.folder)).unwrap_or_else(|error| panic!("{error}"));
+    let host = host_of(builder(), &package);
     let [one, other] = [(); 2].map(|()| spawn(&host, "/Script/Tale.Page"));
     assert_eq!(call(&host, one, "Press", &[Value::I32(3)]), Some(Value::I32(3)));
     assert_eq!(call(&host, other, "Press", &[Value::I32(1)]), Some(Value::I32(1)), "each has its own");
@@ -134,8 +130,7 @@ fn a_class_overrides_a_subobject_of_its_base_in_the_package() {
             End Object
         }";
     let package = Package::new("Tale", &[("Foo.uc", foo), ("Bar.uc", bar)]);
-    let host = support::builder().package("Tale").build().unwrap_or_else(|error| panic!("{error}"));
-    host.create_master(std::slice::from_ref(&package.folder)).unwrap_or_else(|error| panic!("{error}"));
+    let host = host_of(builder(), &package);
     let bar = spawn(&host, "/Script/Tale.Bar");
     assert_eq!(call(&host, bar, "Ticks", &[]), Some(Value::Bool(true)));
 }

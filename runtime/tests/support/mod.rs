@@ -55,9 +55,10 @@ pub(crate) fn hasty_host(libraries: &[PathBuf]) -> Runtime {
     host_of(hasty_builder(), libraries)
 }
 
-fn host_of(builder: Builder, libraries: &[PathBuf]) -> Runtime {
+/// Returns a host with a Master of these modules.
+pub(crate) fn host_of(builder: Builder, modules: &[PathBuf]) -> Runtime {
     let runtime = builder.build().unwrap_or_else(|error| panic!("{error}"));
-    runtime.create_master(libraries).unwrap_or_else(|error| panic!("{error}"));
+    runtime.create_master(modules).unwrap_or_else(|error| panic!("{error}"));
     runtime
 }
 
