@@ -102,6 +102,8 @@ mod scripts;
 #[cfg(feature = "script")]
 mod scripts_console;
 #[cfg(feature = "script")]
+mod scripts_delegates;
+#[cfg(feature = "script")]
 mod scripts_reload;
 #[cfg(feature = "script")]
 mod scripts_thunks;

@@ -14,8 +14,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use alcedo_runtime::faults::{self, Fault, FaultKind, ReloadStep};
-use alcedo_runtime::native::{MulticastDelegate, uclass};
-use alcedo_runtime::{Budget, ObjectHandle, Outcome, Runtime, Value, natives};
+use alcedo_runtime::{Budget, ObjectHandle, Outcome, Runtime, Value};
 use corosensei::{Coroutine, Yielder};
 
 #[test]
@@ -500,73 +499,4 @@ fn an_actor_begins_play_after_a_tick_of_a_coroutine_was_refused() {
         host.tick(Budget::frame());
         assert_eq!(get(&host, foo, "label"), Value::Text("begun".into()));
     }
-}
-
-/// Button of the host, which scripts extend.
-#[uclass(package = "Test", blueprintable)]
-#[derive(Default)]
-struct Button {
-    /// Delegate for each press.
-    #[uproperty(blueprint_read_write)]
-    on_press: MulticastDelegate<fn(i32)>,
-}
-
-#[test]
-fn a_broadcast_of_the_host_skips_bindings_that_a_script_removes() {
-    let text = "class Panel extends Button;
-        var int Sum;
-        function Removes(int n) { Sum += n; on_press.Remove(Last); }
-        function Clears(int n) { Sum += n; on_press.Clear(); }
-        function Last(int n) { Sum += 100 * n; }";
-    let package = Package::new("Tale", &[("Panel.uc", text)]);
-    let host = host_of(builder().natives(natives![Button]), &package);
-    for first in ["Removes", "Clears"] {
-        let panel = spawn(&host, "/Script/Tale.Panel");
-        for function in ["Last", first] {
-            host.links().bind(panel, "on_press", panel, function).unwrap_or_else(|error| panic!("{error}"));
-        }
-        // Calls the newest binding first.
-        host.links().broadcast(panel, "on_press", &[Value::I32(2)]).unwrap_or_else(|error| panic!("{error}"));
-        assert_eq!(get(&host, panel, "Sum"), Value::I32(2), "{first}");
-    }
-}
-
-#[test]
-fn delegates_call_no_dormant_objects_until_they_wake() {
-    let panel = "class Panel extends Button;
-        var int Sum;
-        delegate int OnAsk(int n);
-        var delegate<OnAsk> Kept;
-        function int Ask(int n) { return n; }
-        function int Asks(int n) { return Kept(n); }
-        function Adds(int n) { Sum += n; }
-        function int Presses(int n) { on_press.Broadcast(n); return Sum; }";
-    let kid = "class Kid extends Panel;
-        function int Ask(int n) { return 10 * n; }
-        function AddsTen(int n) { Sum += 10 * n; }";
-    let package = Package::new("Tale", &[("Panel.uc", panel), ("Kid.uc", kid)]);
-    let host = host_of(builder().natives(natives![Button]), &package);
-    let [panel, sleeper] = ["/Script/Tale.Panel", "/Script/Tale.Kid"].map(|class| spawn(&host, class));
-    for (listener, function) in [(sleeper, "AddsTen"), (sleeper, "Adds"), (panel, "Adds")] {
-        host.links().bind(panel, "on_press", listener, function).unwrap_or_else(|error| panic!("{error}"));
-    }
-    host.links().bind(panel, "Kept", sleeper, "Ask").unwrap_or_else(|error| panic!("{error}"));
-    package.remove("Kid.uc");
-    let plain = "function Adds(int n)";
-    let with_equal_name = "function AddsTen(string s) { Sum = 99; }\nfunction Adds(int n)";
-    package.edit("Panel.uc", plain, with_equal_name);
-    reload_of(&host, &package);
-    let error = host.objects().call(panel, "Asks", &[Value::I32(4)]).expect_err("the object is dormant").to_string();
-    assert!(error.contains("is bound to a dormant object"), "{error}");
-    assert_eq!(call(&host, panel, "Presses", &[Value::I32(2)]), Some(Value::I32(2)));
-    host.links().broadcast(panel, "on_press", &[Value::I32(3)]).unwrap_or_else(|error| panic!("{error}"));
-    let arguments = [get(&host, panel, "on_press"), Value::I32(4)];
-    host.calls().call("nd:/", &arguments).unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!([panel, sleeper].map(|object| get(&host, object, "Sum")), [9, 0].map(Value::I32));
-    package.edit("Panel.uc", with_equal_name, plain);
-    package.write("Kid.uc", kid);
-    reload_of(&host, &package);
-    assert_eq!(call(&host, panel, "Presses", &[Value::I32(1)]), Some(Value::I32(10)));
-    assert_eq!(get(&host, sleeper, "Sum"), Value::I32(11), "both bindings are kept");
-    assert_eq!(call(&host, panel, "Asks", &[Value::I32(4)]), Some(Value::I32(40)));
 }

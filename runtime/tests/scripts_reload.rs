@@ -1,5 +1,5 @@
-//! Tests script objects after changes to their class. Covers the types of variables, enum entries, struct fields, defaults, class names,
-//! and targets of delegates.
+//! Tests script objects after changes to their class. Covers the types of variables, enum entries, struct fields, defaults, and class
+//! names.
 
 use std::collections::BTreeSet;
 
@@ -95,49 +95,6 @@ fn a_reconstructed_subobject_follows_the_defaults_that_its_owner_overrides() {
     package.edit("Lamp.uc", "Watts=5", "Watts=6");
     reload_of(&host, &package);
     assert_eq!(watts(), [6, 1, 9].map(Value::I32));
-}
-
-#[test]
-fn objects_follow_a_new_default_of_a_delegate_with_their_own_functions() {
-    let button = "class Button extends Actor;
-        delegate OnClick(int Times);
-        var int Clicked;
-        function Clicks(int Times) { Clicked += Times; }
-        function Doubles(int Times) { Clicked += 2 * Times; }
-        function int Press(int Times) { OnClick(Times); return Clicked; }
-        defaultproperties
-        {
-            Clicked=0
-        }";
-    let page = "class Page extends Actor;
-        var Button Save;
-        var int Saved;
-        function Saves(int Times) { Saved += Times; }
-        function int Press(int Times) { Save.Press(Times); return Saved; }
-        defaultproperties
-        {
-            Begin Object Class=Button Name=Pressed
-                Clicked=0
-            End Object
-            Save=Pressed
-        }";
-    let package = Package::new("Tale", &[("Button.uc", button), ("Page.uc", page)]);
-    let host = host(&package);
-    let spawn_both = || ["/Script/Tale.Button", "/Script/Tale.Page"].map(|class| spawn(&host, class));
-    let [button, page] = spawn_both();
-    let press = |object, times| call(&host, object, "Press", &[Value::I32(times)]);
-    package.edit("Page.uc", "Clicked=0", "OnClick=Saves");
-    reload_of(&host, &package);
-    assert_eq!(press(page, 2), Some(Value::I32(2)), "the subobject calls its owner");
-    package.edit("Button.uc", "Clicked=0", "OnClick=Clicks");
-    reload_of(&host, &package);
-    assert_eq!((press(button, 3), press(page, 3)), (Some(Value::I32(3)), Some(Value::I32(5))));
-    package.edit("Button.uc", "OnClick=Clicks", "OnClick=Doubles");
-    reload_of(&host, &package);
-    assert_eq!(press(button, 2), Some(Value::I32(7)), "it has followed the default");
-    let [button, page] = spawn_both();
-    let counts = (get(&host, button, "Clicked"), get(&host, page, "Saved"));
-    assert_eq!(counts, (Value::I32(0), Value::I32(0)), "no call has changed a class default object");
 }
 
 #[test]
@@ -254,82 +211,6 @@ fn an_object_follows_base_defaults_unless_overridden() {
     reload_of(&host, &package);
     assert_eq!((health(elder), health(hurt), health(saint)), (Value::I32(0), Value::I32(70), Value::I32(0)));
 }
-
-const BELL_TEXT: &str = r#"
-class Bell extends Object;
-
-var int Rung;
-var delegate<OnRing> Kept;
-
-delegate int OnRing(int Times);
-
-function int Ring(int Times)
-{
-    Rung += Times;
-    return Rung;
-}
-
-function Bind()
-{
-    Kept = Ring;
-}
-
-function int Run(int Times)
-{
-    if (Kept == none)
-    {
-        return -1;
-    }
-    return Kept(Times);
-}
-"#;
-
-#[test]
-fn a_kept_delegate_calls_the_new_body_or_fails_without_its_function() {
-    let package = Package::new("Tale", &[("Bell.uc", BELL_TEXT)]);
-    let host = host(&package);
-    let bell = spawn(&host, "/Script/Tale.Bell");
-    let run = || host.objects().call(bell, "Run", &[Value::I32(2)]);
-    call(&host, bell, "Bind", &[]);
-    assert_eq!(run().expect("it is bound"), Some(Value::I32(2)));
-    package.edit("Bell.uc", "Rung += Times;", "Rung += 10 * Times;");
-    reload_of(&host, &package);
-    assert_eq!(run().expect("it is bound still"), Some(Value::I32(22)));
-    package.edit("Bell.uc", "function int Ring(", "function int Rang(");
-    package.edit("Bell.uc", "Kept = Ring;", "Kept = Rang;");
-    reload_of(&host, &package);
-    let answer = run().map_err(|error| error.to_string());
-    assert!(
-        answer.as_ref().is_ok_and(|value| *value == Some(Value::I32(-1)))
-            || answer.as_ref().is_err_and(|text| text.contains("Ring")),
-        "{answer:?}"
-    );
-    assert_eq!(get(&host, bell, "Rung"), Value::I32(22), "no other function was called");
-    call(&host, bell, "Bind", &[]);
-    assert_eq!(run().expect("it is bound again"), Some(Value::I32(42)));
-}
-
-#[test]
-fn a_delegate_to_a_static_function_calls_its_new_body() {
-    let text = BELL_TEXT.replace("function int Ring(int Times)\n{\n    Rung += Times;\n    return Rung;", STATIC_RING);
-    let package = Package::new("Tale", &[("Bell.uc", &text)]);
-    let host = host(&package);
-    let bell = spawn(&host, "/Script/Tale.Bell");
-    let run = || host.objects().call(bell, "Run", &[Value::I32(2)]).expect("it returns");
-    call(&host, bell, "Bind", &[]);
-    assert_eq!(run(), Some(Value::I32(4)));
-    package.edit("Bell.uc", "return Times * 2;", "return Times * 30;");
-    reload_of(&host, &package);
-    assert_eq!(run(), Some(Value::I32(60)), "it is bound still");
-    host.collection().collect().expect("a safe point");
-    assert_eq!(run(), Some(Value::I32(60)), "it is not collected");
-    package.edit("Bell.uc", "static function int Ring(", "static function int Rang(");
-    package.edit("Bell.uc", "Kept = Ring;", "Kept = Rang;");
-    reload_of(&host, &package);
-    assert_eq!(run(), Some(Value::I32(-1)), "the function is gone");
-}
-
-const STATIC_RING: &str = "static function int Ring(int Times)\n{\n    return Times * 2;";
 
 const HOLDER_TEXT: &str = r#"
 class Holder extends Object;

@@ -87,30 +87,6 @@ fn const_parameters_can_be_passed_on() {
 }
 
 #[test]
-fn an_object_of_defaults_calls_the_functions_of_its_owner() {
-    let button = "class Button extends Actor;
-        delegate OnClick(int Times);
-        function Click(int Times) { OnClick(Times); }";
-    let page = "class Page extends Actor;
-        var Button Save;
-        var int Clicked;
-        function Clicks(int Times) { Clicked += Times; }
-        function int Press(int Times) { Save.Click(Times); return Clicked; }
-        defaultproperties
-        {
-            Begin Object Class=Button Name=Pressed
-                OnClick=Clicks
-            End Object
-            Save=Pressed
-        }";
-    let package = Package::new("Tale", &[("Button.uc", button), ("Page.uc", page)]);
-    let host = host_of(builder(), &package);
-    let [one, other] = [(); 2].map(|()| spawn(&host, "/Script/Tale.Page"));
-    assert_eq!(call(&host, one, "Press", &[Value::I32(3)]), Some(Value::I32(3)));
-    assert_eq!(call(&host, other, "Press", &[Value::I32(1)]), Some(Value::I32(1)), "each has its own");
-}
-
-#[test]
 fn a_class_overrides_a_subobject_of_its_base_in_the_package() {
     let foo = "class Foo extends Actor;
         var SceneComponent Shade;
