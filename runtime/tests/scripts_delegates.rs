@@ -74,24 +74,36 @@ fn delegates_call_no_dormant_objects_until_they_wake() {
     assert_eq!(call(&host, panel, "Asks", &[Value::I32(4)]), Some(Value::I32(40)));
 }
 
+/// Class with a delegate, and with functions to which a default can bind it.
+const BUTTON_TEXT: &str = "class Button extends Actor;
+    delegate OnClick(int Times);
+    var int Clicked;
+    function Clicks(int Times) { Clicked += Times; }
+    function Doubles(int Times) { Clicked += 2 * Times; }
+    function int Press(int Times) { OnClick(Times); return Clicked; }
+    defaultproperties
+    {
+        Clicked=0
+    }";
+
+/// Class with a subobject of the class `Button`, whose delegate a default can bind to a function of the owner.
+const PAGE_TEXT: &str = "class Page extends Actor;
+    var Button Save;
+    var int Saved;
+    function Saves(int Times) { Saved += Times; }
+    function int Press(int Times) { Save.Press(Times); return Saved; }
+    defaultproperties
+    {
+        Begin Object Class=Button Name=Pressed
+            Clicked=0
+        End Object
+        Save=Pressed
+    }";
+
 #[test]
 fn an_object_of_defaults_calls_the_functions_of_its_owner() {
-    let button = "class Button extends Actor;
-        delegate OnClick(int Times);
-        function Click(int Times) { OnClick(Times); }";
-    let page = "class Page extends Actor;
-        var Button Save;
-        var int Clicked;
-        function Clicks(int Times) { Clicked += Times; }
-        function int Press(int Times) { Save.Click(Times); return Clicked; }
-        defaultproperties
-        {
-            Begin Object Class=Button Name=Pressed
-                OnClick=Clicks
-            End Object
-            Save=Pressed
-        }";
-    let package = Package::new("Tale", &[("Button.uc", button), ("Page.uc", page)]);
+    let page = PAGE_TEXT.replace("Clicked=0", "OnClick=Saves");
+    let package = Package::new("Tale", &[("Button.uc", BUTTON_TEXT), ("Page.uc", &page)]);
     let host = host_of(builder(), &package);
     let [one, other] = [(); 2].map(|()| spawn(&host, "/Script/Tale.Page"));
     assert_eq!(call(&host, one, "Press", &[Value::I32(3)]), Some(Value::I32(3)));
@@ -100,29 +112,7 @@ fn an_object_of_defaults_calls_the_functions_of_its_owner() {
 
 #[test]
 fn objects_follow_a_new_default_of_a_delegate_with_their_own_functions() {
-    let button = "class Button extends Actor;
-        delegate OnClick(int Times);
-        var int Clicked;
-        function Clicks(int Times) { Clicked += Times; }
-        function Doubles(int Times) { Clicked += 2 * Times; }
-        function int Press(int Times) { OnClick(Times); return Clicked; }
-        defaultproperties
-        {
-            Clicked=0
-        }";
-    let page = "class Page extends Actor;
-        var Button Save;
-        var int Saved;
-        function Saves(int Times) { Saved += Times; }
-        function int Press(int Times) { Save.Press(Times); return Saved; }
-        defaultproperties
-        {
-            Begin Object Class=Button Name=Pressed
-                Clicked=0
-            End Object
-            Save=Pressed
-        }";
-    let package = Package::new("Tale", &[("Button.uc", button), ("Page.uc", page)]);
+    let package = Package::new("Tale", &[("Button.uc", BUTTON_TEXT), ("Page.uc", PAGE_TEXT)]);
     let host = host_of(builder(), &package);
     let spawn_both = || ["/Script/Tale.Button", "/Script/Tale.Page"].map(|class| spawn(&host, class));
     let [button, page] = spawn_both();
