@@ -1,9 +1,9 @@
-//! Tests values of variables, fields, entries and map keys whose names change, merge and return with `Was`.
+//! Tests values of classes, variables, fields, entries and map keys whose names change, merge and return with `Was`.
 
 use alcedo_runtime::{EnumValue, ObjectHandle, Value};
 
 use super::host;
-use crate::scripts::{Package, get, reload_of, spawn};
+use crate::scripts::{Package, call, get, reload_of, spawn};
 
 /// Reloads a class with the variables of each build, in order. Checks that one object has the listed values in each build.
 fn check_builds(builds: &[(&str, &[(&str, i32)])]) {
@@ -282,4 +282,54 @@ fn a_world_saved_after_two_renames_loads_after_their_undo() {
         host.worlds().load(folder.join(file)).unwrap_or_else(|error| panic!("{error}"));
         assert!(foes().into_iter().any(|foe| get(&host, foe, "A") == Value::I32(7)), "{file}");
     }
+}
+
+const SQUIRE: &str = "class Squire extends Object;
+
+enum ERank { Low, High };
+
+struct Item { var int Count; };
+
+var int Health;
+var ERank Rank;
+var Item First;
+
+function Rise() { Health = 7; Rank = High; First.Count = 3; }
+";
+
+const KNIGHT: &str = "class Knight<Was=Squire> extends Object;
+
+enum EGrade<Was=ERank> { Bottom<Was=Low>, Middle, Top<Was=High> };
+
+struct Thing<Was=Item> { var int Number<Was=Count>; };
+
+var int Vigor<Was=Health>;
+var EGrade Grade<Was=Rank>;
+var Thing Best<Was=First>;
+";
+
+#[test]
+fn scripts_list_earlier_names_after_the_current_names() {
+    let package = Package::new("Tale", &[("Squire.uc", SQUIRE)]);
+    let host = host(&package);
+    let squire = spawn(&host, "/Script/Tale.Squire");
+    call(&host, squire, "Rise", &[]);
+    package.remove("Squire.uc");
+    package.write("Knight.uc", KNIGHT);
+    reload_of(&host, &package);
+    let rank = |name: &str| match get(&host, squire, name) {
+        Value::Enum(value) => value.text.to_string(),
+        other => format!("{other:?}"),
+    };
+    let fields = |name: &str| Value::Struct(vec![(name.into(), Value::I32(3))]);
+    assert_eq!(host.objects().class_of(squire).as_deref(), Some("/Script/Tale.Knight"));
+    assert_eq!(get(&host, squire, "Vigor"), Value::I32(7));
+    assert_eq!(rank("Grade"), "Top");
+    assert_eq!(get(&host, squire, "Best"), fields("Number"));
+    package.remove("Knight.uc");
+    package.write("Squire.uc", SQUIRE);
+    reload_of(&host, &package);
+    assert_eq!(get(&host, squire, "Health"), Value::I32(7));
+    assert_eq!(rank("Rank"), "High");
+    assert_eq!(get(&host, squire, "First"), fields("Count"));
 }
