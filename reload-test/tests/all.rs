@@ -12,6 +12,8 @@ const FILES_PER_PROCESSOR: usize = 2;
 
 const WAITING: &[&str] = &[];
 
+const LONG: &[&str] = &[];
+
 mod reloading;
 mod surveying;
 

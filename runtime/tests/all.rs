@@ -15,6 +15,9 @@ const FILES_PER_PROCESSOR: usize = 1;
 /// Files whose tests wait for deadlines and time limits.
 const WAITING: &[&str] = &["alarms", "health", "watchdog"];
 
+/// Files that take longest. They run first, so that no processor is idle at the end.
+const LONG: &[&str] = &["rollback", "unloading"];
+
 /// Number of objects that each test of `aliases.rs` creates.
 const TENANTS: u64 = 200_000;
 

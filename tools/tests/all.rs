@@ -13,6 +13,8 @@ const FILES_PER_PROCESSOR: usize = 2;
 
 const WAITING: &[&str] = &[];
 
+const LONG: &[&str] = &[];
+
 mod support;
 
 #[cfg(feature = "bindgen")]

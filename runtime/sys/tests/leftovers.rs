@@ -155,7 +155,7 @@ fn signals_that_arrive_all_the_time_meet_no_image_that_is_gone() {
     assert_eq!(unsafe { libc::sigaction(signal, &raw const own, ptr::null_mut()) }, 0);
     let (library, seen) = (Library::new(), Seen::new(Mode::AtOnce, 0));
     thread::scope(|scope| {
-        let senders: Vec<_> = (0..3)
+        let senders: Vec<_> = (0..2)
             .map(|_| {
                 scope.spawn(|| {
                     while seen.go.load(SeqCst) == 0 {
@@ -164,7 +164,7 @@ fn signals_that_arrive_all_the_time_meet_no_image_that_is_gone() {
                 })
             })
             .collect();
-        for _ in 0..500 {
+        for _ in 0..200 {
             let module = library.map();
             handle(&module, seen, signal, 2);
             raise(signal);
@@ -173,7 +173,7 @@ fn signals_that_arrive_all_the_time_meet_no_image_that_is_gone() {
         seen.go.store(1, SeqCst);
         senders.into_iter().for_each(|sender| sender.join().expect("it ends well"));
     });
-    assert!(seen.run.load(SeqCst) >= 500);
+    assert!(seen.run.load(SeqCst) >= 200);
     assert_eq!(stale_mappings(library.stage().path()).expect("the maps can be read").len(), 0);
 }
 

@@ -11,6 +11,8 @@ const FILES_PER_PROCESSOR: usize = 2;
 
 const WAITING: &[&str] = &["watching"];
 
+const LONG: &[&str] = &[];
+
 mod building;
 mod direct;
 mod watching;
