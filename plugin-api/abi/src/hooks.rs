@@ -145,7 +145,8 @@ macro_rules! hook_functions {
             fn free(block: *mut c_void);
             /// Reports a block that the C library has allocated for the module to free. `block` may be null.
             fn block_made(block: *mut c_void);
-            /// Reports that the C library is about to move or free this block. Returns zero if the host has no record of the block.
+            /// Reports that the C library is about to move or free this block. Returns zero if the host has not recorded the block for the
+            /// module.
             fn block_borrowed(block: *mut c_void) -> c_int;
             /// `shmat`. Unloading the image detaches all segments that the module has attached.
             fn segment_attach(segment: c_int, address: *const c_void, flags: c_int) -> *mut c_void;

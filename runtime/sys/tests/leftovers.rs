@@ -319,6 +319,32 @@ fn a_block_that_another_image_resizes_remains_the_block_of_the_first() {
 }
 
 #[test]
+fn blocks_that_another_image_reads_into_or_closes_are_not_freed_with_it() {
+    let library = Library::new();
+    let (first, other) = (library.map(), library.map());
+    let [one, two] = [&first, &other].map(|module| module.ledger.word());
+    let bytes = ptr::null_mut();
+    let (stream, location) = (ptr::without_provenance_mut(16), &raw const bytes);
+    // SAFETY: the words belong to live ledgers, and any size may be requested.
+    let block = unsafe { hooks::malloc(one, 100) };
+    // SAFETY: the block is live, and the variable outlives the stream, whose address is only compared. The calls are those of `getline`
+    // and `fclose` in the other image.
+    unsafe {
+        if hooks::block_borrowed(two, block) != 0 {
+            hooks::block_made(two, block);
+        }
+        hooks::stream_bound(one, stream, 0, location);
+        assert!(hooks::stream_closed(two, stream).is_null());
+        hooks::stream_bound(one, stream, 0, location);
+        assert_eq!(hooks::stream_closed(one, stream), location);
+    }
+    assert_eq!(other.end(AT_ONCE).c_heap_blocks, 0);
+    first.end(AT_ONCE);
+    // SAFETY: the block is live, and no record refers to it.
+    unsafe { libc::free(block) };
+}
+
+#[test]
 fn pages_that_another_image_unmaps_or_moves_are_not_unmapped_twice() {
     const LEN: usize = 1 << 20;
     let library = Library::new();

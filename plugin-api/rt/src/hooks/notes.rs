@@ -40,7 +40,7 @@ notes! {
     fn looked_up(found: *const c_void) => looked_up(found);
     /// Returns a nonzero value if the module is being closed and therefore must not call the C function with the name `function`.
     fn refuses(function: &CStr) -> c_int => refuses(function.as_ptr()), or 0;
-    /// Reports that the platform is about to move or free a block. Returns a nonzero value if the host has recorded the block for a
+    /// Reports that the platform is about to move or free a block. Returns a nonzero value if the host has recorded the block for this
     /// module.
     fn block_borrowed(block: *mut c_void) -> c_int => block_borrowed(block), or 0;
     /// Reports that the unwinder is about to deregister an unwind table. Returns a nonzero value if the table is still registered.

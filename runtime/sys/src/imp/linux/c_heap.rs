@@ -50,9 +50,10 @@ pub(super) fn allocated(owner: usize, size: usize, block: *mut c_void) -> *mut c
     block
 }
 
-/// Removes the record of a block that the C library is about to move or free. Returns `false` if the block had no record.
-pub(super) fn forget(block: *mut c_void) -> bool {
-    remove_record(block).is_some()
+/// Removes the record of a block that the C library is about to move or free. Returns `true` if the block was a block of this image. A block
+/// of another image stays without a record, because the end of this image must not free it.
+pub(super) fn forget(owner: usize, block: *mut c_void) -> bool {
+    remove_record(block).is_some_and(|known| known.owner == owner)
 }
 
 /// Calls `realloc`, which executes the C function, and updates the record of the block.

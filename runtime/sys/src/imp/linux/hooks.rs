@@ -277,9 +277,10 @@ hooks! {
         c_heap::allocated(image.addr(), size, block);
     }
 
-    /// Removes the record of a block that a function of the C library is about to move or free. Returns zero if the block had no record.
+    /// Removes the record of a block that a function of the C library is about to move or free. Returns zero if the block is not recorded
+    /// for the module.
     fn block_borrowed(image, block: *mut c_void) -> c_int = 0;
-    |_ledger, _none| c_int::from(c_heap::forget(block))
+    |_ledger, _none| c_int::from(c_heap::forget(image.addr(), block))
 
     /// Reports a descriptor that a function of the C library returned to the module. A signal handler may open descriptors, but its
     /// descriptors are not recorded.
@@ -346,7 +347,7 @@ hooks! {
     fn stream_closed(image, stream: *mut c_void) -> *const *mut c_void = std::ptr::null();
     |_ledger, _none| {
         fds::stream_closed(stream);
-        streams::closed(stream)
+        streams::closed(image.addr(), stream)
     }
 
     /// Reports the name of the calling thread: `len` bytes without zeros.

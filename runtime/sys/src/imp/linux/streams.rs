@@ -127,11 +127,12 @@ pub(super) fn bound(owner: usize, stream: *mut c_void, made_by: &'static str, va
 }
 
 /// Removes a stream that is about to be closed. Returns the address of the variable that points to the stream's bytes, which the image owns
-/// after the closing. Returns null if the stream has no such variable.
-pub(super) fn closed(stream: *mut c_void) -> *const *mut c_void {
+/// after the closing. Returns null if the stream has no such variable, or belongs to another image.
+pub(super) fn closed(owner: usize, stream: *mut c_void) -> *const *mut c_void {
     let mut bound = lock(&BOUND);
     let at = bound.iter().position(|bound| bound.stream == stream);
-    at.map_or(ptr::null(), |at| bound.swap_remove(at).variable)
+    let closed = at.map(|at| bound.swap_remove(at)).filter(|bound| bound.owner == owner);
+    closed.map_or(ptr::null(), |bound| bound.variable)
 }
 
 fn has_open(owner: usize) -> bool {
