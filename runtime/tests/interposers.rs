@@ -39,7 +39,7 @@ fn a_plugin_with_its_own_c_heap_and_threads_is_unmapped() {
         assert_eq!(call(&host, "thread", &[]), Some(Value::U32(1)), "the C code sees its threads");
         let before = call(&host, "blocks", &[]);
         let blocks = call(&host, "blocks_of_c", &[Value::Text(file.clone())]);
-        assert_eq!(blocks, Some(Value::Text(format!("{file} a line that is longer than four bytes copied 7"))));
+        assert_eq!(blocks, Some(Value::Text(format!("{file} a line that is longer than four bytes copied 7 end"))));
         assert_eq!(call(&host, "blocks", &[]), before, "all blocks were of its heap and are freed");
         let report = host.reload(&[&library]).expect("there is a Master").into_result();
         let report = report.unwrap_or_else(|report| panic!("{report}"));

@@ -12,7 +12,7 @@ use super::closing::{is_refused, variable};
 use super::descriptors::{FcntlEffect, effect_of_fcntl};
 use super::functions::{mmap, mremap, munmap, realloc, shmat, shmdt, sigaltstack};
 use super::platform::AtFork;
-use super::{lookups, notes, platform, thread_names};
+use super::{blocks, lookups, notes, platform, thread_names};
 use crate::outside::hook_context;
 
 /// Defines a trampoline with the name of the C function.
@@ -143,13 +143,13 @@ macro_rules! printers {
 macro_rules! readers {
     ($($name:ident($($arg:ident: $ty:ty),*) at $line:ident $room:ident;)*) => {$(trampoline! { $name: $name($($arg: $ty),*) -> isize {
         // SAFETY: the caller fulfills the C function's contract: `$line` points to the address of a block or to null.
-        // The C function overwrites this address. The platform rejects a null `$line`.
+        // The C function overwrites this address. The platform rejects a null `$line` or `$room`, and then leaves the block unchanged.
         unsafe {
-            // A block from a different module still belongs to that module after the platform has moved the block.
+            // A block from a different module never becomes a block of this module, even if the platform moves the block.
             if let (Some(line), Some(room)) = ($line.as_mut(), $room.as_ref()) {
                 *line = $crate::hooks::blocks::borrowed(line.cast(), *room).cast();
             }
-            let before = $line.as_ref().copied();
+            let before = $line.as_ref().copied().filter(|_| !$room.is_null());
             let is_ours = before.is_some_and(|block| {
                 block.is_null() || $crate::hooks::blocks::are_copied() || $crate::hooks::notes::block_borrowed(block.cast()) != 0
             });
@@ -264,13 +264,13 @@ pub unsafe extern "C" fn register_frame(begin: *const c_void) {
 /// # Safety
 /// The caller fulfills the contract of the C function.
 pub unsafe extern "C" fn fclose(stream: *mut c_void) -> c_int {
-    let buffer = notes::stream_closed(stream);
+    let location = notes::stream_closed(stream);
     // SAFETY: the caller fulfills the C function's contract.
-    // `buffer` is null, or the location to which closing the stream writes the address of a block.
+    // `location` is null, or the location to which closing the stream writes the address of a new block.
     // The creator of the stream keeps this location valid until the stream is closed.
     unsafe {
         let result = platform::fclose(stream);
-        notes::block_made(buffer.as_ref().map_or(null_mut(), |block| *block));
+        location.cast_mut().as_mut().into_iter().for_each(|block| *block = blocks::handed_over(*block));
         result
     }
 }

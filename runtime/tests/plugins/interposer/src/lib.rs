@@ -39,11 +39,13 @@ fn wait_for(file: String) {
     std::thread::Builder::new().name("waiter".to_owned()).spawn(wait).expect("a thread can be started");
 }
 
-/// Returns a path, a line from a file, a copied string and a printed number. The C library allocates a block for each. Frees all blocks.
+/// Returns a path, a line from a file, a copied string, a printed number and the content of a stream. The C library allocates a block for
+/// each. Frees all blocks.
 #[zcall(ex = "interposer.blocks_of_c")]
 fn blocks_of_c(file: String) -> String {
     let path = std::fs::canonicalize(&file).expect("the file exists");
-    [path.display().to_string(), raw::line(&file), raw::copy("copied"), raw::printed(7)].join(" ")
+    [path.display().to_string(), raw::line(&file), raw::copy("copied"), raw::printed(7), raw::in_memory("end")]
+        .join(" ")
 }
 
 /// Returns the number of live blocks in the C code's heap.

@@ -28,7 +28,8 @@ unsafe fn take_string(block: *mut c_char) -> String {
     }
 }
 
-/// Returns the first line of a file without its line end. Reads the line into an existing block that is too small, so the block grows.
+/// Returns the first line of a file without its line end. Reads the line into an existing block that is too small, so the block grows. The C
+/// library must reject a call without a variable for the size of the block.
 pub(crate) fn line(file: &str) -> String {
     let name = CString::new(file).expect("the name has no zero byte");
     // SAFETY: the names are C strings, the stream is open, and the block has size `capacity`.
@@ -37,6 +38,7 @@ pub(crate) fn line(file: &str) -> String {
         assert!(!stream.is_null(), "{file}");
         let mut capacity = 4;
         let mut line = libc::malloc(capacity).cast();
+        assert_eq!(getline(&raw mut line, null_mut(), stream), -1);
         assert!(getline(&raw mut line, &raw mut capacity, stream) > 0);
         libc::fclose(stream);
         take_string(line).trim_end().to_owned()
@@ -59,9 +61,25 @@ pub(crate) fn printed(number: c_int) -> String {
     unsafe { take_string(text) }
 }
 
+/// Writes a string to a stream in memory, and returns the content of the closed stream.
+pub(crate) fn in_memory(text: &str) -> String {
+    let text = CString::new(text).expect("the string has no zero byte");
+    let (mut content, mut len) = (null_mut(), 0);
+    // SAFETY: both variables are valid until the stream is closed. `fputs` receives a C string and an open stream. `fclose` has stored an
+    // owned C string.
+    unsafe {
+        let stream = open_memstream(&raw mut content, &raw mut len);
+        assert!(!stream.is_null());
+        assert!(libc::fputs(text.as_ptr(), stream) >= 0);
+        assert_eq!(libc::fclose(stream), 0);
+        take_string(content)
+    }
+}
+
 unsafe extern "C" {
     safe fn interposer_threads() -> c_uint;
     safe fn interposer_blocks() -> c_uint;
     fn getline(line: *mut *mut c_char, capacity: *mut usize, stream: *mut libc::FILE) -> isize;
     fn asprintf(text: *mut *mut c_char, format: *const c_char, ...) -> c_int;
+    fn open_memstream(content: *mut *mut c_char, len: *mut usize) -> *mut libc::FILE;
 }
