@@ -302,6 +302,19 @@ fn a_module_owned_stack_is_freed_after_its_thread_ended() {
     assert_eq!((seen.run.load(SeqCst), seen.wrong_thread.load(SeqCst)), (400, 0));
 }
 
+#[test]
+fn a_thread_on_a_stack_in_the_image_is_joined_before_the_image_is_closed() {
+    const LEN: usize = 64 * 1024;
+    let (library, seen) = (Library::new(), Seen::new(Mode::AtOnce, 0));
+    for detached in [0, 1, 0, 1] {
+        let module = library.map();
+        let stack = module.function::<extern "C" fn() -> *mut c_void>(c"room_for_stack")();
+        let start: extern "C" fn(*mut c_void, *mut c_void, usize, c_int) -> c_int = module.function(c"start_on");
+        assert_eq!(start(seen.pointer(), stack, LEN, detached), 0);
+        assert_eq!(module.end(AT_ONCE).threads_joined, u64::from(detached == 0));
+    }
+}
+
 /// Thread-local of the host with a slow destructor.
 struct Slow;
 
@@ -317,7 +330,7 @@ extern "C" fn touch_a_slow_thread_local(_fd: c_int) {
 }
 
 #[test]
-fn a_thread_in_the_host_keeps_its_stack_but_not_code() {
+fn a_thread_in_the_host_keeps_the_stack_that_its_image_provides() {
     const LEN: usize = 64 * 1024;
     let (library, seen) = (Library::new(), Seen::with_host(touch_a_slow_thread_local, 0));
     for detached in [0, 1, 0, 1] {

@@ -143,6 +143,9 @@ int start(struct seen *seen, int detached) {
 }
 long join(void) { void *result = 0; return hooks->thread_join(image, last, &result) ? -1 : (long)result; }
 int detach(void) { return hooks->thread_detach(image, last); }
+/* Room for the stack of a thread, in the image itself. */
+static char room[1 << 16] __attribute__((aligned(4096)));
+void *room_for_stack(void) { return room; }
 /* Starts a thread on a stack that the module provides. */
 int start_on(struct seen *seen, void *stack, size_t len, int detached) {
     pthread_attr_t attributes;

@@ -23,7 +23,7 @@ pub(super) struct Started {
     pub(super) start: Complement,
     pub(super) since: Instant,
     /// `true` if the image provides the memory of the stack.
-    own_stack: bool,
+    pub(super) own_stack: bool,
     /// System name of the thread that started this thread. The started thread has this name until the thread sets its own name.
     pub(super) inherited: Option<Vec<u8>>,
     /// Full names that the thread's module has reported. See [`super::names`].
@@ -145,8 +145,9 @@ impl Started {
         let life = lock(&self.life);
         match (life.ended, life.hold) {
             (false, _) => true,
-            (true, Hold::Detached) => kernel::thread_exists(self.tid.load(Ordering::SeqCst)),
-            (true, Hold::Joinable | Hold::Joining) => false,
+            // The C library provides this stack, and frees the stack when the thread is joined.
+            (true, Hold::Joinable | Hold::Joining) if !self.own_stack => false,
+            (true, _) => kernel::thread_exists(self.tid.load(Ordering::SeqCst)),
         }
     }
 }

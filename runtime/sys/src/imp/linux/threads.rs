@@ -28,10 +28,12 @@ pub(super) const REPAIR: Repair = Repair {
     },
     holders: |image, all| all.extend(holding(image).iter().map(|started| holder(started))),
     facts: |image, facts| facts.threads |= !holding(image).is_empty(),
+    // A join accesses the C library's record of the thread. This record is on the thread's stack, which may be a part of the image.
+    redirect_references: |image, _, report| report.threads_joined += join_ended(image, |ended| ended.own_stack).0,
     free: |gone, report| {
-        let (joined, not_joined) = join_ended(gone.image());
+        let (joined, not_joined) = join_ended(gone.image(), |_| true);
         gone.image().records.threads.not_joined.store(not_joined, Ordering::SeqCst);
-        report.threads_joined = joined;
+        report.threads_joined += joined;
     },
     ..Repair::NONE
 };
@@ -149,9 +151,10 @@ fn holder(started: &Started) -> Holder {
     Holder { address, ..Holder::new(HolderKind::Thread, name, started.since).on(thread) }
 }
 
-/// Joins the ended threads of an unmapped image. Returns the number of joined threads, and the number of failures.
-fn join_ended(ledger: &Ledger) -> (u64, u64) {
-    let left: Vec<_> = lock(&STARTED).extract_if(.., |started| started.is_of(ledger)).collect();
+/// Joins the ended threads of an image that is unmapped or about to be closed, if `is_meant` returns `true` for the thread. Returns the
+/// number of joined threads, and the number of failures.
+fn join_ended(ledger: &Ledger, is_meant: impl Fn(&Started) -> bool) -> (u64, u64) {
+    let left: Vec<_> = lock(&STARTED).extract_if(.., |started| started.is_of(ledger) && is_meant(started)).collect();
     let (mut joined, mut not) = (0, 0);
     for started in left {
         let life = lock(&started.life);
@@ -168,7 +171,8 @@ fn join_ended(ledger: &Ledger) -> (u64, u64) {
 /// Joins a thread that is about to end. If the thread does not end in time, detaches it, so that the C library frees its resources later.
 fn join_soon(handle: usize) -> bool {
     let (begun, thread) = (Instant::now(), handle as libc::pthread_t);
-    // SAFETY: the thread is joinable, and no other thread joins or detaches it: the image that knew its handle is unmapped.
+    // SAFETY: the thread is joinable, and no other thread joins or detaches it: the image that knew its handle is unmapped, or is about to
+    // be closed and has no running code.
     let try_join = || unsafe { libc::pthread_tryjoin_np(thread, ptr::null_mut()) };
     let mut result = try_join();
     while result == libc::EBUSY && begun.elapsed() < EXIT_TIME {
