@@ -50,7 +50,8 @@ pub struct UnloadPolicy {
     pub(super) close_fds: bool,
     /// Frees the C heap blocks that a module has left. The host keeps the blocks if the module may have passed a block to a library. The
     /// host assumes this if the module dynamically links a library outside of the platform, or calls a function without a hook that moves
-    /// or frees blocks of its caller, such as `argz_append`. Default: true.
+    /// or frees blocks of its caller, such as `argz_append`. Set this field to `false` if further code frees blocks of modules: code of the
+    /// host, or a library that a module opens at run time. Default: true.
     pub free_c_heap: bool,
     /// Selects the modules whose unmapping requires a memory scan. The scan finds references to an image in the memory of the process,
     /// such as a callback that a library has stored. While a reference exists, the image stays mapped. A report states the location and the
