@@ -319,6 +319,17 @@ fn a_block_that_another_image_resizes_remains_the_block_of_the_first() {
 }
 
 #[test]
+fn a_redirected_standard_stream_belongs_to_the_process() {
+    let library = Library::new();
+    let module = library.map();
+    // SAFETY: the word belongs to a live ledger, and the descriptor is open. `dup2` in a module reports its result in this way.
+    unsafe { hooks::fd_opened(module.ledger.word(), libc::STDERR_FILENO) };
+    assert_eq!(module.ledger.counts().fds, 0);
+    let report = module.end(EndPolicy { close_fds: true, ..AT_ONCE });
+    assert!(report.fds_closed.is_empty(), "{report:?}");
+}
+
+#[test]
 fn blocks_that_another_image_reads_into_or_closes_are_not_freed_with_it() {
     let library = Library::new();
     let (first, other) = (library.map(), library.map());

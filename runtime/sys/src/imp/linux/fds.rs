@@ -13,6 +13,7 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 use super::c::descriptors::{Identity, identity, is_paired_locally};
 use super::c::library::{self, Closes};
 use super::{fd_target, handlers, lock, proc};
+use crate::ledger::Ledger;
 use crate::ledger::repair::{Gone, Repair};
 use crate::ledger::uses::{UseKind, Uses, is_for_author};
 
@@ -79,18 +80,23 @@ struct Left {
     stream: Option<Stream>,
 }
 
-pub(super) fn opened(owner: usize, fd: c_int) {
-    add_record(owner, fd, None);
+pub(super) fn opened(ledger: &Ledger, fd: c_int) {
+    add_record(ledger, fd, None);
 }
 
 /// Records that the descriptor belongs to a stream. The stream closes the descriptor.
-pub(super) fn stream_opened(owner: usize, fd: c_int, stream: *mut c_void, maker: &'static Maker) {
-    add_record(owner, fd, Some(Stream { address: stream.expose_provenance(), maker }));
+pub(super) fn stream_opened(ledger: &Ledger, fd: c_int, stream: *mut c_void, maker: &'static Maker) {
+    add_record(ledger, fd, Some(Stream { address: stream.expose_provenance(), maker }));
 }
 
-fn add_record(owner: usize, fd: c_int, stream: Option<Stream>) {
+/// Adds a record, except for a standard stream that was open before the image was mapped. Such a descriptor belongs to the process, even if
+/// the image redirects it by `dup2` and later restores it.
+fn add_record(ledger: &Ledger, fd: c_int, stream: Option<Stream>) {
+    if fd <= libc::STDERR_FILENO && ledger.records.fds_before.contains(&fd) {
+        return;
+    }
     if let Some(identity) = identity(fd) {
-        lock(&RECORDS).insert(fd, Opened { owner, identity, stream });
+        lock(&RECORDS).insert(fd, Opened { owner: ledger.owner(), identity, stream });
     }
 }
 

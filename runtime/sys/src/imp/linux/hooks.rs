@@ -286,7 +286,7 @@ hooks! {
     /// descriptors are not recorded.
     fn fd_opened(image, fd: c_int) -> () = ();
     |ledger, _none| if !handlers::is_running_here() {
-        fds::opened(image.addr(), fd);
+        fds::opened(ledger, fd);
         fds::note_use(&ledger.uses, fd);
         let ring = rings::of_descriptor(fd).filter(|_| ledger.has_repair(rings::REPAIR.name));
         ring.into_iter().for_each(|ring| ledger.records.rings.opened(ring));
@@ -326,7 +326,7 @@ hooks! {
     /// `popen` (3), `opendir` (4) or `fdopendir` (5).
     fn stream_opened(image, stream: *mut c_void, fd: c_int, made_by: c_int) -> () = ();
     |ledger, _none| {
-        fds::stream_opened(image.addr(), fd, stream, fds::Maker::of(made_by));
+        fds::stream_opened(ledger, fd, stream, fds::Maker::of(made_by));
         fds::note_use(&ledger.uses, fd);
     }
 
