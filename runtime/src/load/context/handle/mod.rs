@@ -135,7 +135,9 @@ impl ContextEvent {
 }
 
 impl ModuleRequest {
-    /// Returns the requesting context. Returns `None` once the last handle to a requesting Slim was dropped.
+    /// Returns the requesting context. Returns `None` once the last handle to a requesting Slim was dropped. During a replacement, the
+    /// handle still refers to the previous generation. If a resolver loads a module through this handle and returns the loaded module, the
+    /// new generation borrows the module, and the previous generation cannot be unloaded. Return a file or bytes instead.
     #[must_use]
     pub fn load_context(&self) -> Option<LoadContext> {
         LoadContext::at(&self.owner)
