@@ -15,6 +15,7 @@ use super::c::kernel;
 use super::locals::{become_started, end_here, forget_here, started_here};
 use super::started::{Hold, ReturnPoint, STARTED, Started, find, holding, unregister};
 use super::{evict, lock, names};
+use crate::end_report::EndReport;
 use crate::ledger::repair::Repair;
 use crate::ledger::{Holder, HolderKind, Ledger};
 
@@ -29,12 +30,8 @@ pub(super) const REPAIR: Repair = Repair {
     holders: |image, all| all.extend(holding(image).iter().map(|started| holder(started))),
     facts: |image, facts| facts.threads |= !holding(image).is_empty(),
     // A join accesses the C library's record of the thread. This record is on the thread's stack, which may be a part of the image.
-    redirect_references: |image, _, report| report.threads_joined += join_ended(image, |ended| ended.own_stack).0,
-    free: |gone, report| {
-        let (joined, not_joined) = join_ended(gone.image(), |_| true);
-        gone.image().records.threads.not_joined.store(not_joined, Ordering::SeqCst);
-        report.threads_joined += joined;
-    },
+    redirect_references: |image, _, report| join_ended(image, |ended| ended.own_stack, report),
+    free: |gone, report| join_ended(gone.image(), |_| true, report),
     ..Repair::NONE
 };
 
@@ -151,21 +148,20 @@ fn holder(started: &Started) -> Holder {
     Holder { address, ..Holder::new(HolderKind::Thread, name, started.since).on(thread) }
 }
 
-/// Joins the ended threads of an image that is unmapped or about to be closed, if `is_meant` returns `true` for the thread. Returns the
-/// number of joined threads, and the number of failures.
-fn join_ended(ledger: &Ledger, is_meant: impl Fn(&Started) -> bool) -> (u64, u64) {
+/// Joins the ended threads of an image that is unmapped or about to be closed, if `is_meant` returns `true` for the thread. Counts the
+/// joined threads in the report, and the failures in the ledger.
+fn join_ended(ledger: &Ledger, is_meant: impl Fn(&Started) -> bool, report: &mut EndReport) {
     let left: Vec<_> = lock(&STARTED).extract_if(.., |started| started.is_of(ledger) && is_meant(started)).collect();
-    let (mut joined, mut not) = (0, 0);
     for started in left {
         let life = lock(&started.life);
         let (Some(handle), Hold::Joinable) = (life.handle, life.hold) else { continue };
         drop(life);
-        match join_soon(handle) {
-            true => joined += 1,
-            false => not += 1,
+        if join_soon(handle) {
+            report.threads_joined += 1;
+        } else {
+            ledger.records.threads.not_joined.fetch_add(1, Ordering::SeqCst);
         }
     }
-    (joined, not)
 }
 
 /// Joins a thread that is about to end. If the thread does not end in time, detaches it, so that the C library frees its resources later.
