@@ -20,7 +20,8 @@ use crate::object::word_offset::WordOffset;
 struct Group {
     class: ClassId,
     fast_path: Option<MethodFastPath>,
-    condition: Option<WordOffset<bool>>,
+    /// Offset and name of the property that selects objects.
+    condition: Option<(WordOffset<bool>, Rc<str>)>,
     items: Vec<BatchItem>,
     /// Set if each object of the group has a plugin part.
     is_whole: bool,
@@ -264,7 +265,7 @@ impl Group {
     }
 
     fn offset(&self) -> Option<usize> {
-        self.condition.map(|condition| condition.offset())
+        self.condition.as_ref().map(|(condition, _)| condition.offset())
     }
 
     fn of(
@@ -282,6 +283,13 @@ impl Group {
         Ok(Some(Self { class: class.id, fast_path, condition, items: Vec::new(), is_whole: true, indexes: Vec::new() }))
     }
 
+    /// Reads the property that selects objects. If a reload inside the batch has replaced the class, looks the property up by its name.
+    fn is_met(&self, core: &Core, object: ObjectHandle) -> Result<bool, CallError> {
+        let Some((condition, name)) = &self.condition else { return Ok(true) };
+        let known = core.fast_paths.columns().read_word(object, condition);
+        known.map_or_else(|| core.world.get(object, &**name), Ok)
+    }
+
     /// Calls one object on the slow path. Returns `true` if the groups are still valid after the call.
     fn one(
         &self,
@@ -296,15 +304,15 @@ impl Group {
             done.ended += 1;
             return true;
         }
-        if self
-            .condition
-            .is_some_and(|condition| core.fast_paths.columns().read_word(object, &condition) == Some(false))
-        {
-            done.unmet += 1;
-            return true;
-        }
+        let (called, is_right) = match self.is_met(core, object) {
+            Ok(true) => slow(object),
+            Ok(false) => {
+                done.unmet += 1;
+                return true;
+            }
+            Err(error) => (Err(error), true),
+        };
         done.called += 1;
-        let (called, is_right) = slow(object);
         match called {
             Ok(slot) => {
                 if let Some(results) = results {
@@ -317,9 +325,10 @@ impl Group {
     }
 }
 
-/// Returns the offset of the `bool` property `name` in objects of the class.
-fn condition(class: &Rc<Class>, name: &str) -> Result<WordOffset<bool>, CallError> {
-    let found = class.find_property(name).and_then(|property| WordOffset::<bool>::of(class, property));
+/// Returns the offset of the `bool` property `name` in objects of the class, and the name of the property.
+fn condition(class: &Rc<Class>, name: &str) -> Result<(WordOffset<bool>, Rc<str>), CallError> {
+    let property = class.find_property(name);
+    let found = property.and_then(|property| Some((WordOffset::of(class, property)?, Rc::clone(&property.text))));
     found.ok_or_else(|| CallError::NotFound {
         message: format!("{} has no `bool` property {name}, on which the batch depends", class.path),
     })

@@ -242,6 +242,23 @@ fn a_reload_inside_a_batch_calls_new_code_on_the_rest() {
 }
 
 #[test]
+fn a_reload_inside_a_batch_keeps_its_condition() {
+    let host = support::builder().natives(natives![Reloader]).package("Test").build().expect("a runtime");
+    host.create_master(&libraries(1)).expect("it loads");
+    let [reloader, resting, ready] = ["/Script/Test.Reloader", HORSE, HORSE].map(|class| spawn(&host, class));
+    let can_tick: TypedProperty<bool> = host.property("up:/Script/Engine.Actor:can_tick").expect("it is there");
+    can_tick.set(reloader, true).expect("written");
+    can_tick.set(resting, false).expect("written");
+    let tick = host.batch::<(f32,), ()>("uf:/Script/Engine.Actor:receive_tick").expect("it is there").when("can_tick");
+    let inner = host.downgrade();
+    IN_ITS_TICK.set(Some(Rc::new(move || reload(&inner.upgrade().expect("it is there"), 2))));
+    let report = tick.call(&[reloader, resting, ready], (1.0,)).expect("called");
+    IN_ITS_TICK.set(None);
+    assert_eq!(host.generation(), 2);
+    assert_eq!((report.called, report.unmet, report.failed.len()), (2, 1, 0), "{report:?}");
+}
+
+#[test]
 fn a_frame_ticks_enabled_actors_and_names_those_that_fail() {
     let host = host();
     let turned = |horse: ObjectHandle| match host.objects().call(horse, "degrees", &[]) {
