@@ -9,8 +9,10 @@ use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use alcedo_runtime::host::Listener;
+use alcedo_runtime::native::{NativeClass, Natives};
 use alcedo_runtime::{
-    Budget, Contexts, FoundModule, HealthWatch, LoadContext, Runtime, Signature, UnloadTicket, VersionReq,
+    Budget, CallError, Contexts, FoundModule, HealthWatch, LoadContext, Runtime, Signature, UnloadTicket, VersionReq,
     WeakLoadContext,
 };
 
@@ -305,6 +307,24 @@ fn a_panic_of_a_captured_value_does_not_leave_a_dropped_host() {
         Ok(())
     });
     host.watch_health(watch).expect("a folder to watch");
+    drop(host);
+}
+
+#[test]
+fn a_panic_of_a_value_in_a_native_body_or_a_listener_does_not_leave_its_drop() {
+    let (of_body, of_listener) = (Panics, Panics);
+    let mut lamp = NativeClass::new("Test", "Lamp", "/Script/Core.Object");
+    let _light = lamp.add_function("light", &[], 0, move |_, _, ()| -> Result<(), CallError> {
+        used(&of_body);
+        Ok(())
+    });
+    let natives = Natives::in_package("Test").class(lamp);
+    let host = support::builder().natives(natives).build().unwrap_or_else(|error| panic!("{error}"));
+    let listener = Listener::of(&host, move |_, ()| -> Result<(), CallError> {
+        used(&of_listener);
+        Ok(())
+    });
+    drop(listener.expect("a listener"));
     drop(host);
 }
 

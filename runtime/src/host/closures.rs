@@ -6,7 +6,7 @@ use std::fmt;
 use std::rc::Rc;
 
 use crate::boundary::CallError;
-use crate::callback::{CLOSURE, Registered, Site};
+use crate::callback::{CLOSURE, Guarded, Registered, Site};
 use crate::error::Error;
 use crate::handles::ObjectHandle;
 use crate::kinds::class_flags;
@@ -79,7 +79,8 @@ impl Listener {
         let object = runtime.objects().spawn(&class)?;
         let listener = Self { runtime: runtime.downgrade(), object };
         let site = Site::new("closure of a delegate", &closure);
-        let closure: Rc<Closure<A, R>> = Rc::new(closure);
+        let closure = Guarded::new(closure);
+        let closure: Rc<Closure<A, R>> = Rc::new(move |runtime: &Runtime, arguments: A| closure(runtime, arguments));
         runtime.closures().bound.borrow_mut().insert(object, Registered { code: Rc::new(closure), site });
         Ok(listener)
     }

@@ -6,6 +6,7 @@ use std::marker::PhantomData;
 use std::rc::Rc;
 
 use crate::boundary::CallError;
+use crate::callback::Guarded;
 use crate::handles::ObjectHandle;
 use crate::kinds::function_flags;
 use crate::native::failing::failing;
@@ -225,6 +226,7 @@ impl NativeClass {
         flags: u64,
         body: impl Fn(&World, ObjectHandle, A) -> Result<R, CallError> + 'static,
     ) -> FunctionHandle<A, R> {
+        let body = Guarded::new(body);
         let thunk = move |context: object::hooks::HookContext<'_>, frame: &mut Frame<'_>| {
             let (arguments, _nothing_comes_back) = A::take(frame)?;
             frame.finish()?;
