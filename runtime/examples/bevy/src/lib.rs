@@ -50,7 +50,7 @@ pub fn builder() -> Builder {
 /// before this plugin is added.
 pub struct AlcedoPlugin;
 
-/// System set in [`Update`]. Contains all systems that run plugin code, or that copy data to or from plugins.
+/// System set in [`Update`]. Contains all systems of plugins. Timers and tasks of plugins run earlier, in the schedule [`First`].
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct PluginCode;
 
@@ -80,7 +80,7 @@ impl Plugin for AlcedoPlugin {
             .insert_non_send(mirror)
             .insert_non_send(entities::Links::new(&runtime))
             .insert_non_send(systems::PluginSystems::default())
-            .add_systems(First, tick)
+            .add_systems(First, (mirror::copy_in, tick, mirror::copy_out).chain())
             .add_systems(
                 Update,
                 (
@@ -98,7 +98,7 @@ impl Plugin for AlcedoPlugin {
     }
 }
 
-/// Runs timers and tasks of plugins, and then the safe point, at which reloads happen. Runs before all other systems of the frame.
+/// Runs timers and tasks of plugins, and then the safe point, at which reloads happen. Runs before the later schedules of the frame.
 fn tick(
     runtime: NonSend<Runtime>,
     step: Res<Step>,

@@ -72,7 +72,7 @@ pub(crate) fn copy_in(mirror: NonSend<Mirror>, written: Query<(&Scripted, &Posit
     }
 }
 
-/// Copies the properties that plugin systems have written into the components. Marks a component as changed only if its value differs.
+/// Copies the properties that plugin code has written into the components. Marks a component as changed only if its value differs.
 pub(crate) fn copy_out(mirror: NonSend<Mirror>, mut entities: Query<(&Scripted, &mut Position, &mut Velocity)>) {
     for (scripted, mut position, mut velocity) in &mut entities {
         if let Ok((new_position, new_velocity)) = mirror.read(scripted.object()) {

@@ -258,6 +258,21 @@ fn systems_of_the_app_and_of_plugins_run_in_the_order_of_their_sets() {
 }
 
 #[test]
+fn code_that_runs_in_the_tick_moves_a_flying_bird() {
+    let mut flight = Flock::new(&[flock(&[])]);
+    flight.frames(2);
+    let bird = flight.birds[3];
+    let object = flight.object(bird);
+    // The closure runs in the tick of the next frame, like a timer of a plugin.
+    let land = move |runtime: &Runtime| {
+        runtime.objects().set(object, "y", &Value::F32(0.0)).expect("a property");
+    };
+    assert!(flight.runtime().post_handle().post(land));
+    flight.frames(1);
+    assert_eq!(flight.app.world().get::<Position>(bird), Some(&Position { x: 3.0, y: STEP }));
+}
+
+#[test]
 fn the_last_frame_unloads_the_plugins() {
     let mut flight = Flock::new(&[flock(&[])]);
     flight.frames(1);
