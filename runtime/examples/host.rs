@@ -72,7 +72,11 @@ fn run() -> Result<(), Error> {
     runtime.watch()?;
     let mut things = Vec::new();
     for class in runtime.types().dynamic_classes() {
-        things.push(runtime.objects().spawn(&class)?);
+        match runtime.objects().spawn(&class) {
+            Ok(thing) => things.push(thing),
+            // For example, the class is abstract.
+            Err(error) => eprintln!("{}", printable(&error.to_string())),
+        }
     }
     // The host exits when its standard input is closed, for example by Ctrl-D. `alcedo dev` can also end the host.
     let (closed, input) = std::sync::mpsc::channel::<()>();

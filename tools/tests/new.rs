@@ -146,10 +146,15 @@ fn alcedo_dev_runs_a_new_workspace_and_reloads_its_plugin() {
     fs::write(&path, source.replace("const TRACK: f64 = 10.0;", "const TRACK: f64 = -1000.0;")).unwrap();
     dev.wait_for("generation 1 → 2");
     dev.wait_for("LivePatrolRobot_1 is at -");
+    // The host continues without an object of an abstract class.
+    let base = "#[uclass(package = \"Game\", base = Robot, abstract, blueprintable)]\n#[derive(Default)]\npub struct Base {}\n";
+    fs::write(&path, source + base).unwrap();
+    dev.wait_for("generation 2 → 3");
+    dev.wait_for("LivePatrolRobot_1 is at ");
     // A running session builds and loads a plugin that is added to the workspace.
     folder.new_in("live", &["plugin", "live-second"]).unwrap();
     dev.wait_for("building, because Cargo.toml changed");
-    dev.wait_for("generation 2 → 3");
+    dev.wait_for("generation 3 → 4");
     dev.send("q");
     dev.expect_success();
 }

@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use alcedo::native::{Class as _, This, uclass};
-use alcedo::{Builder, Runtime, natives};
+use alcedo::{Builder, ObjectHandle, Runtime, natives};
 
 /// Package in which plugins declare their types.
 pub const PLUGINS: &str = "Game";
@@ -63,14 +63,17 @@ fn tick(runtime: &Runtime, seconds: f32) {
     }
 }
 
-/// Spawns a robot of each class that plugins declare, unless there is one already.
-pub fn populate(runtime: &Runtime) -> Result<(), alcedo::Error> {
+/// Spawns a robot of each class that plugins declare, unless there is one already. A class that cannot be spawned, for example an
+/// abstract class, does not affect the other classes.
+pub fn populate(runtime: &Runtime) {
     let objects = runtime.objects();
     let robots: Vec<_> = objects.iter().filter_map(|robot| objects.class_of(robot)).collect();
     for class in runtime.types().dynamic_classes() {
-        if runtime.types().is_subclass(&class, Robot::PATH) && !robots.contains(&class) {
-            objects.spawn(&class)?;
+        if runtime.types().is_subclass(&class, Robot::PATH)
+            && !robots.contains(&class)
+            && let Err(error) = objects.spawn(&class)
+        {
+            objects.log_failure("spawn", ObjectHandle::NONE, &error);
         }
     }
-    Ok(())
 }

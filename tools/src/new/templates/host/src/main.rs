@@ -49,7 +49,7 @@ fn run() -> Result<(), Error> {
         }
         if printed.is_none_or(|printed| printed.elapsed() > Duration::from_secs(2)) {
             printed = Some(Instant::now());
-            {{host}}::populate(&runtime)?;
+            {{host}}::populate(&runtime);
             print_positions(&runtime)?;
         }
         // A server without work of its own would call `runtime.wait(timeout)` here.
