@@ -47,9 +47,10 @@ pub struct SlimWatch {
 
 impl SlimWatch {
     /// Watches the library `path`. Calls [`LoadContext::replace`] with this path after a write, as soon as the file has been unchanged for
-    /// some milliseconds. `callback` receives the outcome of each replacement: the ticket of the replaced generation, or an error. After an
-    /// error, the old generation continues. The callback and the mains of the new code run on the thread of the watch, `alcedo-slim-watch`.
-    /// The watch ends when the Slim unloads.
+    /// some milliseconds. Also replaces a module that was loaded from this path if the file has changed since the load. `callback` receives
+    /// the outcome of each replacement: the ticket of the replaced generation, or an error. After an error, the old generation continues.
+    /// The callback and the mains of the new code run on the thread of the watch, `alcedo-slim-watch`. The watch ends when the Slim
+    /// unloads.
     ///
     /// # Errors
     /// Fails if the context is not a Slim, the path is not absolute, the folder cannot be watched, or no thread can be started.
@@ -63,7 +64,10 @@ impl SlimWatch {
         }
         let path = path.into();
         ensure_absolute(&path, |path| ContextError::PathNotAbsolute { path })?;
-        let watch = FileWatch::new(std::slice::from_ref(&path))?;
+        let mut watch = FileWatch::new(std::slice::from_ref(&path))?;
+        if slim.has_changed_file(&path) {
+            watch.note_change();
+        }
         let (stop, stopped) = bounded(0);
         let (title, slim) = (slim.to_string(), slim.clone());
         let watching = Watching { slim, path, watch, stopped };

@@ -95,6 +95,21 @@ fn a_watch_reloads_changed_files_and_ignores_partial_ones() {
 }
 
 #[test]
+fn a_watch_reloads_a_file_that_has_changed_since_its_load() {
+    let (first, second) = (support::tagged("magic-cube", &[], 1), support::tagged("magic-cube", &[], 2));
+    let folder = tempfile::tempdir().expect("a folder");
+    let watched = folder.path().join("libmagic_cube.so");
+    std::fs::copy(&first, &watched).expect("the first build");
+    let host = support::host(std::slice::from_ref(&watched));
+    std::fs::copy(&second, &watched).expect("the second build");
+    host.watch().expect("a folder to watch");
+    let done = next_reload(&host).expect("it was noticed");
+    assert!(done.is_committed(), "{done}");
+    let tag = host.calls().call("nm:/magic_cube:MagicCube:build_tag", &[]).expect("the module answers");
+    assert_eq!(tag, Some(Value::U64(2)));
+}
+
+#[test]
 fn several_requests_become_one_reload_at_the_safe_point() {
     let (first, second) = (support::tagged("magic-cube", &[], 1), support::tagged("magic-cube", &[], 2));
     let host = support::host(std::slice::from_ref(&first));

@@ -101,6 +101,11 @@ impl FileWatch {
         Ok(Self { files, events, debounce, targets, compared, start, folders: watcher })
     }
 
+    /// Notes a change of a file that occurred before the watch started.
+    pub(crate) fn note_change(&mut self) {
+        self.debounce.note(self.start.elapsed());
+    }
+
     /// Blocks until a watched file has changed and all files are quiet, then returns true. Returns false if `stop` receives a message, or
     /// if the sender of `stop` is dropped. Also returns false once `is_over` returns true. `is_over` is called a few times per second.
     pub(crate) fn wait(&mut self, stop: &Receiver<()>, is_over: impl Fn() -> bool) -> bool {

@@ -181,7 +181,8 @@ impl Runtime {
         self.inner.reloads.take()
     }
 
-    /// Watches the files of the Master. After a changed file is completely written, the next safe point performs a reload.
+    /// Watches the files of the Master. After a changed file is completely written, the next safe point performs a reload. Also reloads if a
+    /// library file has changed between its load and this call.
     ///
     /// # Errors
     /// Fails if no Master is loaded, or if the folders of its libraries cannot be watched.
@@ -217,7 +218,14 @@ impl Runtime {
         if self.inner.agent.get().is_some() && files.is_empty() {
             return Ok(());
         }
-        let _earlier = self.inner.watch.replace(Some(FileWatch::new(&files)?));
+        let mut watch = FileWatch::new(&files)?;
+        // A build may have replaced a library since its load. During a load or a reload, the modules of the Master are not final.
+        let demands = self.inner.loads.registry.stage_dir.demands();
+        let has_changed = || self.inner.loads.modules().iter().any(|module| module.info().has_changed_file(demands));
+        if self.inner.agent.get().is_none() && self.inner.busy.get().is_none() && has_changed() {
+            watch.note_change();
+        }
+        let _earlier = self.inner.watch.replace(Some(watch));
         self.inner.watch_scope.set(scope);
         // Ends the health watch only here, so that the health watch continues after an error above.
         self.end_health_watch();

@@ -104,6 +104,18 @@ fn two_builds() -> (TempDir, PathBuf, PathBuf) {
 }
 
 #[test]
+fn a_watch_replaces_a_library_that_has_changed_since_its_load() {
+    let (_folder, library, complete) = two_builds();
+    let contexts = runtime().contexts();
+    let slim = contexts.create_slim("late").unwrap_or_else(|error| panic!("{error}"));
+    slim.load_path(&library).unwrap_or_else(|error| panic!("{error}"));
+    std::fs::rename(&complete, &library).expect("it can be moved");
+    let (_watch, receiver) = watched(&slim, &library);
+    gone(&receiver.recv_timeout(LONG).expect("the watch reports").expect("it starts"));
+    assert_eq!(number(&build_tag(&slim)).expect("it answers"), 2);
+}
+
+#[test]
 fn the_thread_of_a_watch_drops_thread_locals_of_unloading_slims() {
     // Keeps the log lines of this test out of the records of other tests.
     let _record = support::record("reports");

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use alcedo_abi::permissions::Permission;
-use alcedo_sys::Use;
+use alcedo_sys::{Demands, ImageFile, Use, plain_file};
 
 use crate::load::order::titled;
 use crate::load::park_reason::{self, ParkReason};
@@ -41,6 +41,15 @@ impl ModuleInfo {
     /// Returns name, version and build. Used in errors about two builds with equal names and versions.
     pub(crate) fn title(&self) -> String {
         titled(&self.name, &self.version, self.build_id)
+    }
+
+    /// Checks if the source file now contains a different library. Returns `false` for a file that cannot be read or is incomplete, and for
+    /// a module without a library file.
+    pub(crate) fn has_changed_file(&self, demands: &Demands) -> bool {
+        let Some(path) = self.origin.as_deref().filter(|_| !self.is_scripts) else { return false };
+        let bytes = plain_file::read(path, demands.largest).ok();
+        let image = bytes.and_then(|bytes| ImageFile::from_bytes_for(path, bytes, demands).ok());
+        image.is_some_and(|image| image.digest() != self.digest)
     }
 
     /// Returns the reason why the image must stay mapped, if any.

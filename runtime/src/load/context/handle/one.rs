@@ -175,6 +175,14 @@ impl LoadContext {
         Ok(module.summary())
     }
 
+    /// Checks if a module of the current generation was loaded from `path`, and the file has changed since the load.
+    pub(crate) fn has_changed_file(&self, path: &Path) -> bool {
+        let demands = self.kept.registry.stage_dir.demands();
+        let modules = self.line().current().map(|generation| generation.modules()).unwrap_or_default();
+        let mut of_path = modules.iter().filter(|module| module.info().origin.as_deref() == Some(path));
+        of_path.any(|module| module.info().has_changed_file(demands))
+    }
+
     /// Replaces the current generation by a new generation with this library and its dependencies. Then starts the unload of the old
     /// generation, and returns the ticket of the unload. Calls use the new generation as soon as all mains of the new generation have
     /// returned. If the new generation fails to start, the old generation remains current. After a successful start, all modules of the old
