@@ -11,14 +11,15 @@ use crate::unheard;
 use alcedo_base::repeats::times;
 
 impl Objects<'_> {
-    /// Logs a failed event of an object. Repeated failures are counted by event, class and source location, and logged only at the 1st,
-    /// 10th, 100th time and so on. Each generation has new counters. Game thread only.
+    /// Logs a failed event of an object, or of the host for [`ObjectHandle::NONE`]. Repeated failures are counted by event, class and source
+    /// location, and logged only at the 1st, 10th, 100th time and so on. Each generation has new counters. Game thread only.
     pub fn log_failure(&self, event: &str, object: ObjectHandle, error: &Error) {
         let key = (event, self.class_of(object), location(error));
         if let Some(count) = self.0.core().failures.note(self.0.generation(), &key) {
-            let (object, times) = (self.describe(object), times(count));
-            log!(WARN, event, %error, "an event of {object} failed{times}");
-            unheard::print(&format_args!("the event {event} of {object} failed{times}: {error}"));
+            let owner = if object.is_none() { "the host".to_owned() } else { self.describe(object) };
+            let times = times(count);
+            log!(WARN, event, %error, "an event of {owner} failed{times}");
+            unheard::print(&format_args!("the event {event} of {owner} failed{times}: {error}"));
         }
     }
 
