@@ -4,6 +4,7 @@ use crate::support;
 
 use std::time::Instant;
 
+use alcedo_runtime::faults::{self, Fault, FaultKind, ReloadStep};
 use alcedo_runtime::{Budget, ObjectHandle, Pause, Phase, Runtime, Value, process};
 
 #[test]
@@ -107,6 +108,20 @@ fn a_watch_reloads_a_file_that_has_changed_since_its_load() {
     assert!(done.is_committed(), "{done}");
     let tag = host.calls().call("nm:/magic_cube:MagicCube:build_tag", &[]).expect("the module answers");
     assert_eq!(tag, Some(Value::U64(2)));
+
+    // A new watch does not load a build again that was rolled back.
+    let armed = faults::arm(Fault { step: ReloadStep::BeforeCommit, nth: 0, kind: FaultKind::Error });
+    std::fs::copy(&first, &watched).expect("the first build");
+    let refused = next_reload(&host).expect("it was noticed");
+    assert!(armed.has_fired() && !refused.is_committed(), "{refused}");
+    drop(armed);
+    host.watch().expect("a folder to watch");
+    let until = Instant::now() + std::time::Duration::from_millis(300);
+    while Instant::now() < until {
+        host.tick(Budget::frame());
+        std::thread::yield_now();
+    }
+    assert_eq!((host.take_reloads(), host.generation()), (vec![], 2));
 }
 
 #[test]

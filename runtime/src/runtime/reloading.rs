@@ -181,8 +181,9 @@ impl Runtime {
         self.inner.reloads.take()
     }
 
-    /// Watches the files of the Master. After a changed file is completely written, the next safe point performs a reload. Also reloads if a
-    /// library file has changed between its load and this call.
+    /// Watches the files of the Master. After a changed file is completely written, the next safe point performs a reload. The start of a
+    /// watch reads each library once, and also reloads if a file has changed since its load. A call that replaces an earlier watch skips
+    /// this check.
     ///
     /// # Errors
     /// Fails if no Master is loaded, or if the folders of its libraries cannot be watched.
@@ -219,10 +220,12 @@ impl Runtime {
             return Ok(());
         }
         let mut watch = FileWatch::new(&files)?;
-        // A build may have replaced a library since its load. During a load or a reload, the modules of the Master are not final.
+        // A build may have replaced a library since its load. During a load or a reload, the modules of the Master are not final. A file
+        // that differs under an earlier watch may be a build that was rolled back.
+        let is_first = self.inner.watch.borrow().is_none() && self.inner.agent.get().is_none();
         let demands = self.inner.loads.registry.stage_dir.demands();
         let has_changed = || self.inner.loads.modules().iter().any(|module| module.info().has_changed_file(demands));
-        if self.inner.agent.get().is_none() && self.inner.busy.get().is_none() && has_changed() {
+        if is_first && self.inner.busy.get().is_none() && has_changed() {
             watch.note_change();
         }
         let _earlier = self.inner.watch.replace(Some(watch));
