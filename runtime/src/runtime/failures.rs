@@ -11,8 +11,8 @@ use crate::unheard;
 use alcedo_base::repeats::times;
 
 impl Objects<'_> {
-    /// Logs a failed event of an object, or of the host for [`ObjectHandle::NONE`]. Repeated failures are counted by event, class and source
-    /// location, and logged only at the 1st, 10th, 100th time and so on. Each generation has new counters. Game thread only.
+    /// Logs a failed event of an object, or of the host for [`ObjectHandle::NONE`]. Repeated failures are counted by event, class and
+    /// source location, and logged only at the 1st, 10th, 100th time and so on. Each generation has new counters. Game thread only.
     pub fn log_failure(&self, event: &str, object: ObjectHandle, error: &Error) {
         let key = (event, self.class_of(object), location(error));
         if let Some(count) = self.0.core().failures.note(self.0.generation(), &key) {

@@ -201,7 +201,8 @@ impl Calls<'_> {
     }
 
     /// Registers a host function as `ex:/name`, for modules and for the host. During a reload, new code cannot call the function before the
-    /// commit, because a rollback could not undo the effects of the function. After [`Runtime::shutdown`], calls of the function return an error.
+    /// commit, because a rollback could not undo the effects of the function. After [`Runtime::shutdown`], calls of the function return an
+    /// error.
     ///
     /// # Errors
     /// Fails if the name is used or invalid.
