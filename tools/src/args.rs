@@ -20,14 +20,28 @@ pub(crate) struct Plugins {
 /// Contents of the development host.
 #[derive(Args, Debug)]
 pub(crate) struct World {
-    /// Number of objects of each actor class that the plugins declare.
-    #[arg(long, value_name = "N", default_value_t = 10)]
-    pub(crate) objects: u64,
+    /// Number of objects of each actor class that the plugins declare. Default: 10, and 1 in `repl`.
+    #[arg(long, value_name = "N")]
+    pub(crate) objects: Option<u64>,
     /// A package that plugins may declare types in, besides `Game`; may be repeated.
     #[arg(long = "package", value_name = "NAME")]
     pub(crate) packages: Vec<String>,
     #[command(flatten)]
     pub(crate) code: Code,
+}
+
+impl World {
+    /// Default number of objects of each actor class.
+    pub(crate) const OBJECTS: u64 = 10;
+
+    /// Returns the options, each with `true` if the command line contains the option.
+    pub(crate) fn options(&self) -> [(&'static str, bool); 3] {
+        [
+            ("--objects", self.objects.is_some()),
+            ("--package", !self.packages.is_empty()),
+            ("--user-code", self.code.user_code.is_some()),
+        ]
+    }
 }
 
 /// The user's own host, which is started and reports its types.

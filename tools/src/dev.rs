@@ -94,7 +94,9 @@ fn start(args: Args) -> Result<ExitCode, Error> {
     log_to(&screen, "info", paint.is_on());
     let builder = modules::session_builder();
     let options = BuildOptions { release: args.plugins.release, color: paint.is_on(), target_dir: None, builder };
-    let (mut packages, objects) = (args.world.packages, args.world.objects);
+    let of_sample: Vec<_> = args.world.options().into_iter().chain([("--arg", !args.args.is_empty())]).collect();
+    let of_host = [("--host-arg", !args.host_args.is_empty()), ("--restart-host", args.restart_host)];
+    let (mut packages, objects) = (args.world.packages, args.world.objects.unwrap_or(WorldArgs::OBJECTS));
     let found = modules::find(&args.plugins.dirs)?;
     if let Some(library) = found.libraries.first() {
         bail!(
@@ -111,6 +113,7 @@ fn start(args: Args) -> Result<ExitCode, Error> {
     let (is_live, timings) = (screen.is_live(), args.timings);
     let messages = |is_sample| Messages { several, timings, ..Messages::new(paint, is_live, is_sample) };
     let chosen = host_program::choose(args.host.as_deref(), &host_dirs)?;
+    host_program::check_options(chosen.as_ref().filter(|_| !args.no_guard), &of_sample, &of_host)?;
     if args.no_guard {
         if chosen.is_some() {
             screen.print(
@@ -126,6 +129,10 @@ fn start(args: Args) -> Result<ExitCode, Error> {
     let is_sample = chosen.is_none();
     let package = match &chosen {
         Some(Chosen::Package(package)) => Some(package.clone()),
+        Some(Chosen::Program(program)) if args.restart_host => bail!(
+            "cannot use --restart-host with the program {}, because its sources are unknown: name its package with --host",
+            program.display()
+        ),
         Some(Chosen::Program(_)) | None => None,
     };
     // Watches the sources before the first build of the host, because the built program may lack an edit that was saved during the build.

@@ -7,7 +7,7 @@ use alcedo_build::{Artifact, BuildError, SourceCrate, find_host};
 use anyhow::bail;
 
 use crate::error::{Error, file};
-use crate::figures::{millis, stem};
+use crate::figures::{listed, millis, stem};
 use crate::modules::{BuildOptions, build};
 use crate::world::{HostOptions, HostProgram};
 
@@ -31,6 +31,38 @@ pub(crate) fn choose(named: Option<&str>, dirs: &[PathBuf]) -> Result<Option<Cho
         return Ok(Some(Chosen::Program(program)));
     }
     Ok(find_host(named, dirs)?.map(Chosen::Package))
+}
+
+/// Rejects options that the running host would ignore: those of the sample engine if the author's own host runs, and those of the author's
+/// own host if the sample engine runs. An option is passed with `true` if the command line contains the option.
+///
+/// # Errors
+/// Fails if the command line contains such an option.
+pub(crate) fn check_options(
+    chosen: Option<&Chosen>,
+    of_sample: &[(&str, bool)],
+    of_host: &[(&str, bool)],
+) -> Result<(), Error> {
+    let ignored = if chosen.is_some() { of_sample } else { of_host };
+    let ignored: Vec<_> = ignored.iter().filter(|(_, is_set)| *is_set).map(|(option, _)| *option).collect();
+    let options = listed(&ignored);
+    match chosen {
+        _ if ignored.is_empty() => Ok(()),
+        Some(chosen) => {
+            let host = match chosen {
+                Chosen::Package(package) => package.name.clone(),
+                Chosen::Program(program) => stem(program),
+            };
+            bail!(
+                "cannot use {options} with the host `{host}`, because only the sample engine has these options: pass arguments to the \
+                 host with --host-arg, or remove --host and the key `host` of the manifests, so that the sample engine runs"
+            )
+        }
+        None => bail!(
+            "cannot use {options} with the sample engine, because only a host of your own has these options: name the host with --host, \
+             without --no-guard"
+        ),
+    }
 }
 
 impl Chosen {

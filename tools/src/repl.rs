@@ -18,7 +18,7 @@ use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{CompletionType, Config, Context, Editor, Helper, Highlighter, Hinter};
 use signal_hook::consts::SIGINT;
 
-use crate::args::{Code, HostArgs};
+use crate::args::{HostArgs, World as WorldArgs};
 use crate::error::Error;
 use crate::host_program;
 use crate::input::{handle_signals, restore_terminal};
@@ -42,14 +42,8 @@ pub(crate) struct Args {
     /// Modules to load: packages of scripts, folders of plugin crates, which are built, or built libraries.
     #[arg(value_name = "PATH")]
     modules: Vec<PathBuf>,
-    /// Number of objects of each actor class that the modules declare.
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    objects: u64,
-    /// A package that plugins may declare types in, besides `Game`; may be repeated.
-    #[arg(long = "package", value_name = "NAME")]
-    packages: Vec<String>,
     #[command(flatten)]
-    code: Code,
+    world: WorldArgs,
     #[command(flatten)]
     host: HostArgs,
 }
@@ -65,15 +59,17 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
     // Called after the editor has replaced the handler of SIGINT, so that Ctrl-C ends a line that never returns.
     handle_signals()?;
     let found = modules::find(&args.modules)?;
-    let packages = args.packages.iter().cloned().chain(found.packages.iter().map(|path| scripts::name(path))).collect();
-    let user_code = args.code.absolute()?;
-    let options = HostOptions { packages, args: Vec::new(), objects: args.objects, user_code, planted_rerun: false };
+    let scripts = found.packages.iter().map(|path| scripts::name(path));
+    let packages = args.world.packages.iter().cloned().chain(scripts).collect();
+    let (objects, user_code) = (args.world.objects.unwrap_or(1), args.world.code.absolute()?);
+    let options = HostOptions { packages, args: Vec::new(), objects, user_code, planted_rerun: false };
     found.left_out().iter().for_each(|line| print_progress(line));
     let mut dirs = found.host_dirs.clone();
     if args.modules.is_empty() && Path::new("Cargo.toml").is_file() {
         dirs.push(PathBuf::from("."));
     }
     let chosen = host_program::choose(args.host.host.as_deref(), &dirs)?;
+    host_program::check_options(chosen.as_ref(), &args.world.options(), &[])?;
     let (packages, libraries) = found.built()?;
     let modules = [libraries, packages].concat();
     match chosen {

@@ -232,6 +232,12 @@ fn an_error_before_the_session_is_an_event_before_the_end() {
     check(&["--host", "rig"], "not_built", "cannot find function `never`");
     check(&["--host", "absent"], "not_built", "the host package `absent` does not exist");
     check(&["absent"], "failed", "no file and no folder at absent");
+    // A host would silently ignore an option of another host.
+    let of_sample = ["--host", "rig", "--objects", "3", "--package", "P", "--user-code", ".", "--arg", "a"];
+    check(&of_sample, "failed", "cannot use --objects, --package, --user-code, --arg with the host `rig`");
+    let of_host = ["--restart-host", "--host-arg=a"];
+    check(&of_host, "failed", "cannot use --host-arg, --restart-host with the sample engine");
+    check(&["--host", "/bin/false", "--restart-host"], "failed", "its sources are unknown");
 }
 
 /// A program that is not a host ends before the first line is evaluated.

@@ -82,6 +82,7 @@ pub(crate) struct Args {
 /// Fails if the host cannot be built.
 pub(crate) fn run(Args { world, args }: Args) -> Result<ExitCode, Error> {
     let WorldArgs { objects, packages, code } = world;
+    let objects = objects.unwrap_or(WorldArgs::OBJECTS);
     let options = &HostOptions { packages, args, objects, user_code: code.user_code, planted_rerun: false };
     let paint = Paint::for_child();
     crate::screen::log_to_stderr("info", paint);
