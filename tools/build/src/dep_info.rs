@@ -20,11 +20,23 @@ pub(crate) fn read(list: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(sources(&fs::read_to_string(list)?))
 }
 
+/// Returns the environment variables in the contents of a dependency file, which sources read by `env!` and `option_env!`. A variable that
+/// is not set has no value in the file.
+pub(crate) fn variables(list: &str) -> impl Iterator<Item = String> {
+    let variables = list.lines().filter_map(|line| line.strip_prefix("# env-dep:"));
+    variables.map(|variable| variable.split_once('=').map_or(variable, |(name, _)| name).to_owned())
+}
+
+/// Returns the contents of the dependency file of a library in cargo's folders.
+pub(crate) fn list_of(library: &Path) -> Option<String> {
+    let name = library.file_stem()?.to_string_lossy();
+    let names = [name.strip_prefix("lib").unwrap_or(&name), &name];
+    names.iter().find_map(|name| fs::read_to_string(library.with_file_name(format!("{name}.d"))).ok())
+}
+
 /// Returns the sources of a library in cargo's folders. Returns an empty list if no dependency file exists.
 pub(crate) fn of_library(library: &Path) -> Vec<PathBuf> {
-    let name = library.file_stem().unwrap_or_default().to_string_lossy();
-    let names = [name.strip_prefix("lib").unwrap_or(&name), &name];
-    names.iter().find_map(|name| read(&library.with_file_name(format!("{name}.d"))).ok()).unwrap_or_default()
+    list_of(library).map(|list| sources(&list)).unwrap_or_default()
 }
 
 /// Replaces the sources `old` by `new` in the dependency file next to a library. Cargo's next build rewrites this file.
@@ -59,7 +71,7 @@ impl Artifact {
 
 #[cfg(test)]
 mod tests {
-    use super::{read, sources, update};
+    use super::{read, sources, update, variables};
     use crate::stamp::{Stamp, Stamps};
     use std::path::PathBuf;
 
@@ -85,5 +97,11 @@ mod tests {
         let list =
             "x.d: src/lib.rs\n\nsrc/lib.rs:\n\n# env-dep:TEXT=a: b c\n# checksum:blake3=1 file_len:2 src/lib.rs\n";
         assert_eq!(sources(list), [PathBuf::from("src/lib.rs")]);
+    }
+
+    #[test]
+    fn variables_of_sources_are_listed_with_and_without_a_value() {
+        let list = "x.d: src/lib.rs\n\n# env-dep:TEXT=a=b: c\n# env-dep:UNSET\n# env-dep:EMPTY=\n";
+        assert_eq!(variables(list).collect::<Vec<_>>(), ["TEXT", "UNSET", "EMPTY"]);
     }
 }

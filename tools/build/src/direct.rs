@@ -144,7 +144,7 @@ impl StartedDirect {
         let link::Linking { millis: link, slow: slow_link } = linking;
         let method = BuildMethod::Direct { compile, link, slow_link };
         let warnings = diagnostics.text();
-        Ok(Some(BuildOutcome { artifacts, warnings, millis, method, has_unlisted_inputs: false }))
+        Ok(Some(BuildOutcome { artifacts, warnings, millis, method, variables: None }))
     }
 }
 

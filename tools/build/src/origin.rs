@@ -1,8 +1,9 @@
 //! Checks if a built library is up to date. A note next to the library records the request, the environment, the compiler, and digests of
-//! the sources that cargo lists, of the manifests, and of the lock file. An unknown input counts as changed.
+//! the sources that cargo lists, of the manifests, of the lock file, and of the variables that sources and build scripts read. An unknown
+//! input counts as changed.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -74,19 +75,39 @@ fn compiler(cargo: &Command) -> String {
     cache.entry(key).or_insert_with(query).clone()
 }
 
-/// Digests of files. Each file is read once, because libraries of one workspace share most of their inputs.
+/// Prefix of an environment variable among the files of a note.
+const VARIABLE: &str = "env:";
+
+/// Digests of files and of environment variables. Each file is read once, because libraries of one workspace share most of their inputs.
 #[derive(Default)]
-pub(crate) struct Digests(BTreeMap<PathBuf, Option<String>>);
+pub(crate) struct Digests {
+    known: BTreeMap<PathBuf, Option<String>>,
+    environment: BTreeMap<OsString, OsString>,
+}
 
 impl Digests {
-    /// Returns the digest of a file, or `None` for a file that cannot be read.
-    fn of(&mut self, file: &Path) -> Option<&str> {
-        let read = || fs::read(file).ok().map(|bytes| format!("{:x}", xxh3_128(&bytes)));
-        self.0.entry(file.to_owned()).or_insert_with(read).as_deref()
+    /// Creates digests with the environment of a request's build.
+    pub(crate) fn new(request: &BuildRequest<'_>) -> Self {
+        Self { environment: environment(&request.cargo()), ..Self::default() }
+    }
+
+    /// Returns the digest of a file, or of the value of a variable with the prefix [`VARIABLE`]. Returns `None` for a file that cannot be
+    /// read.
+    fn of(&mut self, input: &Path) -> Option<&str> {
+        let Self { known, environment } = self;
+        let digest = |bytes: &[u8]| format!("{:x}", xxh3_128(bytes));
+        let read = || match input.to_str().and_then(|input| input.strip_prefix(VARIABLE)) {
+            Some(name) => {
+                let value = environment.get(OsStr::new(name));
+                Some(value.map_or_else(|| "unset".to_owned(), |value| digest(value.as_encoded_bytes())))
+            }
+            None => fs::read(input).ok().map(|bytes| digest(&bytes)),
+        };
+        known.entry(input.to_owned()).or_insert_with(read).as_deref()
     }
 }
 
-/// Returns the library that a note records. Returns `None` if the request or a recorded file has changed.
+/// Returns the library that a note records. Returns `None` if the request, a recorded file or a recorded variable has changed.
 pub(crate) fn unchanged(note: &Path, inputs: &str, digests: &mut Digests) -> Option<PathBuf> {
     let text = fs::read_to_string(note).ok()?;
     let mut lines = text.strip_prefix(inputs)?.lines();
@@ -96,13 +117,15 @@ pub(crate) fn unchanged(note: &Path, inputs: &str, digests: &mut Digests) -> Opt
     lines.all(is_as_it_was).then_some(library)
 }
 
-/// Records that `copy` was built from the inputs of `libraries`, which cargo has just built. `digests` must be created after the build.
+/// Records that `copy` was built from the inputs of `libraries`, which cargo has just built, and from environment variables. `digests` must
+/// be created after the build.
 pub(crate) fn note(
     note: &Path,
     inputs: &str,
     copy: &Path,
     libraries: &[&Path],
     manifest: &Path,
+    variables: &BTreeSet<String>,
     digests: &mut Digests,
 ) -> io::Result<()> {
     let mut files = BTreeSet::<PathBuf>::new();
@@ -116,10 +139,11 @@ pub(crate) fn note(
             .flat_map(|folder| ["Cargo.toml", "Cargo.lock"].map(|name| folder.join(name)))
             .filter(|path| path.is_file()),
     );
+    files.extend(variables.iter().map(|name| PathBuf::from(format!("{VARIABLE}{name}"))));
     note_files(note, inputs, copy, &files, digests)
 }
 
-/// Records that `copy` was built from these files.
+/// Records that `copy` was built from these files and variables.
 pub(crate) fn note_files(
     note: &Path,
     inputs: &str,

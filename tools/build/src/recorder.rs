@@ -107,7 +107,7 @@ impl Recorder {
         mut calls: Vec<CompilerCall>,
         diagnostics: Diagnostics,
     ) {
-        let Units { plugins: units, scripts, libraries } = units;
+        let Units { plugins: units, scripts, libraries, folders: _ } = units;
         let mut all = lock(&self.records);
         if processes.is_canceled() {
             return;
@@ -257,14 +257,43 @@ pub(crate) fn dep_file(call: &CompilerCall, dir: &Path) -> Option<PathBuf> {
     Some(dir.join(name))
 }
 
+/// Prefix of a variable in the output of a build script.
+const SCRIPT_VARIABLE: &str = "rerun-if-env-changed=";
+
 /// Returns the name of a package whose build script has not printed its inputs. All files of this package then count as inputs. `scripts`
 /// contains the package name and the output folder of each build script.
-pub(crate) fn package_with_unlisted_inputs(scripts: &[(String, PathBuf)]) -> Option<&str> {
-    scripts.iter().find(|(_, out)| !lists_inputs(out)).map(|(package, _)| package.as_str())
+fn package_with_unlisted_inputs(scripts: &[(String, PathBuf)]) -> Option<&str> {
+    let is_listed = |output: String| output.contains("rerun-if-changed=") || output.contains(SCRIPT_VARIABLE);
+    scripts.iter().find(|(_, out)| !script_output(out).is_some_and(is_listed)).map(|(package, _)| package.as_str())
 }
 
-/// Returns `true` if the build script with this output folder has printed its inputs.
-fn lists_inputs(out: &Path) -> bool {
-    let output = out.parent().and_then(|dir| fs::read_to_string(dir.join("output")).ok());
-    output.is_some_and(|output| output.contains("rerun-if-changed=") || output.contains("rerun-if-env-changed="))
+/// Returns the output of the build script with this output folder.
+fn script_output(out: &Path) -> Option<String> {
+    fs::read_to_string(out.parent()?.join("output")).ok()
+}
+
+/// Returns the environment variables that the sources and the build scripts of local crates read. Returns `None` if not all inputs are
+/// known, because a build script has not printed its inputs, or because a plugin has no dependency file.
+pub(crate) fn read_variables(units: &Units) -> Option<BTreeSet<String>> {
+    if package_with_unlisted_inputs(&units.scripts).is_some() {
+        return None;
+    }
+    let mut variables = BTreeSet::new();
+    for output in units.scripts.iter().filter_map(|(_, out)| script_output(out)) {
+        variables.extend(output.lines().filter_map(|line| Some(line.split_once(SCRIPT_VARIABLE)?.1.to_owned())));
+    }
+    for unit in &units.plugins {
+        // Cargo copies the library of a plugin from the folder of its dependencies, which may be in another build folder.
+        let folders = units.folders.iter().cloned().chain([unit.library.with_file_name("deps")]);
+        let lists = folders.map(|folder| folder.join(format!("{}.d", unit.crate_name)));
+        let lists: Vec<_> = lists.filter_map(|list| fs::read_to_string(list).ok()).collect();
+        if lists.is_empty() {
+            return None;
+        }
+        variables.extend(lists.iter().flat_map(|list| dep_info::variables(list)));
+    }
+    for list in units.libraries.iter().filter_map(|(_, library)| dep_info::list_of(library)) {
+        variables.extend(dep_info::variables(&list));
+    }
+    Some(variables)
 }

@@ -6,7 +6,7 @@ use crate::named_files::{full_path, is_error, named_files};
 use crate::reason::CargoReason;
 use cargo_metadata::diagnostic::{Diagnostic, DiagnosticLevel};
 use cargo_metadata::{Message, PackageId};
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::env::consts::DLL_EXTENSION;
 use std::path::{Path, PathBuf};
 
@@ -53,8 +53,8 @@ pub struct BuildOutcome {
     pub millis: f64,
     /// Method of the build: cargo with the reason why cargo ran, or the compiler alone with its times.
     pub method: BuildMethod,
-    /// Set if a build script lists no inputs. All files of its package then count as inputs.
-    pub(crate) has_unlisted_inputs: bool,
+    /// Environment variables that the sources and the build scripts of local crates read. `None` if not all inputs are known.
+    pub(crate) variables: Option<BTreeSet<String>>,
 }
 
 impl BuildOutcome {
@@ -135,6 +135,8 @@ pub(crate) struct Units {
     pub(crate) scripts: Vec<(String, PathBuf)>,
     /// Manifest and output file of each library that is not a plugin.
     pub(crate) libraries: Vec<(PathBuf, PathBuf)>,
+    /// Folders of all outputs, including those of packages that are not local.
+    pub(crate) folders: BTreeSet<PathBuf>,
 }
 
 /// Plugin that is named in a message from cargo.
@@ -174,6 +176,9 @@ pub(crate) struct Ending {
 
 impl Report {
     pub(crate) fn note(&mut self, message: Message) {
+        if let Message::CompilerArtifact(artifact) = &message {
+            self.units.folders.extend(artifact.filenames.iter().filter_map(|file| file.parent().map(PathBuf::from)));
+        }
         match message {
             // Skips warnings in packages that are not local. Cargo also hides these warnings, except with `-vv`.
             Message::CompilerMessage(message) if is_local(&message.package_id) || is_error(&message.message) => {
@@ -227,7 +232,7 @@ impl Report {
         match ending {
             Ending { success: true, millis, .. } if !self.artifacts.is_empty() => {
                 let (artifacts, method) = (self.artifacts, BuildMethod::Cargo(reason));
-                Ok(BuildOutcome { artifacts, warnings, millis, method, has_unlisted_inputs: false })
+                Ok(BuildOutcome { artifacts, warnings, millis, method, variables: None })
             }
             Ending { success: true, .. } => Err(BuildError::NoLibrary { what }),
             _ if self.diagnostics.errors => {
@@ -392,7 +397,7 @@ mod tests {
     fn the_parts_of_a_build_add_up() {
         let parts = |method: BuildMethod| {
             let (artifacts, warnings) = (Vec::new(), String::new());
-            let outcome = BuildOutcome { artifacts, warnings, millis: 100.0, method, has_unlisted_inputs: false };
+            let outcome = BuildOutcome { artifacts, warnings, millis: 100.0, method, variables: None };
             let parts = outcome.parts();
             assert_eq!(parts.iter().map(|(_, millis)| millis).sum::<f64>(), 100.0);
             parts.iter().map(|(name, millis)| format!("{name} {millis}")).collect::<Vec<_>>().join(" · ")

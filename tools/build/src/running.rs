@@ -7,7 +7,7 @@ use crate::error::{BuildError, failed};
 use crate::named_files::full_path;
 use crate::processes::{Processes, Started};
 use crate::reason::CargoReason;
-use crate::recorder::{Recorder, dep_file, package_with_unlisted_inputs};
+use crate::recorder::{Recorder, dep_file, read_variables};
 use crate::report::{BuildOutcome, Ending, Report};
 use crate::request::BuildRequest;
 use cargo_metadata::Message;
@@ -192,11 +192,12 @@ impl StartedCargo {
             report.inputs.extend(calls.iter().filter(|call| call.is_cdylib()).flat_map(listed_sources));
         }
         let units = std::mem::take(&mut report.units);
-        let has_unlisted_inputs = package_with_unlisted_inputs(&units.scripts).is_some();
+        // A recorder compares all variables.
+        let variables = if recorder.is_none() { read_variables(&units) } else { None };
         let diagnostics = report.diagnostics.clone();
         let outcome = match report.conclude(Ending { success, stderr, millis }, what, command_line, reason) {
             Err(BuildError::NoLibrary { what }) if makes_programs => return Err(BuildError::NoProgram { what }),
-            outcome => BuildOutcome { has_unlisted_inputs, ..outcome? },
+            outcome => BuildOutcome { variables, ..outcome? },
         };
         if makes_programs {
             return Ok(outcome);

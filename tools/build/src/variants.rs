@@ -62,7 +62,7 @@ impl Variants {
     pub fn get(&self, request: &BuildRequest<'_>, label: &str) -> Result<PathBuf, BuildError> {
         let _lock = lock(&target_dir(request)?, LOCK)?;
         let inputs = origin::inputs(request);
-        if let Some(library) = self.unchanged(label, &inputs, &mut Digests::default()) {
+        if let Some(library) = self.unchanged(label, &inputs, &mut Digests::new(request)) {
             return Ok(library);
         }
         let folder = self.renew(label)?;
@@ -75,10 +75,10 @@ impl Variants {
         let Some(first) = first else { return Err(BuildError::NoLibrary { what: request.what() }) };
         let copy = copy_path(&folder, first);
         let libraries: Vec<_> = outcome.artifacts.iter().map(|artifact| artifact.path.as_path()).collect();
-        if !outcome.has_unlisted_inputs {
+        if let Some(variables) = &outcome.variables {
             // Ignores the error. Without a note, the next call only builds again.
-            let digests = &mut Digests::default();
-            let _ = origin::note(&self.note(label), &inputs, &copy, &libraries, &request.manifest(), digests);
+            let (manifest, digests) = (request.manifest(), &mut Digests::new(request));
+            let _ = origin::note(&self.note(label), &inputs, &copy, &libraries, &manifest, variables, digests);
         }
         Ok(copy)
     }
@@ -93,24 +93,23 @@ impl Variants {
         let _lock = lock(&target_dir(request)?, LOCK)?;
         let inputs = origin::inputs(request);
         let inputs = |member: &Member| format!("{} of {inputs}", member.package);
-        let mut digests = Digests::default();
+        let mut digests = Digests::new(request);
         let is_stale = |member: &&Member| self.unchanged(&member.label, &inputs(member), &mut digests).is_none();
         let stale: Vec<_> = members.iter().filter(is_stale).collect();
         if !stale.is_empty() {
             let folders: Vec<_> = stale.iter().map(|member| self.renew(&member.label)).collect::<Result<_, _>>()?;
             let chosen = stale.iter().fold(request.clone(), |request, member| request.package(&member.package));
             let outcome = build(&chosen)?;
-            let mut digests = Digests::default();
+            let (manifest, mut digests) = (request.manifest(), Digests::new(request));
             for (member, folder) in stale.iter().zip(folders) {
                 let artifact = outcome.artifacts.iter().find(|artifact| artifact.package == member.package);
                 let no_library = || BuildError::NoLibrary { what: format!("package `{}`", member.package) };
                 let (library, copy) = (&artifact.ok_or_else(no_library)?.path, folder.join(&member.file));
                 keep(library, &copy)?;
-                if outcome.has_unlisted_inputs {
-                    continue;
+                if let Some(variables) = &outcome.variables {
+                    let (note, inputs) = (self.note(&member.label), inputs(member));
+                    let _ = origin::note(&note, &inputs, &copy, &[library], &manifest, variables, &mut digests);
                 }
-                let note = self.note(&member.label);
-                let _ = origin::note(&note, &inputs(member), &copy, &[library], &request.manifest(), &mut digests);
             }
         }
         Ok(members.iter().map(|member| self.dir.join(&member.label).join(&member.file)).collect())

@@ -5,6 +5,7 @@ use alcedo_build::{BuildError, BuildRequest, Builder, Member, PluginFolder, Sour
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
@@ -198,6 +199,37 @@ fn a_variant_follows_each_file_if_its_build_script_lists_none() {
         let library = variants.get(&scratch.request(), "plain").unwrap();
         assert!(holds(&library, word), "{word}");
     }
+}
+
+#[test]
+fn a_variant_follows_the_variables_that_its_sources_and_its_build_script_read() {
+    const FOLDER: &str = "VARIANT_FOLDER";
+    // Each child process has other variables, and builds the variant.
+    if let Some(folder) = std::env::var_os(FOLDER) {
+        let (folder, manifest) = (Path::new(&folder), Path::new(&folder).join("Cargo.toml"));
+        let request = BuildRequest::new(&manifest).target_dir(folder.join("out"));
+        Variants::new(folder.join("variants")).get(&request, "plain").unwrap();
+        return;
+    }
+    let scratch = Scratch::plugin();
+    let script = "fn main() {\n    println!(\"cargo::rerun-if-env-changed=OF_SCRIPT\");\n    \
+                  println!(\"cargo::rustc-env=WORD={}\", std::env::var(\"OF_SCRIPT\").unwrap());\n}\n";
+    scratch.write("build.rs", script);
+    let word = "match option_env!(\"OF_SOURCE\") { Some(word) => word, None => env!(\"WORD\") }";
+    scratch.write("src/lib.rs", &LIB.replace("\"soft-voice\"", word));
+    let check = |of_script: &str, of_source: Option<&str>, expected: &str| {
+        let mut child = Command::new(std::env::current_exe().unwrap());
+        child.arg("building::a_variant_follows_the_variables_that_its_sources_and_its_build_script_read");
+        child.arg("--exact").env(FOLDER, scratch.path("")).env("OF_SCRIPT", of_script);
+        let output = child.envs(of_source.map(|word| ("OF_SOURCE", word))).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+        assert!(holds(&scratch.path("variants/plain/libplug.so"), expected), "{expected}");
+    };
+    check("alpha-word", None, "alpha-word");
+    check("gamma-word", None, "gamma-word");
+    check("gamma-word", Some("delta-word"), "delta-word");
+    check("gamma-word", Some("sigma-word"), "sigma-word");
+    check("gamma-word", None, "gamma-word");
 }
 
 #[test]
