@@ -45,7 +45,7 @@ pub use running::{RunningBuild, build};
 pub use scripts::{SCRIPT_CLASSES, script_files};
 pub use switches::Switches;
 pub use variants::{Member, Variants};
-pub use watch::{SourceEvent, SourceWatch, real_path};
+pub use watch::{SourceEvent, SourceWatch, links, real_path};
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -94,10 +94,10 @@ impl SourceWatch {
     }
 
     /// Watches additional files with any name, for example the result of [`Artifact::inputs`](crate::Artifact::inputs): included files, and
-    /// sources outside the watched folders. A file need not exist. For a link, watches the link and its target. For a folder that a build
-    /// script lists, also watches the files in this folder and its subfolders, up to 1,000 folders, without following links. Skips files in
-    /// target folders, hidden files of listed folders, and all files of a listed package, because otherwise each build or program that
-    /// writes there would cause another build.
+    /// sources outside the watched folders. A file need not exist. For a link, watches the link and its target, and so
+    /// for a link to a folder above a file. For a folder that a build script lists, also watches the files in this folder and its
+    /// subfolders, up to 1,000 folders, without following links. Skips files in target folders, hidden files of listed folders, and all
+    /// files of a listed package, because otherwise each build or program that writes there would cause another build.
     ///
     /// # Examples
     /// ```no_run
@@ -119,8 +119,8 @@ impl SourceWatch {
         let earlier: BTreeSet<_> = inputs.iter().filter_map(|file| file.parent()).map(Path::to_owned).collect();
         let mut new = BTreeSet::new();
         let files: Vec<_> = files.filter(|file| !is_generated(file, deep, flat)).collect();
-        // Also watches a link itself, because a link to another file may replace it.
-        let links = files.iter().filter(|file| file.is_symlink()).filter_map(|link| in_real_folder(link));
+        // Also watches a link itself, because a link to another file or folder may replace it.
+        let links = links(&files);
         // A link may point to a file that each build writes.
         let real = files.iter().map(|file| real_path(file)).filter(|file| !is_generated(file, deep, flat));
         for file in real.flat_map(with_folders).chain(links) {
@@ -167,6 +167,20 @@ pub fn real_path(path: &Path) -> PathBuf {
 /// Resolves the links in the path of a file's folder, but not a link at the path itself. Returns `None` if the folder is missing.
 fn in_real_folder(path: &Path) -> Option<PathBuf> {
     Some(path.parent()?.canonicalize().ok()?.join(path.file_name()?))
+}
+
+/// Returns the links among paths and the folders above them. The results have no links in the paths of their folders.
+///
+/// # Examples
+/// ```
+/// use alcedo_build::links;
+///
+/// assert!(links(&["/no-such-folder/lib.rs".into()]).is_empty());
+/// ```
+pub fn links(paths: &[PathBuf]) -> Vec<PathBuf> {
+    // Checks each folder once, because most files share their folders.
+    let parts: BTreeSet<_> = paths.iter().flat_map(|path| path.ancestors()).collect();
+    parts.into_iter().filter(|part| part.is_symlink()).filter_map(in_real_folder).collect()
 }
 
 /// Returns the path. For a folder, also returns the paths of [`TAG`] in this folder and in its subfolders. In `inputs`, such a path marks a

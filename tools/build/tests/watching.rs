@@ -256,6 +256,22 @@ fn a_link_that_replaces_the_link_to_an_included_file_is_reported() {
 }
 
 #[test]
+fn a_link_that_replaces_the_link_to_the_folder_of_an_included_file_is_reported() {
+    let scratch = Scratch::plugin();
+    ["old/deep/a.txt", "new/deep/a.txt"].iter().for_each(|path| scratch.write(path, ""));
+    let link_to = |target: &str| {
+        std::os::unix::fs::symlink(scratch.path(target), scratch.path("link")).unwrap();
+        fs::rename(scratch.path("link"), scratch.path("data/link")).unwrap();
+    };
+    fs::create_dir(scratch.path("data")).unwrap();
+    link_to("old");
+    let watch = SourceWatch::new(&[scratch.path("src")]).unwrap();
+    watch.add_inputs([scratch.path("data/link/deep/a.txt")]);
+    check(&scratch, &watch, || scratch.write("old/deep/a.txt", "new"), &["old/deep/a.txt"]);
+    check(&scratch, &watch, || link_to("new"), &["data/link"]);
+}
+
+#[test]
 fn a_built_file_is_not_watched_through_a_link() {
     let scratch = Scratch::plugin();
     scratch.write("target/debug/data.txt", "");

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use alcedo_build::{Artifact, BuildError, PluginFolder, SourceCrate, SourceWatch, WatchError, real_path};
+use alcedo_build::{Artifact, BuildError, PluginFolder, SourceCrate, SourceWatch, WatchError, links, real_path};
 
 use crate::scripts;
 
@@ -60,9 +60,7 @@ impl Target {
     pub(crate) fn set_artifacts(&mut self, artifacts: Vec<Artifact>) {
         let inputs = artifacts.iter().flat_map(Artifact::inputs).filter(|path| !path.join("Cargo.toml").is_file());
         let inputs: Vec<_> = inputs.collect();
-        let links = inputs.iter().filter(|path| path.is_symlink());
-        let links = links.filter_map(|link| Some(real_path(link.parent()?).join(link.file_name()?)));
-        self.inputs = inputs.iter().map(|path| real_path(path)).chain(links).collect();
+        self.inputs = inputs.iter().map(|path| real_path(path)).chain(links(&inputs)).collect();
         self.artifacts = artifacts;
     }
 
@@ -218,7 +216,9 @@ mod tests {
         std::os::unix::fs::symlink(root.join("one.txt"), all.join("text.txt")).unwrap();
         std::fs::write(built.path().join("rig.d"), format!("rig: {}\n", root.join("link/text.txt").display())).unwrap();
         host.set_artifacts(vec![program.clone()]);
-        assert_eq!(affected(std::slice::from_ref(&host), &[all.join("text.txt")]), [0].into());
+        for edited in [all.join("text.txt"), root.join("link")] {
+            assert_eq!(affected(std::slice::from_ref(&host), &[edited]), [0].into());
+        }
         // The build script of a host may list the whole package, which may contain plugins.
         std::fs::write(built.path().join("rig.d"), format!("rig: {}\n", root.display())).unwrap();
         host.set_artifacts(vec![program]);
