@@ -123,6 +123,10 @@ impl SourceWatch {
         let links = links(&files);
         // A link may point to a file that each build writes.
         let real = files.iter().map(|file| real_path(file)).filter(|file| !is_generated(file, deep, flat));
+        let real: Vec<PathBuf> = real.collect();
+        let folders: BTreeSet<_> = real.iter().filter_map(|file| file.parent()).collect();
+        let built: BTreeSet<_> = folders.into_iter().filter(|folder| is_in_built(folder, deep, flat)).collect();
+        let real = real.iter().filter(|file| file.parent().is_none_or(|folder| !built.contains(folder))).cloned();
         for file in real.flat_map(with_folders).chain(links) {
             // Skips files in watched folders, because a second watch of a folder would replace its recursion mode.
             if !is_watched(&file, deep, flat) {
@@ -336,6 +340,14 @@ fn is_generated(path: &Path, deep: &[PathBuf], flat: &[PathBuf]) -> bool {
     let above = deep.iter().chain(flat).filter(|dir| path.starts_with(dir));
     let nearest = above.max_by_key(|dir| dir.as_os_str().len());
     is_made_by_tools(nearest.and_then(|dir| path.strip_prefix(dir).ok()).unwrap_or(path))
+}
+
+/// Returns `true` for a folder in a target folder of cargo with any name, for example the value of `CARGO_TARGET_DIR`. A build script that
+/// writes an included file there would otherwise cancel its own build. Skips folders above watched folders, because a project may itself be
+/// in a target folder.
+fn is_in_built(folder: &Path, deep: &[PathBuf], flat: &[PathBuf]) -> bool {
+    let is_above = |folder: &Path| deep.iter().chain(flat).any(|watched| watched.starts_with(folder));
+    folder.ancestors().take_while(|folder| !is_above(folder)).any(|folder| folder.join(TAG).is_file())
 }
 
 /// Returns `true` for a folder next to a package of a workspace. If `members` of the workspace contains a pattern, the folder may be a new

@@ -282,6 +282,16 @@ fn a_built_file_is_not_watched_through_a_link() {
 }
 
 #[test]
+fn a_built_file_in_a_target_folder_of_any_name_is_not_watched() {
+    let scratch = Scratch::plugin();
+    let (built, other) = ("out/debug/build/plug-1/out/a.rs", "data/a.txt");
+    ["out/CACHEDIR.TAG", built, other].iter().for_each(|path| scratch.write(path, ""));
+    let watch = SourceWatch::new(&[scratch.path("src")]).unwrap();
+    watch.add_inputs([built, other].map(|path| scratch.path(path)));
+    check(&scratch, &watch, || [built, other].iter().for_each(|path| scratch.write(path, "new")), &[other]);
+}
+
+#[test]
 fn files_of_a_folder_that_a_build_script_lists_are_watched() {
     let scratch = Scratch::plugin();
     ["data/deep/a.txt", "data/cache/CACHEDIR.TAG"].iter().for_each(|path| scratch.write(path, ""));
