@@ -86,9 +86,9 @@ enum Verb {
 
 /// Runs the subcommand that the arguments of this process select. The calling thread becomes the game thread.
 ///
-/// The exit code is 0 on success. Exit code 1 means that the command failed, that a step of the demo had an unexpected result, or that a
-/// change breaks the ABI. Exit code 2 means that the arguments are invalid, or that `check-abi` cannot read a file. `guard` returns the
-/// exit code of its host, and 1 if the host crashes.
+/// The exit code is 0 on success. Exit code 1 means that the command failed, that its output could not be written, that a step of the demo
+/// had an unexpected result, or that a change breaks the ABI. Exit code 2 means that the arguments are invalid, or that `check-abi` cannot
+/// read a file. `guard` returns the exit code of its host, and 1 if the host crashes.
 pub fn run() -> ExitCode {
     alcedo_build::run_if_linker();
     let ended = match Cli::parse().verb {
@@ -110,10 +110,13 @@ pub fn run() -> ExitCode {
         Verb::Guard(args) => guard::run(&args),
         Verb::Demo(args) => demo::run(&args),
     };
-    ended.unwrap_or_else(|error| {
-        screen::print_error(&format!("alcedo: {error}"));
-        ExitCode::FAILURE
-    })
+    let error = match (ended, screen::output_error()) {
+        (Ok(code), None) => return code,
+        (Ok(_), Some(error)) => format!("could not write the output: {error}; the output is incomplete"),
+        (Err(error), _) => error.to_string(),
+    };
+    screen::print_error(&format!("alcedo: {error}"));
+    ExitCode::FAILURE
 }
 
 /// Locks a mutex, even if a thread panicked while it held the lock.

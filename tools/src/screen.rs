@@ -5,7 +5,7 @@
 mod layout;
 
 use std::io::{self, Write};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::{Duration, Instant};
 
 use crossterm::terminal::{is_raw_mode_enabled, size};
@@ -185,10 +185,21 @@ impl Live {
     }
 }
 
-/// Writes to standard output. Ignores errors, because the session continues after the reader has closed the output.
+/// First error of standard output, for example of a full disk. A closed pipe is not an error, because its reader needs no more output.
+static OUTPUT_ERROR: OnceLock<String> = OnceLock::new();
+
+/// Writes to standard output. Continues after an error, because a session does not end with its output.
 fn write(text: &str) {
     let mut out = io::stdout().lock();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    if let Some(error) = written.err().filter(|error| error.kind() != io::ErrorKind::BrokenPipe) {
+        let _later = OUTPUT_ERROR.set(error.to_string());
+    }
+}
+
+/// Returns the first error of standard output.
+pub(crate) fn output_error() -> Option<&'static str> {
+    OUTPUT_ERROR.get().map(String::as_str)
 }
 
 /// Releases the reserved rows of a terminal in raw mode. Called if the program ends without a call of [`Screen::close`].

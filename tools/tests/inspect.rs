@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use expect_test::expect;
 use serde_json::Value;
@@ -17,6 +17,23 @@ fn inspect(file: &Path, json: bool) -> Output {
         command.arg("--json");
     }
     command.output().unwrap()
+}
+
+#[test]
+fn output_that_cannot_be_written_is_an_error_unless_its_reader_has_closed_it() {
+    let library = plugin("magic-cube", &[]);
+    let to = |stdout: Stdio| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_alcedo"));
+        command.arg("inspect").arg(&library).stdout(stdout).output().unwrap()
+    };
+    let full = to(fs::File::options().write(true).open("/dev/full").unwrap().into());
+    let errors = String::from_utf8(full.stderr).unwrap();
+    assert!(errors.starts_with("alcedo: could not write the output: No space left on device"), "{errors}");
+    assert_eq!(full.status.code(), Some(1));
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let closed = to(writer.into());
+    assert!(closed.status.success() && closed.stderr.is_empty(), "{closed:?}");
 }
 
 #[test]
