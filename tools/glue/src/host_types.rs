@@ -70,10 +70,12 @@ impl<'a> HostNames<'a> {
     /// Returns the Rust name of a class, for `T` in `Obj<T>`. Returns `Object` if the class has no Rust type.
     pub(crate) fn class(&self, path: &str) -> String {
         let is_own_interface = self.declared.interfaces.iter().any(|found| found.path == path);
-        self.path(path).filter(|_| !is_own_interface).unwrap_or_else(|| match self.own.contains_key("Object") {
-            true => "alcedo::host::Object".to_owned(),
-            false => "Object".to_owned(),
-        })
+        self.path(path).filter(|_| !is_own_interface).unwrap_or_else(|| self.of_host("Object"))
+    }
+
+    /// Returns a type of the host's API, with its path if the generated source contains a type of this name.
+    fn of_host(&self, name: &str) -> String {
+        if self.own.contains_key(name) { format!("alcedo::host::{name}") } else { name.to_owned() }
     }
 
     /// Returns the representation of a type in signature syntax.
@@ -84,7 +86,11 @@ impl<'a> HostNames<'a> {
     fn form(&self, ty: &TypeText) -> Form {
         let in_property = |of: Option<String>| of.map_or(Form::Value, Form::Property);
         match ty {
-            TypeText::Plain(kind) => plain(*kind),
+            TypeText::Plain(kind) => match plain(*kind) {
+                Form::Native(ty) => Form::Native(self.of_host(&ty)),
+                Form::Property(ty) => Form::Property(self.of_host(&ty)),
+                other => other,
+            },
             TypeText::Struct(path) => {
                 let is_declared = self.structure(path).is_some();
                 let is_known = if is_declared { self.structs.contains(&**path) } else { !self.is_class(path) };

@@ -331,6 +331,17 @@ mod tests {
     }
 
     #[test]
+    fn types_of_a_module_may_have_the_names_of_types_in_glue_for_hosts() {
+        let label = NativeClass::new("Test", "Label", "/Script/Core.Object")
+            .property("label", (PropertyKind::NAME, ""), 0, "")
+            .property("text", (PropertyKind::TEXT, ""), 0, "");
+        let natives = Natives::in_package("Test").class(door("Door")).class(door("Name")).class(label);
+        let text = Glue::default().for_host(&Origin::host("a host"), &declared(natives)).unwrap();
+        assert!(text.contains("label / set_label \"label\": alcedo::host::Name;"), "{text}");
+        assert!(text.contains("text / set_text \"text\": LocalText;"), "{text}");
+    }
+
+    #[test]
     fn invalid_rust_names_are_rejected_and_doc_comments_stay_comments() {
         let origin = Origin::host("a \"host\"\n");
         let mut bad = declared(Natives::in_package("Test").class(door("Door").doc("One.\rTwo.\n*/ fn evil() {}")));
