@@ -270,7 +270,8 @@ impl FromStr for Elsewhere {
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub fn write(path: &Path, source: &str) -> io::Result<()> {
-    if fs::read(path).is_ok_and(|found| found == source.as_bytes()) {
+    // Does not read a pipe or a device, for example `/dev/stdout`, which may have no end.
+    if path.is_file() && fs::read(path).is_ok_and(|found| found == source.as_bytes()) {
         return Ok(());
     }
     // Replaces the target of a link, and not the link. A missing target and a device are written directly.
@@ -314,6 +315,19 @@ mod tests {
         assert_eq!(text(&file), "again", "the target of the link is made");
         assert!(link.is_symlink());
         std::fs::remove_dir_all(&dir).expect("removed");
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_source_can_be_written_to_a_pipe() {
+        use std::io::Read as _;
+        use std::os::fd::AsRawFd as _;
+        let (mut reader, writer) = std::io::pipe().expect("a pipe");
+        super::write(format!("/proc/self/fd/{}", writer.as_raw_fd()).as_ref(), "source").expect("written");
+        drop(writer);
+        let mut text = String::new();
+        reader.read_to_string(&mut text).expect("the source");
+        assert_eq!(text, "source");
     }
 
     #[test]
