@@ -16,6 +16,8 @@ pub(crate) fn file(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -
             io::ErrorKind::NotFound => "check the path",
             io::ErrorKind::AlreadyExists => "an existing file is not overwritten, so name another",
             io::ErrorKind::PermissionDenied => "check the permissions of the file and its folder",
+            _ if doing == "start" => "check that it is a program for this machine",
+            _ if ["find", "read"].contains(&doing) => "check that it is a readable file of the expected kind",
             _ => "check that the folder is writable and the disk is not full",
         };
         anyhow!("could not {doing} {}: {source}; {way_out}", path.display())
@@ -39,4 +41,26 @@ pub(crate) fn paths(paths: &[PathBuf]) -> String {
 /// Escapes text from a file or a file name, so that the text fits in one line of a message.
 pub(crate) fn one_line(text: &str) -> String {
     printable(&text.replace('\n', "\\n")).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Error;
+
+    use rustix::io::Errno;
+
+    use super::file;
+
+    #[test]
+    fn an_error_names_the_fix_for_the_failed_operation() {
+        for (doing, errno, fix) in [
+            ("start", Errno::NOEXEC, "check that it is a program for this machine"),
+            ("start", Errno::NOENT, "check the path"),
+            ("read", Errno::ISDIR, "check that it is a readable file of the expected kind"),
+            ("write", Errno::NOSPC, "check that the folder is writable and the disk is not full"),
+        ] {
+            let error = file(doing, "/a".as_ref())(Error::from(errno)).to_string();
+            assert!(error.starts_with(&format!("could not {doing} /a: ")) && error.ends_with(fix), "{error}");
+        }
+    }
 }
