@@ -367,7 +367,7 @@ mod tests {
                 assert!(matches!(glue, Err(GlueError::Name { .. })), "{bad:?}: {glue:?}");
             }
         };
-        for name in ["x {} fn evil() {} struct Y", "self", "", "1x", "a::b", "ä"] {
+        for name in ["x {} fn evil() {} struct Y", "self", "", "1x", "a::b", "a\u{202e}"] {
             let base = std::mem::replace(&mut bad.classes[0].base, format!("/Script/Core.{name}"));
             check(&bad);
             bad.classes[0].base = base;
@@ -377,6 +377,8 @@ mod tests {
         }
         bad.classes[0].properties[0].name = "type".to_owned();
         assert!(Glue::default().for_plugins(&origin, &bad).unwrap().contains("    r#type: f64,"));
+        bad.classes[0].properties[0].name = "größe".to_owned();
+        assert!(Glue::default().for_plugins(&origin, &bad).unwrap().contains("    größe: f64,"));
         bad.classes[0].properties[0].ty = "/Script/Other.X {} fn evil() {} struct Y".to_owned();
         let elsewhere = Glue::default().package("Other=other".parse().unwrap());
         assert!(matches!(elsewhere.for_plugins(&origin, &bad), Err(GlueError::Unknown { .. })));

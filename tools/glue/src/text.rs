@@ -54,10 +54,10 @@ pub(crate) fn block(text: &mut String, indent: &str, head: &str, inside: &str) {
     };
 }
 
-/// Returns `true` if a string consists of ASCII letters, digits and `_` like a Rust identifier. Also accepts keywords.
+/// Returns `true` if a string consists of letters, digits and `_` like a Rust identifier, in any script. Also accepts keywords.
 pub(crate) fn is_word(text: &str) -> bool {
-    let is_start = |letter: char| letter.is_ascii_alphabetic() || letter == '_';
-    text.starts_with(is_start) && text.chars().all(|letter| is_start(letter) || letter.is_ascii_digit())
+    let is_start = |letter: char| letter.is_alphabetic() || letter == '_';
+    text.starts_with(is_start) && text.chars().all(|letter| letter.is_alphanumeric() || letter == '_')
 }
 
 /// Returns `true` if a string is a valid Rust identifier and not a keyword that has no raw form.
