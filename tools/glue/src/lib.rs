@@ -319,15 +319,17 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn a_source_can_be_written_to_a_pipe() {
-        use std::io::Read as _;
+    fn a_pipe_to_which_a_source_is_written_is_not_read() {
+        use std::io::{Read as _, Write as _};
         use std::os::fd::AsRawFd as _;
-        let (mut reader, writer) = std::io::pipe().expect("a pipe");
-        super::write(format!("/proc/self/fd/{}", writer.as_raw_fd()).as_ref(), "source").expect("written");
+        let (mut reader, mut writer) = std::io::pipe().expect("a pipe");
+        writer.write_all(b"old, ").expect("written");
+        // Without a writer, a read of the pipe ends.
         drop(writer);
+        super::write(format!("/proc/self/fd/{}", reader.as_raw_fd()).as_ref(), "source").expect("written");
         let mut text = String::new();
         reader.read_to_string(&mut text).expect("the source");
-        assert_eq!(text, "source");
+        assert_eq!(text, "old, source");
     }
 
     #[test]
