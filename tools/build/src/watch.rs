@@ -94,10 +94,10 @@ impl SourceWatch {
     }
 
     /// Watches additional files with any name, for example the result of [`Artifact::inputs`](crate::Artifact::inputs): included files, and
-    /// sources outside the watched folders. A file need not exist. For a link, watches the link and its target, and so
-    /// for a link to a folder above a file. For a folder that a build script lists, also watches the files in this folder and its
-    /// subfolders, up to 1,000 folders, without following links. Skips files in target folders, hidden files of listed folders, and all
-    /// files of a listed package, because otherwise each build or program that writes there would cause another build.
+    /// sources outside the watched folders. A file need not exist. For a link to a file or to a folder above it, watches the link and its
+    /// target. For a folder that a build script lists, also watches the files in this folder and its subfolders, up to 1,000 folders,
+    /// without following links. Skips files in target folders, hidden files of listed folders, and all files of a listed package, because
+    /// otherwise each build or program that writes there would cause another build.
     ///
     /// # Examples
     /// ```no_run
