@@ -62,11 +62,11 @@ pub(crate) fn const_value(value: &Const, ty: &PropertyType, world: &World) -> Re
         (Const::Object(_, path), PropertyType::Object { .. }) => Value::Object(object_of(path, world)),
         (Const::Object(_, path), PropertyType::SoftObject(_)) => Value::SoftObject(world.names.intern(path)),
         (Const::None, ty) => Value::zero(ty),
-        (Const::Struct(fields), PropertyType::Struct(of)) => {
+        // The numbers of a vector or rotator, in the order of its fields.
+        (Const::Array(values), PropertyType::Struct(of)) => {
             let mut found = Vec::new();
-            for (name, value) in fields {
-                let Some(field) = of.field(name) else { return Err(format!("{} has no field {name}", of.path)) };
-                found.push((name.as_str().into(), const_value(value, &field.ty, world)?));
+            for (field, value) in of.fields().iter().zip(values) {
+                found.push(((&*field.text).into(), const_value(value, &field.ty, world)?));
             }
             Value::Struct(found)
         }
@@ -108,13 +108,14 @@ pub(crate) fn plain_text(value: &Value, world: &World) -> Option<String> {
     })
 }
 
-/// Returns the number kind of a vector or rotator: a struct named `Vector` or `Rotator` with three numbers of one kind. Returns `None` for
-/// all other structs.
+/// Returns the number kind of a vector or rotator: a struct named `Vector` or `Rotator`, in any case, with three numbers of one kind.
+/// Returns `None` for all other structs.
 pub(crate) fn triple_of(of: &StructType) -> Option<Num> {
     let [one, two, three] = of.fields() else { return None };
     let num = Num::of(one.ty.kind())?;
     let same = two.ty.kind() == one.ty.kind() && three.ty.kind() == one.ty.kind();
-    (same && matches!(&*of.name, "Vector" | "Rotator")).then_some(num)
+    let is_named = ["Vector", "Rotator"].iter().any(|name| of.name.eq_ignore_ascii_case(name));
+    (same && is_named).then_some(num)
 }
 
 /// Returns an upper bound of the bytes of the string for a container or struct, and the number of formatted parts.

@@ -101,6 +101,15 @@ fn only_vectors_have_a_length() {
 }
 
 #[test]
+fn a_package_may_spell_its_own_vector_and_rotator_in_any_case() {
+    table(
+        "struct vector { var float X, Y, Z; };\nstruct Rotator { var int Pitch, Yaw, Roll; };",
+        "local vector v; local rotator r; v = vect(1, 2, 3); r = rot(4, 5, 6);",
+        &[("v + vect(1, 0, 0)", "2.00,2.00,3.00"), ("r", "4,5,6"), ("VSize(vect(3, 4, 12))", "13.0000")],
+    );
+}
+
+#[test]
 fn new_structs_of_a_resized_array_have_defaults() {
     table(
         "struct Part { var int Count; structdefaultproperties { Count=7 } };",

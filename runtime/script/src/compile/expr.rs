@@ -12,10 +12,7 @@ impl FunctionCompiler {
         self.line = expr.line;
         match &expr.kind {
             ExprKind::Const(value) => self.constant(value.clone(), &expr.ty),
-            ExprKind::Triple(of) => {
-                let value = self.triple(of, &expr.ty);
-                value.unwrap_or_else(|| self.in_temp(expr))
-            }
+            ExprKind::Triple(of) => self.constant(Const::Array(of.map(Const::Float).to_vec()), &expr.ty),
             ExprKind::Local(_)
             | ExprKind::Field { .. }
             | ExprKind::Index(..)
@@ -35,18 +32,6 @@ impl FunctionCompiler {
         let temp = self.temp(&expr.ty);
         self.expr_into(expr, temp);
         temp
-    }
-
-    /// Creates a vector or rotator. The compiler has no access to the struct type, and determines the field names by the last name in the
-    /// type path.
-    fn triple(&mut self, of: &[f64; 3], ty: &Type) -> Option<Reg> {
-        let Type::Struct(path) = ty else { return None };
-        let names = match path.rsplit('.').next() {
-            Some("Vector") => ["x", "y", "z"],
-            _ => ["pitch", "yaw", "roll"],
-        };
-        let fields = names.iter().zip(of).map(|(name, value)| ((*name).to_owned(), Const::Float(*value)));
-        Some(self.constant(Const::Struct(fields.collect()), ty))
     }
 
     /// Evaluates an expression into the register.
