@@ -40,6 +40,10 @@ fn delegates_call_no_dormant_objects_until_they_wake() {
         var int Sum;
         delegate int OnAsk(int n);
         var delegate<OnAsk> Kept;
+        delegate int OnOrder(int a, int b);
+        var delegate<OnOrder> Order;
+        function int Down(int a, int b) { return a - b; }
+        function int Sorts(int n) { local array<int> a; a.AddItem(1); a.AddItem(n); a.Sort(Order); return a[0]; }
         function int Ask(int n) { return n; }
         function int Asks(int n) { return Kept(n); }
         function Adds(int n) { Sum += n; }
@@ -53,14 +57,18 @@ fn delegates_call_no_dormant_objects_until_they_wake() {
     for (listener, function) in [(sleeper, "AddsTen"), (sleeper, "Adds"), (panel, "Adds")] {
         host.links().bind(panel, "on_press", listener, function).unwrap_or_else(|error| panic!("{error}"));
     }
-    host.links().bind(panel, "Kept", sleeper, "Ask").unwrap_or_else(|error| panic!("{error}"));
+    for (delegate, function) in [("Kept", "Ask"), ("Order", "Down")] {
+        host.links().bind(panel, delegate, sleeper, function).unwrap_or_else(|error| panic!("{error}"));
+    }
     package.remove("Kid.uc");
     let plain = "function Adds(int n)";
     let with_equal_name = "function AddsTen(string s) { Sum = 99; }\nfunction Adds(int n)";
     package.edit("Panel.uc", plain, with_equal_name);
     reload_of(&host, &package);
-    let error = host.objects().call(panel, "Asks", &[Value::I32(4)]).expect_err("the object is dormant").to_string();
-    assert!(error.contains("is bound to a dormant object"), "{error}");
+    for function in ["Asks", "Sorts"] {
+        let error = host.objects().call(panel, function, &[Value::I32(4)]).expect_err("the object is dormant");
+        assert!(error.to_string().contains("is bound to a dormant object"), "{error}");
+    }
     assert_eq!(call(&host, panel, "Presses", &[Value::I32(2)]), Some(Value::I32(2)));
     host.links().broadcast(panel, "on_press", &[Value::I32(3)]).unwrap_or_else(|error| panic!("{error}"));
     let arguments = [get(&host, panel, "on_press"), Value::I32(4)];
@@ -72,6 +80,7 @@ fn delegates_call_no_dormant_objects_until_they_wake() {
     assert_eq!(call(&host, panel, "Presses", &[Value::I32(1)]), Some(Value::I32(10)));
     assert_eq!(get(&host, sleeper, "Sum"), Value::I32(11), "both bindings are kept");
     assert_eq!(call(&host, panel, "Asks", &[Value::I32(4)]), Some(Value::I32(40)));
+    assert_eq!(call(&host, panel, "Sorts", &[Value::I32(4)]), Some(Value::I32(4)));
 }
 
 /// Class with a delegate, and with functions to which a default can bind it.

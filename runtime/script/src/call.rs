@@ -154,22 +154,7 @@ impl Calling<'_> {
         let alive: Vec<Binding> = bound.into_iter().filter(is_called).collect();
         let signature = delegate.property.ty.signature().unwrap_or_default();
         let find = |binding: &Binding| -> Result<Callee, CallError> {
-            // The class of a dormant object is its nearest existing base, which may have a function of this name.
-            if objects.is_dormant(binding.object) {
-                let message = format!("a delegate ({signature}) is bound to a dormant object: bind it first");
-                return Err(CallError::NotFound { message });
-            }
-            let class = objects.class(binding.object).ok_or(CallError::Stale { handle: binding.object })?;
-            let name = world.names.text(binding.function);
-            let found =
-                class.find_function(&name).filter(|found| found.signature_text() == signature && site.suits(found));
-            let found = found.ok_or_else(|| CallError::NotFound {
-                message: format!(
-                    "{} has no function {name} of the signature ({signature}) that a delegate calls",
-                    class.path
-                ),
-            })?;
-            Ok(machine.callee(found))
+            Ok(machine.callee(&bound_function(world, binding, signature, |found| site.suits(found))?))
         };
         match alive.as_slice() {
             [] => match fallback {
@@ -379,6 +364,29 @@ pub(crate) unsafe fn direct(
         }
         _ => None,
     }
+}
+
+/// Finds the function that a delegate with this signature calls for a binding.
+///
+/// # Errors
+/// Returns an error if the object is dormant, or if its class has no such function.
+pub(crate) fn bound_function(
+    world: &World,
+    binding: &Binding,
+    signature: &str,
+    suits: impl Fn(&Function) -> bool,
+) -> Result<Rc<Function>, CallError> {
+    // The class of a dormant object is its nearest existing base, which may have a function of this name.
+    if world.objects.is_dormant(binding.object) {
+        let message = format!("a delegate ({signature}) is bound to a dormant object: bind it first");
+        return Err(CallError::NotFound { message });
+    }
+    let class = world.objects.class(binding.object).ok_or(CallError::Stale { handle: binding.object })?;
+    let name = world.names.text(binding.function);
+    let found = class.find_function(&name).filter(|found| found.signature_text() == signature && suits(found));
+    found.cloned().ok_or_else(|| CallError::NotFound {
+        message: format!("{} has no function {name} of the signature ({signature}) that a delegate calls", class.path),
+    })
 }
 
 #[cold]

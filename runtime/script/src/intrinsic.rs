@@ -10,6 +10,7 @@ use alcedo_reflect::value::{Binding, Value};
 use alcedo_reflect::values::ptr::{Ptr, PtrMut};
 use alcedo_uc::hir::Intrinsic;
 
+use crate::call::bound_function;
 use crate::cost;
 use crate::exec::{LinkedPlace, LinkedRoot, Slot, Source, Transfer};
 use crate::machine::Machine;
@@ -67,7 +68,8 @@ impl Machine {
             value.map(|value| value.as_ref().map(binding).unwrap_or_default())
         };
         if *what == Intrinsic::ArraySort {
-            self.sort(world, place, bound()?, registers)?;
+            let signature = args.first().and_then(|by| registers.source(by).ty().signature()).unwrap_or_default();
+            self.sort(world, place, (bound()?, signature), registers)?;
             return Ok(Transfer::Out);
         }
         if what.is_reading() {
@@ -203,16 +205,22 @@ impl Machine {
     }
 
     /// Sorts an array stably with a delegate as the comparison. Sorts a copy of the elements, because the delegate may change the array.
-    fn sort(&self, world: &World, place: &LinkedPlace, by: Binding, registers: &Registers) -> Result<(), CallError> {
+    fn sort(
+        &self,
+        world: &World,
+        place: &LinkedPlace,
+        (by, signature): (Binding, &str),
+        registers: &Registers,
+    ) -> Result<(), CallError> {
         let Some(at) = self.found(registers.read(world, place)?) else { return Ok(()) };
         let len = at.count().unwrap_or_default() as usize;
         size::copies(std::iter::once(at), len * (size_of::<Value>() + size_of::<usize>() * 2))?;
         cost::add(cost::of(at));
         let Value::Array(values) = at.read() else { return Err(no_container(&place.property.ty)) };
-        let Some(class) = world.objects.class(by.object) else { return Ok(()) };
-        let name = world.names.text(by.function);
-        let function = class.find_function(&name).cloned();
-        let function = function.ok_or_else(|| CallError::other(format!("{} has no function {name}", class.path)))?;
+        if !world.objects.is_alive(by.object) {
+            return Ok(());
+        }
+        let function = bound_function(world, &by, signature, |_| true)?;
         let values = sorted(values, &mut |one, two| {
             let _mark = self.mark();
             // A sort counts as two entries into the interpreter, because it uses more stack than a usual entry.
