@@ -218,17 +218,22 @@ fn class_of(world: &World, object: ObjectHandle, other: Name) -> Value {
 fn cast_value(world: &World, cast: &Cast, slot: &Slot, from: Ptr<'_>) -> Result<Value, CallError> {
     let (value, ty) = (size::read(from)?, &slot.property.ty);
     let object = handle(&value);
+    let mut class = name(&value);
     let suits = match cast {
         Cast::Object(path) => world.is_a(object, path),
         Cast::Interface(path) => world.objects.class(object).is_some_and(|class| class.implements(path)),
         Cast::Class(path) => {
-            let found = world.types.class_by_path(&world.names.text(name(&value)));
+            // A variable of the root class holds a class as its class default object.
+            if let Some(held) = world.objects.class(object).filter(|held| held.cdo.get() == object) {
+                class = world.names.intern(&held.path);
+            }
+            let found = world.types.class_by_path(&world.names.text(class));
             found.zip(world.types.class_by_path(path)).is_some_and(|(found, expected)| found.is_a(&expected))
         }
     };
     Ok(match (cast, ty) {
         _ if !suits => Value::zero(ty),
-        (Cast::Class(_), _) => Value::SubclassOf(name(&value)),
+        (Cast::Class(_), _) => Value::SubclassOf(class),
         (_, PropertyType::ScriptInterface(_)) => Value::ScriptInterface(object),
         _ => Value::Object(object),
     })

@@ -283,6 +283,21 @@ fn dynamic_load_object_finds_what_is_loaded_by_path() {
 }
 
 #[test]
+fn a_class_in_a_variable_of_the_root_class_equals_the_class_and_is_cast_back() {
+    let scripts = Scripts::new();
+    let text = "class Robot extends Machine;
+        var Object Held;
+        function string Empty() { return (Held == class'Robot') @ (class<Robot>(Held) == none) @ (none == none) @ (none != none); }
+        function string Full() { Held = class'Robot'; return (Held == class'Robot') @ (class'Machine' != Held) @ (class<Machine>(Held) == class'Robot'); }
+        function string OfSelf() { Held = self; return (class'Robot' == Held) @ (class<Robot>(Held) == none) @ (self != class'Robot'); }";
+    let class = scripts.load("Scripts", &[("Robot.uc", text)]).remove(0);
+    let robot = scripts.object(&class);
+    assert_eq!(scripts.outcome(robot, "Empty"), "False True True False");
+    assert_eq!(scripts.outcome(robot, "Full"), "True True True");
+    assert_eq!(scripts.outcome(robot, "OfSelf"), "False True True");
+}
+
+#[test]
 fn an_error_lists_the_calls_of_the_script() {
     let scripts = Scripts::new();
     let text = "class Robot extends Machine;\nvar int Slots[2];\nfunction int Outer() {\n  return Inner();\n}\nfunction int Inner() {\n  fail(\"no luck\");\n  return 1;\n}\n\

@@ -157,7 +157,7 @@ impl Body<'_, '_> {
             (Type::Bool, Type::Bool) => both(Operand::Bool, left),
             (one, other) if is_text(one) && is_text(other) => both(Operand::Text, &Type::Text),
             (Type::Name, Type::Name) => both(Operand::Name, left),
-            (Type::None, Type::None) => both(Operand::Object, left),
+            (Type::None, Type::None) => both(Operand::Object, &Type::Object(self.checker.root_of(&self.class))),
             (Type::None, other) if object(other) => both(Operand::Object, other),
             (one, Type::None) if object(one) => both(Operand::Object, one),
             (Type::Reference(_, one), Type::None | Type::Object(_) | Type::Class(_) | Type::Reference(..)) => {
@@ -177,10 +177,10 @@ impl Body<'_, '_> {
                 Some((Operand::Object, left, right))
             }
             (Type::None | Type::Object(_) | Type::Class(_), Type::Reference(..))
-            | (Type::Object(_), Type::Interface(_)) => {
+            | (Type::Object(_), Type::Interface(_) | Type::Class(_)) => {
                 self.equality(right, left).map(|(on, one, other)| (on, other, one))
             }
-            (Type::Interface(_), Type::Object(path)) => {
+            (Type::Interface(_) | Type::Class(_), Type::Object(path)) => {
                 let root = Type::Object(self.checker.root_of(path));
                 Some((Operand::Object, root, right.clone()))
             }
