@@ -248,14 +248,7 @@ impl Body<'_, '_> {
         let found = self.expr(inner, None)?;
         let matters = match &found.kind {
             ExprKind::Call(_) | ExprKind::New(_) | ExprKind::Compound(_) | ExprKind::Step { .. } => true,
-            ExprKind::Intrinsic(which, _) => !matches!(
-                which,
-                Intrinsic::Length
-                    | Intrinsic::ArrayFind
-                    | Intrinsic::ArrayFindField(_)
-                    | Intrinsic::MapGet
-                    | Intrinsic::Contains
-            ),
+            ExprKind::Intrinsic(which, _) => !which.is_reading(),
             ExprKind::Convert(_, of) | ExprKind::Cast(_, of) => matches!(of.kind, ExprKind::Call(_)),
             _ => false,
         };

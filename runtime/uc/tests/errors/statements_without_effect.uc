@@ -8,4 +8,7 @@ function Test() {
     self;
     Health + 1;
     Location.X;
+    Scores.Keys();
+    Maybe.IsSet();
+    on_ask != none;
 }
