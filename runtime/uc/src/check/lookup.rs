@@ -185,7 +185,7 @@ impl Checker<'_> {
             return known.clone();
         }
         let found = self.types.class_by_path(path).filter(|found| !self.is_replaced(found.origin, &found.package));
-        let symbol = found.map(|found| Rc::new(reflected_class(&found, self.options.ignore_flags)));
+        let symbol = found.map(|found| Rc::new(reflected_class(&found, self.options.ignore_flags, self.types)));
         self.classes.borrow_mut().insert(path.into(), symbol.clone());
         symbol
     }

@@ -12,6 +12,7 @@ use alcedo_reflect::origin::Origin;
 use alcedo_reflect::property::{Property, PropertyType};
 use alcedo_reflect::structs::StructType;
 use alcedo_reflect::type_text::{SignatureText, TypeText};
+use alcedo_reflect::types::Types;
 
 use super::interfaces::InterfaceSym;
 use super::symbols::{ClassSym, DelegateSym, FuncSym, Named, PropSym, StructSym, Wild, squash};
@@ -89,23 +90,27 @@ fn reflected_prop(found: &Property, free: bool) -> PropSym {
     PropSym { readable, writable, ..PropSym::public(found.text.to_string(), ty, found.owner.clone(), None) }
 }
 
+fn reflected_param(found: &Property) -> Param {
+    let has = |key: &str| found.meta.iter().any(|(known, _)| known == key);
+    Param {
+        name: found.text.to_string(),
+        ty: with_dim(found),
+        out: found.flags & property_flags::OUT != 0,
+        optional: found.default.is_some() || has("optional"),
+        default: None,
+        coerce: has("coerce"),
+        is_const: false,
+    }
+}
+
 pub(crate) fn reflected_func(found: &Function, owner: &Path, of_script: bool, free: bool) -> FuncSym {
     let has = |flag| found.flags & flag != 0;
     let custom = has(function_flags::CUSTOM_THUNK) || found.meta.iter().any(|(key, _)| key == "custom_thunk");
     let wild = |param: &Property| if custom { wild_of(&found.meta, param) } else { None };
-    let param = |param: &Property| Param {
-        name: param.text.to_string(),
-        ty: with_dim(param),
-        out: param.flags & property_flags::OUT != 0,
-        optional: param.default.is_some() || param.meta.iter().any(|(key, _)| key == "optional"),
-        default: None,
-        coerce: param.meta.iter().any(|(key, _)| key == "coerce"),
-        is_const: false,
-    };
     FuncSym {
         name: found.text.to_string(),
         path: found.path.clone(),
-        params: found.arguments().iter().map(param).collect(),
+        params: found.arguments().iter().map(reflected_param).collect(),
         result: found.result().map(with_dim),
         result_by: result_by(found),
         is_static: has(function_flags::STATIC),
@@ -178,15 +183,22 @@ pub(crate) fn func_of_signature(
     }
 }
 
-/// Returns a delegate that a script class in a different package declares. Derives the declaration from the property that holds the bound
-/// function.
-fn reflected_delegate(class: &Class, property: &Property) -> Option<DelegateSym> {
+/// Returns a delegate that a script class in a different package declares. `property` holds the bound function.
+fn reflected_delegate(class: &Class, property: &Property, types: &Types) -> Option<DelegateSym> {
     let name = property.text.strip_prefix("__")?.strip_suffix("__Delegate")?;
     let prop = reflected_prop(property, true);
-    let Some(Type::Delegate(_, Some(path), signature)) = prop.ty.clone() else { return None };
-    // All script enums have discriminants of this type.
-    let num_of = |_: &str| Num::U8;
-    let func = func_of_signature(name, path, &signature, &num_of, &class.path);
+    let Some(Type::Delegate(_, Some(path), _)) = prop.ty.clone() else { return None };
+    let declared = types.delegate_by_path(&path)?;
+    let func = FuncSym {
+        name: name.to_owned(),
+        first: path.clone(),
+        path,
+        params: declared.arguments().iter().map(reflected_param).collect(),
+        result: declared.result().map(with_dim),
+        is_virtual: false,
+        is_final: true,
+        ..FuncSym::bare(&class.path)
+    };
     let body = delegate_body(name);
     let body =
         class.own_functions.iter().find(|function| *function.text == *body).map(|function| function.path.clone());
@@ -194,7 +206,7 @@ fn reflected_delegate(class: &Class, property: &Property) -> Option<DelegateSym>
 }
 
 /// Returns the symbol of a reflected class, without inherited members.
-pub(crate) fn reflected_class(found: &Class, free: bool) -> ClassSym {
+pub(crate) fn reflected_class(found: &Class, free: bool, types: &Types) -> ClassSym {
     let of_script = found.origin == Origin::Script;
     let mut props = Named::default();
     for property in &found.own_properties {
@@ -206,7 +218,7 @@ pub(crate) fn reflected_class(found: &Class, free: bool) -> ClassSym {
     }
     let mut delegates = Named::default();
     for property in found.own_properties.iter().filter(|_| of_script) {
-        if let Some(delegate) = reflected_delegate(found, property) {
+        if let Some(delegate) = reflected_delegate(found, property, types) {
             delegates.insert(&delegate.func.name.clone(), Rc::new(delegate));
         }
     }
